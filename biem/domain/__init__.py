@@ -1,0 +1,1 @@
+"""Values and arithmetic of memory; needs nothing but the standard library."""

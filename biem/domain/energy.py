@@ -1,0 +1,52 @@
+"""How alive a memory is: E(t) = clamp(E_anchor · exp(−λ·Δh), 0, 1), evaluated when read and never rewritten to age.
+
+Stored as the pair (energy_anchor, anchor_at). Because all energies decay at one rate λ, their order never changes while
+nobody touches them, so `key = ln E_anchor + λ·t_anchor` orders them for ever and "below θ at time t" is the range query
+`key < λ·t + ln θ` (forward decay, Cormode et al. 2009). λ is per hour; times are aware datetimes.
+"""
+
+import math
+from datetime import UTC, datetime
+
+_EPOCH = datetime(2020, 1, 1, tzinfo=UTC)
+_FLOOR = 1e-12
+"""Energy 0 has no logarithm; this stands in for it and lies below every threshold for ever."""
+
+
+def hours_since_epoch(at: datetime) -> float:
+    """Hours from 2020-01-01 UTC to `at`: small enough for exact keys in a float for centuries."""
+    return (at - _EPOCH).total_seconds() / 3600.0
+
+
+def energy_at(anchor: float, anchor_at: datetime, at: datetime, decay_per_hour: float) -> float:
+    """Energy in [0, 1] at `at`. A clock that ran backwards does not raise it."""
+    hours = max(0.0, (at - anchor_at).total_seconds() / 3600.0)
+    return min(1.0, max(0.0, anchor * math.exp(-decay_per_hour * hours)))
+
+
+def energy_key(anchor: float, anchor_at: datetime, decay_per_hour: float) -> float:
+    """The time-invariant order of energies: greater key, greater energy at every later instant."""
+    return math.log(max(anchor, _FLOOR)) + decay_per_hour * hours_since_epoch(anchor_at)
+
+
+def key_threshold(theta: float, at: datetime, decay_per_hour: float) -> float:
+    """Exactly the memories whose key is smaller have energy < `theta` (0 < θ ≤ 1) at `at`."""
+    return math.log(theta) + decay_per_hour * hours_since_epoch(at)
+
+
+def indicator(energy: float) -> str:
+    """How the context block draws an energy: `●` above 0.7, `○` above 0.3, `◌` otherwise."""
+    return "●" if energy > 0.7 else "○" if energy > 0.3 else "◌"
+
+
+def initial_energy(importance: float, reason: str) -> float:
+    """Energy of a new memory in [0.1, 1]: 0.2·importance, ± 0.1 by the quality of its reason.
+
+    `importance` is 1–5. A reason that says something (six or more words, or eight CJK characters) adds 0.1, one that is
+    there but says nothing takes 0.1; without a reason the importance decides alone.
+    """
+    adjustment = 0.0
+    if reason.strip():
+        weight = sum(1.0 if ord(c) > 0x2E7F else 0.0 for c in reason) / 8 + len(reason.split()) / 6
+        adjustment = 0.1 if weight >= 1.0 else -0.1
+    return min(1.0, max(0.1, 0.2 * importance + adjustment))

@@ -1,0 +1,27 @@
+"""What a text pins down: numbers with units, names, definitions, symbols (the anchors of AIM-Memory), and its mood."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Fields:
+    """Normalised anchors of one text, each tuple without repeats and in order of appearance."""
+
+    numbers: tuple[str, ...] = ()
+    """Value and unit in one canonical spelling: `10M`, `128K`, `1%`, `100000` for 100,000 and １００，０００."""
+    names: tuple[str, ...] = ()
+    """Proper names: people, places, works, products."""
+    definitions: tuple[str, ...] = ()
+    """Terms that the text defines ("X is a …", "X 是指 …"): the term."""
+    symbols: tuple[str, ...] = ()
+    """Identifiers, Greek letters, formulas, versions, file names: what must match to the letter."""
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """What is known of a text without a model: fields, entities, mood in [−1, 1], language (`en`, `zh`, `und`)."""
+
+    fields: Fields
+    entities: tuple[str, ...]
+    sentiment: float
+    language: str

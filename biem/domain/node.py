@@ -1,0 +1,178 @@
+"""A memory and its companions: what is written (`Draft`), kept (`Node`), given back (`Hit`, `Receipt`)."""
+
+import math
+import os
+import time
+import uuid
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any, Literal, get_args
+
+from biem.domain.fields import Fields
+from biem.domain.scope import Scope
+from biem.errors import InvalidInput
+
+Kind = Literal["knowledge", "skill", "emotion", "task", "event"]
+"""Angel's types (G10). A chat message is an `event`; the other four are facts."""
+Layer = Literal["core", "session", "short_term", "long_term"]
+"""How long a memory lives, by policy (C5)."""
+Status = Literal["pending", "active", "archived"]
+"""`pending`: acknowledged, findable by text, not yet embedded. `archived`: forgotten, restorable, never shown."""
+Mode = Literal["auto", "fast", "strict"]
+"""`strict` hands out the originals with the hits, `fast` does not, `auto` decides by trigger words (A39)."""
+
+KINDS: tuple[str, ...] = get_args(Kind)
+LAYERS: tuple[str, ...] = get_args(Layer)
+MODES: tuple[str, ...] = get_args(Mode)
+
+
+def new_id() -> str:
+    """A UUID version 7 (RFC 9562): 48 bits of Unix milliseconds, then random bits, so ids sort by creation."""
+    value = (time.time_ns() // 1_000_000) << 80 | int.from_bytes(os.urandom(10))
+    value = value & ~(0xF << 76) | 0x7 << 76
+    return str(uuid.UUID(int=value & ~(0x3 << 62) | 0x2 << 62))
+
+
+def parse_id(text: str) -> str:
+    """The canonical 36 characters of an id, or `InvalidInput`."""
+    try:
+        return str(uuid.UUID(text))
+    except (ValueError, AttributeError, TypeError):
+        raise InvalidInput(f"{text!r} is not a memory id; ids look like {new_id()}") from None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """One validated write. `at` is when it was said (aware); `importance` is 1–5."""
+
+    text: str
+    kind: str = "knowledge"
+    tags: tuple[str, ...] = ()
+    reason: str = ""
+    importance: float = 3.0
+    source: str = ""
+    speaker: str = ""
+    conversation: str = ""
+    at: datetime
+    ref: str | None = None
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    layer: str = "short_term"
+
+    @property
+    def indexed_text(self) -> str:
+        """What is embedded and tokenised: a message is found by who said it, too."""
+        return f"{self.speaker}: {self.text}" if self.speaker else self.text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Node:
+    """A memory as it is now. `energy` holds for the instant the node was read."""
+
+    id: str
+    scope: Scope
+    text: str
+    kind: str
+    status: str
+    layer: str
+    tags: tuple[str, ...] = ()
+    reason: str = ""
+    importance: float = 3.0
+    source: str = ""
+    speaker: str = ""
+    conversation: str = ""
+    at: datetime
+    created_at: datetime
+    ref: str | None = None
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    language: str = "und"
+    fields: Fields = field(default_factory=Fields)
+    entities: tuple[str, ...] = ()
+    sentiment: float = 0.0
+    write_seq: int = 0
+    energy: float = 0.0
+    access_count: int = 0
+    useful_count: int = 0
+    accessed_at: datetime | None = None
+    evidence_ptr: str = ""
+    """SHA-256 (hexadecimal) of the original text."""
+
+    @property
+    def indexed_text(self) -> str:
+        """As `Draft.indexed_text`."""
+        return f"{self.speaker}: {self.text}" if self.speaker else self.text
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One recalled memory: `score` in [0, 1] orders the hits of one query, `why` holds the value of every signal."""
+
+    node: Node
+    score: float
+    why: Mapping[str, float | str]
+    evidence: str | None = None
+    """The original, byte for byte, in strict mode."""
+
+
+class Hits(list[Hit]):
+    """The answer of one recall, best first. `degraded` names what was down meanwhile; empty when all is well."""
+
+    def __init__(self, hits: Iterable[Hit] = (), *, degraded: tuple[str, ...] = (), mode: str = "fast") -> None:
+        super().__init__(hits)
+        self.degraded = degraded
+        self.mode = mode
+
+
+@dataclass(frozen=True, slots=True)
+class StoreCount:
+    """How many records of the erased target one store held before and after."""
+
+    store: str
+    before: int
+    after: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Receipt:
+    """Proof of an erasure: every store with its counts. `complete` only if nothing is left anywhere."""
+
+    id: str
+    target: str
+    erased_at: datetime
+    memories: int
+    stores: tuple[StoreCount, ...]
+
+    @property
+    def complete(self) -> bool:
+        """Whether every store was reached and holds nothing of the target."""
+        return all(count.after == 0 for count in self.stores)
+
+
+def require_time(value: datetime, what: str, now: datetime, future_days: int) -> datetime:
+    """`value` in UTC: aware, not before 1900 and at most `future_days` ahead of `now`. Naive times are read as UTC."""
+    if not isinstance(value, datetime):
+        raise InvalidInput(f"{what} must be a datetime, not {type(value).__name__}")
+    if value.year < 1900:
+        raise InvalidInput(f"{what} is in the year {value.year}; a memory's time must lie after 1900")
+    try:
+        moment = value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+        ahead = (moment - now).total_seconds() / 86_400
+    except (OverflowError, ValueError):
+        raise InvalidInput(f"{what} ({value.isoformat()}) is outside the calendar") from None
+    if ahead > future_days:
+        raise InvalidInput(
+            f"{what} ({value.isoformat()}) lies {ahead:.0f} days ahead; at most {future_days} are allowed"
+        )
+    return moment
+
+
+def require_importance(value: float) -> float:
+    """A finite number in 1–5."""
+    if (
+        isinstance(value, bool)
+        or not isinstance(value, (int, float))
+        or not math.isfinite(value)
+        or not 1 <= value <= 5
+    ):
+        raise InvalidInput(f"importance must be a number from 1 to 5, not {value!r}")
+    return float(value)

@@ -1,0 +1,1 @@
+"""Use cases of memory, one verb a file; speaks only to ports."""

@@ -1,0 +1,78 @@
+"""Every failure a caller can meet, and the one table of what each means at an edge.
+
+The message says what happened and what to do next; `retryable` says whether the same call may succeed later.
+"""
+
+from typing import ClassVar
+
+
+class BiemError(Exception):
+    """Root of all errors that biem raises on purpose."""
+
+    exit_code: ClassVar[int] = 1
+    http_status: ClassVar[int] = 500
+    retryable: ClassVar[bool] = False
+
+
+class InvalidInput(BiemError):
+    """The caller's data cannot be accepted as it is; nothing was written."""
+
+    exit_code = 2
+    http_status = 422
+
+
+class NotFound(BiemError):
+    """No such memory in this scope."""
+
+    exit_code = 3
+    http_status = 404
+
+
+class RefConflict(InvalidInput):
+    """The caller's `ref` already names a memory with another text; nothing was written."""
+
+    exit_code = 4
+    http_status = 409
+
+
+class ConfigError(BiemError):
+    """The settings cannot work; the message names the setting."""
+
+    exit_code = 5
+
+
+class SchemaOutdated(ConfigError):
+    """The database's schema is not the one this version needs; run `biem migrate`."""
+
+
+class StoreUnavailable(BiemError):
+    """A server cannot be reached or refuses work; nothing that was acknowledged is lost."""
+
+    exit_code = 6
+    http_status = 503
+    retryable = True
+
+
+class StoreFull(StoreUnavailable):
+    """The disk or the memory of a server is exhausted; nothing was half-written."""
+
+    exit_code = 7
+    http_status = 507
+
+
+class EmbedderUnavailable(BiemError):
+    """The embedder cannot be reached or is overloaded; memories wait as `pending` and stay findable by text."""
+
+    exit_code = 8
+    http_status = 503
+    retryable = True
+
+
+class EmbedderMismatch(ConfigError):
+    """The embedder answers with another dimension than it announced; its vectors are never stored."""
+
+    exit_code = 9
+
+
+class MissingExtra(ConfigError):
+    """An optional dependency is needed; the message names the extra to install."""
