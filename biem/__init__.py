@@ -1,0 +1,49 @@
+"""Bio-Inspired Evolving Memory: the memory that LLM agents lack.
+
+with biem.connect() as memory:
+    memory.remember("I am allergic to peanuts", speaker="Li Ming")
+    print(memory.context("What can he not eat?").text)
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from biem.bootstrap import connect
+    from biem.domain.node import Hit, Hits, Node, Receipt
+    from biem.domain.scope import Scope
+    from biem.errors import BiemError, InvalidInput, NotFound, StoreUnavailable
+    from biem.memory import Memory
+    from biem.plugin import BIEMContextPlugin
+
+__all__ = [
+    "BIEMContextPlugin",
+    "BiemError",
+    "Hit",
+    "Hits",
+    "InvalidInput",
+    "Memory",
+    "Node",
+    "NotFound",
+    "Receipt",
+    "Scope",
+    "StoreUnavailable",
+    "connect",
+]
+
+_HOMES = {
+    "biem.bootstrap": ("connect",),
+    "biem.domain.node": ("Hit", "Hits", "Node", "Receipt"),
+    "biem.domain.scope": ("Scope",),
+    "biem.errors": ("BiemError", "InvalidInput", "NotFound", "StoreUnavailable"),
+    "biem.memory": ("Memory",),
+    "biem.plugin": ("BIEMContextPlugin",),
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Load a public name at first use: the owner of the embedded servers and `biem --help` need no database client."""
+    for home, names in _HOMES.items():
+        if name in names:
+            return getattr(import_module(home), name)
+    raise AttributeError(f"module 'biem' has no attribute {name!r}")

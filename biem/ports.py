@@ -6,7 +6,7 @@ when they are full) and wrap their client's error as its cause.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal, Protocol
 
@@ -160,17 +160,11 @@ class VectorIndex(Protocol):
     def words(self, scopes: Sequence[Scope], lexemes: str, limit: int, where: Filter) -> dict[str, float]:
         """The ids with the highest BM25 score and that score, of these scopes only."""
 
-    def delete(self, scope: Scope, ids: Sequence[str]) -> None:
-        """Remove rows; unknown ids are ignored."""
+    def purge(self, ids: Sequence[str]) -> None:
+        """Remove rows by id alone, from the collections of every model; only for memories that Records has erased."""
 
-    def delete_scope(self, scope: Scope) -> None:
-        """Remove every row of the scope."""
-
-    def count(self, scope: Scope | None = None, ids: Sequence[str] | None = None) -> int:
-        """Rows stored, of one scope or of these ids, counted with everything that was acknowledged."""
-
-    def ids(self) -> Iterator[list[str]]:
-        """All ids stored, in batches: for the integrity check."""
+    def count(self, ids: Sequence[str] | None = None) -> int:
+        """Rows acknowledged: all of this model's collection, or these ids' in the collections of every model."""
 
     def drop(self) -> None:
         """Delete the collection; `open` makes it anew."""
@@ -204,12 +198,11 @@ class Written:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One leased task. `attempts` counts this one. An `encode` job's node is None when the memory was erased."""
+    """One leased task. `attempts` counts this one. The node is None when the memory was erased meanwhile."""
 
     key: int
     task: Literal["encode", "purge"]
     memory_id: str
-    scope: Scope
     attempts: int
     lexemes: str = ""
     node: Node | None = None
@@ -236,11 +229,21 @@ class DeadLetter:
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """One round trip's answer: live nodes by id, and for pending ones how well their words match, in (0, 1]."""
+    """One round trip's answer, by id: live nodes, their lexemes (space-separated), and originals where asked for."""
 
     nodes: Mapping[str, Node]
-    pending: Mapping[str, float] = field(default_factory=dict)
-    evidence: Mapping[str, str] = field(default_factory=dict)
+    lexemes: Mapping[str, str]
+    evidence: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Erasure:
+    """What one erasure destroyed: keys, and the rows there were before, by table."""
+
+    ids: tuple[str, ...]
+    originals: tuple[bytes, ...]
+    vectors: tuple[bytes, ...]
+    before: Mapping[str, int]
 
 
 class Records(Protocol):
@@ -279,8 +282,12 @@ class Records(Protocol):
     def touch(self, scope: Scope, ids: Sequence[str], at: datetime) -> None:
         """Count one access of each memory."""
 
-    def claim(self, limit: int, lease_s: float) -> list[Job]:
-        """Lease due jobs, oldest first, counting the attempt. Two callers never hold the same job at once."""
+    def claim(self, limit: int, lease_s: float, *, retried: bool) -> list[Job]:
+        """Lease due jobs, oldest first, counting the attempt. Two callers never hold the same job at once.
+
+        Either jobs never tried before or, `retried`, a single one that was: a row that kills its worker must not take
+        others down with it.
+        """
 
     def complete(self, encoded: Sequence[Encoded]) -> list[str]:
         """Make these memories active and their jobs done in one transaction.
@@ -297,8 +304,8 @@ class Records(Protocol):
     def bury(self, jobs: Sequence[Job], reason: str) -> None:
         """Move jobs to the dead letter."""
 
-    def dead(self, limit: int) -> list[DeadLetter]:
-        """Dead letters, oldest first."""
+    def dead(self, scope: Scope | None, limit: int) -> list[DeadLetter]:
+        """Dead letters of one scope or of all, oldest first."""
 
     def retry_dead(self, scope: Scope | None) -> int:
         """Bring dead letters back with a fresh count of attempts; returns how many."""
@@ -318,14 +325,15 @@ class Records(Protocol):
     def requeue(self, ids: Sequence[str]) -> None:
         """Make memories pending again, with a job each."""
 
-    def erase(self, scope: Scope, memory_id: str | None, purge_after_s: float) -> list[str]:
-        """Destroy one memory, or all of a scope, with everything derived from it; returns the erased ids.
+    def erase(self, scope: Scope, memory_id: str | None, purge_after_s: float) -> Erasure:
+        """Destroy one memory, or all of a scope, with everything derived from it, in one transaction.
 
-        Leaves a delayed `purge` job for each, so that a worker that was encoding it meanwhile leaves nothing behind.
+        Originals and vectors that other memories have, too, stay. Leaves a delayed `purge` job for each memory, so that
+        a worker that was encoding it meanwhile leaves nothing behind.
         """
 
-    def erasable(self, scope: Scope, memory_id: str | None) -> Mapping[str, int]:
-        """Rows that an erasure of this target would have to destroy, by table."""
+    def remains(self, scope: Scope, erasure: Erasure) -> Mapping[str, int]:
+        """Rows still there of an erased target, by table."""
 
     def save_receipt(self, scope: Scope, receipt: Mapping[str, Any]) -> None:
         """Keep the proof of an erasure. It holds counts and ids, never text."""

@@ -125,11 +125,11 @@ class Hits(list[Hit]):
 
 @dataclass(frozen=True, slots=True)
 class StoreCount:
-    """How many records of the erased target one store held before and after."""
+    """How many records of the erased target one store held before and after; None when it could not be reached."""
 
     store: str
-    before: int
-    after: int
+    before: int | None
+    after: int | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -59,7 +59,10 @@ class RecallPolicy:
     """Pending rows whose words match, taken into the same answer."""
     hot_scan: int = 64
     """Newest texts of HotKV looked at for words of the query: covers what Milvus does not show yet."""
+    fresh_s: float = 30.0
+    """How long a new memory is also looked for in HotKV: above the staleness of Milvus' bounded consistency (5 s)."""
     max_query_chars: int = 8_000
+    """The rest of a longer query (a pasted document) is ignored."""
     strict_words: tuple[str, ...] = ("精确", "原文", "证明", "引用", "来源", "exact", "quote", "proof")
     """`mode="auto"` hands out the originals when the query has one of these (C22)."""
     search_timeout_s: float = 2.0

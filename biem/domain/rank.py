@@ -1,6 +1,8 @@
 """Turning raw scores of different kinds into one order."""
 
-from collections.abc import Mapping
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
 
 
 def min_max(scores: Mapping[str, float]) -> dict[str, float]:
@@ -19,3 +21,41 @@ def positive_max(scores: Mapping[str, float]) -> dict[str, float]:
     if high <= 0.0:
         return {}
     return {key: value / high for key, value in scores.items() if value > 0.0}
+
+
+def bm25(
+    query: Sequence[str], documents: Mapping[str, Sequence[str]], k1: float = 1.2, b: float = 0.75
+) -> dict[str, float]:
+    """BM25 (Robertson; Lucene's idf) of a few documents at hand, with statistics of just these; only scores > 0.
+
+    Serves where no index can be asked: rows too new for it, or all rows while it is down.
+    """
+    if not documents:
+        return {}
+    average = sum(map(len, documents.values())) / len(documents) or 1.0
+    counts = {key: Counter(words) for key, words in documents.items()}
+    scores: dict[str, float] = {}
+    for term in dict.fromkeys(query):
+        holders = [key for key, count in counts.items() if term in count]
+        idf = math.log(1 + (len(documents) - len(holders) + 0.5) / (len(holders) + 0.5))
+        for key in holders:
+            frequency = counts[key][term]
+            norm = k1 * (1 - b + b * len(documents[key]) / average)
+            scores[key] = scores.get(key, 0.0) + idf * frequency * (k1 + 1) / (frequency + norm)
+    return scores
+
+
+def coverage(query: Sequence[str], documents: Mapping[str, Sequence[str]]) -> dict[str, float]:
+    """Share in (0, 1] of the query's terms that each document has, rare terms counting more; only scores > 0."""
+    terms = dict.fromkeys(query)
+    words = {key: set(document) for key, document in documents.items()}
+    weight = {
+        term: math.log(1 + (len(words) + 1) / (0.5 + sum(term in held for held in words.values()))) for term in terms
+    }
+    total = sum(weight.values())
+    scores = (
+        {key: sum(weight[term] for term in terms if term in held) / total for key, held in words.items()}
+        if total
+        else {}
+    )
+    return {key: score for key, score in scores.items() if score > 0.0}

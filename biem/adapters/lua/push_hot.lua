@@ -1,0 +1,17 @@
+-- HotKV: newest first, at most `window` texts, each id once. Atomic, so two writers cannot leave text without an id.
+-- KEYS[1] list hot:{ns}  of ids
+-- KEYS[2] hash hot:{ns}:words  id -> lexemes
+-- ARGV[1] window, then id, lexemes, id, lexemes, … oldest first
+local window = tonumber(ARGV[1])
+for i = 2, #ARGV, 2 do
+    if redis.call('HSET', KEYS[2], ARGV[i], ARGV[i + 1]) == 0 then
+        redis.call('LREM', KEYS[1], 1, ARGV[i])
+    end
+    redis.call('LPUSH', KEYS[1], ARGV[i])
+end
+local surplus = redis.call('LRANGE', KEYS[1], window, -1)
+if #surplus > 0 then
+    redis.call('HDEL', KEYS[2], unpack(surplus))
+    redis.call('LTRIM', KEYS[1], 0, window - 1)
+end
+return #surplus

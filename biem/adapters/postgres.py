@@ -1,0 +1,472 @@
+"""Records in PostgreSQL: a write is one transaction and, where possible, one round trip (psycopg's pipeline mode)."""
+
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+from typing import Any, TypeVar
+
+import numpy as np
+import psycopg
+from psycopg.types.json import Jsonb
+from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
+
+from biem.adapters.migrations import require_current
+from biem.adapters.sql import queries
+from biem.domain.energy import energy_at
+from biem.domain.fields import Fields
+from biem.domain.node import Node
+from biem.domain.rank import bm25
+from biem.domain.scope import Scope
+from biem.domain.text import sha256
+from biem.errors import ConfigError, RefConflict, SchemaOutdated, StoreFull, StoreUnavailable
+from biem.ports import (
+    Candidates,
+    Clock,
+    DeadLetter,
+    Encoded,
+    Erasure,
+    Filter,
+    Job,
+    Vector,
+    Write,
+    Written,
+)
+
+Row = tuple[Any, ...]
+Connection = psycopg.Connection[Row]
+T = TypeVar("T")
+
+_ALL_SCOPES = "*"
+_NODE_COLUMNS = 28
+_TABLES = ("memories", "evidence", "embeddings", "crystal_links", "crystal_facts", "outbox")
+_TEXT_SEARCH_ROWS = 500
+_PAGE = 500
+_FIRST_ID = "00000000-0000-0000-0000-000000000000"
+
+
+def _configure(connection: psycopg.Connection[Any]) -> None:
+    """Services act as the role that row-level security applies to, even when the login is an owner or superuser."""
+    connection.execute("SET ROLE biem_service")
+    connection.prepare_threshold = 1
+
+
+class PostgresRecords:
+    """The port `Records` on one connection pool. `retry_s` is how long a lost connection is retried within a call."""
+
+    def __init__(self, dsn: str, *, clock: Clock, decay_per_hour: float, pool_size: int, retry_s: float) -> None:
+        self._clock = clock
+        self._decay = decay_per_hour
+        self._retry_s = retry_s
+        self._sql = queries()
+        self._known_scopes: set[str] = set()
+        self._closing = threading.Event()
+        try:
+            with psycopg.connect(dsn, autocommit=True, connect_timeout=5) as connection:
+                require_current(connection)
+                connection.execute("SET ROLE biem_service")
+        except psycopg.OperationalError as error:
+            raise StoreUnavailable(
+                f"PostgreSQL cannot be reached ({_first_line(error)}); check that it runs and BIEM_POSTGRES_DSN"
+            ) from error
+        except psycopg.Error as error:
+            raise ConfigError(
+                f"the PostgreSQL user cannot act as biem_service ({_first_line(error)}); as an administrator: "
+                "GRANT biem_service TO that user"
+            ) from error
+        self._pool: ConnectionPool[Connection] = ConnectionPool(
+            dsn,
+            min_size=1,
+            max_size=pool_size,
+            timeout=2.0,
+            reconnect_timeout=1.0,
+            kwargs={"autocommit": True, "connect_timeout": 3, "application_name": "biem"},
+            configure=_configure,
+            name="biem",
+            open=True,
+        )
+
+    # -- writing ----------------------------------------------------------------------------------------------------
+
+    def remember(self, scope: Scope, writes: Sequence[Write]) -> list[Written]:
+        now = self._clock.now()
+        rows = [self._write_row(scope, write, now) for write in writes]
+
+        def attempt() -> list[Written] | None:
+            with self._connection() as connection:
+                if scope.ns not in self._known_scopes:
+                    with connection.transaction():
+                        connection.execute(self._sql["see_scopes"], (scope.ns,))
+                        connection.execute(
+                            self._sql["ensure_scope"], (scope.ns, scope.tenant, scope.user, scope.project)
+                        )
+                    self._known_scopes.add(scope.ns)
+                with connection.pipeline(), connection.transaction():
+                    connection.execute(self._sql["see_scopes"], (scope.ns,))
+                    lock = connection.execute(self._sql["lock_scope"], (scope.ns,))
+                    results = [connection.execute(self._sql["remember"], row) for row in rows]
+                    created = [result.fetchone() is not None for result in results]
+                    if lock.fetchone() is None:
+                        return None
+                    return [
+                        Written(write.id, True) if new else self._existing(connection, row)
+                        for write, row, new in zip(writes, rows, created, strict=True)
+                    ]
+
+        while True:
+            written = self._retrying(attempt)
+            if written is not None:
+                return written
+            self._known_scopes.discard(scope.ns)  # the scope was erased by another process since we last wrote
+
+    def _existing(self, connection: Connection, row: Mapping[str, Any]) -> Written:
+        found = connection.execute(self._sql["find_same"], row).fetchone()
+        if found is None:  # pragma: no cover - the scope's lock makes this unreachable
+            raise StoreUnavailable("a memory vanished while it was being written; try again")
+        if row["ref"] is not None and found[1] != row["text"]:
+            raise RefConflict(
+                f"ref {row['ref']!r} already names memory {found[0]} with another text; write under another ref, "
+                f"or erase {found[0]} first"
+            )
+        return Written(found[0], False)
+
+    @staticmethod
+    def _write_row(scope: Scope, write: Write, now: datetime) -> dict[str, Any]:
+        draft = write.draft
+        return {
+            "id": write.id,
+            "ns": scope.ns,
+            "ref": draft.ref,
+            "fact_key": write.fact_key,
+            "text": draft.text,
+            "evidence_sha": sha256(draft.text),
+            "embed_sha": sha256(draft.indexed_text),
+            "kind": draft.kind,
+            "layer": draft.layer,
+            "tags": list(draft.tags),
+            "reason": draft.reason,
+            "importance": draft.importance,
+            "source": draft.source,
+            "speaker": draft.speaker,
+            "conversation": draft.conversation,
+            "at": draft.at,
+            "now": now,
+            "metadata": Jsonb(dict(draft.metadata)),
+            "lexemes": write.lexemes,
+            "energy": write.energy,
+        }
+
+    def touch(self, scope: Scope, ids: Sequence[str], at: datetime) -> None:
+        namespaces = [readable.ns for readable in scope.readable]
+        self._execute(",".join(namespaces), "touch", (at, namespaces, list(ids)))
+
+    # -- reading ----------------------------------------------------------------------------------------------------
+
+    def candidates(
+        self,
+        scopes: Sequence[Scope],
+        ids: Sequence[str],
+        lexemes: Sequence[str],
+        where: Filter,
+        *,
+        pending_limit: int,
+        evidence: bool,
+    ) -> Candidates:
+        by_ns = {scope.ns: scope for scope in scopes}
+        parameters = {
+            **_conditions(scopes, where),
+            "ids": list(ids),
+            "words": _tsquery(lexemes),
+            "pending_limit": pending_limit,
+            "evidence": evidence,
+        }
+        rows = self._fetch(",".join(by_ns), "candidates", parameters)
+        now = self._clock.now()
+        nodes: dict[str, Node] = {}
+        originals: dict[str, str] = {}
+        words: dict[str, str] = {}
+        for row in rows:
+            node = self._node(row, by_ns[row[1]], now)
+            nodes[node.id] = node
+            words[node.id] = row[_NODE_COLUMNS - 1]
+            if evidence and row[_NODE_COLUMNS] is not None:
+                originals[node.id] = row[_NODE_COLUMNS]
+        return Candidates(nodes, words, originals)
+
+    def text_search(
+        self, scopes: Sequence[Scope], lexemes: Sequence[str], limit: int, where: Filter
+    ) -> dict[str, float]:
+        if not lexemes:
+            return {}
+        parameters = {**_conditions(scopes, where), "words": _tsquery(lexemes), "most": _TEXT_SEARCH_ROWS}
+        rows = self._fetch(",".join(scope.ns for scope in scopes), "text_search", parameters)
+        scores = bm25(lexemes, {row[0]: row[1].split(" ") for row in rows})
+        best = sorted(scores, key=lambda key: (-scores[key], key))[:limit]
+        return {key: scores[key] for key in best}
+
+    def get(self, scope: Scope, memory_id: str) -> Node | None:
+        rows = self._fetch(scope.ns, "get", (scope.ns, memory_id))
+        return self._node(rows[0], scope, self._clock.now()) if rows else None
+
+    def _node(self, row: Row, scope: Scope, now: datetime) -> Node:
+        fields = row[17]
+        return Node(
+            id=row[0],
+            scope=scope,
+            text=row[2],
+            kind=row[3],
+            status=row[4],
+            layer=row[5],
+            tags=tuple(row[6]),
+            reason=row[7],
+            importance=row[8],
+            source=row[9],
+            speaker=row[10],
+            conversation=row[11],
+            at=row[12],
+            created_at=row[13],
+            ref=row[14],
+            metadata=row[15],
+            language=row[16],
+            fields=Fields(**{name: tuple(values) for name, values in fields.items()}) if fields else Fields(),
+            entities=tuple(row[18]),
+            sentiment=row[19],
+            write_seq=row[20],
+            energy=energy_at(row[21], row[22], now, self._decay),
+            access_count=row[23],
+            useful_count=row[24],
+            accessed_at=row[25],
+            evidence_ptr=row[26].hex(),
+        )
+
+    # -- jobs -------------------------------------------------------------------------------------------------------
+
+    def claim(self, limit: int, lease_s: float, *, retried: bool) -> list[Job]:
+        name = "claim_retried" if retried else "claim_fresh"
+        with self._connection() as connection:
+            rows = connection.execute(self._sql[name], {"limit": limit, "lease_s": lease_s}).fetchall()
+            if not rows:
+                return []
+            with connection.transaction():
+                connection.execute(self._sql["see_scopes"], (_ALL_SCOPES,))
+                found = connection.execute(self._sql["job_nodes"], ([row[2] for row in rows],)).fetchall()
+        now = self._clock.now()
+        nodes = {row[0]: (self._node(row, Scope(*row[_NODE_COLUMNS:]), now), row[_NODE_COLUMNS - 1]) for row in found}
+        return [
+            Job(key, task, memory_id, attempts, *reversed(nodes.get(memory_id, (None, ""))))
+            for key, task, memory_id, _, attempts in sorted(rows)
+        ]
+
+    def complete(self, encoded: Sequence[Encoded]) -> list[str]:
+        ids = [item.job.memory_id for item in encoded]
+        learned = [
+            {
+                "id": item.job.memory_id,
+                "language": item.analysis.language,
+                "fields": _fields_json(item.analysis.fields),
+                "entities": list(item.analysis.entities),
+                "sentiment": item.analysis.sentiment,
+            }
+            for item in encoded
+        ]
+
+        def attempt() -> list[str]:
+            with self._connection() as connection, connection.pipeline(), connection.transaction():
+                connection.execute(self._sql["see_scopes"], (_ALL_SCOPES,))
+                connection.execute(self._sql["complete"], (Jsonb(learned),))
+                connection.execute(self._sql["done"], ([item.job.key for item in encoded],))
+                existing = {row[0] for row in connection.execute(self._sql["existing"], (ids,)).fetchall()}
+            return [memory_id for memory_id in ids if memory_id not in existing]
+
+        return self._retrying(attempt)
+
+    def done(self, jobs: Sequence[Job]) -> None:
+        self._execute("", "done", ([job.key for job in jobs],))
+
+    def release(self, jobs: Sequence[Job], delay_s: float, reason: str, *, refund: bool) -> None:
+        parameters = {
+            "delay_s": delay_s,
+            "reason": reason[:2000].replace("\0", " "),
+            "refund": int(refund),
+            "keys": [job.key for job in jobs],
+        }
+        self._execute("", "release", parameters)
+
+    def bury(self, jobs: Sequence[Job], reason: str) -> None:
+        self._execute("", "bury", (reason[:2000].replace("\0", " "), [job.key for job in jobs]))
+
+    def dead(self, scope: Scope | None, limit: int) -> list[DeadLetter]:
+        rows = self._fetch(_ALL_SCOPES, "dead", {"ns": scope.ns if scope else None, "limit": limit})
+        return [DeadLetter(row[0], Scope(*row[1:4]), *row[4:]) for row in rows]
+
+    def retry_dead(self, scope: Scope | None) -> int:
+        return self._execute("", "retry_dead", {"ns": scope.ns if scope else None})
+
+    def backlog(self, scope: Scope | None = None) -> int:
+        return int(self._fetch("", "backlog", {"ns": scope.ns if scope else None})[0][0])
+
+    def requeue(self, ids: Sequence[str]) -> None:
+        self._execute(_ALL_SCOPES, "requeue", (list(ids),))
+
+    # -- vectors ----------------------------------------------------------------------------------------------------
+
+    def load_vectors(self, model: str, keys: Sequence[bytes]) -> dict[bytes, Vector]:
+        rows = self._fetch("", "load_vectors", (model, list(keys)))
+        return {key: np.frombuffer(vector, dtype="<f4") for key, vector in rows}
+
+    def save_vectors(self, model: str, vectors: Mapping[bytes, Vector]) -> None:
+        packed = [vector.astype("<f4").tobytes() for vector in vectors.values()]
+        self._execute("", "save_vectors", (model, list(vectors), packed))
+
+    def active(self, model: str) -> Iterator[list[tuple[Node, str, Vector | None]]]:
+        after = _FIRST_ID
+        while True:
+            rows = self._fetch(_ALL_SCOPES, "active_page", {"model": model, "after": after, "limit": _PAGE})
+            if not rows:
+                return
+            now = self._clock.now()
+            yield [
+                (
+                    self._node(row, Scope(*row[_NODE_COLUMNS : _NODE_COLUMNS + 3]), now),
+                    row[_NODE_COLUMNS - 1],
+                    None if row[-1] is None else np.frombuffer(row[-1], dtype="<f4"),
+                )
+                for row in rows
+            ]
+            after = rows[-1][0]
+
+    # -- erasing ----------------------------------------------------------------------------------------------------
+
+    def erase(self, scope: Scope, memory_id: str | None, purge_after_s: float) -> Erasure:
+        with self._connection() as connection, connection.transaction():
+            connection.execute(self._sql["see_scopes"], (_ALL_SCOPES,))  # shared vectors may belong to other scopes
+            connection.execute(self._sql["lock_scope"], (scope.ns,))
+            target = {"ns": scope.ns, "id": memory_id}
+            rows = connection.execute(self._sql["erase_targets"], target).fetchall()
+            keys: dict[str, Any] = {
+                "ns": scope.ns,
+                "ids": [row[0] for row in rows],
+                "originals": list({row[1] for row in rows}),
+                "vectors": list({row[2] for row in rows}),
+                "after_s": purge_after_s,
+            }
+            before = self._remains(connection, keys)
+            steps = ("originals", "vectors", "links", "facts", "jobs", "memories")
+            for step in (*(f"erase_{name}" for name in steps), "plan_purge"):
+                connection.execute(self._sql[step], keys)
+            if memory_id is None:
+                connection.execute(self._sql["erase_scope"], keys)
+                self._known_scopes.discard(scope.ns)
+        return Erasure(tuple(keys["ids"]), tuple(keys["originals"]), tuple(keys["vectors"]), before)
+
+    def remains(self, scope: Scope, erasure: Erasure) -> Mapping[str, int]:
+        keys = {
+            "ns": scope.ns,
+            "ids": list(erasure.ids),
+            "originals": list(erasure.originals),
+            "vectors": list(erasure.vectors),
+        }
+        with self._connection() as connection, connection.transaction():
+            connection.execute(self._sql["see_scopes"], (_ALL_SCOPES,))
+            return self._remains(connection, keys)
+
+    def _remains(self, connection: Connection, keys: Mapping[str, Any]) -> dict[str, int]:
+        counts = connection.execute(self._sql["erase_remains"], keys).fetchone()
+        return dict(zip(_TABLES, counts or (), strict=True))
+
+    def save_receipt(self, scope: Scope, receipt: Mapping[str, Any]) -> None:
+        row = (receipt["id"], scope.ns, receipt["erased_at"], Jsonb(dict(receipt)))
+        self._execute(scope.ns, "save_receipt", row)
+
+    def stats(self, scope: Scope | None) -> Mapping[str, int]:
+        row = self._fetch(_ALL_SCOPES, "stats", {"ns": scope.ns if scope else None})[0]
+        names = ("memories", "active", "pending", "archived", "dead_letters", "embeddings", "scopes")
+        return dict(zip(names, row, strict=True))
+
+    def ping(self) -> None:
+        self._fetch("", "backlog", {"ns": ""})
+
+    def close(self) -> None:
+        self._closing.set()
+        self._pool.close()
+
+    # -- plumbing ---------------------------------------------------------------------------------------------------
+
+    def _run(self, scopes: str, name: str, parameters: Any) -> psycopg.Cursor[Row]:
+        """One statement that sees `scopes`, in one transaction and one round trip."""
+
+        def attempt() -> psycopg.Cursor[Row]:
+            with self._connection() as connection, connection.pipeline(), connection.transaction():
+                if scopes:
+                    connection.execute(self._sql["see_scopes"], (scopes,))
+                return connection.execute(self._sql[name], parameters)
+
+        return self._retrying(attempt)
+
+    def _fetch(self, scopes: str, name: str, parameters: Any) -> list[Row]:
+        return self._run(scopes, name, parameters).fetchall()
+
+    def _execute(self, scopes: str, name: str, parameters: Any) -> int:
+        return self._run(scopes, name, parameters).rowcount
+
+    def _retrying(self, attempt: Callable[[], T]) -> T:
+        """Repeat after a lost connection: every statement here may safely run twice."""
+        deadline = time.monotonic() + self._retry_s
+        delay = 0.02
+        while True:
+            try:
+                return attempt()
+            except StoreFull:
+                raise
+            except StoreUnavailable:
+                if time.monotonic() + delay > deadline or self._closing.wait(delay):
+                    raise
+                delay = min(0.5, delay * 2)
+
+    @contextmanager
+    def _connection(self) -> Iterator[Connection]:
+        try:
+            with self._pool.connection() as connection:
+                yield connection
+        except (PoolTimeout, PoolClosed) as error:
+            raise StoreUnavailable(
+                "PostgreSQL cannot be reached or all its connections are busy; check the server, or raise "
+                "BIEM_POSTGRES_POOL"
+            ) from error
+        except psycopg.errors.DiskFull as error:
+            raise StoreFull(
+                f"PostgreSQL's disk is full ({_first_line(error)}); free some space, then repeat"
+            ) from error
+        except (psycopg.errors.UndefinedTable, psycopg.errors.UndefinedColumn) as error:
+            raise SchemaOutdated(
+                f"the database has another schema ({_first_line(error)}); run `biem migrate`"
+            ) from error
+        except (psycopg.OperationalError, psycopg.InterfaceError) as error:
+            raise StoreUnavailable(f"PostgreSQL did not finish the call: {_first_line(error)}") from error
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[0]
+
+
+def _tsquery(lexemes: Sequence[str]) -> str | None:
+    """A tsquery that matches any of the lexemes; quoted, so that none of them is read as an operator."""
+    quoted = ("'" + lexeme.replace("\\", "\\\\").replace("'", "''") + "'" for lexeme in dict.fromkeys(lexemes))
+    return " | ".join(quoted) or None
+
+
+def _conditions(scopes: Sequence[Scope], where: Filter) -> dict[str, Any]:
+    return {
+        "scopes": [scope.ns for scope in scopes],
+        "kinds": list(where.kinds) or None,
+        "speakers": list(where.speakers) or None,
+        "conversations": list(where.conversations) or None,
+        "since": where.since,
+        "until": where.until,
+    }
+
+
+def _fields_json(fields: Fields) -> dict[str, list[str]]:
+    pairs = ((name, list(getattr(fields, name))) for name in ("numbers", "names", "definitions", "symbols"))
+    return {name: values for name, values in pairs if values}

@@ -1,0 +1,66 @@
+"""JobQueue without a broker: a thread of this process runs the same work that a worker process would."""
+
+import logging
+import threading
+
+from biem.errors import BiemError
+from biem.ports import Work
+
+logger = logging.getLogger("biem.worker")
+
+
+class InProcessQueue:
+    """Runs work on one daemon thread: at once when woken, else every `poll_s`, for rows that nobody woke it for.
+
+    A failure is logged and waited out: `backoff_s`, doubling up to `backoff_max_s`, or until the next round succeeds.
+    """
+
+    def __init__(self, *, poll_s: float, backoff_s: float, backoff_max_s: float) -> None:
+        self._poll_s = poll_s
+        self._backoff_s = backoff_s
+        self._backoff_max_s = backoff_max_s
+        self._wake = threading.Event()
+        self._stop = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def start(self, work: Work) -> None:
+        self._thread = threading.Thread(target=self._loop, args=(work,), name="biem-worker", daemon=True)
+        self._thread.start()
+
+    def wake(self) -> None:
+        self._wake.set()
+
+    def stop(self, timeout_s: float) -> None:
+        self._stop.set()
+        self._wake.set()
+        if self._thread is not None:
+            self._thread.join(timeout_s)
+
+    def _loop(self, work: Work) -> None:
+        pause = self._backoff_s
+        while not self._stop.is_set():
+            self._wake.clear()
+            try:
+                busy = work() > 0
+            except Exception as error:  # the loop must outlive whatever one round meets
+                known = isinstance(error, BiemError)
+                logger.warning("background work failed, next try in %.0f s: %s", pause, error, exc_info=not known)
+                self._stop.wait(pause)
+                pause = min(self._backoff_max_s, pause * 2)
+                continue
+            pause = self._backoff_s
+            if not busy:
+                self._wake.wait(self._poll_s)
+
+
+class NoQueue:
+    """For processes that only write and read: others do the work and look for it by themselves."""
+
+    def start(self, work: Work) -> None:
+        """Nothing to start."""
+
+    def wake(self) -> None:
+        """Nobody to wake."""
+
+    def stop(self, timeout_s: float) -> None:
+        """Nothing to stop."""

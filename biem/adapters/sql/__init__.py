@@ -1,0 +1,28 @@
+"""Named SQL: `queries.sql` holds blocks headed `-- name: what it does`; Python assembles no SQL."""
+
+import re
+from functools import cache
+from importlib.resources import files
+from typing import LiteralString, cast
+
+_HEAD = re.compile(r"^-- ([a-z_]+): .*$", re.MULTILINE)
+
+
+@cache
+def queries() -> dict[str, LiteralString]:
+    """All blocks by name. `{node}` in a block stands for the block `node`, the columns a Node is made of."""
+    parts = _HEAD.split(files(__package__).joinpath("queries.sql").read_text(encoding="utf-8"))
+    blocks = {name: body.strip().removesuffix(";") for name, body in zip(parts[1::2], parts[2::2], strict=True)}
+    columns = blocks.pop("node")
+    return {name: cast(LiteralString, body.replace("{node}", columns)) for name, body in blocks.items()}
+
+
+@cache
+def migrations() -> tuple[tuple[int, str, LiteralString], ...]:
+    """Number, name and text of each migration, in order."""
+    folder = files(__package__).joinpath("migrations")
+    names = sorted(entry.name for entry in folder.iterdir() if entry.name.endswith(".sql"))
+    return tuple(
+        (int(name[:4]), name.removesuffix(".sql"), cast(LiteralString, folder.joinpath(name).read_text("utf-8")))
+        for name in names
+    )

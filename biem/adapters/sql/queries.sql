@@ -1,0 +1,206 @@
+-- Every statement of the service. Parameters are psycopg's; identifiers are never formatted from input.
+
+-- node: the columns a Node is made of, in the order of adapters/postgres.py
+m.id::text, m.ns, m.text, m.kind, m.status, m.layer, m.tags, m.reason, m.importance, m.source, m.speaker,
+m.conversation, m.at, m.created_at, m.ref, m.metadata, m.language, m.fields, m.entities, m.sentiment, m.write_seq,
+m.energy_anchor, m.anchor_at, m.access_count, m.useful_count, m.accessed_at, m.evidence_sha, m.lexemes
+
+-- see_scopes: which scopes this transaction may touch, comma-separated ('*' for maintenance)
+SELECT set_config('biem.ns', %s, true)
+
+-- ensure_scope: make a scope known
+INSERT INTO scopes (ns, tenant, usr, project) VALUES (%s, %s, %s, %s) ON CONFLICT DO NOTHING
+
+-- lock_scope: one writer a scope at a time, so that the write sequence has no gaps and identity no races
+SELECT 1 FROM scopes WHERE ns = %s FOR NO KEY UPDATE
+
+-- remember: one memory with its sequence number, original and job; no row when it is there already
+WITH seq AS (
+    UPDATE scopes SET write_seq = write_seq + 1
+    WHERE ns = %(ns)s AND NOT EXISTS (
+        SELECT FROM memories WHERE id = %(id)s
+        UNION ALL SELECT FROM memories WHERE ns = %(ns)s AND ref = %(ref)s
+        UNION ALL SELECT FROM memories WHERE ns = %(ns)s AND fact_key = %(fact_key)s)
+    RETURNING write_seq
+), memory AS (
+    INSERT INTO memories (id, ns, ref, fact_key, text, evidence_sha, embed_sha, kind, layer, tags, reason, importance,
+        source, speaker, conversation, at, created_at, metadata, lexemes, write_seq, initial_energy, energy_anchor, anchor_at)
+    SELECT %(id)s, %(ns)s, %(ref)s, %(fact_key)s, %(text)s, %(evidence_sha)s, %(embed_sha)s, %(kind)s, %(layer)s,
+        %(tags)s, %(reason)s, %(importance)s, %(source)s, %(speaker)s, %(conversation)s, %(at)s, %(now)s, %(metadata)s,
+        %(lexemes)s, write_seq, %(energy)s, %(energy)s, %(now)s
+    FROM seq
+    RETURNING id, ns
+), original AS (
+    INSERT INTO evidence (ns, sha256, text) SELECT ns, %(evidence_sha)s, %(text)s FROM memory ON CONFLICT DO NOTHING
+), job AS (
+    INSERT INTO outbox (task, memory_id, ns) SELECT 'encode', id, ns FROM memory
+)
+SELECT id::text FROM memory
+
+-- find_same: the memory that a refused write already is
+SELECT id::text, text FROM memories
+WHERE id = %(id)s OR (ns = %(ns)s AND (ref = %(ref)s OR fact_key = %(fact_key)s))
+ORDER BY ref IS NOT DISTINCT FROM %(ref)s DESC LIMIT 1
+
+-- candidates: live rows of given ids, and pending rows that share a word with the query
+SELECT {node}, e.text, m.id = ANY (%(ids)s::uuid[])
+FROM memories m
+LEFT JOIN evidence e ON %(evidence)s AND e.ns = m.ns AND e.sha256 = m.evidence_sha
+WHERE m.ns = ANY (%(scopes)s) AND m.id IN (
+        SELECT unnest(%(ids)s::uuid[])
+        UNION ALL
+        (SELECT p.id FROM memories p
+         WHERE p.ns = ANY (%(scopes)s) AND p.status = 'pending' AND p.tsv @@ %(words)s::tsquery
+         ORDER BY p.write_seq DESC LIMIT %(pending_limit)s))
+    AND m.status <> 'archived'
+    AND (%(kinds)s::text[] IS NULL OR m.kind = ANY (%(kinds)s))
+    AND (%(speakers)s::text[] IS NULL OR m.speaker = ANY (%(speakers)s))
+    AND (%(conversations)s::text[] IS NULL OR m.conversation = ANY (%(conversations)s))
+    AND (%(since)s::timestamptz IS NULL OR m.at >= %(since)s)
+    AND (%(until)s::timestamptz IS NULL OR m.at < %(until)s)
+
+-- text_search: the search by words that answers while the vector index cannot
+SELECT m.id::text, f.lexemes
+FROM matching_memories(%(scopes)s, %(words)s::tsquery, %(most)s) f
+JOIN memories m USING (id)
+WHERE m.ns = ANY (%(scopes)s)
+    AND (%(kinds)s::text[] IS NULL OR m.kind = ANY (%(kinds)s))
+    AND (%(speakers)s::text[] IS NULL OR m.speaker = ANY (%(speakers)s))
+    AND (%(conversations)s::text[] IS NULL OR m.conversation = ANY (%(conversations)s))
+    AND (%(since)s::timestamptz IS NULL OR m.at >= %(since)s)
+    AND (%(until)s::timestamptz IS NULL OR m.at < %(until)s)
+
+-- get: one memory of one scope, whatever its status
+SELECT {node} FROM memories m WHERE m.ns = %s AND m.id = %s
+
+-- touch: count an access
+UPDATE memories SET access_count = access_count + 1, accessed_at = greatest(accessed_at, %s)
+WHERE ns = ANY (%s) AND id = ANY (%s::uuid[])
+
+-- claim_fresh: lease jobs that were never tried, oldest first
+WITH due AS (
+    SELECT id FROM outbox WHERE dead_at IS NULL AND attempts = 0 AND due_at <= clock_timestamp()
+    ORDER BY id LIMIT %(limit)s FOR UPDATE SKIP LOCKED
+)
+UPDATE outbox o SET attempts = 1, due_at = clock_timestamp() + make_interval(secs => %(lease_s)s)
+FROM due WHERE o.id = due.id
+RETURNING o.id, o.task, o.memory_id::text, o.ns, o.attempts
+
+-- claim_retried: lease one job that was tried before; alone, so that a poison row cannot take others down with it
+WITH due AS (
+    SELECT id FROM outbox WHERE dead_at IS NULL AND attempts > 0 AND due_at <= clock_timestamp()
+    ORDER BY due_at LIMIT 1 FOR UPDATE SKIP LOCKED
+)
+UPDATE outbox o SET attempts = attempts + 1, due_at = clock_timestamp() + make_interval(secs => %(lease_s)s)
+FROM due WHERE o.id = due.id
+RETURNING o.id, o.task, o.memory_id::text, o.ns, o.attempts
+
+-- job_nodes: the memories of leased jobs with the names of their scopes
+SELECT {node}, s.tenant, s.usr, s.project FROM memories m JOIN scopes s USING (ns) WHERE m.id = ANY (%s::uuid[])
+
+-- complete: memories become active with what encoding learned
+UPDATE memories m
+SET status = 'active', language = r.language, fields = r.fields, entities = r.entities, sentiment = r.sentiment
+FROM jsonb_to_recordset(%s) AS r (id uuid, language text, fields jsonb, entities text[], sentiment real)
+WHERE m.id = r.id AND m.status = 'pending'
+
+-- existing: which of these ids are memories
+SELECT id::text FROM memories WHERE id = ANY (%s::uuid[])
+
+-- done: jobs that are finished
+DELETE FROM outbox WHERE id = ANY (%s)
+
+-- release: jobs that wait for another time
+UPDATE outbox SET due_at = clock_timestamp() + make_interval(secs => %(delay_s)s), last_error = %(reason)s,
+    attempts = greatest(0, attempts - %(refund)s)
+WHERE id = ANY (%(keys)s)
+
+-- bury: jobs that failed too often
+UPDATE outbox SET dead_at = clock_timestamp(), last_error = %s WHERE id = ANY (%s)
+
+-- dead: the dead letters
+SELECT o.memory_id::text, s.tenant, s.usr, s.project, o.attempts, o.last_error, o.dead_at
+FROM outbox o JOIN scopes s USING (ns)
+WHERE o.dead_at IS NOT NULL AND (%(ns)s::text IS NULL OR o.ns = %(ns)s)
+ORDER BY o.id LIMIT %(limit)s
+
+-- retry_dead: dead letters get a fresh start
+UPDATE outbox SET dead_at = NULL, attempts = 0, due_at = clock_timestamp()
+WHERE dead_at IS NOT NULL AND (%(ns)s::text IS NULL OR ns = %(ns)s)
+
+-- backlog: jobs neither done nor dead; purge jobs wait by design and do not count
+SELECT count(*) FROM outbox WHERE dead_at IS NULL AND task = 'encode' AND (%(ns)s::text IS NULL OR ns = %(ns)s)
+
+-- load_vectors: the persistent embedding cache
+SELECT sha256, vector FROM embeddings WHERE model = %s AND sha256 = ANY (%s)
+
+-- save_vectors: add to the persistent embedding cache
+INSERT INTO embeddings (model, sha256, vector) SELECT %s, sha, vec FROM unnest(%s::bytea[], %s::bytea[]) AS v (sha, vec)
+ON CONFLICT DO NOTHING
+
+-- active_page: active memories after an id, with their vectors
+SELECT {node}, s.tenant, s.usr, s.project, e.vector
+FROM memories m JOIN scopes s USING (ns) LEFT JOIN embeddings e ON e.model = %(model)s AND e.sha256 = m.embed_sha
+WHERE m.status = 'active' AND m.id > %(after)s ORDER BY m.id LIMIT %(limit)s
+
+-- requeue: memories become pending again
+WITH again AS (UPDATE memories SET status = 'pending' WHERE id = ANY (%s::uuid[]) AND status = 'active' RETURNING id, ns)
+INSERT INTO outbox (task, memory_id, ns) SELECT 'encode', id, ns FROM again
+
+-- erase_targets: what an erasure destroys, locked against workers
+SELECT id::text, evidence_sha, embed_sha FROM memories
+WHERE ns = %(ns)s AND (%(id)s::uuid IS NULL OR id = %(id)s) FOR UPDATE
+
+-- erase_originals: originals that no other memory of the scope has
+DELETE FROM evidence e
+WHERE e.ns = %(ns)s AND e.sha256 = ANY (%(originals)s)
+    AND NOT EXISTS (SELECT FROM memories o WHERE o.ns = %(ns)s AND o.evidence_sha = e.sha256 AND o.id <> ALL (%(ids)s::uuid[]))
+
+-- erase_vectors: cached vectors that no other memory of any scope has
+DELETE FROM embeddings e
+WHERE e.sha256 = ANY (%(vectors)s)
+    AND NOT EXISTS (SELECT FROM memories o WHERE o.embed_sha = e.sha256 AND o.id <> ALL (%(ids)s::uuid[]))
+
+-- erase_links: links from and to the erased
+DELETE FROM crystal_links WHERE ns = %(ns)s AND (source_id = ANY (%(ids)s::text[]) OR target_id = ANY (%(ids)s::text[]))
+
+-- erase_facts: facts distilled from the erased
+DELETE FROM crystal_facts WHERE ns = %(ns)s AND source_node_ids && %(ids)s::text[]
+
+-- erase_jobs: jobs of the erased
+DELETE FROM outbox WHERE memory_id = ANY (%(ids)s::uuid[])
+
+-- erase_memories: the memories themselves
+DELETE FROM memories WHERE ns = %(ns)s AND id = ANY (%(ids)s::uuid[])
+
+-- erase_scope: the names of a scope that has no memories left
+DELETE FROM scopes WHERE ns = %(ns)s AND NOT EXISTS (SELECT FROM memories WHERE ns = %(ns)s)
+
+-- plan_purge: look once more for vectors that a worker may have been writing meanwhile
+INSERT INTO outbox (task, memory_id, ns, due_at)
+SELECT 'purge', id, %(ns)s, clock_timestamp() + make_interval(secs => %(after_s)s) FROM unnest(%(ids)s::uuid[]) AS id
+
+-- erase_remains: rows left of an erased target, by table; what other memories share does not count
+SELECT
+    (SELECT count(*) FROM memories WHERE id = ANY (%(ids)s::uuid[])),
+    (SELECT count(*) FROM evidence e WHERE e.ns = %(ns)s AND e.sha256 = ANY (%(originals)s)
+        AND NOT EXISTS (SELECT FROM memories o WHERE o.ns = %(ns)s AND o.evidence_sha = e.sha256
+            AND o.id <> ALL (%(ids)s::uuid[]))),
+    (SELECT count(*) FROM embeddings e WHERE e.sha256 = ANY (%(vectors)s)
+        AND NOT EXISTS (SELECT FROM memories o WHERE o.embed_sha = e.sha256 AND o.id <> ALL (%(ids)s::uuid[]))),
+    (SELECT count(*) FROM crystal_links WHERE ns = %(ns)s AND (source_id = ANY (%(ids)s::text[]) OR target_id = ANY (%(ids)s::text[]))),
+    (SELECT count(*) FROM crystal_facts WHERE ns = %(ns)s AND source_node_ids && %(ids)s::text[]),
+    (SELECT count(*) FROM outbox WHERE task = 'encode' AND memory_id = ANY (%(ids)s::uuid[]))
+
+-- save_receipt: the proof of an erasure
+INSERT INTO erasures (id, ns, erased_at, receipt) VALUES (%s, %s, %s, %s)
+
+-- stats: how much there is, of one scope or of all
+SELECT
+    (SELECT count(*) FROM memories WHERE %(ns)s::text IS NULL OR ns = %(ns)s),
+    (SELECT count(*) FROM memories WHERE status = 'active' AND (%(ns)s::text IS NULL OR ns = %(ns)s)),
+    (SELECT count(*) FROM memories WHERE status = 'pending' AND (%(ns)s::text IS NULL OR ns = %(ns)s)),
+    (SELECT count(*) FROM memories WHERE status = 'archived' AND (%(ns)s::text IS NULL OR ns = %(ns)s)),
+    (SELECT count(*) FROM outbox WHERE dead_at IS NOT NULL AND (%(ns)s::text IS NULL OR ns = %(ns)s)),
+    (SELECT count(*) FROM embeddings),
+    (SELECT count(*) FROM scopes)

@@ -1,0 +1,140 @@
+"""Every setting, from the environment (`BIEM_…`) or an env file that an entry point names; importing reads nothing.
+
+No server URL set means the embedded servers under `home`. The source designs' own names (`MILVUS_HOST`,
+`POSTGRES_USER`, `DISABLE_MEMORY`, …) are understood, too. Engine code never sees Settings, only policies.
+"""
+
+from pathlib import Path
+from typing import Self
+from urllib.parse import quote
+
+from pydantic import AliasChoices, BaseModel, Field, SecretStr, ValidationError, model_validator
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from biem.domain.policy import ContextPolicy, EncodePolicy, EnergyPolicy, Policies, RecallPolicy, WritePolicy
+from biem.errors import ConfigError
+
+
+def _names(name: str) -> AliasChoices:
+    """A design's own variable name, also accepted with our prefix."""
+    return AliasChoices(f"BIEM_{name}", name)
+
+
+class EmbedderSettings(BaseModel):
+    """Which model turns text into vectors."""
+
+    provider: str = Field("e5", description="e5, use (packaged), bge (extra), openai or ollama (HTTP)")
+    model: str = Field("", description="model name or path, for bge, openai and ollama")
+    url: str = Field("", description="base URL, for openai and ollama")
+    api_key: SecretStr = Field(SecretStr(""), description="key of the HTTP endpoint")
+    query_prefix: str = Field("", description="put before a query, for HTTP models that want one")
+    passage_prefix: str = Field("", description="put before a passage, for HTTP models that want one")
+    timeout_s: float = Field(30.0, gt=0, description="seconds for one HTTP call in the background")
+    threads: int | None = Field(None, ge=1, description="CPU threads of a packaged model; unset: the cores, at most 4")
+    cache_mb: int = Field(100, ge=0, description="in-process cache of vectors, in MB")
+
+
+class Settings(BaseSettings):
+    """All settings. Field descriptions are the reference; `.env.example` shows each with its default."""
+
+    model_config = SettingsConfigDict(
+        env_prefix="BIEM_", env_nested_delimiter="__", extra="ignore", populate_by_name=True, env_ignore_empty=True
+    )
+
+    home: Path = Field(Path("~/.biem"), description="folder of the embedded servers and caches")
+    postgres_dsn: SecretStr | None = Field(None, description="PostgreSQL URL; unset: embedded")
+    redis_url: SecretStr | None = Field(None, description="Redis or Valkey URL; unset: embedded")
+    milvus_uri: str | None = Field(None, description="Milvus URI; unset: embedded")
+    milvus_token: SecretStr = Field(SecretStr(""), description="Milvus token, user:password")
+
+    milvus_host: str | None = Field(None, validation_alias=_names("MILVUS_HOST"), description="instead of a URI")
+    milvus_port: int = Field(19530, validation_alias=_names("MILVUS_PORT"), description="goes with MILVUS_HOST")
+    milvus_collection: str = Field(
+        "biem_memories",
+        validation_alias=_names("MILVUS_COLLECTION"),
+        pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,127}$",
+        description="first part of collection names; model and dimension follow",
+    )
+    milvus_use_lite: bool = Field(
+        False,
+        validation_alias=_names("MILVUS_USE_LITE"),
+        description="true: the embedded Milvus although others are set",
+    )
+    milvus_index: str = Field("auto", description="index of dense vectors: auto, FLAT, HNSW, IVF_FLAT, AUTOINDEX")
+    postgres_host: str | None = Field(None, validation_alias=_names("POSTGRES_HOST"), description="instead of a DSN")
+    postgres_port: int = Field(5432, validation_alias=_names("POSTGRES_PORT"), description="goes with POSTGRES_HOST")
+    postgres_db: str = Field("biem", validation_alias=_names("POSTGRES_DB"), description="goes with POSTGRES_HOST")
+    postgres_user: str = Field("postgres", validation_alias=_names("POSTGRES_USER"), description="with POSTGRES_HOST")
+    postgres_password: SecretStr = Field(
+        SecretStr(""), validation_alias=_names("POSTGRES_PASSWORD"), description="goes with POSTGRES_HOST"
+    )
+    postgres_pool: int = Field(8, ge=2, description="connections to PostgreSQL a process may hold")
+    disable_memory: bool = Field(
+        False, validation_alias=_names("DISABLE_MEMORY"), description="true: plugins do nothing and need no server"
+    )
+
+    tenant: str = Field("default", description="scope of calls that name none")
+    user: str = Field("default", description="scope of calls that name none")
+    project: str = Field("", description="scope of calls that name none; empty: the user's own level")
+
+    worker: bool = Field(True, description="false: this process only writes and reads; others index")
+    close_timeout_s: float = Field(5.0, ge=0, description="how long closing waits for pending memories to be indexed")
+
+    embedder: EmbedderSettings = EmbedderSettings()
+    write: WritePolicy = WritePolicy()
+    encode: EncodePolicy = EncodePolicy()
+    recall: RecallPolicy = RecallPolicy()
+    context: ContextPolicy = ContextPolicy()
+    energy: EnergyPolicy = EnergyPolicy()
+
+    @model_validator(mode="after")
+    def _all_servers_or_none(self) -> Self:
+        """A half-configured cluster must not quietly keep the other half on this machine's disk."""
+        given = {
+            "BIEM_POSTGRES_DSN": self.postgres_url() is not None,
+            "BIEM_REDIS_URL": self.redis_url is not None,
+            "BIEM_MILVUS_URI": self.milvus_url() is not None or self.milvus_use_lite,
+        }
+        missing = [name for name, present in given.items() if not present]
+        if missing and any(given.values()) and not (self.milvus_use_lite and len(missing) == 2):
+            raise ValueError(f"{', '.join(missing)} not set although other servers are: set all three, or none of them")
+        return self
+
+    def postgres_url(self) -> str | None:
+        """The DSN, put together from `POSTGRES_*` where no DSN is given; None means embedded."""
+        if self.postgres_dsn is not None:
+            return self.postgres_dsn.get_secret_value()
+        if self.postgres_host is None:
+            return None
+        login = quote(self.postgres_user, safe="")
+        password = self.postgres_password.get_secret_value()
+        if password:
+            login += ":" + quote(password, safe="")
+        return f"postgresql://{login}@{self.postgres_host}:{self.postgres_port}/{quote(self.postgres_db, safe='')}"
+
+    def milvus_url(self) -> str | None:
+        """The URI, put together from `MILVUS_HOST` and `MILVUS_PORT` where none is given; None means embedded."""
+        if self.milvus_use_lite:
+            return None
+        if self.milvus_uri is not None:
+            return self.milvus_uri
+        return f"http://{self.milvus_host}:{self.milvus_port}" if self.milvus_host else None
+
+    @property
+    def policies(self) -> Policies:
+        """What the engine may know of the settings."""
+        return Policies(self.write, self.encode, self.recall, self.context, self.energy)
+
+
+def load_settings(env_file: Path | None = None) -> Settings:
+    """Settings from the environment and, below it, `env_file`; `ConfigError` names each setting that is wrong."""
+    if env_file is not None and not env_file.is_file():
+        raise ConfigError(f"env file {env_file} does not exist; give another with --env-file")
+    try:
+        return Settings(_env_file=env_file)
+    except ValidationError as error:
+        faults = "; ".join(
+            f"{'.'.join(map(str, fault['loc'])) or 'settings'}: {fault['msg'].removeprefix('Value error, ')}"
+            for fault in error.errors(include_input=False, include_url=False)
+        )
+        raise ConfigError(f"settings cannot be used: {faults}") from None

@@ -1,0 +1,118 @@
+"""One batch of background work: claim, analyse, embed, index, complete.
+
+Thin workers call this (architecture D10): whatever dies between two steps, the lease runs out and the next worker does
+the batch again. Embedding is cached by text, the index replaces rows on a retry, completion is one transaction.
+"""
+
+import logging
+from collections.abc import Sequence
+
+import numpy as np
+
+from biem.domain.policy import EncodePolicy
+from biem.domain.text import sha256
+from biem.errors import BiemError, InvalidInput
+from biem.ports import Analyzer, Embedder, Encoded, Entry, Job, Records, Vector, VectorIndex
+from biem.telemetry import Telemetry
+
+logger = logging.getLogger("biem.encode")
+
+
+class Encoder:
+    """Turns pending rows into indexed memories; the same object serves a thread here and a worker process."""
+
+    def __init__(
+        self,
+        *,
+        records: Records,
+        index: VectorIndex,
+        embedder: Embedder,
+        analyzer: Analyzer,
+        policy: EncodePolicy,
+        telemetry: Telemetry,
+    ) -> None:
+        self._records = records
+        self._index = index
+        self._embedder = embedder
+        self._analyzer = analyzer
+        self._policy = policy
+        self._telemetry = telemetry
+
+    def __call__(self) -> int:
+        """Do one batch of new rows, then at most one row that failed before; returns how many were claimed.
+
+        An outage gives the rows back without blame and is raised, so that the caller waits before the next round.
+        """
+        return sum(self._batch(retried) for retried in (False, True))
+
+    def _batch(self, retried: bool) -> int:
+        jobs = self._records.claim(self._policy.batch, self._policy.lease_s, retried=retried)
+        if not jobs:
+            return 0
+        with self._telemetry.span("biem.encode", jobs=len(jobs), retried=retried):
+            worn = [job for job in jobs if job.attempts > self._policy.max_attempts]
+            if worn:  # its worker died every time before it could say why
+                self._records.bury(worn, "the worker died while encoding it")
+            purges = [job for job in jobs if job.task == "purge"]
+            encodes = [job for job in jobs if job.task == "encode" and job not in worn]
+            try:
+                if purges:
+                    self._purge(purges)
+                if encodes:
+                    self._encode(encodes, again=retried)
+            except InvalidInput as error:
+                self._fail(encodes, error)
+            except BiemError as error:  # an outage or a wrong setting: no row is to blame
+                self._records.release([*purges, *encodes], self._policy.backoff_s, str(error), refund=True)
+                raise
+            except Exception as error:  # a row that breaks the code: found by trying it alone
+                logger.exception("encoding %d rows failed", len(encodes))
+                self._fail(encodes, error)
+        return len(jobs)
+
+    def _fail(self, jobs: Sequence[Job], error: Exception) -> None:
+        """Blame a row only when it was alone; rows of a failed batch come back one by one."""
+        reason = f"{type(error).__name__}: {error}"
+        if len(jobs) == 1 and jobs[0].attempts >= self._policy.max_attempts:
+            logger.error("memory %s goes to the dead letter: %s", jobs[0].memory_id, reason)
+            self._records.bury(jobs, reason)
+        else:
+            delay_s = 0.0 if len(jobs) > 1 else self._policy.backoff_s * 2 ** (jobs[0].attempts - 1)
+            self._records.release(jobs, delay_s, reason, refund=False)
+
+    def _purge(self, jobs: Sequence[Job]) -> None:
+        self._index.purge([job.memory_id for job in jobs])
+        self._records.done(jobs)
+
+    def _encode(self, jobs: Sequence[Job], *, again: bool) -> None:
+        erased = [job for job in jobs if job.node is None]
+        live = [(job, job.node) for job in jobs if job.node is not None]
+        if erased:
+            self._records.done(erased)
+        if not live:
+            return
+        vectors = self.vectors([node.indexed_text for _, node in live])
+        encoded = [Encoded(job, self._analyzer.analyze(node.indexed_text)) for job, node in live]
+        entries = [
+            Entry(node.id, node.scope, job.lexemes, vector, node.kind, node.speaker, node.conversation, node.at)
+            for (job, node), vector in zip(live, vectors, strict=True)
+        ]
+        with self._telemetry.span("biem.encode.index", rows=len(entries)):
+            self._index.insert(entries, again=again)
+        gone = self._records.complete(encoded)
+        if gone:  # erased while we were at it
+            self._index.purge(gone)
+
+    def vectors(self, texts: Sequence[str]) -> list[Vector]:
+        """One vector a text: equal texts are embedded once, known ones not at all (Angel G57, G58)."""
+        keys = [sha256(text) for text in texts]
+        model = self._embedder.info.id
+        known = self._records.load_vectors(model, list(dict.fromkeys(keys)))
+        missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in known}
+        if missing:
+            with self._telemetry.span("biem.encode.embed", texts=len(missing)):
+                fresh = self._embedder.embed(list(missing.values()), "passage")
+            added = {key: np.ascontiguousarray(vector) for key, vector in zip(missing, fresh, strict=True)}
+            self._records.save_vectors(model, added)
+            known |= added
+        return [known[key] for key in keys]
