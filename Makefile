@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check lint format types contracts unit contract integration requirements lock clean
+.PHONY: help setup demo test check lint format types contracts traceability requirements unit contract integration test-bge lock clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' Makefile
@@ -24,7 +24,10 @@ $(STAMP): requirements.lock pyproject.toml
 
 test: check unit contract integration  ## Everything the README promises: lint, types, contracts, tests on real servers
 
-check: lint types contracts requirements
+check: lint types contracts traceability  ## Everything of `make test` that runs no test
+
+demo: setup  ## A few hundred remembered turns, six questions, what an agent would get
+	@$(BIN)/biem demo
 
 lint: setup
 	@$(BIN)/ruff format --check --quiet . && $(BIN)/ruff check --quiet .
@@ -39,6 +42,13 @@ types: setup
 contracts: setup
 	@$(BIN)/lint-imports --no-cache | tail -n 12
 
+traceability: setup
+	@$(BIN)/python -m tests.requirements --check
+	@echo "docs/requirements.md is current"
+
+requirements: setup  ## Write docs/requirements.md from the markers of the tests
+	@$(BIN)/python -m tests.requirements
+
 unit: setup  ## Unit tests alone (seconds)
 	@$(BIN)/python -m pytest tests/unit
 
@@ -48,8 +58,14 @@ contract: setup
 integration: setup
 	@$(BIN)/python -m pytest tests/integration
 
+test-bge: requirements.lock  ## The BGE-M3 adapter on a tiny checkpoint, in a venv of its own (1.7 GB)
+	@test -x .venv-bge/bin/python || $(PYTHON) -m venv .venv-bge
+	@.venv-bge/bin/python -m pip install --quiet torch==2.13.0
+	@.venv-bge/bin/python -m pip install --quiet 'FlagEmbedding==1.4.2' 'transformers>=5,<6' pytest pytest-timeout hypothesis --editable .
+	@.venv-bge/bin/python -m pytest tests/bge
+
 lock: setup  ## Resolve requirements.lock anew from pyproject.toml
 	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --group dev --output-file requirements.lock pyproject.toml
 
 clean:  ## Remove .venv and caches
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) .venv-bge .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -198,12 +198,16 @@ class Written:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One leased task. `attempts` counts this one. The node is None when the memory was erased meanwhile."""
+    """One leased task; the node is None when the memory was erased meanwhile.
+
+    `attempts` are the claims that the row is to blame for, with this one; `claims` are all, with this one.
+    """
 
     key: int
     task: Literal["encode", "purge"]
     memory_id: str
     attempts: int
+    claims: int
     lexemes: str = ""
     node: Node | None = None
 
@@ -214,6 +218,14 @@ class Encoded:
 
     job: Job
     analysis: Analysis
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """What completing met: memories erased meanwhile, and memories that another worker completed first."""
+
+    erased: tuple[str, ...]
+    overtaken: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,11 +301,11 @@ class Records(Protocol):
         others down with it.
         """
 
-    def complete(self, encoded: Sequence[Encoded]) -> list[str]:
-        """Make these memories active and their jobs done in one transaction.
+    def renew(self, jobs: Sequence[Job], lease_s: float) -> list[Job]:
+        """Prolong the leases of these jobs; returns those still held, not what others claimed meanwhile."""
 
-        Returns the ids of memories that were erased meanwhile: their vectors must go.
-        """
+    def complete(self, encoded: Sequence[Encoded]) -> Completion:
+        """Make these memories active and their jobs done in one transaction. Safe to repeat."""
 
     def done(self, jobs: Sequence[Job]) -> None:
         """Remove finished jobs that changed no memory."""

@@ -1,29 +1,24 @@
 """Records in PostgreSQL: a write is one transaction and, where possible, one round trip (psycopg's pipeline mode)."""
 
-import threading
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
-import psycopg
 from psycopg.types.json import Jsonb
-from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
-from biem.adapters.migrations import require_current
-from biem.adapters.sql import queries
+from biem.adapters.database import ALL_SCOPES, Connection, Database, Row
 from biem.domain.energy import energy_at
 from biem.domain.fields import Fields
 from biem.domain.node import Node
 from biem.domain.rank import bm25
 from biem.domain.scope import Scope
 from biem.domain.text import sha256
-from biem.errors import ConfigError, RefConflict, SchemaOutdated, StoreFull, StoreUnavailable
+from biem.errors import RefConflict, StoreUnavailable
 from biem.ports import (
     Candidates,
     Clock,
+    Completion,
     DeadLetter,
     Encoded,
     Erasure,
@@ -34,11 +29,6 @@ from biem.ports import (
     Written,
 )
 
-Row = tuple[Any, ...]
-Connection = psycopg.Connection[Row]
-T = TypeVar("T")
-
-_ALL_SCOPES = "*"
 _NODE_COLUMNS = 28
 _TABLES = ("memories", "evidence", "embeddings", "crystal_links", "crystal_facts", "outbox")
 _TEXT_SEARCH_ROWS = 500
@@ -46,46 +36,15 @@ _PAGE = 500
 _FIRST_ID = "00000000-0000-0000-0000-000000000000"
 
 
-def _configure(connection: psycopg.Connection[Any]) -> None:
-    """Services act as the role that row-level security applies to, even when the login is an owner or superuser."""
-    connection.execute("SET ROLE biem_service")
-    connection.prepare_threshold = 1
-
-
 class PostgresRecords:
-    """The port `Records` on one connection pool. `retry_s` is how long a lost connection is retried within a call."""
+    """The port `Records`; see `Database` for `pool_size` and `retry_s`."""
 
     def __init__(self, dsn: str, *, clock: Clock, decay_per_hour: float, pool_size: int, retry_s: float) -> None:
         self._clock = clock
         self._decay = decay_per_hour
-        self._retry_s = retry_s
-        self._sql = queries()
         self._known_scopes: set[str] = set()
-        self._closing = threading.Event()
-        try:
-            with psycopg.connect(dsn, autocommit=True, connect_timeout=5) as connection:
-                require_current(connection)
-                connection.execute("SET ROLE biem_service")
-        except psycopg.OperationalError as error:
-            raise StoreUnavailable(
-                f"PostgreSQL cannot be reached ({_first_line(error)}); check that it runs and BIEM_POSTGRES_DSN"
-            ) from error
-        except psycopg.Error as error:
-            raise ConfigError(
-                f"the PostgreSQL user cannot act as biem_service ({_first_line(error)}); as an administrator: "
-                "GRANT biem_service TO that user"
-            ) from error
-        self._pool: ConnectionPool[Connection] = ConnectionPool(
-            dsn,
-            min_size=1,
-            max_size=pool_size,
-            timeout=2.0,
-            reconnect_timeout=1.0,
-            kwargs={"autocommit": True, "connect_timeout": 3, "application_name": "biem"},
-            configure=_configure,
-            name="biem",
-            open=True,
-        )
+        self._database = Database(dsn, pool_size=pool_size, retry_s=retry_s)
+        self._sql = self._database.sql
 
     # -- writing ----------------------------------------------------------------------------------------------------
 
@@ -94,7 +53,7 @@ class PostgresRecords:
         rows = [self._write_row(scope, write, now) for write in writes]
 
         def attempt() -> list[Written] | None:
-            with self._connection() as connection:
+            with self._database.connection() as connection:
                 if scope.ns not in self._known_scopes:
                     with connection.transaction():
                         connection.execute(self._sql["see_scopes"], (scope.ns,))
@@ -115,7 +74,7 @@ class PostgresRecords:
                     ]
 
         while True:
-            written = self._retrying(attempt)
+            written = self._database.retrying(attempt)
             if written is not None:
                 return written
             self._known_scopes.discard(scope.ns)  # the scope was erased by another process since we last wrote
@@ -159,7 +118,7 @@ class PostgresRecords:
 
     def touch(self, scope: Scope, ids: Sequence[str], at: datetime) -> None:
         namespaces = [readable.ns for readable in scope.readable]
-        self._execute(",".join(namespaces), "touch", (at, namespaces, list(ids)))
+        self._database.execute(",".join(namespaces), "touch", (at, namespaces, list(ids)))
 
     # -- reading ----------------------------------------------------------------------------------------------------
 
@@ -181,7 +140,7 @@ class PostgresRecords:
             "pending_limit": pending_limit,
             "evidence": evidence,
         }
-        rows = self._fetch(",".join(by_ns), "candidates", parameters)
+        rows = self._database.fetch(",".join(by_ns), "candidates", parameters)
         now = self._clock.now()
         nodes: dict[str, Node] = {}
         originals: dict[str, str] = {}
@@ -200,13 +159,13 @@ class PostgresRecords:
         if not lexemes:
             return {}
         parameters = {**_conditions(scopes, where), "words": _tsquery(lexemes), "most": _TEXT_SEARCH_ROWS}
-        rows = self._fetch(",".join(scope.ns for scope in scopes), "text_search", parameters)
+        rows = self._database.fetch(",".join(scope.ns for scope in scopes), "text_search", parameters)
         scores = bm25(lexemes, {row[0]: row[1].split(" ") for row in rows})
         best = sorted(scores, key=lambda key: (-scores[key], key))[:limit]
         return {key: scores[key] for key in best}
 
     def get(self, scope: Scope, memory_id: str) -> Node | None:
-        rows = self._fetch(scope.ns, "get", (scope.ns, memory_id))
+        rows = self._database.fetch(scope.ns, "get", (scope.ns, memory_id))
         return self._node(rows[0], scope, self._clock.now()) if rows else None
 
     def _node(self, row: Row, scope: Scope, now: datetime) -> Node:
@@ -244,21 +203,30 @@ class PostgresRecords:
 
     def claim(self, limit: int, lease_s: float, *, retried: bool) -> list[Job]:
         name = "claim_retried" if retried else "claim_fresh"
-        with self._connection() as connection:
+        with self._database.connection() as connection:
             rows = connection.execute(self._sql[name], {"limit": limit, "lease_s": lease_s}).fetchall()
             if not rows:
                 return []
             with connection.transaction():
-                connection.execute(self._sql["see_scopes"], (_ALL_SCOPES,))
+                connection.execute(self._sql["see_scopes"], (ALL_SCOPES,))
                 found = connection.execute(self._sql["job_nodes"], ([row[2] for row in rows],)).fetchall()
         now = self._clock.now()
         nodes = {row[0]: (self._node(row, Scope(*row[_NODE_COLUMNS:]), now), row[_NODE_COLUMNS - 1]) for row in found}
         return [
-            Job(key, task, memory_id, attempts, *reversed(nodes.get(memory_id, (None, ""))))
-            for key, task, memory_id, _, attempts in sorted(rows)
+            Job(key, task, memory_id, attempts, claims, *reversed(nodes.get(memory_id, (None, ""))))
+            for key, task, memory_id, attempts, claims in sorted(rows)
         ]
 
-    def complete(self, encoded: Sequence[Encoded]) -> list[str]:
+    def renew(self, jobs: Sequence[Job], lease_s: float) -> list[Job]:
+        parameters = {
+            "keys": [job.key for job in jobs],
+            "claims": [job.claims for job in jobs],
+            "lease_s": lease_s,
+        }
+        held = {row[0] for row in self._database.fetch("", "renew", parameters)}
+        return [job for job in jobs if job.key in held]
+
+    def complete(self, encoded: Sequence[Encoded]) -> Completion:
         ids = [item.job.memory_id for item in encoded]
         learned = [
             {
@@ -271,18 +239,25 @@ class PostgresRecords:
             for item in encoded
         ]
 
-        def attempt() -> list[str]:
-            with self._connection() as connection, connection.pipeline(), connection.transaction():
-                connection.execute(self._sql["see_scopes"], (_ALL_SCOPES,))
+        def attempt() -> Completion:
+            with self._database.connection() as connection, connection.pipeline(), connection.transaction():
+                connection.execute(self._sql["see_scopes"], (ALL_SCOPES,))
                 connection.execute(self._sql["complete"], (Jsonb(learned),))
-                connection.execute(self._sql["done"], ([item.job.key for item in encoded],))
-                existing = {row[0] for row in connection.execute(self._sql["existing"], (ids,)).fetchall()}
-            return [memory_id for memory_id in ids if memory_id not in existing]
+                finished = connection.execute(self._sql["done"], ([item.job.key for item in encoded],))
+                existing = connection.execute(self._sql["existing"], (ids,))
+            keys = {row[0] for row in finished.fetchall()}
+            alive = {row[0] for row in existing.fetchall()}
+            return Completion(
+                erased=tuple(memory_id for memory_id in ids if memory_id not in alive),
+                overtaken=tuple(
+                    item.job.memory_id for item in encoded if item.job.key not in keys and item.job.memory_id in alive
+                ),
+            )
 
-        return self._retrying(attempt)
+        return self._database.retrying(attempt)
 
     def done(self, jobs: Sequence[Job]) -> None:
-        self._execute("", "done", ([job.key for job in jobs],))
+        self._database.execute("", "done", ([job.key for job in jobs],))
 
     def release(self, jobs: Sequence[Job], delay_s: float, reason: str, *, refund: bool) -> None:
         parameters = {
@@ -291,38 +266,38 @@ class PostgresRecords:
             "refund": int(refund),
             "keys": [job.key for job in jobs],
         }
-        self._execute("", "release", parameters)
+        self._database.execute("", "release", parameters)
 
     def bury(self, jobs: Sequence[Job], reason: str) -> None:
-        self._execute("", "bury", (reason[:2000].replace("\0", " "), [job.key for job in jobs]))
+        self._database.execute("", "bury", (reason[:2000].replace("\0", " "), [job.key for job in jobs]))
 
     def dead(self, scope: Scope | None, limit: int) -> list[DeadLetter]:
-        rows = self._fetch(_ALL_SCOPES, "dead", {"ns": scope.ns if scope else None, "limit": limit})
+        rows = self._database.fetch(ALL_SCOPES, "dead", {"ns": scope.ns if scope else None, "limit": limit})
         return [DeadLetter(row[0], Scope(*row[1:4]), *row[4:]) for row in rows]
 
     def retry_dead(self, scope: Scope | None) -> int:
-        return self._execute("", "retry_dead", {"ns": scope.ns if scope else None})
+        return self._database.execute("", "retry_dead", {"ns": scope.ns if scope else None})
 
     def backlog(self, scope: Scope | None = None) -> int:
-        return int(self._fetch("", "backlog", {"ns": scope.ns if scope else None})[0][0])
+        return int(self._database.fetch("", "backlog", {"ns": scope.ns if scope else None})[0][0])
 
     def requeue(self, ids: Sequence[str]) -> None:
-        self._execute(_ALL_SCOPES, "requeue", (list(ids),))
+        self._database.execute(ALL_SCOPES, "requeue", (list(ids),))
 
     # -- vectors ----------------------------------------------------------------------------------------------------
 
     def load_vectors(self, model: str, keys: Sequence[bytes]) -> dict[bytes, Vector]:
-        rows = self._fetch("", "load_vectors", (model, list(keys)))
+        rows = self._database.fetch("", "load_vectors", (model, list(keys)))
         return {key: np.frombuffer(vector, dtype="<f4") for key, vector in rows}
 
     def save_vectors(self, model: str, vectors: Mapping[bytes, Vector]) -> None:
         packed = [vector.astype("<f4").tobytes() for vector in vectors.values()]
-        self._execute("", "save_vectors", (model, list(vectors), packed))
+        self._database.execute("", "save_vectors", (model, list(vectors), packed))
 
     def active(self, model: str) -> Iterator[list[tuple[Node, str, Vector | None]]]:
         after = _FIRST_ID
         while True:
-            rows = self._fetch(_ALL_SCOPES, "active_page", {"model": model, "after": after, "limit": _PAGE})
+            rows = self._database.fetch(ALL_SCOPES, "active_page", {"model": model, "after": after, "limit": _PAGE})
             if not rows:
                 return
             now = self._clock.now()
@@ -339,8 +314,8 @@ class PostgresRecords:
     # -- erasing ----------------------------------------------------------------------------------------------------
 
     def erase(self, scope: Scope, memory_id: str | None, purge_after_s: float) -> Erasure:
-        with self._connection() as connection, connection.transaction():
-            connection.execute(self._sql["see_scopes"], (_ALL_SCOPES,))  # shared vectors may belong to other scopes
+        with self._database.connection() as connection, connection.transaction():
+            connection.execute(self._sql["see_scopes"], (ALL_SCOPES,))  # shared vectors may belong to other scopes
             connection.execute(self._sql["lock_scope"], (scope.ns,))
             target = {"ns": scope.ns, "id": memory_id}
             rows = connection.execute(self._sql["erase_targets"], target).fetchall()
@@ -367,8 +342,8 @@ class PostgresRecords:
             "originals": list(erasure.originals),
             "vectors": list(erasure.vectors),
         }
-        with self._connection() as connection, connection.transaction():
-            connection.execute(self._sql["see_scopes"], (_ALL_SCOPES,))
+        with self._database.connection() as connection, connection.transaction():
+            connection.execute(self._sql["see_scopes"], (ALL_SCOPES,))
             return self._remains(connection, keys)
 
     def _remains(self, connection: Connection, keys: Mapping[str, Any]) -> dict[str, int]:
@@ -377,77 +352,18 @@ class PostgresRecords:
 
     def save_receipt(self, scope: Scope, receipt: Mapping[str, Any]) -> None:
         row = (receipt["id"], scope.ns, receipt["erased_at"], Jsonb(dict(receipt)))
-        self._execute(scope.ns, "save_receipt", row)
+        self._database.execute(scope.ns, "save_receipt", row)
 
     def stats(self, scope: Scope | None) -> Mapping[str, int]:
-        row = self._fetch(_ALL_SCOPES, "stats", {"ns": scope.ns if scope else None})[0]
+        row = self._database.fetch(ALL_SCOPES, "stats", {"ns": scope.ns if scope else None})[0]
         names = ("memories", "active", "pending", "archived", "dead_letters", "embeddings", "scopes")
         return dict(zip(names, row, strict=True))
 
     def ping(self) -> None:
-        self._fetch("", "backlog", {"ns": ""})
+        self._database.fetch("", "backlog", {"ns": ""})
 
     def close(self) -> None:
-        self._closing.set()
-        self._pool.close()
-
-    # -- plumbing ---------------------------------------------------------------------------------------------------
-
-    def _run(self, scopes: str, name: str, parameters: Any) -> psycopg.Cursor[Row]:
-        """One statement that sees `scopes`, in one transaction and one round trip."""
-
-        def attempt() -> psycopg.Cursor[Row]:
-            with self._connection() as connection, connection.pipeline(), connection.transaction():
-                if scopes:
-                    connection.execute(self._sql["see_scopes"], (scopes,))
-                return connection.execute(self._sql[name], parameters)
-
-        return self._retrying(attempt)
-
-    def _fetch(self, scopes: str, name: str, parameters: Any) -> list[Row]:
-        return self._run(scopes, name, parameters).fetchall()
-
-    def _execute(self, scopes: str, name: str, parameters: Any) -> int:
-        return self._run(scopes, name, parameters).rowcount
-
-    def _retrying(self, attempt: Callable[[], T]) -> T:
-        """Repeat after a lost connection: every statement here may safely run twice."""
-        deadline = time.monotonic() + self._retry_s
-        delay = 0.02
-        while True:
-            try:
-                return attempt()
-            except StoreFull:
-                raise
-            except StoreUnavailable:
-                if time.monotonic() + delay > deadline or self._closing.wait(delay):
-                    raise
-                delay = min(0.5, delay * 2)
-
-    @contextmanager
-    def _connection(self) -> Iterator[Connection]:
-        try:
-            with self._pool.connection() as connection:
-                yield connection
-        except (PoolTimeout, PoolClosed) as error:
-            raise StoreUnavailable(
-                "PostgreSQL cannot be reached or all its connections are busy; check the server, or raise "
-                "BIEM_POSTGRES_POOL"
-            ) from error
-        except psycopg.errors.DiskFull as error:
-            raise StoreFull(
-                f"PostgreSQL's disk is full ({_first_line(error)}); free some space, then repeat"
-            ) from error
-        except (psycopg.errors.UndefinedTable, psycopg.errors.UndefinedColumn) as error:
-            raise SchemaOutdated(
-                f"the database has another schema ({_first_line(error)}); run `biem migrate`"
-            ) from error
-        except (psycopg.OperationalError, psycopg.InterfaceError) as error:
-            raise StoreUnavailable(f"PostgreSQL did not finish the call: {_first_line(error)}") from error
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error).strip().splitlines() or [type(error).__name__])[0]
+        self._database.close()
 
 
 def _tsquery(lexemes: Sequence[str]) -> str | None:

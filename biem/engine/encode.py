@@ -59,7 +59,7 @@ class Encoder:
                 if purges:
                     self._purge(purges)
                 if encodes:
-                    self._encode(encodes, again=retried)
+                    self._encode(encodes)
             except InvalidInput as error:
                 self._fail(encodes, error)
             except BiemError as error:  # an outage or a wrong setting: no row is to blame
@@ -84,7 +84,7 @@ class Encoder:
         self._index.purge([job.memory_id for job in jobs])
         self._records.done(jobs)
 
-    def _encode(self, jobs: Sequence[Job], *, again: bool) -> None:
+    def _encode(self, jobs: Sequence[Job]) -> None:
         erased = [job for job in jobs if job.node is None]
         live = [(job, job.node) for job in jobs if job.node is not None]
         if erased:
@@ -93,15 +93,24 @@ class Encoder:
             return
         vectors = self.vectors([node.indexed_text for _, node in live])
         encoded = [Encoded(job, self._analyzer.analyze(node.indexed_text)) for job, node in live]
-        entries = [
-            Entry(node.id, node.scope, job.lexemes, vector, node.kind, node.speaker, node.conversation, node.at)
+        entries = {
+            job.key: Entry(
+                node.id, node.scope, job.lexemes, vector, node.kind, node.speaker, node.conversation, node.at
+            )
             for (job, node), vector in zip(live, vectors, strict=True)
-        ]
-        with self._telemetry.span("biem.encode.index", rows=len(entries)):
-            self._index.insert(entries, again=again)
-        gone = self._records.complete(encoded)
-        if gone:  # erased while we were at it
-            self._index.purge(gone)
+        }
+        held = self._records.renew([job for job, _ in live], self._policy.lease_s)  # embedding may have taken long
+        if not held:
+            return
+        with self._telemetry.span("biem.encode.index", rows=len(held)):
+            self._index.insert([entries[job.key] for job in held], again=any(job.claims > 1 for job in held))
+        keys = {job.key for job in held}
+        completion = self._records.complete([item for item in encoded if item.job.key in keys])
+        if completion.erased:
+            self._index.purge(completion.erased)
+        if completion.overtaken:  # we slept through our lease between the two steps: two rows may stand for one memory
+            doubled = set(completion.overtaken)
+            self._index.insert([entry for entry in entries.values() if entry.id in doubled], again=True)
 
     def vectors(self, texts: Sequence[str]) -> list[Vector]:
         """One vector a text: equal texts are embedded once, known ones not at all (Angel G57, G58)."""

@@ -82,18 +82,26 @@ WITH due AS (
     SELECT id FROM outbox WHERE dead_at IS NULL AND attempts = 0 AND due_at <= clock_timestamp()
     ORDER BY id LIMIT %(limit)s FOR UPDATE SKIP LOCKED
 )
-UPDATE outbox o SET attempts = 1, due_at = clock_timestamp() + make_interval(secs => %(lease_s)s)
+UPDATE outbox o
+SET attempts = 1, claims = claims + 1, due_at = clock_timestamp() + make_interval(secs => %(lease_s)s)
 FROM due WHERE o.id = due.id
-RETURNING o.id, o.task, o.memory_id::text, o.ns, o.attempts
+RETURNING o.id, o.task, o.memory_id::text, o.attempts, o.claims
 
 -- claim_retried: lease one job that was tried before; alone, so that a poison row cannot take others down with it
 WITH due AS (
     SELECT id FROM outbox WHERE dead_at IS NULL AND attempts > 0 AND due_at <= clock_timestamp()
     ORDER BY due_at LIMIT 1 FOR UPDATE SKIP LOCKED
 )
-UPDATE outbox o SET attempts = attempts + 1, due_at = clock_timestamp() + make_interval(secs => %(lease_s)s)
+UPDATE outbox o
+SET attempts = attempts + 1, claims = claims + 1, due_at = clock_timestamp() + make_interval(secs => %(lease_s)s)
 FROM due WHERE o.id = due.id
-RETURNING o.id, o.task, o.memory_id::text, o.ns, o.attempts
+RETURNING o.id, o.task, o.memory_id::text, o.attempts, o.claims
+
+-- renew: prolong the leases that are still held
+UPDATE outbox o SET due_at = clock_timestamp() + make_interval(secs => %(lease_s)s)
+FROM unnest(%(keys)s::bigint[], %(claims)s::integer[]) AS held (id, claims)
+WHERE o.id = held.id AND o.claims = held.claims AND o.dead_at IS NULL
+RETURNING o.id
 
 -- job_nodes: the memories of leased jobs with the names of their scopes
 SELECT {node}, s.tenant, s.usr, s.project FROM memories m JOIN scopes s USING (ns) WHERE m.id = ANY (%s::uuid[])
@@ -108,7 +116,7 @@ WHERE m.id = r.id AND m.status = 'pending'
 SELECT id::text FROM memories WHERE id = ANY (%s::uuid[])
 
 -- done: jobs that are finished
-DELETE FROM outbox WHERE id = ANY (%s)
+DELETE FROM outbox WHERE id = ANY (%s) RETURNING id
 
 -- release: jobs that wait for another time
 UPDATE outbox SET due_at = clock_timestamp() + make_interval(secs => %(delay_s)s), last_error = %(reason)s,

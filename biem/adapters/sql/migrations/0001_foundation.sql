@@ -87,7 +87,8 @@ CREATE TABLE outbox (
     task       text NOT NULL CHECK (task IN ('encode', 'purge')),
     memory_id  uuid NOT NULL,
     ns         text NOT NULL,
-    attempts   integer NOT NULL DEFAULT 0,
+    attempts   integer NOT NULL DEFAULT 0, -- claims that the row itself is to blame for
+    claims     integer NOT NULL DEFAULT 0, -- all claims: who holds a job knows it by this number
     due_at     timestamptz NOT NULL DEFAULT now(), -- a lease moves it ahead, so an abandoned job comes due by itself
     last_error text NOT NULL DEFAULT '',
     dead_at    timestamptz,

@@ -1,0 +1,124 @@
+"""One PostgreSQL database: a pool of connections, transactions that see given scopes, retries, errors in our words."""
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+import psycopg
+from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
+
+from biem.adapters.migrations import require_current
+from biem.adapters.sql import queries
+from biem.errors import ConfigError, SchemaOutdated, StoreFull, StoreUnavailable
+
+Row = tuple[Any, ...]
+Connection = psycopg.Connection[Row]
+T = TypeVar("T")
+
+ALL_SCOPES = "*"
+"""What maintenance sees; see row-level security in the first migration."""
+
+
+def _configure(connection: psycopg.Connection[Any]) -> None:
+    """Services act as the role that row-level security applies to, even when the login is an owner or superuser."""
+    connection.execute("SET ROLE biem_service")
+    connection.prepare_threshold = 1
+
+
+class Database:
+    """Runs named statements. `retry_s` is how long a lost connection is retried within a call."""
+
+    def __init__(self, dsn: str, *, pool_size: int, retry_s: float) -> None:
+        self.sql = queries()
+        self._retry_s = retry_s
+        self._closing = threading.Event()
+        try:
+            with psycopg.connect(dsn, autocommit=True, connect_timeout=5) as connection:
+                require_current(connection)
+                connection.execute("SET ROLE biem_service")
+        except psycopg.OperationalError as error:
+            raise StoreUnavailable(
+                f"PostgreSQL cannot be reached ({_first_line(error)}); check that it runs and BIEM_POSTGRES_DSN"
+            ) from error
+        except psycopg.Error as error:
+            raise ConfigError(
+                f"the PostgreSQL user cannot act as biem_service ({_first_line(error)}); as an administrator: "
+                "GRANT biem_service TO that user"
+            ) from error
+        self._pool: ConnectionPool[Connection] = ConnectionPool(
+            dsn,
+            min_size=1,
+            max_size=pool_size,
+            timeout=2.0,
+            reconnect_timeout=1.0,
+            kwargs={"autocommit": True, "connect_timeout": 3, "application_name": "biem"},
+            configure=_configure,
+            name="biem",
+            open=True,
+        )
+
+    def run(self, scopes: str, name: str, parameters: Any) -> psycopg.Cursor[Row]:
+        """One statement that sees `scopes`, in one transaction and one round trip."""
+
+        def attempt() -> psycopg.Cursor[Row]:
+            with self.connection() as connection, connection.pipeline(), connection.transaction():
+                if scopes:
+                    connection.execute(self.sql["see_scopes"], (scopes,))
+                return connection.execute(self.sql[name], parameters)
+
+        return self.retrying(attempt)
+
+    def fetch(self, scopes: str, name: str, parameters: Any) -> list[Row]:
+        """The rows of one statement."""
+        return self.run(scopes, name, parameters).fetchall()
+
+    def execute(self, scopes: str, name: str, parameters: Any) -> int:
+        """The number of rows one statement changed."""
+        return self.run(scopes, name, parameters).rowcount
+
+    def retrying(self, attempt: Callable[[], T]) -> T:
+        """Repeat after a lost connection: every statement here may safely run twice."""
+        deadline = time.monotonic() + self._retry_s
+        delay = 0.02
+        while True:
+            try:
+                return attempt()
+            except StoreFull:
+                raise
+            except StoreUnavailable:
+                if time.monotonic() + delay > deadline or self._closing.wait(delay):
+                    raise
+                delay = min(0.5, delay * 2)
+
+    @contextmanager
+    def connection(self) -> Iterator[Connection]:
+        """A connection in autocommit mode, for transactions of several statements."""
+        try:
+            with self._pool.connection() as connection:
+                yield connection
+        except (PoolTimeout, PoolClosed) as error:
+            raise StoreUnavailable(
+                "PostgreSQL cannot be reached or all its connections are busy; check the server, or raise "
+                "BIEM_POSTGRES_POOL"
+            ) from error
+        except psycopg.errors.DiskFull as error:
+            raise StoreFull(
+                f"PostgreSQL's disk is full ({_first_line(error)}); free some space, then repeat"
+            ) from error
+        except (psycopg.errors.UndefinedTable, psycopg.errors.UndefinedColumn) as error:
+            raise SchemaOutdated(
+                f"the database has another schema ({_first_line(error)}); run `biem migrate`"
+            ) from error
+        except (psycopg.OperationalError, psycopg.InterfaceError) as error:
+            raise StoreUnavailable(f"PostgreSQL did not finish the call: {_first_line(error)}") from error
+
+    def close(self) -> None:
+        """Release the connections; a second call does nothing."""
+        self._closing.set()
+        self._pool.close()
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[0]

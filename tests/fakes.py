@@ -1,0 +1,61 @@
+"""Doubles that tests share: a clock to hold, an embedder that needs no model, and a way to wait without sleeping."""
+
+import hashlib
+import threading
+import time
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime, timedelta
+
+import numpy as np
+from numpy.typing import NDArray
+
+from biem.ports import EmbedderInfo, Role, Vector, Vectors
+
+START = datetime(2026, 5, 4, 9, 0, tzinfo=UTC)
+
+
+class HeldClock:
+    """The port `Clock`; time moves only when told to."""
+
+    def __init__(self, start: datetime = START) -> None:
+        self._now = start
+
+    def now(self) -> datetime:
+        return self._now
+
+    def advance(self, **amount: float) -> None:
+        self._now += timedelta(**amount)
+
+
+class WordEmbedder:
+    """The port `Embedder` without a model: texts are similar as far as they share words (or CJK characters)."""
+
+    def __init__(self, dim: int = 64, model: str = "test-words") -> None:
+        self.info = EmbedderInfo(model, dim, ("mul",), 512)
+        self.calls: list[list[str]] = []
+        self.failure: Exception | None = None
+
+    def embed(self, texts: Sequence[str], role: Role) -> Vectors:
+        if self.failure is not None:
+            raise self.failure
+        self.calls.append(list(texts))
+        rows = np.full((len(texts), self.info.dim), 1e-3, dtype=np.float32)
+        for row, text in zip(rows, texts, strict=True):
+            for word in "".join(f" {c} " if ord(c) > 0x2E7F else c for c in text.lower()).split():
+                row[int.from_bytes(hashlib.sha256(word.strip(".,?!:").encode()).digest()[:4]) % self.info.dim] += 1.0
+        return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+
+    def similarity(self, vector: Vector, others: Vectors) -> NDArray[np.float32]:
+        return np.clip(others @ vector, 0.0, 1.0)
+
+    def close(self) -> None:
+        """Holds nothing."""
+
+
+def eventually(condition: Callable[[], object], timeout_s: float = 15.0) -> None:
+    """Wait until `condition` is true, or fail."""
+    deadline = time.monotonic() + timeout_s
+    pause = threading.Event()
+    while not condition():
+        assert time.monotonic() < deadline, f"not true within {timeout_s} s: {condition}"
+        pause.wait(0.02)
