@@ -8,18 +8,20 @@ class Fields:
     """Normalised anchors of one text, each tuple without repeats and in order of appearance."""
 
     numbers: tuple[str, ...] = ()
-    """Value and unit in one canonical spelling: `10M`, `128K`, `1%`, `100000` for 100,000 and １００，０００."""
+    """Value and unit in one canonical spelling: `10M`, `128K`, `1%`, `100000` for 100,000 and １０万, `¥99`,
+    `3h`, `20岁`; dates as `2024-05-02` or `05-02`, times of day as `15:30`."""
     names: tuple[str, ...] = ()
     """Proper names: people, places, works, products."""
     definitions: tuple[str, ...] = ()
-    """Terms that the text defines ("X is a …", "X 是指 …"): the term."""
+    """Terms that the text defines or asks to have defined ("X is a … that …", "X 是指 …", "什么是 X？"): the term."""
     symbols: tuple[str, ...] = ()
     """Identifiers, Greek letters, formulas, versions, file names: what must match to the letter."""
 
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
-    """What is known of a text without a model: fields, entities, mood in [−1, 1], language (`en`, `zh`, `und`)."""
+    """What is known of a text without a model: fields, entities (most useful first), mood in [−1, 1], language (`en`,
+    `zh`, `und`)."""
 
     fields: Fields
     entities: tuple[str, ...]

@@ -1,0 +1,33 @@
+"""What can be known about a text without a model, in English and Chinese: the `Analyzer` port by rules alone."""
+
+from biem.adapters.analyzers.extract import Extractor, language
+from biem.adapters.analyzers.lexemes import Lexer
+from biem.adapters.analyzers.script import normal
+from biem.adapters.analyzers.sentiment import Sentiment
+from biem.domain.fields import Analysis
+
+__all__ = ["RuleAnalyzer", "build"]
+
+
+class RuleAnalyzer:
+    """Deterministic, thread-safe, without network; build one and share it."""
+
+    def __init__(self) -> None:
+        self._lexer = Lexer()
+        self._extractor = Extractor()
+        self._sentiment = Sentiment()
+
+    def lexemes(self, text: str) -> list[str]:
+        """See `Analyzer.lexemes`."""
+        return self._lexer.lexemes(text)
+
+    def analyze(self, text: str) -> Analysis:
+        """See `Analyzer.analyze`."""
+        clean = normal(text)
+        fields, entities = self._extractor.extract(clean)
+        return Analysis(fields, entities, self._sentiment.score(clean), language(clean))
+
+
+def build() -> RuleAnalyzer:
+    """The analyzer of both languages."""
+    return RuleAnalyzer()

@@ -1,0 +1,78 @@
+"""Fields, entities and language of one text, put together from the four kinds of rules."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+
+from biem.adapters.analyzers import symbols
+from biem.adapters.analyzers.definitions import Definitions
+from biem.adapters.analyzers.names import Kind, Names
+from biem.adapters.analyzers.quantities import Quantities
+from biem.domain.fields import Fields
+
+MOST = 200
+"""Anchors kept of each kind; a book has more, and then they anchor nothing."""
+
+_ORDER: dict[Kind, int] = {"person": 0, "name": 1, "organisation": 2, "place": 3, "work": 4, "handle": 5}
+_HAN = re.compile("[\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
+_LATIN = re.compile("[A-Za-zÀ-ÖØ-öø-ɏ]")
+_OTHER = re.compile(r"[^\W\d_A-Za-zÀ-ÖØ-öø-ɏ\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
+
+
+class Extractor:
+    """Works on text that `script.normal` has cleaned."""
+
+    def __init__(self) -> None:
+        self._quantities = Quantities()
+        self._names = Names()
+        self._definitions = Definitions()
+
+    def extract(self, text: str) -> tuple[Fields, tuple[str, ...]]:
+        """The fields, and the names and products to show, most useful first."""
+        marks = list(symbols.spans(text))
+        bare = _blank(text, ((start, end) for start, end, _, _ in marks))
+        found = sorted(set(self._names.found(bare)))
+        works = [name for _, name, kind in found if kind == "work"][:MOST]
+        named = [
+            (at, name, kind) for at, name, kind in found if kind == "work" or not any(name in work for work in works)
+        ]
+        fields = Fields(
+            numbers=_once(number for _, _, number in self._quantities.spans(bare)),
+            names=_once(name for _, name, _ in named),
+            definitions=_once(self._definitions.terms(text)),
+            symbols=_once(symbol for _, _, symbol, _ in marks),
+        )
+        products: list[tuple[int, str, Kind]] = [
+            (at, symbol, "name") for at, _, symbol, kind in marks if kind == "model"
+        ]
+        return fields, _ranked([*named, *products])
+
+
+def language(text: str) -> str:
+    """`zh`, `en` or `und` by information: one Han character says about as much as two Latin letters."""
+    han, latin, other = 2 * len(_HAN.findall(text)), len(_LATIN.findall(text)), 2 * len(_OTHER.findall(text))
+    if han + latin == 0 or other > max(han, latin):
+        return "und"
+    return "zh" if han >= latin else "en"
+
+
+def _once(values: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(value for value in values if value))[:MOST]
+
+
+def _ranked(named: list[tuple[int, str, Kind]]) -> tuple[str, ...]:
+    times = Counter(name for _, name, _ in named)
+    best: dict[str, tuple[int, int, int]] = {}
+    for at, name, kind in named:
+        rank = (-times[name], _ORDER[kind], at)
+        best[name] = min(rank, best.get(name, rank))
+    return tuple(sorted(best, key=lambda name: best[name]))[:MOST]
+
+
+def _blank(text: str, spans: Iterable[tuple[int, int]]) -> str:
+    """`text` of the same length with a neutral character in these places, so that 4 in `GPT-4` is no number."""
+    parts, last = [], 0
+    for start, end in spans:
+        parts += [text[last:start], "\ufffd" * (end - start)]
+        last = end
+    return "".join([*parts, text[last:]])

@@ -1,0 +1,32 @@
+"""Which characters belong together: the classes that the rules for words, numbers and names are built from."""
+
+import re
+import unicodedata
+
+DENSE = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3041-\u3096\u30a1-\u30fa\u30fc\u3105-\u312f\u3400-\u4dbf"
+    "\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff\U00020000-\U0003ffff"
+)
+"""Scripts written without spaces between words (Thai, Lao, Burmese, Khmer, kana, Han) and Hangul, as a regex class."""
+HAN = "\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+MARKS = "".join(c for c in map(chr, range(0x300, 0x3000)) if unicodedata.category(c)[0] == "M")
+"""Combining marks: parts of words for us, though not for `\\w`."""
+LETTER = rf"[^\W_{DENSE}]"
+WORD = rf"{LETTER}++(?:[{MARKS}]++{LETTER}*+)*+"
+EMOJI = (
+    "(?:[\U0001f1e6-\U0001f1ff]{2}|"
+    "[\u2600-\u27bf\u2b50\u2b55\U0001f300-\U0001f3fa\U0001f400-\U0001f64f\U0001f680-\U0001faff])"
+)
+
+# Reordering a long run of combining marks takes quadratic time: a space now and then keeps `normalize` linear.
+_RUN = re.compile(r"[^\w\s\x00-\x7f]{32}")
+_BROKEN = re.compile("[\0\ud800-\udfff]")
+_QUOTES = str.maketrans("’‘ʼ", "'''")
+
+
+def normal(text: str) -> str:
+    """NFKC with plain apostrophes, without NUL and lone surrogates; in linear time for any text."""
+    if text.isascii():
+        return text.replace("\0", " ")
+    broken = _BROKEN.sub(" ", text.translate(_QUOTES))
+    return unicodedata.normalize("NFKC", _RUN.sub(lambda run: f"{run.group()} ", broken))
