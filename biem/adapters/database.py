@@ -6,7 +6,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
+import orjson
 import psycopg
+from psycopg.types.json import set_json_loads
 from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
 from biem.adapters.migrations import require_current
@@ -24,7 +26,11 @@ ALL_SCOPES = "*"
 def _configure(connection: psycopg.Connection[Any]) -> None:
     """Services act as the role that row-level security applies to, even when the login is an owner or superuser."""
     connection.execute("SET ROLE biem_service")
+    # The statements are few and look up keys: planning each anew, or compiling one, costs more than it saves.
+    connection.execute("SET plan_cache_mode = force_generic_plan")
+    connection.execute("SET jit = off")
     connection.prepare_threshold = 1
+    set_json_loads(orjson.loads, connection)
 
 
 class Database:
