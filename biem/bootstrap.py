@@ -85,6 +85,7 @@ def build_embedder(settings: Settings) -> Embedder:
         query_prefix=wanted.query_prefix,
         passage_prefix=wanted.passage_prefix,
         timeout_s=wanted.timeout_s,
+        devices=wanted.devices,
     )
 
 

@@ -30,6 +30,7 @@ class EmbedderSettings(BaseModel):
     query_prefix: str = Field("", description="put before a query, for HTTP models that want one")
     passage_prefix: str = Field("", description="put before a passage, for HTTP models that want one")
     timeout_s: float = Field(30.0, gt=0, description="seconds for one HTTP call in the background")
+    devices: str = Field("", description="devices of bge, such as cpu or cuda:0; empty: the best there is")
     threads: int | None = Field(None, ge=1, description="CPU threads of a packaged model; unset: the cores, at most 4")
     cache_mb: int = Field(100, ge=0, description="in-process cache of vectors, in MB")
 

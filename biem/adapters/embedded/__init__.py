@@ -1,0 +1,6 @@
+"""The embedded stack: PostgreSQL, Valkey and Milvus Lite from their wheels, one set a home, shared by its users."""
+
+from biem.adapters.embedded.home import Urls
+from biem.adapters.embedded.stack import EmbeddedStack, ServerStatus, Status, keep, status, stop
+
+__all__ = ["EmbeddedStack", "ServerStatus", "Status", "Urls", "keep", "status", "stop"]

@@ -1,0 +1,131 @@
+"""The owner of a stack: a process of its own that runs the three servers as long as anybody uses them.
+
+Started by a client as `python boot.py HOME LINGER_S START_LOCK_FD`; it detaches itself.
+It leaves when nobody holds `clients.lock` any more, and then keeps that lock while it stops the servers: a client that
+comes meanwhile waits until it is gone and starts another one, so nobody joins a stack that is about to end.
+"""
+
+import fcntl
+import os
+import signal
+import sys
+import threading
+import time
+from pathlib import Path
+
+from biem.adapters.embedded.child import Child
+from biem.adapters.embedded.home import Home, State, is_locked, try_lock
+from biem.adapters.embedded.servers import Milvus, Postgres, Valkey
+from biem.errors import BiemError
+
+_PERIOD_S, _BUSY_PERIOD_S, _BUSY_S = 0.2, 0.01, 5.0
+"""How often to look: every 0.01 s for the first 5 s of a start, then every 0.2 s."""
+_STOP_S = 15.0
+"""What a server gets to stop cleanly before it is stopped at once."""
+
+
+class Owner:
+    """Runs the servers of one home. Holds `owner.lock` from `claim` to the end of its process."""
+
+    def __init__(self, home: Home, linger_s: float, lock: int) -> None:
+        self._home = home
+        self._linger_s = linger_s
+        self._lock = lock
+        self._told_to_stop = threading.Event()
+        # The slowest last: while initdb runs, the others start.
+        self._children = [Child(Milvus(home)), Child(Valkey(home)), Child(Postgres(home))]
+        self._said: State | None = None
+
+    def run(self) -> None:
+        """Serve until nobody is left, somebody says stop, or the home is gone."""
+        signal.signal(signal.SIGTERM, lambda *_: self._told_to_stop.set())
+        idle_since: float | None = None
+        busy_since = time.monotonic()
+        clients: int | None = None
+        self._home.create()  # the owner before may have tidied up after the client looked
+        self._say("starting")
+        while not self._told_to_stop.is_set() and not self._home.stopped.exists() and self._at_home():
+            now = time.monotonic()
+            clients = None if self._home.keep.exists() else try_lock(self._home.clients_lock, exclusive=True)
+            if clients is None:
+                idle_since = None
+            else:
+                idle_since = now if idle_since is None else idle_since
+                if now - idle_since >= self._linger_s:
+                    break
+                os.close(clients)
+                clients = None
+            for child in self._children:
+                child.tend(time.monotonic())
+            ready = all(child.ready for child in self._children)
+            self._say("ready" if ready else "starting")
+            if ready:
+                busy_since = now
+            self._told_to_stop.wait(_BUSY_PERIOD_S if not ready and now - busy_since < _BUSY_S else _PERIOD_S)
+        self._stop()
+
+    def _at_home(self) -> bool:
+        """Whether the locks that protect this home are still the ones we hold; false when the folder was removed."""
+        try:
+            return os.path.samestat(self._home.owner_lock.stat(), os.fstat(self._lock))
+        except OSError:
+            return False
+
+    def _say(self, phase: str) -> None:
+        worst = next((child for child in self._children if child.trouble), None)
+        state = State(
+            pid=os.getpid(),
+            phase="ready" if phase == "ready" else "stopping" if phase == "stopping" else "starting",
+            servers={child.server.name: (child.pid, child.ready) for child in self._children},
+            trouble=worst.trouble if worst else "",
+            reason=worst.reason if worst else "",
+        )
+        if state != self._said:
+            try:
+                self._home.write_state(state)
+                self._said = state
+            except OSError as error:  # a full disk must not take the servers down; said again next time
+                sys.stderr.write(f"biem: cannot write the state: {error}\n")
+
+    def _stop(self) -> None:
+        at_home = self._at_home()
+        if at_home:
+            self._say("stopping")
+        for child in self._children:
+            child.begin_stop(at_once=not at_home)
+        for child in self._children:
+            child.finish_stop(_STOP_S)
+        if at_home:
+            self._home.forget_state()
+            self._home.remove_sockets()
+
+
+def claim(home: Home) -> int | None:
+    """Become the owner: the descriptor that proves it, or None when another one lives.
+
+    The caller holds `start.lock`, so nobody else claims meanwhile. The last owner's words go before the lock is taken:
+    who sees it held reads our words or none.
+    """
+    if is_locked(home.owner_lock):
+        return None
+    home.forget_state()
+    descriptor = os.open(home.owner_lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    fcntl.flock(descriptor, fcntl.LOCK_EX)  # only somebody's glance can be in the way, and it is short
+    return descriptor
+
+
+def main(arguments: list[str]) -> None:
+    """Detach from the client, become the owner, serve."""
+    home, linger_s, start_lock = Home(Path(arguments[0])), float(arguments[1]), int(arguments[2])
+    if os.fork() > 0:
+        os._exit(0)  # the client collects this one; the owner belongs to init
+    for number in (signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, lambda *_: None)  # not SIG_IGN: the servers would inherit that and miss our own SIGINT
+    lock = claim(home)
+    os.close(start_lock)
+    if lock is None:
+        return
+    try:
+        Owner(home, linger_s, lock).run()
+    except BiemError as error:
+        sys.stderr.write(f"biem: {error}\n")
