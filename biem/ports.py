@@ -255,6 +255,8 @@ class Erasure:
     ids: tuple[str, ...]
     originals: tuple[bytes, ...]
     vectors: tuple[bytes, ...]
+    whole: bool
+    """Whether a whole scope was erased."""
     before: Mapping[str, int]
 
 

@@ -48,7 +48,11 @@ class Database:
             raise StoreUnavailable(
                 f"PostgreSQL cannot be reached ({_first_line(error)}); check that it runs and BIEM_POSTGRES_DSN"
             ) from error
-        except psycopg.Error as error:
+        except psycopg.ProgrammingError as error:
+            if error.sqlstate is None:  # the client could not even read it; its words may quote the password
+                raise ConfigError(
+                    "BIEM_POSTGRES_DSN is not a PostgreSQL URL such as postgresql://user@host/db"
+                ) from None
             raise ConfigError(
                 f"the PostgreSQL user cannot act as biem_service ({_first_line(error)}); as an administrator: "
                 "GRANT biem_service TO that user"
@@ -109,6 +113,9 @@ class Database:
                 "PostgreSQL cannot be reached or all its connections are busy; check the server, or raise "
                 "BIEM_POSTGRES_POOL"
             ) from error
+        except (psycopg.errors.UniqueViolation, psycopg.errors.ForeignKeyViolation) as error:
+            # A race that no lock of ours excludes; the next try meets another state.
+            raise StoreUnavailable(f"PostgreSQL refused the rows: {_first_line(error)}; try again") from error
         except psycopg.errors.DiskFull as error:
             raise StoreFull(
                 f"PostgreSQL's disk is full ({_first_line(error)}); free some space, then repeat"

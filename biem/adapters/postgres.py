@@ -1,6 +1,7 @@
 """Records in PostgreSQL: a write is one transaction and, where possible, one round trip (psycopg's pipeline mode)."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -203,17 +204,15 @@ class PostgresRecords:
 
     def claim(self, limit: int, lease_s: float, *, retried: bool) -> list[Job]:
         name = "claim_retried" if retried else "claim_fresh"
-        with self._database.connection() as connection:
-            rows = connection.execute(self._sql[name], {"limit": limit, "lease_s": lease_s}).fetchall()
-            if not rows:
-                return []
-            with connection.transaction():
-                connection.execute(self._sql["see_scopes"], (ALL_SCOPES,))
-                found = connection.execute(self._sql["job_nodes"], ([row[2] for row in rows],)).fetchall()
+        rows = self._database.fetch("", name, {"limit": limit, "lease_s": lease_s})
+        if not rows:
+            return []
+        found = self._database.fetch(ALL_SCOPES, "job_nodes", ([row[2] for row in rows],))
         now = self._clock.now()
-        nodes = {row[0]: (self._node(row, Scope(*row[_NODE_COLUMNS:]), now), row[_NODE_COLUMNS - 1]) for row in found}
+        nodes = {row[0]: self._node(row, Scope(*row[_NODE_COLUMNS:]), now) for row in found}
+        lexemes = {row[0]: row[_NODE_COLUMNS - 1] for row in found}
         return [
-            Job(key, task, memory_id, attempts, claims, *reversed(nodes.get(memory_id, (None, ""))))
+            Job(key, task, memory_id, attempts, claims, lexemes.get(memory_id, ""), nodes.get(memory_id))
             for key, task, memory_id, attempts, claims in sorted(rows)
         ]
 
@@ -257,7 +256,7 @@ class PostgresRecords:
         return self._database.retrying(attempt)
 
     def done(self, jobs: Sequence[Job]) -> None:
-        self._database.execute("", "done", ([job.key for job in jobs],))
+        self._database.execute(ALL_SCOPES, "done", ([job.key for job in jobs],))
 
     def release(self, jobs: Sequence[Job], delay_s: float, reason: str, *, refund: bool) -> None:
         parameters = {
@@ -314,39 +313,57 @@ class PostgresRecords:
     # -- erasing ----------------------------------------------------------------------------------------------------
 
     def erase(self, scope: Scope, memory_id: str | None, purge_after_s: float) -> Erasure:
-        with self._database.connection() as connection, connection.transaction():
-            connection.execute(self._sql["see_scopes"], (ALL_SCOPES,))  # shared vectors may belong to other scopes
-            connection.execute(self._sql["lock_scope"], (scope.ns,))
-            target = {"ns": scope.ns, "id": memory_id}
-            rows = connection.execute(self._sql["erase_targets"], target).fetchall()
-            keys: dict[str, Any] = {
-                "ns": scope.ns,
-                "ids": [row[0] for row in rows],
-                "originals": list({row[1] for row in rows}),
-                "vectors": list({row[2] for row in rows}),
-                "after_s": purge_after_s,
-            }
-            before = self._remains(connection, keys)
-            steps = ("originals", "vectors", "links", "facts", "jobs", "memories")
-            for step in (*(f"erase_{name}" for name in steps), "plan_purge"):
-                connection.execute(self._sql[step], keys)
-            if memory_id is None:
-                connection.execute(self._sql["erase_scope"], keys)
-                self._known_scopes.discard(scope.ns)
-        return Erasure(tuple(keys["ids"]), tuple(keys["originals"]), tuple(keys["vectors"]), before)
+        first: list[Erasure] = []
+
+        def attempt() -> Erasure:
+            with self._database.connection() as connection, connection.transaction():
+                connection.execute(self._sql["see_scopes"], (ALL_SCOPES,))  # shared vectors may belong to other scopes
+                connection.execute(self._sql["lock_scope"], (scope.ns,))
+                target = {"ns": scope.ns, "id": memory_id}
+                rows = connection.execute(self._sql["erase_targets"], target).fetchall()
+                found = Erasure(
+                    ids=tuple(row[0] for row in rows),
+                    originals=tuple({row[1] for row in rows}),
+                    vectors=tuple({row[2] for row in rows}),
+                    whole=memory_id is None,
+                    before={},
+                )
+                keys = self._erase_keys(scope, found)
+                erasure = replace(found, before=self._count(connection, keys))
+                for step in ("originals", "vectors", "links", "facts", "jobs", "purge", "memories"):
+                    connection.execute(self._sql[f"erase_{step}"], {**keys, "after_s": purge_after_s})
+                if memory_id is None:
+                    connection.execute(self._sql["erase_scope"], keys)
+                if not first:
+                    first.append(erasure)
+            return erasure
+
+        erasure = self._database.retrying(attempt)
+        if memory_id is None:
+            self._known_scopes.discard(scope.ns)
+        return erasure if erasure.ids else first[0]  # repeated after an erasure whose answer was lost
 
     def remains(self, scope: Scope, erasure: Erasure) -> Mapping[str, int]:
-        keys = {
+        keys = self._erase_keys(scope, erasure)
+
+        def attempt() -> dict[str, int]:
+            with self._database.connection() as connection, connection.transaction():
+                connection.execute(self._sql["see_scopes"], (ALL_SCOPES,))
+                return self._count(connection, keys)
+
+        return self._database.retrying(attempt)
+
+    @staticmethod
+    def _erase_keys(scope: Scope, erasure: Erasure) -> dict[str, Any]:
+        return {
             "ns": scope.ns,
+            "all": erasure.whole,
             "ids": list(erasure.ids),
             "originals": list(erasure.originals),
             "vectors": list(erasure.vectors),
         }
-        with self._database.connection() as connection, connection.transaction():
-            connection.execute(self._sql["see_scopes"], (ALL_SCOPES,))
-            return self._remains(connection, keys)
 
-    def _remains(self, connection: Connection, keys: Mapping[str, Any]) -> dict[str, int]:
+    def _count(self, connection: Connection, keys: Mapping[str, Any]) -> dict[str, int]:
         counts = connection.execute(self._sql["erase_remains"], keys).fetchone()
         return dict(zip(_TABLES, counts or (), strict=True))
 

@@ -10,11 +10,14 @@ _HEAD = re.compile(r"^-- ([a-z_]+): .*$", re.MULTILINE)
 
 @cache
 def queries() -> dict[str, LiteralString]:
-    """All blocks by name. `{node}` in a block stands for the block `node`, the columns a Node is made of."""
+    """All blocks by name. `{node}` and `{where}` in a block stand for the blocks of these names."""
     parts = _HEAD.split(files(__package__).joinpath("queries.sql").read_text(encoding="utf-8"))
     blocks = {name: body.strip().removesuffix(";") for name, body in zip(parts[1::2], parts[2::2], strict=True)}
-    columns = blocks.pop("node")
-    return {name: cast(LiteralString, body.replace("{node}", columns)) for name, body in blocks.items()}
+    node, where = blocks.pop("node"), blocks.pop("where")
+    return {
+        name: cast(LiteralString, body.replace("{node}", node).replace("{where}", where))
+        for name, body in blocks.items()
+    }
 
 
 @cache

@@ -5,6 +5,13 @@ m.id::text, m.ns, m.text, m.kind, m.status, m.layer, m.tags, m.reason, m.importa
 m.conversation, m.at, m.created_at, m.ref, m.metadata, m.language, m.fields, m.entities, m.sentiment, m.write_seq,
 m.energy_anchor, m.anchor_at, m.access_count, m.useful_count, m.accessed_at, m.evidence_sha, m.lexemes
 
+-- where: a caller's conditions on memories m; a null means any
+(%(kinds)s::text[] IS NULL OR m.kind = ANY (%(kinds)s))
+AND (%(speakers)s::text[] IS NULL OR m.speaker = ANY (%(speakers)s))
+AND (%(conversations)s::text[] IS NULL OR m.conversation = ANY (%(conversations)s))
+AND (%(since)s::timestamptz IS NULL OR m.at >= %(since)s)
+AND (%(until)s::timestamptz IS NULL OR m.at < %(until)s)
+
 -- see_scopes: which scopes this transaction may touch, comma-separated ('*' for maintenance)
 SELECT set_config('biem.ns', %s, true)
 
@@ -43,32 +50,21 @@ WHERE id = %(id)s OR (ns = %(ns)s AND (ref = %(ref)s OR fact_key = %(fact_key)s)
 ORDER BY ref IS NOT DISTINCT FROM %(ref)s DESC LIMIT 1
 
 -- candidates: live rows of given ids, and pending rows that share a word with the query
-SELECT {node}, e.text, m.id = ANY (%(ids)s::uuid[])
+SELECT {node}, e.text
 FROM memories m
 LEFT JOIN evidence e ON %(evidence)s AND e.ns = m.ns AND e.sha256 = m.evidence_sha
 WHERE m.ns = ANY (%(scopes)s) AND m.id IN (
         SELECT unnest(%(ids)s::uuid[])
         UNION ALL
-        (SELECT p.id FROM memories p
-         WHERE p.ns = ANY (%(scopes)s) AND p.status = 'pending' AND p.tsv @@ %(words)s::tsquery
-         ORDER BY p.write_seq DESC LIMIT %(pending_limit)s))
-    AND m.status <> 'archived'
-    AND (%(kinds)s::text[] IS NULL OR m.kind = ANY (%(kinds)s))
-    AND (%(speakers)s::text[] IS NULL OR m.speaker = ANY (%(speakers)s))
-    AND (%(conversations)s::text[] IS NULL OR m.conversation = ANY (%(conversations)s))
-    AND (%(since)s::timestamptz IS NULL OR m.at >= %(since)s)
-    AND (%(until)s::timestamptz IS NULL OR m.at < %(until)s)
+        (SELECT m.id FROM memories m
+         WHERE m.ns = ANY (%(scopes)s) AND m.status = 'pending' AND m.tsv @@ %(words)s::tsquery AND {where}
+         ORDER BY m.write_seq DESC LIMIT %(pending_limit)s))
+    AND m.status <> 'archived' AND {where}
 
 -- text_search: the search by words that answers while the vector index cannot
-SELECT m.id::text, f.lexemes
-FROM matching_memories(%(scopes)s, %(words)s::tsquery, %(most)s) f
-JOIN memories m USING (id)
-WHERE m.ns = ANY (%(scopes)s)
-    AND (%(kinds)s::text[] IS NULL OR m.kind = ANY (%(kinds)s))
-    AND (%(speakers)s::text[] IS NULL OR m.speaker = ANY (%(speakers)s))
-    AND (%(conversations)s::text[] IS NULL OR m.conversation = ANY (%(conversations)s))
-    AND (%(since)s::timestamptz IS NULL OR m.at >= %(since)s)
-    AND (%(until)s::timestamptz IS NULL OR m.at < %(until)s)
+SELECT id::text, lexemes
+FROM matching_memories(%(scopes)s, %(words)s::tsquery, %(most)s,
+    %(kinds)s, %(speakers)s, %(conversations)s, %(since)s, %(until)s)
 
 -- get: one memory of one scope, whatever its status
 SELECT {node} FROM memories m WHERE m.ns = %s AND m.id = %s
@@ -115,8 +111,15 @@ WHERE m.id = r.id AND m.status = 'pending'
 -- existing: which of these ids are memories
 SELECT id::text FROM memories WHERE id = ANY (%s::uuid[])
 
--- done: jobs that are finished
-DELETE FROM outbox WHERE id = ANY (%s) RETURNING id
+-- done: jobs that are finished; with a purge goes a vector that no memory needs
+WITH finished AS (
+    DELETE FROM outbox WHERE id = ANY (%s) RETURNING id, task, embed_sha
+), vectors AS (
+    DELETE FROM embeddings e USING finished f
+    WHERE f.task = 'purge' AND e.sha256 = f.embed_sha
+        AND NOT EXISTS (SELECT FROM memories m WHERE m.embed_sha = e.sha256)
+)
+SELECT id FROM finished
 
 -- release: jobs that wait for another time
 UPDATE outbox SET due_at = clock_timestamp() + make_interval(secs => %(delay_s)s), last_error = %(reason)s,
@@ -170,10 +173,11 @@ WHERE e.sha256 = ANY (%(vectors)s)
     AND NOT EXISTS (SELECT FROM memories o WHERE o.embed_sha = e.sha256 AND o.id <> ALL (%(ids)s::uuid[]))
 
 -- erase_links: links from and to the erased
-DELETE FROM crystal_links WHERE ns = %(ns)s AND (source_id = ANY (%(ids)s::text[]) OR target_id = ANY (%(ids)s::text[]))
+DELETE FROM crystal_links
+WHERE ns = %(ns)s AND (%(all)s OR source_id = ANY (%(ids)s::text[]) OR target_id = ANY (%(ids)s::text[]))
 
 -- erase_facts: facts distilled from the erased
-DELETE FROM crystal_facts WHERE ns = %(ns)s AND source_node_ids && %(ids)s::text[]
+DELETE FROM crystal_facts WHERE ns = %(ns)s AND (%(all)s OR source_node_ids && %(ids)s::text[])
 
 -- erase_jobs: jobs of the erased
 DELETE FROM outbox WHERE memory_id = ANY (%(ids)s::uuid[])
@@ -184,9 +188,10 @@ DELETE FROM memories WHERE ns = %(ns)s AND id = ANY (%(ids)s::uuid[])
 -- erase_scope: the names of a scope that has no memories left
 DELETE FROM scopes WHERE ns = %(ns)s AND NOT EXISTS (SELECT FROM memories WHERE ns = %(ns)s)
 
--- plan_purge: look once more for vectors that a worker may have been writing meanwhile
-INSERT INTO outbox (task, memory_id, ns, due_at)
-SELECT 'purge', id, %(ns)s, clock_timestamp() + make_interval(secs => %(after_s)s) FROM unnest(%(ids)s::uuid[]) AS id
+-- erase_purge: look once more for vectors that a worker may have been writing meanwhile
+INSERT INTO outbox (task, memory_id, ns, embed_sha, due_at)
+SELECT 'purge', id, ns, embed_sha, clock_timestamp() + make_interval(secs => %(after_s)s)
+FROM memories WHERE id = ANY (%(ids)s::uuid[])
 
 -- erase_remains: rows left of an erased target, by table; what other memories share does not count
 SELECT
@@ -196,8 +201,9 @@ SELECT
             AND o.id <> ALL (%(ids)s::uuid[]))),
     (SELECT count(*) FROM embeddings e WHERE e.sha256 = ANY (%(vectors)s)
         AND NOT EXISTS (SELECT FROM memories o WHERE o.embed_sha = e.sha256 AND o.id <> ALL (%(ids)s::uuid[]))),
-    (SELECT count(*) FROM crystal_links WHERE ns = %(ns)s AND (source_id = ANY (%(ids)s::text[]) OR target_id = ANY (%(ids)s::text[]))),
-    (SELECT count(*) FROM crystal_facts WHERE ns = %(ns)s AND source_node_ids && %(ids)s::text[]),
+    (SELECT count(*) FROM crystal_links
+        WHERE ns = %(ns)s AND (%(all)s OR source_id = ANY (%(ids)s::text[]) OR target_id = ANY (%(ids)s::text[]))),
+    (SELECT count(*) FROM crystal_facts WHERE ns = %(ns)s AND (%(all)s OR source_node_ids && %(ids)s::text[])),
     (SELECT count(*) FROM outbox WHERE task = 'encode' AND memory_id = ANY (%(ids)s::uuid[]))
 
 -- save_receipt: the proof of an erasure

@@ -87,6 +87,7 @@ CREATE TABLE outbox (
     task       text NOT NULL CHECK (task IN ('encode', 'purge')),
     memory_id  uuid NOT NULL,
     ns         text NOT NULL,
+    embed_sha  bytea, -- of a purge: the vector that a worker may have saved after the erasure
     attempts   integer NOT NULL DEFAULT 0, -- claims that the row itself is to blame for
     claims     integer NOT NULL DEFAULT 0, -- all claims: who holds a job knows it by this number
     due_at     timestamptz NOT NULL DEFAULT now(), -- a lease moves it ahead, so an abandoned job comes due by itself
@@ -148,16 +149,26 @@ GRANT SELECT, INSERT, UPDATE, DELETE
 GRANT USAGE ON SEQUENCE crystal_links_id_seq TO biem_service;
 
 -- Row-level security forbids index conditions that are not leakproof, and `@@` is not: without this function the text
--- search of a service would read every row of its scopes. It runs as the owner and applies the scopes itself.
-CREATE FUNCTION matching_memories(scopes_read text[], words tsquery, most integer)
+-- search of a service would read every row of its scopes. It runs as the owner and applies the policy itself.
+CREATE FUNCTION matching_memories(
+    scopes_read text[], words tsquery, most integer,
+    kinds text[] DEFAULT NULL, speakers text[] DEFAULT NULL, conversations text[] DEFAULT NULL,
+    since timestamptz DEFAULT NULL, until timestamptz DEFAULT NULL
+)
 RETURNS TABLE (id uuid, lexemes text)
 LANGUAGE sql STABLE SECURITY DEFINER
 BEGIN ATOMIC
     SELECT m.id, m.lexemes
     FROM memories m
     WHERE m.tsv @@ words AND m.ns = ANY (scopes_read) AND m.status <> 'archived'
+        AND (m.ns = ANY (string_to_array(current_setting('biem.ns', true), ',')) OR current_setting('biem.ns', true) = '*')
+        AND (kinds IS NULL OR m.kind = ANY (kinds))
+        AND (speakers IS NULL OR m.speaker = ANY (speakers))
+        AND (conversations IS NULL OR m.conversation = ANY (conversations))
+        AND (since IS NULL OR m.at >= since)
+        AND (until IS NULL OR m.at < until)
     ORDER BY ts_rank(m.tsv, words, 1) DESC, m.id
     LIMIT most;
 END;
-REVOKE ALL ON FUNCTION matching_memories(text[], tsquery, integer) FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION matching_memories(text[], tsquery, integer) TO biem_service;
+REVOKE ALL ON FUNCTION matching_memories FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION matching_memories TO biem_service;

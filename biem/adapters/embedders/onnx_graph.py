@@ -1,0 +1,158 @@
+"""The encoder of e5 as an ONNX graph, written by hand: the `onnx` package is not needed for thirty lines of protobuf.
+
+Matrices stay 4-bit (`MatMulNBits`, whose blocks of 32 are the file's own with nibbles in another order) and activations
+are rounded to 8 bits per block of 32, as the C engine does: each row alone, so a vector does not depend on its batch.
+The embedding table stays outside, in the mapped file: its rows are looked up and added to the positions by the caller.
+"""
+
+import struct
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from biem.adapters.embedders.e5_weights import BLOCK, Weights, scales
+
+_FLOAT, _INT32 = 1, 6
+_TYPES = {"float32": _FLOAT, "uint8": 2, "int32": _INT32}
+_EIGHT_BIT_ACTIVATIONS = 4
+_MICROSOFT = "com.microsoft"
+_IR_VERSION, _OPSET = 9, 18
+
+
+def _varint(number: int) -> bytes:
+    out = bytearray()
+    number &= (1 << 64) - 1
+    while number > 127:
+        out.append(number & 127 | 128)
+        number >>= 7
+    out.append(number)
+    return bytes(out)
+
+
+def _bytes(tag: int, content: bytes) -> bytes:
+    return _varint(tag << 3 | 2) + _varint(len(content)) + content
+
+
+def _text(tag: int, content: str) -> bytes:
+    return _bytes(tag, content.encode())
+
+
+def _int(tag: int, number: int) -> bytes:
+    return _varint(tag << 3) + _varint(number)
+
+
+def _attribute(name: str, value: int | float) -> bytes:
+    if isinstance(value, float):
+        return _text(1, name) + _varint(2 << 3 | 5) + struct.pack("<f", value) + _int(20, 1)
+    return _text(1, name) + _int(3, value) + _int(20, 2)
+
+
+def _value(name: str, kind: int, shape: Sequence[int | str]) -> bytes:
+    dims = b"".join(_bytes(1, _int(1, d) if isinstance(d, int) else _text(2, d)) for d in shape)
+    return _text(1, name) + _bytes(2, _bytes(1, _int(1, kind) + _bytes(2, dims)))
+
+
+class _Graph:
+    """Collects nodes and constants."""
+
+    def __init__(self) -> None:
+        self.nodes: list[bytes] = []
+        self.constants: list[bytes] = []
+
+    def constant(self, name: str, array: NDArray[Any]) -> str:
+        dims = b"".join(_int(1, size) for size in array.shape)
+        data = np.ascontiguousarray(array).tobytes()
+        self.constants.append(dims + _int(2, _TYPES[array.dtype.name]) + _text(8, name) + _bytes(9, data))
+        return name
+
+    def node(
+        self, operator: str, inputs: Sequence[str], output: str, domain: str = "", **attributes: int | float
+    ) -> str:
+        self.nodes.append(
+            b"".join(_text(1, name) for name in inputs)
+            + _text(2, output)
+            + _text(4, operator)
+            + b"".join(_bytes(5, _attribute(name, value)) for name, value in attributes.items())
+            + (_text(7, domain) if domain else b"")
+        )
+        return output
+
+    def model(self, inputs: Sequence[bytes], outputs: Sequence[bytes]) -> bytes:
+        graph = (
+            b"".join(_bytes(1, node) for node in self.nodes)
+            + _text(2, "e5")
+            + b"".join(_bytes(5, constant) for constant in self.constants)
+            + b"".join(_bytes(11, value) for value in inputs)
+            + b"".join(_bytes(12, value) for value in outputs)
+        )
+        opsets = _bytes(8, _text(1, "") + _int(2, _OPSET)) + _bytes(8, _text(1, _MICROSOFT) + _int(2, 1))
+        return _int(1, _IR_VERSION) + _bytes(7, graph) + opsets
+
+
+def _matmul(graph: _Graph, weights: Weights, source: str, name: str, columns: int) -> str:
+    """`source` times a 4-bit matrix of `columns` inputs, its nibbles put into pairs of neighbours."""
+    blocks = weights.blocks(f"{name}.w")
+    nibbles = blocks[:, 2:]
+    flat = np.concatenate([nibbles & 15, nibbles >> 4], axis=1)
+    pairs = flat[:, 0::2] | flat[:, 1::2] << 4
+    rows = len(blocks) * BLOCK // columns
+    return graph.node(
+        "MatMulNBits",
+        [
+            source,
+            graph.constant(f"{name}.packed", pairs.reshape(rows, columns // BLOCK, BLOCK // 2)),
+            graph.constant(f"{name}.scales", scales(blocks).reshape(-1)),
+        ],
+        f"{name}.out",
+        _MICROSOFT,
+        K=columns,
+        N=rows,
+        bits=4,
+        block_size=BLOCK,
+        accuracy_level=_EIGHT_BIT_ACTIVATIONS,
+    )
+
+
+def build(weights: Weights) -> bytes:
+    """A model: `x` (batch, length, hidden), `lengths` (batch), `pool` (batch, 1, length) → `out` (batch, 1, hidden)."""
+    graph, shape = _Graph(), weights.shape
+    hidden, epsilon = shape.hidden, shape.epsilon
+
+    def floats(name: str) -> str:
+        return graph.constant(name, weights.floats(name))
+
+    def add_and_norm(source: str, residual: str, norm: str, bias: str, output: str) -> str:
+        inputs = [source, residual, floats(f"{norm}.w"), floats(f"{norm}.b"), floats(f"{bias}.b")]
+        return graph.node("SkipLayerNormalization", inputs, output, _MICROSOFT, epsilon=epsilon)
+
+    state = graph.node(
+        "LayerNormalization", ["x", floats("emb.ln.w"), floats("emb.ln.b")], "embedded", axis=-1, epsilon=epsilon
+    )
+    for number in range(shape.layers):
+        layer = f"l{number}"
+        heads = [_matmul(graph, weights, state, f"{layer}.{part}", hidden) for part in "qkv"]
+        bias = np.concatenate([weights.floats(f"{layer}.{part}.b") for part in "qkv"])
+        attended = graph.node(
+            "MultiHeadAttention",
+            [*heads, graph.constant(f"{layer}.qkv.b", bias), "lengths"],
+            f"{layer}.attended",
+            _MICROSOFT,
+            num_heads=shape.heads,
+        )
+        mixed = _matmul(graph, weights, attended, f"{layer}.ao", hidden)
+        state = add_and_norm(mixed, state, f"{layer}.aln", f"{layer}.ao", f"{layer}.middle")
+        wide = _matmul(graph, weights, state, f"{layer}.fi", hidden)
+        bent = graph.node("BiasGelu", [wide, floats(f"{layer}.fi.b")], f"{layer}.bent", _MICROSOFT)
+        narrow = _matmul(graph, weights, bent, f"{layer}.fo", shape.inner)
+        state = add_and_norm(narrow, state, f"{layer}.oln", f"{layer}.fo", f"{layer}.done")
+    graph.node("MatMul", ["pool", state], "out")
+    return graph.model(
+        [
+            _value("x", _FLOAT, ["batch", "length", hidden]),
+            _value("lengths", _INT32, ["batch"]),
+            _value("pool", _FLOAT, ["batch", 1, "length"]),
+        ],
+        [_value("out", _FLOAT, ["batch", 1, hidden])],
+    )

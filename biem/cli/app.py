@@ -1,0 +1,121 @@
+"""The `biem` command: its global options, all its commands on one screen, and what an error becomes."""
+
+import logging
+import platform
+import signal
+import sys
+from collections.abc import Sequence
+from importlib.metadata import version as installed_version
+from io import TextIOWrapper
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from biem.cli import demo, local, memories, transcripts_import, upkeep
+from biem.cli.output import INTERRUPTED, Output
+from biem.cli.session import Session, of
+
+_FLAGS = ("--json", "--verbose")
+_OPTIONS = ("--env-file", "--home", "--tenant", "--user", "--project")
+_TERMINATED = 128 + signal.SIGTERM
+
+EPILOG = (
+    "Exit codes: 0 done, 1 unexpected, 2 invalid input, 3 not found, 4 the ref is taken, 5 settings or schema, "
+    "6 a server is down, 7 a server is full, 8 the embedder is down, 9 the embedder answers another dimension, "
+    "130 interrupted."
+)
+
+app = typer.Typer(
+    name="biem",
+    help="Long-term memory for LLM agents. Global options may stand before or after the command.",
+    epilog=EPILOG,
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+@app.callback()
+def options(
+    context: typer.Context,
+    env_file: Annotated[
+        Path | None,
+        typer.Option("--env-file", help="Settings below the environment's; default: .env, if any."),
+    ] = None,
+    home: Annotated[Path | None, typer.Option("--home", help="Folder of the embedded servers.")] = None,
+    tenant: Annotated[str | None, typer.Option("--tenant", help="Whose memory it is.")] = None,
+    user: Annotated[str | None, typer.Option("--user", help="Whose memory it is.")] = None,
+    project: Annotated[str | None, typer.Option("--project", help="Whose memory it is; empty: the user's own.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON document on stdout; errors on stderr.")] = False,
+    verbose: Annotated[bool, typer.Option("--verbose", help="Timings, logs and tracebacks on stderr.")] = False,
+) -> None:
+    logging.basicConfig(format="biem: %(message)s")
+    logging.getLogger("biem").setLevel(logging.INFO if verbose else logging.WARNING)
+    out = Output(as_json, verbose)
+    context.obj = Session(out, env_file, home, tenant, user, project)
+
+
+def version(context: typer.Context) -> None:
+    """Show the version."""
+    out = of(context).out
+    facts = {"biem": installed_version("biem"), "python": platform.python_version(), "platform": platform.platform()}
+    out.result(facts, lambda: out.line(" · ".join(f"{name} {value}" for name, value in facts.items())))
+
+
+app.command("remember")(memories.remember)
+app.command("recall")(memories.recall)
+app.command("context")(memories.context)
+app.command("get")(memories.get)
+app.command("erase")(memories.erase)
+app.command("import")(transcripts_import.import_files)
+app.command("stats")(upkeep.stats)
+app.command("dead")(upkeep.dead)
+app.command("retry")(upkeep.retry)
+app.command("reindex")(upkeep.reindex)
+app.command("migrate")(upkeep.migrate)
+app.add_typer(local.app, name="local")
+app.command("demo")(demo.demo)
+app.command("version")(version)
+
+
+def hoist(arguments: Sequence[str]) -> list[str]:
+    """The arguments with the global options first, wherever before `--` they stood."""
+    found: list[str] = []
+    rest = list(arguments)
+    end = rest.index("--") if "--" in rest else len(rest)
+    position = 0
+    while position < end:
+        name, equals, _ = rest[position].partition("=")
+        width = 2 if name in _OPTIONS and not equals else 1
+        if rest[position] in _FLAGS or name in _OPTIONS:
+            found += rest[position : position + width]
+            del rest[position : position + width]
+            end -= width
+        else:
+            position += 1
+    return found + rest
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run one command line; returns the exit code."""
+    hoisted = hoist(arguments)
+    try:
+        code = app(args=hoisted, prog_name="biem", standalone_mode=False)
+        if code == INTERRUPTED:
+            raise KeyboardInterrupt
+        return code if isinstance(code, int) else 0
+    except typer.Abort:
+        return Output(as_json="--json" in hoisted).error(KeyboardInterrupt())
+    except (KeyboardInterrupt, Exception) as error:  # noqa: BLE001  nobody else is left to say it
+        return Output("--json" in hoisted, "--verbose" in hoisted).error(error)
+
+
+def main() -> None:
+    """The entry point of the `biem` script."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):  # scripts of any language, whatever the locale says
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(_TERMINATED))  # leave as after Ctrl-C: close what is open
+    sys.exit(run(sys.argv[1:]))

@@ -1,0 +1,223 @@
+"""What the command line says: results on stdout, everything else on stderr.
+
+With `--json`, stdout carries exactly one JSON document, or nothing at all after an error; the error is then the last
+line of stderr, `{"error": {"kind", "message", "retryable", "exit_code"}}`.
+"""
+
+import dataclasses
+import json
+import math
+import sys
+import time
+import traceback
+import unicodedata
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, TextIO
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.table import Table
+from rich.text import Text
+
+from biem.domain.node import Hits, Receipt
+from biem.errors import BiemError, InvalidInput
+
+INTERRUPTED = 130
+"""128 + SIGINT, as shells have it."""
+USAGE_ERROR: type[BaseException] = typer.BadParameter.__bases__[0]
+"""The parser's own error; typer gives it no public name."""
+_PLAIN_EVERY_S = 2.0
+"""Pause between progress lines where there is no terminal."""
+
+
+class Interrupted(BiemError):
+    """Ctrl-C. The message says what is safe."""
+
+    exit_code = INTERRUPTED
+
+
+def _console(stream: TextIO) -> Console:
+    return Console(file=stream, highlight=False, markup=False, emoji=False)
+
+
+def plain(value: object) -> Any:
+    """`value` as JSON types: dataclasses by their fields, times in ISO 8601, numbers that JSON lacks as null."""
+    if isinstance(value, Hits):
+        hits = [{"rank": rank, **plain(hit)} for rank, hit in enumerate(value, start=1)]
+        return {"hits": hits, "degraded": list(value.degraded), "mode": value.mode}
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        fields = {field.name: plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
+        return fields | {"complete": value.complete} if isinstance(value, Receipt) else fields
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [plain(item) for item in value]
+    if isinstance(value, datetime):
+        return value.isoformat()
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value if isinstance(value, str | int | float | bool | None) else str(value)
+
+
+def to_json(value: object, *, indent: int | None = None) -> str:
+    """One JSON document; other scripts stay readable."""
+    return json.dumps(plain(value), ensure_ascii=False, allow_nan=False, indent=indent)
+
+
+def printable(text: str) -> str:
+    """`text` without what could steer a terminal: every control and format character but line breaks and tabs."""
+    return "".join(c for c in text if c in "\n\t" or unicodedata.category(c)[0] != "C" or c == "\u200d")
+
+
+def shown_value(value: object) -> str:
+    """A signal or a count for people."""
+    return f"{value:.2f}" if isinstance(value, float) else str(value)
+
+
+def percentile(values: Sequence[float], share: float) -> float:
+    """The smallest value that `share` of the values do not exceed."""
+    return sorted(values)[max(0, math.ceil(share * len(values)) - 1)]
+
+
+def shown_time(moment: datetime) -> str:
+    """A time for people: local time zone, minutes."""
+    return moment.astimezone().strftime("%Y-%m-%d %H:%M")
+
+
+@dataclass(slots=True)
+class Output:
+    """The two streams of one run."""
+
+    as_json: bool = False
+    verbose: bool = False
+    stdout: Console = field(default_factory=lambda: _console(sys.stdout))
+    stderr: Console = field(default_factory=lambda: _console(sys.stderr))
+    stdin_is_terminal: bool = field(default_factory=lambda: sys.stdin.isatty())
+
+    def result(self, document: object, show: Callable[[], None]) -> None:
+        """Print the one JSON document, or let `show` print it for people."""
+        if self.as_json:
+            self.stdout.file.write(to_json(document, indent=2 if self.stdout.is_terminal else None) + "\n")
+        else:
+            show()
+        self.stdout.file.flush()
+
+    def line(self, text: str | Text = "", style: str = "") -> None:
+        """One line or paragraph of a result."""
+        if self.stdout.is_terminal:
+            self.stdout.print(Text(printable(text), style) if isinstance(text, str) else text, soft_wrap=True)
+        else:  # rich would turn tabs into spaces
+            self.stdout.file.write(printable(str(text)) + "\n")
+
+    def table(self, headers: Sequence[str], rows: Sequence[Sequence[object]], *, right: Sequence[str] = ()) -> None:
+        """Columns for a terminal; tab-separated lines without headings for another program."""
+        cells = [[printable(str(cell)) for cell in row] for row in rows]
+        if not self.stdout.is_terminal:
+            for row in cells:
+                self.line("\t".join(cell.replace("\t", " ").replace("\n", " ") for cell in row))
+            return
+        table = Table(box=None, header_style="dim", pad_edge=False, padding=(0, 2, 0, 0))
+        for header in headers:
+            table.add_column(header, justify="right" if header in right else "left", overflow="fold")
+        for row in cells:
+            table.add_row(*map(Text, row))
+        self.stdout.print(table)
+
+    def pairs(self, values: Mapping[str, object]) -> None:
+        """Names and values, one a line."""
+        width = max(map(len, values), default=0)
+        for name, value in values.items():
+            self.line(Text.assemble((name.ljust(width) + "  ", "dim"), printable(str(value))))
+
+    def note(self, text: str) -> None:
+        """Something worth knowing that is not the result."""
+        self.stderr.print(Text(printable(text), "dim"), soft_wrap=True)
+
+    @contextmanager
+    def progress(self, what: str, total: float | None = None) -> Iterator["Ticker"]:
+        """Show how far a long piece of work is: a bar on a terminal, a line now and then elsewhere."""
+        if not self.stderr.is_terminal:
+            yield Ticker(self, what, total)
+            return
+        columns = (
+            SpinnerColumn(),
+            TextColumn("{task.description:<8}"),
+            BarColumn(30),
+            TextColumn("{task.fields[says]}"),
+        )
+        with Progress(*columns, TimeElapsedColumn(), console=self.stderr, transient=True) as bar:
+            task = bar.add_task(what, total=total, says="")
+            yield Ticker(
+                self, what, total, lambda done, of, says: bar.update(task, completed=done, total=of, says=says)
+            )
+
+    def error(self, error: BaseException) -> int:
+        """Say what went wrong, without a traceback unless asked for; returns the exit code."""
+        kind, code, retryable = type(error).__name__, 1, False
+        if isinstance(error, BiemError):
+            code, retryable, message = error.exit_code, error.retryable, str(error)
+        elif isinstance(error, USAGE_ERROR):
+            code, message = 2, str(getattr(error, "format_message", lambda: error)())
+        elif isinstance(error, KeyboardInterrupt):
+            kind, code, message = "Interrupted", INTERRUPTED, "interrupted; what was acknowledged is kept"
+        else:
+            hint = "" if self.verbose else " (--verbose shows the traceback)"
+            message = f"unexpected {kind}: {str(error) or 'no message'}{hint}"
+        if self.verbose and not isinstance(error, USAGE_ERROR | KeyboardInterrupt):
+            self.stderr.file.write("".join(traceback.format_exception(error)))
+        if self.as_json:
+            body = {"kind": kind, "message": message, "retryable": retryable, "exit_code": code}
+            self.stderr.file.write(to_json({"error": body}) + "\n")
+        else:
+            text = Text.assemble(("biem: ", "bold red"), printable(message), *(_hint(error) if code == 2 else ()))
+            self.stderr.print(text, soft_wrap=True)
+        return code
+
+
+def _hint(error: BaseException) -> Iterator[tuple[str, str]]:
+    context = getattr(error, "ctx", None)
+    if context is not None:
+        yield f"\ntry: {context.command_path} --help", "dim"
+
+
+@dataclass(slots=True)
+class Ticker:
+    """One phase of progress: `update` as often as you like."""
+
+    output: Output
+    what: str
+    total: float | None = None
+    draw: Callable[[float, float | None, str], None] | None = None
+    _started: float = field(default_factory=time.monotonic)
+    _spoken: float = field(default_factory=time.monotonic)
+
+    def update(self, done: float, count: int) -> None:
+        """`done` of `total` (its own unit) is finished, which were `count` messages."""
+        now = time.monotonic()
+        rate = count / max(now - self._started, 1e-3)
+        says = f"{count:,} ({rate:,.0f}/s)"
+        if self.draw:
+            self.draw(done, self.total, says)
+        elif now - self._spoken >= _PLAIN_EVERY_S:
+            self._spoken = now
+            share = f" {done / self.total:.0%}" if self.total else ""
+            self.output.note(f"{self.what}{share}: {says}")
+
+
+def read_stdin() -> str:
+    """All of stdin as text, without the last line break."""
+    return decode(sys.stdin.buffer.read(), "stdin")
+
+
+def decode(data: bytes, what: str) -> str:
+    """UTF-8 text; the error names the first wrong byte."""
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        byte = f"byte 0x{data[error.start]:02X} at position {error.start}"
+        raise InvalidInput(f"{what} is not UTF-8 ({byte}); convert it, for example with iconv -t utf-8") from None
+    return text.removesuffix("\n").removesuffix("\r")

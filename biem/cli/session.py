@@ -1,0 +1,68 @@
+"""One run of the command line: the global options, and the memory they lead to."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import typer
+
+import biem
+from biem.cli.output import Output
+from biem.config import Settings, load_settings
+from biem.domain.scope import Scope
+
+DEFAULT_ENV_FILE = Path(".env")
+LEAVE_INDEXING: dict[str, Any] = {"worker": False, "close_timeout_s": 0.0}
+"""Settings of a command that leaves as soon as all is safe: a worker here would only take jobs and drop them."""
+
+
+@dataclass(slots=True)
+class Session:
+    """What the global options say; nothing is opened before a command needs it."""
+
+    out: Output
+    env_file: Path | None = None
+    home: Path | None = None
+    tenant: str | None = None
+    user: str | None = None
+    project: str | None = None
+    changes: dict[str, Any] = field(default_factory=dict)
+    """Settings that a command needs to be different."""
+
+    def settings(self) -> Settings:
+        """The environment over the env file (`--env-file`, else `.env` of this folder), under the options."""
+        env_file = self.env_file or (DEFAULT_ENV_FILE if DEFAULT_ENV_FILE.is_file() else None)
+        changes = self.changes | ({"home": self.home} if self.home else {})
+        return load_settings(env_file).model_copy(update=changes)
+
+    def scope(self, settings: Settings) -> Scope:
+        """Whose memory it is, by options and settings."""
+        names = {"tenant": self.tenant, "user": self.user, "project": self.project}
+        return Scope(**{part: getattr(settings, part) if name is None else name for part, name in names.items()})
+
+    @contextmanager
+    def memory(self) -> Iterator[biem.Memory]:
+        """The memory of the chosen scope, closed afterwards."""
+        settings = self.settings()
+        with biem.connect(settings, scope=self.scope(settings)) as memory:
+            if self.out.verbose:
+                memory.telemetry.attach(
+                    lambda span: self.out.note(f"{span.name} {span.duration_ms:.1f} ms {span.attributes or ''}")
+                )
+            yield memory
+
+
+def of(context: typer.Context) -> Session:
+    """The session of a running command."""
+    session = context.obj
+    assert isinstance(session, Session)
+    return session
+
+
+def bootstrap() -> ModuleType:
+    """`biem.bootstrap`, loaded at first use: `biem --help` needs no database client."""
+    return import_module("biem.bootstrap")

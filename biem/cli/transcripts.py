@@ -1,0 +1,252 @@
+"""Chat transcripts as they are exported: one JSON object a line, streamed, never loaded whole.
+
+A line is either one message, `{"text"|"content", "speaker"|"name"|"role", "at"|"timestamp", "conversation"|"session",
+"ref"|"id"|"turn_id", "kind", "tags", …}`, or one whole conversation, `{"id", "turns"|"messages": [message, …]}`.
+
+Every message leaves here with a `ref` that depends on the file's content alone, so importing again, or after a kill at
+any moment, writes nothing twice. A turn's own id is only unique inside its conversation: its ref is `conversation/id`.
+"""
+
+import gzip
+import hashlib
+import json
+import math
+import sys
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from io import BufferedReader
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+
+from biem.domain.node import KINDS
+from biem.errors import InvalidInput
+
+_TEXT = ("text", "content")
+_SPEAKER = ("speaker", "name", "role")
+_TIME = ("at", "timestamp")
+_CONVERSATION = ("conversation", "session")
+_REF = ("ref", "id", "turn_id")
+_TURNS = ("turns", "messages")
+_PASSED_ON = ("kind", "tags", "reason", "importance", "source", "layer", "metadata")
+_MILLISECONDS = 1e11
+"""Numbers above are milliseconds since 1970: as seconds they would lie after the year 5000."""
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message ready to be remembered: `item` holds the arguments of `Memory.remember`."""
+
+    line: int
+    conversation: str
+    item: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class BadLine:
+    """A line, or one turn of a line, that cannot be imported. Lines and columns count from 1."""
+
+    file: str
+    line: int
+    column: int
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}:{self.column}: {self.reason}"
+
+
+@dataclass(slots=True)
+class Reader:
+    """Reads one transcript. `bytes_read` of `size` (0 for stdin) tells how far it is."""
+
+    source: str
+    per_conversation: bool = False
+    """Each conversation gets a scope of its own: the turns' ids are unique there and stay as they are."""
+    size: int = 0
+    bytes_read: int = 0
+    _seen: dict[str, tuple[datetime, int]] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """The conversation of messages that name none: the file's name without its endings; empty for stdin."""
+        return "" if self.source == "-" else Path(self.source).name.removesuffix(".gz").removesuffix(".jsonl")
+
+    def read(self) -> Iterator[Message | BadLine]:
+        """Messages and bad lines in the file's order; blank lines are skipped."""
+        number = 0
+        try:
+            with self._opened() as (raw, lines):
+                for number, line in enumerate(lines, start=1):
+                    self.bytes_read = raw.tell() if self.size else self.bytes_read + len(line)
+                    if line.strip():
+                        yield from self._line(number, line)
+        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+            yield BadLine(self.source, number + 1, 1, f"the compressed file is damaged or cut off ({error})")
+        except OSError as error:
+            raise InvalidInput(f"cannot read {self.source}: {error.strerror or error}") from error
+
+    @contextmanager
+    def _opened(self) -> Iterator[tuple[BinaryIO, Iterable[bytes]]]:
+        """The stream that knows its position, and its lines; compression is seen by content, not by name."""
+        with ExitStack() as stack:
+            if self.source == "-":
+                raw = sys.stdin.buffer
+            else:
+                raw = stack.enter_context(Path(self.source).open("rb"))
+                self.size = Path(self.source).stat().st_size
+            packed = cast(BufferedReader, raw).peek(2)[:2] == b"\x1f\x8b"
+            yield raw, stack.enter_context(gzip.GzipFile(fileobj=raw)) if packed else raw
+
+    def _line(self, number: int, line: bytes) -> Iterator[Message | BadLine]:
+        try:
+            text = line.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
+            value = json.loads(text)
+        except UnicodeDecodeError as error:
+            yield self._bad(number, error.start + 1, f"not UTF-8 (byte 0x{line[error.start]:02X}); convert the file")
+            return
+        except json.JSONDecodeError as error:
+            yield self._bad(number, error.colno, f"{error.msg}; expected one JSON object on one line")
+            return
+        except (ValueError, RecursionError) as error:  # a number of thousands of digits, a thousand brackets
+            yield self._bad(number, 1, f"not readable as JSON ({error}); expected a message or a conversation")
+            return
+        if not isinstance(value, dict):
+            hint = "; put each element on a line of its own (jq -c '.[]')" if isinstance(value, list) else ""
+            yield self._bad(number, 1, f"expected a JSON object, not {_type(value)}{hint}")
+            return
+        turns = next((key for key in _TURNS if key in value), None)
+        try:
+            if turns is None:
+                yield self._message(value, number, None, self.name)
+            else:
+                yield from self._conversation(value, turns, number)
+        except _Unfit as error:
+            yield self._bad(number, text.find(f'"{error.key}"') + 1 or 1, error.reason)
+
+    def _conversation(self, value: dict[str, Any], key: str, number: int) -> Iterator[Message | BadLine]:
+        turns = value[key]
+        if not isinstance(turns, list):
+            raise _Unfit(key, f'"{key}" must be a list of messages, not {_type(turns)}')
+        name = _string(value, ("id", *_CONVERSATION)) or (f"{self.name}#{number}" if self.name else f"#{number}")
+        for index, turn in enumerate(turns):
+            try:
+                if not isinstance(turn, dict):
+                    raise _Unfit(key, f"expected a message, not {_type(turn)}")
+                yield self._message(turn, number, index, name)
+            except _Unfit as error:
+                yield self._bad(number, 1, f"turn {index + 1}: {error.reason}")
+
+    def _message(self, value: dict[str, Any], number: int, index: int | None, outer: str) -> Message:
+        """`index` is the turn's place in its conversation, None for a line that is a message by itself."""
+        item: dict[str, Any] = {key: value[key] for key in _PASSED_ON if value.get(key) is not None}
+        item |= {"text": _text(value), "speaker": _string(value, _SPEAKER), "kind": item.get("kind", "event")}
+        extra: dict[str, Any] = {}
+        if item["kind"] not in KINDS:  # another program's word, kept but not ours
+            extra["kind"], item["kind"] = item["kind"], "event"
+        conversation = outer
+        if own := _string(value, _CONVERSATION):
+            if index is None:
+                conversation = own
+            else:
+                extra["session"] = own
+        raw_at = None
+        for key in _TIME:
+            if raw_at is None and value.get(key) is not None:
+                raw_at = value[key]
+                item["at"] = self._in_order(conversation, raw_at, key)
+        if ref := _string(value, _REF):
+            item["ref"] = ref
+            if index is not None and not self.per_conversation:
+                item["ref"], extra["turn_id"] = f"{conversation}/{ref}", ref
+        else:
+            place = number if index is None else index
+            content = json.dumps([conversation, place, str(raw_at), item["speaker"], item["text"]])
+            item["ref"] = "import:" + hashlib.sha256(content.encode()).hexdigest()[:40]
+        if extra:
+            item["metadata"] = extra | _metadata(item)
+        return Message(number, conversation, item | {"conversation": conversation})
+
+    def _in_order(self, conversation: str, value: object, key: str) -> datetime:
+        """Equal times, as of whole sessions, become one microsecond apart: the order of the turns is kept."""
+        try:
+            at = parse_time(value, f'"{key}"')
+            previous, repeats = self._seen.get(conversation, (None, 0))
+            repeats = repeats + 1 if previous == at else 0
+            self._seen[conversation] = (at, repeats)
+            return at + timedelta(microseconds=repeats)
+        except (InvalidInput, OverflowError) as error:
+            raise _Unfit(key, str(error)) from None
+
+    def _bad(self, line: int, column: int, reason: str) -> BadLine:
+        return BadLine(self.source, line, column, reason)
+
+
+class _Unfit(Exception):
+    """A message that is JSON but not a message; `key` is where to point."""
+
+    def __init__(self, key: str, reason: str) -> None:
+        super().__init__(reason)
+        self.key = key
+        self.reason = reason
+
+
+def parse_time(value: object, what: str) -> datetime:
+    """An aware time from ISO 8601 (without an offset: UTC) or from seconds or milliseconds since 1970."""
+    problem = (
+        f"{what} is not a time: {value!r}; write it like 2025-03-14, 2025-03-14T15:09 or 2025-03-14T15:09:26+08:00"
+    )
+    try:
+        if isinstance(value, str):
+            moment = datetime.fromisoformat(value.strip())
+        elif isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
+            moment = datetime.fromtimestamp(value / 1000 if abs(value) >= _MILLISECONDS else value, tz=UTC)
+        else:
+            raise InvalidInput(problem)
+    except (ValueError, OverflowError, OSError):
+        raise InvalidInput(problem) from None
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+def _text(value: dict[str, Any]) -> str:
+    key = next((key for key in _TEXT if key in value), None)
+    caption = value.get("caption")
+    if key is None and not caption:
+        raise _Unfit("", 'expected "text" (or "content"), or a conversation with "turns"')
+    text = value[key] if key else ""
+    if isinstance(text, list):  # parts, as chat APIs have them: images and the like have no text
+        text = "\n".join(part["text"] for part in text if isinstance(part, dict) and isinstance(part.get("text"), str))
+    if text is None:
+        text = ""
+    if not isinstance(text, str):
+        raise _Unfit(key or "", f'"{key}" must be a string, not {_type(text)}')
+    if isinstance(caption, str) and caption.strip():
+        text = f"{text} [{caption}]".strip()
+    if not text.strip():
+        raise _Unfit(key or "", f'"{key}" is empty; there is nothing to remember')
+    return text
+
+
+def _string(value: dict[str, Any], keys: tuple[str, ...]) -> str:
+    """The first of `keys` that is there, as a string; numbers are names, too."""
+    for key in keys:
+        found = value.get(key)
+        if found is None or found == "":
+            continue
+        if isinstance(found, bool) or not isinstance(found, str | int):
+            raise _Unfit(key, f'"{key}" must be a string, not {_type(found)}')
+        return str(found)
+    return ""
+
+
+def _metadata(item: Mapping[str, Any]) -> dict[str, Any]:
+    metadata = item.get("metadata", {})
+    if not isinstance(metadata, dict):
+        raise _Unfit("metadata", f'"metadata" must be an object, not {_type(metadata)}')
+    return metadata
+
+
+def _type(value: object) -> str:
+    names = {dict: "an object", list: "a list", str: "a string", bool: "true or false", type(None): "null"}
+    return names.get(type(value), "a number")

@@ -1,0 +1,54 @@
+"""Commands that look after a memory: stats, dead, retry, reindex, migrate."""
+
+from typing import Annotated
+
+import typer
+
+from biem.cli.output import shown_time
+from biem.cli.session import bootstrap, of
+
+
+def stats(context: typer.Context) -> None:
+    """Show counts and stores of the scope."""
+    session = of(context)
+    with session.memory() as memory:
+        values = memory.stats()
+    session.out.result(values, lambda: session.out.pairs(values))
+
+
+def dead(context: typer.Context, limit: Annotated[int, typer.Option(min=1, help="How many at most.")] = 100) -> None:
+    """List memories that could not be indexed, with the reason; they stay findable by text."""
+    out = of(context).out
+    with of(context).memory() as memory:
+        letters = memory.dead_letters(limit)
+    rows = [
+        (letter.memory_id, letter.scope, letter.attempts, shown_time(letter.dead_at), letter.reason)
+        for letter in letters
+    ]
+    out.result({"dead": letters}, lambda: out.table(("id", "scope", "attempts", "since", "reason"), rows))
+    if not letters:
+        out.note("no dead letters")
+
+
+def retry(context: typer.Context) -> None:
+    """Give the dead letters another chance."""
+    session = of(context)
+    with session.memory() as memory:
+        count = memory.retry()
+    session.out.result({"retried": count}, lambda: session.out.line(f"{count} given back to the worker"))
+
+
+def reindex(context: typer.Context) -> None:
+    """Build the vector index and the hot part anew from PostgreSQL."""
+    out = of(context).out
+    with of(context).memory() as memory, out.progress("reindex") as ticker:
+        count = memory.reindex(on_progress=lambda done: ticker.update(done, done))
+    out.result({"reindexed": count}, lambda: out.line(f"{count} memories indexed anew"))
+
+
+def migrate(context: typer.Context) -> None:
+    """Bring the database's schema to this version."""
+    session = of(context)
+    names: list[str] = bootstrap().migrate(session.settings())
+    out = session.out
+    out.result({"applied": names}, lambda: out.line("\n".join(names) or "nothing to do: the schema is current"))
