@@ -132,6 +132,7 @@ def _assemble(
         decay_per_hour=policies.energy.decay_per_hour,
         pool_size=settings.postgres_pool,
         retry_s=_EMBEDDED_RETRY_S if where.embedded else _REMOTE_RETRY_S,
+        model=embedder.info.id,
     )
     stack.callback(records.close)
     hot = RedisHotStore(where.redis_url, timeout_s=_REDIS_TIMEOUT_S)
@@ -161,6 +162,7 @@ def _assemble(
     encoder = Encoder(
         records=records,
         index=index,
+        hot=hot,
         embedder=embedder,
         analyzer=analyzer,
         policy=policies.encode,

@@ -234,7 +234,16 @@ class Memory:
 
     def flush(self, timeout_s: float = 60.0, on_progress: Callable[[int], None] | None = None) -> bool:
         """Wait until nothing of this scope is pending; False after `timeout_s`. Hears the number still pending."""
-        return self._drained(self.bound_to, timeout_s, on_progress)
+        records = self._parts.records
+
+        def empty() -> bool:
+            left = records.backlog(self.bound_to)
+            if on_progress:
+                on_progress(left)
+            return left == 0
+
+        self._all.queue.wake()
+        return self._until(empty, timeout_s)
 
     def close(self) -> None:
         """Index what this process wrote, for at most `BIEM_CLOSE_TIMEOUT_S`, then let go of everything.
@@ -245,8 +254,9 @@ class Memory:
         if not self._owner or parts.closed.is_set():
             return
         try:
-            if parts.wrote.is_set():
-                self._drained(None, parts.close_timeout_s, None)
+            if parts.wrote.is_set():  # what other processes hold is theirs to finish
+                parts.queue.wake()
+                self._until(lambda: parts.records.backlog(due_only=True) == 0, parts.close_timeout_s)
         except BiemError:
             pass  # a server is down: nothing that was acknowledged is lost
         finally:
@@ -262,17 +272,6 @@ class Memory:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
-
-    def _drained(self, scope: Scope | None, timeout_s: float, on_progress: Callable[[int], None] | None) -> bool:
-        self._all.queue.wake()
-
-        def empty() -> bool:
-            left = self._all.records.backlog(scope)
-            if on_progress:
-                on_progress(left)
-            return left == 0
-
-        return self._until(empty, timeout_s)
 
     def _until(self, condition: Callable[[], bool], timeout_s: float) -> bool:
         deadline = time.monotonic() + timeout_s

@@ -106,6 +106,9 @@ class HotStore(Protocol):
     def forget_scope(self, scope: Scope) -> None:
         """Remove everything kept for the scope."""
 
+    def purge(self, ns: str, ids: Sequence[str]) -> None:
+        """As `forget`, for a scope whose names are erased already."""
+
     def count(self, scope: Scope, ids: Sequence[str] | None = None) -> int:
         """Records kept for the scope, or for these memories of it."""
 
@@ -206,6 +209,7 @@ class Job:
     key: int
     task: Literal["encode", "purge"]
     memory_id: str
+    ns: str
     attempts: int
     claims: int
     lexemes: str = ""
@@ -241,10 +245,12 @@ class DeadLetter:
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """One round trip's answer, by id: live nodes, their lexemes (space-separated), and originals where asked for."""
+    """One round trip's answer: live nodes by id, their lexemes (space-separated), and originals where asked for."""
 
     nodes: Mapping[str, Node]
     lexemes: Mapping[str, str]
+    unindexed: frozenset[str]
+    """Those that this embedder's collection does not have: pending, or indexed by another model."""
     evidence: Mapping[str, str]
 
 
@@ -280,7 +286,7 @@ class Records(Protocol):
         pending_limit: int,
         evidence: bool,
     ) -> Candidates:
-        """The live state of `ids` and the pending memories that share a word with `lexemes`, in one round trip.
+        """The live state of `ids`, and the unindexed memories that share a word with `lexemes`, in one round trip.
 
         Archived, erased and other scopes' memories are never in the answer.
         """
@@ -324,8 +330,8 @@ class Records(Protocol):
     def retry_dead(self, scope: Scope | None) -> int:
         """Bring dead letters back with a fresh count of attempts; returns how many."""
 
-    def backlog(self, scope: Scope | None = None) -> int:
-        """Jobs neither done nor dead."""
+    def backlog(self, scope: Scope | None = None, *, due_only: bool = False) -> int:
+        """Memories still to be encoded, dead letters apart; `due_only` leaves out what a worker holds."""
 
     def load_vectors(self, model: str, keys: Sequence[bytes]) -> dict[bytes, Vector]:
         """The persistent embedding cache: vectors by SHA-256 of the embedded text."""
@@ -335,6 +341,9 @@ class Records(Protocol):
 
     def active(self, model: str) -> Iterator[list[tuple[Node, str, Vector | None]]]:
         """Every active memory with its lexemes and cached vector, in batches: the source of a reindex."""
+
+    def mark_indexed(self, ids: Sequence[str]) -> None:
+        """Note that this embedder's collection holds these active memories."""
 
     def requeue(self, ids: Sequence[str]) -> None:
         """Make memories pending again, with a job each."""

@@ -1,9 +1,11 @@
 """One PostgreSQL database: a pool of connections, transactions that see given scopes, retries, errors in our words."""
 
+import os
+import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext, suppress
 from typing import Any, TypeVar
 
 import orjson
@@ -33,13 +35,47 @@ def _configure(connection: psycopg.Connection[Any]) -> None:
     set_json_loads(orjson.loads, connection)
 
 
-class Database:
-    """Runs named statements. `retry_s` is how long a lost connection is retried within a call."""
+class _Watchdog:
+    """Cuts connections whose call takes too long: a server that hangs never closes them, and libpq would wait forever."""
 
-    def __init__(self, dsn: str, *, pool_size: int, retry_s: float) -> None:
+    def __init__(self, limit_s: float) -> None:
+        self._limit_s = limit_s
+        self._calls: dict[int, tuple[float, Connection]] = {}
+        self._stop = threading.Event()
+        threading.Thread(target=self._watch, name="biem-postgres-watchdog", daemon=True).start()
+
+    @contextmanager
+    def over(self, connection: Connection) -> Iterator[None]:
+        """Watch one call."""
+        self._calls[id(connection)] = (time.monotonic() + self._limit_s, connection)
+        try:
+            yield
+        finally:
+            del self._calls[id(connection)]
+
+    def stop(self) -> None:
+        self._stop.set()
+
+    def _watch(self) -> None:
+        while not self._stop.wait(0.5):
+            now = time.monotonic()
+            for deadline, connection in list(self._calls.values()):
+                if now > deadline:
+                    with suppress(OSError, psycopg.Error), socket.socket(fileno=os.dup(connection.fileno())) as line:
+                        line.shutdown(socket.SHUT_RDWR)
+
+
+class Database:
+    """Runs named statements. `retry_s` is how long a lost connection is retried within a call.
+
+    A statement that takes longer than `limit_s` is cut off: its server hangs.
+    """
+
+    def __init__(self, dsn: str, *, pool_size: int, retry_s: float, limit_s: float = 10.0) -> None:
         self.sql = queries()
         self._retry_s = retry_s
         self._closing = threading.Event()
+        self._watchdog = _Watchdog(limit_s)
         try:
             with psycopg.connect(dsn, autocommit=True, connect_timeout=5) as connection:
                 require_current(connection)
@@ -103,10 +139,10 @@ class Database:
                 delay = min(0.5, delay * 2)
 
     @contextmanager
-    def connection(self) -> Iterator[Connection]:
-        """A connection in autocommit mode, for transactions of several statements."""
+    def connection(self, *, patient: bool = False) -> Iterator[Connection]:
+        """A connection in autocommit mode, for transactions of several statements; `patient` for long ones."""
         try:
-            with self._pool.connection() as connection:
+            with self._pool.connection() as connection, nullcontext() if patient else self._watchdog.over(connection):
                 yield connection
         except (PoolTimeout, PoolClosed) as error:
             raise StoreUnavailable(
@@ -130,6 +166,7 @@ class Database:
     def close(self) -> None:
         """Release the connections; a second call does nothing."""
         self._closing.set()
+        self._watchdog.stop()
         self._pool.close()
 
 

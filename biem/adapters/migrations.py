@@ -21,7 +21,7 @@ def migrate(dsn: str) -> list[str]:
                 "CREATE TABLE IF NOT EXISTS schema_migrations (number integer PRIMARY KEY, name text NOT NULL,"
                 " sha256 text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())"
             )
-            known = dict(connection.execute("SELECT number, sha256 FROM schema_migrations").fetchall())
+            known: dict[int, str] = dict(connection.execute("SELECT number, sha256 FROM schema_migrations").fetchall())
             for number, name, sql in migrations():
                 digest = hashlib.sha256(sql.encode()).hexdigest()
                 if number in known:

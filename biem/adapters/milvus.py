@@ -29,6 +29,8 @@ _FIRST_WITH_BM25 = (2, 5)
 _NOT_LOADED = (101, 106, 503)
 """Milvus' codes for a collection that is there but not in memory, as after a restart."""
 _MISSING = (100, 4)
+_LOAD_TIMEOUT_S = 60.0
+"""Reading 100,000 rows into memory takes Milvus Lite 3.4 s."""
 
 
 def _hash(name: str) -> str:
@@ -71,21 +73,26 @@ class MilvusIndex:
     # -- the collection ---------------------------------------------------------------------------------------------
 
     def open(self) -> None:
-        with self._lock, self._errors():
-            self._open(self._connect())
+        with self._errors():
+            self._ready()
 
     def _open(self, client: MilvusClient) -> None:
         if self._opened:
             return
-        version = _server_version(client)
+        version = _server_version(client, self._timeout_s)
         self._lite = version is None
-        if not client.has_collection(self.collection):
+        if not client.has_collection(self.collection, timeout=self._timeout_s):
             try:
                 self._create(client, bm25=version is None or version >= _FIRST_WITH_BM25)
             except MilvusException:
-                if not client.has_collection(self.collection):  # else another process was faster
+                if not client.has_collection(
+                    self.collection, timeout=self._timeout_s
+                ):  # else another process was faster
                     raise
-        fields = {field["name"]: field for field in client.describe_collection(self.collection)["fields"]}
+        fields = {
+            field["name"]: field
+            for field in client.describe_collection(self.collection, timeout=self._timeout_s)["fields"]
+        }
         if "dense" not in fields or "lexemes" not in fields:
             raise ConfigError(
                 f"Milvus collection {self.collection} was not made by biem; set BIEM_MILVUS_COLLECTION to a free name"
@@ -96,7 +103,7 @@ class MilvusIndex:
                 f"collection {self.collection} holds {dim}-dimensional vectors, {self._info.id} makes {self._info.dim}"
             )
         self._lexical = "sparse" in fields
-        client.load_collection(self.collection)
+        client.load_collection(self.collection, timeout=_LOAD_TIMEOUT_S)
         self._opened = True
 
     def _create(self, client: MilvusClient, *, bm25: bool) -> None:
@@ -204,7 +211,11 @@ class MilvusIndex:
         if ids is None:
             rows = self._call(
                 lambda client: client.query(
-                    self.collection, filter="", output_fields=["count(*)"], consistency_level="Strong"
+                    self.collection,
+                    filter="",
+                    output_fields=["count(*)"],
+                    consistency_level="Strong",
+                    timeout=self._timeout_s * 10,
                 )
             )
             return int(rows[0]["count(*)"])
@@ -217,14 +228,20 @@ class MilvusIndex:
     def _present(self, collection: str, ids: Sequence[str]) -> set[str]:
         def attempt(client: MilvusClient) -> set[str]:
             if collection != self.collection:
-                client.load_collection(collection)
-            rows = client.query(collection, ids=list(ids), output_fields=["id"], consistency_level="Strong")
+                client.load_collection(collection, timeout=_LOAD_TIMEOUT_S)
+            rows = client.query(
+                collection,
+                ids=list(ids),
+                output_fields=["id"],
+                consistency_level="Strong",
+                timeout=self._timeout_s * 2,
+            )
             return {row["id"] for row in rows}
 
         return self._call(attempt)
 
     def _collections(self) -> list[str]:
-        names = self._call(lambda client: client.list_collections())
+        names = self._call(lambda client: client.list_collections(timeout=self._timeout_s))
         return [name for name in names if name.startswith(f"{self._prefix}_")]
 
     def drop(self) -> None:
@@ -238,36 +255,42 @@ class MilvusIndex:
         self._call(lambda client: client.list_collections(timeout=self._timeout_s))
 
     def close(self) -> None:
-        with self._lock:
-            self._disconnect()
+        client, self._client, self._opened = self._client, None, False
+        if client is not None:
+            client.close()
 
     # -- plumbing ---------------------------------------------------------------------------------------------------
 
     def _call(self, work: Callable[[MilvusClient], T]) -> T:
         """Do `work`, once more if the server has restarted and must load or make the collection first."""
         with self._errors():
-            with self._lock:
-                client = self._connect()
-                self._open(client)
+            client = self._ready()
             try:
                 return work(client)
             except MilvusException as error:
                 if error.code not in _NOT_LOADED + _MISSING and "not load" not in str(error).lower():
                     raise
-            with self._lock:
-                self._opened = False
-                self._open(client)
-            return work(client)
+            self._opened = False
+            return work(self._ready())
+
+    def _ready(self) -> MilvusClient:
+        """The client with its collection open. While another thread opens it, nobody waits longer than for an answer."""
+        client = self._client
+        if client is not None and self._opened:
+            return client
+        if not self._lock.acquire(timeout=self._timeout_s):
+            raise StoreUnavailable("Milvus is being connected to; check that it runs and BIEM_MILVUS_URI")
+        try:
+            client = self._connect()
+            self._open(client)
+            return client
+        finally:
+            self._lock.release()
 
     def _connect(self) -> MilvusClient:
         if self._client is None:
             self._client = MilvusClient(uri=self._uri, token=self._token, timeout=self._timeout_s, dedicated=True)
         return self._client
-
-    def _disconnect(self) -> None:
-        client, self._client, self._opened = self._client, None, False
-        if client is not None:
-            client.close()
 
     @contextmanager
     def _errors(self) -> Iterator[None]:
@@ -283,10 +306,10 @@ class MilvusIndex:
             raise StoreUnavailable(f"Milvus did not answer ({text}); check that it runs and BIEM_MILVUS_URI") from error
 
 
-def _server_version(client: MilvusClient) -> tuple[int, ...] | None:
+def _server_version(client: MilvusClient, timeout_s: float) -> tuple[int, ...] | None:
     """Major and minor version of a server; None for Milvus Lite, which does not implement the question."""
     try:
-        version = str(client.get_server_version())
+        version = str(client.get_server_version(timeout=timeout_s))
     except grpc.RpcError as error:
         if isinstance(error, grpc.Call) and error.code() is grpc.StatusCode.UNIMPLEMENTED:
             return None
@@ -299,7 +322,7 @@ def _server_version(client: MilvusClient) -> tuple[int, ...] | None:
 
 
 def _delete(client: MilvusClient, collection: str, ids: list[str]) -> None:
-    client.delete(collection, ids=ids)
+    client.delete(collection, ids=ids, timeout=_LOAD_TIMEOUT_S)
 
 
 def _expression(scopes: Sequence[Scope], where: Filter) -> str:

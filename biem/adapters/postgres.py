@@ -38,9 +38,12 @@ _FIRST_ID = "00000000-0000-0000-0000-000000000000"
 
 
 class PostgresRecords:
-    """The port `Records`; see `Database` for `pool_size` and `retry_s`."""
+    """The port `Records`; see `Database` for `pool_size` and `retry_s`. `model` is the embedder's id."""
 
-    def __init__(self, dsn: str, *, clock: Clock, decay_per_hour: float, pool_size: int, retry_s: float) -> None:
+    def __init__(
+        self, dsn: str, *, clock: Clock, decay_per_hour: float, pool_size: int, retry_s: float, model: str = ""
+    ) -> None:
+        self._model = model
         self._clock = clock
         self._decay = decay_per_hour
         self._known_scopes: set[str] = set()
@@ -140,19 +143,23 @@ class PostgresRecords:
             "words": _tsquery(lexemes),
             "pending_limit": pending_limit,
             "evidence": evidence,
+            "model": self._model,
         }
         rows = self._database.fetch(",".join(by_ns), "candidates", parameters)
         now = self._clock.now()
         nodes: dict[str, Node] = {}
         originals: dict[str, str] = {}
         words: dict[str, str] = {}
+        unindexed: set[str] = set()
         for row in rows:
             node = self._node(row, by_ns[row[1]], now)
             nodes[node.id] = node
             words[node.id] = row[_NODE_COLUMNS - 1]
             if evidence and row[_NODE_COLUMNS] is not None:
                 originals[node.id] = row[_NODE_COLUMNS]
-        return Candidates(nodes, words, originals)
+            if row[_NODE_COLUMNS + 1]:
+                unindexed.add(node.id)
+        return Candidates(nodes, words, frozenset(unindexed), originals)
 
     def text_search(
         self, scopes: Sequence[Scope], lexemes: Sequence[str], limit: int, where: Filter
@@ -212,8 +219,8 @@ class PostgresRecords:
         nodes = {row[0]: self._node(row, Scope(*row[_NODE_COLUMNS:]), now) for row in found}
         lexemes = {row[0]: row[_NODE_COLUMNS - 1] for row in found}
         return [
-            Job(key, task, memory_id, attempts, claims, lexemes.get(memory_id, ""), nodes.get(memory_id))
-            for key, task, memory_id, attempts, claims in sorted(rows)
+            Job(key, task, memory_id, ns, attempts, claims, lexemes.get(memory_id, ""), nodes.get(memory_id))
+            for key, task, memory_id, ns, attempts, claims in sorted(rows)
         ]
 
     def renew(self, jobs: Sequence[Job], lease_s: float) -> list[Job]:
@@ -241,7 +248,7 @@ class PostgresRecords:
         def attempt() -> Completion:
             with self._database.connection() as connection, connection.pipeline(), connection.transaction():
                 connection.execute(self._sql["see_scopes"], (ALL_SCOPES,))
-                connection.execute(self._sql["complete"], (Jsonb(learned),))
+                connection.execute(self._sql["complete"], (self._model, Jsonb(learned)))
                 finished = connection.execute(self._sql["done"], ([item.job.key for item in encoded],))
                 existing = connection.execute(self._sql["existing"], (ids,))
             keys = {row[0] for row in finished.fetchall()}
@@ -277,8 +284,12 @@ class PostgresRecords:
     def retry_dead(self, scope: Scope | None) -> int:
         return self._database.execute("", "retry_dead", {"ns": scope.ns if scope else None})
 
-    def backlog(self, scope: Scope | None = None) -> int:
-        return int(self._database.fetch("", "backlog", {"ns": scope.ns if scope else None})[0][0])
+    def backlog(self, scope: Scope | None = None, *, due_only: bool = False) -> int:
+        parameters = {"ns": scope.ns if scope else None, "due_only": due_only}
+        return int(self._database.fetch("", "backlog", parameters)[0][0])
+
+    def mark_indexed(self, ids: Sequence[str]) -> None:
+        self._database.execute(ALL_SCOPES, "mark_indexed", (self._model, list(ids)))
 
     def requeue(self, ids: Sequence[str]) -> None:
         self._database.execute(ALL_SCOPES, "requeue", (list(ids),))
@@ -316,7 +327,7 @@ class PostgresRecords:
         first: list[Erasure] = []
 
         def attempt() -> Erasure:
-            with self._database.connection() as connection, connection.transaction():
+            with self._database.connection(patient=True) as connection, connection.transaction():
                 connection.execute(self._sql["see_scopes"], (ALL_SCOPES,))  # shared vectors may belong to other scopes
                 connection.execute(self._sql["lock_scope"], (scope.ns,))
                 target = {"ns": scope.ns, "id": memory_id}
@@ -347,7 +358,7 @@ class PostgresRecords:
         keys = self._erase_keys(scope, erasure)
 
         def attempt() -> dict[str, int]:
-            with self._database.connection() as connection, connection.transaction():
+            with self._database.connection(patient=True) as connection, connection.transaction():
                 connection.execute(self._sql["see_scopes"], (ALL_SCOPES,))
                 return self._count(connection, keys)
 
@@ -377,7 +388,7 @@ class PostgresRecords:
         return dict(zip(names, row, strict=True))
 
     def ping(self) -> None:
-        self._database.fetch("", "backlog", {"ns": ""})
+        self._database.fetch("", "backlog", {"ns": "", "due_only": True})
 
     def close(self) -> None:
         self._database.close()

@@ -6,7 +6,7 @@ import typer
 from rich.text import Text
 
 from biem.cli.output import Output, plain, read_stdin, shown_time
-from biem.cli.session import LEAVE_INDEXING, of
+from biem.cli.session import NO_WORKER, of
 from biem.cli.transcripts import parse_time
 from biem.domain.energy import indicator
 from biem.domain.node import KINDS, LAYERS, MODES, Hit, Hits, Node, Receipt
@@ -43,7 +43,7 @@ def remember(
     words = read_stdin() if text == _STDIN else text
     moment = parse_time(at, "--at") if at is not None else None
     if not wait:
-        session.changes |= LEAVE_INDEXING
+        session.changes |= NO_WORKER
     with session.memory() as memory:
         memory_id = memory.remember(
             words,
@@ -119,6 +119,7 @@ def context(
 def get(context: typer.Context, memory_id: Annotated[str, typer.Argument(metavar="ID")]) -> None:
     """Show everything known about one memory."""
     session = of(context)
+    session.changes |= NO_WORKER
     with session.memory() as memory:
         node = memory.get(memory_id)
     session.out.result(node, lambda: _show_node(session.out, node))
@@ -135,13 +136,14 @@ def erase(
     out = session.out
     if (memory_id is None) != scope:
         raise InvalidInput("say what to erase: either an ID or --scope")
+    session.changes |= NO_WORKER
     if scope and not yes:
         _confirm(out, f"Destroy everything that {session.scope(session.settings())} remembers, for ever?")
     with session.memory() as memory:
         receipt = memory.erase(memory.bound_to if memory_id is None else memory_id)
     out.result(receipt, lambda: _show_receipt(out, receipt))
     if not receipt.complete:
-        out.note("not complete: something is left or a store did not answer; run the same command again")
+        out.note("not complete: a store did not answer or holds a rest; run the same command again in a minute")
         raise typer.Exit(StoreUnavailable.exit_code)
 
 
@@ -198,9 +200,13 @@ def _show_node(out: Output, node: Node) -> None:
     out.line(text)
 
 
+def _count(records: int | None) -> str:
+    return "no answer" if records is None else str(records)
+
+
 def _show_receipt(out: Output, receipt: Receipt) -> None:
     state = Text("complete", "green") if receipt.complete else Text("NOT COMPLETE", "bold red")
     out.line(Text(f"erased {receipt.memories} of {receipt.target}: ") + state)
-    rows = [(count.store, count.before, count.after) for count in receipt.stores]
+    rows = [(count.store, _count(count.before), _count(count.after)) for count in receipt.stores]
     out.table(("store", "before", "after"), rows, right=("before", "after"))
     out.line(f"receipt {receipt.id}", "dim")

@@ -16,8 +16,8 @@ from biem.config import Settings, load_settings
 from biem.domain.scope import Scope
 
 DEFAULT_ENV_FILE = Path(".env")
-LEAVE_INDEXING: dict[str, Any] = {"worker": False, "close_timeout_s": 0.0}
-"""Settings of a command that leaves as soon as all is safe: a worker here would only take jobs and drop them."""
+NO_WORKER: dict[str, Any] = {"worker": False, "close_timeout_s": 0.0}
+"""Settings of a command that leaves at once: a worker would only take jobs and drop them, or race with an erasure."""
 
 
 @dataclass(slots=True)

@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from biem.cli.output import Interrupted, Output, Ticker
-from biem.cli.session import LEAVE_INDEXING, of
+from biem.cli.session import NO_WORKER, of
 from biem.cli.transcripts import BadLine, Message, Reader
 from biem.domain.node import new_id
 from biem.errors import InvalidInput
@@ -127,7 +127,7 @@ def import_files(
     out = session.out
     total = sum(_size(name) for name in files)
     if not wait:
-        session.changes |= LEAVE_INDEXING
+        session.changes |= NO_WORKER
     with session.memory() as memory:
         run = Import(memory, scope_per_conversation, skip_bad)
         try:

@@ -5,12 +5,13 @@ from typing import Annotated
 import typer
 
 from biem.cli.output import shown_time
-from biem.cli.session import bootstrap, of
+from biem.cli.session import NO_WORKER, bootstrap, of
 
 
 def stats(context: typer.Context) -> None:
     """Show counts and stores of the scope."""
     session = of(context)
+    session.changes |= NO_WORKER
     with session.memory() as memory:
         values = memory.stats()
     session.out.result(values, lambda: session.out.pairs(values))
@@ -18,8 +19,10 @@ def stats(context: typer.Context) -> None:
 
 def dead(context: typer.Context, limit: Annotated[int, typer.Option(min=1, help="How many at most.")] = 100) -> None:
     """List memories that could not be indexed, with the reason; they stay findable by text."""
-    out = of(context).out
-    with of(context).memory() as memory:
+    session = of(context)
+    out = session.out
+    session.changes |= NO_WORKER
+    with session.memory() as memory:
         letters = memory.dead_letters(limit)
     rows = [
         (letter.memory_id, letter.scope, letter.attempts, shown_time(letter.dead_at), letter.reason)

@@ -52,6 +52,9 @@ class RecallPolicy:
     candidates_per_result: int = 5
     min_candidates: int = 50
     """Over-fetch: live filters and fusion need more rows than are returned."""
+    ranked_per_result: int = 3
+    min_ranked: int = 60
+    """Candidates whose live state is fetched for the final ranking."""
     dense_weight: float = 0.4
     lexical_weight: float = 0.6
     """Fusion of the two normalised scores. On the dev dialogues 0.3–0.5 for dense are within noise, 0.6 loses."""

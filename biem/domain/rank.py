@@ -43,19 +43,3 @@ def bm25(
             norm = k1 * (1 - b + b * len(documents[key]) / average)
             scores[key] = scores.get(key, 0.0) + idf * frequency * (k1 + 1) / (frequency + norm)
     return scores
-
-
-def coverage(query: Sequence[str], documents: Mapping[str, Sequence[str]]) -> dict[str, float]:
-    """Share in (0, 1] of the query's terms that each document has, rare terms counting more; only scores > 0."""
-    terms = dict.fromkeys(query)
-    words = {key: set(document) for key, document in documents.items()}
-    weight = {
-        term: math.log(1 + (len(words) + 1) / (0.5 + sum(term in held for held in words.values()))) for term in terms
-    }
-    total = sum(weight.values())
-    scores = (
-        {key: sum(weight[term] for term in terms if term in held) / total for key, held in words.items()}
-        if total
-        else {}
-    )
-    return {key: score for key, score in scores.items() if score > 0.0}

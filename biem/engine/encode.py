@@ -12,7 +12,7 @@ import numpy as np
 from biem.domain.policy import EncodePolicy
 from biem.domain.text import sha256
 from biem.errors import BiemError, InvalidInput
-from biem.ports import Analyzer, Embedder, Encoded, Entry, Job, Records, Vector, VectorIndex
+from biem.ports import Analyzer, Embedder, Encoded, Entry, HotStore, Job, Records, Vector, VectorIndex
 from biem.telemetry import Telemetry
 
 logger = logging.getLogger("biem.encode")
@@ -26,6 +26,7 @@ class Encoder:
         *,
         records: Records,
         index: VectorIndex,
+        hot: HotStore,
         embedder: Embedder,
         analyzer: Analyzer,
         policy: EncodePolicy,
@@ -33,6 +34,7 @@ class Encoder:
     ) -> None:
         self._records = records
         self._index = index
+        self._hot = hot
         self._embedder = embedder
         self._analyzer = analyzer
         self._policy = policy
@@ -82,6 +84,8 @@ class Encoder:
 
     def _purge(self, jobs: Sequence[Job]) -> None:
         self._index.purge([job.memory_id for job in jobs])
+        for ns in {job.ns for job in jobs}:
+            self._hot.purge(ns, [job.memory_id for job in jobs if job.ns == ns])
         self._records.done(jobs)
 
     def _encode(self, jobs: Sequence[Job]) -> None:

@@ -1,7 +1,7 @@
 """The read path: what is worth telling about a query, from every place where memory is.
 
-    score = (w_d · minmax(cosine) + w_l · bm25 / max bm25) / (w_d + w_l)          memories in the vector index
-    score = share of the query's words, rare ones counting more                    memories too new for it
+    score = (w_d · minmax(cosine) + w_l · bm25 / max bm25) / (w_d + w_l)
+    score = bm25 / max bm25                                               where there is no vector to compare yet
 
 The dense search, BM25 and HotKV are asked together; the live state of all candidates and the pending memories that
 share a word come from Records in one round trip (architecture D4–D6). Whatever is down is left out and named in
@@ -13,11 +13,11 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from biem.domain.node import MODES, Hit, Hits, Node
 from biem.domain.policy import RecallPolicy
-from biem.domain.rank import coverage, min_max, positive_max
+from biem.domain.rank import bm25, min_max, positive_max
 from biem.domain.scope import Scope
 from biem.domain.text import require_clean
 from biem.errors import BiemError, InvalidInput
@@ -82,7 +82,7 @@ class Recaller:
                 hits = self._rank(scope, lexemes, found, top_k, where, frozenset(tags), strict)
             span.add(hits=len(hits), degraded=",".join(found.degraded))
         if hits:
-            self._threads.submit(self._count_access, scope, [hit.node.id for hit in hits])
+            self._submit(self._count_access, scope, [hit.node.id for hit in hits])
         return Hits(hits, degraded=tuple(found.degraded), mode="strict" if strict else "fast")
 
     def close(self) -> None:
@@ -139,7 +139,13 @@ class Recaller:
         """Start `work` on another thread, unless its server was found down a moment ago."""
         if time.monotonic() < self._down_until.get(server, 0.0):
             return None
-        return self._threads.submit(work)
+        return self._submit(work)
+
+    def _submit(self, work: Callable[..., T], *arguments: Any) -> Future[T]:
+        try:
+            return self._threads.submit(work, *arguments)
+        except RuntimeError as error:  # closed by another thread a moment ago
+            raise BiemError("this memory is closed; call biem.connect() again") from error
 
     def _end(self, server: str, future: Future[T] | None, found: _Found) -> T | None:
         if future is None:
@@ -169,25 +175,25 @@ class Recaller:
         tags: frozenset[str],
         strict: bool,
     ) -> list[Hit]:
-        indexed = self._fuse(found)
-        order = sorted(indexed, key=lambda key: (-indexed[key], key))
         asked = set(lexemes)
-        fresh = [entry.id for entry in found.hot if entry.id not in indexed and asked & set(entry.lexemes.split())]
+        order = self._order(found)
+        known = set(order)
+        hot = [entry.id for entry in found.hot if entry.id not in known and asked & set(entry.lexemes.split())]
         hits: list[Hit] = []
-        size = 2 * top_k + 20
+        size = max(self._policy.min_ranked, self._policy.ranked_per_result * top_k)
         for start in range(0, max(1, len(order)), size):
-            ids = order[start : start + size] + (fresh if start == 0 else [])
+            first = start == 0
             live = self._records.candidates(
                 scope.readable,
-                ids,
-                lexemes if start == 0 else (),
+                order[start : start + size] + (hot if first else []),
+                lexemes if first else (),
                 where,
-                pending_limit=self._policy.pending_scan if start == 0 else 0,
+                pending_limit=self._policy.pending_scan if first else 0,
                 evidence=strict,
             )
-            scores = {key: indexed[key] for key in live.nodes if key in indexed} | self._fresh(lexemes, indexed, live)
+            scores, words = self._score(lexemes, found, live, known)
             hits += [
-                Hit(live.nodes[key], score, self._why(key, live.nodes[key], score, found), live.evidence.get(key))
+                Hit(live.nodes[key], score, self._why(live.nodes[key], found, words), live.evidence.get(key))
                 for key, score in scores.items()
                 if tags <= set(live.nodes[key].tags)
             ]
@@ -196,34 +202,48 @@ class Recaller:
         hits.sort(key=lambda hit: (-hit.score, -hit.node.at.timestamp(), hit.node.id))
         return hits[:top_k]
 
-    def _fuse(self, found: _Found) -> dict[str, float]:
-        if found.text and not found.dense:
-            return positive_max(found.text)
-        dense = min_max(found.dense)
-        words = positive_max(found.words or found.text)
-        w_dense, w_words = self._policy.dense_weight, self._policy.lexical_weight
-        return {
-            key: (w_dense * dense.get(key, 0.0) + w_words * words.get(key, 0.0)) / (w_dense + w_words)
+    def _order(self, found: _Found) -> list[str]:
+        """Candidates by the searches' own scores: which of them are worth their live state."""
+        dense, words = min_max(found.dense), positive_max(found.words or found.text)
+        rough = {
+            key: self._policy.dense_weight * dense.get(key, 0.0) + self._policy.lexical_weight * words.get(key, 0.0)
             for key in dense.keys() | words.keys()
         }
+        return sorted(rough, key=lambda key: (-rough[key], key))
 
-    def _fresh(self, lexemes: Sequence[str], indexed: Mapping[str, float], live: Candidates) -> dict[str, float]:
-        """Scores of memories that the vector index cannot know yet."""
+    def _score(
+        self, lexemes: Sequence[str], found: _Found, live: Candidates, known: set[str]
+    ) -> tuple[dict[str, float], dict[str, float]]:
+        """Final scores, and BM25 over just these candidates.
+
+        The index's own BM25 counts words over the memories of all scopes, and does not know the newest. Counted over the
+        candidates, all are measured alike and no other scope has a say.
+        """
         now = self._clock.now()
-        words = {
-            key: live.lexemes[key].split(" ")
+        eligible = [
+            key
             for key, node in live.nodes.items()
-            if key not in indexed
-            and (node.status == "pending" or (now - node.created_at).total_seconds() < self._policy.fresh_s)
-        }
-        return coverage(lexemes, words)
+            if key in known or key in live.unindexed or (now - node.created_at).total_seconds() < self._policy.fresh_s
+        ]
+        raw = bm25(lexemes, {key: live.lexemes[key].split(" ") for key in eligible})
+        dense, words = min_max(found.dense), positive_max(raw)
+        w_dense, w_words = self._policy.dense_weight, self._policy.lexical_weight
+        scores: dict[str, float] = {}
+        for key in eligible:
+            lexical = words.get(key, 0.0)
+            if key in known and found.dense:
+                scores[key] = (w_dense * dense.get(key, 0.0) + w_words * lexical) / (w_dense + w_words)
+            elif lexical > 0.0:  # no vector to compare: its words speak for both
+                scores[key] = lexical
+        return scores, raw
 
     @staticmethod
-    def _why(key: str, node: Node, score: float, found: _Found) -> dict[str, float | str]:
-        signals = {"dense": found.dense, "words": found.words, "text": found.text}
-        why: dict[str, float | str] = {name: values[key] for name, values in signals.items() if key in values}
-        if not why:
-            why["fresh"] = score
+    def _why(node: Node, found: _Found, words: Mapping[str, float]) -> dict[str, float | str]:
+        why: dict[str, float | str] = {}
+        if node.id in found.dense:
+            why["dense"] = found.dense[node.id]
+        if node.id in words:
+            why["words"] = words[node.id]
         why["energy"] = node.energy
         why["status"] = node.status
         return why

@@ -48,6 +48,7 @@ class Reindexer:
                     ],
                     again=True,
                 )
+                self._records.mark_indexed([node.id for node, _, _ in page])
                 done += len(page)
                 if on_progress:
                     on_progress(done)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from biem.ports import Embedder, EmbedderInfo, Role, Vector, Vectors
 
 _ENTRY_BYTES = 360
-"""What an entry takes beside its numbers: the array object, its key, the dictionary's slot and link. Measured: 330."""
+"""What an entry takes beside its numbers: array object, key, dictionary slot and link. Measured: 270 to 325."""
 _Key = tuple[Role, bytes]
 
 

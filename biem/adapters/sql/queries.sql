@@ -49,8 +49,8 @@ SELECT id::text, text FROM memories
 WHERE id = %(id)s OR (ns = %(ns)s AND (ref = %(ref)s OR fact_key = %(fact_key)s))
 ORDER BY ref IS NOT DISTINCT FROM %(ref)s DESC LIMIT 1
 
--- candidates: live rows of given ids, and pending rows that share a word with the query
-SELECT {node}, e.text
+-- candidates: live rows of given ids, and rows not in our vector index that share a word with the query
+SELECT {node}, e.text, m.status = 'pending' OR m.model <> %(model)s
 FROM memories m
 LEFT JOIN evidence e ON %(evidence)s AND e.ns = m.ns AND e.sha256 = m.evidence_sha
 WHERE m.ns = ANY (%(scopes)s) AND m.id IN (
@@ -58,6 +58,11 @@ WHERE m.ns = ANY (%(scopes)s) AND m.id IN (
         UNION ALL
         (SELECT m.id FROM memories m
          WHERE m.ns = ANY (%(scopes)s) AND m.status = 'pending' AND m.tsv @@ %(words)s::tsquery AND {where}
+         ORDER BY m.write_seq DESC LIMIT %(pending_limit)s)
+        UNION ALL -- what a process with another model indexed is not in our collection; two ranges, for the index
+        (SELECT m.id FROM memories m
+         WHERE m.ns = ANY (%(scopes)s) AND m.status = 'active' AND (m.model < %(model)s OR m.model > %(model)s)
+            AND m.tsv @@ %(words)s::tsquery AND {where}
          ORDER BY m.write_seq DESC LIMIT %(pending_limit)s))
     AND m.status <> 'archived' AND {where}
 
@@ -81,7 +86,7 @@ WITH due AS (
 UPDATE outbox o
 SET attempts = 1, claims = claims + 1, due_at = clock_timestamp() + make_interval(secs => %(lease_s)s)
 FROM due WHERE o.id = due.id
-RETURNING o.id, o.task, o.memory_id::text, o.attempts, o.claims
+RETURNING o.id, o.task, o.memory_id::text, o.ns, o.attempts, o.claims
 
 -- claim_retried: lease one job that was tried before; alone, so that a poison row cannot take others down with it
 WITH due AS (
@@ -91,7 +96,7 @@ WITH due AS (
 UPDATE outbox o
 SET attempts = attempts + 1, claims = claims + 1, due_at = clock_timestamp() + make_interval(secs => %(lease_s)s)
 FROM due WHERE o.id = due.id
-RETURNING o.id, o.task, o.memory_id::text, o.attempts, o.claims
+RETURNING o.id, o.task, o.memory_id::text, o.ns, o.attempts, o.claims
 
 -- renew: prolong the leases that are still held
 UPDATE outbox o SET due_at = clock_timestamp() + make_interval(secs => %(lease_s)s)
@@ -104,7 +109,7 @@ SELECT {node}, s.tenant, s.usr, s.project FROM memories m JOIN scopes s USING (n
 
 -- complete: memories become active with what encoding learned
 UPDATE memories m
-SET status = 'active', language = r.language, fields = r.fields, entities = r.entities, sentiment = r.sentiment
+SET status = 'active', model = %s, language = r.language, fields = r.fields, entities = r.entities, sentiment = r.sentiment
 FROM jsonb_to_recordset(%s) AS r (id uuid, language text, fields jsonb, entities text[], sentiment real)
 WHERE m.id = r.id AND m.status = 'pending'
 
@@ -140,7 +145,9 @@ UPDATE outbox SET dead_at = NULL, attempts = 0, due_at = clock_timestamp()
 WHERE dead_at IS NOT NULL AND (%(ns)s::text IS NULL OR ns = %(ns)s)
 
 -- backlog: jobs neither done nor dead; purge jobs wait by design and do not count
-SELECT count(*) FROM outbox WHERE dead_at IS NULL AND task = 'encode' AND (%(ns)s::text IS NULL OR ns = %(ns)s)
+SELECT count(*) FROM outbox
+WHERE dead_at IS NULL AND task = 'encode' AND (%(ns)s::text IS NULL OR ns = %(ns)s)
+    AND (NOT %(due_only)s OR due_at <= clock_timestamp())
 
 -- load_vectors: the persistent embedding cache
 SELECT sha256, vector FROM embeddings WHERE model = %s AND sha256 = ANY (%s)
@@ -153,6 +160,9 @@ ON CONFLICT DO NOTHING
 SELECT {node}, s.tenant, s.usr, s.project, e.vector
 FROM memories m JOIN scopes s USING (ns) LEFT JOIN embeddings e ON e.model = %(model)s AND e.sha256 = m.embed_sha
 WHERE m.status = 'active' AND m.id > %(after)s ORDER BY m.id LIMIT %(limit)s
+
+-- mark_indexed: this embedder's collection holds these memories
+UPDATE memories SET model = %s WHERE id = ANY (%s::uuid[]) AND status = 'active'
 
 -- requeue: memories become pending again
 WITH again AS (UPDATE memories SET status = 'pending' WHERE id = ANY (%s::uuid[]) AND status = 'active' RETURNING id, ns)

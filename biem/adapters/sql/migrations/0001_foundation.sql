@@ -35,6 +35,7 @@ CREATE TABLE memories (
     kind           text NOT NULL CHECK (kind IN ('knowledge', 'skill', 'emotion', 'task', 'event')),
     layer          text NOT NULL CHECK (layer IN ('core', 'session', 'short_term', 'long_term')),
     status         text NOT NULL DEFAULT 'pending' CHECK (status IN ('pending', 'active', 'archived')),
+    model          text NOT NULL DEFAULT '', -- the embedder whose collection holds it, once active
     tags           text[] NOT NULL DEFAULT '{}',
     reason         text NOT NULL DEFAULT '',
     importance     real NOT NULL CHECK (importance BETWEEN 1 AND 5),
@@ -62,6 +63,7 @@ CREATE UNIQUE INDEX memories_ref ON memories (ns, ref) WHERE ref IS NOT NULL;
 CREATE UNIQUE INDEX memories_fact ON memories (ns, fact_key) WHERE fact_key IS NOT NULL;
 CREATE UNIQUE INDEX memories_seq ON memories (ns, write_seq);
 CREATE INDEX memories_pending ON memories (ns) WHERE status = 'pending';
+CREATE INDEX memories_model ON memories (ns, model) WHERE status = 'active';
 CREATE INDEX memories_embed ON memories (embed_sha);
 CREATE INDEX memories_evidence ON memories (ns, evidence_sha);
 CREATE INDEX memories_words ON memories USING gin (tsv);

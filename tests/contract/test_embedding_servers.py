@@ -1,0 +1,344 @@
+"""Embedding servers that answer well, badly, late or not at all: real sockets, real failures."""
+
+import logging
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, closing
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from biem.adapters import embedders
+from biem.adapters.embedders import http
+from biem.adapters.embedders.http import Endpoint, HttpEncoder
+from biem.errors import BiemError, ConfigError, EmbedderMismatch, EmbedderUnavailable, InvalidInput
+from biem.ports import Embedder
+from tests.contract.embedding_server import DIM, Answer, EmbeddingServer
+
+Builder = Callable[..., Embedder]
+Connector = Callable[..., HttpEncoder]
+KEY = "sk-very-secret-0123456789"
+
+
+@pytest.fixture
+def server() -> Iterator[EmbeddingServer]:
+    with EmbeddingServer() as running:
+        yield running
+
+
+@pytest.fixture
+def build(server: EmbeddingServer, tmp_path: Path) -> Iterator[Builder]:
+    """Builds whole embedders and closes them."""
+    with ExitStack() as stack:
+
+        def make(provider: str = "openai", *, cache_bytes: int = 0, **settings: Any) -> Embedder:
+            chosen: dict[str, Any] = {
+                "model": "fake",
+                "url": server.url,
+                "api_key": KEY,
+                "cache_dir": tmp_path,
+            } | settings
+            return stack.enter_context(closing(embedders.build(provider, cache_bytes=cache_bytes, **chosen)))
+
+        yield make
+
+
+@pytest.fixture
+def connect(server: EmbeddingServer) -> Iterator[Connector]:
+    """Builds bare encoders and closes them."""
+    with ExitStack() as stack:
+
+        def make(url: str = "", **settings: Any) -> HttpEncoder:
+            encoder = HttpEncoder(Endpoint("openai", "fake", url or server.url), **settings)
+            server.calls.clear()
+            return stack.enter_context(closing(encoder))
+
+        yield make
+
+
+@pytest.fixture
+def encoder(connect: Connector) -> HttpEncoder:
+    return connect(api_key=KEY, timeout_s=5)
+
+
+def everything_about(error: BaseException | None) -> str:
+    """Message and causes, as a log would show them."""
+    out = ""
+    while error is not None:
+        out += f"{error!r} {error} {vars(error)}"
+        error = error.__cause__ or error.__context__
+    return out
+
+
+@pytest.mark.req("G59")
+def test_two_hundred_texts_are_four_calls_at_once(server: EmbeddingServer, encoder: HttpEncoder) -> None:
+    all_there = threading.Barrier(4)  # broken, and the test failed, unless four calls wait in it together
+    server.default = Answer(before=lambda: all_there.wait(10))
+    texts = [f"text {number}" for number in range(200)]
+    vectors = encoder.encode(texts, "passage")
+    assert sorted(len(call.texts) for call in server.calls) == [8, 64, 64, 64]
+    server.default = Answer()
+    np.testing.assert_allclose(vectors[137], encoder.encode([texts[137]], "passage")[0], atol=1e-6)
+
+
+@pytest.mark.req("G60", partly="duplicates are left out above the adapter")
+def test_eight_hundred_texts_are_thirteen_calls(server: EmbeddingServer, encoder: HttpEncoder) -> None:
+    encoder.encode([f"text {number}" for number in range(800)], "passage")
+    assert len(server.calls) == 13
+
+
+@pytest.mark.req("G58", "G60")
+def test_thousand_texts_with_a_fifth_of_duplicates_are_thirteen_calls(server: EmbeddingServer, build: Builder) -> None:
+    embedder = build(cache_bytes=100 << 20)
+    server.calls.clear()
+    embedder.embed([f"text {number % 800}" for number in range(1000)], "passage")
+    assert len(server.calls) == 13
+
+
+@pytest.mark.parametrize(("provider", "path"), [("openai", "/v1/embeddings"), ("ollama", "/api/embed")])
+def test_request_is_the_protocols(server: EmbeddingServer, provider: str, path: str, build: Builder) -> None:
+    build(provider)
+    call = server.calls[-1]
+    assert (call.path, call.model, call.authorization) == (path, "fake", f"Bearer {KEY}")
+
+
+def test_url_may_end_in_v1_or_not() -> None:
+    assert Endpoint("openai", "m", "http://host/v1/").address == Endpoint("openai", "m", "http://host").address
+
+
+def test_prefixes_reach_the_server_and_the_id(server: EmbeddingServer, build: Builder) -> None:
+    plain = build()
+    dressed = build(query_prefix="query: ", passage_prefix="passage: ")
+    dressed.embed(["a"], "query")
+    dressed.embed(["b"], "passage")
+    assert [call.texts for call in server.calls[-2:]] == [("query: a",), ("passage: b",)]
+    assert plain.info.id != dressed.info.id
+
+
+@pytest.mark.req("C12")
+def test_dimension_is_probed_at_start(server: EmbeddingServer, build: Builder) -> None:
+    server.default = Answer(dim=24)
+    assert build().info.dim == 24
+
+
+def test_blank_text_is_never_sent_empty(server: EmbeddingServer, build: Builder) -> None:
+    embedder = build()
+    embedder.embed(["", "\0", "x" * 100_000], "passage")
+    sent = server.calls[-1].texts
+    assert all(text.strip() for text in sent)
+    assert len(sent[2]) == embedder.info.max_tokens
+
+
+# Failures that pass
+
+
+@pytest.mark.parametrize("status", [429, 503, 408])
+def test_passages_are_tried_again(server: EmbeddingServer, encoder: HttpEncoder, status: int) -> None:
+    server.script.append(Answer(status, b"busy"))
+    assert encoder.encode(["a"], "passage").shape == (1, DIM)
+    assert len(server.calls) == 2
+
+
+def test_pause_is_what_the_server_asks_for(server: EmbeddingServer, encoder: HttpEncoder) -> None:
+    server.script.append(Answer(429, b"", {"Retry-After": "1"}))
+    started = time.monotonic()
+    encoder.encode(["a"], "passage")
+    assert time.monotonic() - started >= 1
+
+
+def test_pause_beyond_the_budget_is_not_waited_for(server: EmbeddingServer, encoder: HttpEncoder) -> None:
+    server.script.append(Answer(429, b"", {"Retry-After": "3600"}))
+    with pytest.raises(EmbedderUnavailable, match="HTTP 429"):
+        encoder.encode(["a"], "passage")
+    assert len(server.calls) == 1
+
+
+def test_retries_end(server: EmbeddingServer, connect: Connector) -> None:
+    encoder = connect(timeout_s=0.3)
+    server.default = Answer(503, b"down for a while")
+    started = time.monotonic()
+    with pytest.raises(EmbedderUnavailable, match="HTTP 503: down for a while") as caught:
+        encoder.encode(["a"], "passage")
+    assert caught.value.retryable
+    assert time.monotonic() - started < 3
+    assert len(server.calls) >= 2
+
+
+@pytest.mark.req("X5")
+def test_one_failed_call_of_many_fails_them_all(server: EmbeddingServer, connect: Connector) -> None:
+    encoder = connect(timeout_s=0.2)
+    broken = Answer(change=lambda body: body | {"data": body["data"][1:]})
+    server.script.extend([Answer(), broken, Answer(), Answer()])
+    with pytest.raises(EmbedderUnavailable):
+        encoder.encode([f"text {number}" for number in range(200)], "passage")
+
+
+# Somebody waits for a reply
+
+
+@pytest.mark.req("G65", partly="the query path never waits for a failing embedder")
+def test_query_is_tried_once(server: EmbeddingServer, encoder: HttpEncoder) -> None:
+    server.script.append(Answer(503, b""))
+    with pytest.raises(EmbedderUnavailable):
+        encoder.encode(["a"], "query")
+    assert len(server.calls) == 1
+
+
+@pytest.mark.parametrize("drip", [False, True], ids=["silent", "dripping"])
+def test_query_waits_two_seconds_at_most(server: EmbeddingServer, connect: Connector, drip: bool) -> None:
+    encoder = connect(timeout_s=30)
+    silence: Callable[[], object] = (lambda: None) if drip else (lambda: server.stopped.wait(20))
+    server.default = Answer(before=silence, drip=drip)
+    started = time.monotonic()
+    with pytest.raises(EmbedderUnavailable, match=r"answer within 2\.0 s"):
+        encoder.encode(["a"], "query")
+    assert http.QUERY_BUDGET_S == 2
+    assert 1.9 < time.monotonic() - started < 4
+    server.stopped.set()
+
+
+# Failures that stay
+
+
+def test_refused_connection_tells_address_and_remedy(tmp_path: Path) -> None:
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{unused.getsockname()[1]}"
+    with pytest.raises(EmbedderUnavailable, match=f"{url}/api/embed.*BIEM_EMBEDDER__URL"):
+        embedders.build("ollama", model="bge-m3", url=url, cache_dir=tmp_path, cache_bytes=0)
+
+
+@pytest.mark.req("C12", "X44")
+def test_another_dimension_is_a_mismatch(server: EmbeddingServer, encoder: HttpEncoder) -> None:
+    server.script.append(Answer(dim=DIM + 1))
+    with pytest.raises(EmbedderMismatch, match=f"{DIM + 1} dimensions instead of {DIM}"):
+        encoder.encode(["a"], "passage")
+    assert len(server.calls) == 1  # trying again would not help
+
+
+def numbers(row: list[float]) -> Callable[[Any], Any]:
+    return lambda body: body | {"data": [item | {"embedding": row} for item in body["data"]]}
+
+
+@pytest.mark.req("X5")
+@pytest.mark.parametrize(
+    "answer",
+    [
+        Answer(change=numbers([0.0] * DIM)),
+        Answer(change=numbers([float("nan")] * DIM)),
+        Answer(change=numbers([1e308] * DIM)),
+        Answer(change=lambda body: body | {"data": body["data"][1:]}),
+        Answer(change=lambda body: body | {"data": body["data"] * 2}),
+        Answer(change=lambda body: body | {"data": [item | {"index": 0} for item in body["data"]]}),
+        Answer(change=lambda body: {"data": "no"}),
+        Answer(change=lambda body: ["no"]),
+        Answer(change=numbers(["one"] * DIM)),  # type: ignore[list-item]
+        Answer(body=b"<html>it works</html>"),
+        Answer(body=b""),
+        Answer(body=b"\xff\xfe"),
+    ],
+    ids=["zeros", "nan", "overflow", "short", "long", "index", "words", "list", "strings", "html", "empty", "bytes"],
+)
+def test_bad_answer_never_becomes_a_vector(server: EmbeddingServer, encoder: HttpEncoder, answer: Answer) -> None:
+    server.script.append(answer)
+    with pytest.raises(EmbedderUnavailable, match="stored"):
+        encoder.encode(["a", "b"], "passage")
+
+
+@pytest.mark.parametrize("status", [400, 413, 422])
+def test_refused_texts_are_the_texts_fault(server: EmbeddingServer, encoder: HttpEncoder, status: int) -> None:
+    server.script.append(Answer(status, b'{"error": "input too long"}'))
+    with pytest.raises(InvalidInput, match="input too long"):
+        encoder.encode(["a"], "passage")
+
+
+def test_unknown_model_names_the_setting(server: EmbeddingServer, encoder: HttpEncoder) -> None:
+    server.script.append(Answer(404, b'{"error": "model not found"}'))
+    with pytest.raises(ConfigError, match="BIEM_EMBEDDER__MODEL"):
+        encoder.encode(["a"], "passage")
+
+
+@pytest.mark.parametrize("status", [401, 403])
+def test_refused_key_names_the_setting_and_never_the_key(
+    server: EmbeddingServer, encoder: HttpEncoder, status: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    server.script.append(Answer(status, f"bad key {KEY}".encode()))
+    with caplog.at_level(logging.DEBUG), pytest.raises(ConfigError, match="BIEM_EMBEDDER__API_KEY") as caught:
+        encoder.encode(["a"], "passage")
+    assert KEY not in everything_about(caught.value)
+    assert KEY not in caplog.text
+    assert KEY not in f"{encoder!r} {vars(encoder)}"
+
+
+@pytest.mark.parametrize("key", [f"{KEY}\nX-Other: 1", f"{KEY}é", f"{KEY}\0"])
+def test_key_that_no_header_can_carry_is_refused_unseen(connect: Connector, key: str) -> None:
+    with pytest.raises(ConfigError, match="BIEM_EMBEDDER__API_KEY") as caught:
+        connect(api_key=key)
+    assert KEY not in everything_about(caught.value)
+
+
+def test_key_copied_with_white_space_works(server: EmbeddingServer, connect: Connector) -> None:
+    connect(api_key=f" {KEY}\n").encode(["a"], "query")
+    assert server.calls[-1].authorization == f"Bearer {KEY}"
+
+
+def test_password_in_the_address_is_not_shown(server: EmbeddingServer, connect: Connector) -> None:
+    secret = server.url.replace("http://", "http://user:hunter2@")
+    encoder = connect(secret)
+    server.script.append(Answer(404, b""))
+    with pytest.raises(ConfigError) as caught:
+        encoder.encode(["a"], "query")
+    assert "hunter2" not in f"{caught.value} {encoder!r} {vars(encoder)}"
+
+
+def test_address_that_is_none_names_the_setting() -> None:
+    with pytest.raises(ConfigError, match="BIEM_EMBEDDER__URL"):
+        Endpoint("openai", "fake", "localhost:11434")
+
+
+# Life
+
+
+@pytest.mark.req("G63", "X5")
+def test_start_during_an_outage_works_when_the_model_was_seen_before(server: EmbeddingServer, build: Builder) -> None:
+    first = build()
+    wanted = first.embed(["a"], "passage")
+    server.script.append(Answer(503, b""))
+    again = build()
+    assert again.info == first.info
+    np.testing.assert_allclose(again.embed(["a"], "passage"), wanted, atol=1e-6)
+
+
+@pytest.mark.req("G61", partly="threads of the synchronous design (D11) instead of one event loop")
+def test_thousand_calls_leave_no_thread_behind(server: EmbeddingServer, connect: Connector) -> None:
+    before = threading.active_count()
+    encoder = connect()
+    with ThreadPoolExecutor(16) as pool:
+        shapes = list(pool.map(lambda n: encoder.encode([str(n)], "passage").shape, range(1000)))
+    assert set(shapes) == {(1, DIM)}
+    encoder.encode(["x"] * 200, "passage")
+    encoder.close()
+    encoder.close()
+    deadline = time.monotonic() + 10
+    while threading.active_count() > before and time.monotonic() < deadline:
+        threading.Event().wait(0.01)  # the server's threads end when they notice
+    assert threading.active_count() <= before
+
+
+def test_closing_ends_a_pause(server: EmbeddingServer, connect: Connector) -> None:
+    encoder = connect(timeout_s=20)
+    arrived = threading.Event()
+    server.default = Answer(503, b"", {"Retry-After": "15"}, before=arrived.set)
+    with ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(encoder.encode, ["a"], "passage")
+        assert arrived.wait(5)
+        started = time.monotonic()
+        encoder.close()
+        with pytest.raises(BiemError):
+            waiting.result(10)
+    assert time.monotonic() - started < 5

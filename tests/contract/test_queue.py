@@ -1,0 +1,275 @@
+"""The promises of `JobQueue`."""
+
+import logging
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import pairwise
+
+import pytest
+
+from biem.adapters.queue import InProcessQueue, NoQueue
+from biem.errors import StoreUnavailable
+from tests.fakes import eventually
+
+FOREVER_S = 3_600.0
+
+
+class Rounds:
+    """Work that counts its rounds, as many jobs as there are, and fails when told to."""
+
+    def __init__(self) -> None:
+        self.rounds = 0
+        self.jobs = 0
+        self.failure: Exception | None = None
+        self.threads: set[str] = set()
+
+    def __call__(self) -> int:
+        self.rounds += 1
+        self.threads.add(threading.current_thread().name)
+        if self.failure is not None:
+            raise self.failure
+        taken = min(1, self.jobs)
+        self.jobs -= taken
+        return taken
+
+
+@contextmanager
+def running(
+    work: Rounds, poll_s: float = FOREVER_S, backoff_s: float = FOREVER_S, backoff_max_s: float = FOREVER_S
+) -> Iterator[InProcessQueue]:
+    queue = InProcessQueue(poll_s=poll_s, backoff_s=backoff_s, backoff_max_s=backoff_max_s)
+    queue.start(work)
+    try:
+        yield queue
+    finally:
+        queue.stop(5.0)
+
+
+def test_a_wake_up_starts_a_round_at_once() -> None:
+    # Given an idle queue that would poll in an hour
+    work = Rounds()
+    with running(work) as queue:
+        eventually(lambda: work.rounds == 1)
+
+        # When it is woken / Then it works
+        queue.wake()
+        eventually(lambda: work.rounds == 2)
+
+
+@pytest.mark.req("D10", partly="a lost wake-up costs latency only")
+def test_rows_that_nobody_woke_it_for_are_found_by_polling() -> None:
+    # Given a queue that polls often / When nobody wakes it / Then it looks all the same
+    work = Rounds()
+    with running(work, poll_s=0.01):
+        eventually(lambda: work.rounds >= 5)
+
+
+def test_a_busy_queue_goes_on_until_nothing_is_left() -> None:
+    # Given many jobs / When it is woken once
+    work = Rounds()
+    with running(work) as queue:
+        eventually(lambda: work.rounds == 1)
+        work.jobs = 20
+        queue.wake()
+
+        # Then it takes all of them
+        eventually(lambda: work.jobs == 0)
+
+
+def test_a_wake_up_during_a_round_is_not_lost() -> None:
+    # Given a round that is under way and will find nothing
+    entered, leave = threading.Event(), threading.Event()
+    rounds: list[int] = []
+
+    def work() -> int:
+        rounds.append(1)
+        entered.set()
+        leave.wait(5.0)
+        return 0
+
+    queue = InProcessQueue(poll_s=FOREVER_S, backoff_s=1.0, backoff_max_s=1.0)
+    queue.start(work)
+    entered.wait(5.0)
+
+    # When somebody writes meanwhile
+    queue.wake()
+    leave.set()
+
+    # Then another round follows
+    eventually(lambda: len(rounds) == 2)
+    queue.stop(5.0)
+
+
+@pytest.mark.req("X49", partly="back-off runs in the queue only")
+def test_waking_never_blocks_and_never_raises() -> None:
+    # Given queues before their start, at work and after their end
+    entered, leave = threading.Event(), threading.Event()
+
+    def work() -> int:
+        entered.set()
+        leave.wait(5.0)
+        return 0
+
+    queue = InProcessQueue(poll_s=1.0, backoff_s=1.0, backoff_max_s=1.0)
+    queue.wake()
+    queue.start(work)
+    entered.wait(5.0)
+
+    # When they are woken many times
+    started = time.monotonic()
+    for _ in range(10_000):
+        queue.wake()
+    leave.set()
+    queue.stop(5.0)
+    queue.wake()
+
+    # Then it took no time
+    assert time.monotonic() - started < 2.0
+
+
+def test_a_failure_is_waited_out_and_work_goes_on_afterwards(caplog: pytest.LogCaptureFixture) -> None:
+    # Given a server that is down
+    work = Rounds()
+    work.failure = StoreUnavailable("the index is down")
+    with caplog.at_level(logging.WARNING, logger="biem.worker"), running(work, backoff_s=0.01, backoff_max_s=0.02):
+        eventually(lambda: work.rounds >= 3)
+
+        # When it comes back
+        work.failure, work.jobs = None, 2
+
+        # Then the work is done; an explained failure had no traceback
+        eventually(lambda: work.jobs == 0)
+    assert "the index is down" in caplog.text
+    assert "Traceback" not in caplog.text
+
+
+def test_an_unexpected_failure_does_not_end_the_loop_and_shows_where_it_came_from(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    # Given a mistake in the code
+    work = Rounds()
+    work.failure = ZeroDivisionError("a mistake")
+
+    # When it happens / Then the loop lives and the log has the traceback
+    with caplog.at_level(logging.WARNING, logger="biem.worker"), running(work, backoff_s=0.01, backoff_max_s=0.01):
+        eventually(lambda: work.rounds >= 2)
+    assert "Traceback" in caplog.text
+
+
+def test_pauses_after_failures_double_up_to_their_maximum() -> None:
+    # Given work that always fails and notes when
+    moments: list[float] = []
+
+    def work() -> int:
+        moments.append(time.monotonic())
+        raise StoreUnavailable("down")
+
+    # When it is retried
+    queue = InProcessQueue(poll_s=FOREVER_S, backoff_s=0.02, backoff_max_s=0.08)
+    logging.getLogger("biem.worker").disabled = True
+    try:
+        queue.start(work)
+        eventually(lambda: len(moments) >= 6)
+        queue.stop(5.0)
+    finally:
+        logging.getLogger("biem.worker").disabled = False
+
+    # Then no pause is shorter than it should be
+    pauses = [later - earlier for earlier, later in pairwise(moments)]
+    assert all(pause >= least for pause, least in zip(pauses, (0.02, 0.04, 0.08, 0.08, 0.08), strict=False))
+
+
+def test_stopping_lets_the_running_round_finish() -> None:
+    # Given a round under way
+    entered, leave, finished = threading.Event(), threading.Event(), threading.Event()
+
+    def work() -> int:
+        entered.set()
+        leave.wait(5.0)
+        finished.set()
+        return 1
+
+    queue = InProcessQueue(poll_s=FOREVER_S, backoff_s=1.0, backoff_max_s=1.0)
+    queue.start(work)
+    entered.wait(5.0)
+
+    # When the queue is stopped while the round still runs
+    stopper = threading.Thread(target=queue.stop, args=(5.0,))
+    stopper.start()
+    assert not finished.is_set()
+    leave.set()
+    stopper.join(5.0)
+
+    # Then it was finished and no other began
+    assert finished.is_set()
+    assert not stopper.is_alive()
+
+
+def test_stopping_waits_no_longer_than_it_is_told() -> None:
+    # Given a round that hangs
+    entered, leave = threading.Event(), threading.Event()
+
+    def work() -> int:
+        entered.set()
+        leave.wait(30.0)
+        return 0
+
+    queue = InProcessQueue(poll_s=FOREVER_S, backoff_s=1.0, backoff_max_s=1.0)
+    queue.start(work)
+    entered.wait(5.0)
+
+    # When it is stopped
+    started = time.monotonic()
+    queue.stop(0.1)
+
+    # Then the caller goes on, and a second call does nothing
+    assert 0.1 <= time.monotonic() - started < 2.0
+    leave.set()
+    queue.stop(5.0)
+    queue.stop(5.0)
+
+
+def test_stopping_while_waiting_out_a_failure_does_not_wait_for_it() -> None:
+    # Given a queue that would try again in an hour
+    work = Rounds()
+    work.failure = StoreUnavailable("down")
+    with running(work) as queue:
+        eventually(lambda: work.rounds == 1)
+
+        # When it is stopped / Then it stops at once
+        started = time.monotonic()
+        queue.stop(5.0)
+        assert time.monotonic() - started < 2.0
+
+
+def test_stopping_what_never_started_does_nothing() -> None:
+    # Given queues that were never started / When they are stopped / Then nothing happens
+    InProcessQueue(poll_s=1.0, backoff_s=1.0, backoff_max_s=1.0).stop(1.0)
+
+
+def test_work_runs_on_one_thread_that_is_not_the_callers() -> None:
+    # Given a queue / When it is woken by several threads
+    work = Rounds()
+    with running(work) as queue:
+        for _ in range(5):
+            threading.Thread(target=queue.wake).start()
+        eventually(lambda: work.rounds >= 2)
+
+    # Then the work ran on its own
+    assert work.threads == {"biem-worker"}
+
+
+def test_a_process_without_a_worker_starts_none() -> None:
+    # Given a process that leaves the work to others
+    work, queue = Rounds(), NoQueue()
+
+    # When it starts, wakes and stops
+    queue.start(work)
+    queue.wake()
+    queue.stop(1.0)
+    queue.stop(1.0)
+
+    # Then it did nothing
+    assert work.rounds == 0

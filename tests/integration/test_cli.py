@@ -1,0 +1,316 @@
+"""The real `biem` command on real embedded servers: what it prints, what it exits with, and what survives it."""
+
+import gzip
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+
+BIEM = str(Path(sys.executable).with_name("biem"))
+UNKNOWN = "01890a5d-ac96-774b-bcce-b302099a8057"
+PEANUTS = "我对花生严重过敏，随身带着肾上腺素笔"
+
+
+@dataclass(frozen=True)
+class Result:
+    """What one run left behind."""
+
+    code: int
+    stdout: str
+    stderr: str
+
+    @property
+    def document(self) -> Any:
+        return json.loads(self.stdout)
+
+    @property
+    def error(self) -> Any:
+        assert self.stdout == ""
+        return json.loads(self.stderr.splitlines()[-1])["error"]
+
+
+@dataclass(frozen=True)
+class Cli:
+    """Runs the command in one home, with an environment that only has what a test gives it."""
+
+    home: Path
+    dsn: str = ""
+
+    def start(self, *arguments: str, env: dict[str, str] | None = None) -> subprocess.Popen[bytes]:
+        clean = {name: os.environ[name] for name in ("PATH", "HOME", "TMPDIR") if name in os.environ}
+        return subprocess.Popen(
+            [BIEM, "--home", str(self.home), *arguments],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            cwd=self.home.parent,
+            env=clean | (env or {}),
+        )
+
+    def __call__(self, *arguments: str, stdin: bytes = b"", code: int = 0, env: dict[str, str] | None = None) -> Result:
+        process = self.start(*arguments, env=env)
+        stdout, stderr = process.communicate(stdin, timeout=60)
+        result = Result(process.returncode, stdout.decode(), stderr.decode())
+        assert result.code == code, result
+        assert "Traceback" not in result.stderr, result
+        return result
+
+    def kept(self, user: str, column: str = "ref") -> list[str]:
+        """A column of every row that PostgreSQL holds for a user, with repeats."""
+        query = "SELECT to_jsonb(m) || to_jsonb(s) FROM memories m JOIN scopes s USING (ns) WHERE s.usr = %s"
+        with psycopg.connect(self.dsn) as connection:
+            return sorted(row[0][column] for row in connection.execute(query, (user,)))
+
+
+def within(seconds: float, condition: Callable[[], object]) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "the condition did not come true in time"
+
+
+@pytest.fixture(scope="module")
+def cli(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cli]:
+    home = tmp_path_factory.mktemp("cli") / "home"
+    urls = Cli(home)("local", "up", "--json").document
+    yield Cli(home, urls["BIEM_POSTGRES_DSN"])
+    Cli(home)("local", "down")
+
+
+def lines(*values: object) -> bytes:
+    return b"".join(json.dumps(value).encode() + b"\n" for value in values)
+
+
+# -- the life of a memory ---------------------------------------------------------------------------------------------
+
+
+def test_a_memory_is_kept_found_shown_and_erased(cli: Cli) -> None:
+    scope = ("--user", "life")
+    arguments = ("--speaker", "林晓", "--tag", "health", "--at", "2025-09-01T16:05+08:00", "--ref", "m1", "--wait")
+    memory_id = cli("remember", PEANUTS, *arguments, *scope).stdout.strip()
+    assert cli("remember", PEANUTS, *arguments, *scope, "--json").document["id"] == memory_id  # its ref is known
+
+    block = cli("context", "What is Lin Xiao allergic to?", *scope, "--json").document
+    assert block["text"].startswith("## Relevant Memories")
+    assert PEANUTS in block["text"]
+    (hit,) = block["hits"]
+    assert (hit["rank"], hit["node"]["id"], hit["node"]["text"], hit["node"]["ref"]) == (1, memory_id, PEANUTS, "m1")
+    assert hit["node"]["tags"] == ["health"]
+    assert hit["node"]["at"] == "2025-09-01T08:05:00+00:00"
+    assert hit["why"]
+
+    shown = cli("recall", "花生", "--why", *scope).stdout
+    assert PEANUTS in shown
+    assert "林晓" in shown
+    assert "energy" in shown
+
+    receipt = cli("erase", memory_id, *scope, "--json").document
+    assert receipt["complete"] is True
+    assert {count["store"]: count["after"] for count in receipt["stores"]} == {
+        count["store"]: 0 for count in receipt["stores"]
+    }
+    assert sum(count["before"] for count in receipt["stores"]) >= 3
+    assert cli("get", memory_id, *scope, "--json", code=3).error["kind"] == "NotFound"
+
+
+def test_the_id_comes_with_the_acknowledgement_and_survives_a_kill(cli: Cli) -> None:
+    process = cli.start("remember", "The ferry to Barreiro leaves at 7:40", "--user", "killed")
+    assert process.stdout
+    memory_id = process.stdout.readline().decode().strip()
+    process.kill()
+    process.communicate()
+    assert cli.kept("killed", "id") == [memory_id]
+    assert cli("get", memory_id, "--user", "killed").stdout.endswith("\n\nThe ferry to Barreiro leaves at 7:40\n")
+
+
+def test_stdin_is_read_and_ctrl_c_says_what_is_kept(cli: Cli) -> None:
+    scope = ("--user", "stdin", "--json")
+    cli("remember", "-", *scope, stdin="第一行\n第二行\n".encode())
+    assert cli.kept("stdin", "text") == ["第一行\n第二行"]
+
+    process = cli.start("import", "-", *scope)
+    assert process.stdin
+    assert process.stderr
+    process.stdin.write(lines(*({"text": f"turn {n}", "conversation": "c"} for n in range(600))))
+    process.stdin.flush()
+    within(30, lambda: len(cli.kept("stdin", "id")) > 500)
+    process.send_signal(signal.SIGINT)
+    _, stderr = process.communicate(timeout=30)
+    error = json.loads(stderr.splitlines()[-1])["error"]
+    assert (process.returncode, error["kind"], error["exit_code"]) == (130, "Interrupted", 130)
+    assert "messages are stored; the same command again goes on from there" in error["message"]
+
+
+@pytest.mark.req("X39")
+def test_erasing_a_scope_needs_a_yes_and_touches_no_other(cli: Cli) -> None:
+    odd = ("--tenant", "o'brien; DROP TABLE memories", "--user", '../"x"/%_*', "--project", "项目 {ns}\\")
+    cli("remember", "secret of the odd scope", *odd)
+    cli("remember", "secret of the plain scope", "--user", "plain")
+    assert "--yes" in cli("erase", "--scope", *odd, "--json", code=2).error["message"]
+    receipt = cli("erase", "--scope", "--yes", *odd)
+    assert "complete" in receipt.stdout
+    assert "postgres" in receipt.stdout
+    assert cli.kept(odd[3], "text") == []
+    assert cli.kept("plain", "text") == ["secret of the plain scope"]
+
+
+def test_upkeep_commands_answer_in_json_and_in_words(cli: Cli) -> None:
+    assert cli("dead", "--json").document == {"dead": []}
+    assert cli("retry", "--json").document == {"retried": 0}
+    assert cli("migrate", "--json").document == {"applied": []}
+    assert "schema is current" in cli("migrate").stdout
+    assert cli("reindex", "--json").document["reindexed"] >= 0
+    assert cli("local", "status", "--json").document["ready"] is True
+    assert cli("local", "status").stdout.count("ready") == 3
+    assert "\ndead_letters" in cli("stats").stdout
+    assert cli("version", "--json").document["biem"]
+
+
+# -- import -----------------------------------------------------------------------------------------------------------
+
+
+def test_transcripts_are_imported_once_however_often(cli: Cli, tmp_path: Path) -> None:
+    scope = ("--user", "import", "--json")
+    turns = [{"turn_id": f"D1:{n}", "timestamp": "2023-05-08T13:56:00", "speaker": "Mel", "text": f"fact number {n}"}
+             for n in range(5)]  # fmt: skip
+    whole = tmp_path / "whole.jsonl.gz"
+    whole.write_bytes(gzip.compress(lines({"id": "conv-1", "turns": turns}, {"id": "conv-2", "turns": turns})))
+    chat = tmp_path / "chat.jsonl"
+    chat.write_bytes(lines({"text": "下周三去苏州", "speaker": "林晓"}, {"content": "ok", "role": "assistant"}))
+
+    first = cli("import", str(whole), str(chat), *scope).document
+    assert (first["messages"], first["created"], first["already_there"]) == (12, 12, 0)
+    assert (first["files"], first["conversations"], first["bad"], first["indexed"]) == (2, 3, 0, True)
+    again = cli("import", str(whole), str(chat), "--no-wait", *scope).document
+    assert (again["created"], again["already_there"]) == (0, 12)
+    refs = cli.kept("import")
+    assert len(refs) == len(set(refs)) == 12
+    assert "conv-1/D1:0" in refs
+    hits = cli("recall", "什么时候去苏州", "--conversation", "chat", *scope).document["hits"]
+    assert hits[0]["node"]["text"] == "下周三去苏州"
+
+
+def test_each_conversation_can_have_a_scope_of_its_own(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "two.jsonl"
+    turns = [{"id": "1", "text": "blue"}, {"id": "2", "text": "green"}]
+    path.write_bytes(lines({"id": "a/b", "turns": turns}, {"id": "c'd", "turns": turns}))
+    cli("import", str(path), "--scope-per-conversation", "--user", "split")
+    assert cli.kept("split", "project") == ["a/b", "a/b", "c'd", "c'd"]
+    assert cli.kept("split", "ref") == ["1", "1", "2", "2"]  # its own id is unique there
+
+
+@pytest.mark.req("X30")
+def test_an_import_that_was_killed_goes_on_and_writes_nothing_twice(cli: Cli) -> None:
+    transcript = [
+        {"text": f"reading {n} is {n * 7} NTU", "conversation": "log", "at": 1_700_000_000 + n} for n in range(2_600)
+    ]
+    process = cli.start("import", "-", "--no-wait", "--user", "resumed", "--json")
+    assert process.stdin
+    process.stdin.write(lines(*transcript[:1_300]))
+    process.stdin.flush()
+    within(30, lambda: len(cli.kept("resumed")) >= 500)
+    process.kill()
+    with suppress(BrokenPipeError):
+        process.communicate()
+    there = len(cli.kept("resumed"))
+    assert 500 <= there < 2_600
+
+    summary = cli("import", "-", "--no-wait", "--user", "resumed", "--json", stdin=lines(*transcript)).document
+    assert (summary["messages"], summary["already_there"]) == (2_600, there)
+    refs = cli.kept("resumed")
+    assert len(refs) == len(set(refs)) == 2_600
+
+
+def test_a_malformed_line_stops_the_import_and_says_where(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "bad.jsonl"
+    good = [json.dumps({"text": f"good {n}"}) for n in range(4)]
+    broken = ['{"text": "no end', json.dumps({"speaker": "nobody"}), '{"text": "lone \\ud800 surrogate"}',
+              '{"text": "nul \\u0000"}', '{"text": "x", "importance": NaN}', '{"text": "x", "at": "0001-01-01"}',
+              json.dumps({"text": "x", "tags": [str(n) for n in range(10_000)]})]  # fmt: skip
+    path.write_text("\n".join([*good[:3], *broken, good[3]]), encoding="utf-8")
+
+    stopped = cli("import", str(path), "--user", "bad", "--json", code=2).error
+    assert f"{path}:4:10: Unterminated string" in stopped["message"]
+    assert "3 earlier messages are stored" in stopped["message"]
+    assert "--skip-bad" in stopped["message"]
+    assert len(cli.kept("bad")) == 3
+
+    rest = cli("import", str(path), "--skip-bad", "--user", "bad", "--json", code=2)
+    summary = rest.document
+    assert (summary["messages"], summary["created"], summary["bad"]) == (4, 1, len(broken))
+    assert [bad["line"] for bad in summary["first_bad"]] == [4, 5, 6, 7, 8, 9, 10]
+    for words in ("lone surrogate (U+D800)", "NUL character", "importance must be", "in the year 1", "10,000 tags"):
+        assert words in rest.stderr
+    assert len(cli.kept("bad")) == 4
+
+
+# -- bad input --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "stdin", "words"),
+    [
+        (("remember", "   "), b"", "text is empty"),
+        (("remember", "-"), b"x" * 10_000_000, "10,000,000 bytes; at most"),
+        (("remember", "-"), b"lone \xed\xa0\x80 surrogate", "stdin is not UTF-8"),
+        (("remember", "-"), b"nul \0 byte", "NUL character at position 4"),
+        (("remember", "x", "--tenant", " "), b"", "tenant is empty"),
+    ],
+    ids=["empty", "huge", "surrogate", "nul", "scope"],
+)
+def test_bad_input_is_refused_with_advice_and_nothing_written(
+    cli: Cli, arguments: tuple[str, ...], stdin: bytes, words: str
+) -> None:
+    error = cli(*arguments, "--user", "careless", "--json", stdin=stdin, code=2).error
+    assert words in error["message"]
+    assert (error["kind"], error["retryable"], error["exit_code"]) == ("InvalidInput", False, 2)
+    assert cli.kept("careless", "id") == []
+
+
+# -- the kinds of failure ---------------------------------------------------------------------------------------------
+
+
+def test_each_kind_of_failure_has_its_exit_code(cli: Cli, tmp_path: Path) -> None:
+    cli("remember", "one", "--ref", "taken", "--user", "codes")
+    assert cli("remember", "two", "--ref", "taken", "--user", "codes", "--json", code=4).error["kind"] == "RefConflict"
+    assert cli("get", UNKNOWN, "--json", code=3).error["kind"] == "NotFound"
+    half = {"BIEM_POSTGRES_DSN": "postgresql://127.0.0.1:1/none"}
+    assert "BIEM_REDIS_URL" in cli("stats", "--json", env=half, code=5).error["message"]
+    assert "none.env" in cli("stats", "--env-file", "none.env", "--json", code=5).error["message"]
+    down = half | {"BIEM_REDIS_URL": "redis://127.0.0.1:1", "BIEM_MILVUS_URI": "http://127.0.0.1:1"}
+    error = cli("stats", "--json", env=down, code=6).error
+    assert (error["kind"], error["retryable"]) == ("StoreUnavailable", True)
+    embedder = {"BIEM_EMBEDDER__PROVIDER": "openai", "BIEM_EMBEDDER__URL": "http://127.0.0.1:1"}
+    assert cli("stats", "--json", env=embedder | {"BIEM_EMBEDDER__MODEL": "m"}, code=8).error["retryable"] is True
+
+
+def test_the_environment_wins_over_the_env_file(cli: Cli, tmp_path: Path) -> None:
+    env_file = tmp_path / "my.env"
+    env_file.write_text("BIEM_USER=from-file\nBIEM_PROJECT=from-file\n", encoding="utf-8")
+    arguments = ("remember", "where am I?", "--env-file", str(env_file), "--json")
+    scope = cli(*arguments, env={"BIEM_PROJECT": "from-environment"}).document["scope"]
+    assert scope == {"tenant": "default", "user": "from-file", "project": "from-environment"}
+
+
+# -- the demo ---------------------------------------------------------------------------------------------------------
+
+
+def test_the_demo_answers_its_six_questions(cli: Cli) -> None:
+    document = cli("demo", "--json").document
+    texts = [question["text"] for question in document["questions"]]
+    assert len(texts) == 6
+    answers = ("浙二医院", "November 22", "8:30", "10 月 27", "Andorinhas", "32,600")
+    for text, answer in zip(texts, answers, strict=True):
+        assert answer in text
+    assert all(question["hits"][0]["why"] for question in document["questions"])
+    assert set(document["timings"]) >= {"ack", "recall"}
+    assert document["stats"]["memories"] == 391

@@ -1,0 +1,142 @@
+"""kill -9 at the worst moments: every acknowledged text is found, once, and no process stays behind."""
+
+import json
+import os
+import signal
+import tempfile
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import psycopg
+import pytest
+
+import biem
+from biem.adapters.embedded import status, stop
+from biem.config import Settings
+from biem.domain.policy import EncodePolicy
+from tests.fakes import WordEmbedder, eventually
+from tests.integration.workloads import in_milvus, line, process, processes
+
+USER = "survivor"
+HASTY = {"BIEM_ENCODE__LEASE_S": "2"}
+EACH = 1_000
+
+
+@pytest.fixture
+def own_home() -> Iterator[Path]:
+    """A stack of the test's own, to be killed; afterwards none of its processes is left."""
+    with tempfile.TemporaryDirectory(prefix="biem-") as folder:
+        home = Path(folder).resolve() / "home"
+        yield home
+        stop(home)
+        eventually(lambda: not processes(home), 20)
+
+
+def opened(home: Path) -> biem.Memory:
+    settings = Settings(home=home, encode=EncodePolicy(lease_s=2.0))
+    return biem.connect(settings, scope=biem.Scope(user=USER), embedder=WordEmbedder())
+
+
+def acknowledged(*notes: Path) -> dict[str, str]:
+    """Ids and texts that writers noted durably."""
+    lines = [text for path in notes for text in path.read_text().splitlines()]
+    pairs = [json.loads(text) for text in lines]
+    assert len({key for key, _ in pairs}) == len(pairs)
+    return dict(pairs)
+
+
+def kill_owner(home: Path) -> None:
+    """Kill the process that runs the servers, and wait until another one has brought them back."""
+    owner = status(home).owner_pid
+    assert owner is not None
+    os.kill(owner, signal.SIGKILL)
+    eventually(lambda: status(home).ready and status(home).owner_pid != owner, 30)
+
+
+def every_text_is_found_once(home: Path, written: dict[str, str]) -> None:
+    with opened(home) as memory:
+        assert memory.flush(60)
+        assert memory.stats()["dead_letters"] == 0
+
+        def found(text: str) -> list[str]:
+            return [hit.node.id for hit in memory.recall(text.split()[0], top_k=3) if hit.node.text == text]
+
+        with ThreadPoolExecutor(4) as threads:
+            answers = dict(zip(written, threads.map(found, written.values()), strict=True))
+        assert {key: ids for key, ids in answers.items() if ids != [key]} == {}
+        urls = status(home).urls
+        with psycopg.connect(urls.postgres_dsn) as connection:
+            rows = connection.execute("SELECT id::text, text FROM memories").fetchall()
+        assert Counter(text for _, text in rows) == Counter(dict(rows).values())
+        assert max(Counter(text for _, text in rows).values()) == 1
+        in_postgres = {str(key) for key, _ in rows}
+        assert written.keys() <= in_postgres
+        assert sorted(in_milvus(urls.milvus_uri)) == sorted(in_postgres)
+
+
+@pytest.mark.req("D2", partly="acknowledged is durable; the rebuild is tested with reindex")
+def test_all_that_two_processes_wrote_is_found_once_after_the_owner_was_killed_three_times(
+    own_home: Path, tmp_path: Path
+) -> None:
+    notes = [tmp_path / "a", tmp_path / "b"]
+    # Given two processes that write
+    with (
+        process("write", own_home, USER, "apple", EACH, notes[0], env=HASTY) as a,
+        process("write", own_home, USER, "birch", EACH, notes[1], env=HASTY) as b,
+    ):
+        for writer in (a, b):
+            assert line(writer) == "0"
+        # When the owner of the servers is killed three times meanwhile
+        for _ in range(3):
+            kill_owner(own_home)
+            for writer in (a, b):
+                for _ in range(100):
+                    assert line(writer)
+        outputs = [writer.communicate(timeout=90) for writer in (a, b)]
+        assert [writer.returncode for writer in (a, b)] == [0, 0], outputs
+    # Then every acknowledged text is found, once
+    written = acknowledged(*notes)
+    assert len(written) == 2 * EACH
+    every_text_is_found_once(own_home, written)
+    # And when everybody has left, no process stays behind
+    eventually(lambda: not processes(own_home), 60)
+
+
+def test_what_a_killed_writer_had_acknowledged_is_found_once(own_home: Path, tmp_path: Path) -> None:
+    notes = tmp_path / "notes"
+    # Given a writer that is killed in the middle of its work, with nobody else there
+    with process("write", own_home, USER, "cedar", 100_000, notes, env=HASTY) as writer:
+        for _ in range(150):
+            assert line(writer)
+        writer.kill()
+        writer.wait(10)
+    # Then no server is orphaned
+    eventually(lambda: not processes(own_home), 60)
+    # And the next one finds all that was acknowledged
+    written = acknowledged(notes)
+    assert len(written) >= 150
+    every_text_is_found_once(own_home, written)
+
+
+def test_killed_servers_come_back_and_nothing_is_lost(own_home: Path, tmp_path: Path) -> None:
+    notes = tmp_path / "notes"
+    with process("write", own_home, USER, "fir", 600, notes, env=HASTY) as writer:
+        for server in ("postgres", "valkey", "milvus") * 2:
+            for _ in range(60):
+                assert line(writer), server
+            pid = pid_of(own_home, server)
+            assert pid is not None
+            os.kill(pid, signal.SIGKILL)
+            eventually(lambda name=server, dead=pid: pid_of(own_home, name) not in (None, dead), 30)  # type: ignore[misc]
+        writer.communicate(timeout=60)
+        assert writer.returncode == 0
+    written = acknowledged(notes)
+    assert len(written) == 600
+    every_text_is_found_once(own_home, written)
+
+
+def pid_of(home: Path, server: str) -> int | None:
+    """The process of a server that answers."""
+    return next((known.pid for known in status(home).servers if known.name == server and known.ready), None)

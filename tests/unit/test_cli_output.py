@@ -1,0 +1,195 @@
+"""What people and programs see: tables, one JSON document, errors without tracebacks, a terminal that stays safe."""
+
+import io
+import json
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from biem.cli import output
+from biem.cli.app import hoist, run
+from biem.cli.output import Output, Ticker, decode, percentile, plain, printable, to_json
+from biem.domain.node import Hit, Hits, Node, Receipt, StoreCount
+from biem.domain.scope import Scope
+from biem.errors import BiemError, InvalidInput, StoreUnavailable
+
+AT = datetime(2025, 10, 12, 17, 20, tzinfo=UTC)
+
+
+def node(text: str = "我对花生过敏", **changes: Any) -> Node:
+    fields: dict[str, Any] = {"id": "018f", "scope": Scope("acme", "lin"), "kind": "event", "status": "active"}
+    return Node(**fields | {"text": text, "layer": "short_term", "at": AT, "created_at": AT} | changes)
+
+
+def console(*, terminal: bool = False) -> Console:
+    return Console(
+        file=io.StringIO(), force_terminal=terminal, width=80, highlight=False, markup=False, color_system=None
+    )
+
+
+def make(*, as_json: bool = False, terminal: bool = False, verbose: bool = False) -> Output:
+    return Output(as_json, verbose, console(terminal=terminal), console(terminal=terminal), stdin_is_terminal=False)
+
+
+def said(out: Output) -> str:
+    assert isinstance(out.stdout.file, io.StringIO)
+    return out.stdout.file.getvalue()
+
+
+def noted(out: Output) -> str:
+    assert isinstance(out.stderr.file, io.StringIO)
+    return out.stderr.file.getvalue()
+
+
+def test_hits_become_plain_values() -> None:
+    hits = Hits([Hit(node(energy=float("nan")), 0.5, {"dense": 0.8, "path": "hot"})], degraded=("milvus",), mode="fast")
+    document = json.loads(to_json(hits))
+    (hit,) = document["hits"]
+    assert (document["degraded"], document["mode"], hit["rank"], hit["score"]) == (["milvus"], "fast", 1, 0.5)
+    assert hit["node"]["at"] == "2025-10-12T17:20:00+00:00"
+    assert hit["node"]["scope"] == {"tenant": "acme", "user": "lin", "project": ""}
+    assert hit["node"]["energy"] is None  # JSON has no NaN
+    assert "我对花生过敏" in to_json(hits)
+
+
+def test_a_receipt_says_whether_it_is_complete() -> None:
+    counts = (StoreCount("postgres", 3, 0), StoreCount("milvus", 1, 1))
+    assert plain(Receipt(id="r", target="t", erased_at=AT, memories=1, stores=counts))["complete"] is False
+
+
+def test_json_is_one_document_and_people_get_words() -> None:
+    machine, person = make(as_json=True), make()
+    for out in (machine, person):
+        out.result({"retried": 2}, lambda out=out: out.line("2 given back"))  # type: ignore[misc]
+    assert said(machine) == '{"retried": 2}\n'
+    assert said(person) == "2 given back\n"
+
+
+def test_a_table_is_columns_on_a_terminal_and_tabs_in_a_pipe() -> None:
+    terminal, pipe = make(terminal=True), make()
+    for out in (terminal, pipe):
+        out.table(("store", "before"), [("postgres", 3), ("a\tb\nc", 0)], right=("before",))
+    assert said(pipe) == "postgres\t3\na b c\t0\n"
+    assert said(terminal).splitlines()[0].split() == ["store", "before"]
+
+
+def test_long_lines_are_not_broken_for_programs() -> None:
+    out = make()
+    out.line("x" * 500)
+    out.table((), [("y" * 500, "z")])
+    assert [len(line) for line in said(out).splitlines()] == [500, 502]
+
+
+def test_memories_cannot_steer_the_terminal() -> None:
+    evil = "\x1b[2J\x1b]0;owned\x07 [bold]safe[/bold] \u202eabc :smile:\n下一行"
+    out = make(terminal=True)
+    out.line(evil)
+    assert printable(evil) == "[2J]0;owned [bold]safe[/bold] abc :smile:\n下一行"
+    assert "\x1b[2J" not in said(out)
+    assert "[bold]safe[/bold]" in said(out)
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "kind", "retryable"),
+    [
+        (InvalidInput("text is empty"), 2, "InvalidInput", False),
+        (StoreUnavailable("milvus is down"), 6, "StoreUnavailable", True),
+        (KeyError("x"), 1, "KeyError", False),
+        (KeyboardInterrupt(), 130, "Interrupted", False),
+    ],
+)
+def test_an_error_is_one_line_with_its_exit_code(error: BaseException, code: int, kind: str, retryable: bool) -> None:
+    person, machine = make(), make(as_json=True)
+    assert person.error(error) == machine.error(error) == code
+    assert noted(person).startswith("biem: ")
+    assert noted(person).count("\n") == 1
+    body = json.loads(noted(machine))["error"]
+    assert (body["kind"], body["retryable"], body["exit_code"]) == (kind, retryable, code)
+    assert said(person) == said(machine) == ""
+
+
+def test_the_traceback_is_there_for_who_asks() -> None:
+    quiet, verbose = make(), make(verbose=True)
+    for out in (quiet, verbose):
+        with pytest.raises(RuntimeError) as caught:
+            raise RuntimeError("boom")
+        assert out.error(caught.value) == 1
+    assert "unexpected RuntimeError: boom (--verbose shows the traceback)" in noted(quiet)
+    assert "Traceback" not in noted(quiet)
+    assert "Traceback" in noted(verbose)
+
+
+def test_every_kind_of_error_has_an_exit_code_of_its_own() -> None:
+    def family(kind: type[BiemError]) -> set[type[BiemError]]:
+        return {kind}.union(*map(family, kind.__subclasses__()))
+
+    codes = {kind.exit_code for kind in family(BiemError)}
+    assert codes >= {1, 2, 3, 4, 5, 6, 7, 8, 9, output.INTERRUPTED}
+
+
+def test_progress_without_a_terminal_is_a_line_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
+    out = make()
+    ticker = Ticker(out, "stored", 200.0, _started=0.0, _spoken=0.0)
+    monkeypatch.setattr("time.monotonic", lambda: 1.0)
+    ticker.update(50, 10)
+    monkeypatch.setattr("time.monotonic", lambda: 4.0)
+    ticker.update(100, 20)
+    ticker.update(150, 30)
+    assert noted(out) == "stored 50%: 20 (5/s)\n"
+    assert said(out) == ""
+
+
+def test_progress_on_a_terminal_leaves_nothing_behind_on_stdout() -> None:
+    out = make(terminal=True)
+    with out.progress("indexed", 10) as ticker:
+        ticker.update(5, 5)
+    assert said(out) == ""
+
+
+def test_percentiles_are_values_that_were_measured() -> None:
+    assert [percentile([3.0, 1.0, 2.0], share) for share in (0.01, 0.5, 0.95)] == [1.0, 2.0, 3.0]
+
+
+def test_stdin_must_be_utf_8() -> None:
+    assert decode("你好\n".encode("utf-8-sig"), "stdin") == "你好"
+    with pytest.raises(InvalidInput, match=r"stdin is not UTF-8 \(byte 0xED at position 2\); convert it"):
+        decode(b"a \xed\xa0\x80", "stdin")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["recall", "x", "--json"], ["--json", "recall", "x"]),
+        (["recall", "x", "--home", "h", "-k", "3"], ["--home", "h", "recall", "x", "-k", "3"]),
+        (["erase", "--scope", "--user=u"], ["--user=u", "erase", "--scope"]),
+        (["remember", "--", "--json"], ["remember", "--", "--json"]),
+        (["remember", "x", "--home"], ["--home", "remember", "x"]),
+    ],
+)
+def test_global_options_may_stand_after_the_command(arguments: list[str], expected: list[str]) -> None:
+    assert hoist(arguments) == expected
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["frobnicate"], "No such command"),
+        (["remember"], "Missing argument"),
+        (["recall", "x", "--top-k", "many"], "Invalid value for '--top-k'"),
+        (["remember", "x", "--at", "tomorrow"], "--at is not a time: 'tomorrow'; write it like 2025-03-14"),
+        (["erase"], "either an ID or --scope"),
+        (["erase", "x", "--scope"], "either an ID or --scope"),
+    ],
+)
+def test_a_wrong_command_line_is_exit_2(arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run([*arguments, "--json"]) == 2
+    stdout, stderr = capsys.readouterr()
+    assert stdout == ""
+    assert words in json.loads(stderr)["error"]["message"]
+
+
+def test_version_needs_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["version", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["biem"]

@@ -1,0 +1,150 @@
+"""The documentation names everything there is: settings, commands, errors, spans; and its links lead somewhere."""
+
+import dataclasses
+import inspect
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+from pydantic import BaseModel, SecretStr
+
+import biem
+from biem import errors
+from biem.cli.app import app
+from biem.config import Settings
+
+ROOT = Path(__file__).parents[2]
+PAGES = sorted([ROOT / "README.md", ROOT / "CHANGELOG.md", *(ROOT / "docs").rglob("*.md")])
+REFERENCE = (ROOT / "docs" / "reference.md").read_text(encoding="utf-8")
+WRITTEN_BY_TOOLS = {"docs/benchmarks.md"}
+"""Pages that a measurement writes: a link to them may be ahead of them."""
+
+
+def settings() -> Iterator[tuple[str, str, str]]:
+    """Each setting: variable, default as the reference shows it, description where the code has one."""
+    for name, field in Settings.model_fields.items():
+        default = field.default
+        if isinstance(default, BaseModel):
+            for inner, nested in type(default).model_fields.items():
+                yield f"BIEM_{name}__{inner}".upper(), shown(nested.default), nested.description or ""
+        elif dataclasses.is_dataclass(default):
+            for part in dataclasses.fields(default):
+                yield f"BIEM_{name}__{part.name}".upper(), shown(getattr(default, part.name)), ""
+        else:
+            yield f"BIEM_{name}".upper(), shown(default), field.description or ""
+
+
+def shown(default: object) -> str:
+    """A default as the table of the reference has it."""
+    value = default.get_secret_value() if isinstance(default, SecretStr) else default
+    if value is None:
+        return "unset"
+    if value == "":
+        return "empty"
+    if isinstance(value, tuple):
+        return " ".join(f"`{word}`" for word in value)
+    return f"`{str(value).lower() if isinstance(value, bool) else value}`"
+
+
+def rows(page: str) -> list[list[str]]:
+    """The cells of every table row of a page."""
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in page.splitlines() if line.startswith("|")]
+
+
+def commands(group: Any, prefix: str = "biem") -> Iterator[tuple[str, Any]]:
+    """Every command of a click group with its full name; typer brings a click of its own."""
+    for name, command in group.commands.items():
+        if hasattr(command, "commands"):
+            yield from commands(command, f"{prefix} {name}")
+        else:
+            yield f"{prefix} {name}", command
+
+
+def test_the_reference_has_every_setting_with_its_default_and_no_other() -> None:
+    documented = {row[0].strip("`"): row[1] for row in rows(REFERENCE) if row[0].startswith("`BIEM_")}
+    assert documented == {name: default for name, default, _ in settings()}
+
+
+def test_the_reference_has_every_command_with_its_options_and_no_other() -> None:
+    documented: dict[str, str] = {}
+    for row in rows(REFERENCE):
+        if len(row) == 2 and row[0].startswith("`biem "):
+            name = " ".join(word for word in row[0].strip("`").split() if re.fullmatch("[a-z]+", word))
+            documented[name] = f"{documented.get(name, '')} {row[0]} {row[1]}"
+    known = dict(commands(typer.main.get_command(app)))
+    assert set(documented) == set(known)
+    for name, command in known.items():
+        assert command.help, f"{name} has no help"
+        for parameter in command.params:
+            spellings = [*parameter.opts, *parameter.secondary_opts]
+            if parameter.param_type_name == "option" and "--help" not in spellings:
+                assert any(f"{spelling}`" in documented[name] for spelling in spellings), (
+                    f"{name} {spellings[0]} is not in the reference"
+                )
+
+
+def test_the_reference_has_every_error_with_its_numbers() -> None:
+    documented = {row[0].strip("`"): row[1:4] for row in rows(REFERENCE) if len(row) == 5}
+    for name, kind in inspect.getmembers(errors, inspect.isclass):
+        if issubclass(kind, errors.BiemError):
+            assert documented[name] == [str(kind.exit_code), str(kind.http_status), "yes" if kind.retryable else "no"]
+
+
+def test_the_reference_has_every_span_of_the_source_and_no_other() -> None:
+    source = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "biem").rglob("*.py"))
+    spans = set(re.findall(r'\.span\(\s*"(biem\.[a-z_.]+)"', source))
+    documented = {row[0].strip("`") for row in rows(REFERENCE) if re.fullmatch(r"`biem\.[a-z_.]+`", row[0])}
+    assert spans
+    assert documented == spans
+
+
+def test_the_reference_has_every_public_name_and_method() -> None:
+    for name in biem.__all__:
+        assert f"`{name}" in REFERENCE, f"{name} is public and not in the reference"
+    for kind in (biem.Memory, biem.BIEMContextPlugin):
+        for method in vars(kind):
+            if not method.startswith("_"):
+                assert re.search(rf"\b{method}\b", REFERENCE), f"{kind.__name__}.{method} is not in the reference"
+    for value in (biem.Node, biem.Hit, biem.Receipt):
+        for part in dataclasses.fields(value):
+            assert f"`{part.name}`" in REFERENCE, f"{value.__name__}.{part.name} is not in the reference"
+
+
+def anchors(page: Path) -> set[str]:
+    """The fragments that headings of a page can be reached by."""
+    text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    headings = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_of_a_page_lead_somewhere(page: Path) -> None:
+    text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    for link in re.findall(r"\]\(([^)\s]+)\)", re.sub(r"`[^`\n]*`", "", text)):
+        if link.startswith(("http://", "https://")):
+            continue
+        path, _, fragment = link.partition("#")
+        target = (page.parent / path).resolve() if path else page
+        if str(target.relative_to(ROOT)) in WRITTEN_BY_TOOLS and not target.exists():
+            continue
+        assert target.exists(), f"{page.name} links to {link}"
+        if fragment:
+            assert fragment in anchors(target), f"{page.name} links to {link}, a heading that is not there"
+
+
+def test_the_readme_fits_on_one_screen() -> None:
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 80
+
+
+def test_every_decision_has_a_record_and_a_place_in_the_index() -> None:
+    index = (ROOT / "docs" / "adr" / "README.md").read_text(encoding="utf-8")
+    records = sorted(path for path in (ROOT / "docs" / "adr").glob("[0-9]*.md"))
+    assert [path.name[:4] for path in records][:13] == [f"{number:04}" for number in range(1, 14)]
+    for path in records:
+        text = path.read_text(encoding="utf-8")
+        assert f"({path.name})" in index, f"{path.name} is not in the index"
+        for part in ("Status", "Context", "Decision", "Consequences"):
+            assert re.search(rf"^(## {part}|{part}:|\*\*{part})", text, re.MULTILINE), f"{path.name} lacks {part}"

@@ -1,0 +1,537 @@
+"""One batch of background work, on fakes of the ports."""
+
+import dataclasses
+import logging
+from collections.abc import Mapping, Sequence
+from typing import cast
+
+import numpy as np
+import pytest
+
+from biem.domain.fields import Analysis, Fields
+from biem.domain.node import Node, new_id
+from biem.domain.policy import EncodePolicy
+from biem.domain.scope import Scope
+from biem.domain.text import sha256
+from biem.engine.encode import Encoder
+from biem.errors import BiemError, EmbedderUnavailable, InvalidInput, StoreUnavailable
+from biem.ports import Analyzer, Completion, Encoded, Entry, Job, Records, Vector, VectorIndex
+from biem.telemetry import Telemetry
+from tests.fakes import START, WordEmbedder
+
+POLICY = EncodePolicy()
+SCOPE = Scope(user="u")
+
+
+@dataclasses.dataclass(slots=True)
+class Row:
+    """One job as the outbox has it."""
+
+    job: Job
+    waits_s: float = 0.0
+    leased: bool = False
+    dead: str = ""
+    reason: str = ""
+
+
+class Outbox:
+    """The half of the port `Records` that a worker uses. A released row is due when its delay is over: `pass_time`."""
+
+    def __init__(self) -> None:
+        self.rows: dict[int, Row] = {}
+        self.cache: dict[tuple[str, bytes], Vector] = {}
+        self.completed: list[str] = []
+        self.erased: set[str] = set()
+        self.stolen: set[int] = set()
+        self.overtaken: set[str] = set()
+        self.claims: list[int] = []
+        self.failures: dict[str, Exception] = {}
+
+    def add(self, text: str, task: str = "encode", attempts: int = 0, claims: int = 0) -> str:
+        key, memory_id = len(self.rows) + 1, new_id()
+        node = Node(
+            id=memory_id,
+            scope=SCOPE,
+            text=text,
+            kind="knowledge",
+            status="pending",
+            layer="short_term",
+            at=START,
+            created_at=START,
+        )
+        if task == "purge":
+            self.rows[key] = Row(Job(key, "purge", memory_id, attempts, claims))
+        else:
+            self.rows[key] = Row(Job(key, "encode", memory_id, attempts, claims, text.lower(), node))
+        return memory_id
+
+    def pass_time(self) -> None:
+        for row in self.rows.values():
+            row.waits_s, row.leased = 0.0, False
+
+    def row(self, memory_id: str) -> Row:
+        return next(row for row in self.rows.values() if row.job.memory_id == memory_id)
+
+    @property
+    def left(self) -> list[str]:
+        return [row.job.memory_id for row in self.rows.values() if not row.dead]
+
+    def claim(self, limit: int, lease_s: float, *, retried: bool) -> list[Job]:
+        due = [
+            row
+            for row in self.rows.values()
+            if not row.leased and not row.dead and row.waits_s == 0.0 and (row.job.attempts > 0) == retried
+        ][: 1 if retried else limit]
+        for row in due:
+            row.leased = True
+            row.job = dataclasses.replace(row.job, attempts=row.job.attempts + 1, claims=row.job.claims + 1)
+        if due:
+            self.claims.append(len(due))
+        return [
+            dataclasses.replace(row.job, node=None, lexemes="") if row.job.memory_id in self.erased else row.job
+            for row in due
+        ]
+
+    def renew(self, jobs: Sequence[Job], lease_s: float) -> list[Job]:
+        self._fail("renew")
+        return [job for job in jobs if job.key not in self.stolen]
+
+    def complete(self, encoded: Sequence[Encoded]) -> Completion:
+        self._fail("complete")
+        ids = [item.job.memory_id for item in encoded]
+        self.completed += [memory_id for memory_id in ids if memory_id not in self.erased]
+        self.done([item.job for item in encoded])
+        return Completion(
+            tuple(memory_id for memory_id in ids if memory_id in self.erased),
+            tuple(memory_id for memory_id in ids if memory_id in self.overtaken),
+        )
+
+    def done(self, jobs: Sequence[Job]) -> None:
+        for job in jobs:
+            self.rows.pop(job.key, None)
+
+    def release(self, jobs: Sequence[Job], delay_s: float, reason: str, *, refund: bool) -> None:
+        for row in (self.rows[job.key] for job in jobs if job.key in self.rows):
+            row.leased, row.waits_s, row.reason = False, delay_s, reason
+            row.job = dataclasses.replace(row.job, attempts=max(0, row.job.attempts - int(refund)))
+
+    def bury(self, jobs: Sequence[Job], reason: str) -> None:
+        for job in jobs:
+            self.rows[job.key].dead = reason
+
+    def load_vectors(self, model: str, keys: Sequence[bytes]) -> dict[bytes, Vector]:
+        return {key: self.cache[model, key] for key in keys if (model, key) in self.cache}
+
+    def save_vectors(self, model: str, vectors: Mapping[bytes, Vector]) -> None:
+        self.cache |= {(model, key): vector for key, vector in vectors.items()}
+
+    def _fail(self, call: str) -> None:
+        if call in self.failures:
+            raise self.failures.pop(call)
+
+
+class Index:
+    """The writing half of the port `VectorIndex`: without `again`, a row of the same id is a second row."""
+
+    def __init__(self) -> None:
+        self.rows: list[Entry] = []
+        self.purged: list[str] = []
+        self.fails_before: Exception | None = None
+        self.fails_after: Exception | None = None
+
+    def insert(self, entries: Sequence[Entry], *, again: bool) -> None:
+        if self.fails_before is not None:
+            raise self.fails_before
+        if again:
+            ids = {entry.id for entry in entries}
+            self.rows = [row for row in self.rows if row.id not in ids]
+        self.rows += entries
+        if self.fails_after is not None:
+            failure, self.fails_after = self.fails_after, None
+            raise failure
+
+    def purge(self, ids: Sequence[str]) -> None:
+        if self.fails_before is not None:
+            raise self.fails_before
+        self.purged += ids
+        self.rows = [row for row in self.rows if row.id not in ids]
+
+
+class Poisonable:
+    """The port `Analyzer`; the text `poison` breaks it."""
+
+    def lexemes(self, text: str) -> list[str]:
+        return text.lower().split()
+
+    def analyze(self, text: str) -> Analysis:
+        if "poison" in text:
+            raise ZeroDivisionError("a mistake in a rule")
+        return Analysis(Fields(), (), 0.0, "en")
+
+
+class Room:
+    """A worker and everything it speaks to."""
+
+    def __init__(self, policy: EncodePolicy = POLICY) -> None:
+        self.outbox, self.index, self.embedder = Outbox(), Index(), WordEmbedder()
+        self.encoder = Encoder(
+            records=cast(Records, self.outbox),
+            index=cast(VectorIndex, self.index),
+            embedder=self.embedder,
+            analyzer=cast(Analyzer, Poisonable()),
+            policy=policy,
+            telemetry=Telemetry(),
+        )
+
+    def work(self, most: int = 10_000) -> None:
+        """Go on until nothing is due; pauses are over at once."""
+        for _ in range(most):
+            if self.encoder() == 0:
+                self.outbox.pass_time()
+                if self.encoder() == 0:
+                    return
+        raise AssertionError(f"still busy after {most} rounds")
+
+    @property
+    def indexed(self) -> list[str]:
+        return sorted(row.id for row in self.index.rows)
+
+
+@pytest.fixture
+def room() -> Room:
+    return Room()
+
+
+class TestBatches:
+    def test_nothing_to_do_is_nothing(self, room: Room) -> None:
+        # Given no jobs / When a round is done / Then nobody is bothered
+        assert room.encoder() == 0
+        assert room.embedder.calls == []
+
+    @pytest.mark.req("X3", "B13", partly="the worker")
+    def test_every_pending_memory_gets_its_vector_its_words_and_its_analysis(self, room: Room) -> None:
+        # Given pending memories / When a round is done
+        ids = [room.outbox.add(f"Text {n}") for n in range(3)]
+        taken = room.encoder()
+
+        # Then each is indexed with its own vector and complete
+        assert taken == 3
+        assert room.outbox.completed == ids
+        assert [row.id for row in room.index.rows] == ids
+        for row in room.index.rows:
+            expected = room.embedder.embed([f"Text {ids.index(row.id)}"], "passage")[0]
+            assert np.array_equal(row.vector, expected)
+            assert row.lexemes == f"text {ids.index(row.id)}"
+        assert room.outbox.left == []
+
+    @pytest.mark.req("G59", partly="64 texts a call")
+    def test_no_call_to_the_embedder_has_more_than_64_texts(self, room: Room) -> None:
+        # Given 200 texts / When they are encoded
+        for n in range(200):
+            room.outbox.add(f"text {n}")
+        room.work()
+
+        # Then they came in four calls
+        assert [len(call) for call in room.embedder.calls] == [64, 64, 64, 8]
+
+    @pytest.mark.req("G59", partly="64 texts a call, when asked for many at once")
+    def test_texts_of_a_rebuild_come_in_calls_of_64_too(self, room: Room) -> None:
+        # Given a page of a rebuild / When its vectors are computed
+        room.encoder.vectors([f"text {n}" for n in range(200)])
+
+        # Then no call is greater than in daily work
+        assert max(len(call) for call in room.embedder.calls) <= 64
+
+    @pytest.mark.req("G58")
+    def test_equal_texts_of_a_batch_are_embedded_once(self, room: Room) -> None:
+        # Given 50 texts of which 10 are there twice / When they are encoded
+        ids = [room.outbox.add(f"text {n % 40}") for n in range(50)]
+        room.work()
+
+        # Then 40 were embedded and all are indexed
+        assert [len(call) for call in room.embedder.calls] == [40]
+        assert room.indexed == sorted(ids)
+
+    @pytest.mark.req("G57", "G58", partly="the persistent cache")
+    def test_a_text_that_any_memory_had_before_is_not_embedded_again(self, room: Room) -> None:
+        # Given texts that were encoded
+        room.outbox.add("same")
+        room.work()
+
+        # When they come again, beside a new one, in another process
+        again = Room()
+        again.outbox.cache = room.outbox.cache
+        ids = [again.outbox.add("same"), again.outbox.add("new")]
+        again.work()
+
+        # Then only the new one was embedded, and both have vectors
+        assert again.embedder.calls == [["new"]]
+        assert again.indexed == sorted(ids)
+
+    @pytest.mark.req("G60")
+    def test_a_thousand_texts_with_a_fifth_of_repeats_take_thirteen_calls(self, room: Room) -> None:
+        # Given a thousand memories of which every fifth repeats the one before
+        for n in range(1_000):
+            room.outbox.add(f"text {n - 1 if n % 5 == 4 else n}")
+
+        # When they are encoded
+        room.work()
+
+        # Then 800 different texts took ⌈800 / 64⌉ calls
+        assert sum(len(call) for call in room.embedder.calls) == 800
+        assert max(len(call) for call in room.embedder.calls) <= 64
+        assert len(room.embedder.calls) == 13
+        assert len(room.index.rows) == len(room.outbox.completed) == 1_000
+
+    @pytest.mark.req("C12", "X44", partly="the cache of vectors")
+    def test_another_model_uses_no_vector_of_this_one(self, room: Room) -> None:
+        # Given a text that one model has embedded
+        room.encoder.vectors(["text"])
+
+        # When another model meets it / Then it computes its own
+        room.embedder.info = dataclasses.replace(room.embedder.info, id="another-model")
+        room.encoder.vectors(["text"])
+        assert len(room.embedder.calls) == 2
+
+    def test_vectors_come_in_the_order_of_their_texts(self, room: Room) -> None:
+        # Given texts of which some are known and some repeat
+        room.encoder.vectors(["b", "d"])
+
+        # When their vectors are asked for / Then each is at its place
+        texts = ["a", "b", "a", "c", "d"]
+        for text, vector in zip(texts, room.encoder.vectors(texts), strict=True):
+            assert np.array_equal(vector, room.embedder.embed([text], "passage")[0])
+        assert room.encoder.vectors([]) == []
+
+
+class TestOutages:
+    @pytest.mark.req("X5", "G60", partly="an outage keeps rows pending and blames none")
+    def test_an_embedder_that_is_down_for_long_costs_no_row_and_blames_none(self, room: Room) -> None:
+        # Given a hundred memories and no embedder
+        ids = [room.outbox.add(f"text {n}") for n in range(100)]
+        room.embedder.failure = EmbedderUnavailable("429")
+
+        # When many more rounds than attempts are tried
+        for _ in range(3 * POLICY.max_attempts):
+            with pytest.raises(EmbedderUnavailable):
+                room.encoder()
+            room.outbox.pass_time()
+
+        # Then no vector was made up, nobody is blamed, and afterwards all are encoded
+        assert room.index.rows == []
+        assert room.outbox.cache == {}
+        assert {row.job.attempts for row in room.outbox.rows.values()} == {0}
+        room.embedder.failure = None
+        room.work()
+        assert room.indexed == sorted(ids) == sorted(room.outbox.completed)
+        assert all(np.linalg.norm(row.vector) == pytest.approx(1.0) for row in room.index.rows)
+
+    def test_an_index_that_is_down_gives_rows_back_and_keeps_the_vectors(self, room: Room) -> None:
+        # Given no index
+        room.outbox.add("text")
+        room.index.fails_before = StoreUnavailable("down")
+
+        # When a round is tried
+        with pytest.raises(StoreUnavailable):
+            room.encoder()
+        [row] = room.outbox.rows.values()
+
+        # Then the row waits with the reason, and nothing is embedded twice afterwards
+        assert (row.job.attempts, row.leased, row.waits_s, row.reason) == (0, False, POLICY.backoff_s, "down")
+        room.index.fails_before = None
+        room.work()
+        assert len(room.embedder.calls) == 1
+
+    @pytest.mark.req("X3", partly="no row is doubled")
+    @pytest.mark.parametrize("where", ["insert", "complete"])
+    def test_a_row_whose_answer_got_lost_is_replaced_and_not_doubled(self, room: Room, where: str) -> None:
+        # Given an outage after the index has taken the rows
+        ids = [room.outbox.add(f"text {n}") for n in range(3)]
+        if where == "insert":
+            room.index.fails_after = StoreUnavailable("no answer in time")
+        else:
+            room.outbox.failures["complete"] = StoreUnavailable("the connection was lost")
+        with pytest.raises(StoreUnavailable):
+            room.encoder()
+
+        # When the work goes on, beside a new memory
+        ids.append(room.outbox.add("new"))
+        room.work()
+
+        # Then each memory has one row
+        assert room.indexed == sorted(ids)
+
+    def test_a_lease_that_was_lost_while_embedding_leaves_the_row_to_others(self, room: Room) -> None:
+        # Given two rows of which another worker has claimed one meanwhile
+        mine, theirs = room.outbox.add("mine"), room.outbox.add("theirs")
+        room.outbox.stolen = {room.outbox.row(theirs).job.key}
+
+        # When the round ends
+        room.encoder()
+
+        # Then only the own one was written
+        assert room.indexed == [mine]
+        assert room.outbox.completed == [mine]
+
+    def test_a_round_whose_leases_are_all_lost_writes_nothing(self, room: Room) -> None:
+        # Given a worker that slept
+        memory_id = room.outbox.add("text")
+        room.outbox.stolen = {room.outbox.row(memory_id).job.key}
+
+        # When it wakes up / Then it leaves everything as it is
+        assert room.encoder() == 1
+        assert room.index.rows == []
+        assert room.outbox.completed == []
+
+    def test_rows_that_another_worker_completed_first_are_put_right(self, room: Room) -> None:
+        # Given a worker that was overtaken between index and completion
+        memory_id, other = room.outbox.add("text"), room.outbox.add("other")
+        room.outbox.overtaken = {memory_id}
+        room.index.rows.append(Entry(memory_id, SCOPE, "", np.zeros(64, dtype=np.float32), "", "", "", START))
+
+        # When it completes / Then one row is left for each memory
+        room.encoder()
+        assert room.indexed == sorted([memory_id, other])
+
+
+class TestPoison:
+    def test_a_poison_row_is_isolated_and_buried_with_its_reason_and_all_others_are_encoded(
+        self, room: Room, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        # Given a row that breaks the code among others
+        good = [room.outbox.add(f"text {n}") for n in range(9)]
+        poison = room.outbox.add("poison")
+
+        # When the work goes on
+        with caplog.at_level(logging.ERROR, logger="biem.encode"):
+            room.work()
+
+        # Then the others are done, and it is buried after its last attempt
+        assert room.indexed == sorted(good)
+        row = room.outbox.row(poison)
+        assert row.dead == "ZeroDivisionError: a mistake in a rule"
+        assert row.job.attempts == POLICY.max_attempts
+        assert room.outbox.left == []
+        assert poison in caplog.text
+
+    def test_rows_beside_a_poison_row_lose_at_most_one_attempt_to_it(self, room: Room) -> None:
+        # Given a good row beside a poison one, at its last attempt but one
+        room = Room(dataclasses.replace(POLICY, max_attempts=2))
+        good, _ = room.outbox.add("text"), room.outbox.add("poison")
+
+        # When the work goes on / Then it survives
+        room.work()
+        assert room.outbox.completed == [good]
+
+    def test_a_row_that_the_embedder_refuses_is_to_blame_alone(self, room: Room) -> None:
+        # Given an embedder that refuses what it is given
+        room.embedder.failure = InvalidInput("cannot be embedded")
+        memory_id = room.outbox.add("text")
+
+        # When the work goes on / Then the row is buried and the queue is free
+        room.work()
+        assert "cannot be embedded" in room.outbox.row(memory_id).dead
+
+    def test_each_failure_alone_is_waited_out_for_longer(self, room: Room) -> None:
+        # Given a poison row / When it fails again and again
+        room.outbox.add("poison")
+        waits = []
+        for _ in range(POLICY.max_attempts - 1):
+            room.encoder()
+            [row] = room.outbox.rows.values()
+            waits.append(row.waits_s)
+            room.outbox.pass_time()
+
+        # Then each pause is twice the one before
+        assert waits == [1.0, 2.0, 4.0, 8.0]
+
+    def test_a_row_that_killed_its_worker_each_time_is_buried_untried(self, room: Room) -> None:
+        # Given a row whose workers all died without a word
+        memory_id = room.outbox.add("killer", attempts=POLICY.max_attempts, claims=POLICY.max_attempts)
+
+        # When it is claimed once more
+        room.encoder()
+
+        # Then it is not tried again
+        assert "died" in room.outbox.row(memory_id).dead
+        assert room.embedder.calls == []
+
+
+class TestErased:
+    def test_a_memory_erased_before_its_turn_is_just_done(self, room: Room) -> None:
+        # Given a job whose memory is gone, beside another
+        gone, kept = room.outbox.add("gone"), room.outbox.add("kept")
+        room.outbox.erased = {gone}
+
+        # When the round is done / Then its text reached nobody
+        room.encoder()
+        assert room.embedder.calls == [["kept"]]
+        assert room.indexed == [kept]
+        assert room.outbox.left == []
+
+    def test_a_memory_erased_while_it_was_encoded_leaves_no_row_in_the_index(self, room: Room) -> None:
+        # Given a memory that is erased between index and completion
+        memory_id = room.outbox.add("text")
+        insert = room.index.insert
+
+        def erase_meanwhile(entries: Sequence[Entry], *, again: bool) -> None:
+            insert(entries, again=again)
+            room.outbox.erased = {memory_id}
+
+        room.index.insert = erase_meanwhile  # type: ignore[method-assign]
+
+        # When the round is done / Then its row is gone
+        room.encoder()
+        assert room.index.rows == []
+        assert room.outbox.completed == []
+
+    @pytest.mark.req("X16", partly="purge jobs")
+    def test_purges_remove_rows_and_are_done(self, room: Room) -> None:
+        # Given purges beside other work
+        purged = [room.outbox.add("", task="purge") for _ in range(3)]
+        kept = room.outbox.add("kept")
+
+        # When the round is done / Then both kinds are
+        room.encoder()
+        assert room.index.purged == purged
+        assert room.indexed == [kept]
+        assert room.outbox.left == []
+
+    def test_purges_wait_for_an_index_that_is_down_however_long(self, room: Room) -> None:
+        # Given a purge and no index
+        purge = room.outbox.add("", task="purge")
+        room.index.fails_before = StoreUnavailable("down")
+        for _ in range(3 * POLICY.max_attempts):
+            with pytest.raises(BiemError):
+                room.encoder()
+            room.outbox.pass_time()
+
+        # When it is back / Then the purge is done
+        room.index.fails_before = None
+        room.work()
+        assert room.index.purged == [purge]
+
+    def test_a_purge_that_breaks_the_code_is_given_back_with_its_reason(self, room: Room) -> None:
+        # Given a purge that meets a mistake
+        memory_id = room.outbox.add("", task="purge")
+        room.index.fails_before = ValueError("a mistake")
+
+        # When the round is done / Then the worker lives, and the purge is kept with its reason
+        assert room.encoder() == 1
+        assert "a mistake" in room.outbox.row(memory_id).reason
+
+    def test_a_purge_whose_workers_died_is_not_given_up(self, room: Room) -> None:
+        # Given a purge that many workers left unfinished
+        purge = room.outbox.add("", task="purge", attempts=POLICY.max_attempts, claims=POLICY.max_attempts)
+
+        # When it is claimed once more / Then it is done: what was erased must go
+        room.encoder()
+        assert room.index.purged == [purge]
+        assert room.outbox.rows == {}
+
+
+@pytest.mark.req("X9", partly="the cache's keys")
+def test_vectors_are_kept_by_the_hash_of_what_was_embedded(room: Room) -> None:
+    # Given a text / When it is embedded / Then its key is its SHA-256 under the model's name
+    room.encoder.vectors(["爱"])
+    assert set(room.outbox.cache) == {(room.embedder.info.id, sha256("爱"))}
