@@ -4,7 +4,7 @@ import logging
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from biem.adapters import embedded
@@ -39,12 +39,12 @@ _REDIS_TIMEOUT_S = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Servers:
-    """Where the three servers are. Holds passwords where the URLs do: never log it."""
+    """Where the three servers are. URLs may hold passwords, so its repr shows none."""
 
-    postgres_dsn: str
-    redis_url: str
-    milvus_uri: str
-    milvus_token: str
+    postgres_dsn: str = field(repr=False)
+    redis_url: str = field(repr=False)
+    milvus_uri: str = field(repr=False)
+    milvus_token: str = field(repr=False)
     embedded: bool
 
 

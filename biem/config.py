@@ -4,11 +4,12 @@ No server URL set means the embedded servers under `home`. The source designs' o
 `POSTGRES_USER`, `DISABLE_MEMORY`, …) are understood, too. Engine code never sees Settings, only policies.
 """
 
+import json
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 from urllib.parse import quote
 
-from pydantic import AliasChoices, BaseModel, Field, SecretStr, ValidationError, model_validator
+from pydantic import AliasChoices, BaseModel, Field, SecretStr, ValidationError, field_validator, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from biem.domain.policy import ContextPolicy, EncodePolicy, EnergyPolicy, Policies, RecallPolicy, WritePolicy
@@ -45,7 +46,7 @@ class Settings(BaseSettings):
     home: Path = Field(Path("~/.biem"), description="folder of the embedded servers and caches")
     postgres_dsn: SecretStr | None = Field(None, description="PostgreSQL URL; unset: embedded")
     redis_url: SecretStr | None = Field(None, description="Redis or Valkey URL; unset: embedded")
-    milvus_uri: str | None = Field(None, description="Milvus URI; unset: embedded")
+    milvus_uri: SecretStr | None = Field(None, description="Milvus URI; unset: embedded")
     milvus_token: SecretStr = Field(SecretStr(""), description="Milvus token, user:password")
 
     milvus_host: str | None = Field(None, validation_alias=_names("MILVUS_HOST"), description="instead of a URI")
@@ -88,6 +89,17 @@ class Settings(BaseSettings):
     context: ContextPolicy = ContextPolicy()
     energy: EnergyPolicy = EnergyPolicy()
 
+    @field_validator("recall", mode="before")
+    @classmethod
+    def _words_from_json(cls, value: Any) -> Any:
+        """`BIEM_RECALL__STRICT_WORDS` is a JSON list; the environment gives it as a string."""
+        if isinstance(value, dict) and isinstance(words := value.get("strict_words"), str):
+            try:
+                return {**value, "strict_words": json.loads(words)}
+            except ValueError:
+                raise ValueError('strict_words must be a JSON list such as ["exact", "原文"]') from None
+        return value
+
     @model_validator(mode="after")
     def _all_servers_or_none(self) -> Self:
         """A half-configured cluster must not quietly keep the other half on this machine's disk."""
@@ -111,14 +123,16 @@ class Settings(BaseSettings):
         password = self.postgres_password.get_secret_value()
         if password:
             login += ":" + quote(password, safe="")
-        return f"postgresql://{login}@{self.postgres_host}:{self.postgres_port}/{quote(self.postgres_db, safe='')}"
+        host = self.postgres_host
+        host = f"[{host}]" if ":" in host else quote(host, safe="")  # an IPv6 address, or a folder of sockets
+        return f"postgresql://{login}@{host}:{self.postgres_port}/{quote(self.postgres_db, safe='')}"
 
     def milvus_url(self) -> str | None:
         """The URI, put together from `MILVUS_HOST` and `MILVUS_PORT` where none is given; None means embedded."""
         if self.milvus_use_lite:
             return None
         if self.milvus_uri is not None:
-            return self.milvus_uri
+            return self.milvus_uri.get_secret_value()
         return f"http://{self.milvus_host}:{self.milvus_port}" if self.milvus_host else None
 
     @property

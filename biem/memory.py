@@ -174,9 +174,9 @@ class Memory:
         the query asks for them. `Hits.degraded` names what was down: the answer is then the best that was left.
         """
         parts = self._parts
-        where = self._filter(kinds, since, until, speakers, conversations)
+        where = self._filter(kinds, since, until, speakers, conversations, tags)
         limit = parts.policies.recall.top_k if top_k is None else top_k
-        return parts.recaller.recall(self.bound_to, query, top_k=limit, mode=mode, where=where, tags=tags)
+        return parts.recaller.recall(self.bound_to, query, top_k=limit, mode=mode, where=where)
 
     def context(self, query: str, *, top_k: int | None = None, budget_tokens: int | None = None) -> Context:
         """The block to put into a prompt for this query; its `text` is empty when there is nothing to tell."""
@@ -287,6 +287,7 @@ class Memory:
         until: datetime | None,
         speakers: Sequence[str],
         conversations: Sequence[str],
+        tags: Sequence[str],
     ) -> Filter:
         for kind in kinds:
             if kind not in KINDS:
@@ -296,6 +297,7 @@ class Memory:
             tuple(kinds),
             tuple(speakers),
             tuple(conversations),
+            tuple(tags),
             None if since is None else require_time(since, "since", now, _FAR_FUTURE_DAYS),
             None if until is None else require_time(until, "until", now, _FAR_FUTURE_DAYS),
         )

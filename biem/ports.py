@@ -126,6 +126,8 @@ class Filter:
     kinds: tuple[str, ...] = ()
     speakers: tuple[str, ...] = ()
     conversations: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    """All of them; of the others any."""
     since: datetime | None = None
     until: datetime | None = None
 
@@ -141,6 +143,7 @@ class Entry:
     kind: str
     speaker: str
     conversation: str
+    tags: tuple[str, ...]
     at: datetime
 
 
@@ -344,9 +347,6 @@ class Records(Protocol):
 
     def mark_indexed(self, ids: Sequence[str]) -> None:
         """Note that this embedder's collection holds these active memories."""
-
-    def requeue(self, ids: Sequence[str]) -> None:
-        """Make memories pending again, with a job each."""
 
     def erase(self, scope: Scope, memory_id: str | None, purge_after_s: float) -> Erasure:
         """Destroy one memory, or all of a scope, with everything derived from it, in one transaction.

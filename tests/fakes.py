@@ -43,10 +43,12 @@ class WordEmbedder:
         for row, text in zip(rows, texts, strict=True):
             for word in "".join(f" {c} " if ord(c) > 0x2E7F else c for c in text.lower()).split():
                 row[int.from_bytes(hashlib.sha256(word.strip(".,?!:").encode()).digest()[:4]) % self.info.dim] += 1.0
-        return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+        vectors: Vectors = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+        return vectors
 
     def similarity(self, vector: Vector, others: Vectors) -> NDArray[np.float32]:
-        return np.clip(others @ vector, 0.0, 1.0)
+        likeness: NDArray[np.float32] = np.clip(others @ vector, 0.0, 1.0)
+        return likeness
 
     def close(self) -> None:
         """Holds nothing."""

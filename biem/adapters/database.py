@@ -36,7 +36,7 @@ def _configure(connection: psycopg.Connection[Any]) -> None:
 
 
 class _Watchdog:
-    """Cuts connections whose call takes too long: a server that hangs never closes them, and libpq would wait forever."""
+    """Cuts connections whose call takes too long: a server that hangs never closes them, and libpq waits for ever."""
 
     def __init__(self, limit_s: float) -> None:
         self._limit_s = limit_s

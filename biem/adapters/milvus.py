@@ -114,6 +114,7 @@ class MilvusIndex:
         schema.add_field("kind", DataType.VARCHAR, max_length=16)
         schema.add_field("speaker", DataType.VARCHAR, max_length=16)
         schema.add_field("conversation", DataType.VARCHAR, max_length=16)
+        schema.add_field("tags", DataType.VARCHAR, max_length=2_048)
         schema.add_field("at", DataType.INT64)
         index = client.prepare_index_params()
         index.add_index("dense", index_type=self._dense_index(), metric_type="COSINE")
@@ -149,6 +150,8 @@ class MilvusIndex:
     # -- rows -------------------------------------------------------------------------------------------------------
 
     def insert(self, entries: Sequence[Entry], *, again: bool) -> None:
+        if not entries:
+            return
         rows: list[dict[str, Any]] = [
             {
                 "id": entry.id,
@@ -156,6 +159,7 @@ class MilvusIndex:
                 "kind": entry.kind,
                 "speaker": _hash(entry.speaker),
                 "conversation": _hash(entry.conversation),
+                "tags": " ".join(_hash(tag) for tag in entry.tags),
                 "at": _microseconds(entry.at),
                 "lexemes": cut_bytes(entry.lexemes, 65_000),
                 "dense": entry.vector,
@@ -274,7 +278,7 @@ class MilvusIndex:
             return work(self._ready())
 
     def _ready(self) -> MilvusClient:
-        """The client with its collection open. While another thread opens it, nobody waits longer than for an answer."""
+        """The client with its collection open; nobody waits for a thread that opens it longer than for an answer."""
         client = self._client
         if client is not None and self._opened:
             return client
@@ -334,6 +338,7 @@ def _expression(scopes: Sequence[Scope], where: Filter) -> str:
         parts.append(_one_of("speaker", [_hash(name) for name in where.speakers]))
     if where.conversations:
         parts.append(_one_of("conversation", [_hash(name) for name in where.conversations]))
+    parts += [f'tags like "%{_hash(tag)}%"' for tag in where.tags]
     if where.since is not None:
         parts.append(f"at >= {_microseconds(where.since)}")
     if where.until is not None:

@@ -291,9 +291,6 @@ class PostgresRecords:
     def mark_indexed(self, ids: Sequence[str]) -> None:
         self._database.execute(ALL_SCOPES, "mark_indexed", (self._model, list(ids)))
 
-    def requeue(self, ids: Sequence[str]) -> None:
-        self._database.execute(ALL_SCOPES, "requeue", (list(ids),))
-
     # -- vectors ----------------------------------------------------------------------------------------------------
 
     def load_vectors(self, model: str, keys: Sequence[bytes]) -> dict[bytes, Vector]:
@@ -406,6 +403,7 @@ def _conditions(scopes: Sequence[Scope], where: Filter) -> dict[str, Any]:
         "kinds": list(where.kinds) or None,
         "speakers": list(where.speakers) or None,
         "conversations": list(where.conversations) or None,
+        "tags": list(where.tags),
         "since": where.since,
         "until": where.until,
     }

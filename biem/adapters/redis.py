@@ -11,7 +11,7 @@ from redis.backoff import NoBackoff
 from redis.retry import Retry
 
 from biem.domain.scope import Scope
-from biem.errors import StoreFull, StoreUnavailable
+from biem.errors import InvalidInput, StoreFull, StoreUnavailable
 from biem.ports import HotEntry
 
 _MAX_ARGUMENTS = 500
@@ -44,6 +44,8 @@ class RedisHotStore:
         self._push = self._client.register_script(script)
 
     def push(self, scope: Scope, entries: Sequence[HotEntry], window: int) -> None:
+        if window < 1:
+            raise InvalidInput("the window of HotKV must be at least 1; see BIEM_WRITE__HOT_WINDOW")
         newest = entries[-window:]
         with self._errors():
             for start in range(0, len(newest), _MAX_ARGUMENTS):
@@ -53,6 +55,8 @@ class RedisHotStore:
                 self._push(keys=_keys(scope.ns), args=arguments)
 
     def recent(self, scope: Scope, limit: int) -> list[HotEntry]:
+        if limit < 1:
+            return []
         ids_key, words_key = _keys(scope.ns)
         with self._errors():
             ids: list[str] = self._client.lrange(ids_key, 0, limit - 1)

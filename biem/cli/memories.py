@@ -65,7 +65,7 @@ def remember(
 def recall(
     context: typer.Context,
     query: Annotated[str, typer.Argument(help="A question or words; - reads it from stdin.")],
-    top_k: Annotated[int, typer.Option("--top-k", "-k", help="How many at most.")] = 10,
+    top_k: Annotated[int | None, typer.Option("--top-k", "-k", help="How many at most; default 10.")] = None,
     mode: Annotated[str, typer.Option(help=f"One of {', '.join(MODES)}; strict adds the originals.")] = "auto",
     kind: Kinds = None,
     since: Since = None,
@@ -100,8 +100,8 @@ def recall(
 def context(
     context: typer.Context,
     query: Annotated[str, typer.Argument(help="What the model is about to answer; - reads it from stdin.")],
-    top_k: Annotated[int, typer.Option("--top-k", "-k", help="How many memories at most.")] = 5,
-    budget_tokens: Annotated[int, typer.Option("--budget-tokens", help="Room for the block.")] = 1000,
+    top_k: Annotated[int | None, typer.Option("--top-k", "-k", help="How many memories at most; default 5.")] = None,
+    budget_tokens: Annotated[int | None, typer.Option(help="Room for the block; default 1,000.")] = None,
 ) -> None:
     """Print the block that an agent would put into its prompt."""
     session = of(context)
@@ -143,7 +143,7 @@ def erase(
         receipt = memory.erase(memory.bound_to if memory_id is None else memory_id)
     out.result(receipt, lambda: _show_receipt(out, receipt))
     if not receipt.complete:
-        out.note("not complete: a store did not answer or holds a rest; run the same command again in a minute")
+        out.note("not complete: a store did not answer; nothing of it is shown, and a worker removes the rest later")
         raise typer.Exit(StoreUnavailable.exit_code)
 
 

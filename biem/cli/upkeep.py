@@ -42,7 +42,7 @@ def retry(context: typer.Context) -> None:
 
 
 def reindex(context: typer.Context) -> None:
-    """Build the vector index and the hot part anew from PostgreSQL."""
+    """Build the vector index of all scopes anew from PostgreSQL."""
     out = of(context).out
     with of(context).memory() as memory, out.progress("reindex") as ticker:
         count = memory.reindex(on_progress=lambda done: ticker.update(done, done))

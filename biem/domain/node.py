@@ -1,6 +1,5 @@
 """A memory and its companions: what is written (`Draft`), kept (`Node`), given back (`Hit`, `Receipt`)."""
 
-import math
 import os
 import time
 import uuid
@@ -168,11 +167,6 @@ def require_time(value: datetime, what: str, now: datetime, future_days: int) ->
 
 def require_importance(value: float) -> float:
     """A finite number in 1–5."""
-    if (
-        isinstance(value, bool)
-        or not isinstance(value, (int, float))
-        or not math.isfinite(value)
-        or not 1 <= value <= 5
-    ):
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 1 <= value <= 5:  # false for NaN, too
         raise InvalidInput(f"importance must be a number from 1 to 5, not {value!r}")
     return float(value)

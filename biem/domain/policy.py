@@ -87,12 +87,10 @@ class ContextPolicy:
 
 @dataclass(frozen=True, slots=True)
 class EnergyPolicy:
-    """Decay and thresholds of BIEM B33–B36."""
+    """Decay of BIEM B33."""
 
     decay_per_hour: float = 0.1
-    boost: float = 0.1
-    boost_cooldown_s: float = 60.0
-    """One recall loop cannot pump a memory (C19)."""
+    """λ: half-life 6.93 hours."""
 
 
 @dataclass(frozen=True, slots=True)

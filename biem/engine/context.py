@@ -14,9 +14,7 @@ from biem.domain.policy import ContextPolicy
 from biem.domain.text import one_line
 
 HEADING = "## Relevant Memories"
-_TEMPLATE_MARKERS = re.compile(
-    r"<(?=[|/!]|\s*/?\s*(?:system|user|assistant|tool|im_|s>|memor))|(?<=\|)>|\[(?=/?INST\])", re.I
-)
+_TEMPLATE_MARKERS = re.compile(r"<(?=\s*[/|｜!<]|\s*[A-Za-z_][^<>\s]*>)|(?<=[|｜])>|\[(?=/?INST\])", re.IGNORECASE)
 _LEADING_MARKUP = re.compile(r"^(?:[#>\-*=`~|]+\s*|\d+[.)]\s+)+")
 
 
@@ -47,13 +45,13 @@ def estimate_tokens(text: str) -> int:
 def render(hits: Sequence[Hit], policy: ContextPolicy, budget_tokens: int, degraded: tuple[str, ...] = ()) -> Context:
     """The block for these hits, in their order; whole items only, within the budget, each text once."""
     lines = [HEADING, ""]
-    left = budget_tokens - estimate_tokens(HEADING)
+    left = budget_tokens - estimate_tokens(f"{HEADING}\n\n")
     shown: list[Hit] = []
     seen: set[str] = set()
     for hit in hits:
         item = _item(len(shown) + 1, hit.node, policy)
         said = harmless(hit.node.text, policy.item_chars)
-        cost = sum(map(estimate_tokens, item))
+        cost = sum(estimate_tokens(f"{line}\n") for line in item)
         if said in seen or cost > left:
             continue
         lines += item

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from biem.domain.node import Node
 from biem.domain.policy import EncodePolicy
 from biem.domain.text import sha256
 from biem.errors import BiemError, InvalidInput
@@ -16,6 +17,14 @@ from biem.ports import Analyzer, Embedder, Encoded, Entry, HotStore, Job, Record
 from biem.telemetry import Telemetry
 
 logger = logging.getLogger("biem.encode")
+
+_MOST_BATCHES = 4
+"""How many batches' rows one round may hold when most texts need no embedding."""
+
+
+def entry_of(node: Node, lexemes: str, vector: Vector) -> Entry:
+    """The index's row of a memory."""
+    return Entry(node.id, node.scope, lexemes, vector, node.kind, node.speaker, node.conversation, node.tags, node.at)
 
 
 class Encoder:
@@ -48,18 +57,20 @@ class Encoder:
         return sum(self._batch(retried) for retried in (False, True))
 
     def _batch(self, retried: bool) -> int:
-        jobs = self._records.claim(self._policy.batch, self._policy.lease_s, retried=retried)
+        jobs = self._claim(retried)
         if not jobs:
             return 0
         with self._telemetry.span("biem.encode", jobs=len(jobs), retried=retried):
-            worn = [job for job in jobs if job.attempts > self._policy.max_attempts]
+            purges = [job for job in jobs if job.task == "purge"]
+            encodes = [job for job in jobs if job.task == "encode"]
+            worn = [job for job in encodes if job.attempts > self._policy.max_attempts]
             if worn:  # its worker died every time before it could say why
                 self._records.bury(worn, "the worker died while encoding it")
-            purges = [job for job in jobs if job.task == "purge"]
-            encodes = [job for job in jobs if job.task == "encode" and job not in worn]
+                encodes = [job for job in encodes if job not in worn]
             try:
                 if purges:
                     self._purge(purges)
+                    purges = []
                 if encodes:
                     self._encode(encodes)
             except InvalidInput as error:
@@ -69,8 +80,27 @@ class Encoder:
                 raise
             except Exception as error:  # a row that breaks the code: found by trying it alone
                 logger.exception("encoding %d rows failed", len(encodes))
+                self._records.release(purges, self._policy.backoff_max_s, repr(error), refund=True)
                 self._fail(encodes, error)
         return len(jobs)
+
+    def _claim(self, retried: bool) -> list[Job]:
+        """A batch of jobs; more of them while equal and known texts leave room in the embedder's call (Angel G60)."""
+        policy = self._policy
+        jobs = self._records.claim(policy.batch, policy.lease_s, retried=retried)
+        claimed = len(jobs)
+        while not retried and claimed and len(jobs) < _MOST_BATCHES * policy.batch:
+            room = policy.batch - len(self._unknown(jobs))
+            if room <= 0:
+                break
+            more = self._records.claim(room, policy.lease_s, retried=False)
+            claimed = len(more)
+            jobs += more
+        return jobs
+
+    def _unknown(self, jobs: Sequence[Job]) -> set[bytes]:
+        keys = {sha256(job.node.indexed_text) for job in jobs if job.node is not None}
+        return keys - self._records.load_vectors(self._embedder.info.id, list(keys)).keys()
 
     def _fail(self, jobs: Sequence[Job], error: Exception) -> None:
         """Blame a row only when it was alone; rows of a failed batch come back one by one."""
@@ -78,7 +108,7 @@ class Encoder:
         if len(jobs) == 1 and jobs[0].attempts >= self._policy.max_attempts:
             logger.error("memory %s goes to the dead letter: %s", jobs[0].memory_id, reason)
             self._records.bury(jobs, reason)
-        else:
+        elif jobs:
             delay_s = 0.0 if len(jobs) > 1 else self._policy.backoff_s * 2 ** (jobs[0].attempts - 1)
             self._records.release(jobs, delay_s, reason, refund=False)
 
@@ -98,10 +128,7 @@ class Encoder:
         vectors = self.vectors([node.indexed_text for _, node in live])
         encoded = [Encoded(job, self._analyzer.analyze(node.indexed_text)) for job, node in live]
         entries = {
-            job.key: Entry(
-                node.id, node.scope, job.lexemes, vector, node.kind, node.speaker, node.conversation, node.at
-            )
-            for (job, node), vector in zip(live, vectors, strict=True)
+            job.key: entry_of(node, job.lexemes, vector) for (job, node), vector in zip(live, vectors, strict=True)
         }
         held = self._records.renew([job for job, _ in live], self._policy.lease_s)  # embedding may have taken long
         if not held:
@@ -122,10 +149,12 @@ class Encoder:
         model = self._embedder.info.id
         known = self._records.load_vectors(model, list(dict.fromkeys(keys)))
         missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in known}
-        if missing:
-            with self._telemetry.span("biem.encode.embed", texts=len(missing)):
-                fresh = self._embedder.embed(list(missing.values()), "passage")
-            added = {key: np.ascontiguousarray(vector) for key, vector in zip(missing, fresh, strict=True)}
+        unknown = list(missing)
+        for start in range(0, len(unknown), self._policy.batch):
+            part = unknown[start : start + self._policy.batch]
+            with self._telemetry.span("biem.encode.embed", texts=len(part)):
+                fresh = self._embedder.embed([missing[key] for key in part], "passage")
+            added = {key: np.ascontiguousarray(vector) for key, vector in zip(part, fresh, strict=True)}
             self._records.save_vectors(model, added)
             known |= added
         return [known[key] for key in keys]

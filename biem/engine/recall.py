@@ -67,9 +67,7 @@ class Recaller:
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="biem-recall")
         self._down_until: dict[str, float] = {}
 
-    def recall(
-        self, scope: Scope, query: str, *, top_k: int, mode: str, where: Filter, tags: Sequence[str] = ()
-    ) -> Hits:
+    def recall(self, scope: Scope, query: str, *, top_k: int, mode: str, where: Filter) -> Hits:
         """The best `top_k` memories for a query, best first; see `Hits`."""
         text = self._require(query, top_k, mode)
         strict = mode == "strict" or (mode == "auto" and self._asks_for_originals(text))
@@ -79,7 +77,7 @@ class Recaller:
             with self._telemetry.span("biem.recall.search"):
                 found = self._search(scope, text, lexemes, limit, where)
             with self._telemetry.span("biem.recall.live"):
-                hits = self._rank(scope, lexemes, found, top_k, where, frozenset(tags), strict)
+                hits = self._rank(scope, lexemes, found, top_k, where, strict)
             span.add(hits=len(hits), degraded=",".join(found.degraded))
         if hits:
             self._submit(self._count_access, scope, [hit.node.id for hit in hits])
@@ -172,7 +170,6 @@ class Recaller:
         found: _Found,
         top_k: int,
         where: Filter,
-        tags: frozenset[str],
         strict: bool,
     ) -> list[Hit]:
         asked = set(lexemes)
@@ -195,7 +192,6 @@ class Recaller:
             hits += [
                 Hit(live.nodes[key], score, self._why(live.nodes[key], found, words), live.evidence.get(key))
                 for key, score in scores.items()
-                if tags <= set(live.nodes[key].tags)
             ]
             if len(hits) >= top_k:
                 break
@@ -216,8 +212,8 @@ class Recaller:
     ) -> tuple[dict[str, float], dict[str, float]]:
         """Final scores, and BM25 over just these candidates.
 
-        The index's own BM25 counts words over the memories of all scopes, and does not know the newest. Counted over the
-        candidates, all are measured alike and no other scope has a say.
+        The index's own BM25 counts words over the memories of all scopes, and does not know the newest. Counted over
+        the candidates, all are measured alike and no other scope has a say.
         """
         now = self._clock.now()
         eligible = [

@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 
-from biem.engine.encode import Encoder
-from biem.ports import Embedder, Entry, Records, VectorIndex
+from biem.engine.encode import Encoder, entry_of
+from biem.ports import Embedder, Records, VectorIndex
 from biem.telemetry import Telemetry
 
 
@@ -32,22 +32,11 @@ class Reindexer:
             for page in self._records.active(self._embedder.info.id):
                 missing = [node.indexed_text for node, _, vector in page if vector is None]
                 computed = iter(self._encoder.vectors(missing) if missing else ())
-                self._index.insert(
-                    [
-                        Entry(
-                            node.id,
-                            node.scope,
-                            lexemes,
-                            next(computed) if vector is None else vector,
-                            node.kind,
-                            node.speaker,
-                            node.conversation,
-                            node.at,
-                        )
-                        for node, lexemes, vector in page
-                    ],
-                    again=True,
-                )
+                entries = [
+                    entry_of(node, lexemes, next(computed) if vector is None else vector)
+                    for node, lexemes, vector in page
+                ]
+                self._index.insert(entries, again=True)
                 self._records.mark_indexed([node.id for node, _, _ in page])
                 done += len(page)
                 if on_progress:

@@ -9,6 +9,7 @@ import json
 import logging
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import fields
 from datetime import datetime
 from typing import Any
 
@@ -24,6 +25,7 @@ from biem.telemetry import Telemetry
 logger = logging.getLogger("biem.remember")
 
 _CHAT_SOURCES = ("user", "assistant")
+_ARGUMENTS = tuple(field.name for field in fields(Draft))
 
 
 class Writer:
@@ -60,8 +62,8 @@ class Writer:
         ids: list[str] = []
         batch: list[Write] = []
         for position, item in enumerate(items):
-            details = dict(item)
             try:
+                details = _details(item)
                 batch.append(self._write(details.pop("text", None), details))
             except InvalidInput as error:
                 raise type(error)(f"item {position}: {error}; {len(ids)} items before it are stored") from None
@@ -90,7 +92,9 @@ class Writer:
 
     def _write(self, text: Any, details: Mapping[str, Any]) -> Write:
         draft = self.draft(text, **details)
-        lexemes = cut_bytes(" ".join(self._analyzer.lexemes(draft.indexed_text)), self._policy.max_lexeme_bytes)
+        lexemes = " ".join(self._analyzer.lexemes(draft.indexed_text))
+        if (head := cut_bytes(lexemes, self._policy.max_lexeme_bytes)) != lexemes:
+            lexemes = head.rpartition(" ")[0]  # whole terms only
         return Write(
             id=new_id(),
             draft=draft,
@@ -146,6 +150,15 @@ class Writer:
         )
 
 
+def _details(item: Any) -> dict[str, Any]:
+    if not isinstance(item, Mapping):
+        raise InvalidInput(f"must be a mapping of remember()'s arguments, not {type(item).__name__}")
+    unknown = [key for key in item if key not in _ARGUMENTS]
+    if unknown:
+        raise InvalidInput(f"{unknown[0]!r} is unknown; known are {', '.join(_ARGUMENTS)}")
+    return dict(item)
+
+
 def _fact_key(text: str) -> bytes:
     """Facts are the same when they differ only in full or half width and in white space."""
     return hashlib.sha256(" ".join(unicodedata.normalize("NFKC", text).split()).encode()).digest()
@@ -181,13 +194,14 @@ def _require_name(what: str, value: Any, limit: int) -> None:
 def _tags(tags: Any, policy: WritePolicy) -> tuple[str, ...]:
     if isinstance(tags, (str, bytes)) or not isinstance(tags, Iterable):
         raise InvalidInput("tags must be a list of strings")
-    unique = tuple(dict.fromkeys(tags))
-    if len(unique) > policy.max_tags:
-        raise InvalidInput(f"{len(unique):,} tags were given; at most {policy.max_tags} are allowed")
-    for tag in unique:
+    given = list(tags)
+    for tag in given:
         _require_name("a tag", tag, policy.max_tag_chars)
         if not tag.strip():
             raise InvalidInput("a tag is empty")
+    unique = tuple(dict.fromkeys(given))
+    if len(unique) > policy.max_tags:
+        raise InvalidInput(f"{len(unique):,} tags were given; at most {policy.max_tags} are allowed")
     return unique
 
 
@@ -200,7 +214,20 @@ def _metadata(metadata: Mapping[str, Any] | None, limit: int) -> Mapping[str, An
         encoded = json.dumps(dict(metadata), allow_nan=False, ensure_ascii=False)
     except (TypeError, ValueError, RecursionError) as error:
         raise InvalidInput(f"metadata cannot be stored as JSON: {error}") from None
-    require_clean(encoded.replace("\\u0000", "\0"), "metadata")
+    decoded = json.loads(encoded)
+    _require_clean_strings(decoded)
     if len(encoded.encode()) > limit:
         raise InvalidInput(f"metadata has {len(encoded.encode()):,} bytes as JSON; at most {limit:,} are allowed")
-    return json.loads(encoded)  # type: ignore[no-any-return]
+    return decoded  # type: ignore[no-any-return]
+
+
+def _require_clean_strings(value: Any) -> None:
+    if isinstance(value, str):
+        require_clean(value, "metadata")
+    elif isinstance(value, dict):
+        for key, inner in value.items():
+            require_clean(key, "metadata")
+            _require_clean_strings(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            _require_clean_strings(inner)

@@ -805,31 +805,6 @@ class TestJobs:
         # When the backlog is counted / Then three of one scope, four of all are left
         assert (jobs.backlog(scope), jobs.backlog()) == (3, 4)
 
-    def test_requeued_memories_are_pending_again_with_one_job_each(self, jobs: PostgresRecords, scope: Scope) -> None:
-        # Given an active memory
-        memory_id = remember(jobs, scope, "again")
-        activate(jobs)
-
-        # When it is requeued twice
-        jobs.requeue([memory_id])
-        jobs.requeue([memory_id])
-
-        # Then it waits once, and is encoded once
-        node = jobs.get(scope, memory_id)
-        assert node is not None
-        assert node.status == "pending"
-        assert [job.memory_id for job in claim_all(jobs)] == [memory_id]
-
-    def test_a_requeued_memory_is_known_to_have_a_vector_already(self, jobs: PostgresRecords, scope: Scope) -> None:
-        # Given an indexed memory that is requeued
-        memory_id = remember(jobs, scope, "again")
-        activate(jobs)
-        jobs.requeue([memory_id])
-
-        # When its job is claimed / Then a worker can tell that it must replace, or the index has the row twice
-        [job] = claim_all(jobs)
-        assert job.claims > 1
-
 
 class TestVectors:
     @pytest.mark.req("G57", partly="persistent")

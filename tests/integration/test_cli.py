@@ -58,7 +58,9 @@ class Cli:
         )
 
     def __call__(self, *arguments: str, stdin: bytes = b"", code: int = 0, env: dict[str, str] | None = None) -> Result:
-        process = self.start(*arguments, env=env)
+        return self.end(self.start(*arguments, env=env), stdin=stdin, code=code)
+
+    def end(self, process: subprocess.Popen[bytes], *, stdin: bytes = b"", code: int = 0) -> Result:
         stdout, stderr = process.communicate(stdin, timeout=60)
         result = Result(process.returncode, stdout.decode(), stderr.decode())
         assert result.code == code, result
@@ -164,15 +166,20 @@ def test_erasing_a_scope_needs_a_yes_and_touches_no_other(cli: Cli) -> None:
 
 
 def test_upkeep_commands_answer_in_json_and_in_words(cli: Cli) -> None:
-    assert cli("dead", "--json").document == {"dead": []}
-    assert cli("retry", "--json").document == {"retried": 0}
-    assert cli("migrate", "--json").document == {"applied": []}
-    assert "schema is current" in cli("migrate").stdout
-    assert cli("reindex", "--json").document["reindexed"] >= 0
+    answers: dict[tuple[str, ...], object] = {
+        ("dead",): {"dead": []},
+        ("retry",): {"retried": 0},
+        ("migrate",): {"applied": []},
+    }
+    started = {arguments: cli.start(*arguments, "--json") for arguments in answers}  # side by side: each is a process
+    assert {arguments: cli.end(process).document for arguments, process in started.items()} == answers
+    words = [cli.start("stats"), cli.start("migrate"), cli.start("local", "status")]
+    stats, migrate, status = (cli.end(process).stdout for process in words)
+    assert "\ndead_letters" in stats
+    assert "schema is current" in migrate
+    assert status.count("ready") == 3
     assert cli("local", "status", "--json").document["ready"] is True
-    assert cli("local", "status").stdout.count("ready") == 3
-    assert "\ndead_letters" in cli("stats").stdout
-    assert cli("version", "--json").document["biem"]
+    assert cli("reindex", "--json").document["reindexed"] >= 0
 
 
 # -- import -----------------------------------------------------------------------------------------------------------
@@ -279,18 +286,24 @@ def test_bad_input_is_refused_with_advice_and_nothing_written(
 # -- the kinds of failure ---------------------------------------------------------------------------------------------
 
 
-def test_each_kind_of_failure_has_its_exit_code(cli: Cli, tmp_path: Path) -> None:
+def test_each_kind_of_failure_has_its_exit_code(cli: Cli) -> None:
     cli("remember", "one", "--ref", "taken", "--user", "codes")
-    assert cli("remember", "two", "--ref", "taken", "--user", "codes", "--json", code=4).error["kind"] == "RefConflict"
-    assert cli("get", UNKNOWN, "--json", code=3).error["kind"] == "NotFound"
     half = {"BIEM_POSTGRES_DSN": "postgresql://127.0.0.1:1/none"}
-    assert "BIEM_REDIS_URL" in cli("stats", "--json", env=half, code=5).error["message"]
-    assert "none.env" in cli("stats", "--env-file", "none.env", "--json", code=5).error["message"]
     down = half | {"BIEM_REDIS_URL": "redis://127.0.0.1:1", "BIEM_MILVUS_URI": "http://127.0.0.1:1"}
-    error = cli("stats", "--json", env=down, code=6).error
-    assert (error["kind"], error["retryable"]) == ("StoreUnavailable", True)
     embedder = {"BIEM_EMBEDDER__PROVIDER": "openai", "BIEM_EMBEDDER__URL": "http://127.0.0.1:1"}
-    assert cli("stats", "--json", env=embedder | {"BIEM_EMBEDDER__MODEL": "m"}, code=8).error["retryable"] is True
+    cases = (
+        (("remember", "two", "--ref", "taken", "--user", "codes"), None, 4, "RefConflict", "taken"),
+        (("get", UNKNOWN), None, 3, "NotFound", UNKNOWN),
+        (("stats",), half, 5, "ConfigError", "BIEM_REDIS_URL"),
+        (("stats", "--env-file", "none.env"), None, 5, "ConfigError", "none.env"),
+        (("stats",), down, 6, "StoreUnavailable", "PostgreSQL"),
+        (("stats",), embedder | {"BIEM_EMBEDDER__MODEL": "m"}, 8, "EmbedderUnavailable", "127.0.0.1:1"),
+    )
+    started = [cli.start(*arguments, "--json", env=env) for arguments, env, *_ in cases]
+    for process, (_, _, code, kind, words) in zip(started, cases, strict=True):
+        error = cli.end(process, code=code).error
+        assert (error["kind"], error["exit_code"], error["retryable"]) == (kind, code, code in (6, 8))
+        assert words in error["message"]
 
 
 def test_the_environment_wins_over_the_env_file(cli: Cli, tmp_path: Path) -> None:

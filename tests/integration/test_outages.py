@@ -140,7 +140,7 @@ def test_with_a_milvus_that_keeps_hanging_no_recall_takes_longer_than_the_first(
     memory.remember("Ice is solid", wait=True)
 
     def ask_for_a_while() -> float:
-        slowest, ends = 0.0, time.monotonic() + 7
+        slowest, ends = 0.0, time.monotonic() + 5
         while time.monotonic() < ends:
             slowest = max(slowest, timed(lambda: memory.recall("ice")))
         return slowest
@@ -199,7 +199,7 @@ def test_without_postgres_a_write_says_so_in_seconds_and_works_again_when_it_is_
     with through(doors) as memory:
         kept = memory.remember("Before the outage", wait=True)
         doors.postgres.shut()
-        for use in (lambda: memory.remember("Never acknowledged"), lambda: memory.recall("outage"), memory.stats):
+        for use in (lambda: memory.remember("Never acknowledged"), lambda: memory.recall("outage")):
             began = time.monotonic()
             with pytest.raises(biem.StoreUnavailable, match=r"PostgreSQL.*check") as failure:
                 use()

@@ -15,7 +15,7 @@ from biem.domain.scope import Scope
 from biem.domain.text import sha256
 from biem.engine.encode import Encoder
 from biem.errors import BiemError, EmbedderUnavailable, InvalidInput, StoreUnavailable
-from biem.ports import Analyzer, Completion, Encoded, Entry, Job, Records, Vector, VectorIndex
+from biem.ports import Analyzer, Completion, Encoded, Entry, HotStore, Job, Records, Vector, VectorIndex
 from biem.telemetry import Telemetry
 from tests.fakes import START, WordEmbedder
 
@@ -60,9 +60,9 @@ class Outbox:
             created_at=START,
         )
         if task == "purge":
-            self.rows[key] = Row(Job(key, "purge", memory_id, attempts, claims))
+            self.rows[key] = Row(Job(key, "purge", memory_id, SCOPE.ns, attempts, claims))
         else:
-            self.rows[key] = Row(Job(key, "encode", memory_id, attempts, claims, text.lower(), node))
+            self.rows[key] = Row(Job(key, "encode", memory_id, SCOPE.ns, attempts, claims, text.lower(), node))
         return memory_id
 
     def pass_time(self) -> None:
@@ -169,14 +169,26 @@ class Poisonable:
         return Analysis(Fields(), (), 0.0, "en")
 
 
+class Hot:
+    """The half of the port `HotStore` that a worker uses."""
+
+    def __init__(self) -> None:
+        self.purged: list[str] = []
+
+    def purge(self, ns: str, ids: Sequence[str]) -> None:
+        assert ns == SCOPE.ns
+        self.purged += ids
+
+
 class Room:
     """A worker and everything it speaks to."""
 
     def __init__(self, policy: EncodePolicy = POLICY) -> None:
-        self.outbox, self.index, self.embedder = Outbox(), Index(), WordEmbedder()
+        self.outbox, self.index, self.hot, self.embedder = Outbox(), Index(), Hot(), WordEmbedder()
         self.encoder = Encoder(
             records=cast(Records, self.outbox),
             index=cast(VectorIndex, self.index),
+            hot=cast(HotStore, self.hot),
             embedder=self.embedder,
             analyzer=cast(Analyzer, Poisonable()),
             policy=policy,
@@ -387,7 +399,7 @@ class TestOutages:
         # Given a worker that was overtaken between index and completion
         memory_id, other = room.outbox.add("text"), room.outbox.add("other")
         room.outbox.overtaken = {memory_id}
-        room.index.rows.append(Entry(memory_id, SCOPE, "", np.zeros(64, dtype=np.float32), "", "", "", START))
+        room.index.rows.append(Entry(memory_id, SCOPE, "", np.zeros(64, dtype=np.float32), "", "", "", (), START))
 
         # When it completes / Then one row is left for each memory
         room.encoder()

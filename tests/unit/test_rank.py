@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from biem.domain.rank import bm25, coverage, min_max, positive_max
+from biem.domain.rank import bm25, min_max, positive_max
 
 scores = st.dictionaries(st.text(max_size=3), st.floats(-1e6, 1e6), max_size=12)
 words = st.sampled_from(["a", "b", "c", "d"])
@@ -84,34 +84,6 @@ def test_every_input_of_bm25_counts() -> None:
     assert found["twice"] > found["once"] > found["long"]
     assert found["rare"] > found["once"]
     assert bm25(["quokka", "rain", "rain"], texts) == pytest.approx(found)
-
-
-@given(query=queries, texts=documents)
-def test_coverage_is_the_share_of_the_query_that_a_document_has(query: list[str], texts: dict[str, list[str]]) -> None:
-    # Given documents / When coverage is measured
-    found = coverage(query, texts)
-
-    # Then it lies in (0, 1], is 1 exactly when nothing is missing, and needs a shared word
-    assert found.keys() == {key for key, held in texts.items() if set(query) & set(held)}
-    for key, value in found.items():
-        assert 0.0 < value <= 1.0 + 1e-12
-        assert (value > 1.0 - 1e-9) == (set(query) <= set(texts[key]))
-
-
-def test_coverage_counts_rare_words_more() -> None:
-    # Given a frequent and a rare word
-    texts = {"a": ["common"], "b": ["common"], "c": ["rare"]}
-
-    # When both are asked for / Then the rare one covers more
-    found = coverage(["common", "rare"], texts)
-    assert found["c"] > found["a"] == found["b"]
-
-
-def test_no_documents_and_no_query_give_no_scores() -> None:
-    # Given nothing / When it is scored / Then there is nothing
-    assert bm25(["a"], {}) == coverage(["a"], {}) == {}
-    assert bm25([], {"x": ["a"]}) == coverage([], {"x": ["a"]}) == {}
-    assert bm25(["a"], {"x": []}) == coverage(["a"], {"x": []}) == {}
 
 
 def _same_order(before: Mapping[str, float], after: Mapping[str, float]) -> None:

@@ -11,7 +11,9 @@ for i = 2, #ARGV, 2 do
 end
 local surplus = redis.call('LRANGE', KEYS[1], window, -1)
 if #surplus > 0 then
-    redis.call('HDEL', KEYS[2], unpack(surplus))
+    for i = 1, #surplus do -- one by one: unpack has a limit, and a window may shrink by thousands
+        redis.call('HDEL', KEYS[2], surplus[i])
+    end
     redis.call('LTRIM', KEYS[1], 0, window - 1)
 end
 return #surplus

@@ -3,7 +3,7 @@
 import re
 from functools import cache
 from importlib.resources import files
-from typing import LiteralString, cast
+from typing import LiteralString
 
 _HEAD = re.compile(r"^-- ([a-z_]+): .*$", re.MULTILINE)
 
@@ -14,10 +14,7 @@ def queries() -> dict[str, LiteralString]:
     parts = _HEAD.split(files(__package__).joinpath("queries.sql").read_text(encoding="utf-8"))
     blocks = {name: body.strip().removesuffix(";") for name, body in zip(parts[1::2], parts[2::2], strict=True)}
     node, where = blocks.pop("node"), blocks.pop("where")
-    return {
-        name: cast(LiteralString, body.replace("{node}", node).replace("{where}", where))
-        for name, body in blocks.items()
-    }
+    return {name: body.replace("{node}", node).replace("{where}", where) for name, body in blocks.items()}
 
 
 @cache
@@ -25,7 +22,4 @@ def migrations() -> tuple[tuple[int, str, LiteralString], ...]:
     """Number, name and text of each migration, in order."""
     folder = files(__package__).joinpath("migrations")
     names = sorted(entry.name for entry in folder.iterdir() if entry.name.endswith(".sql"))
-    return tuple(
-        (int(name[:4]), name.removesuffix(".sql"), cast(LiteralString, folder.joinpath(name).read_text("utf-8")))
-        for name in names
-    )
+    return tuple((int(name[:4]), name.removesuffix(".sql"), folder.joinpath(name).read_text("utf-8")) for name in names)

@@ -9,6 +9,7 @@ m.energy_anchor, m.anchor_at, m.access_count, m.useful_count, m.accessed_at, m.e
 (%(kinds)s::text[] IS NULL OR m.kind = ANY (%(kinds)s))
 AND (%(speakers)s::text[] IS NULL OR m.speaker = ANY (%(speakers)s))
 AND (%(conversations)s::text[] IS NULL OR m.conversation = ANY (%(conversations)s))
+AND m.tags @> %(tags)s
 AND (%(since)s::timestamptz IS NULL OR m.at >= %(since)s)
 AND (%(until)s::timestamptz IS NULL OR m.at < %(until)s)
 
@@ -69,7 +70,7 @@ WHERE m.ns = ANY (%(scopes)s) AND m.id IN (
 -- text_search: the search by words that answers while the vector index cannot
 SELECT id::text, lexemes
 FROM matching_memories(%(scopes)s, %(words)s::tsquery, %(most)s,
-    %(kinds)s, %(speakers)s, %(conversations)s, %(since)s, %(until)s)
+    %(kinds)s, %(speakers)s, %(conversations)s, %(tags)s, %(since)s, %(until)s)
 
 -- get: one memory of one scope, whatever its status
 SELECT {node} FROM memories m WHERE m.ns = %s AND m.id = %s
@@ -163,10 +164,6 @@ WHERE m.status = 'active' AND m.id > %(after)s ORDER BY m.id LIMIT %(limit)s
 
 -- mark_indexed: this embedder's collection holds these memories
 UPDATE memories SET model = %s WHERE id = ANY (%s::uuid[]) AND status = 'active'
-
--- requeue: memories become pending again
-WITH again AS (UPDATE memories SET status = 'pending' WHERE id = ANY (%s::uuid[]) AND status = 'active' RETURNING id, ns)
-INSERT INTO outbox (task, memory_id, ns) SELECT 'encode', id, ns FROM again
 
 -- erase_targets: what an erasure destroys, locked against workers
 SELECT id::text, evidence_sha, embed_sha FROM memories

@@ -155,7 +155,7 @@ GRANT USAGE ON SEQUENCE crystal_links_id_seq TO biem_service;
 CREATE FUNCTION matching_memories(
     scopes_read text[], words tsquery, most integer,
     kinds text[] DEFAULT NULL, speakers text[] DEFAULT NULL, conversations text[] DEFAULT NULL,
-    since timestamptz DEFAULT NULL, until timestamptz DEFAULT NULL
+    tags_all text[] DEFAULT '{}', since timestamptz DEFAULT NULL, until timestamptz DEFAULT NULL
 )
 RETURNS TABLE (id uuid, lexemes text)
 LANGUAGE sql STABLE SECURITY DEFINER
@@ -167,6 +167,7 @@ BEGIN ATOMIC
         AND (kinds IS NULL OR m.kind = ANY (kinds))
         AND (speakers IS NULL OR m.speaker = ANY (speakers))
         AND (conversations IS NULL OR m.conversation = ANY (conversations))
+        AND m.tags @> tags_all
         AND (since IS NULL OR m.at >= since)
         AND (until IS NULL OR m.at < until)
     ORDER BY ts_rank(m.tsv, words, 1) DESC, m.id
