@@ -11,7 +11,7 @@ from redis.backoff import NoBackoff
 from redis.retry import Retry
 
 from biem.domain.scope import Scope
-from biem.errors import InvalidInput, StoreFull, StoreUnavailable
+from biem.errors import StoreFull, StoreUnavailable
 from biem.ports import HotEntry
 
 _MAX_ARGUMENTS = 500
@@ -40,12 +40,14 @@ class RedisHotStore:
             decode_responses=True,
         )
         self._down_until = 0.0
+        self._last_failure: Exception | None = None
         script = files("biem.adapters.lua").joinpath("push_hot.lua").read_text(encoding="utf-8")
         self._push = self._client.register_script(script)
 
     def push(self, scope: Scope, entries: Sequence[HotEntry], window: int) -> None:
         if window < 1:
-            raise InvalidInput("the window of HotKV must be at least 1; see BIEM_WRITE__HOT_WINDOW")
+            self.forget_scope(scope)
+            return
         newest = entries[-window:]
         with self._errors():
             for start in range(0, len(newest), _MAX_ARGUMENTS):
@@ -96,11 +98,13 @@ class RedisHotStore:
     @contextmanager
     def _errors(self) -> Iterator[None]:
         if time.monotonic() < self._down_until:
-            raise StoreUnavailable("Redis did not answer a moment ago; check that it runs and BIEM_REDIS_URL")
+            raise StoreUnavailable(
+                "Redis did not answer a moment ago; check that it runs and BIEM_REDIS_URL"
+            ) from self._last_failure
         try:
             yield
         except redis.exceptions.OutOfMemoryError as error:
             raise StoreFull(f"Redis is out of memory ({error}); raise maxmemory or set an eviction policy") from error
         except redis.exceptions.RedisError as error:
-            self._down_until = time.monotonic() + _PAUSE_S
+            self._down_until, self._last_failure = time.monotonic() + _PAUSE_S, error
             raise StoreUnavailable(f"Redis did not answer ({error}); check that it runs and BIEM_REDIS_URL") from error

@@ -38,6 +38,7 @@ def entry(scope: Scope, vector: Vector = EAST, lexemes: str = "word", **values: 
         "kind": "event",
         "speaker": "",
         "conversation": "",
+        "tags": (),
         "at": START,
     } | values
     return Entry(scope=scope, lexemes=lexemes, vector=vector, **row)
@@ -459,6 +460,10 @@ class TestSearch:
             (Filter(kinds=("event",), speakers=("Li",), conversations=("c2",)), set()),
             (Filter(speakers=("",)), {"plain", "task"}),
             (Filter(speakers=('" or id != "',)), set()),
+            (Filter(tags=("food",)), {"li", "task"}),
+            (Filter(tags=("food", '%" or tags like "')), {"task"}),
+            (Filter(tags=("foo",)), set()),
+            (Filter(tags=("food",), kinds=("task",)), {"task"}),
         ],
     )
     def test_every_filter_holds_for_vectors_and_words(
@@ -467,8 +472,8 @@ class TestSearch:
         # Given four rows that differ in what never changes
         rows = {
             "plain": entry(scope, kind="knowledge", at=instant(1)),
-            "task": entry(scope, kind="task", at=instant(2)),
-            "li": entry(scope, speaker="Li", conversation="c1", at=instant(3)),
+            "task": entry(scope, kind="task", at=instant(2), tags=("food", '%" or tags like "')),
+            "li": entry(scope, speaker="Li", conversation="c1", at=instant(3), tags=("home", "food")),
             "wang": entry(scope, speaker='Wang" or ""=="', conversation="c2", at=instant(4)),
         }
         index.insert(list(rows.values()), again=False)
