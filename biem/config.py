@@ -141,6 +141,19 @@ class Settings(BaseSettings):
         return Policies(self.write, self.encode, self.recall, self.context, self.energy)
 
 
+class _Switch(BaseSettings):
+    """The one setting that must be readable when all others are missing or wrong."""
+
+    model_config = SettingsConfigDict(extra="ignore", env_ignore_empty=True)
+
+    disable_memory: bool = Field(False, validation_alias=_names("DISABLE_MEMORY"))
+
+
+def memory_is_disabled() -> bool:
+    """Whether the environment switches memory off."""
+    return _Switch().disable_memory
+
+
 def load_settings(env_file: Path | None = None) -> Settings:
     """Settings from the environment and, below it, `env_file`; `ConfigError` names each setting that is wrong."""
     if env_file is not None and not env_file.is_file():

@@ -7,9 +7,10 @@ from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterator, MutableMapping
 from contextlib import asynccontextmanager, contextmanager
 from datetime import datetime
-from typing import Any
+from types import TracebackType
+from typing import Any, Self
 
-from biem.config import load_settings
+from biem.config import memory_is_disabled
 from biem.engine.context import Context
 from biem.errors import BiemError, InvalidInput
 from biem.memory import Memory
@@ -43,7 +44,7 @@ class BIEMContextPlugin:
         budget_tokens: int | None = None,
     ) -> None:
         self._source = source
-        self._enabled = not load_settings().disable_memory if enabled is None else enabled
+        self._enabled = not memory_is_disabled() if enabled is None else enabled
         self._conversation = conversation
         self._top_k = top_k
         self._budget_tokens = budget_tokens
@@ -55,6 +56,22 @@ class BIEMContextPlugin:
     def unsaved(self) -> int:
         """Messages waiting in this process for a server to come back."""
         return len(self._unsaved)
+
+    def close(self) -> None:
+        """Store what waits, if that is possible now, and close the memory if it was opened here. Idempotent."""
+        with self._lock:
+            self._save()
+            opened, self._memory = self._memory, None
+        if opened is not None and not isinstance(self._source, Memory):
+            opened.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
 
     # -- before the model call --------------------------------------------------------------------------------------
 

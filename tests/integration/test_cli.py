@@ -2,82 +2,17 @@
 
 import gzip
 import json
-import os
 import signal
-import subprocess
-import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-import psycopg
 import pytest
 
-BIEM = str(Path(sys.executable).with_name("biem"))
+from tests.integration.cli_process import Cli, finish, lines, within
+
 UNKNOWN = "01890a5d-ac96-774b-bcce-b302099a8057"
 PEANUTS = "我对花生严重过敏，随身带着肾上腺素笔"
-
-
-@dataclass(frozen=True)
-class Result:
-    """What one run left behind."""
-
-    code: int
-    stdout: str
-    stderr: str
-
-    @property
-    def document(self) -> Any:
-        return json.loads(self.stdout)
-
-    @property
-    def error(self) -> Any:
-        assert self.stdout == ""
-        return json.loads(self.stderr.splitlines()[-1])["error"]
-
-
-@dataclass(frozen=True)
-class Cli:
-    """Runs the command in one home, with an environment that only has what a test gives it."""
-
-    home: Path
-    dsn: str = ""
-
-    def start(self, *arguments: str, env: dict[str, str] | None = None) -> subprocess.Popen[bytes]:
-        clean = {name: os.environ[name] for name in ("PATH", "HOME", "TMPDIR") if name in os.environ}
-        return subprocess.Popen(
-            [BIEM, "--home", str(self.home), *arguments],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            cwd=self.home.parent,
-            env=clean | (env or {}),
-        )
-
-    def __call__(self, *arguments: str, stdin: bytes = b"", code: int = 0, env: dict[str, str] | None = None) -> Result:
-        return self.end(self.start(*arguments, env=env), stdin=stdin, code=code)
-
-    def end(self, process: subprocess.Popen[bytes], *, stdin: bytes = b"", code: int = 0) -> Result:
-        stdout, stderr = process.communicate(stdin, timeout=60)
-        result = Result(process.returncode, stdout.decode(), stderr.decode())
-        assert result.code == code, result
-        assert "Traceback" not in result.stderr, result
-        return result
-
-    def kept(self, user: str, column: str = "ref") -> list[str]:
-        """A column of every row that PostgreSQL holds for a user, with repeats."""
-        query = "SELECT to_jsonb(m) || to_jsonb(s) FROM memories m JOIN scopes s USING (ns) WHERE s.usr = %s"
-        with psycopg.connect(self.dsn) as connection:
-            return sorted(row[0][column] for row in connection.execute(query, (user,)))
-
-
-def within(seconds: float, condition: Callable[[], object]) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "the condition did not come true in time"
 
 
 @pytest.fixture(scope="module")
@@ -86,10 +21,6 @@ def cli(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cli]:
     urls = Cli(home)("local", "up", "--json").document
     yield Cli(home, urls["BIEM_POSTGRES_DSN"])
     Cli(home)("local", "down")
-
-
-def lines(*values: object) -> bytes:
-    return b"".join(json.dumps(value).encode() + b"\n" for value in values)
 
 
 # -- the life of a memory ---------------------------------------------------------------------------------------------
@@ -166,18 +97,12 @@ def test_erasing_a_scope_needs_a_yes_and_touches_no_other(cli: Cli) -> None:
 
 
 def test_upkeep_commands_answer_in_json_and_in_words(cli: Cli) -> None:
-    answers: dict[tuple[str, ...], object] = {
-        ("dead",): {"dead": []},
-        ("retry",): {"retried": 0},
-        ("migrate",): {"applied": []},
-    }
-    started = {arguments: cli.start(*arguments, "--json") for arguments in answers}  # side by side: each is a process
-    assert {arguments: cli.end(process).document for arguments, process in started.items()} == answers
-    words = [cli.start("stats"), cli.start("migrate"), cli.start("local", "status")]
-    stats, migrate, status = (cli.end(process).stdout for process in words)
-    assert "\ndead_letters" in stats
-    assert "schema is current" in migrate
-    assert status.count("ready") == 3
+    answers = cli.together(("dead", "--json"), ("retry", "--json"), ("migrate", "--json"))
+    assert [answer.document for answer in answers] == [{"dead": []}, {"retried": 0}, {"applied": []}]
+    stats, migrate, status = cli.together(("stats",), ("migrate",), ("local", "status"))
+    assert "\ndead_letters" in stats.stdout
+    assert "schema is current" in migrate.stdout
+    assert status.stdout.count("ready") == 3
     assert cli("local", "status", "--json").document["ready"] is True
     assert cli("reindex", "--json").document["reindexed"] >= 0
 
@@ -299,10 +224,11 @@ def test_each_kind_of_failure_has_its_exit_code(cli: Cli) -> None:
         (("stats",), down, 6, "StoreUnavailable", "PostgreSQL"),
         (("stats",), embedder | {"BIEM_EMBEDDER__MODEL": "m"}, 8, "EmbedderUnavailable", "127.0.0.1:1"),
     )
-    started = [cli.start(*arguments, "--json", env=env) for arguments, env, *_ in cases]
-    for process, (_, _, code, kind, words) in zip(started, cases, strict=True):
-        error = cli.end(process, code=code).error
-        assert (error["kind"], error["exit_code"], error["retryable"]) == (kind, code, code in (6, 8))
+    results = finish(*(cli.start(*arguments, "--json", env=env) for arguments, env, *_ in cases))
+    for result, (_, _, code, kind, words) in zip(results, cases, strict=True):
+        error = result.error
+        assert (result.code, error["kind"], error["exit_code"]) == (code, kind, code)
+        assert error["retryable"] is (code in (6, 8))
         assert words in error["message"]
 
 

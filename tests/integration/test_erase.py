@@ -171,7 +171,7 @@ def test_a_memory_erased_while_pending_is_never_indexed(doors: Doors, stack: Ser
         embedder.failure = None
         memory.remember("Another one", wait=True)
         hasten_purges(stack)
-        eventually(lambda: scalar(stack, "SELECT count(*) FROM outbox") == 0)
+        eventually(lambda: scalar(stack, "SELECT count(*) FROM outbox WHERE memory_id = %s", gone) == 0)
         assert anywhere(stack, word) == []
         assert word not in str(embedder.calls)
 

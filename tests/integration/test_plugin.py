@@ -301,6 +301,7 @@ HOSTILE = [
 def test_hostile_memories_can_neither_close_the_block_nor_forge_headings(memory: biem.Memory) -> None:
     for text in HOSTILE:
         memory.remember(text, speaker="## Eve\n# forged" if "Forged" in text else "")
+    assert memory.flush()  # so that asking twice gives the same
     plugin = BIEMContextPlugin(memory, top_k=50)
     block = plugin.prepare_context("key")
     prompt = plugin.system_prompt(BASE, "key")

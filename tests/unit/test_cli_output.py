@@ -176,6 +176,8 @@ def test_global_options_may_stand_after_the_command(arguments: list[str], expect
     ("arguments", "words"),
     [
         (["frobnicate"], "No such command"),
+        ([], "say what to do"),
+        (["local"], "say what to do"),
         (["remember"], "Missing argument"),
         (["recall", "x", "--top-k", "many"], "Invalid value for '--top-k'"),
         (["remember", "x", "--at", "tomorrow"], "--at is not a time: 'tomorrow'; write it like 2025-03-14"),
