@@ -340,7 +340,7 @@ class Records(Protocol):
         """The persistent embedding cache: vectors by SHA-256 of the embedded text."""
 
     def save_vectors(self, model: str, vectors: Mapping[bytes, Vector]) -> None:
-        """Add to the persistent embedding cache; existing entries stay."""
+        """Add to the persistent embedding cache: vectors of texts that a memory has. Existing entries stay."""
 
     def active(self, model: str) -> Iterator[list[tuple[Node, str, Vector | None]]]:
         """Every active memory with its lexemes and cached vector, in batches: the source of a reindex."""

@@ -263,7 +263,7 @@ class PostgresRecords:
         return self._database.retrying(attempt)
 
     def done(self, jobs: Sequence[Job]) -> None:
-        self._database.execute(ALL_SCOPES, "done", ([job.key for job in jobs],))
+        self._database.execute("", "done", ([job.key for job in jobs],))
 
     def release(self, jobs: Sequence[Job], delay_s: float, reason: str, *, refund: bool) -> None:
         parameters = {
@@ -299,7 +299,7 @@ class PostgresRecords:
 
     def save_vectors(self, model: str, vectors: Mapping[bytes, Vector]) -> None:
         packed = [vector.astype("<f4").tobytes() for vector in vectors.values()]
-        self._database.execute("", "save_vectors", (model, list(vectors), packed))
+        self._database.execute(ALL_SCOPES, "save_vectors", (model, list(vectors), packed))
 
     def active(self, model: str) -> Iterator[list[tuple[Node, str, Vector | None]]]:
         after = _FIRST_ID

@@ -30,7 +30,6 @@ app = typer.Typer(
     name="biem",
     help="Long-term memory for LLM agents. Global options may stand before or after the command.",
     epilog=EPILOG,
-    no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -102,7 +101,7 @@ def run(arguments: Sequence[str]) -> int:
     """Run one command line; returns the exit code."""
     hoisted = hoist(arguments)
     try:
-        code = app(args=hoisted, prog_name="biem", standalone_mode=False)
+        code = app(args=hoisted or ["--help"], prog_name="biem", standalone_mode=False)
         if code == INTERRUPTED:
             raise KeyboardInterrupt
         return code if isinstance(code, int) else 0

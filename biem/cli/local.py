@@ -11,7 +11,7 @@ from biem.errors import StoreUnavailable
 if TYPE_CHECKING:
     from biem.bootstrap import Servers
 
-app = typer.Typer(help="The embedded servers: PostgreSQL, Valkey and Milvus Lite.", no_args_is_help=True)
+app = typer.Typer(help="The embedded servers: PostgreSQL, Valkey and Milvus Lite.")
 
 
 @app.command("up")

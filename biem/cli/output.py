@@ -161,7 +161,7 @@ class Output:
         if isinstance(error, BiemError):
             code, retryable, message = error.exit_code, error.retryable, str(error)
         elif isinstance(error, USAGE_ERROR):
-            code, message = 2, str(getattr(error, "format_message", lambda: error)()) or "say what to do"
+            code, message = 2, str(getattr(error, "format_message", lambda: error)())
         elif isinstance(error, KeyboardInterrupt):
             kind, code, message = "Interrupted", INTERRUPTED, "interrupted; what was acknowledged is kept"
         else:

@@ -808,12 +808,14 @@ class TestJobs:
 
 class TestVectors:
     @pytest.mark.req("G57", partly="persistent")
-    def test_vectors_round_trip_bit_for_bit_per_model(self, records: PostgresRecords) -> None:
-        # Given vectors with awkward numbers
+    def test_vectors_round_trip_bit_for_bit_per_model(self, records: PostgresRecords, scope: Scope) -> None:
+        # Given memories, and vectors of them with awkward numbers
         rng = np.random.default_rng(7)
         raw = rng.standard_normal((3, 384)).astype(np.float32)
         raw[0, :3] = (1e-38, -0.0, np.nextafter(np.float32(1), np.float32(2)))
-        vectors = {sha256(f"{new_id()}"): row for row in raw}
+        texts = [new_id() for _ in raw]
+        records.remember(scope, [write(text) for text in texts])
+        vectors = {sha256(text): row for text, row in zip(texts, raw, strict=True)}
 
         # When they are saved and loaded
         records.save_vectors(MODEL, vectors)
@@ -826,9 +828,11 @@ class TestVectors:
         assert all(row.dtype == np.float32 for row in loaded.values())
         assert records.load_vectors("another-model", list(vectors)) == {}
 
-    def test_an_existing_vector_stays(self, records: PostgresRecords) -> None:
-        # Given a cached vector
-        key = sha256(new_id())
+    def test_an_existing_vector_stays(self, records: PostgresRecords, scope: Scope) -> None:
+        # Given a memory with a cached vector
+        text = new_id()
+        remember(records, scope, text)
+        key = sha256(text)
         records.save_vectors(MODEL, {key: unit(1, 0)})
 
         # When another is saved for the same text
@@ -992,10 +996,9 @@ class TestErase:
         claimed = claim_all(jobs)
         jobs.erase(scope, memory_id, 0.0)
 
-        # When the worker goes on: saves the vector, completes, and later the purge is done
+        # When the worker goes on: saves the vector and completes
         jobs.save_vectors(MODEL, {sha256("embarrassing"): unit(1, 0)})
         jobs.complete(encoded(claimed))
-        jobs.done([job for job in claim_all(jobs) if job.task == "purge"])
 
         # Then the vector, which tells nearly as much as the text, is gone
         assert jobs.load_vectors(MODEL, [sha256("embarrassing")]) == {}

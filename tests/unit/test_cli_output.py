@@ -176,8 +176,8 @@ def test_global_options_may_stand_after_the_command(arguments: list[str], expect
     ("arguments", "words"),
     [
         (["frobnicate"], "No such command"),
-        ([], "say what to do"),
-        (["local"], "say what to do"),
+        ([], "Missing command"),
+        (["local"], "Missing command"),
         (["remember"], "Missing argument"),
         (["recall", "x", "--top-k", "many"], "Invalid value for '--top-k'"),
         (["remember", "x", "--at", "tomorrow"], "--at is not a time: 'tomorrow'; write it like 2025-03-14"),
@@ -190,6 +190,11 @@ def test_a_wrong_command_line_is_exit_2(arguments: list[str], words: str, capsys
     stdout, stderr = capsys.readouterr()
     assert stdout == ""
     assert words in json.loads(stderr)["error"]["message"]
+
+
+def test_the_bare_command_shows_its_help(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run([]) == 0
+    assert "Exit codes" in capsys.readouterr().out
 
 
 def test_version_needs_nothing(capsys: pytest.CaptureFixture[str]) -> None:

@@ -117,15 +117,8 @@ WHERE m.id = r.id AND m.status = 'pending'
 -- existing: which of these ids are memories
 SELECT id::text FROM memories WHERE id = ANY (%s::uuid[])
 
--- done: jobs that are finished; with a purge goes a vector that no memory needs
-WITH finished AS (
-    DELETE FROM outbox WHERE id = ANY (%s) RETURNING id, task, embed_sha
-), vectors AS (
-    DELETE FROM embeddings e USING finished f
-    WHERE f.task = 'purge' AND e.sha256 = f.embed_sha
-        AND NOT EXISTS (SELECT FROM memories m WHERE m.embed_sha = e.sha256)
-)
-SELECT id FROM finished
+-- done: jobs that are finished
+DELETE FROM outbox WHERE id = ANY (%s) RETURNING id
 
 -- release: jobs that wait for another time
 UPDATE outbox SET due_at = clock_timestamp() + make_interval(secs => %(delay_s)s), last_error = %(reason)s,
@@ -153,8 +146,10 @@ WHERE dead_at IS NULL AND task = 'encode' AND (%(ns)s::text IS NULL OR ns = %(ns
 -- load_vectors: the persistent embedding cache
 SELECT sha256, vector FROM embeddings WHERE model = %s AND sha256 = ANY (%s)
 
--- save_vectors: add to the persistent embedding cache
-INSERT INTO embeddings (model, sha256, vector) SELECT %s, sha, vec FROM unnest(%s::bytea[], %s::bytea[]) AS v (sha, vec)
+-- save_vectors: add to the persistent embedding cache what a memory needs; the lock makes an erasure wait, or us see it
+INSERT INTO embeddings (model, sha256, vector)
+SELECT %s, sha, vec FROM unnest(%s::bytea[], %s::bytea[]) AS v (sha, vec)
+WHERE EXISTS (SELECT FROM memories m WHERE m.embed_sha = v.sha FOR KEY SHARE)
 ON CONFLICT DO NOTHING
 
 -- active_page: active memories after an id, with their vectors
@@ -196,8 +191,8 @@ DELETE FROM memories WHERE ns = %(ns)s AND id = ANY (%(ids)s::uuid[])
 DELETE FROM scopes WHERE ns = %(ns)s AND NOT EXISTS (SELECT FROM memories WHERE ns = %(ns)s)
 
 -- erase_purge: look once more for vectors that a worker may have been writing meanwhile
-INSERT INTO outbox (task, memory_id, ns, embed_sha, due_at)
-SELECT 'purge', id, ns, embed_sha, clock_timestamp() + make_interval(secs => %(after_s)s)
+INSERT INTO outbox (task, memory_id, ns, due_at)
+SELECT 'purge', id, ns, clock_timestamp() + make_interval(secs => %(after_s)s)
 FROM memories WHERE id = ANY (%(ids)s::uuid[])
 
 -- erase_remains: rows left of an erased target, by table; what other memories share does not count

@@ -89,7 +89,6 @@ CREATE TABLE outbox (
     task       text NOT NULL CHECK (task IN ('encode', 'purge')),
     memory_id  uuid NOT NULL,
     ns         text NOT NULL,
-    embed_sha  bytea, -- of a purge: the vector that a worker may have saved after the erasure
     attempts   integer NOT NULL DEFAULT 0, -- claims that the row itself is to blame for
     claims     integer NOT NULL DEFAULT 0, -- all claims: who holds a job knows it by this number
     due_at     timestamptz NOT NULL DEFAULT now(), -- a lease moves it ahead, so an abandoned job comes due by itself
