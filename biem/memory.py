@@ -114,7 +114,8 @@ class Memory:
         `kind`: knowledge, skill, emotion, task, event; unset, a text with a speaker, conversation or chat source is an
         `event` (a message), any other is `knowledge` (a fact). A fact repeated in one scope is the same memory;
         messages never are, unless `ref`, your own id, says so. `importance`: 1–5. `at`: when it was said, default now.
-        `layer`: core, session, short_term, long_term. Raises `InvalidInput`, `RefConflict`, `StoreUnavailable`.
+        `layer`: core, session, short_term, long_term. Raises `InvalidInput`, `RefConflict` and `StoreUnavailable`;
+        after the last the text may be stored or not: with a `ref`, repeating the call cannot store it twice.
         """
         memory_id = self._parts.writer.remember(
             self.bound_to,

@@ -3,14 +3,16 @@
 import asyncio
 import logging
 import threading
+import time
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterator, MutableMapping
 from contextlib import asynccontextmanager, contextmanager
-from datetime import datetime
+from datetime import UTC, datetime
 from types import TracebackType
 from typing import Any, Self
 
 from biem.config import memory_is_disabled
+from biem.domain.node import new_id
 from biem.engine.context import Context
 from biem.errors import BiemError, InvalidInput
 from biem.memory import Memory
@@ -49,6 +51,7 @@ class BIEMContextPlugin:
         self._top_k = top_k
         self._budget_tokens = budget_tokens
         self._lock = threading.Lock()
+        self._connecting = threading.Lock()
         self._memory: Memory | None = None
         self._unsaved: deque[dict[str, Any]] = deque(maxlen=_MAX_UNSAVED)
 
@@ -138,6 +141,8 @@ class BIEMContextPlugin:
         if not self._enabled or not text.strip():
             return None
         message = {"text": text, "conversation": self._conversation, **details}
+        message["at"] = details["at"] or self._now()  # a message stored late keeps its time
+        message["ref"] = details["ref"] or new_id()  # one whose acknowledgement was lost is not stored twice
         with self._lock:  # one at a time keeps the order of a conversation
             self._unsaved.append(message)
             return self._save()
@@ -147,10 +152,7 @@ class BIEMContextPlugin:
         while self._unsaved:
             message = self._unsaved[0]
             try:
-                memory = self._connected()
-                if message["at"] is None:  # a message saved late keeps the time it was first tried
-                    message["at"] = memory.now()
-                memory_id = memory.remember(**message)
+                memory_id = self._connected().remember(**message)
             except InvalidInput:
                 logger.exception("message not remembered")
                 memory_id = None
@@ -161,9 +163,15 @@ class BIEMContextPlugin:
         return memory_id
 
     def _connected(self) -> Memory:
-        if self._memory is None:
-            self._memory = self._source if isinstance(self._source, Memory) else self._source()
-        return self._memory
+        with self._connecting:
+            if self._memory is None:
+                self._memory = self._source if isinstance(self._source, Memory) else self._source()
+            return self._memory
+
+    def _now(self) -> datetime:
+        """The memory's time or, before there is a memory, the machine's."""
+        known = self._source if isinstance(self._source, Memory) else self._memory
+        return known.now() if known is not None else datetime.fromtimestamp(time.time_ns() / 1e9, UTC)
 
     # -- the same for asynchronous agents ---------------------------------------------------------------------------
 

@@ -109,7 +109,7 @@ class Database:
         """One statement that sees `scopes`, in one transaction and one round trip."""
 
         def attempt() -> psycopg.Cursor[Row]:
-            with self.connection() as connection, connection.pipeline(), connection.transaction():
+            with self.connection() as connection, connection.pipeline():  # one implicit transaction
                 if scopes:
                     connection.execute(self.sql["see_scopes"], (scopes,))
                 return connection.execute(self.sql[name], parameters)

@@ -65,6 +65,13 @@ class PostgresRecords:
                             self._sql["ensure_scope"], (scope.ns, scope.tenant, scope.user, scope.project)
                         )
                     self._known_scopes.add(scope.ns)
+                if len(rows) == 1:
+                    with connection.pipeline():  # one implicit transaction, one round trip
+                        connection.execute(self._sql["see_scopes"], (scope.ns,))
+                        connection.execute(self._sql["lock_scope"], (scope.ns,))
+                        result = connection.execute(self._sql["remember"], rows[0])
+                    if result.fetchone() is not None:
+                        return [Written(writes[0].id, True)]
                 with connection.pipeline(), connection.transaction():
                     connection.execute(self._sql["see_scopes"], (scope.ns,))
                     lock = connection.execute(self._sql["lock_scope"], (scope.ns,))

@@ -1163,7 +1163,7 @@ class TestOperation:
 
         def cut() -> None:
             nonlocal cuts
-            while not over.wait(0.15):
+            while not over.wait(0.02):
                 row = admin.execute(
                     "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity"
                     " WHERE datname = current_database() AND application_name = 'biem'"

@@ -60,7 +60,7 @@ def texts(hits: biem.Hits) -> list[str]:
 # -- found at once, by words and by meaning ---------------------------------------------------------------------------
 
 
-@pytest.mark.req("D5")
+@pytest.mark.req("D5", partly="read-your-writes")
 def test_what_was_just_written_is_found_at_once_in_this_process_another_memory_and_another_process(
     home: Path, stack: Servers
 ) -> None:
@@ -81,14 +81,15 @@ def test_what_was_just_written_is_found_at_once_in_this_process_another_memory_a
             assert line(other) == written
 
 
-@pytest.mark.req("D5")
+@pytest.mark.req("D5", partly="read-your-writes")
 def test_what_another_process_wrote_is_found_at_once(home: Path, memory: biem.Memory) -> None:
     with process("remember", home, memory.bound_to.user, "The spare key lies under the blue pot") as other:
         written = line(other)
         assert [hit.node.id for hit in memory.recall("spare key")] == [written]
 
 
-@pytest.mark.req("X3", "X29", partly="the nearest is first, whatever its words")
+@pytest.mark.req("X3")
+@pytest.mark.req("X29", partly="the nearest is first, whatever its words")
 def test_once_indexed_a_memory_is_found_by_meaning(home: Path, stack: Servers) -> None:
     with biem.connect(Settings(home=home), scope=biem.Scope(user="by meaning"), embedder=Synonyms()) as memory:
         ids = [memory.remember(text) for text in ("My car is red", "The river is long", "Rain fell in May")]
@@ -157,7 +158,8 @@ def diary(memory: biem.Memory) -> biem.Memory:
     return memory
 
 
-@pytest.mark.req("B43", "M34", partly="filters")
+@pytest.mark.req("B43")
+@pytest.mark.req("M34", partly="filters")
 @pytest.mark.parametrize("indexed", [False, True])
 def test_filters_hold_before_and_after_indexing(diary: biem.Memory, indexed: bool) -> None:
     if indexed:
@@ -183,7 +185,8 @@ def test_filters_hold_before_and_after_indexing(diary: biem.Memory, indexed: boo
     assert len(diary.recall("tea note")) == 10
 
 
-@pytest.mark.req("A14", "A15", "A16", "A17", "A18")
+@pytest.mark.req("A14", "A15", "A16", "A17")
+@pytest.mark.req("A18", partly="the hash; the anchors are tested with the analyzer")
 def test_originals_come_only_when_asked_for_and_byte_for_byte(memory: biem.Memory) -> None:
     original = "The treaty:\r\n\t“Article 7” — 50 % of １００，０００ €\u3000 e\u0301\u2028end  "
     memory.remember(original, wait=True)
@@ -211,7 +214,7 @@ def test_originals_come_only_when_asked_for_and_byte_for_byte(memory: biem.Memor
 
 
 @pytest.mark.req("X4", partly="counts; promotion comes with tiers")
-@pytest.mark.req("X33")
+@pytest.mark.req("X33", partly="counters")
 def test_a_recall_is_counted_without_touching_the_vector(
     memory: biem.Memory, embedder: WordEmbedder, stack: Servers
 ) -> None:
@@ -234,7 +237,7 @@ def test_a_recall_is_counted_without_touching_the_vector(
 # -- one or two -------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.req("X30")
+@pytest.mark.req("X30", partly="links come later")
 def test_a_repeated_fact_is_one_memory_also_when_many_write_it_at_once(memory: biem.Memory, stack: Servers) -> None:
     with ThreadPoolExecutor(8) as threads:
         ids = set(threads.map(lambda _: memory.remember("Water boils at 100 °C"), range(24)))
@@ -460,7 +463,7 @@ def test_memories_indexed_by_a_process_with_another_model_are_still_found(home: 
 # -- scope ------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.req("C24")
+@pytest.mark.req("C24", partly="what a recall may read")
 def test_a_project_reads_the_users_own_level_and_no_other(memory: biem.Memory) -> None:
     own, project, sibling = memory, memory.scope(project="p"), memory.scope(project="q")
     stranger = memory.scope(user="stranger", project="p")

@@ -306,7 +306,7 @@ def test_while_the_embedder_fails_memories_wait_findable_by_words_and_all_get_re
     assert np.allclose(np.linalg.norm([row["dense"] for row in rows], axis=1), 1.0, atol=1e-3)
 
 
-@pytest.mark.req("X49")
+@pytest.mark.req("X49", partly="seconds, not five minutes")
 def test_an_embedder_that_fails_does_not_slow_the_reply_path(memory: biem.Memory, embedder: WordEmbedder) -> None:
     memory.remember("Salt preserves", wait=True)
     embedder.failure = EmbedderUnavailable("429 Too Many Requests")

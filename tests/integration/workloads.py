@@ -228,17 +228,19 @@ class Door:
                     if not data:
                         _cut((client, server))
                         return
-                    key.data.sendall(data)
                     met = met or (bool(self._swallow) and self._swallow in data)
-                    if met and key.fileobj is client and b"COMMIT" in data:
-                        answer = b""
-                        while b"COMMIT\0" not in answer:
-                            answer += server.recv(1 << 16)
+                    if not (met and key.fileobj is server and _COMMITTED in data):
+                        key.data.sendall(data)
+                    else:
                         if self._shut_then:
                             self.shut()
                         self._swallow = b""
                         _cut((client, server))
                         return
+
+
+_COMMITTED = b"Z\0\0\0\5I"
+"""PostgreSQL's ReadyForQuery outside a transaction: what was asked is done."""
 
 
 def _cut(pair: tuple[socket.socket, socket.socket]) -> None:
