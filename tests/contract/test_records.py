@@ -1163,7 +1163,7 @@ class TestOperation:
 
         def cut() -> None:
             nonlocal cuts
-            while not over.wait(0.02):
+            while not over.wait(0.08):
                 row = admin.execute(
                     "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity"
                     " WHERE datname = current_database() AND application_name = 'biem'"
@@ -1175,7 +1175,7 @@ class TestOperation:
 
         # When they write meanwhile
         def work(number: int) -> list[str]:
-            return [remember(writer, scope, f"{number}-{turn}", ref=f"{number}-{turn}") for turn in range(100)]
+            return [remember(writer, scope, f"{number}-{turn}", ref=f"{number}-{turn}") for turn in range(150)]
 
         cutter.start()
         try:
@@ -1187,9 +1187,9 @@ class TestOperation:
 
         # Then each is there exactly once, although connections were lost
         assert cuts > 0
-        assert len(set(ids)) == 300
-        assert _sequence(admin, scope) == list(range(1, 301))
-        assert len(candidates(writer, scope, ids=tuple(ids)).nodes) == 300
+        assert len(set(ids)) == 450
+        assert _sequence(admin, scope) == list(range(1, 451))
+        assert len(candidates(writer, scope, ids=tuple(ids)).nodes) == 450
 
     @pytest.mark.parametrize("what", ["get", "claim", "complete", "erase", "stats", "text_search", "touch"])
     def test_a_connection_lost_while_idle_costs_no_call(
