@@ -9,6 +9,9 @@ from biem.ports import Work
 logger = logging.getLogger("biem.worker")
 
 
+_LINGER_S = 0.01
+
+
 class InProcessQueue:
     """Runs work on one daemon thread: at once when woken, else every `poll_s`, for rows that nobody woke it for.
 
@@ -39,6 +42,8 @@ class InProcessQueue:
     def _loop(self, work: Work) -> None:
         pause = self._backoff_s
         while not self._stop.is_set():
+            if self._wake.is_set():  # let a burst of writes become one batch, and its writer have the interpreter
+                self._stop.wait(_LINGER_S)
             self._wake.clear()
             try:
                 busy = work() > 0

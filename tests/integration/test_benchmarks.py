@@ -77,8 +77,8 @@ def test_latency_measures_writes_and_searches_beside_the_bare_servers(tmp_path: 
     assert code == 0
     report = json.loads(out.read_text())
     rows = {row["system"]: row for row in report["rows"]}
-    assert rows["ack"]["n"] == 6
-    assert rows["ack-busy"]["n"] == 9
+    assert rows["ack"]["n"] == 15
+    assert rows["ack-after-search"]["n"] == 6
     assert rows["postgres-3-statements"]["n"] == 15
     assert rows["recall"]["n"] == rows["milvus-hybrid"]["n"] == rows["milvus-two-searches"]["n"] == 6
     assert report["ratios"]["recall/milvus-hybrid p50"] > 0

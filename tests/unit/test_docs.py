@@ -19,8 +19,6 @@ from biem.config import Settings
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([ROOT / "README.md", ROOT / "CHANGELOG.md", *(ROOT / "docs").rglob("*.md")])
 REFERENCE = (ROOT / "docs" / "reference.md").read_text(encoding="utf-8")
-WRITTEN_BY_TOOLS = {"docs/benchmarks.md"}
-"""Pages that a measurement writes: a link to them may be ahead of them."""
 
 
 def settings() -> Iterator[tuple[str, str, str]]:
@@ -128,8 +126,6 @@ def test_links_of_a_page_lead_somewhere(page: Path) -> None:
             continue
         path, _, fragment = link.partition("#")
         target = (page.parent / path).resolve() if path else page
-        if str(target.relative_to(ROOT)) in WRITTEN_BY_TOOLS and not target.exists():
-            continue
         assert target.exists(), f"{page.name} links to {link}"
         if fragment:
             assert fragment in anchors(target), f"{page.name} links to {link}, a heading that is not there"
