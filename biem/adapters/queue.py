@@ -9,7 +9,8 @@ from biem.ports import Work
 logger = logging.getLogger("biem.worker")
 
 
-_LINGER_S = 0.01
+_LINGER_S = 0.05
+"""A burst of writes becomes one batch instead of many, and its writer has the interpreter to itself meanwhile."""
 
 
 class InProcessQueue:
@@ -42,7 +43,7 @@ class InProcessQueue:
     def _loop(self, work: Work) -> None:
         pause = self._backoff_s
         while not self._stop.is_set():
-            if self._wake.is_set():  # let a burst of writes become one batch, and its writer have the interpreter
+            if self._wake.is_set():
                 self._stop.wait(_LINGER_S)
             self._wake.clear()
             try:
