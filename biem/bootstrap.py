@@ -10,6 +10,7 @@ from pathlib import Path
 from biem.adapters import embedded
 from biem.adapters.analyzers import RuleAnalyzer
 from biem.adapters.clock import SystemClock
+from biem.adapters.database import Database
 from biem.adapters.embedded import Status
 from biem.adapters.embedders import build
 from biem.adapters.migrations import migrate as apply_migrations
@@ -21,6 +22,7 @@ from biem.config import Settings, load_settings
 from biem.domain.scope import Scope
 from biem.engine.encode import Encoder
 from biem.engine.erase import Eraser
+from biem.engine.hotfeed import HotFeed
 from biem.engine.recall import Recaller
 from biem.engine.reindex import Reindexer
 from biem.engine.remember import Writer
@@ -126,17 +128,19 @@ def _assemble(
     policies = settings.policies
     telemetry = Telemetry()
     analyzer = RuleAnalyzer()
-    records = PostgresRecords(
+    database = Database(
         where.postgres_dsn,
-        clock=clock,
-        decay_per_hour=policies.energy.decay_per_hour,
         pool_size=settings.postgres_pool,
         retry_s=_EMBEDDED_RETRY_S if where.embedded else _REMOTE_RETRY_S,
-        model=embedder.info.id,
     )
-    stack.callback(records.close)
+    stack.callback(database.close)
+    records = PostgresRecords(
+        database, clock=clock, decay_per_hour=policies.energy.decay_per_hour, model=embedder.info.id
+    )
     hot = RedisHotStore(where.redis_url, timeout_s=_REDIS_TIMEOUT_S)
     stack.callback(hot.close)
+    feed = HotFeed(hot, window=policies.write.hot_window)
+    stack.callback(feed.close)
     index = MilvusIndex(
         where.milvus_uri,
         token=where.milvus_token,
@@ -173,7 +177,7 @@ def _assemble(
         queue=queue,
         writer=Writer(
             records=records,
-            hot=hot,
+            hot=feed,
             queue=queue,
             analyzer=analyzer,
             clock=clock,
@@ -190,7 +194,15 @@ def _assemble(
             policy=policies.recall,
             telemetry=telemetry,
         ),
-        eraser=Eraser(records=records, index=index, hot=hot, clock=clock, policy=policies.encode, telemetry=telemetry),
+        eraser=Eraser(
+            records=records,
+            index=index,
+            hot=hot,
+            feed=feed,
+            clock=clock,
+            policy=policies.encode,
+            telemetry=telemetry,
+        ),
         reindexer=Reindexer(records=records, index=index, embedder=embedder, encoder=encoder, telemetry=telemetry),
         clock=clock,
         policies=policies,

@@ -38,17 +38,15 @@ _FIRST_ID = "00000000-0000-0000-0000-000000000000"
 
 
 class PostgresRecords:
-    """The port `Records`; see `Database` for `pool_size` and `retry_s`. `model` is the embedder's id."""
+    """The port `Records`. `model` is the embedder's id. The database is shared with other adapters."""
 
-    def __init__(
-        self, dsn: str, *, clock: Clock, decay_per_hour: float, pool_size: int, retry_s: float, model: str = ""
-    ) -> None:
+    def __init__(self, database: Database, *, clock: Clock, decay_per_hour: float, model: str = "") -> None:
         self._model = model
         self._clock = clock
         self._decay = decay_per_hour
         self._known_scopes: set[str] = set()
-        self._database = Database(dsn, pool_size=pool_size, retry_s=retry_s)
-        self._sql = self._database.sql
+        self._database = database
+        self._sql = database.sql
 
     # -- writing ----------------------------------------------------------------------------------------------------
 

@@ -6,6 +6,7 @@ from dataclasses import asdict
 from biem.domain.node import Receipt, StoreCount, new_id, parse_id
 from biem.domain.policy import EncodePolicy
 from biem.domain.scope import Scope
+from biem.engine.hotfeed import HotFeed
 from biem.errors import NotFound, StoreUnavailable
 from biem.ports import Clock, HotStore, Records, VectorIndex
 from biem.telemetry import Telemetry
@@ -20,6 +21,7 @@ class Eraser:
         records: Records,
         index: VectorIndex,
         hot: HotStore,
+        feed: HotFeed,
         clock: Clock,
         policy: EncodePolicy,
         telemetry: Telemetry,
@@ -27,6 +29,7 @@ class Eraser:
         self._records = records
         self._index = index
         self._hot = hot
+        self._feed = feed
         self._clock = clock
         self._policy = policy
         self._telemetry = telemetry
@@ -42,6 +45,7 @@ class Eraser:
             if target is not None and not erasure.ids:
                 raise NotFound(f"no memory {target} in scope {scope}")
             ids = erasure.ids
+            self._feed.settle()  # nothing written before may reach HotKV after it was cleared
             counts = [
                 self._clear("milvus", lambda: self._index.count(ids), lambda: self._index.purge(ids)),
                 self._clear(

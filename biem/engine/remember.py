@@ -6,7 +6,6 @@ transaction of Records (architecture D2). All else is a projection and may fail 
 
 import hashlib
 import json
-import logging
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
@@ -18,11 +17,10 @@ from biem.domain.node import KINDS, LAYERS, Draft, new_id, require_importance, r
 from biem.domain.policy import WritePolicy
 from biem.domain.scope import Scope
 from biem.domain.text import cut_bytes, require_clean
-from biem.errors import BiemError, InvalidInput
-from biem.ports import Analyzer, Clock, HotEntry, HotStore, JobQueue, Records, Write
+from biem.engine.hotfeed import HotFeed
+from biem.errors import InvalidInput
+from biem.ports import Analyzer, Clock, HotEntry, JobQueue, Records, Write
 from biem.telemetry import Telemetry
-
-logger = logging.getLogger("biem.remember")
 
 _CHAT_SOURCES = ("user", "assistant")
 _ARGUMENTS = tuple(field.name for field in fields(Draft))
@@ -35,7 +33,7 @@ class Writer:
         self,
         *,
         records: Records,
-        hot: HotStore,
+        hot: HotFeed,
         queue: JobQueue,
         analyzer: Analyzer,
         clock: Clock,
@@ -82,11 +80,7 @@ class Writer:
         written = self._records.remember(scope, writes)
         created = [write for write, result in zip(writes, written, strict=True) if result.created]
         if created:
-            try:
-                entries = [HotEntry(write.id, write.lexemes) for write in created]
-                self._hot.push(scope, entries, self._policy.hot_window)
-            except BiemError as error:  # acknowledged all the same: pending rows are found in Records
-                logger.warning("HotKV not updated: %s", error)
+            self._hot.push(scope, [HotEntry(write.id, write.lexemes) for write in created])
             self._queue.wake()
         return [result.id for result in written]
 

@@ -12,6 +12,7 @@ import pytest
 from psycopg import sql
 from psycopg.conninfo import make_conninfo
 
+from biem.adapters.database import Database
 from biem.adapters.migrations import migrate
 from biem.adapters.postgres import PostgresRecords
 from biem.bootstrap import Servers
@@ -109,6 +110,14 @@ def database(stack: Servers) -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
+def pool(database: str) -> Iterator[Database]:
+    """Connections that adapters of one process share, as the service."""
+    opened = Database(database, pool_size=4, retry_s=10.0)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture(scope="session")
 def records(database: str) -> Iterator[PostgresRecords]:
     """One adapter for tests that do not care about connections and time."""
     opened = build_records(database)
@@ -156,4 +165,5 @@ def build_records(
     dsn: str, *, clock: Clock | None = None, pool_size: int = 4, retry_s: float = 10.0
 ) -> PostgresRecords:
     """The adapter as bootstrap builds it."""
-    return PostgresRecords(dsn, clock=clock or HeldClock(), decay_per_hour=0.1, pool_size=pool_size, retry_s=retry_s)
+    database = Database(dsn, pool_size=pool_size, retry_s=retry_s)
+    return PostgresRecords(database, clock=clock or HeldClock(), decay_per_hour=0.1)

@@ -9,7 +9,7 @@ LONGER = {
     "adapters/postgres.py": "one port, one method a statement of queries.sql",
     "adapters/milvus.py": "one port on one client, with its timeouts and recoveries",
     "memory.py": "the facade: signatures and docstrings of every use case",
-    "ports.py": "all ports in one file, each sentence a contract",
+    "ports/__init__.py": "the ports of the main job in one file, each sentence a contract",
 }
 
 

@@ -10,6 +10,7 @@ from biem.adapters.analyzers import RuleAnalyzer
 from biem.domain.node import Draft
 from biem.domain.policy import WritePolicy
 from biem.domain.scope import Scope
+from biem.engine.hotfeed import HotFeed
 from biem.engine.remember import Writer
 from biem.errors import InvalidInput, StoreUnavailable
 from biem.ports import HotEntry, HotStore, JobQueue, Records, Write, Written
@@ -72,10 +73,11 @@ class Room:
 
     def __init__(self, policy: WritePolicy | None = None) -> None:
         self.table, self.hot, self.bell, self.clock = Table(), Hot(), Bell(), HeldClock()
+        self.feed = HotFeed(cast(HotStore, self.hot), window=256)
         self.telemetry = Telemetry()
         self.writer = Writer(
             records=cast(Records, self.table),
-            hot=cast(HotStore, self.hot),
+            hot=self.feed,
             queue=cast(JobQueue, self.bell),
             analyzer=ANALYZER,
             clock=self.clock,
@@ -90,13 +92,20 @@ class Room:
         return self.writer.remember_many(SCOPE, items, None if report is None else report.append)
 
     @property
+    def pushed(self) -> list[HotEntry]:
+        self.feed.settle()
+        return self.hot.pushed
+
+    @property
     def last(self) -> Draft:
         return self.table.rows[-1].draft
 
 
 @pytest.fixture
-def room() -> Room:
-    return Room()
+def room() -> Iterator[Room]:
+    room = Room()
+    yield room
+    room.feed.close()
 
 
 def test_a_text_alone_is_enough(room: Room) -> None:
@@ -288,7 +297,7 @@ class TestKind:
 
         # Then nothing was added and nobody woken
         assert again == first
-        assert len(room.table.rows) == len(room.hot.pushed) == room.bell.rings == 1
+        assert len(room.table.rows) == len(room.pushed) == room.bell.rings == 1
 
     def test_different_facts_are_different_memories(self, room: Room) -> None:
         # Given facts that differ in a letter's case or a sign / When they are written / Then all are kept
@@ -312,7 +321,7 @@ class TestAcknowledgement:
         memory_id = room.remember("我爱 Peanuts", speaker="Li")
 
         # Then HotKV has its words, with the speaker's, and the bell rang
-        assert room.hot.pushed == [HotEntry(memory_id, " ".join(ANALYZER.lexemes("Li: 我爱 Peanuts")))]
+        assert room.pushed == [HotEntry(memory_id, " ".join(ANALYZER.lexemes("Li: 我爱 Peanuts")))]
         assert room.bell.rings == 1
 
     @pytest.mark.req("B7", partly="losing L1 loses no memory")
@@ -331,7 +340,7 @@ class TestAcknowledgement:
         # When a text is remembered / Then the caller hears it
         with pytest.raises(StoreUnavailable):
             room.remember("x")
-        assert room.hot.pushed == []
+        assert room.pushed == []
         assert room.bell.rings == 0
 
     @pytest.mark.req("C26", partly="initial energy")
@@ -435,12 +444,12 @@ class TestMany:
         # Given a batch with a fact twice / When it is remembered / Then ids repeat and HotKV has it once
         ids = room.many({"text": "same"}, {"text": "same"}, {"text": "other"})
         assert ids[0] == ids[1]
-        assert [entry.id for entry in room.hot.pushed] == [ids[0], ids[2]]
+        assert [entry.id for entry in room.pushed] == [ids[0], ids[2]]
 
 
 def _refused(room: Room, message: str, text: Any, **details: Any) -> None:
     with pytest.raises(InvalidInput, match=message):
         room.remember(text, **details)
     assert room.table.calls == []
-    assert room.hot.pushed == []
+    assert room.pushed == []
     assert room.bell.rings == 0

@@ -1,4 +1,4 @@
-"""Named SQL: `queries.sql` holds blocks headed `-- name: what it does`; Python assembles no SQL."""
+"""Named SQL: the files beside this one hold blocks headed `-- name: what it does`; Python assembles no SQL."""
 
 import re
 from functools import cache
@@ -10,9 +10,16 @@ _HEAD = re.compile(r"^-- ([a-z_]+): .*$", re.MULTILINE)
 
 @cache
 def queries() -> dict[str, LiteralString]:
-    """All blocks by name. `{node}` and `{where}` in a block stand for the blocks of these names."""
-    parts = _HEAD.split(files(__package__).joinpath("queries.sql").read_text(encoding="utf-8"))
-    blocks = {name: body.strip().removesuffix(";") for name, body in zip(parts[1::2], parts[2::2], strict=True)}
+    """All blocks of all files by name. `{node}` and `{where}` in a block stand for the blocks of these names."""
+    blocks: dict[str, LiteralString] = {}
+    for file in sorted(files(__package__).iterdir(), key=lambda entry: entry.name):
+        if not file.name.endswith(".sql"):
+            continue
+        parts = _HEAD.split(file.read_text(encoding="utf-8"))
+        for name, body in zip(parts[1::2], parts[2::2], strict=True):
+            if name in blocks:
+                raise ValueError(f"SQL block {name} of {file.name} is there twice")
+            blocks[name] = body.strip().removesuffix(";")
     node, where = blocks.pop("node"), blocks.pop("where")
     return {name: body.replace("{node}", node).replace("{where}", where) for name, body in blocks.items()}
 
