@@ -19,7 +19,7 @@ from pymilvus import DataType, Function, FunctionType, MilvusClient, MilvusExcep
 from biem.domain.scope import Scope
 from biem.domain.text import cut_bytes
 from biem.errors import ConfigError, EmbedderMismatch, StoreFull, StoreUnavailable
-from biem.ports import EmbedderInfo, Entry, Filter, Vector
+from biem.ports import EmbedderInfo, Entry, Filter, Vector, Vectors
 
 T = TypeVar("T")
 
@@ -188,20 +188,25 @@ class MilvusIndex:
                 return {}
             raise
 
+    def nearest(self, scope: Scope, vectors: Vectors, limit: int) -> list[dict[str, float]]:
+        return self._searches("dense", list(vectors), _expression([scope], Filter()), limit) if len(vectors) else []
+
     def _search(self, field: str, data: Any, scopes: Sequence[Scope], limit: int, where: Filter) -> dict[str, float]:
-        expression = _expression(scopes, where)
-        hits = self._call(
+        return self._searches(field, [data], _expression(scopes, where), limit)[0]
+
+    def _searches(self, field: str, data: list[Any], expression: str, limit: int) -> list[dict[str, float]]:
+        answers = self._call(
             lambda client: client.search(
                 self.collection,
-                [data],
+                data,
                 anns_field=field,
                 filter=expression,
                 limit=limit,
-                timeout=self._timeout_s,
+                timeout=self._timeout_s * max(1.0, len(data) / 8),
                 consistency_level="Bounded",
             )
         )
-        return {hit["id"]: float(hit["distance"]) for hit in hits[0]}
+        return [{hit["id"]: float(hit["distance"]) for hit in hits} for hits in answers]
 
     def purge(self, ids: Sequence[str]) -> None:
         for collection in self._collections():

@@ -163,6 +163,9 @@ class VectorIndex(Protocol):
     def dense(self, scopes: Sequence[Scope], vector: Vector, limit: int, where: Filter) -> dict[str, float]:
         """The ids with the highest cosine and their cosine, of these scopes only."""
 
+    def nearest(self, scope: Scope, vectors: Vectors, limit: int) -> list[dict[str, float]]:
+        """For each vector, in order, the `limit` ids of exactly this scope with the highest cosine, in one call."""
+
     def words(self, scopes: Sequence[Scope], lexemes: str, limit: int, where: Filter) -> dict[str, float]:
         """The ids with the highest BM25 score and that score, of these scopes only."""
 

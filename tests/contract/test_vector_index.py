@@ -10,6 +10,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from pymilvus import DataType, MilvusClient
 
@@ -368,6 +369,22 @@ class TestSearch:
         assert set(index.dense([scope], EAST, 2, ANY)) == {east.id, near.id}
 
     @pytest.mark.req("D6", partly="words, in both languages")
+    @pytest.mark.req("B40", partly="the nearest nodes of a batch")
+    def test_the_nearest_of_several_vectors_come_in_their_order_and_of_one_scope_only(
+        self, index: MilvusIndex, scope: Scope, other: Scope
+    ) -> None:
+        # Given rows of this scope, and one of another
+        east, north = entry(scope, EAST), entry(scope, NORTH)
+        index.insert([east, north, entry(other, EAST)], again=False)
+
+        # When two vectors are asked for at once
+        answers = index.nearest(scope, np.stack([NORTH, NEAR_EAST]), 1)
+
+        # Then each has its own nearest, with its cosine
+        assert [list(answer) for answer in answers] == [[north.id], [east.id]]
+        assert answers[1][east.id] == pytest.approx(float(NEAR_EAST @ EAST), abs=1e-5)
+        assert index.nearest(scope, np.empty((0, DIM), dtype=np.float32), 5) == []
+
     def test_words_finds_chinese_and_english_lexemes_of_the_analyzer(self, index: MilvusIndex, scope: Scope) -> None:
         # Given texts of both languages, tokenised as they are in production
         lexemes = RuleAnalyzer().lexemes
