@@ -6,13 +6,27 @@ No server URL set means the embedded servers under `home`. The source designs' o
 
 import json
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Literal, Self
 from urllib.parse import quote
 
 from pydantic import AliasChoices, BaseModel, Field, SecretStr, ValidationError, field_validator, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from biem.domain.policy import ContextPolicy, EncodePolicy, EnergyPolicy, Policies, RecallPolicy, WritePolicy
+from biem.domain.concept_policy import ConceptPolicy
+from biem.domain.night_policy import ConsolidationPolicy, FeedbackPolicy, SleepPolicy
+from biem.domain.policy import (
+    ConflictPolicy,
+    ContextPolicy,
+    EncodePolicy,
+    EnergyPolicy,
+    GraphPolicy,
+    Policies,
+    RecallPolicy,
+    RetentionPolicy,
+    TierPolicy,
+    WritePolicy,
+)
+from biem.domain.rank_policy import RankPolicy
 from biem.errors import ConfigError
 
 
@@ -34,6 +48,24 @@ class EmbedderSettings(BaseModel):
     devices: str = Field("", description="devices of bge, such as cpu or cuda:0; empty: the best there is")
     threads: int | None = Field(None, ge=1, description="CPU threads of a packaged model; unset: the cores, at most 4")
     cache_mb: int = Field(100, ge=0, description="in-process cache of vectors, in MB")
+
+
+class ReasonerSettings(BaseModel):
+    """The language model that may help; everything works without."""
+
+    url: SecretStr = Field(
+        SecretStr(""), description="base URL of an OpenAI-compatible chat endpoint; empty: no model is asked"
+    )
+    api_key: SecretStr = Field(SecretStr(""), description="key of the chat endpoint")
+    small_model: str = Field("", description="model for keywords and judgements; empty: the large one")
+    large_model: str = Field("", description="model for topics, merging and summaries; empty: the small one")
+    timeout_s: float = Field(30.0, gt=0, description="seconds for one call in the background")
+    reply_timeout_s: float = Field(1.0, gt=0, description="seconds that a reply may wait for the model")
+    retries: int = Field(2, ge=0, description="how often a call in the background is repeated after an outage")
+    pause_s: float = Field(30.0, ge=0, description="seconds for which a server that failed is left alone")
+    max_output_tokens: int = Field(1024, ge=16, description="longest answer, in tokens; thinking models need more")
+    daily_calls: int = Field(1000, ge=0, description="calls of one scope a day (UTC)")
+    daily_tokens: int = Field(1_000_000, ge=0, description="tokens of one scope a day, in and out (UTC)")
 
 
 class Settings(BaseSettings):
@@ -79,15 +111,37 @@ class Settings(BaseSettings):
     user: str = Field("default", description="scope of calls that name none")
     project: str = Field("", description="scope of calls that name none; empty: the user's own level")
 
-    worker: bool = Field(True, description="false: this process only writes and reads; others index")
+    queue: Literal["thread", "celery", "none"] = Field(
+        "thread",
+        description="who works for this process: thread (itself), celery (workers, woken by it) or none "
+        "(others look for themselves)",
+    )
+    broker_url: SecretStr | None = Field(
+        None, description="broker of Celery, such as amqp://user@host//; unset: the Redis"
+    )
     close_timeout_s: float = Field(5.0, ge=0, description="how long closing waits for pending memories to be indexed")
+    metrics_port: int | None = Field(
+        None, ge=0, le=65535, description="port on which Prometheus may scrape this process; unset: none"
+    )
+    metrics_host: str = Field("127.0.0.1", description="address of that port; 0.0.0.0 in a container")
+    traces: bool = Field(False, description="true: hand every span to the OpenTelemetry SDK of the program")
 
     embedder: EmbedderSettings = EmbedderSettings()
+    reasoner: ReasonerSettings = ReasonerSettings()
     write: WritePolicy = WritePolicy()
     encode: EncodePolicy = EncodePolicy()
     recall: RecallPolicy = RecallPolicy()
+    ranking: RankPolicy = RankPolicy()
     context: ContextPolicy = ContextPolicy()
     energy: EnergyPolicy = EnergyPolicy()
+    tiers: TierPolicy = TierPolicy()
+    retention: RetentionPolicy = RetentionPolicy()
+    graph: GraphPolicy = GraphPolicy()
+    conflicts: ConflictPolicy = ConflictPolicy()
+    consolidation: ConsolidationPolicy = ConsolidationPolicy()
+    feedback: FeedbackPolicy = FeedbackPolicy()
+    sleep: SleepPolicy = SleepPolicy()
+    concepts: ConceptPolicy = ConceptPolicy()
 
     @field_validator("recall", mode="before")
     @classmethod
@@ -98,6 +152,17 @@ class Settings(BaseSettings):
                 return {**value, "strict_words": json.loads(words)}
             except ValueError:
                 raise ValueError('strict_words must be a JSON list such as ["exact", "原文"]') from None
+        return value
+
+    @field_validator("concepts", mode="before")
+    @classmethod
+    def _banned_from_json(cls, value: Any) -> Any:
+        """`BIEM_CONCEPTS__BANNED` is a JSON list, too."""
+        if isinstance(value, dict) and isinstance(words := value.get("banned"), str):
+            try:
+                return {**value, "banned": json.loads(words)}
+            except ValueError:
+                raise ValueError('banned must be a JSON list such as ["weather", "天气"]') from None
         return value
 
     @model_validator(mode="after")
@@ -138,7 +203,22 @@ class Settings(BaseSettings):
     @property
     def policies(self) -> Policies:
         """What the engine may know of the settings."""
-        return Policies(self.write, self.encode, self.recall, self.context, self.energy)
+        return Policies(
+            write=self.write,
+            encode=self.encode,
+            recall=self.recall,
+            ranking=self.ranking,
+            context=self.context,
+            energy=self.energy,
+            tiers=self.tiers,
+            retention=self.retention,
+            graph=self.graph,
+            conflicts=self.conflicts,
+            consolidation=self.consolidation,
+            feedback=self.feedback,
+            sleep=self.sleep,
+            concepts=self.concepts,
+        )
 
 
 class _Switch(BaseSettings):

@@ -35,6 +35,13 @@ class RefConflict(InvalidInput):
     http_status = 409
 
 
+class AlreadyDecided(InvalidInput):
+    """The conflict was resolved or ignored before; undo that first. Nothing was changed."""
+
+    exit_code = 4
+    http_status = 409
+
+
 class ConfigError(BiemError):
     """The settings cannot work; the message names the setting."""
 

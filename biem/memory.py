@@ -8,16 +8,29 @@ from datetime import datetime
 from types import TracebackType
 from typing import Any, Self
 
+from biem.domain.activation import Running
+from biem.domain.concept import Recollection
+from biem.domain.conflict import Conflict
+from biem.domain.link import Link
 from biem.domain.node import KINDS, Hits, Node, Receipt, parse_id, require_time
 from biem.domain.policy import Policies
 from biem.domain.scope import Scope
+from biem.engine.activation import Activator
+from biem.engine.association import Associations
 from biem.engine.context import Context, render
+from biem.engine.encode import Encoder
 from biem.engine.erase import Eraser
+from biem.engine.feedback import Feedback, Lesson
+from biem.engine.lifecycle import Lifecycle
 from biem.engine.recall import Recaller
 from biem.engine.reindex import Reindexer
+from biem.engine.related import Reminder
 from biem.engine.remember import Writer
+from biem.engine.resolution import Resolver
+from biem.engine.sleep import Sleeper, SleepReport, Upkeep
 from biem.errors import BiemError, InvalidInput, NotFound
 from biem.ports import Clock, DeadLetter, EmbedderInfo, Filter, JobQueue, Records
+from biem.ports.consolidation import Consolidations, CrystalFact
 from biem.telemetry import Telemetry
 
 _FAR_FUTURE_DAYS = 3_000_000
@@ -34,6 +47,18 @@ class Parts:
     recaller: Recaller
     eraser: Eraser
     reindexer: Reindexer
+    lifecycle: Lifecycle
+    associations: Associations
+    feedback: Feedback
+    resolver: Resolver
+    reminder: Reminder
+    activator: Activator
+    consolidations: Consolidations
+    sleeper: Sleeper
+    encoder: Encoder
+    upkeep: Upkeep
+    keeper: JobQueue
+    """Runs the background jobs that are due."""
     clock: Clock
     policies: Policies
     telemetry: Telemetry
@@ -44,6 +69,11 @@ class Parts:
     """Closes connections and leaves the embedded servers; called once, last."""
     wrote: threading.Event = field(default_factory=threading.Event)
     closed: threading.Event = field(default_factory=threading.Event)
+
+    def start(self) -> None:
+        """Begin background work, as far as this process does any."""
+        self.queue.start(self.encoder)
+        self.keeper.start(self.upkeep.tick)
 
 
 class Memory:
@@ -167,15 +197,17 @@ class Memory:
         speakers: Sequence[str] = (),
         conversations: Sequence[str] = (),
         tags: Sequence[str] = (),
+        as_of: datetime | None = None,
     ) -> Hits:
         """The memories that matter for a query, best first: at most `top_k` (default 10).
 
         Reads this scope and, from a project, the user's own. `since` ≤ `at` < `until`; `tags` must all be there; of
         `kinds`, `speakers` and `conversations` any may match. `mode="strict"` adds the originals, `"auto"` does so when
-        the query asks for them. `Hits.degraded` names what was down: the answer is then the best that was left.
+        the query asks for them. `as_of` answers with what held at that instant; without it, facts that no longer hold
+        are left out. `Hits.degraded` names what was down: the answer is then the best that was left.
         """
         parts = self._parts
-        where = self._filter(kinds, since, until, speakers, conversations, tags)
+        where = self._filter(kinds, since, until, speakers, conversations, tags, as_of)
         limit = parts.policies.recall.top_k if top_k is None else top_k
         return parts.recaller.recall(self.bound_to, query, top_k=limit, mode=mode, where=where)
 
@@ -192,6 +224,73 @@ class Memory:
         if node is None:
             raise NotFound(f"no memory {memory_id} in scope {self.bound_to}")
         return node
+
+    def feedback(
+        self,
+        useful: Sequence[str] = (),
+        useless: Sequence[str] = (),
+        *,
+        new: Sequence[str] = (),
+        turn: str | None = None,
+    ) -> Lesson:
+        """Tell which recalled memories were of use in a turn, and which were not.
+
+        Useful ones gain energy, stay longer and are linked more closely with each other and with `new` ones of the
+        turn; useless ones fade. `turn`, your name for the turn, makes a repeated call count once. Raises `NotFound`,
+        with nothing changed, for unknown ids.
+        """
+        return self._parts.feedback.learn(self.bound_to, useful, useless, new=new, turn=turn)
+
+    def related(self, text: str) -> list[Recollection]:
+        """What a text reminds of: topics of past conversation and what was said of them, best first."""
+        return self._parts.reminder.related(self.bound_to, text)
+
+    def running(self, message: str, *, conversation: str, history: str = "") -> tuple[Running, ...]:
+        """The memories on one's mind in this turn of a conversation: called up by the message or a turn or two ago."""
+        return self._parts.activator.activate(self.bound_to, conversation, message, history)
+
+    def links(self, memory_id: str) -> list[Link]:
+        """What a memory of this scope is linked with, closest first."""
+        parts = self._parts
+        node = self.get(memory_id)
+        parts.associations.refresh(self.bound_to)
+        return parts.associations.neighbours(self.bound_to, node.id)
+
+    def conflicts(self, *, status: str | None = "pending", limit: int = 100) -> list[Conflict]:
+        """Memories of this scope that contradict, update or repeat each other, newest first; status None: all.
+
+        A sure contradiction is decided at once, in favour of what was said later; the others wait for `resolve`.
+        """
+        return self._parts.resolver.find(self.bound_to, status=status, limit=limit)
+
+    def resolve(self, conflict_id: str, resolution: str) -> Conflict:
+        """Decide a conflict: keep_new, keep_old, merge, keep_both or ignore; `undo` takes it back."""
+        return self._parts.resolver.resolve(self.bound_to, conflict_id, resolution)
+
+    def undo(self, conflict_id: str) -> Conflict:
+        """Take a decision about a conflict back, whoever made it: both memories are as they were before."""
+        return self._parts.resolver.undo(self.bound_to, conflict_id)
+
+    def facts(self, limit: int = 100) -> list[CrystalFact]:
+        """What was distilled from memories of this scope that are used together."""
+        return self._parts.consolidations.facts(self.bound_to, limit)
+
+    def archive(self, memory_id: str, reason: str = "") -> bool:
+        """Forget a memory: it is no answer any more, and `restore` brings it back. False if it was archived already."""
+        return self._parts.lifecycle.archive(self.bound_to, memory_id, reason)
+
+    def restore(self, memory_id: str) -> bool:
+        """Bring an archived memory back; recall finds it at once. False if it was not archived."""
+        done = self._parts.lifecycle.restore(self.bound_to, memory_id)
+        self._all.wrote.set()
+        return done
+
+    def sleep(self) -> SleepReport:
+        """Do all background work of this scope now, in order: build, consolidate, forget, mend. Never raises.
+
+        It also happens by itself; a second sleep right after the first changes nothing.
+        """
+        return self._parts.sleeper.sleep(self.bound_to)
 
     def erase(self, target: str | Scope) -> Receipt:
         """Destroy one memory of this scope by its id, or everything of a scope, in every store; returns the proof.
@@ -262,6 +361,7 @@ class Memory:
             pass  # a server is down: nothing that was acknowledged is lost
         finally:
             parts.closed.set()
+            parts.keeper.stop(parts.close_timeout_s)
             parts.queue.stop(parts.close_timeout_s)
             parts.recaller.close()
             parts.release()
@@ -289,6 +389,7 @@ class Memory:
         speakers: Sequence[str],
         conversations: Sequence[str],
         tags: Sequence[str],
+        as_of: datetime | None,
     ) -> Filter:
         for kind in kinds:
             if kind not in KINDS:
@@ -301,4 +402,5 @@ class Memory:
             tuple(tags),
             None if since is None else require_time(since, "since", now, _FAR_FUTURE_DAYS),
             None if until is None else require_time(until, "until", now, _FAR_FUTURE_DAYS),
+            None if as_of is None else require_time(as_of, "as_of", now, _FAR_FUTURE_DAYS),
         )

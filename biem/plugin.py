@@ -2,24 +2,30 @@
 
 import asyncio
 import logging
+import re
 import threading
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Iterator, MutableMapping
+from collections.abc import AsyncIterator, Callable, Iterator, MutableMapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from types import TracebackType
 from typing import Any, Self
 
 from biem.config import memory_is_disabled
-from biem.domain.node import new_id
+from biem.domain.node import Hit, new_id
+from biem.engine.activation import render
 from biem.engine.context import Context
+from biem.engine.echo import echoed
 from biem.errors import BiemError, InvalidInput
 from biem.memory import Memory
 
 logger = logging.getLogger("biem.plugin")
 
 _MAX_UNSAVED = 1_000
+_RUNNING_CHARS = 200
+_CHINESE = re.compile("[\u4e00-\u9fff]")
 _UNSTORABLE = dict.fromkeys((0, *range(0xD800, 0xE000)), "\N{REPLACEMENT CHARACTER}")
 
 
@@ -28,12 +34,24 @@ def _storable(text: str) -> str:
     return text.translate(_UNSTORABLE)
 
 
+@dataclass(frozen=True, slots=True)
+class _Turn:
+    """What was injected for one input, until its reply came."""
+
+    question: str
+    hits: tuple[Hit, ...]
+    name: str
+
+
 class BIEMContextPlugin:
     """Takes in each message and hands over the block for the next model call.
 
     `source` is a Memory or a function that makes one (such as `biem.connect`), called at first use. With
     `DISABLE_MEMORY=true` (or `enabled=False`) it is never called and every method does nothing. A message that cannot
     be stored, because a server is down, is kept in this process (the last 1,000) and stored before the next one.
+
+    `running=True` appends the memories that are on this conversation's mind and not in the block. `auto_feedback=True`
+    calls an injected memory useful when the reply says a name, number or symbol that only this memory has.
     """
 
     def __init__(
@@ -44,12 +62,17 @@ class BIEMContextPlugin:
         enabled: bool | None = None,
         top_k: int | None = None,
         budget_tokens: int | None = None,
+        running: bool = False,
+        auto_feedback: bool = False,
     ) -> None:
         self._source = source
         self._enabled = not memory_is_disabled() if enabled is None else enabled
         self._conversation = conversation
         self._top_k = top_k
         self._budget_tokens = budget_tokens
+        self._running = running
+        self._auto_feedback = auto_feedback
+        self._turn: _Turn | None = None
         self._lock = threading.Lock()
         self._connecting = threading.Lock()
         self._memory: Memory | None = None
@@ -59,6 +82,12 @@ class BIEMContextPlugin:
     def unsaved(self) -> int:
         """Messages waiting in this process for a server to come back."""
         return len(self._unsaved)
+
+    @property
+    def injected(self) -> tuple[str, ...]:
+        """Ids of the memories in the last block, until the reply to it was recorded: candidates for `feedback`."""
+        turn = self._turn
+        return tuple(hit.node.id for hit in turn.hits) if turn else ()
 
     def close(self) -> None:
         """Store what waits, if that is possible now, and close the memory if it was opened here. Idempotent."""
@@ -85,13 +114,29 @@ class BIEMContextPlugin:
     def recall_context(self, user_input: str) -> Context:
         """As `prepare_context`, with the hits it shows."""
         text = _storable(user_input)
+        self._turn = None
         if not self._enabled or not text.strip():
             return Context("", ())
         try:
-            return self._connected().context(text, top_k=self._top_k, budget_tokens=self._budget_tokens)
+            memory = self._connected()
+            block = memory.context(text, top_k=self._top_k, budget_tokens=self._budget_tokens)
         except BiemError as error:
             logger.warning("no memories for this turn: %s", error)
             return Context("", ())
+        self._turn = _Turn(text, block.hits, new_id())
+        return self._with_running(memory, text, block) if self._running else block
+
+    def _with_running(self, memory: Memory, text: str, block: Context) -> Context:
+        """The block, then the memories on this conversation's mind that it does not have."""
+        try:
+            items = memory.running(text, conversation=self._conversation)
+        except BiemError as error:
+            logger.warning("no running memories for this turn: %s", error)
+            return block
+        shown = {hit.node.id for hit in block.hits}
+        new = [item for item in items if not (item.sources and shown.issuperset(item.sources))]
+        section = render(new, "zh" if _CHINESE.search(text) else "en", _RUNNING_CHARS)
+        return replace(block, text="\n\n".join(part for part in (block.text, section) if part))
 
     def system_prompt(self, base: str, user_input: str) -> str:
         """`base`, then after a blank line the memory block; just `base` when there is none."""
@@ -133,8 +178,26 @@ class BIEMContextPlugin:
     def record_assistant_message(
         self, content: str, *, speaker: str = "", at: datetime | None = None, ref: str | None = None
     ) -> str | None:
-        """Remember what the assistant said; as `record_user_message`."""
-        return self._record(content, source="assistant", speaker=speaker, at=at, ref=ref)
+        """Remember what the assistant said; as `record_user_message`. Ends the turn: see `auto_feedback`."""
+        turn, self._turn = self._turn, None
+        memory_id = self._record(content, source="assistant", speaker=speaker, at=at, ref=ref)
+        if self._auto_feedback and turn is not None and (useful := echoed(turn.hits, turn.question, content)):
+            self.feedback(useful, turn=turn.name)
+        return memory_id
+
+    def feedback(self, useful: Sequence[str] = (), useless: Sequence[str] = (), *, turn: str | None = None) -> bool:
+        """Tell which injected memories were of use, by id; False when nothing was learnt, and the log says why.
+
+        `turn`, your name for the turn, makes a repeated call count once.
+        """
+        if not self._enabled:
+            return False
+        try:
+            self._connected().feedback(useful, useless, turn=turn)
+        except BiemError as error:
+            logger.warning("nothing learnt from this turn: %s", error)
+            return False
+        return True
 
     def _record(self, content: str, **details: Any) -> str | None:
         text = _storable(content)

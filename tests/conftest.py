@@ -1,5 +1,6 @@
-"""Real servers for every test above the unit tests: one embedded stack a session, one scope a test."""
+"""Real servers for every test above the unit tests: one set a session (see `servers.py`), one scope a test."""
 
+import os
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
@@ -7,16 +8,27 @@ from pathlib import Path
 import pytest
 
 import biem
-from biem.bootstrap import Servers, servers
-from biem.config import Settings
+from biem.bootstrap import Servers
 from tests.fakes import WordEmbedder
+from tests.servers import Choice, Configure, Testbed, choose, docker_answers, started
+
+CHOICE = pytest.StashKey[Choice]()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Decide which servers the session runs on."""
+    config.stash[CHOICE] = choose(os.environ, docker_answers)
+
+
+def pytest_report_header(config: pytest.Config) -> str:
+    """Say which."""
+    choice = config.stash[CHOICE]
+    return f"servers: {choice.kind} ({choice.why})"
 
 
 @pytest.fixture(autouse=True)
 def _no_settings_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
     """A developer's own environment must not decide what a test does."""
-    import os
-
     for name in os.environ:
         if name.startswith(("BIEM_", "MILVUS_", "POSTGRES_", "DISABLE_MEMORY")):
             monkeypatch.delenv(name)
@@ -29,12 +41,28 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def stack(home: Path) -> Iterator[Servers]:
+def testbed(request: pytest.FixtureRequest, home: Path) -> Iterator[Testbed]:
+    """The session's servers, and what can be done to them."""
+    with started(request.config.stash[CHOICE], home) as bed:
+        yield bed
+
+
+@pytest.fixture(scope="session")
+def stack(testbed: Testbed) -> Servers:
     """The session's servers, with a migrated database."""
-    settings = Settings(home=home)
-    with servers(settings) as where:
-        biem.connect(settings, embedder=WordEmbedder()).close()
-        yield where
+    return testbed.where
+
+
+@pytest.fixture(scope="session")
+def settings(testbed: Testbed) -> Configure:
+    """Builds settings that lead to the session's servers; its arguments are further settings."""
+    return testbed.settings
+
+
+@pytest.fixture(scope="session")
+def environment(testbed: Testbed) -> dict[str, str]:
+    """The variables that lead another process to the session's servers."""
+    return testbed.environment
 
 
 @pytest.fixture
@@ -44,7 +72,7 @@ def embedder() -> WordEmbedder:
 
 
 @pytest.fixture
-def memory(stack: Servers, home: Path, embedder: WordEmbedder) -> Iterator[biem.Memory]:
+def memory(settings: Configure, embedder: WordEmbedder) -> Iterator[biem.Memory]:
     """A memory in a scope of the test's own."""
-    with biem.connect(Settings(home=home), scope=biem.Scope(user=uuid.uuid4().hex), embedder=embedder) as opened:
+    with biem.connect(settings(), scope=biem.Scope(user=uuid.uuid4().hex), embedder=embedder) as opened:
         yield opened

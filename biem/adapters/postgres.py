@@ -1,58 +1,51 @@
 """Records in PostgreSQL: a write is one transaction and, where possible, one round trip (psycopg's pipeline mode)."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 import numpy as np
 from psycopg.types.json import Jsonb
 
-from biem.adapters.database import ALL_SCOPES, Connection, Database, Row
-from biem.domain.energy import energy_at
-from biem.domain.fields import Fields
+from biem.adapters.database import ALL_SCOPES, Connection, Database
+from biem.adapters.erasure import PostgresErasure
+from biem.adapters.outbox import PostgresOutbox
+from biem.adapters.rows import NODE_COLUMNS
+from biem.domain.energy import energy_key
 from biem.domain.node import Node
+from biem.domain.policy import Policies
 from biem.domain.rank import bm25
+from biem.domain.retention import retention_days
 from biem.domain.scope import Scope
 from biem.domain.text import sha256
 from biem.errors import RefConflict, StoreUnavailable
-from biem.ports import (
-    Candidates,
-    Clock,
-    Completion,
-    DeadLetter,
-    Encoded,
-    Erasure,
-    Filter,
-    Job,
-    Vector,
-    Write,
-    Written,
-)
+from biem.ports import Candidates, Clock, Filter, Touched, Vector, Write, Written
 
-_NODE_COLUMNS = 28
-_TABLES = ("memories", "evidence", "embeddings", "crystal_links", "crystal_facts", "outbox")
 _TEXT_SEARCH_ROWS = 500
 _PAGE = 500
 _FIRST_ID = "00000000-0000-0000-0000-000000000000"
 
 
-class PostgresRecords:
+class PostgresRecords(PostgresOutbox, PostgresErasure):
     """The port `Records`. `model` is the embedder's id. The database is shared with other adapters."""
 
-    def __init__(self, database: Database, *, clock: Clock, decay_per_hour: float, model: str = "") -> None:
-        self._model = model
-        self._clock = clock
-        self._decay = decay_per_hour
+    def __init__(
+        self,
+        database: Database,
+        *,
+        clock: Clock,
+        decay_per_hour: float,
+        model: str = "",
+        policies: Policies | None = None,
+    ) -> None:
+        super().__init__(database, clock=clock, decay_per_hour=decay_per_hour, model=model, policies=policies)
         self._known_scopes: set[str] = set()
-        self._database = database
-        self._sql = database.sql
 
     # -- writing ----------------------------------------------------------------------------------------------------
 
     def remember(self, scope: Scope, writes: Sequence[Write]) -> list[Written]:
         now = self._clock.now()
-        rows = [self._write_row(scope, write, now) for write in writes]
+        rows = [self.write_row(scope, write, now) for write in writes]
 
         def attempt() -> list[Written] | None:
             with self._database.connection() as connection:
@@ -97,11 +90,13 @@ class PostgresRecords:
                 f"ref {row['ref']!r} already names memory {found[0]} with another text; write under another ref, "
                 f"or erase {found[0]} first"
             )
-        return Written(found[0], False)
+        if found[2]:  # forgotten and said again: what is acknowledged must be found
+            connection.execute(self._sql["restore"], {**row, "id": found[0], "at": row["now"]})
+        return Written(found[0], False, restored=found[2])
 
-    @staticmethod
-    def _write_row(scope: Scope, write: Write, now: datetime) -> dict[str, Any]:
+    def write_row(self, scope: Scope, write: Write, now: datetime) -> dict[str, Any]:
         draft = write.draft
+        days = retention_days(draft.layer, draft.importance, draft.reason, 0, 0, self._policies.retention)
         return {
             "id": write.id,
             "ns": scope.ns,
@@ -123,11 +118,26 @@ class PostgresRecords:
             "metadata": Jsonb(dict(draft.metadata)),
             "lexemes": write.lexemes,
             "energy": write.energy,
+            "due_at": None if days is None else now + timedelta(days=days),
         }
 
-    def touch(self, scope: Scope, ids: Sequence[str], at: datetime) -> None:
+    def touch(self, scope: Scope, ids: Sequence[str], at: datetime) -> list[Touched]:
         namespaces = [readable.ns for readable in scope.readable]
-        self._database.execute(",".join(namespaces), "touch", (at, namespaces, list(ids)))
+        parameters = {
+            "scopes": namespaces,
+            "ids": list(ids),
+            "at": at,
+            "decay": self._decay,
+            "boost": self._policies.energy.boost,
+            "cooldown_s": self._policies.energy.boost_cooldown_s,
+            "promote": self._policies.tiers.promote,
+            "accesses": self._policies.retention.promote_accesses,
+        }
+        rows = self._database.fetch(",".join(namespaces), "touch", parameters)
+        return [
+            Touched(memory_id, ns, energy_key(anchor, anchor_at, self._decay), accessed_at, tier, before)
+            for memory_id, ns, anchor, anchor_at, accessed_at, tier, before in rows
+        ]
 
     # -- reading ----------------------------------------------------------------------------------------------------
 
@@ -143,9 +153,9 @@ class PostgresRecords:
     ) -> Candidates:
         by_ns = {scope.ns: scope for scope in scopes}
         parameters = {
-            **_conditions(scopes, where),
+            **conditions(scopes, where),
             "ids": list(ids),
-            "words": _tsquery(lexemes),
+            "words": tsquery(lexemes),
             "pending_limit": pending_limit,
             "evidence": evidence,
             "model": self._model,
@@ -157,12 +167,12 @@ class PostgresRecords:
         words: dict[str, str] = {}
         unindexed: set[str] = set()
         for row in rows:
-            node = self._node(row, by_ns[row[1]], now)
+            node = self.node(row, by_ns[row[1]], now)
             nodes[node.id] = node
-            words[node.id] = row[_NODE_COLUMNS - 1]
-            if evidence and row[_NODE_COLUMNS] is not None:
-                originals[node.id] = row[_NODE_COLUMNS]
-            if row[_NODE_COLUMNS + 1]:
+            words[node.id] = row[NODE_COLUMNS - 1]
+            if evidence and row[NODE_COLUMNS] is not None:
+                originals[node.id] = row[NODE_COLUMNS]
+            if row[NODE_COLUMNS + 1]:
                 unindexed.add(node.id)
         return Candidates(nodes, words, frozenset(unindexed), originals)
 
@@ -171,7 +181,7 @@ class PostgresRecords:
     ) -> dict[str, float]:
         if not lexemes:
             return {}
-        parameters = {**_conditions(scopes, where), "words": _tsquery(lexemes), "most": _TEXT_SEARCH_ROWS}
+        parameters = {**conditions(scopes, where), "words": tsquery(lexemes), "most": _TEXT_SEARCH_ROWS}
         rows = self._database.fetch(",".join(scope.ns for scope in scopes), "text_search", parameters)
         scores = bm25(lexemes, {row[0]: row[1].split(" ") for row in rows})
         best = sorted(scores, key=lambda key: (-scores[key], key))[:limit]
@@ -179,119 +189,7 @@ class PostgresRecords:
 
     def get(self, scope: Scope, memory_id: str) -> Node | None:
         rows = self._database.fetch(scope.ns, "get", (scope.ns, memory_id))
-        return self._node(rows[0], scope, self._clock.now()) if rows else None
-
-    def _node(self, row: Row, scope: Scope, now: datetime) -> Node:
-        fields = row[17]
-        return Node(
-            id=row[0],
-            scope=scope,
-            text=row[2],
-            kind=row[3],
-            status=row[4],
-            layer=row[5],
-            tags=tuple(row[6]),
-            reason=row[7],
-            importance=row[8],
-            source=row[9],
-            speaker=row[10],
-            conversation=row[11],
-            at=row[12],
-            created_at=row[13],
-            ref=row[14],
-            metadata=row[15],
-            language=row[16],
-            fields=Fields(**{name: tuple(values) for name, values in fields.items()}) if fields else Fields(),
-            entities=tuple(row[18]),
-            sentiment=row[19],
-            write_seq=row[20],
-            energy=energy_at(row[21], row[22], now, self._decay),
-            access_count=row[23],
-            useful_count=row[24],
-            accessed_at=row[25],
-            evidence_ptr=row[26].hex(),
-        )
-
-    # -- jobs -------------------------------------------------------------------------------------------------------
-
-    def claim(self, limit: int, lease_s: float, *, retried: bool) -> list[Job]:
-        name = "claim_retried" if retried else "claim_fresh"
-        rows = self._database.fetch("", name, {"limit": limit, "lease_s": lease_s})
-        if not rows:
-            return []
-        found = self._database.fetch(ALL_SCOPES, "job_nodes", ([row[2] for row in rows],))
-        now = self._clock.now()
-        nodes = {row[0]: self._node(row, Scope(*row[_NODE_COLUMNS:]), now) for row in found}
-        lexemes = {row[0]: row[_NODE_COLUMNS - 1] for row in found}
-        return [
-            Job(key, task, memory_id, ns, attempts, claims, lexemes.get(memory_id, ""), nodes.get(memory_id))
-            for key, task, memory_id, ns, attempts, claims in sorted(rows)
-        ]
-
-    def renew(self, jobs: Sequence[Job], lease_s: float) -> list[Job]:
-        parameters = {
-            "keys": [job.key for job in jobs],
-            "claims": [job.claims for job in jobs],
-            "lease_s": lease_s,
-        }
-        held = {row[0] for row in self._database.fetch("", "renew", parameters)}
-        return [job for job in jobs if job.key in held]
-
-    def complete(self, encoded: Sequence[Encoded]) -> Completion:
-        ids = [item.job.memory_id for item in encoded]
-        learned = [
-            {
-                "id": item.job.memory_id,
-                "language": item.analysis.language,
-                "fields": _fields_json(item.analysis.fields),
-                "entities": list(item.analysis.entities),
-                "sentiment": item.analysis.sentiment,
-            }
-            for item in encoded
-        ]
-
-        def attempt() -> Completion:
-            with self._database.connection() as connection, connection.pipeline(), connection.transaction():
-                connection.execute(self._sql["see_scopes"], (ALL_SCOPES,))
-                connection.execute(self._sql["complete"], (self._model, Jsonb(learned)))
-                finished = connection.execute(self._sql["done"], ([item.job.key for item in encoded],))
-                existing = connection.execute(self._sql["existing"], (ids,))
-            keys = {row[0] for row in finished.fetchall()}
-            alive = {row[0] for row in existing.fetchall()}
-            return Completion(
-                erased=tuple(memory_id for memory_id in ids if memory_id not in alive),
-                overtaken=tuple(
-                    item.job.memory_id for item in encoded if item.job.key not in keys and item.job.memory_id in alive
-                ),
-            )
-
-        return self._database.retrying(attempt)
-
-    def done(self, jobs: Sequence[Job]) -> None:
-        self._database.execute("", "done", ([job.key for job in jobs],))
-
-    def release(self, jobs: Sequence[Job], delay_s: float, reason: str, *, refund: bool) -> None:
-        parameters = {
-            "delay_s": delay_s,
-            "reason": reason[:2000].replace("\0", " "),
-            "refund": int(refund),
-            "keys": [job.key for job in jobs],
-        }
-        self._database.execute("", "release", parameters)
-
-    def bury(self, jobs: Sequence[Job], reason: str) -> None:
-        self._database.execute("", "bury", (reason[:2000].replace("\0", " "), [job.key for job in jobs]))
-
-    def dead(self, scope: Scope | None, limit: int) -> list[DeadLetter]:
-        rows = self._database.fetch(ALL_SCOPES, "dead", {"ns": scope.ns if scope else None, "limit": limit})
-        return [DeadLetter(row[0], Scope(*row[1:4]), *row[4:]) for row in rows]
-
-    def retry_dead(self, scope: Scope | None) -> int:
-        return self._database.execute("", "retry_dead", {"ns": scope.ns if scope else None})
-
-    def backlog(self, scope: Scope | None = None, *, due_only: bool = False) -> int:
-        parameters = {"ns": scope.ns if scope else None, "due_only": due_only}
-        return int(self._database.fetch("", "backlog", parameters)[0][0])
+        return self.node(rows[0], scope, self._clock.now()) if rows else None
 
     def mark_indexed(self, ids: Sequence[str]) -> None:
         self._database.execute(ALL_SCOPES, "mark_indexed", (self._model, list(ids)))
@@ -315,74 +213,13 @@ class PostgresRecords:
             now = self._clock.now()
             yield [
                 (
-                    self._node(row, Scope(*row[_NODE_COLUMNS : _NODE_COLUMNS + 3]), now),
-                    row[_NODE_COLUMNS - 1],
+                    self.node(row, Scope(*row[NODE_COLUMNS : NODE_COLUMNS + 3]), now),
+                    row[NODE_COLUMNS - 1],
                     None if row[-1] is None else np.frombuffer(row[-1], dtype="<f4"),
                 )
                 for row in rows
             ]
             after = rows[-1][0]
-
-    # -- erasing ----------------------------------------------------------------------------------------------------
-
-    def erase(self, scope: Scope, memory_id: str | None, purge_after_s: float) -> Erasure:
-        first: list[Erasure] = []
-
-        def attempt() -> Erasure:
-            with self._database.connection(patient=True) as connection, connection.transaction():
-                connection.execute(self._sql["see_scopes"], (ALL_SCOPES,))  # shared vectors may belong to other scopes
-                connection.execute(self._sql["lock_scope"], (scope.ns,))
-                target = {"ns": scope.ns, "id": memory_id}
-                rows = connection.execute(self._sql["erase_targets"], target).fetchall()
-                found = Erasure(
-                    ids=tuple(row[0] for row in rows),
-                    originals=tuple({row[1] for row in rows}),
-                    vectors=tuple({row[2] for row in rows}),
-                    whole=memory_id is None,
-                    before={},
-                )
-                keys = self._erase_keys(scope, found)
-                erasure = replace(found, before=self._count(connection, keys))
-                for step in ("originals", "vectors", "links", "facts", "jobs", "purge", "memories"):
-                    connection.execute(self._sql[f"erase_{step}"], {**keys, "after_s": purge_after_s})
-                if memory_id is None:
-                    connection.execute(self._sql["erase_scope"], keys)
-                if not first:
-                    first.append(erasure)
-            return erasure
-
-        erasure = self._database.retrying(attempt)
-        if memory_id is None:
-            self._known_scopes.discard(scope.ns)
-        return erasure if erasure.ids else first[0]  # repeated after an erasure whose answer was lost
-
-    def remains(self, scope: Scope, erasure: Erasure) -> Mapping[str, int]:
-        keys = self._erase_keys(scope, erasure)
-
-        def attempt() -> dict[str, int]:
-            with self._database.connection(patient=True) as connection, connection.transaction():
-                connection.execute(self._sql["see_scopes"], (ALL_SCOPES,))
-                return self._count(connection, keys)
-
-        return self._database.retrying(attempt)
-
-    @staticmethod
-    def _erase_keys(scope: Scope, erasure: Erasure) -> dict[str, Any]:
-        return {
-            "ns": scope.ns,
-            "all": erasure.whole,
-            "ids": list(erasure.ids),
-            "originals": list(erasure.originals),
-            "vectors": list(erasure.vectors),
-        }
-
-    def _count(self, connection: Connection, keys: Mapping[str, Any]) -> dict[str, int]:
-        counts = connection.execute(self._sql["erase_remains"], keys).fetchone()
-        return dict(zip(_TABLES, counts or (), strict=True))
-
-    def save_receipt(self, scope: Scope, receipt: Mapping[str, Any]) -> None:
-        row = (receipt["id"], scope.ns, receipt["erased_at"], Jsonb(dict(receipt)))
-        self._database.execute(scope.ns, "save_receipt", row)
 
     def stats(self, scope: Scope | None) -> Mapping[str, int]:
         row = self._database.fetch(ALL_SCOPES, "stats", {"ns": scope.ns if scope else None})[0]
@@ -396,13 +233,13 @@ class PostgresRecords:
         self._database.close()
 
 
-def _tsquery(lexemes: Sequence[str]) -> str | None:
+def tsquery(lexemes: Sequence[str]) -> str | None:
     """A tsquery that matches any of the lexemes; quoted, so that none of them is read as an operator."""
     quoted = ("'" + lexeme.replace("\\", "\\\\").replace("'", "''") + "'" for lexeme in dict.fromkeys(lexemes))
     return " | ".join(quoted) or None
 
 
-def _conditions(scopes: Sequence[Scope], where: Filter) -> dict[str, Any]:
+def conditions(scopes: Sequence[Scope], where: Filter) -> dict[str, Any]:
     return {
         "scopes": [scope.ns for scope in scopes],
         "kinds": list(where.kinds) or None,
@@ -411,9 +248,5 @@ def _conditions(scopes: Sequence[Scope], where: Filter) -> dict[str, Any]:
         "tags": list(where.tags),
         "since": where.since,
         "until": where.until,
+        "as_of": where.as_of,
     }
-
-
-def _fields_json(fields: Fields) -> dict[str, list[str]]:
-    pairs = ((name, list(getattr(fields, name))) for name in ("numbers", "names", "definitions", "symbols"))
-    return {name: values for name, values in pairs if values}

@@ -19,7 +19,8 @@ class InProcessQueue:
     A failure is logged and waited out: `backoff_s`, doubling up to `backoff_max_s`, or until the next round succeeds.
     """
 
-    def __init__(self, *, poll_s: float, backoff_s: float, backoff_max_s: float) -> None:
+    def __init__(self, *, poll_s: float, backoff_s: float, backoff_max_s: float, name: str = "biem-worker") -> None:
+        self._name = name
         self._poll_s = poll_s
         self._backoff_s = backoff_s
         self._backoff_max_s = backoff_max_s
@@ -28,7 +29,7 @@ class InProcessQueue:
         self._thread: threading.Thread | None = None
 
     def start(self, work: Work) -> None:
-        self._thread = threading.Thread(target=self._loop, args=(work,), name="biem-worker", daemon=True)
+        self._thread = threading.Thread(target=self._loop, args=(work,), name=self._name, daemon=True)
         self._thread.start()
 
     def wake(self) -> None:

@@ -1,25 +1,14 @@
 """HotStore in Redis or Valkey. Everything here is a projection of PostgreSQL: losing it costs speed, never memory."""
 
-import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from importlib.resources import files
+from collections.abc import Sequence
 from typing import Any
 
-import redis
-from redis.backoff import NoBackoff
-from redis.retry import Retry
-
+from biem.adapters.redis_client import RedisClient
 from biem.domain.scope import Scope
-from biem.errors import StoreFull, StoreUnavailable
 from biem.ports import HotEntry
 
 _MAX_ARGUMENTS = 500
 """Lua's unpack has a stack limit; longer pushes are sent in parts."""
-
-
-_PAUSE_S = 2.0
-"""After a failure the server is left alone for this long: ten writes must not wait ten times for one that hangs."""
 
 
 def _keys(ns: str) -> list[str]:
@@ -27,22 +16,12 @@ def _keys(ns: str) -> list[str]:
     return [f"biem:hot:{{{ns}}}", f"biem:hot:{{{ns}}}:words"]
 
 
-class RedisHotStore:
+class RedisHotStore(RedisClient):
     """The port `HotStore`. A call waits at most `timeout_s`: the truth is elsewhere, so a slow cache is no cache."""
 
     def __init__(self, url: str, *, timeout_s: float) -> None:
-        self._client: Any = redis.Redis.from_url(
-            url,
-            socket_timeout=timeout_s,
-            socket_connect_timeout=timeout_s,
-            # One reconnect hides a restarted server; a server that hangs is not asked twice.
-            retry=Retry(NoBackoff(), 1, supported_errors=(redis.exceptions.ConnectionError,)),
-            decode_responses=True,
-        )
-        self._down_until = 0.0
-        self._last_failure: Exception | None = None
-        script = files("biem.adapters.lua").joinpath("push_hot.lua").read_text(encoding="utf-8")
-        self._push = self._client.register_script(script)
+        super().__init__(url, timeout_s=timeout_s, text=True)
+        self._push = self._script("push_hot")
 
     def push(self, scope: Scope, entries: Sequence[HotEntry], window: int) -> None:
         if window < 1:
@@ -87,24 +66,3 @@ class RedisHotStore:
             hashed: list[str] = self._client.hkeys(words_key)
         held = {*listed, *hashed}
         return len(held if ids is None else held & set(ids))
-
-    def ping(self) -> None:
-        with self._errors():
-            self._client.ping()
-
-    def close(self) -> None:
-        self._client.close()
-
-    @contextmanager
-    def _errors(self) -> Iterator[None]:
-        if time.monotonic() < self._down_until:
-            raise StoreUnavailable(
-                "Redis did not answer a moment ago; check that it runs and BIEM_REDIS_URL"
-            ) from self._last_failure
-        try:
-            yield
-        except redis.exceptions.OutOfMemoryError as error:
-            raise StoreFull(f"Redis is out of memory ({error}); raise maxmemory or set an eviction policy") from error
-        except redis.exceptions.RedisError as error:
-            self._down_until, self._last_failure = time.monotonic() + _PAUSE_S, error
-            raise StoreUnavailable(f"Redis did not answer ({error}); check that it runs and BIEM_REDIS_URL") from error

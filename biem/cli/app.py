@@ -12,7 +12,7 @@ from typing import Annotated
 
 import typer
 
-from biem.cli import demo, local, memories, transcripts_import, upkeep
+from biem.cli import demo, life, local, memories, transcripts_import, upkeep
 from biem.cli.output import INTERRUPTED, Output
 from biem.cli.session import Session, of
 
@@ -21,9 +21,9 @@ _OPTIONS = ("--env-file", "--home", "--tenant", "--user", "--project")
 _TERMINATED = 128 + signal.SIGTERM
 
 EPILOG = (
-    "Exit codes: 0 done, 1 unexpected, 2 invalid input, 3 not found, 4 the ref is taken, 5 settings or schema, "
-    "6 a server is down, 7 a server is full, 8 the embedder is down, 9 the embedder answers another dimension, "
-    "130 interrupted."
+    "Exit codes: 0 done, 1 unexpected, 2 invalid input, 3 not found, 4 the ref is taken or the conflict decided, "
+    "5 settings or schema, 6 a server is down, 7 a server is full, 8 the embedder is down, "
+    "9 the embedder answers another dimension, 130 interrupted."
 )
 
 app = typer.Typer(
@@ -68,6 +68,16 @@ app.command("recall")(memories.recall)
 app.command("context")(memories.context)
 app.command("get")(memories.get)
 app.command("erase")(memories.erase)
+app.command("feedback")(life.feedback)
+app.command("conflicts")(life.conflicts)
+app.command("resolve")(life.resolve)
+app.command("undo")(life.undo)
+app.command("related")(life.related)
+app.command("links")(life.links)
+app.command("facts")(life.facts)
+app.command("archive")(life.archive)
+app.command("restore")(life.restore)
+app.command("sleep")(life.sleep)
 app.command("import")(transcripts_import.import_files)
 app.command("stats")(upkeep.stats)
 app.command("dead")(upkeep.dead)

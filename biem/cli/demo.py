@@ -1,5 +1,7 @@
 """`biem demo`: six weeks of three people's lives go in; before each of six questions the lines that matter come out.
 
+Then it shows what a memory does by itself: somebody moved, a word reminds of something, and a night passes.
+
 The dialogue beside this file was written for it. The clock follows the dialogue, so that energies are those an agent
 would see on its last evening; the servers are the embedded ones, in a folder that goes away afterwards.
 """
@@ -18,6 +20,7 @@ import typer
 from rich.text import Text
 
 import biem
+from biem.cli.demo_life import Life, live, show
 from biem.cli.output import Output, percentile, plain, shown_value
 from biem.cli.session import bootstrap, of
 from biem.cli.transcripts import Message, Reader
@@ -90,7 +93,7 @@ class Story:
 
 
 def demo(context: typer.Context) -> None:
-    """See it work: a bilingual dialogue of six weeks, six questions, and what each answer rests on."""
+    """See it work: a bilingual dialogue of six weeks, six questions, what each answer rests on, and one night."""
     session = of(context)
     messages = [message for message in Reader(str(DIALOGUE)).read() if isinstance(message, Message)]
     settings = session.settings().model_copy(update=dict.fromkeys(_NO_SERVERS))
@@ -130,11 +133,15 @@ def _play(out: Output, settings: Settings, messages: Sequence[Message]) -> None:
         if not out.as_json:
             for number, (question, remark, block) in enumerate(blocks, start=1):
                 _show_block(out, f"{number}/{len(blocks)}  {question}", remark, block)
+            _heading(out, "what it does by itself")
+        life = live(memory)
+        if not out.as_json:
+            show(out, life)
             _heading(out, "statistics")
         with story.step(out, f"recalling before each of the last {_TURNS_TIMED} messages"):
             for message in [m for m in messages if m.item["speaker"] != "assistant"][-_TURNS_TIMED:]:
                 memory.recall(message.item["text"], top_k=5)
-        _end(out, memory, story, blocks)
+        _end(out, memory, story, blocks, life)
 
 
 def _heading(out: Output, text: str) -> None:
@@ -154,11 +161,14 @@ def _show_block(out: Output, title: str, remark: str, block: Context) -> None:
         out.line(f"   {'why ' if rank == 1 else '    '}{rank}. {hit.score:.2f}  {signals}", "dim")
 
 
-def _end(out: Output, memory: biem.Memory, story: Story, blocks: Sequence[tuple[str, str, Context]]) -> None:
+def _end(
+    out: Output, memory: biem.Memory, story: Story, blocks: Sequence[tuple[str, str, Context]], life: Life
+) -> None:
     stats, timings = memory.stats(), story.timings()
     total = sum(story.seconds.values())
     document: dict[str, Any] = {
         "questions": [{"question": q, "remark": r, "text": b.text, **plain(Hits(b.hits))} for q, r, b in blocks],
+        "life": life.document(),
         "embedder": memory.embedder,
         "stats": stats,
         "timings": timings,

@@ -73,6 +73,9 @@ def recall(
     speaker: Annotated[list[str] | None, typer.Option(help="Only said by them.")] = None,
     conversation: Annotated[list[str] | None, typer.Option(help="Only from these.")] = None,
     tag: Tags = None,
+    as_of: Annotated[
+        str | None, typer.Option("--as-of", metavar="TIME", help="What held at this ISO time; default: now.")
+    ] = None,
     why: Annotated[bool, typer.Option("--why", help="Show every signal of every hit.")] = False,
 ) -> None:
     """Find the memories that matter for a query, best first."""
@@ -81,6 +84,7 @@ def recall(
     words = read_stdin() if query == _STDIN else query
     earliest = parse_time(since, "--since") if since is not None else None
     latest = parse_time(until, "--until") if until is not None else None
+    then = parse_time(as_of, "--as-of") if as_of is not None else None
     with session.memory() as memory:
         hits = memory.recall(
             words,
@@ -92,6 +96,7 @@ def recall(
             speakers=tuple(speaker or ()),
             conversations=tuple(conversation or ()),
             tags=tuple(tag or ()),
+            as_of=then,
         )
     _note_degraded(out, hits)
     out.result(hits, lambda: _show_hits(out, hits, why=why))

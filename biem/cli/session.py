@@ -16,7 +16,7 @@ from biem.config import Settings, load_settings
 from biem.domain.scope import Scope
 
 DEFAULT_ENV_FILE = Path(".env")
-NO_WORKER: dict[str, Any] = {"worker": False, "close_timeout_s": 0.0}
+NO_WORKER: dict[str, Any] = {"queue": "none", "close_timeout_s": 0.0}
 """Settings of a command that leaves at once: a worker would only take jobs and drop them, or race with an erasure."""
 
 

@@ -39,14 +39,18 @@ def indicator(energy: float) -> str:
     return "●" if energy > 0.7 else "○" if energy > 0.3 else "◌"
 
 
+def reason_quality(reason: str) -> int:
+    """1 for a reason that says something (six or more words, or eight CJK characters), −1 for less, 0 for none."""
+    if not reason.strip():
+        return 0
+    weight = sum(1.0 if ord(c) > 0x2E7F else 0.0 for c in reason) / 8 + len(reason.split()) / 6
+    return 1 if weight >= 1.0 else -1
+
+
 def initial_energy(importance: float, reason: str) -> float:
     """Energy of a new memory in [0.1, 1]: 0.2·importance, ± 0.1 by the quality of its reason.
 
-    `importance` is 1–5. A reason that says something (six or more words, or eight CJK characters) adds 0.1, one that is
-    there but says nothing takes 0.1; without a reason the importance decides alone.
+    `importance` is 1–5. A good reason adds 0.1, one that is there but says nothing takes 0.1; without a reason the
+    importance decides alone.
     """
-    adjustment = 0.0
-    if reason.strip():
-        weight = sum(1.0 if ord(c) > 0x2E7F else 0.0 for c in reason) / 8 + len(reason.split()) / 6
-        adjustment = 0.1 if weight >= 1.0 else -0.1
-    return min(1.0, max(0.1, 0.2 * importance + adjustment))
+    return min(1.0, max(0.1, 0.2 * importance + 0.1 * reason_quality(reason)))

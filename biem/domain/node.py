@@ -16,6 +16,8 @@ Kind = Literal["knowledge", "skill", "emotion", "task", "event"]
 """Angel's types (G10). A chat message is an `event`; the other four are facts."""
 Layer = Literal["core", "session", "short_term", "long_term"]
 """How long a memory lives, by policy (C5)."""
+Tier = Literal["L1", "L2", "L3"]
+"""Where a memory is kept: in the canvas of what is hot, in the vector index, in PostgreSQL alone (archived)."""
 Status = Literal["pending", "active", "archived"]
 """`pending`: acknowledged, findable by text, not yet embedded. `archived`: forgotten, restorable, never shown."""
 Mode = Literal["auto", "fast", "strict"]
@@ -95,6 +97,17 @@ class Node:
     accessed_at: datetime | None = None
     evidence_ptr: str = ""
     """SHA-256 (hexadecimal) of the original text."""
+    tier: str = "L2"
+    energy_key: float = 0.0
+    """The time-invariant order of energies; see `biem.domain.energy`."""
+    valid_from: datetime | None = None
+    """From when what it says holds; records always know it."""
+    valid_to: datetime | None = None
+    """Until when it held; None for: still."""
+    superseded_by: str | None = None
+    """The memory that replaced it."""
+    archived_at: datetime | None = None
+    archive_reason: str = ""
 
     @property
     def indexed_text(self) -> str:

@@ -1,17 +1,18 @@
-"""One batch of background work: claim, analyse, embed, index, complete.
+"""One batch of background work: claim, analyse, embed, relate, index, complete.
 
 Thin workers call this (architecture D10): whatever dies between two steps, the lease runs out and the next worker does
 the batch again. Embedding is cached by text, the index replaces rows on a retry, completion is one transaction.
 """
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from biem.domain.node import Node
 from biem.domain.policy import EncodePolicy
 from biem.domain.text import sha256
+from biem.engine.form import Former
 from biem.errors import BiemError, InvalidInput
 from biem.ports import Analyzer, Embedder, Encoded, Entry, HotStore, Job, Records, Vector, VectorIndex
 from biem.telemetry import Telemetry
@@ -38,6 +39,9 @@ class Encoder:
         hot: HotStore,
         embedder: Embedder,
         analyzer: Analyzer,
+        former: Former,
+        clear: Callable[[Sequence[Job]], None],
+        leave: Callable[[str, Sequence[str]], None],
         policy: EncodePolicy,
         telemetry: Telemetry,
     ) -> None:
@@ -46,6 +50,9 @@ class Encoder:
         self._hot = hot
         self._embedder = embedder
         self._analyzer = analyzer
+        self._former = former
+        self._clear = clear
+        self._leave = leave
         self._policy = policy
         self._telemetry = telemetry
 
@@ -61,27 +68,25 @@ class Encoder:
         if not jobs:
             return 0
         with self._telemetry.span("biem.encode", jobs=len(jobs), retried=retried):
-            purges = [job for job in jobs if job.task == "purge"]
+            chores = [job for job in jobs if job.task != "encode"]
             encodes = [job for job in jobs if job.task == "encode"]
             worn = [job for job in encodes if job.attempts > self._policy.max_attempts]
             if worn:  # its worker died every time before it could say why
                 self._records.bury(worn, "the worker died while encoding it")
                 encodes = [job for job in encodes if job not in worn]
             try:
-                if purges:
-                    self._purge(purges)
-                    purges = []
                 if encodes:
                     self._encode(encodes)
             except InvalidInput as error:
                 self._fail(encodes, error)
             except BiemError as error:  # an outage or a wrong setting: no row is to blame
-                self._records.release([*purges, *encodes], self._policy.backoff_s, str(error), refund=True)
+                self._records.release([*encodes, *chores], self._policy.backoff_s, str(error), refund=True)
                 raise
             except Exception as error:  # a row that breaks the code: found by trying it alone
                 logger.exception("encoding %d rows failed", len(encodes))
-                self._records.release(purges, self._policy.backoff_max_s, repr(error), refund=True)
                 self._fail(encodes, error)
+            if chores:
+                self._do(chores)
         return len(jobs)
 
     def _claim(self, retried: bool) -> list[Job]:
@@ -112,11 +117,29 @@ class Encoder:
             delay_s = 0.0 if len(jobs) > 1 else self._policy.backoff_s * 2 ** (jobs[0].attempts - 1)
             self._records.release(jobs, delay_s, reason, refund=False)
 
-    def _purge(self, jobs: Sequence[Job]) -> None:
-        self._index.purge([job.memory_id for job in jobs])
-        for ns in {job.ns for job in jobs}:
-            self._hot.purge(ns, [job.memory_id for job in jobs if job.ns == ns])
-        self._records.done(jobs)
+    def _do(self, jobs: Sequence[Job]) -> None:
+        """What was erased or archived leaves the projections; after an outage, some other time."""
+        try:
+            self._clear_all(jobs)
+        except BiemError as error:
+            self._records.release(jobs, self._policy.backoff_s, str(error), refund=True)
+            raise
+        except Exception as error:  # must not keep new memories waiting
+            logger.exception("clearing %d memories failed", len(jobs))
+            self._records.release(jobs, self._policy.backoff_max_s, repr(error), refund=True)
+
+    def _clear_all(self, jobs: Sequence[Job]) -> None:
+        archived = [job for job in jobs if job.task == "archive"]
+        if archived:
+            self._clear(archived)
+        erased = [job for job in jobs if job.task == "purge"]
+        if erased:
+            self._index.purge([job.memory_id for job in erased])
+            for ns in {job.ns for job in erased}:
+                ids = [job.memory_id for job in erased if job.ns == ns]
+                self._hot.purge(ns, ids)
+                self._leave(ns, ids)
+            self._records.done(erased)
 
     def _encode(self, jobs: Sequence[Job]) -> None:
         erased = [job for job in jobs if job.node is None]
@@ -133,12 +156,17 @@ class Encoder:
         held = self._records.renew([job for job, _ in live], self._policy.lease_s)  # embedding may have taken long
         if not held:
             return
+        memories = {job.key: (node, vector) for (job, node), vector in zip(live, vectors, strict=True)}
+        self._former.relate([memories[job.key] for job in held])
         with self._telemetry.span("biem.encode.index", rows=len(held)):
             self._index.insert([entries[job.key] for job in held], again=any(job.claims > 1 for job in held))
         keys = {job.key for job in held}
         completion = self._records.complete([item for item in encoded if item.job.key in keys])
         if completion.erased:
             self._index.purge(completion.erased)
+        gone = {*completion.erased, *completion.overtaken}
+        settled = [memories[job.key] for job in held if job.memory_id not in gone]
+        self._former.settle(settled, frozenset(completion.hot))
         if completion.overtaken:  # we slept through our lease between the two steps: two rows may stand for one memory
             doubled = set(completion.overtaken)
             self._index.insert([entry for entry in entries.values() if entry.id in doubled], again=True)

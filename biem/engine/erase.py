@@ -9,6 +9,8 @@ from biem.domain.scope import Scope
 from biem.engine.hotfeed import HotFeed
 from biem.errors import NotFound, StoreUnavailable
 from biem.ports import Clock, HotStore, Records, VectorIndex
+from biem.ports.concepts import Minds
+from biem.ports.tiers import Canvas
 from biem.telemetry import Telemetry
 
 
@@ -22,6 +24,9 @@ class Eraser:
         index: VectorIndex,
         hot: HotStore,
         feed: HotFeed,
+        canvas: Canvas,
+        minds: Minds,
+        forgotten: Callable[[Scope], None],
         clock: Clock,
         policy: EncodePolicy,
         telemetry: Telemetry,
@@ -30,6 +35,9 @@ class Eraser:
         self._index = index
         self._hot = hot
         self._feed = feed
+        self._canvas = canvas
+        self._minds = minds
+        self._forgotten = forgotten
         self._clock = clock
         self._policy = policy
         self._telemetry = telemetry
@@ -44,7 +52,7 @@ class Eraser:
             erasure = self._records.erase(scope, target, self._policy.lease_s + 5.0)
             if target is not None and not erasure.ids:
                 raise NotFound(f"no memory {target} in scope {scope}")
-            ids = erasure.ids
+            ids, ns = erasure.ids, scope.ns
             self._feed.settle()  # nothing written before may reach HotKV after it was cleared
             counts = [
                 self._clear("milvus", lambda: self._index.count(ids), lambda: self._index.purge(ids)),
@@ -53,7 +61,16 @@ class Eraser:
                     lambda: self._hot.count(scope, None if target is None else ids),
                     lambda: self._hot.forget_scope(scope) if target is None else self._hot.forget(scope, ids),
                 ),
+                self._clear(
+                    "redis.canvas",
+                    lambda: self._canvas.count(ns, None if target is None else ids),
+                    lambda: self._canvas.forget_scope(ns) if target is None else self._canvas.leave(ns, ids),
+                ),
+                # What a conversation has on its mind holds texts, and does not say of which memories.
+                self._clear("redis.minds", lambda: self._minds.count(scope), lambda: self._minds.forget_scope(scope)),
             ]
+            if target is None:
+                self._forgotten(scope)
             after = self._records.remains(scope, erasure)
             tables = [StoreCount(f"postgres.{name}", count, after[name]) for name, count in erasure.before.items()]
             receipt = Receipt(

@@ -1,44 +1,38 @@
 """The read path: what is worth telling about a query, from every place where memory is.
 
-    score = (w_d · minmax(cosine) + w_l · bm25 / max bm25) / (w_d + w_l)
-    score = bm25 / max bm25                                               where there is no vector to compare yet
+    pool  = what the searches found + what links lead to + turns around them in conversation + what superseded them
+    score = Σ weight · signal (engine.signals) + w_a · activation − w_c · conflict − w_s · no longer holds
 
-The dense search, BM25 and HotKV are asked together; the live state of all candidates and the pending memories that
-share a word come from Records in one round trip (architecture D4–D6). Whatever is down is left out and named in
-`degraded`.
+One round trip reads the pool, one more the live state of the best (architecture D4–D6). What no longer holds speaks for
+what replaced it: the newer inherits its score. A replaced fact is left out, a replaced message stays findable, below.
 """
 
 import logging
-import time
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field
-from typing import Any, TypeVar
+import math
+from collections.abc import Mapping, Sequence
 
-from biem.domain.node import MODES, Hit, Hits, Node
+from biem.domain.node import MODES, Hit, Hits
 from biem.domain.policy import RecallPolicy
-from biem.domain.rank import bm25, min_max, positive_max
+from biem.domain.rank_policy import RankPolicy
 from biem.domain.scope import Scope
 from biem.domain.text import require_clean
+from biem.engine.ordering import Ordering
+from biem.engine.question import Query, Sentence, is_asked, sentences_of
+from biem.engine.ranking import Ranked, rank
+from biem.engine.search import Found, Searcher
+from biem.engine.tiers import Tiers
 from biem.errors import BiemError, InvalidInput
-from biem.ports import Analyzer, Candidates, Clock, Embedder, Filter, HotEntry, HotStore, Records, VectorIndex
+from biem.ports import Analyzer, Clock, Filter, Records
+from biem.ports.conflicts import Conflicts
+from biem.ports.turns import TurnReader, Turns
 from biem.telemetry import Telemetry
 
 logger = logging.getLogger("biem.recall")
-T = TypeVar("T")
 
-_THREADS = 8
-
-
-@dataclass(slots=True)
-class _Found:
-    """What the searches said about one query."""
-
-    dense: Mapping[str, float] = field(default_factory=dict)
-    words: Mapping[str, float] = field(default_factory=dict)
-    text: Mapping[str, float] = field(default_factory=dict)
-    hot: Sequence[HotEntry] = ()
-    degraded: list[str] = field(default_factory=list)
+_PLAIN, _SCALE = 4.0, 2.0
+"""Where a ranking score becomes 0.5, and its spread: on the dev dialogues the best hit of a question reaches 5–12."""
+_SPARE = 10
+"""Memories looked at beyond those wanted: some may have been erased a moment ago."""
 
 
 class Recaller:
@@ -48,24 +42,26 @@ class Recaller:
         self,
         *,
         records: Records,
-        index: VectorIndex,
-        hot: HotStore,
-        embedder: Embedder,
+        turns: TurnReader,
+        conflicts: Conflicts,
+        searcher: Searcher,
+        tiers: Tiers,
         analyzer: Analyzer,
         clock: Clock,
         policy: RecallPolicy,
+        ranking: RankPolicy,
         telemetry: Telemetry,
     ) -> None:
         self._records = records
-        self._index = index
-        self._hot = hot
-        self._embedder = embedder
+        self._turns = turns
+        self._conflicts = conflicts
+        self._searcher = searcher
+        self._tiers = tiers
         self._analyzer = analyzer
         self._clock = clock
         self._policy = policy
+        self._ranking = ranking
         self._telemetry = telemetry
-        self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="biem-recall")
-        self._down_until: dict[str, float] = {}
 
     def recall(self, scope: Scope, query: str, *, top_k: int, mode: str, where: Filter) -> Hits:
         """The best `top_k` memories for a query, best first; see `Hits`."""
@@ -73,19 +69,34 @@ class Recaller:
         strict = mode == "strict" or (mode == "auto" and self._asks_for_originals(text))
         with self._telemetry.span("biem.recall", top_k=top_k) as span:
             lexemes = list(dict.fromkeys(self._analyzer.lexemes(text)))
+            parts = sentences_of(text, lambda part: len(set(self._analyzer.lexemes(part))))
             limit = max(self._policy.min_candidates, self._policy.candidates_per_result * top_k)
             with self._telemetry.span("biem.recall.search"):
-                found = self._search(scope, text, lexemes, limit, where)
+                found = self._searcher.search(scope, text, parts, lexemes, limit, where)
             with self._telemetry.span("biem.recall.live"):
-                hits = self._rank(scope, lexemes, found, top_k, where, strict)
+                turns, conflicts = self._around(scope, lexemes, found, where)
+            with self._telemetry.span("biem.recall.rank", pool=len(turns.by_id)):
+                ordering = Ordering(turns, found, conflicts, self._policy, where.as_of or self._clock.now())
+                names = {turn.speaker: self._analyzer.lexemes(turn.speaker) for turn in turns.by_id.values()}
+                vectors = found.sentences or [None] * len(parts)
+                sentences = [
+                    Sentence(self._analyzer.lexemes(part), vector, is_asked(part))
+                    for part, vector in zip(parts, vectors, strict=True)
+                ]
+                question = Query(text, lexemes, found.vector, sentences)
+                ranked = rank(
+                    question, ordering.candidates, names, self._ranking, top_k + _SPARE, adjust=ordering.adjusted
+                )
+            with self._telemetry.span("biem.recall.read"):
+                hits = self._read(scope, ordering, ranked, found, top_k, where, strict)
             span.add(hits=len(hits), degraded=",".join(found.degraded))
         if hits:
-            self._submit(self._count_access, scope, [hit.node.id for hit in hits])
+            self._searcher.submit(self._count_access, scope, [hit.node.id for hit in hits])
         return Hits(hits, degraded=tuple(found.degraded), mode="strict" if strict else "fast")
 
     def close(self) -> None:
         """Finish counting accesses; a second call does nothing."""
-        self._threads.shutdown(wait=True)
+        self._searcher.close()
 
     def _require(self, query: str, top_k: int, mode: str) -> str:
         if not isinstance(query, str) or not query.strip():
@@ -101,151 +112,62 @@ class Recaller:
         lowered = query.lower()
         return any(word in lowered for word in self._policy.strict_words)
 
-    # -- searching --------------------------------------------------------------------------------------------------
+    def _around(
+        self, scope: Scope, lexemes: Sequence[str], found: Found, where: Filter
+    ) -> tuple[Turns, Mapping[str, float]]:
+        """What the searches found with its surroundings, and which of it is in an open conflict."""
+        asked = set(lexemes)
+        led_to = sorted(found.activation, key=lambda key: (-found.activation[key], key))[: self._policy.activated]
+        hot = [entry.id for entry in found.hot if asked & set(entry.lexemes.split())]
+        ids = list(dict.fromkeys([*found.dense, *found.words, *found.text, *led_to, *hot]))
+        conflicts = self._searcher.submit(self._open_conflicts, scope, ids)
+        turns = self._turns.around(scope.readable, ids, lexemes, where, pending_limit=self._policy.pending_scan)
+        return turns, conflicts.result()
 
-    def _search(self, scope: Scope, query: str, lexemes: Sequence[str], limit: int, where: Filter) -> _Found:
-        found = _Found()
-        readable = scope.readable
-        words = self._begin("milvus", lambda: self._index.words(readable, " ".join(lexemes), limit, where))
-        hot = self._begin("redis", lambda: self._recent(readable))
-        dense: Mapping[str, float] | None = None
-        if self._is_up("embedder", found):
-            with self._telemetry.span("biem.recall.embed"):
-                vector = self._attempt("embedder", lambda: self._embedder.embed([query], "query")[0], found)
-            if vector is not None and self._is_up("milvus", found):
-                dense = self._attempt("milvus", lambda: self._index.dense(readable, vector, limit, where), found)
-        scored = self._end("milvus", words, found)
-        found.hot = self._end("redis", hot, found) or ()
-        found.dense, found.words = dense or {}, scored or {}
-        if scored is None or not self._index.lexical:
-            if "milvus" not in found.degraded and not self._index.lexical:
-                found.degraded.append("milvus-words")
-            found.text = self._records.text_search(readable, lexemes, limit, where)
-        return found
-
-    def _recent(self, scopes: Sequence[Scope]) -> Sequence[HotEntry]:
-        return [entry for scope in scopes for entry in self._hot.recent(scope, self._policy.hot_scan)]
-
-    def _is_up(self, server: str, found: _Found) -> bool:
-        if time.monotonic() >= self._down_until.get(server, 0.0):
-            return True
-        if server not in found.degraded:
-            found.degraded.append(server)
-        return False
-
-    def _begin(self, server: str, work: Callable[[], T]) -> Future[T] | None:
-        """Start `work` on another thread, unless its server was found down a moment ago."""
-        if time.monotonic() < self._down_until.get(server, 0.0):
-            return None
-        return self._submit(work)
-
-    def _submit(self, work: Callable[..., T], *arguments: Any) -> Future[T]:
+    def _open_conflicts(self, scope: Scope, ids: Sequence[str]) -> Mapping[str, float]:
         try:
-            return self._threads.submit(work, *arguments)
-        except RuntimeError as error:  # closed by another thread a moment ago
-            raise BiemError("this memory is closed; call biem.connect() again") from error
-
-    def _end(self, server: str, future: Future[T] | None, found: _Found) -> T | None:
-        if future is None:
-            self._is_up(server, found)
-            return None
-        return self._attempt(server, future.result, found)
-
-    def _attempt(self, server: str, work: Callable[[], T], found: _Found) -> T | None:
-        try:
-            return work()
+            return self._conflicts.open_of(scope.readable, ids)
         except BiemError as error:
-            logger.warning("recall goes on without %s: %s", server, error)
-            self._down_until[server] = time.monotonic() + self._policy.retry_down_s
-            if server not in found.degraded:
-                found.degraded.append(server)
-            return None
+            logger.warning("recall does not know of conflicts: %s", error)
+            return {}
 
-    # -- ranking ----------------------------------------------------------------------------------------------------
-
-    def _rank(
+    def _read(
         self,
         scope: Scope,
-        lexemes: Sequence[str],
-        found: _Found,
+        ordering: Ordering,
+        ranked: Ranked,
+        found: Found,
         top_k: int,
         where: Filter,
         strict: bool,
     ) -> list[Hit]:
-        asked = set(lexemes)
-        order = self._order(found)
-        known = set(order)
-        hot = [entry.id for entry in found.hot if entry.id not in known and asked & set(entry.lexemes.split())]
+        """The best as they are now, with their originals where asked for."""
+        chosen = [place for place in ranked.order if ordering.is_answer(place)][: top_k + _SPARE]
+        ids = [ordering.candidates[place].id for place in chosen]
+        live = self._records.candidates(scope.readable, ids, (), where, pending_limit=0, evidence=strict)
         hits: list[Hit] = []
-        size = max(self._policy.min_ranked, self._policy.ranked_per_result * top_k)
-        for start in range(0, max(1, len(order)), size):
-            first = start == 0
-            live = self._records.candidates(
-                scope.readable,
-                order[start : start + size] + (hot if first else []),
-                lexemes if first else (),
-                where,
-                pending_limit=self._policy.pending_scan if first else 0,
-                evidence=strict,
-            )
-            scores, words = self._score(lexemes, found, live, known)
-            hits += [
-                Hit(live.nodes[key], score, self._why(live.nodes[key], found, words), live.evidence.get(key))
-                for key, score in scores.items()
-            ]
-            if len(hits) >= top_k:
+        ceiling = 1.0
+        for place, key in zip(chosen, ids, strict=True):
+            node = live.nodes.get(key)
+            if node is None:  # erased or archived a moment ago
+                continue
+            ceiling = min(ceiling, _share(float(ranked.scores[place])))
+            why: dict[str, float | str] = {**ranked.why(place), **ordering.why(key)}
+            if key in found.dense:
+                why["dense"] = found.dense[key]
+            why |= {"energy": node.energy, "status": node.status}
+            hits.append(Hit(node, ceiling, why, live.evidence.get(key)))
+            if len(hits) == top_k:
                 break
-        hits.sort(key=lambda hit: (-hit.score, -hit.node.at.timestamp(), hit.node.id))
-        return hits[:top_k]
-
-    def _order(self, found: _Found) -> list[str]:
-        """Candidates by the searches' own scores: which of them are worth their live state."""
-        dense, words = min_max(found.dense), positive_max(found.words or found.text)
-        rough = {
-            key: self._policy.dense_weight * dense.get(key, 0.0) + self._policy.lexical_weight * words.get(key, 0.0)
-            for key in dense.keys() | words.keys()
-        }
-        return sorted(rough, key=lambda key: (-rough[key], key))
-
-    def _score(
-        self, lexemes: Sequence[str], found: _Found, live: Candidates, known: set[str]
-    ) -> tuple[dict[str, float], dict[str, float]]:
-        """Final scores, and BM25 over just these candidates.
-
-        The index's own BM25 counts words over the memories of all scopes, and does not know the newest. Counted over
-        the candidates, all are measured alike and no other scope has a say.
-        """
-        now = self._clock.now()
-        eligible = [
-            key
-            for key, node in live.nodes.items()
-            if key in known or key in live.unindexed or (now - node.created_at).total_seconds() < self._policy.fresh_s
-        ]
-        raw = bm25(lexemes, {key: live.lexemes[key].split(" ") for key in eligible})
-        dense, words = min_max(found.dense), positive_max(raw)
-        w_dense, w_words = self._policy.dense_weight, self._policy.lexical_weight
-        scores: dict[str, float] = {}
-        for key in eligible:
-            lexical = words.get(key, 0.0)
-            if key in known and found.dense:
-                scores[key] = (w_dense * dense.get(key, 0.0) + w_words * lexical) / (w_dense + w_words)
-            elif lexical > 0.0:  # no vector to compare: its words speak for both
-                scores[key] = lexical
-        return scores, raw
-
-    @staticmethod
-    def _why(node: Node, found: _Found, words: Mapping[str, float]) -> dict[str, float | str]:
-        why: dict[str, float | str] = {}
-        if node.id in found.dense:
-            why["dense"] = found.dense[node.id]
-        if node.id in words:
-            why["words"] = words[node.id]
-        why["energy"] = node.energy
-        why["status"] = node.status
-        return why
+        return hits
 
     def _count_access(self, scope: Scope, ids: Sequence[str]) -> None:
         try:
-            self._records.touch(scope, ids, self._clock.now())
+            self._tiers.accessed(scope, ids)
         except BiemError as error:
             logger.warning("accesses not counted: %s", error)
+
+
+def _share(score: float) -> float:
+    """A score in (0, 1): its odds, around what a plain answer reaches."""
+    return 1.0 / (1.0 + math.exp(-(score - _PLAIN) / _SCALE))

@@ -79,6 +79,8 @@ class Writer:
     def _commit(self, scope: Scope, writes: Sequence[Write]) -> list[str]:
         written = self._records.remember(scope, writes)
         created = [write for write, result in zip(writes, written, strict=True) if result.created]
+        if any(result.restored for result in written):
+            self._queue.wake()
         if created:
             self._hot.push(scope, [HotEntry(write.id, write.lexemes) for write in created])
             self._queue.wake()

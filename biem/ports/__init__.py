@@ -82,6 +82,12 @@ class Analyzer(Protocol):
     def analyze(self, text: str) -> Analysis:
         """Fields, entities, sentiment and language."""
 
+    def keywords(self, text: str, limit: int) -> list[str]:
+        """At most `limit` words and names that tell what a text is about, best first, none twice in another case.
+
+        Each is longer than one character and none is a stop word; a text of nothing else gives `[]`.
+        """
+
 
 @dataclass(frozen=True, slots=True)
 class HotEntry:
@@ -121,7 +127,7 @@ class HotStore(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """Conditions on what never changes in a memory. Empty means any; `since` ≤ at < `until`."""
+    """Conditions on what never changes in a memory, and on when it held. Empty means any; `since` ≤ at < `until`."""
 
     kinds: tuple[str, ...] = ()
     speakers: tuple[str, ...] = ()
@@ -130,6 +136,8 @@ class Filter:
     """All of them; of the others any."""
     since: datetime | None = None
     until: datetime | None = None
+    as_of: datetime | None = None
+    """Only what held at this instant: `valid_from` ≤ as_of < `valid_to`. The vector index does not know it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +178,7 @@ class VectorIndex(Protocol):
         """The ids with the highest BM25 score and that score, of these scopes only."""
 
     def purge(self, ids: Sequence[str]) -> None:
-        """Remove rows by id alone, from the collections of every model; only for memories that Records has erased."""
+        """Remove rows by id alone, from the collections of every model; for what is erased or archived."""
 
     def count(self, ids: Sequence[str] | None = None) -> int:
         """Rows acknowledged: all of this model's collection, or these ids' in the collections of every model."""
@@ -199,10 +207,23 @@ class Write:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """`id` is the memory's; `created` is false when it was there already."""
+    """`id` is the memory's; `created` is false when it was there already, `restored` true when it had been archived."""
 
     id: str
     created: bool
+    restored: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Touched:
+    """A memory after an access or feedback: the new order of its energy, and its tier now and before."""
+
+    id: str
+    ns: str
+    energy_key: float
+    accessed_at: datetime | None
+    tier: str
+    tier_before: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,7 +234,7 @@ class Job:
     """
 
     key: int
-    task: Literal["encode", "purge"]
+    task: Literal["encode", "purge", "archive"]
     memory_id: str
     ns: str
     attempts: int
@@ -232,10 +253,14 @@ class Encoded:
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """What completing met: memories erased meanwhile, and memories that another worker completed first."""
+    """What completing met: memories erased meanwhile, and memories that another worker completed first.
+
+    `hot` are those that became active now, with tier L1.
+    """
 
     erased: tuple[str, ...]
     overtaken: tuple[str, ...]
+    hot: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,8 +303,9 @@ class Records(Protocol):
     def remember(self, scope: Scope, writes: Sequence[Write]) -> list[Written]:
         """Commit memories, originals, write sequence and outbox in one transaction, in order.
 
-        A `ref` or fact that is there already gives the existing id and changes nothing; the same `ref` with another
-        text raises `RefConflict` and writes nothing. Safe to repeat with the same ids after a lost connection.
+        A `ref` or fact that is there already gives the existing id and changes nothing, except that an archived memory
+        comes back; a fact that was superseded since is a new memory. The same `ref` with another text raises
+        `RefConflict` and writes nothing. Safe to repeat with the same ids after a lost connection.
         """
 
     def candidates(
@@ -305,8 +331,12 @@ class Records(Protocol):
     def get(self, scope: Scope, memory_id: str) -> Node | None:
         """One memory of exactly this scope, whatever its status."""
 
-    def touch(self, scope: Scope, ids: Sequence[str], at: datetime) -> None:
-        """Count one access of each memory."""
+    def touch(self, scope: Scope, ids: Sequence[str], at: datetime) -> list[Touched]:
+        """Count one access of each live memory, add the boost at most once a cooldown, and let rise what that lifts.
+
+        An active memory whose energy reaches the threshold is of tier L1 from now; a short-term memory that was
+        returned often enough is long-term.
+        """
 
     def claim(self, limit: int, lease_s: float, *, retried: bool) -> list[Job]:
         """Lease due jobs, oldest first, counting the attempt. Two callers never hold the same job at once.
@@ -319,7 +349,10 @@ class Records(Protocol):
         """Prolong the leases of these jobs; returns those still held, not what others claimed meanwhile."""
 
     def complete(self, encoded: Sequence[Encoded]) -> Completion:
-        """Make these memories active and their jobs done in one transaction. Safe to repeat."""
+        """Make these memories active and their jobs done in one transaction. Safe to repeat.
+
+        Those with energy enough are of tier L1 from now, the others of L2.
+        """
 
     def done(self, jobs: Sequence[Job]) -> None:
         """Remove finished jobs that changed no memory."""

@@ -704,7 +704,7 @@ class TestJobs:
         met = jobs.complete(encoded(claimed, learned))
 
         # Then they are active and nothing is left to do
-        assert met == Completion((), ())
+        assert met == Completion((), (), hot=tuple(ids))
         for memory_id in ids:
             node = jobs.get(scope, memory_id)
             assert node is not None
@@ -727,7 +727,7 @@ class TestJobs:
         met = jobs.complete(encoded(claimed))
 
         # Then it hears which vectors must go, and the other is done
-        assert met == Completion((erased,), ())
+        assert met == Completion((erased,), (), hot=(kept,))
         node = jobs.get(scope, kept)
         assert node is not None
         assert node.status == "active"
@@ -890,7 +890,7 @@ class TestErase:
         jobs.save_vectors("older-model", vector)
         _link(admin, scope, doomed, kept, "semantic")
         _link(admin, scope, kept, doomed, "temporal")
-        _link(admin, scope, kept, kept, "self")
+        _link(admin, scope, kept, new_id(), "mention")
         _fact(admin, scope, [kept, doomed])
         _fact(admin, scope, [kept])
 
@@ -906,6 +906,9 @@ class TestErase:
             "crystal_links": 2,
             "crystal_facts": 1,
             "outbox": 1,
+            "conflicts": 0,
+            "concept_items": 0,
+            "instant_memories": 0,
         }
         assert set(jobs.remains(scope, erasure).values()) == {0}
         assert jobs.get(scope, kept) is not None
@@ -946,7 +949,7 @@ class TestErase:
         ids = [result.id for result in jobs.remember(scope, [write(f"private {n}") for n in range(3)])]
         jobs.bury(claim_all(jobs)[:1], "dead")
         _link(admin, scope, ids[0], ids[1], "semantic")
-        _fact(admin, scope, ids)
+        ids.append(_fact(admin, scope, ids))
         theirs = remember(jobs, other, "theirs")
 
         # When it is erased
@@ -1290,7 +1293,7 @@ class TestIsolation:
     ) -> None:
         # Given a scope with a memory, a link, a fact and a receipt
         memory_id = remember(records, scope, "locked")
-        _link(admin, scope, memory_id, memory_id, "self")
+        _link(admin, scope, memory_id, new_id(), "mention")
         _fact(admin, scope, [memory_id])
         records.save_receipt(scope, {"id": new_id(), "erased_at": START.isoformat()})
 
@@ -1310,7 +1313,7 @@ class TestIsolation:
         assert changed == [0, 0, 0]
         with pytest.raises(psycopg.errors.InsufficientPrivilege):
             service.execute("INSERT INTO evidence (ns, sha256, text) VALUES (%s, 'x', 'forged')", (scope.ns,))
-        assert in_scope(admin, "memories", scope) == 1
+        assert in_scope(admin, "memories", scope) == 2
 
     @pytest.mark.req("D13", partly="a service can name a scope")
     def test_a_service_that_names_a_scope_sees_exactly_that(
@@ -1419,11 +1422,21 @@ def _link(admin: Admin, scope: Scope, source: str, target: str, kind: str) -> No
     )
 
 
-def _fact(admin: Admin, scope: Scope, sources: list[str], content: str = "distilled") -> None:
+def _fact(admin: Admin, scope: Scope, sources: list[str], content: str = "distilled") -> str:
+    """A fact with the memory that it is."""
+    fact_id = new_id()
+    admin.execute(
+        "INSERT INTO memories (id, ns, text, evidence_sha, embed_sha, kind, layer, importance, at, created_at, lexemes,"
+        " write_seq, initial_energy, energy_anchor, anchor_at, valid_from)"
+        " SELECT %(id)s, %(ns)s, %(text)s, %(sha)s, %(sha)s, 'knowledge', 'long_term', 3, %(at)s, %(at)s, %(text)s,"
+        " -count(*) - 1, 0.6, 0.6, %(at)s, %(at)s FROM memories WHERE ns = %(ns)s",
+        {"id": fact_id, "ns": scope.ns, "text": content, "sha": sha256(content), "at": START},
+    )
     admin.execute(
         "INSERT INTO crystal_facts (id, ns, content, source_node_ids) VALUES (%s, %s, %s, %s)",
-        (new_id(), scope.ns, content, sources),
+        (fact_id, scope.ns, content, sources),
     )
+    return fact_id
 
 
 def _dump(admin: Admin) -> str:

@@ -1,6 +1,8 @@
 """The benchmarks end to end on the embedded servers, with data small enough to know the answers."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -108,3 +110,19 @@ def test_an_interrupted_run_reports_what_it_measured(
     report = json.loads(out.read_text())
     assert report["interrupted"] is True
     assert report["rows"][0]["n"] == 2
+
+
+def test_the_command_line_refuses_what_it_cannot_measure(tmp_path: Path) -> None:
+    broken = tmp_path / "broken.jsonl"
+    broken.write_text("{broken", encoding="utf-8")
+    for arguments, code, message in (
+        (["--data", str(broken), "--systems", "bm25"], 2, "line 1: this is not JSON"),
+        (["--data", str(broken), "--systems", "bm25,nobody"], 2, "nobody: there are only"),
+        (["--data", str(broken), "--limit-questions", "0"], 2, "not a positive number"),
+    ):
+        done = subprocess.run(
+            [sys.executable, "-m", "benchmarks.retrieval", *arguments], capture_output=True, text=True, check=False
+        )
+        assert done.returncode == code
+        assert message in done.stderr
+        assert "Traceback" not in done.stderr

@@ -253,3 +253,8 @@ def test_the_demo_answers_its_six_questions(cli: Cli) -> None:
     assert all(question["hits"][0]["why"] for question in document["questions"])
     assert set(document["timings"]) >= {"ack", "recall"}
     assert document["stats"]["memories"] == 391
+    life = document["life"]
+    assert ("Porto" in life["now"], "Graça" in life["then"]) == (True, True)
+    assert (life["conflict"]["kind"], life["conflict"]["decided_by"]) == ("update", "rule")
+    assert life["related"][0]["memory"]
+    assert next(iter(life["sleep"])) == "build"

@@ -17,13 +17,13 @@ from hypothesis import strategies as st
 
 import biem
 from biem.bootstrap import Servers
-from biem.config import Settings
 from biem.domain.policy import RecallPolicy
 from biem.errors import RefConflict
 from biem.ports import Role, Vectors
 from biem.telemetry import Span
 from tests.fakes import START, WordEmbedder, eventually
 from tests.integration.workloads import in_milvus, line, process
+from tests.servers import Configure
 
 UNKNOWN = "01890a5d-ac96-774b-bcce-b302099a8057"
 NAMES = [
@@ -62,11 +62,11 @@ def texts(hits: biem.Hits) -> list[str]:
 
 @pytest.mark.req("D5", partly="read-your-writes")
 def test_what_was_just_written_is_found_at_once_in_this_process_another_memory_and_another_process(
-    home: Path, stack: Servers
+    home: Path, settings: Configure, environment: dict[str, str], stack: Servers
 ) -> None:
     # Given memories that index nothing, so that all is found as it was acknowledged
     user = biem.Scope(user="read your writes")
-    idle = Settings(home=home, worker=False)
+    idle = settings(queue="none")
     with (
         biem.connect(idle, scope=user, embedder=WordEmbedder()) as here,
         biem.connect(idle, scope=user, embedder=WordEmbedder()) as beside,
@@ -77,21 +77,25 @@ def test_what_was_just_written_is_found_at_once_in_this_process_another_memory_a
         assert here.get(written).status == "pending"
         assert [hit.node.id for hit in here.recall("parcel locker")] == [written]
         assert [hit.node.id for hit in beside.recall("parcel locker")] == [written]
-        with process("recall", home, user.user, "parcel locker") as other:
+        with process("recall", home, user.user, "parcel locker", env=environment) as other:
             assert line(other) == written
 
 
 @pytest.mark.req("D5", partly="read-your-writes")
-def test_what_another_process_wrote_is_found_at_once(home: Path, memory: biem.Memory) -> None:
-    with process("remember", home, memory.bound_to.user, "The spare key lies under the blue pot") as other:
+def test_what_another_process_wrote_is_found_at_once(
+    home: Path, environment: dict[str, str], memory: biem.Memory
+) -> None:
+    with process(
+        "remember", home, memory.bound_to.user, "The spare key lies under the blue pot", env=environment
+    ) as other:
         written = line(other)
         assert [hit.node.id for hit in memory.recall("spare key")] == [written]
 
 
 @pytest.mark.req("X3")
 @pytest.mark.req("X29", partly="the nearest is first, whatever its words")
-def test_once_indexed_a_memory_is_found_by_meaning(home: Path, stack: Servers) -> None:
-    with biem.connect(Settings(home=home), scope=biem.Scope(user="by meaning"), embedder=Synonyms()) as memory:
+def test_once_indexed_a_memory_is_found_by_meaning(settings: Configure, stack: Servers) -> None:
+    with biem.connect(settings(), scope=biem.Scope(user="by meaning"), embedder=Synonyms()) as memory:
         ids = [memory.remember(text) for text in ("My car is red", "The river is long", "Rain fell in May")]
         assert memory.flush()
         hits = memory.recall("automobile")
@@ -218,10 +222,12 @@ def test_originals_come_only_when_asked_for_and_byte_for_byte(memory: biem.Memor
 def test_a_recall_is_counted_without_touching_the_vector(
     memory: biem.Memory, embedder: WordEmbedder, stack: Servers
 ) -> None:
-    written = memory.remember("Olives grow in Crete", wait=True)
-    embedded = [text for call in embedder.calls for text in call]
     spans: list[str] = []
     memory.telemetry.attach(lambda span: spans.append(span.name))
+    written = memory.remember("Olives grow in Crete", wait=True)
+    eventually(lambda: "biem.encode" in spans)  # a little after the memory is active
+    spans.clear()
+    embedded = [text for call in embedder.calls for text in call]
     for number in range(5):
         memory.recall("olives")
         eventually(lambda wanted=number + 1: memory.get(written).access_count == wanted)  # type: ignore[misc]
@@ -345,9 +351,9 @@ def test_spans_tell_what_was_done_and_a_broken_listener_breaks_nothing(memory: b
 # -- opening and closing ----------------------------------------------------------------------------------------------
 
 
-def test_closing_indexes_what_was_written(home: Path, stack: Servers) -> None:
+def test_closing_indexes_what_was_written(settings: Configure, stack: Servers) -> None:
     scope = biem.Scope(user="drained at close")
-    with biem.connect(Settings(home=home), scope=scope, embedder=WordEmbedder()) as memory:
+    with biem.connect(settings(), scope=scope, embedder=WordEmbedder()) as memory:
         ids = memory.remember_many({"text": f"Late word {number}"} for number in range(200))
     assert sorted(in_milvus(stack.milvus_uri, ns=scope.ns)) == sorted(ids)
     memory.close()
@@ -370,8 +376,8 @@ USES: list[Callable[[biem.Memory], object]] = [
 ]
 
 
-def test_after_closing_every_use_says_so(home: Path, stack: Servers) -> None:
-    memory = biem.connect(Settings(home=home), embedder=WordEmbedder())
+def test_after_closing_every_use_says_so(settings: Configure, stack: Servers) -> None:
+    memory = biem.connect(settings(), embedder=WordEmbedder())
     child = memory.scope(user="child")
     child.close()
     assert child.stats()["memories"] == 0  # closing a scope closes nothing
@@ -388,8 +394,8 @@ def test_after_closing_every_use_says_so(home: Path, stack: Servers) -> None:
     assert wrong == []
 
 
-def test_closing_while_others_are_at_it_gives_them_a_clear_error(home: Path, stack: Servers) -> None:
-    memory = biem.connect(Settings(home=home), scope=biem.Scope(user="closing"), embedder=WordEmbedder())
+def test_closing_while_others_are_at_it_gives_them_a_clear_error(settings: Configure, stack: Servers) -> None:
+    memory = biem.connect(settings(), scope=biem.Scope(user="closing"), embedder=WordEmbedder())
     memory.remember("A word to find", wait=True)
     began = threading.Barrier(5)
 
@@ -428,12 +434,11 @@ def test_sixteen_threads_share_one_memory(memory: biem.Memory) -> None:
     assert memory.stats()["active"] == 96
 
 
-def test_eight_memories_in_one_process_see_each_other_and_close_one_by_one(home: Path, stack: Servers) -> None:
+def test_eight_memories_in_one_process_see_each_other_and_close_one_by_one(settings: Configure, stack: Servers) -> None:
     scope = biem.Scope(user="eight")
     with ExitStack() as opened:
         memories = [
-            opened.enter_context(biem.connect(Settings(home=home), scope=scope, embedder=WordEmbedder()))
-            for _ in range(8)
+            opened.enter_context(biem.connect(settings(), scope=scope, embedder=WordEmbedder())) for _ in range(8)
         ]
         ids = [memory.remember(f"Member {number} is here") for number, memory in enumerate(memories)]
         for memory in memories:
@@ -444,13 +449,13 @@ def test_eight_memories_in_one_process_see_each_other_and_close_one_by_one(home:
     assert sorted(in_milvus(stack.milvus_uri, ns=scope.ns)) == sorted(ids)
 
 
-def test_memories_indexed_by_a_process_with_another_model_are_still_found(home: Path, stack: Servers) -> None:
+def test_memories_indexed_by_a_process_with_another_model_are_still_found(settings: Configure, stack: Servers) -> None:
     # Given a process whose answers come from the index alone, as they do half a minute after the write
     scope = biem.Scope(user="two models")
     settled = RecallPolicy(fresh_s=0.0)
     with (
-        biem.connect(Settings(home=home, worker=False, recall=settled), scope=scope, embedder=WordEmbedder()) as reader,
-        biem.connect(Settings(home=home), scope=scope, embedder=WordEmbedder(32, "other-words")) as worker,
+        biem.connect(settings(queue="none", recall=settled), scope=scope, embedder=WordEmbedder()) as reader,
+        biem.connect(settings(), scope=scope, embedder=WordEmbedder(32, "other-words")) as worker,
     ):
         # When the worker of a process with another model indexes what it wrote
         written = reader.remember("The lighthouse was built in 1812")

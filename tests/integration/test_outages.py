@@ -1,7 +1,6 @@
 """Each server down, hanging or full in turn: what still works, what says why it does not, and that nothing is lost."""
 
 import os
-import signal
 import subprocess
 import sys
 import time
@@ -24,6 +23,7 @@ from biem.domain.policy import EncodePolicy
 from biem.errors import EmbedderUnavailable, StoreFull
 from tests.fakes import WordEmbedder, eventually
 from tests.integration.workloads import Doors, in_milvus, processes
+from tests.servers import Configure, Testbed
 
 IMPATIENT = EncodePolicy(backoff_s=0.05, backoff_max_s=0.1, poll_s=0.1)
 
@@ -38,7 +38,7 @@ def doors(stack: Servers, tmp_path: Path) -> Iterator[Doors]:
 
 @contextmanager
 def through(doors: Doors, *, worker: bool = True, embedder: WordEmbedder | None = None) -> Iterator[biem.Memory]:
-    settings = Settings(**doors.urls, worker=worker, close_timeout_s=0.2, encode=IMPATIENT)  # type: ignore[arg-type]
+    settings = Settings(**doors.urls, queue="thread" if worker else "none", close_timeout_s=0.2, encode=IMPATIENT)  # type: ignore[arg-type]
     scope = biem.Scope(user=uuid.uuid4().hex)
     with biem.connect(settings, scope=scope, embedder=embedder or WordEmbedder()) as memory:
         yield memory
@@ -97,32 +97,20 @@ def test_a_memory_can_be_opened_while_milvus_is_down(doors: Doors, stack: Server
         assert in_milvus(stack.milvus_uri, ns=memory.bound_to.ns) == [written]
 
 
-@contextmanager
-def stopped(home: Path, name: str) -> Iterator[None]:
-    """A server that neither answers nor dies."""
-    pid = next(server.pid for server in status(home).servers if server.name == name)
-    assert pid is not None
-    os.kill(pid, signal.SIGSTOP)
-    try:
-        yield
-    finally:
-        os.kill(pid, signal.SIGCONT)
-
-
 @pytest.fixture
-def impatient(home: Path, stack: Servers) -> Iterator[biem.Memory]:
+def impatient(settings: Configure, stack: Servers) -> Iterator[biem.Memory]:
     """A memory that does not wait long when it closes."""
-    settings = Settings(home=home, close_timeout_s=1)
-    with biem.connect(settings, scope=biem.Scope(user=uuid.uuid4().hex), embedder=WordEmbedder()) as memory:
+    hasty = settings(close_timeout_s=1)
+    with biem.connect(hasty, scope=biem.Scope(user=uuid.uuid4().hex), embedder=WordEmbedder()) as memory:
         yield memory
 
 
 def test_a_milvus_that_hangs_delays_one_recall_by_seconds_and_the_next_not_at_all(
-    home: Path, impatient: biem.Memory
+    testbed: Testbed, impatient: biem.Memory
 ) -> None:
     memory = impatient
     memory.remember("Glass is a slow liquid, they say", wait=True)
-    with stopped(home, "milvus"):
+    with testbed.freeze("milvus"):
         assert timed(lambda: memory.recall("glass")) < 4
         # Given a worker that hangs on Milvus, too
         assert timed(lambda: memory.remember("Glass is no liquid")) < 0.5
@@ -134,7 +122,7 @@ def test_a_milvus_that_hangs_delays_one_recall_by_seconds_and_the_next_not_at_al
 
 
 def test_with_a_milvus_that_keeps_hanging_no_recall_takes_longer_than_the_first(
-    home: Path, impatient: biem.Memory
+    testbed: Testbed, impatient: biem.Memory
 ) -> None:
     memory = impatient
     memory.remember("Ice is solid", wait=True)
@@ -145,7 +133,7 @@ def test_with_a_milvus_that_keeps_hanging_no_recall_takes_longer_than_the_first(
             slowest = max(slowest, timed(lambda: memory.recall("ice")))
         return slowest
 
-    with ThreadPoolExecutor(1) as another, stopped(home, "milvus"):
+    with ThreadPoolExecutor(1) as another, testbed.freeze("milvus"):
         # Given a worker that waits for Milvus
         memory.remember("Ice floats")
         # When an agent asks again and again, for longer than an outage is remembered
@@ -153,10 +141,10 @@ def test_with_a_milvus_that_keeps_hanging_no_recall_takes_longer_than_the_first(
     assert len(memory.recall("ice")) == 2
 
 
-def test_erasing_and_closing_while_milvus_hangs_take_seconds(home: Path, impatient: biem.Memory) -> None:
+def test_erasing_and_closing_while_milvus_hangs_take_seconds(testbed: Testbed, impatient: biem.Memory) -> None:
     memory = impatient
     gone = memory.remember("A hanging garden", wait=True)
-    with ThreadPoolExecutor(1) as another, stopped(home, "milvus"):
+    with ThreadPoolExecutor(1) as another, testbed.freeze("milvus"):
         memory.remember("Another garden")
         assert not another.submit(memory.erase, gone).result(timeout=8).complete
         another.submit(memory.stats).result(timeout=1)

@@ -29,6 +29,7 @@ from biem.config import Settings
 from biem.ports import Role, Vectors
 from tests.fakes import WordEmbedder, eventually
 from tests.integration.workloads import ROOT, Doors
+from tests.servers import Configure
 
 EXAMPLE = ROOT / "docs" / "examples" / "agent_loop.py"
 BASE = "You are a helpful assistant."
@@ -71,9 +72,9 @@ def slow() -> Slow:
 
 
 @pytest.fixture
-def unhurried(home: Path, stack: Servers, slow: Slow) -> Iterator[biem.Memory]:
+def unhurried(settings: Configure, stack: Servers, slow: Slow) -> Iterator[biem.Memory]:
     """A memory whose embedder can be held."""
-    with biem.connect(Settings(home=home), scope=biem.Scope(user=uuid.uuid4().hex), embedder=slow) as memory:
+    with biem.connect(settings(), scope=biem.Scope(user=uuid.uuid4().hex), embedder=slow) as memory:
         yield memory
         slow.let.set()
 
@@ -297,6 +298,11 @@ HOSTILE = [
 ]
 
 
+def _still(block: str) -> str:
+    """Without the energies, which every recall raises."""
+    return re.sub(r"\[. E=\d\.\d\d\]", "[E]", block)
+
+
 @pytest.mark.req("B56", partly="no text can forge its structure")
 def test_hostile_memories_can_neither_close_the_block_nor_forge_headings(memory: biem.Memory) -> None:
     for text in HOSTILE:
@@ -305,7 +311,7 @@ def test_hostile_memories_can_neither_close_the_block_nor_forge_headings(memory:
     plugin = BIEMContextPlugin(memory, top_k=50)
     block = plugin.prepare_context("key")
     prompt = plugin.system_prompt(BASE, "key")
-    assert prompt == f"{BASE}\n\n{block}"
+    assert _still(prompt) == _still(f"{BASE}\n\n{block}")
     # As any reader splits lines
     lines = block.splitlines()
     assert lines == block.split("\n")

@@ -13,11 +13,11 @@ import pytest
 
 import biem
 from biem.bootstrap import Servers
-from biem.config import Settings
 from biem.domain.policy import EncodePolicy
 from biem.ports import Role, Vectors
 from tests.fakes import WordEmbedder, eventually
 from tests.integration.workloads import in_milvus, line, process
+from tests.servers import Configure
 
 HASTY = {"BIEM_ENCODE__LEASE_S": "1", "BIEM_ENCODE__POLL_S": "0.1", "BIEM_ENCODE__BACKOFF_S": "0.05"}
 IMPATIENT = EncodePolicy(lease_s=1.0, poll_s=0.1, backoff_s=0.02)
@@ -40,9 +40,9 @@ def scope() -> biem.Scope:
 
 
 @pytest.fixture
-def impatient(home: Path, stack: Servers, scope: biem.Scope) -> Iterator[biem.Memory]:
+def impatient(settings: Configure, stack: Servers, scope: biem.Scope) -> Iterator[biem.Memory]:
     """A memory whose worker gives others one second."""
-    with biem.connect(Settings(home=home, encode=IMPATIENT), scope=scope, embedder=WordEmbedder()) as memory:
+    with biem.connect(settings(encode=IMPATIENT), scope=scope, embedder=WordEmbedder()) as memory:
         yield memory
 
 
@@ -57,8 +57,8 @@ def test_what_is_acknowledged_is_indexed_within_a_second(memory: biem.Memory) ->
     assert sorted(took)[18] <= 1.0
 
 
-def test_what_nobody_woke_the_worker_for_is_indexed_too(home: Path, memory: biem.Memory) -> None:
-    idle = Settings(home=home, worker=False)
+def test_what_nobody_woke_the_worker_for_is_indexed_too(settings: Configure, memory: biem.Memory) -> None:
+    idle = settings(queue="none")
     with biem.connect(idle, scope=memory.bound_to, embedder=WordEmbedder()) as writer:
         written = writer.remember("From a process without a worker")
         eventually(lambda: memory.get(written).status == "active", 5)
@@ -66,10 +66,10 @@ def test_what_nobody_woke_the_worker_for_is_indexed_too(home: Path, memory: biem
 
 @pytest.mark.req("X8", partly="a kill between Milvus and PostgreSQL")
 def test_a_worker_killed_between_milvus_and_postgres_leaves_exactly_one_row(
-    home: Path, stack: Servers, scope: biem.Scope
+    home: Path, settings: Configure, environment: dict[str, str], stack: Servers, scope: biem.Scope
 ) -> None:
     # Given a process that is killed when Milvus has the row and PostgreSQL does not know
-    with process("kill_between", home, scope.user, "The bridge opened in 1932", env=HASTY) as doomed:
+    with process("kill_between", home, scope.user, "The bridge opened in 1932", env=HASTY | environment) as doomed:
         said = {line(doomed), line(doomed)} - {""}
         assert doomed.wait(10) == -signal.SIGKILL
     assert "between" in said
@@ -79,7 +79,7 @@ def test_a_worker_killed_between_milvus_and_postgres_leaves_exactly_one_row(
         row = connection.execute("SELECT status FROM memories WHERE id = %s", (written,)).fetchone()
     assert row == ("pending",)
     # When another process comes
-    with biem.connect(Settings(home=home, encode=IMPATIENT), scope=scope, embedder=WordEmbedder()) as memory:
+    with biem.connect(settings(encode=IMPATIENT), scope=scope, embedder=WordEmbedder()) as memory:
         assert [hit.node.id for hit in memory.recall("bridge")] == [written]
         assert memory.flush(10)
         # Then the memory is active, and there once
@@ -88,13 +88,15 @@ def test_a_worker_killed_between_milvus_and_postgres_leaves_exactly_one_row(
     assert in_milvus(stack.milvus_uri, ns=scope.ns) == [written]
 
 
-def test_a_worker_that_slept_through_its_lease_doubles_nothing(home: Path, stack: Servers, scope: biem.Scope) -> None:
+def test_a_worker_that_slept_through_its_lease_doubles_nothing(
+    home: Path, settings: Configure, environment: dict[str, str], stack: Servers, scope: biem.Scope
+) -> None:
     # Given a worker that is stopped between Milvus and PostgreSQL
-    with process("stop_between", home, scope.user, "The tunnel opened in 1994", env=HASTY) as sleeper:
+    with process("stop_between", home, scope.user, "The tunnel opened in 1994", env=HASTY | environment) as sleeper:
         said = {line(sleeper)}
         eventually(lambda: psutil.Process(sleeper.pid).status() == psutil.STATUS_STOPPED)
         (written,) = in_milvus(stack.milvus_uri, ns=scope.ns)
-        with biem.connect(Settings(home=home, encode=IMPATIENT), scope=scope, embedder=WordEmbedder()) as memory:
+        with biem.connect(settings(encode=IMPATIENT), scope=scope, embedder=WordEmbedder()) as memory:
             # When its lease runs out, another one does the work
             assert memory.flush(10)
             assert memory.get(written).status == "active"
@@ -111,12 +113,14 @@ def test_a_worker_that_slept_through_its_lease_doubles_nothing(home: Path, stack
     assert {"between", written} >= said
 
 
-def test_several_workers_at_once_index_everything_once(home: Path, stack: Servers, impatient: biem.Memory) -> None:
+def test_several_workers_at_once_index_everything_once(
+    home: Path, settings: Configure, environment: dict[str, str], stack: Servers, impatient: biem.Memory
+) -> None:
     scope = impatient.bound_to
     with (
-        process("work", home, scope.user, env=HASTY) as one,
-        process("work", home, scope.user, env=HASTY) as two,
-        biem.connect(Settings(home=home, encode=IMPATIENT), scope=scope, embedder=WordEmbedder()) as third,
+        process("work", home, scope.user, env=HASTY | environment) as one,
+        process("work", home, scope.user, env=HASTY | environment) as two,
+        biem.connect(settings(encode=IMPATIENT), scope=scope, embedder=WordEmbedder()) as third,
     ):
         assert {line(one), line(two)} == {"working"}
         ids = []
@@ -132,29 +136,29 @@ def test_several_workers_at_once_index_everything_once(home: Path, stack: Server
 
 
 def test_a_worker_killed_again_and_again_loses_and_doubles_nothing(
-    home: Path, stack: Servers, scope: biem.Scope
+    home: Path, settings: Configure, environment: dict[str, str], stack: Servers, scope: biem.Scope
 ) -> None:
-    idle = Settings(home=home, worker=False)
+    idle = settings(queue="none")
     with biem.connect(idle, scope=scope, embedder=WordEmbedder()) as writer:
         ids: list[str] = []
         for number in range(2):
             ids += writer.remember_many({"text": f"round{number}n{n}", "speaker": "A"} for n in range(100))
-            with process("work", home, scope.user, env=HASTY) as doomed:
+            with process("work", home, scope.user, env=HASTY | environment) as doomed:
                 assert line(doomed) == "working"
                 wanted = writer.stats()
                 eventually(lambda seen=wanted: writer.stats()["active"] != seen["active"])  # type: ignore[misc]
                 doomed.kill()
-    with biem.connect(Settings(home=home, encode=IMPATIENT), scope=scope, embedder=WordEmbedder()) as memory:
+    with biem.connect(settings(encode=IMPATIENT), scope=scope, embedder=WordEmbedder()) as memory:
         assert memory.flush(60)
         assert memory.stats()["active"] == 200
     assert sorted(in_milvus(stack.milvus_uri, ns=scope.ns)) == sorted(ids)
 
 
 def test_a_poison_row_goes_to_the_dead_letter_alone_and_retry_brings_it_back(
-    home: Path, stack: Servers, scope: biem.Scope
+    settings: Configure, stack: Servers, scope: biem.Scope
 ) -> None:
     picky = Picky()
-    with biem.connect(Settings(home=home, encode=IMPATIENT), scope=scope, embedder=picky) as memory:
+    with biem.connect(settings(encode=IMPATIENT), scope=scope, embedder=picky) as memory:
         # Given a row that breaks the code among good ones
         good = memory.remember_many({"text": f"good{n}", "speaker": "A"} for n in range(10))
         bad = memory.remember("poison in the well")
@@ -181,9 +185,11 @@ def test_a_poison_row_goes_to_the_dead_letter_alone_and_retry_brings_it_back(
     assert sorted(in_milvus(stack.milvus_uri, ns=scope.ns)) == sorted([*good, bad])
 
 
-def test_a_dead_letter_is_found_by_its_words_also_when_it_is_old(home: Path, stack: Servers, scope: biem.Scope) -> None:
+def test_a_dead_letter_is_found_by_its_words_also_when_it_is_old(
+    settings: Configure, stack: Servers, scope: biem.Scope
+) -> None:
     picky = Picky()
-    with biem.connect(Settings(home=home, encode=IMPATIENT), scope=scope, embedder=picky) as memory:
+    with biem.connect(settings(encode=IMPATIENT), scope=scope, embedder=picky) as memory:
         bad = memory.remember("poison oak by the gate")
         eventually(memory.dead_letters)
         # A hundred newer ones push it out of what is hot
@@ -194,12 +200,12 @@ def test_a_dead_letter_is_found_by_its_words_also_when_it_is_old(home: Path, sta
 
 
 def test_closing_does_not_wait_for_rows_that_another_process_holds(
-    home: Path, stack: Servers, scope: biem.Scope
+    home: Path, settings: Configure, environment: dict[str, str], stack: Servers, scope: biem.Scope
 ) -> None:
     # Given a row whose worker was killed a moment ago: for a minute nobody else may touch it
-    with process("kill_between", home, scope.user, "Left behind") as doomed:
+    with process("kill_between", home, scope.user, "Left behind", env=environment) as doomed:
         assert doomed.wait(15) == -signal.SIGKILL
-    memory = biem.connect(Settings(home=home), scope=scope, embedder=WordEmbedder())
+    memory = biem.connect(settings(), scope=scope, embedder=WordEmbedder())
     memory.remember("My own", wait=True)
     # When a process that indexed all its own closes
     began = time.monotonic()

@@ -15,11 +15,13 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import psutil
 import psycopg
 import redis
 from psycopg import sql
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from pymilvus import MilvusClient
 
 import biem
@@ -29,6 +31,9 @@ from biem.ports import Completion, Encoded
 from tests.fakes import WordEmbedder
 
 ROOT = Path(__file__).parents[2]
+
+Address = str | tuple[str, int]
+"""Where a server listens: the path of its socket, or host and port."""
 
 
 @contextmanager
@@ -151,9 +156,9 @@ class Door:
     anybody hears of it; then it shuts the door if it is told so.
     """
 
-    def __init__(self, path: Path, server: Path) -> None:
+    def __init__(self, path: Path, server: Address) -> None:
         self.path = path
-        self._server = str(server)
+        self._server = server
         self._way = threading.Event()
         self._pairs: list[tuple[socket.socket, socket.socket]] = []
         self._lock = threading.Lock()
@@ -204,7 +209,7 @@ class Door:
                 client = listener.accept()[0]
             except OSError:
                 return
-            server = socket.socket(socket.AF_UNIX)
+            server = socket.socket(socket.AF_UNIX if isinstance(self._server, str) else socket.AF_INET)
             try:
                 server.connect(self._server)
             except OSError:
@@ -254,14 +259,13 @@ class Doors:
     """A door in front of each of the three servers, and their URLs: to biem they are servers of somebody else."""
 
     def __init__(self, folder: Path, where: Servers) -> None:
-        found = re.search(r"host=([^&]+)", where.postgres_dsn)
-        assert found is not None
-        self.postgres = Door(folder / ".s.PGSQL.5432", Path(found[1]) / ".s.PGSQL.5432")
-        self.redis = Door(folder / "redis", Path(where.redis_url.removeprefix("unix://")))
-        self.milvus = Door(folder / "milvus", Path(where.milvus_uri.removeprefix("unix:")))
+        self.postgres = Door(folder / ".s.PGSQL.5432", _postgres(where.postgres_dsn))
+        self.redis = Door(folder / "redis", _server(where.redis_url, 6379))
+        self.milvus = Door(folder / "milvus", _server(where.milvus_uri, 19530))
+        login = urlsplit(where.redis_url).netloc.rpartition("@")[0]
         self.urls = {
-            "postgres_dsn": where.postgres_dsn.replace(found[1], str(folder)),
-            "redis_url": f"unix://{folder}/redis",
+            "postgres_dsn": make_conninfo(where.postgres_dsn, host=str(folder), port=5432),
+            "redis_url": f"unix://{login}{'@' if login else ''}{folder}/redis",
             "milvus_uri": f"unix:{folder}/milvus",
         }
 
@@ -269,6 +273,17 @@ class Doors:
         """Take everything away."""
         for door in (self.postgres, self.redis, self.milvus):
             door.shut()
+
+
+def _postgres(dsn: str) -> Address:
+    parts = conninfo_to_dict(dsn)
+    host, port = str(parts["host"]), int(parts.get("port") or 5432)
+    return f"{host}/.s.PGSQL.{port}" if host.startswith("/") else (host, port)
+
+
+def _server(url: str, port: int) -> Address:
+    parts = urlsplit(url)
+    return parts.path if parts.scheme == "unix" else (str(parts.hostname), parts.port or port)
 
 
 # -- scripts ----------------------------------------------------------------------------------------------------------

@@ -6,7 +6,6 @@ import biem
 
 ROOT = Path(biem.__file__).parent
 LONGER = {
-    "adapters/postgres.py": "one port, one method a statement of queries.sql",
     "adapters/milvus.py": "one port on one client, with its timeouts and recoveries",
     "memory.py": "the facade: signatures and docstrings of every use case",
     "ports/__init__.py": "the ports of the main job in one file, each sentence a contract",

@@ -3,8 +3,6 @@
 import gzip
 import json
 import math
-import subprocess
-import sys
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -222,18 +220,3 @@ def test_passages_are_embedded_once_and_kept_for_the_next_run(tmp_path: Path) ->
 def test_reports_name_files_without_folders() -> None:
     assert data_name(Path("/some/where/tiny_en.dev.jsonl.gz")) == "tiny_en.dev"
     assert command("benchmarks.x", ["--data", "/some/where/a.gz"]) == "python -m benchmarks.x --data a.gz"
-
-
-def test_the_command_line_refuses_what_it_cannot_measure(tmp_path: Path) -> None:
-    broken = _file(tmp_path, "{broken")
-    for arguments, code, message in (
-        (["--data", str(broken), "--systems", "bm25"], 2, "line 1: this is not JSON"),
-        (["--data", str(broken), "--systems", "bm25,nobody"], 2, "nobody: there are only"),
-        (["--data", str(broken), "--limit-questions", "0"], 2, "not a positive number"),
-    ):
-        done = subprocess.run(
-            [sys.executable, "-m", "benchmarks.retrieval", *arguments], capture_output=True, text=True, check=False
-        )
-        assert done.returncode == code
-        assert message in done.stderr
-        assert "Traceback" not in done.stderr

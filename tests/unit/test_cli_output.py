@@ -10,9 +10,11 @@ from rich.console import Console
 
 from biem.cli import output
 from biem.cli.app import hoist, run
+from biem.cli.life import exit_code_of
 from biem.cli.output import Output, Ticker, decode, percentile, plain, printable, to_json
 from biem.domain.node import Hit, Hits, Node, Receipt, StoreCount
 from biem.domain.scope import Scope
+from biem.engine.sleep import JobReport
 from biem.errors import BiemError, InvalidInput, StoreUnavailable
 
 AT = datetime(2025, 10, 12, 17, 20, tzinfo=UTC)
@@ -127,6 +129,14 @@ def test_every_kind_of_error_has_an_exit_code_of_its_own() -> None:
 
     codes = {kind.exit_code for kind in family(BiemError)}
     assert codes >= {1, 2, 3, 4, 5, 6, 7, 8, 9, output.INTERRUPTED}
+
+
+@pytest.mark.parametrize(
+    ("reason", "code"),
+    [("StoreUnavailable: Milvus is down", 6), ("EmbedderUnavailable: no answer", 8), ("KeyError: 'x'", 1)],
+)
+def test_a_night_that_failed_exits_as_what_stopped_it(reason: str, code: int) -> None:
+    assert exit_code_of(JobReport("merge", 0.1, {}, reason)) == code
 
 
 def test_progress_without_a_terminal_is_a_line_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:

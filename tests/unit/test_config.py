@@ -120,7 +120,7 @@ class TestNames:
 
     def test_an_empty_variable_is_an_unset_one(self, env: pytest.MonkeyPatch) -> None:
         # Given a variable that a script left empty / When it is loaded / Then the default counts
-        assert load(env, BIEM_POSTGRES_DSN="", MILVUS_HOST="", BIEM_WORKER="") == Settings()
+        assert load(env, BIEM_POSTGRES_DSN="", MILVUS_HOST="", BIEM_QUEUE="") == Settings()
 
 
 class TestServers:
@@ -199,7 +199,7 @@ class TestFaults:
         [
             ("BIEM_POSTGRES_POOL", "many"),
             ("BIEM_POSTGRES_POOL", "1"),
-            ("BIEM_WORKER", "perhaps"),
+            ("BIEM_QUEUE", "perhaps"),
             ("BIEM_CLOSE_TIMEOUT_S", "-1"),
             ("BIEM_MILVUS_COLLECTION", "a-b; drop"),
             ("MILVUS_PORT", "high"),
@@ -307,19 +307,22 @@ class TestExample:
 
 def _settings() -> Iterator[tuple[str, str]]:
     """Each setting as a line, and its description where the code has one; what is nested comes last."""
-    nested: list[tuple[str, object]] = []
-    for name, field in Settings.model_fields.items():
-        if isinstance(field.default, BaseModel) or dataclasses.is_dataclass(field.default):
-            nested.append((name, field.default))
-        else:
-            yield _line(name, field.default), field.description or ""
-    for name, value in nested:
-        if isinstance(value, BaseModel):
-            for inner, field in type(value).model_fields.items():
-                yield _line(f"{name}__{inner}", field.default), field.description or ""
-        elif dataclasses.is_dataclass(value):
-            for part in dataclasses.fields(value):
-                yield _line(f"{name}__{part.name}", getattr(value, part.name)), ""
+    fields = Settings.model_fields.items()
+    for nested in (False, True):
+        for name, field in fields:
+            if (isinstance(field.default, BaseModel) or dataclasses.is_dataclass(field.default)) == nested:
+                yield from _within(name, field.default, field.description or "")
+
+
+def _within(name: str, default: object, description: str) -> Iterator[tuple[str, str]]:
+    if isinstance(default, BaseModel):
+        for inner, field in type(default).model_fields.items():
+            yield from _within(f"{name}__{inner}", field.default, field.description or "")
+    elif dataclasses.is_dataclass(default):
+        for part in dataclasses.fields(default):
+            yield from _within(f"{name}__{part.name}", getattr(default, part.name), "")
+    else:
+        yield _line(name, default), description
 
 
 def _line(name: str, default: object) -> str:

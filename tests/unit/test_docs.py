@@ -24,15 +24,19 @@ REFERENCE = (ROOT / "docs" / "reference.md").read_text(encoding="utf-8")
 def settings() -> Iterator[tuple[str, str, str]]:
     """Each setting: variable, default as the reference shows it, description where the code has one."""
     for name, field in Settings.model_fields.items():
-        default = field.default
-        if isinstance(default, BaseModel):
-            for inner, nested in type(default).model_fields.items():
-                yield f"BIEM_{name}__{inner}".upper(), shown(nested.default), nested.description or ""
-        elif dataclasses.is_dataclass(default):
-            for part in dataclasses.fields(default):
-                yield f"BIEM_{name}__{part.name}".upper(), shown(getattr(default, part.name)), ""
-        else:
-            yield f"BIEM_{name}".upper(), shown(default), field.description or ""
+        yield from within(f"BIEM_{name}".upper(), field.default, field.description or "")
+
+
+def within(name: str, default: object, description: str) -> Iterator[tuple[str, str, str]]:
+    """A setting, or those of a group of settings."""
+    if isinstance(default, BaseModel):
+        for inner, field in type(default).model_fields.items():
+            yield from within(f"{name}__{inner}".upper(), field.default, field.description or "")
+    elif dataclasses.is_dataclass(default):
+        for part in dataclasses.fields(default):
+            yield from within(f"{name}__{part.name}".upper(), getattr(default, part.name), "")
+    else:
+        yield name, shown(default), description
 
 
 def shown(default: object) -> str:
@@ -43,7 +47,7 @@ def shown(default: object) -> str:
     if value == "":
         return "empty"
     if isinstance(value, tuple):
-        return " ".join(f"`{word}`" for word in value)
+        return " ".join(f"`{word}`" for word in value) or "empty"
     return f"`{str(value).lower() if isinstance(value, bool) else value}`"
 
 

@@ -3,7 +3,7 @@
 import dataclasses
 import logging
 from collections.abc import Mapping, Sequence
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -14,6 +14,7 @@ from biem.domain.policy import EncodePolicy
 from biem.domain.scope import Scope
 from biem.domain.text import sha256
 from biem.engine.encode import Encoder
+from biem.engine.form import Former
 from biem.errors import BiemError, EmbedderUnavailable, InvalidInput, StoreUnavailable
 from biem.ports import Analyzer, Completion, Encoded, Entry, HotStore, Job, Records, Vector, VectorIndex
 from biem.telemetry import Telemetry
@@ -59,8 +60,8 @@ class Outbox:
             at=START,
             created_at=START,
         )
-        if task == "purge":
-            self.rows[key] = Row(Job(key, "purge", memory_id, SCOPE.ns, attempts, claims))
+        if task in ("purge", "archive"):
+            self.rows[key] = Row(Job(key, cast(Any, task), memory_id, SCOPE.ns, attempts, claims))
         else:
             self.rows[key] = Row(Job(key, "encode", memory_id, SCOPE.ns, attempts, claims, text.lower(), node))
         return memory_id
@@ -180,17 +181,43 @@ class Hot:
         self.purged += ids
 
 
+class Forming:
+    """What `Former` is told, beside what was complete at that moment."""
+
+    def __init__(self, outbox: Outbox) -> None:
+        self.outbox = outbox
+        self.related: list[str] = []
+        self.settled: list[str] = []
+        self.hot: list[str] = []
+        self.failure: Exception | None = None
+
+    def relate(self, memories: Sequence[tuple[Node, Vector]]) -> None:
+        if self.failure is not None:
+            raise self.failure
+        self.related += [node.id for node, _ in memories]
+
+    def settle(self, memories: Sequence[tuple[Node, Vector]], hot: frozenset[str]) -> None:
+        self.settled += [node.id for node, _ in memories]
+        self.hot += sorted(hot)
+
+
 class Room:
     """A worker and everything it speaks to."""
 
     def __init__(self, policy: EncodePolicy = POLICY) -> None:
         self.outbox, self.index, self.hot, self.embedder = Outbox(), Index(), Hot(), WordEmbedder()
+        self.forming = Forming(self.outbox)
+        self.cleared: list[str] = []
+        self.left: list[str] = []
         self.encoder = Encoder(
             records=cast(Records, self.outbox),
             index=cast(VectorIndex, self.index),
             hot=cast(HotStore, self.hot),
             embedder=self.embedder,
             analyzer=cast(Analyzer, Poisonable()),
+            former=cast(Former, self.forming),
+            clear=lambda jobs: self.cleared.extend(job.memory_id for job in jobs),
+            leave=lambda _, ids: self.left.extend(ids),
             policy=policy,
             telemetry=Telemetry(),
         )
@@ -547,3 +574,50 @@ def test_vectors_are_kept_by_the_hash_of_what_was_embedded(room: Room) -> None:
     # Given a text / When it is embedded / Then its key is its SHA-256 under the model's name
     room.encoder.vectors(["爱"])
     assert set(room.outbox.cache) == {(room.embedder.info.id, sha256("爱"))}
+
+
+class TestForming:
+    @pytest.mark.req("B41", "B42", partly="the order of steps")
+    def test_a_memory_is_related_before_it_is_active_and_settled_after(self, room: Room) -> None:
+        # Given a text, and links that fail once
+        memory_id = room.outbox.add("a text")
+        room.forming.failure = StoreUnavailable("down")
+
+        # When the worker meets the outage
+        with pytest.raises(StoreUnavailable):
+            room.encoder()
+
+        # Then the memory is neither indexed nor active, and the row not to blame
+        assert room.outbox.completed == room.forming.settled == room.indexed == []
+        assert room.outbox.row(memory_id).job.attempts == 0
+
+        # When it is over / Then the memory was related, then active, then settled
+        room.forming.failure = None
+        room.work()
+        assert room.forming.related == room.outbox.completed == room.forming.settled == [memory_id]
+
+    def test_what_was_erased_or_overtaken_meanwhile_is_not_settled(self, room: Room) -> None:
+        # Given three texts, of which one is erased and one completed by somebody else while they are encoded
+        kept, erased, overtaken = (room.outbox.add(f"text {number}") for number in range(3))
+        room.outbox.overtaken.add(overtaken)
+        original = room.forming.relate
+
+        def relate(memories: Sequence[tuple[Node, Vector]]) -> None:
+            original(memories)
+            room.outbox.erased.add(erased)
+
+        room.forming.relate = relate  # type: ignore[method-assign]
+
+        # When the worker is done / Then only the other one has a place in the canvas
+        room.encoder()
+        assert room.forming.settled == [kept]
+
+    @pytest.mark.req("X16", partly="HotKV, canvas and index, by jobs")
+    def test_jobs_of_the_archived_and_of_the_erased_clear_the_projections(self, room: Room) -> None:
+        # Given a job of each kind
+        archived, erased = room.outbox.add("gone", "archive"), room.outbox.add("destroyed", "purge")
+
+        # When the worker runs / Then one was cleared by the lifecycle and the other left every projection
+        room.encoder()
+        assert room.cleared == [archived]
+        assert room.left == room.hot.purged == room.index.purged == [erased]

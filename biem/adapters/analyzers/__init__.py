@@ -1,6 +1,7 @@
 """What can be known about a text without a model, in English and Chinese: the `Analyzer` port by rules alone."""
 
 from biem.adapters.analyzers.extract import Extractor, language
+from biem.adapters.analyzers.keywords import Keywords
 from biem.adapters.analyzers.lexemes import Lexer
 from biem.adapters.analyzers.script import normal
 from biem.adapters.analyzers.sentiment import Sentiment
@@ -16,6 +17,7 @@ class RuleAnalyzer:
         self._lexer = Lexer()
         self._extractor = Extractor()
         self._sentiment = Sentiment()
+        self._keywords = Keywords(self._extractor)
 
     def lexemes(self, text: str) -> list[str]:
         """See `Analyzer.lexemes`."""
@@ -26,6 +28,10 @@ class RuleAnalyzer:
         clean = normal(text)
         fields, entities = self._extractor.extract(clean)
         return Analysis(fields, entities, self._sentiment.score(clean), language(clean))
+
+    def keywords(self, text: str, limit: int) -> list[str]:
+        """See `Analyzer.keywords`."""
+        return self._keywords.keywords(text, limit)
 
 
 def build() -> RuleAnalyzer:

@@ -3,7 +3,8 @@
 -- node: the columns a Node is made of, in the order of adapters/postgres.py
 m.id::text, m.ns, m.text, m.kind, m.status, m.layer, m.tags, m.reason, m.importance, m.source, m.speaker,
 m.conversation, m.at, m.created_at, m.ref, m.metadata, m.language, m.fields, m.entities, m.sentiment, m.write_seq,
-m.energy_anchor, m.anchor_at, m.access_count, m.useful_count, m.accessed_at, m.evidence_sha, m.lexemes
+m.energy_anchor, m.anchor_at, m.access_count, m.useful_count, m.accessed_at, m.evidence_sha, m.tier, m.valid_from,
+m.valid_to, m.superseded_by::text, m.archived_at, m.archive_reason, m.lexemes
 
 -- where: a caller's conditions on memories m; a null means any
 (%(kinds)s::text[] IS NULL OR m.kind = ANY (%(kinds)s))
@@ -12,6 +13,8 @@ AND (%(conversations)s::text[] IS NULL OR m.conversation = ANY (%(conversations)
 AND m.tags @> %(tags)s
 AND (%(since)s::timestamptz IS NULL OR m.at >= %(since)s)
 AND (%(until)s::timestamptz IS NULL OR m.at < %(until)s)
+AND (%(as_of)s::timestamptz IS NULL
+    OR m.valid_from <= %(as_of)s AND (m.valid_to IS NULL OR m.valid_to > %(as_of)s))
 
 -- see_scopes: which scopes this transaction may touch, comma-separated ('*' for maintenance)
 SELECT set_config('biem.ns', %s, true)
@@ -28,14 +31,15 @@ WITH seq AS (
     WHERE ns = %(ns)s AND NOT EXISTS (
         SELECT FROM memories WHERE id = %(id)s
         UNION ALL SELECT FROM memories WHERE ns = %(ns)s AND ref = %(ref)s
-        UNION ALL SELECT FROM memories WHERE ns = %(ns)s AND fact_key = %(fact_key)s)
+        UNION ALL SELECT FROM memories WHERE ns = %(ns)s AND fact_key = %(fact_key)s AND superseded_by IS NULL)
     RETURNING write_seq
 ), memory AS (
     INSERT INTO memories (id, ns, ref, fact_key, text, evidence_sha, embed_sha, kind, layer, tags, reason, importance,
-        source, speaker, conversation, at, created_at, metadata, lexemes, write_seq, initial_energy, energy_anchor, anchor_at)
+        source, speaker, conversation, at, created_at, metadata, lexemes, write_seq, initial_energy, energy_anchor, anchor_at,
+        valid_from, due_at)
     SELECT %(id)s, %(ns)s, %(ref)s, %(fact_key)s, %(text)s, %(evidence_sha)s, %(embed_sha)s, %(kind)s, %(layer)s,
         %(tags)s, %(reason)s, %(importance)s, %(source)s, %(speaker)s, %(conversation)s, %(at)s, %(now)s, %(metadata)s,
-        %(lexemes)s, write_seq, %(energy)s, %(energy)s, %(now)s
+        %(lexemes)s, write_seq, %(energy)s, %(energy)s, %(now)s, %(at)s, %(due_at)s
     FROM seq
     RETURNING id, ns
 ), original AS (
@@ -46,8 +50,8 @@ WITH seq AS (
 SELECT id::text FROM memory
 
 -- find_same: the memory that a refused write already is
-SELECT id::text, text FROM memories
-WHERE id = %(id)s OR (ns = %(ns)s AND (ref = %(ref)s OR fact_key = %(fact_key)s))
+SELECT id::text, text, status = 'archived' FROM memories
+WHERE id = %(id)s OR (ns = %(ns)s AND (ref = %(ref)s OR fact_key = %(fact_key)s AND superseded_by IS NULL))
 ORDER BY ref IS NOT DISTINCT FROM %(ref)s DESC LIMIT 1
 
 -- candidates: live rows of given ids, and rows not in our vector index that share a word with the query
@@ -70,14 +74,28 @@ WHERE m.ns = ANY (%(scopes)s) AND m.id IN (
 -- text_search: the search by words that answers while the vector index cannot
 SELECT id::text, lexemes
 FROM matching_memories(%(scopes)s, %(words)s::tsquery, %(most)s,
-    %(kinds)s, %(speakers)s, %(conversations)s, %(tags)s, %(since)s, %(until)s)
+    %(kinds)s, %(speakers)s, %(conversations)s, %(tags)s, %(since)s, %(until)s, %(as_of)s)
 
 -- get: one memory of one scope, whatever its status
 SELECT {node} FROM memories m WHERE m.ns = %s AND m.id = %s
 
--- touch: count an access
-UPDATE memories SET access_count = access_count + 1, accessed_at = greatest(accessed_at, %s)
-WHERE ns = ANY (%s) AND id = ANY (%s::uuid[])
+-- touch: count an access, give the boost once a cooldown, and let rise what became hot or was used often enough
+WITH before AS MATERIALIZED (
+    SELECT id, tier, boosted_at IS NULL OR boosted_at <= %(at)s - make_interval(secs => %(cooldown_s)s) AS boosts,
+        energy_at(energy_anchor, anchor_at, %(at)s, %(decay)s) AS energy
+    FROM memories WHERE ns = ANY (%(scopes)s) AND id = ANY (%(ids)s::uuid[]) AND status <> 'archived'
+    ORDER BY id FOR NO KEY UPDATE -- in one order, so that two recalls do not wait for each other
+)
+UPDATE memories m
+SET access_count = access_count + 1, accessed_at = greatest(accessed_at, %(at)s),
+    energy_anchor = CASE WHEN boosts THEN least(1, energy + %(boost)s) ELSE energy_anchor END,
+    anchor_at = CASE WHEN boosts THEN greatest(anchor_at, %(at)s) ELSE anchor_at END,
+    boosted_at = CASE WHEN boosts THEN greatest(boosted_at, %(at)s) ELSE boosted_at END,
+    tier = CASE WHEN status = 'active' AND energy + CASE WHEN boosts THEN %(boost)s ELSE 0 END >= %(promote)s
+        THEN 'L1' ELSE m.tier END,
+    layer = CASE WHEN layer = 'short_term' AND access_count + 1 >= %(accesses)s THEN 'long_term' ELSE layer END
+FROM before WHERE m.id = before.id
+RETURNING m.id::text, m.ns, m.energy_anchor, m.anchor_at, m.accessed_at, m.tier, before.tier
 
 -- claim_fresh: lease jobs that were never tried, oldest first
 WITH due AS (
@@ -110,9 +128,12 @@ SELECT {node}, s.tenant, s.usr, s.project FROM memories m JOIN scopes s USING (n
 
 -- complete: memories become active with what encoding learned
 UPDATE memories m
-SET status = 'active', model = %s, language = r.language, fields = r.fields, entities = r.entities, sentiment = r.sentiment
-FROM jsonb_to_recordset(%s) AS r (id uuid, language text, fields jsonb, entities text[], sentiment real)
+SET status = 'active', model = %(model)s, language = r.language, fields = r.fields, entities = r.entities,
+    sentiment = r.sentiment,
+    tier = CASE WHEN energy_at(energy_anchor, anchor_at, %(at)s, %(decay)s) >= %(enter)s THEN 'L1' ELSE 'L2' END
+FROM jsonb_to_recordset(%(learned)s) AS r (id uuid, language text, fields jsonb, entities text[], sentiment real)
 WHERE m.id = r.id AND m.status = 'pending'
+RETURNING m.id::text, m.tier
 
 -- existing: which of these ids are memories
 SELECT id::text FROM memories WHERE id = ANY (%s::uuid[])
@@ -162,7 +183,7 @@ UPDATE memories SET model = %s WHERE id = ANY (%s::uuid[]) AND status = 'active'
 
 -- erase_targets: what an erasure destroys, locked against workers
 SELECT id::text, evidence_sha, embed_sha FROM memories
-WHERE ns = %(ns)s AND (%(id)s::uuid IS NULL OR id = %(id)s) FOR UPDATE
+WHERE ns = %(ns)s AND (%(ids)s::uuid[] IS NULL OR id = ANY (%(ids)s::uuid[])) ORDER BY id FOR UPDATE
 
 -- erase_originals: originals that no other memory of the scope has
 DELETE FROM evidence e
@@ -183,6 +204,10 @@ DELETE FROM crystal_facts WHERE ns = %(ns)s AND (%(all)s OR source_node_ids && %
 
 -- erase_jobs: jobs of the erased
 DELETE FROM outbox WHERE memory_id = ANY (%(ids)s::uuid[])
+
+-- erase_successors: nothing points to the erased any more; a fact may have been said again meanwhile
+UPDATE memories SET superseded_by = NULL, valid_to = NULL, fact_key = NULL
+WHERE ns = %(ns)s AND superseded_by = ANY (%(ids)s::uuid[]) AND id <> ALL (%(ids)s::uuid[])
 
 -- erase_memories: the memories themselves
 DELETE FROM memories WHERE ns = %(ns)s AND id = ANY (%(ids)s::uuid[])
@@ -206,7 +231,12 @@ SELECT
     (SELECT count(*) FROM crystal_links
         WHERE ns = %(ns)s AND (%(all)s OR source_id = ANY (%(ids)s::text[]) OR target_id = ANY (%(ids)s::text[]))),
     (SELECT count(*) FROM crystal_facts WHERE ns = %(ns)s AND (%(all)s OR source_node_ids && %(ids)s::text[])),
-    (SELECT count(*) FROM outbox WHERE task = 'encode' AND memory_id = ANY (%(ids)s::uuid[]))
+    (SELECT count(*) FROM outbox WHERE task = 'encode' AND memory_id = ANY (%(ids)s::uuid[])),
+    (SELECT count(*) FROM conflicts
+        WHERE ns = %(ns)s AND (%(all)s OR older_id = ANY (%(ids)s::uuid[]) OR newer_id = ANY (%(ids)s::uuid[]))),
+    (SELECT count(*) FROM concept_items i WHERE i.ns = %(ns)s AND (%(all)s OR EXISTS (
+        SELECT FROM concept_sources s WHERE s.item_id = i.id AND s.memory_id = ANY (%(ids)s::uuid[])))),
+    (SELECT count(*) FROM instant_memories WHERE ns = %(ns)s AND (%(all)s OR memory_id = ANY (%(ids)s::uuid[])))
 
 -- save_receipt: the proof of an erasure
 INSERT INTO erasures (id, ns, erased_at, receipt) VALUES (%s, %s, %s, %s)

@@ -1,0 +1,86 @@
+"""Fast keyword extraction (Hippocampus H20): what a text is about, without a model.
+
+Names, defined terms and symbols first, then content words by how often they are said, then pairs of neighbouring words
+("machine learning"): a pair may be the name of a concept although its parts are not.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+
+import rjieba
+
+from biem.adapters.analyzers import words
+from biem.adapters.analyzers.extract import Extractor
+from biem.adapters.analyzers.script import DENSE, HAN, LETTER, normal
+
+_EDGE = 8_000
+"""Of a longer text only this many characters of its beginning say what it is about."""
+_RUN = re.compile(
+    rf"(?P<han>[{HAN}]+)|(?P<word>{LETTER}(?:{LETTER}|[0-9_'+#]|[.\-](?={LETTER}|[0-9]))*)|(?P<stop>[^\w\s])"
+)
+_KINDS = ("n", "v", "t", "eng", "i", "l", "j")
+"""Parts of speech of jieba that can name a topic: nouns, verbs (many nouns pass for them), times, idioms."""
+_PAST = re.compile("[a-z]{2}[^e]ed$")
+"""English verbs in the past tense: what happened to a topic is not one."""
+_SHORTEST_WORD = 3
+_LONGEST = 64
+_DENSE = re.compile(f"[{DENSE}]")
+
+
+class Keywords:
+    """Thread-safe; works on any text."""
+
+    def __init__(self, extractor: Extractor) -> None:
+        self._extractor = extractor
+        self._segmenter = rjieba.Jieba()
+        self._idle = words.load_set("not_topics") | words.load_set("stop_en") | words.load_set("stop_zh")
+
+    def keywords(self, text: str, limit: int) -> list[str]:
+        """See `Analyzer.keywords`."""
+        clean = normal(text)[:_EDGE]
+        fields, entities = self._extractor.extract(clean)
+        named = [name for name in (*entities, *fields.names, *fields.definitions, *fields.symbols) if self._names(name)]
+        singles: Counter[str] = Counter()
+        pairs: Counter[str] = Counter()
+        previous = ""
+        for word in self._words(clean):
+            if word:
+                singles[word] += 1
+                if previous:
+                    pairs[previous + ("" if _DENSE.search(previous + word) else " ") + word] += 1
+            previous = word
+        found: dict[str, str] = {}
+        for word in (*named, *_by_count(singles), *_by_count(pairs)):
+            if len(word) <= _LONGEST:
+                found.setdefault(word.casefold(), word)
+        return list(found.values())[: max(0, limit)]
+
+    def _names(self, name: str) -> bool:
+        return len(name) > 1 and not name.isdigit() and name.casefold() not in self._idle
+
+    def _words(self, text: str) -> Iterator[str]:
+        """Content words in order; an empty one stands where the thread breaks, so that no pair reaches across."""
+        for found in _RUN.finditer(text):
+            if found.lastgroup == "han":
+                for word, kind in self._segmenter.tag(found.group(), hmm=True):
+                    said = len(word) > 1 and kind.startswith(_KINDS) and word not in self._idle
+                    yield word if said else ""
+            elif found.lastgroup == "word":
+                word = found.group().rstrip("'")
+                lower = word.casefold()
+                short = len(word) < _SHORTEST_WORD and not (word.isupper() and len(word) > 1)
+                idle = lower in self._idle or lower.removesuffix("'s") in self._idle or _PAST.search(word) is not None
+                yield "" if short or idle else _shown(word)
+            else:
+                yield ""
+
+
+def _shown(word: str) -> str:
+    """Acronyms and names keep their letters; a capital at the beginning of a sentence is no part of a word."""
+    plain = word.removesuffix("'s")
+    return plain if plain[1:] != plain[1:].lower() else plain.lower()
+
+
+def _by_count(counts: Counter[str]) -> list[str]:
+    return sorted(counts, key=lambda word: -counts[word])  # stable: then in the order of the text

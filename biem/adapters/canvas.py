@@ -1,0 +1,129 @@
+"""The canvas (L1) in Redis or Valkey: per scope two sorted sets and two hashes, changed by scripts in one step.
+
+The order of energies never changes while nobody touches them, so it is a sorted set that no sweep rewrites; "too weak
+now" is a range of it. All keys expire together when nobody wrote for as long as a memory may be idle.
+"""
+
+import hashlib
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+import numpy as np
+
+from biem.adapters.redis_client import RedisClient
+from biem.domain.energy import key_threshold
+from biem.domain.policy import TierPolicy
+from biem.ports import Touched
+from biem.ports.tiers import CanvasEntry
+
+_SLACK_S = 60.0
+"""Beyond the idle time, so that a server's clock that runs fast does not empty a canvas early."""
+_AT_ONCE = 100
+"""Entries a script takes: it keeps the server busy for a few milliseconds at most."""
+
+
+class RedisCanvas(RedisClient):
+    """The port `Canvas`. `model` is the embedder's id: vectors of another one count as lost."""
+
+    def __init__(self, url: str, *, timeout_s: float, model: str, policy: TierPolicy, decay_per_hour: float) -> None:
+        super().__init__(url, timeout_s=timeout_s, text=False)
+        self._digest = hashlib.sha256(model.encode()).digest()[:8]
+        self._policy = policy
+        self._decay = decay_per_hour
+        self._ttl_ms = int((policy.idle_s + _SLACK_S) * 1000)
+        self._enter = self._script("canvas_enter")
+        self._renew = self._script("canvas_renew")
+
+    def enter(self, ns: str, entries: Sequence[CanvasEntry], at: datetime, *, rebuilt: bool = False) -> list[str]:
+        least_key, least_access = self._least(at)
+        out: dict[str, None] = {}
+        with self._errors():
+            for start in range(0, max(1, len(entries)), _AT_ONCE):
+                part = entries[start : start + _AT_ONCE]
+                arguments: list[bytes | str | float] = [
+                    self._digest,
+                    self._policy.max_nodes,
+                    least_key,
+                    least_access,
+                    self._ttl_ms,
+                    int(rebuilt),
+                ]
+                for entry in part:
+                    arguments += (entry.id, entry.energy_key, entry.accessed_at.timestamp(), entry.conversation)
+                    arguments.append(self._digest + entry.vector.astype("<f4").tobytes())
+                    out.pop(entry.id, None)
+                out.update((raw.decode(), None) for raw in self._enter(keys=_keys(ns), args=arguments))
+        return list(out)
+
+    def renew(self, ns: str, touched: Sequence[Touched], at: datetime) -> list[str]:
+        arguments: list[str | float] = [self._ttl_ms]
+        for memory in touched:
+            arguments += (memory.id, memory.energy_key, (memory.accessed_at or at).timestamp())
+        with self._errors():
+            return [raw.decode() for raw in self._renew(keys=_keys(ns), args=arguments)]
+
+    def read(self, ns: str, at: datetime) -> list[CanvasEntry] | None:
+        by_key, by_access, vectors, _ = _keys(ns)
+        with self._errors(), self._client.pipeline(transaction=True) as pipeline:
+            pipeline.zrange(by_key, 0, -1, desc=True, withscores=True)
+            pipeline.zrange(by_access, 0, -1, withscores=True)
+            pipeline.hgetall(vectors)
+            keys, accesses, packed = pipeline.execute()
+        if packed.pop(b"", None) != self._digest or len(keys) != len(packed):
+            return None
+        accessed = dict(accesses)
+        least_key, least_access = self._least(at)
+        found: list[CanvasEntry] = []
+        for raw, key in keys:
+            value, access = packed.get(raw), accessed.get(raw)
+            if value is None or access is None or not value.startswith(self._digest):
+                return None
+            if key >= least_key and access >= least_access:
+                vector = np.frombuffer(value, dtype="<f4", offset=len(self._digest))
+                found.append(CanvasEntry(raw.decode(), key, datetime.fromtimestamp(access, UTC), "", vector))
+        return found
+
+    def ids(self, ns: str) -> set[str] | None:
+        by_key, _, vectors, _ = _keys(ns)
+        with self._errors(), self._client.pipeline(transaction=True) as pipeline:
+            pipeline.zrange(by_key, 0, -1)
+            pipeline.hget(vectors, "")
+            pipeline.hlen(vectors)
+            ids, mark, size = pipeline.execute()
+        return {raw.decode() for raw in ids} if mark == self._digest and size == len(ids) + 1 else None
+
+    def leave(self, ns: str, ids: Sequence[str]) -> None:
+        if not ids:
+            return
+        by_key, by_access, vectors, conversations = _keys(ns)
+        with self._errors(), self._client.pipeline(transaction=True) as pipeline:
+            pipeline.zrem(by_key, *ids)
+            pipeline.zrem(by_access, *ids)
+            pipeline.hdel(vectors, *ids)
+            pipeline.hdel(conversations, *ids)
+            pipeline.execute()
+
+    def forget_scope(self, ns: str) -> None:
+        with self._errors():
+            self._client.delete(*_keys(ns))
+
+    def count(self, ns: str, ids: Sequence[str] | None = None) -> int:
+        by_key, by_access, vectors, conversations = _keys(ns)
+        with self._errors(), self._client.pipeline(transaction=True) as pipeline:
+            pipeline.zrange(by_key, 0, -1)
+            pipeline.zrange(by_access, 0, -1)
+            pipeline.hkeys(vectors)
+            pipeline.hkeys(conversations)
+            held = {raw.decode() for part in pipeline.execute() for raw in part} - {""}
+        return len(held if ids is None else held & set(ids))
+
+    def _least(self, at: datetime) -> tuple[float, float]:
+        """Energy key and last access below which a memory is out."""
+        weakest = max(self._policy.demote, self._policy.minimum)
+        return key_threshold(weakest, at, self._decay), at.timestamp() - self._policy.idle_s
+
+
+def _keys(ns: str) -> list[str]:
+    """The braces keep a scope's keys in one slot of a Redis Cluster."""
+    canvas = f"biem:canvas:{{{ns}}}"
+    return [canvas, f"{canvas}:accessed", f"{canvas}:vectors", f"{canvas}:conversations"]

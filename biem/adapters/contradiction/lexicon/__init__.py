@@ -1,0 +1,18 @@
+"""General knowledge of words, as packaged text: `#` starts a comment line, `|` separates columns."""
+
+from importlib.resources import files
+
+
+def columns(name: str) -> list[list[list[str]]]:
+    """The lines of `name`.txt, each a list of columns, each a list of words; `_` in a word stands for a space."""
+    text = files(__name__).joinpath(f"{name}.txt").read_text(encoding="utf-8")
+    lines = (line for line in text.splitlines() if line.strip() and not line.startswith("#"))
+    return [[[w.replace("_", " ") for w in column.split()] for column in line.split("|")] for line in lines]
+
+
+def sets(name: str) -> dict[str, frozenset[str]]:
+    """Named sets: the first column is the name, all further ones its words."""
+    out: dict[str, set[str]] = {}
+    for head, *rest in columns(name):
+        out.setdefault(head[0], set()).update(word for column in rest for word in column)
+    return {key: frozenset(words) for key, words in out.items()}

@@ -1,0 +1,276 @@
+"""A statement taken apart: clauses, what each asserts, about whom, and with which polarity.
+
+English words are stemmed, Chinese ones segmented, so that nothing ever matches a part of a word: 别 in 特别 forbids
+nothing and "know" holds no "no".
+"""
+
+import re
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import cast
+
+import rjieba
+import Stemmer
+
+from biem.adapters.analyzers import words
+from biem.adapters.analyzers.quantities import Quantities
+from biem.adapters.analyzers.script import DENSE, normal
+from biem.adapters.contradiction import lexicon
+from biem.domain.conflict import Statement
+
+LONGEST = 600
+"""Characters of a statement that are read: conflicts between documents are not found by rules."""
+
+_PAIRS = (
+    (r"\bwon't\b", "will not"),
+    (r"\bcan't\b|\bcannot\b", "can not"),
+    (r"\bshan't\b", "shall not"),
+    (r"n't\b", " not"),
+    (r"\b([Ii])'m\b", r"\1 am"),
+    (r"'re\b", " are"),
+    (r"'ve\b", " have"),
+    (r"'ll\b", " will"),
+    (r"\b(it|he|she|that|there|what|who)'s\b", r"\1 is"),
+    (r"\bcan not (?:stand|bear)\b", "hate"),
+    (r"\b(?:am|is|are) not (?:really )?(?:a |an )?(?:big |huge )?fans? of\b", "dislike"),
+    (r"\b(?:quit|(?:have |has )?stopped|gave up|(?:have|has) given up) (?=[a-z]+ing\b)", "not anymore "),
+    (r"戒掉?了?烟", "不再抽烟"),
+    (r"戒掉?了?酒", "不再喝酒"),
+    (r"\bno longer\b", "not anymore"),
+    (
+        r"\bnot (?:all|every|always|necessarily|only|just|entirely|completely)\b"
+        r"|不(?:一定|都是|全是|总是|完全是|只是|仅仅是)|不是(?:所有|全部|每个)",
+        " some ",
+    ),
+    (r"\bany more\b(?!\s+\w)", "anymore"),
+)
+_EXPANSIONS = tuple((re.compile(pattern, re.IGNORECASE), to) for pattern, to in _PAIRS)
+_CLAUSE = re.compile(
+    r"(?P<end>[。！？；…\n~]+|[!?;]+|\.+(?=\s|$)|\s[–—-]{1,2}\s)"
+    r"|(?P<comma>，|,(?=[^\d\s])|,\s+(?=(?:but|and|so|then|though|although|because)?\s*(?:I|we|he|she|they|you|it|my)\b)"
+    r"|\s(?=but\s))"
+)
+_QUALITIES = "adzlirucpyo"
+"""First letters of the segmenter's tags for adjectives, adverbs, idioms and words of grammar."""
+_QUOTED = re.compile(r"“[^”]{1,200}”|\"[^\"\n]{1,200}\"|「[^」]{1,200}」|『[^』]{1,200}』")
+_TOKEN = re.compile(rf"(?P<dense>[{DENSE}]+)|(?P<number>\d[\d.,:/%-]*(?:[A-Za-z]+)?)|(?P<word>[^\W_\d{DENSE}][\w'’-]*)")
+_PRONOUNS, _PRONOUN_ENDS = "我你他她", ("们", "的", "自己")
+"""The segmenter takes 我会 and the like for one word."""
+_NAME = re.compile(r"(?<![.!?\w])\s([A-Z][a-zA-Z]+)")
+_A_NOT_A = re.compile(r"(.)不\1|有没有|是不是")
+_ENGLISH_ASKS = re.compile(
+    r"^(?:and |so |but |well |hey |oh )*(?:what|where|when|who|which|why|how|do|does|did|are|is|can|could|will|would|"
+    r"have|has)\s+(?:you|your|he|she|it|they|we|the|is|are|do|does|did|about|many|much|old|long|that|this)\b",
+    re.IGNORECASE,
+)
+_CHINESE_ASKS = re.compile(
+    r"(?:吗|么|嘛)$|^.{0,3}呢$|(?:什么|哪里|哪儿|哪|谁|多少|多大|多久|怎么样|几岁|几点|如何|啥)(?:的|呀|啊|呢|了)?$"
+    r"|[你您].{0,6}(?:什么|哪|谁|多少|多大|几)|^(?:什么|哪|谁|多少|几|怎么|为什么|难道)"
+)
+_IMPERATIVE = re.compile(
+    r"^(?:please |and |but |just )*(?:do not|let|never (?:mind|forget)|remember to|make sure)\b"
+    r"|^(?:请|别|不要|不用|记得)",
+    re.IGNORECASE,
+)
+_USED_TO = re.compile(r"\bused to\s+(?!be used\b)(?=\w)|\bformerly\b|\bpreviously\b|曾经|以前|原来|过去")
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """A part of a statement with one predicate."""
+
+    text: str
+    tokens: tuple[str, ...]
+    """Stems and segments in order, without negations."""
+    content: frozenset[str]
+    """What it is about: tokens without grammar, pronouns and words of degree."""
+    who: frozenset[str]
+    """The people and owners it names; "I" is the speaker."""
+    negations: int
+    asked: bool
+    open: bool
+    """Hypothetical, doubtful or reported: it asserts nothing."""
+    modality: frozenset[str]
+    """Of `modal` and `wish`: what ought to be, or is wanted, says nothing about what is."""
+    past: bool
+    ended: bool
+    """Says that something is no longer so."""
+    changed: bool
+    """Says that something has become different."""
+
+    @property
+    def asserts(self) -> bool:
+        """Whether it says that something is so, or is not so."""
+        return not (self.asked or self.open)
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What the rules know of one statement."""
+
+    text: str
+    words: tuple[str, ...]
+    """Surface words in lower case, for alignment."""
+    essence: tuple[str, ...]
+    """The stems that carry content, in order, quotations included."""
+    clauses: tuple[Clause, ...]
+    numbers: tuple[str, ...]
+    """In canonical spelling, see `Quantities`."""
+    chinese: bool
+
+    def content(self) -> frozenset[str]:
+        """Of all clauses."""
+        return frozenset().union(*(clause.content for clause in self.clauses))
+
+    def tokens(self) -> frozenset[str]:
+        """Of all clauses."""
+        return frozenset().union(*(clause.tokens for clause in self.clauses))
+
+
+class Reader:
+    """Word lists and the segmenter, loaded once; thread-safe."""
+
+    def __init__(self) -> None:
+        self._threads = threading.local()
+        self._segmenter = rjieba.Jieba()
+        self._quantities = Quantities()
+        raw = lexicon.sets("grammar")
+        for word in sorted(raw["negation"]):
+            if len(word) > 1 and not word.isascii():
+                self._segmenter.add_word(word, None, None)
+        self.grammar = {name: frozenset(self.stem(word) for word in found) | found for name, found in raw.items()}
+        self._anaphors = frozenset(word[0] if word.isascii() else word for word in raw["third"])
+        """As `who` spells them; they stand for whom the clause before is about."""
+        stop = words.load_set("stop_en") | words.load_set("stop_zh")
+        g = self.grammar
+        people = g["first"] | g["plural"] | g["second"] | g["third"]
+        self._empty = frozenset(self.stem(w) for w in stop) | stop | g["degree"] | people | g["present"] | g["negation"]
+        self._possessive = re.compile(r"\b(?:my|your|his|her|our|their)\b", re.IGNORECASE)
+
+    def read(self, statement: Statement) -> Reading:
+        """Take a statement apart."""
+        text = normal(statement.text[:LONGEST]).strip()
+        for pattern, to in _EXPANSIONS:
+            text = pattern.sub(to, text)
+        speaker = normal(statement.speaker[:64]).strip().lower()
+        clauses: list[Clause] = []
+        for piece, asked in _pieces(text):
+            clause = self._clause(piece, asked, speaker)
+            if clauses and clause.who and clause.who <= self._anaphors:
+                before = clauses[-1]
+                clause = replace(clause, who=before.who | before.content)
+            clauses.append(clause)
+        surface = tuple(token.lower() for token, _ in self._tokens(text))
+        return Reading(
+            text,
+            surface,
+            tuple(stem for stem in map(self.stem, surface) if stem not in self._empty),
+            tuple(clauses),
+            tuple(canonical for _, _, canonical in self._quantities.spans(text)),
+            len(re.findall(f"[{DENSE}]", text)) * 3 > len(text),
+        )
+
+    def numbers(self, text: str) -> list[str]:
+        """Canonical numbers of a part of a reading."""
+        return [canonical for _, _, canonical in self._quantities.spans(text)]
+
+    def is_value(self, words: tuple[str, ...], text: str) -> bool:
+        """Whether these words of a text name something: not only qualities, manners and words of grammar."""
+        for word in words:
+            if any(c > "\u2e7f" for c in word):
+                if any(tag[:1] not in _QUALITIES for _, tag in self._segmenter.tag(word)):
+                    return True
+            elif any(c.isdigit() for c in word) or any(
+                found[0].isupper() for found in re.findall(rf"\b{re.escape(word)}", text, re.IGNORECASE)
+            ):
+                return True
+        return False
+
+    def stem(self, word: str) -> str:
+        """The form under which words are compared."""
+        lower = word.lower()
+        if not lower.isascii():
+            return lower
+        try:
+            stemmer = self._threads.porter
+        except AttributeError:
+            stemmer = self._threads.porter = Stemmer.Stemmer("porter")
+        return cast(str, stemmer.stemWord(lower.removesuffix("'s"))) or lower
+
+    def _tokens(self, text: str) -> Iterator[tuple[str, bool]]:
+        for found in _TOKEN.finditer(text):
+            if found.lastgroup == "dense":
+                for segment in self._segmenter.cut(found.group()):
+                    cut = len(segment) > 1 and segment[0] in _PRONOUNS and segment[1:] not in _PRONOUN_ENDS
+                    yield from ((segment[0], True), (segment[1:], True)) if cut else ((segment, True),)
+            else:
+                word = found.group().rstrip(".,:-'")
+                yield ("May (month)" if word == "May" and found.start() else word), False
+
+    def _clause(self, text: str, asked: bool, speaker: str) -> Clause:
+        g = self.grammar
+        bare = _QUOTED.sub(" ", text)
+        negations = 0
+        tokens: list[str] = []
+        surface: set[str] = set()
+        segments = [(token.lower(), dense) for token, dense in self._tokens(bare)]
+        for position, (lower, dense) in enumerate(segments):
+            surface.add(lower)
+            following = segments[position + 1][0] if position + 1 < len(segments) else ""
+            if lower == "没" and following in ("了", "电", "准", "事"):  # 累都没了: gone, not denied
+                tokens.append(lower)
+            elif lower in g["negation"]:
+                negations += 1
+                if lower in ("没有", "无"):
+                    tokens.append("有")
+                elif lower in g["absolute"]:
+                    tokens.append(lower)
+            elif dense and len(lower) > 1 and lower[0] in "不没" and lower not in g["non-negation"]:
+                negations += 1
+                tokens.append(lower[1:])
+            else:
+                tokens.append(self.stem(lower))
+        known = frozenset(tokens) | surface
+        lone = " ".join(bare.split())
+        return Clause(
+            text=lone,
+            tokens=tuple(tokens),
+            content=frozenset(token for token in tokens if token not in self._empty),
+            who=self._who(lone, tokens, [lower for lower, _ in segments], speaker),
+            negations=negations,
+            asked=asked or bool(_A_NOT_A.search(bare) or _ENGLISH_ASKS.search(lone) or _CHINESE_ASKS.search(lone)),
+            open=bool(_IMPERATIVE.match(lone) or known & (g["hypothetical"] | g["hedge"] | g["reported"])),
+            modality=frozenset(name for name in ("modal", "wish") if known & g[name]),
+            past=bool(_USED_TO.search(bare)),
+            ended=bool(known & g["ended"] or _USED_TO.search(bare)),
+            changed=bool(surface & g["changed"]),
+        )
+
+    def _who(self, text: str, tokens: list[str], surface: list[str], speaker: str) -> frozenset[str]:
+        g = self.grammar
+        who = {token for token in tokens if token in g["kin"]}
+        who |= {name.lower() for name in _NAME.findall(" " + text[:1].lower() + text[1:])} - {"i"}
+        me = speaker or "i"
+        for token in surface:
+            if token in g["first"]:
+                who.add(me)
+            elif token in g["plural"]:
+                who.add("we")
+            elif token in g["second"]:
+                who.add("you")
+            elif token in g["third"]:
+                who.add(token[0] if token.isascii() else token)
+        return frozenset(who)
+
+
+def _pieces(text: str) -> Iterator[tuple[str, bool]]:
+    """Clauses and whether a question mark follows."""
+    start = 0
+    for found in _CLAUSE.finditer(text):
+        piece = text[start : found.start()].strip()
+        start = found.end()
+        if piece:
+            yield piece, "?" in found.group() or "？" in found.group()
+    if text[start:].strip():
+        yield text[start:].strip(), False

@@ -1,0 +1,237 @@
+"""Single-valued attributes: what a clause says about the home, age, name, job … of one subject.
+
+A thing has one home, one age, one birthday at a time, but may like many teas: only the attributes found here can
+disagree by having two values.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from biem.adapters.contradiction import lexicon, patterns_en, patterns_zh, phrases
+from biem.adapters.contradiction.reading import Clause, Reader, Reading
+
+Phase = Literal["now", "past", "changed"]
+
+_ME = frozenset(("i", "my", "me", "我"))
+_SHORT = 2
+"""Clauses of a statement that needs no context."""
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """One attribute of one subject with its value."""
+
+    subject: str
+    attribute: str
+    value: str
+    positive: bool
+    phase: Phase
+    number: bool = False
+    """Whether the value is a canonical number, date or time."""
+
+
+class Slots:
+    """The patterns, compiled once."""
+
+    def __init__(self, reader: Reader) -> None:
+        self._reader = reader
+        self._english = [(name, re.compile(p)) for name, ps in patterns_en.PATTERNS.items() for p in ps]
+        self._chinese = [(name, re.compile(p)) for name, ps in patterns_zh.PATTERNS.items() for p in ps]
+        self._nouns = {noun: row[0][0] for row in lexicon.columns("attributes") for noun in row[1]}
+        self.nouns = frozenset(self._nouns)
+        """Nouns that have one value at a time."""
+        self._groups = {
+            value: (row[0][0], column[0])
+            for row in lexicon.columns("exclusive")
+            for column in row[1:]
+            for value in column
+        }
+        self._endings = tuple(sorted((n for n in self._nouns if not n.isascii()), key=len, reverse=True))
+
+    def all(self, reading: Reading, speaker: str) -> Iterator[Slot]:
+        """The attributes that a statement asserts, of which it may repeat some; 他, it … stand for the last subject."""
+        topic = ""
+        for clause in reading.clauses:
+            for slot in self._of(clause, speaker):
+                subject = slot.subject
+                if len(reading.clauses) > _SHORT and self._bare(subject):
+                    continue  # 金额128元 in a long notice is the amount of that notice
+                if topic and not _resolved(subject):
+                    subject = phrases.ANAPHOR.sub("", subject).strip("的 ")
+                    yield replace(slot, subject=f"{topic} {subject}".strip())
+                else:
+                    yield slot
+            found = phrases.TOPIC.match(clause.text)
+            named = found and (found["topic"] or found["topic2"])
+            if named and not phrases.ANAPHOR.match(named):
+                topic = subject_of(named, speaker)
+
+    def _bare(self, subject: str) -> bool:
+        """An attribute without its owner."""
+        return subject in self.nouns or subject in ("金额", "amount")
+
+    def _of(self, clause: Clause, speaker: str) -> Iterator[Slot]:
+        if not clause.asserts or clause.modality or len(clause.text) > 200:
+            return
+        text = clause.text
+        chinese = any(c > "\u2e7f" for c in text)
+        for name, pattern in self._chinese if chinese else self._english:
+            found = pattern.search(text)
+            if found:
+                slot = self._slot(name, found, clause, speaker)
+                if slot:
+                    yield slot
+        yield from self._definite(clause, speaker, chinese=chinese)
+        if not chinese:
+            yield from self._holder(clause, speaker)
+        yield from self._group(clause)
+        yield from self._count(clause, speaker)
+
+    def _slot(self, name: str, found: re.Match[str], clause: Clause, speaker: str) -> Slot | None:
+        groups = found.groupdict()
+        numbers = self._reader.numbers(groups["value"]) if name in ("age", "birthday", "birth year") else []
+        value = numbers[0].rstrip("岁y") if numbers else _trim(groups["value"] or "retired")
+        if not value or (not numbers and phrases.VAGUE.search(value)):
+            return None
+        what = self._reader.stem(groups.get("what") or "")
+        return Slot(
+            subject_of(groups.get("who") or "", speaker),
+            f"{name} {what}".strip(),
+            value,
+            positive=not groups.get("not"),
+            phase=self._phase(groups, clause),
+            number=bool(numbers),
+        )
+
+    def _phase(self, groups: dict[str, str | None], clause: Clause) -> Phase:
+        if groups.get("past") or clause.ended:
+            return "past"
+        return "changed" if groups.get("changed") or clause.changed else "now"
+
+    def _definite(self, clause: Clause, speaker: str, *, chinese: bool) -> Iterator[Slot]:
+        """ "The NP is VALUE": single-valued for nouns that say so, and for values that exclude each other."""
+        text = clause.text.removesuffix(".")
+        found = (phrases.DEFINITE_ZH if chinese else phrases.DEFINITE).match(text)
+        if not found:
+            return
+        groups = found.groupdict()
+        np, value = groups["np"], _trim(groups["value"])
+        numbers = self._reader.numbers(groups["value"])
+        noun = self._noun(np, chinese=chinese)
+        if noun:
+            attribute = noun
+        elif numbers and not (chinese and groups["verb"] == "有"):
+            attribute = f"number {unit(numbers[0])}"
+            if not unit(numbers[0]) and not groups.get("changed"):
+                return
+        elif (
+            not chinese
+            and (phrases.NAME.match(value) or phrases.LOCATED.search(text))
+            and np[:1].islower() | np.startswith(("The", "My"))
+        ):
+            attribute = "place" if phrases.LOCATED.search(text) else "identity"
+        elif chinese and (groups["verb"].startswith(("在", "放")) and phrases.PLACE_ZH.search(value)):
+            attribute = "place"
+        elif groups.get("changed"):
+            attribute = "state"
+        else:
+            return
+        if not numbers and (phrases.VAGUE.search(value) or not value):
+            return
+        subject = subject_of(np, speaker)
+        if phrases.ENDS.match(groups["verb"]):
+            subject += " end"  # a shop opens at one time and closes at another
+        yield Slot(
+            subject if not chinese else re.sub(r"的?时间$|的$", "", subject),
+            attribute,
+            numbers[0] if numbers else value,
+            positive=not groups.get("not"),
+            phase=self._phase(groups, clause),
+            number=bool(numbers),
+        )
+
+    def _holder(self, clause: Clause, speaker: str) -> Iterator[Slot]:
+        """ "Priya is the lead of the team": the office is the subject, its holder the value."""
+        found = phrases.HOLDER.match(clause.text)
+        noun = found and self._nouns.get(found["noun"].lower())
+        if found and noun == "head":
+            whose = found["np"] or (found["owner"] if found["owner"].lower() != "the" else "")
+            subject = f"{subject_of(whose, speaker) if whose else ''} {found['noun'].lower()}".strip()
+            yield Slot(
+                subject, noun, found["value"], not found["not"], "changed" if phrases.NOW.search(clause.text) else "now"
+            )
+
+    def _count(self, clause: Clause, speaker: str) -> Iterator[Slot]:
+        """ "I have two sons": how many there are of something."""
+        found = phrases.COUNT.match(clause.text) or phrases.COUNT_ZH.match(clause.text)
+        numbers = self._reader.numbers(found["value"]) if found else []
+        if found and not numbers:
+            numbers = (
+                [str(phrases.SMALL.index(found["value"].lower()))] if found["value"].lower() in phrases.SMALL else []
+            )
+        if found and numbers and not clause.negations:
+            noun = self._reader.stem(found["what"])
+            subject = subject_of(found["who"] or "", speaker)
+            yield Slot(subject, f"count {noun}", numbers[0], positive=True, phase=self._phase({}, clause), number=True)
+
+    def _noun(self, np: str, *, chinese: bool) -> str | None:
+        if chinese:
+            ending = next((n for n in self._endings if np.endswith(n)), None)
+            return self._nouns[ending] if ending else None
+        head = np.lower().split(" of ")[0].split(" on ")[0].split(" for ")[0].split()
+        last = self._nouns.get(" ".join(head[-2:])) or self._nouns.get(head[-1].split("'")[0])
+        return last if last and len(np.split()) > 1 else None
+
+    def _group(self, clause: Clause) -> Iterator[Slot]:
+        """A value of an exclusive group that is all that a short clause says of its subject."""
+        words = clause.text.lower().split() if clause.text.isascii() else list(clause.tokens)
+        for token in dict.fromkeys(words):
+            if token not in self._groups:
+                continue
+            group, value = self._groups[token]
+            rest = clause.content - {self._reader.stem(token), token}
+            if group == "weekday" or len(rest) > 4:
+                continue
+            subject = " ".join(sorted(clause.who | rest))
+            yield Slot(subject, group, value, clause.negations % 2 == 0, self._phase({}, clause))
+
+
+def _resolved(subject: str) -> bool:
+    return not phrases.ANAPHOR.match(subject)
+
+
+def subject_of(text: str, speaker: str) -> str:
+    """One spelling for a subject: I and 我 are the speaker, `my sister` is theirs."""
+    me = speaker.strip().lower() or "i"
+    name = re.sub(r"(?:'s|的)$", "", text.strip()).strip()
+    if not name or name.lower() in _ME or name in ("我自己", "本人", "俺", "咱"):
+        return me
+    if phrases.PRONOUNS.match(name):
+        return name.lower()
+    found = phrases.OWNER.match(name)
+    if found and found["rest"]:
+        owner = found["owner"].lower()
+        owner = me if owner in _ME else "" if owner == "the" else owner
+        return f"{owner} {found['rest'].strip().lower()}".strip()
+    if found:
+        return me if found["owner"].lower() in _ME else found["owner"].lower()
+    return name.lower()
+
+
+def unit(number: str) -> str:
+    """What a canonical number counts: `¥`, `h`, `time`, `date` … or nothing."""
+    if re.fullmatch(r"\d\d:\d\d", number):
+        return "time"
+    if re.fullmatch(r"(?:\d{4}-)?\d\d-\d\d|\d{4}-\d\d", number):
+        return "date"
+    return re.sub(r"[\d.,-]", "", number)
+
+
+def _trim(value: str) -> str:
+    last = None
+    value = value.strip()
+    while value != last:
+        last, value = value, phrases.TRIM.sub("", value).strip()
+    return value.lower() if not phrases.NAME.match(value) else value

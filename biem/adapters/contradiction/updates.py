@@ -1,0 +1,105 @@
+"""The newer statement says itself that something changed, and names another value of what the older one is about."""
+
+import re
+
+from biem.adapters.contradiction import lexicon
+from biem.adapters.contradiction.reading import Reader, Reading
+from biem.adapters.contradiction.slots import unit
+from biem.domain.conflict import Verdict
+
+_ANNOUNCED = re.compile(
+    r"^(?:update|updated|correction|edit|fyi)\s?[:：,]|^(?:更新|更正|纠正|改一下)\s?[:：,，]?", re.IGNORECASE
+)
+_REPLACED = re.compile(
+    r"\b(?:switched|changed|moved|migrated|converted|went|upgraded)\s+from\s+([\w' -]{2,30}?)\s+to\s+\w"
+    r"|从([\u4e00-\u9fffA-Za-z0-9]{1,12}?)(?:改|换|搬|转|调)(?:成|到|为|用|去)",
+    re.IGNORECASE,
+)
+_REPLACEMENT = 0.75
+_CODE = re.compile(r"(?<![\w-])([A-Z]+-?)(\d+(?:\.\d+)*)(?![\w-])")
+_NUMBERED = re.compile(r"([A-Za-z]+|[\u4e00-\u9fff]{2})\s?#?(\d+)")
+_BASE, _ALIKE, _VALUED, _TOLD = 0.5, 0.15, 0.15, 0.1
+_LONGEST = 40
+"""Words: longer texts change one thing and talk of many."""
+_SHARED = 0.3
+"""Share of the shorter statement's content that both must have."""
+
+
+class Updates:
+    """The groups of exclusive values, loaded once."""
+
+    def __init__(self, reader: Reader) -> None:
+        self._changed = reader.grammar["changed"]
+        self._reader = reader
+        self._values = {
+            reader.stem(value): (row[0][0], column[0])
+            for row in lexicon.columns("exclusive")
+            for column in row[1:]
+            for value in column
+        }
+
+    def judge(self, older: Reading, newer: Reading) -> Verdict | None:
+        """An update, or None."""
+        if max(len(older.words), len(newer.words)) > _LONGEST:
+            return None
+        replaced = _REPLACED.search(newer.text)
+        if replaced and any(clause.asserts for clause in newer.clauses):
+            gone = {self._reader.stem(word) for word in newer.words if word in (replaced[1] or replaced[2]).lower()}
+            if gone & older.content() and _who(older) == _who(newer):
+                return Verdict("update", _REPLACEMENT, "replaced")
+        announced = bool(_ANNOUNCED.search(newer.text))
+        if not announced and not any(clause.changed and clause.asserts for clause in newer.clauses):
+            return None
+        if not any(clause.asserts for clause in older.clauses):
+            return None
+        one, other = older.content() - self._changed, newer.content() - self._changed
+        alike = len(one & other) / max(1, min(len(one), len(other)))
+        group = self._exclusive(older, newer)
+        if group and (_codes_differ(older.text, newer.text) or _named_differ(older.text, newer.text)):
+            return None
+        valued = bool(group) or _numbers_differ(older, newer) or _codes_differ(older.text, newer.text)
+        if not valued or (alike < _SHARED and not (announced and group)):
+            return None
+        confidence = _BASE + _ALIKE * (alike >= 0.5) + _VALUED + _TOLD * announced
+        return Verdict("update", min(0.9, confidence), "announced" if announced else "changed", group or "")
+
+    def _exclusive(self, older: Reading, newer: Reading) -> str | None:
+        one, other = (
+            {
+                group: value
+                for token in sorted(reading.tokens())
+                for group, value in [self._values.get(token, ("", ""))]
+                if group
+            }
+            for reading in (older, newer)
+        )
+        return next((group for group in sorted(one) if group in other and one[group] != other[group]), None)
+
+
+def _who(reading: Reading) -> frozenset[str]:
+    return frozenset().union(*(clause.who for clause in reading.clauses))
+
+
+def _numbers_differ(older: Reading, newer: Reading) -> bool:
+    """The same kind of number, and no value in common."""
+    one, other = _by_unit(older), _by_unit(newer)
+    return any(kind in other and not values & other[kind] for kind, values in one.items() if kind)
+
+
+def _by_unit(reading: Reading) -> dict[str, set[str]]:
+    kinds: dict[str, set[str]] = {}
+    for number in reading.numbers:
+        kinds.setdefault(unit(number), set()).add(number)
+    return kinds
+
+
+def _named_differ(one: str, other: str) -> bool:
+    """Order 5 and order 6: what is numbered are two things."""
+    numbered = {noun.lower(): number for noun, number in _NUMBERED.findall(one)}
+    return any(numbered.get(noun.lower(), number) != number for noun, number in _NUMBERED.findall(other))
+
+
+def _codes_differ(one: str, other: str) -> bool:
+    """P2 and P0: the same letters before another number."""
+    codes = dict(_CODE.findall(one))
+    return any(codes.get(letters, number) != number for letters, number in _CODE.findall(other))

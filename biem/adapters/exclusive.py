@@ -1,0 +1,112 @@
+"""One job at a time in one scope: PostgreSQL's session-level advisory locks, which end with their connection."""
+
+import hashlib
+import os
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import TypeVar
+
+import psycopg
+
+from biem.domain.scope import Scope
+from biem.errors import StoreUnavailable
+
+T = TypeVar("T")
+
+_FAMILY = "biem.exclusive"
+
+
+class PostgresExclusive:
+    """The port `Exclusive`, on one connection of its own: a job that fills the pool cannot lock itself out.
+
+    A session may take the same advisory lock twice, so this process's own threads are told apart here. A server that
+    does not answer for `limit_s` is cut off.
+    """
+
+    def __init__(self, dsn: str, *, limit_s: float = 10.0) -> None:
+        self._dsn = dsn
+        self._limit_s = limit_s
+        self._guard = threading.Lock()
+        self._held: set[int] = set()
+        self._connection: psycopg.Connection | None = None
+
+    @contextmanager
+    def hold(self, scope: Scope | None, job: str) -> Iterator[bool]:
+        key = _key(scope, job)
+        granted = self._take(key)
+        try:
+            yield granted
+        finally:
+            if granted:
+                self._give_back(key)
+
+    def close(self) -> None:
+        with self._guard:
+            if self._connection is not None:
+                self._connection.close()
+                self._connection = None
+
+    def _take(self, key: int) -> bool:
+        with self._guard:
+            if key in self._held:
+                return False
+            try:
+                granted = self._ask("SELECT pg_try_advisory_lock(%s)", key)
+            except psycopg.Error:  # the connection of before may have died with its server
+                self._drop()
+                try:
+                    granted = self._ask("SELECT pg_try_advisory_lock(%s)", key)
+                except psycopg.Error as error:
+                    self._drop()
+                    raise StoreUnavailable(
+                        f"PostgreSQL cannot be reached to lock a job: {str(error).strip()}; check that it runs"
+                    ) from error
+            if granted:
+                self._held.add(key)
+            return granted
+
+    def _give_back(self, key: int) -> None:
+        with self._guard:
+            self._held.discard(key)
+            if self._connection is None:
+                return
+            try:
+                self._ask("SELECT pg_advisory_unlock(%s)", key)
+            except psycopg.Error:
+                self._drop()  # the server gives back what a lost connection held
+
+    def _ask(self, query: str, key: int) -> bool:
+        if self._connection is None or self._connection.closed:
+            self._connection = psycopg.connect(
+                self._dsn, autocommit=True, connect_timeout=3, application_name="biem-exclusive"
+            )
+        connection = self._connection
+        return self._limited(connection, lambda: bool((connection.execute(query, (key,)).fetchone() or (False,))[0]))
+
+    def _limited(self, connection: psycopg.Connection, call: Callable[[], T]) -> T:
+        """A server that hangs never closes the connection, and libpq waits for ever."""
+
+        def cut() -> None:
+            with suppress(OSError, psycopg.Error), socket.socket(fileno=os.dup(connection.fileno())) as line:
+                line.shutdown(socket.SHUT_RDWR)
+
+        timer = threading.Timer(self._limit_s, cut)
+        timer.daemon = True
+        timer.start()
+        try:
+            return call()
+        finally:
+            timer.cancel()
+
+    def _drop(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+
+def _key(scope: Scope | None, job: str) -> int:
+    """63 bits of SHA-256: two jobs that share a key would only wait for each other."""
+    name = "\0".join((_FAMILY, job, scope.ns if scope else ""))
+    return int.from_bytes(hashlib.sha256(name.encode()).digest()[:8]) >> 1

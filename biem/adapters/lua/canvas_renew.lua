@@ -1,0 +1,16 @@
+-- Note accesses of memories in a canvas, without their vectors; returns the ids that are not there.
+-- KEYS    as in canvas_enter.lua
+-- ARGV    ms to live when nobody writes, then id, energy key, last access, …
+local missing = {}
+for i = 2, #ARGV, 3 do
+    if redis.call('ZSCORE', KEYS[1], ARGV[i]) and redis.call('HEXISTS', KEYS[3], ARGV[i]) == 1 then
+        redis.call('ZADD', KEYS[1], ARGV[i + 1], ARGV[i])
+        redis.call('ZADD', KEYS[2], 'GT', ARGV[i + 2], ARGV[i])
+    else
+        missing[#missing + 1] = ARGV[i]
+    end
+end
+for i = 1, 4 do
+    redis.call('PEXPIRE', KEYS[i], ARGV[1])
+end
+return missing

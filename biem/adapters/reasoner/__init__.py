@@ -1,0 +1,36 @@
+"""The language model behind the port `Reasoner`: any OpenAI-compatible chat endpoint; without a URL there is none."""
+
+from biem.adapters.reasoner.chat import ChatReasoner
+from biem.adapters.reasoner.client import ChatClient
+from biem.adapters.reasoner.desk import REPLY_THREADS, Limits, WorkerDesk
+from biem.ports import Clock
+from biem.ports.reasoner import Reasoner, ReasonerLedger
+from biem.telemetry import Telemetry
+
+WORKER_CONNECTIONS = 8
+
+
+def build(
+    *,
+    url: str,
+    api_key: str = "",
+    small_model: str = "",
+    large_model: str = "",
+    max_output_tokens: int = 1024,
+    limits: Limits,
+    ledger: ReasonerLedger,
+    clock: Clock,
+    telemetry: Telemetry,
+) -> Reasoner | None:
+    """The reasoner of these settings; None where no URL is set. Raises `ConfigError`, and asks the server nothing."""
+    if not url.strip():
+        return None
+    client = ChatClient(
+        url=url.strip(),
+        api_key=api_key,
+        small_model=small_model.strip(),
+        large_model=large_model.strip(),
+        max_output_tokens=max_output_tokens,
+        connections=WORKER_CONNECTIONS + REPLY_THREADS,
+    )
+    return ChatReasoner(WorkerDesk(client, ledger, clock=clock, telemetry=telemetry, limits=limits))

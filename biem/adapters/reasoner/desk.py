@@ -1,0 +1,227 @@
+"""Who may ask the model, when, and what it costs: budget, pauses, time limits, accounts.
+
+Workers are patient: a few tries, growing pauses, then the server is left alone for everybody. A reply gets one try by
+a thread of its own, so that neither the model nor the database of the budget can hold it up.
+"""
+
+import logging
+import os
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import CancelledError, ThreadPoolExecutor
+from concurrent.futures import TimeoutError as LateError
+from dataclasses import dataclass
+from typing import Protocol, TypeVar
+
+from biem.adapters.reasoner.client import ChatClient, ChatFailed, Prompt, Said, Size
+from biem.adapters.reasoner.prompts import estimate_tokens
+from biem.domain.scope import Scope
+from biem.errors import BiemError
+from biem.ports import Clock
+from biem.ports.reasoner import ReasonerLedger, Use
+from biem.telemetry import Span, Telemetry
+
+logger = logging.getLogger("biem.reasoner")
+
+T = TypeVar("T")
+
+REPLY_THREADS = 4
+LONGEST_PAUSE_S = 600.0
+"""A server that asks to be left alone for longer is asked again after this."""
+_BUDGET_IN_TIMEOUTS = 2
+"""A worker's call may take this many times the timeout, pauses included."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How long and how often, in seconds and tries; `pause_s` is how long a server that failed is left alone."""
+
+    timeout_s: float = 30.0
+    reply_timeout_s: float = 1.0
+    tries: int = 3
+    pause_s: float = 30.0
+
+
+class Desk(Protocol):
+    """Where a question is handed in."""
+
+    def ask(self, scope: Scope, use: Use, size: Size, prompt: Prompt, read: Callable[[Said], T | None]) -> T | None:
+        """What `read` makes of the model's answer; None when there is none."""
+
+    def paused_s(self) -> float:
+        """Seconds until a question may be answered again."""
+
+    def for_reply(self) -> "Desk":
+        """The same for one question of somebody who waits."""
+
+    def close(self) -> None:
+        """Answer nothing any more."""
+
+
+class WorkerDesk:
+    """Asks with patience."""
+
+    def __init__(
+        self,
+        client: ChatClient,
+        ledger: ReasonerLedger,
+        *,
+        clock: Clock,
+        telemetry: Telemetry,
+        limits: Limits,
+    ) -> None:
+        self._client = client
+        self._ledger = ledger
+        self._clock = clock
+        self._telemetry = telemetry
+        self.limits = limits
+        self._lock = threading.Lock()
+        self._free_at = self._reply_at = time.monotonic()
+        self._closed = False
+        self._pool: tuple[int, ThreadPoolExecutor] | None = None
+
+    def ask(self, scope: Scope, use: Use, size: Size, prompt: Prompt, read: Callable[[Said], T | None]) -> T | None:
+        return self.answer(scope, use, size, prompt, read, reply=False)
+
+    def answer(
+        self, scope: Scope, use: Use, size: Size, prompt: Prompt, read: Callable[[Said], T | None], *, reply: bool
+    ) -> T | None:
+        """One question from budget to account; never raises what belongs to the model, its server or the budget."""
+        with self._telemetry.span("biem.reason", use=use) as span:
+            span.add(outcome="paused")
+            if self._closed or self.paused_s(reply=reply) > 0:
+                return None
+            day = self._clock.now().date()
+            reserved = estimate_tokens(prompt) + self._client.max_output_tokens
+            try:
+                if not self._ledger.reserve(scope, use, day, reserved):
+                    span.add(outcome="budget")
+                    logger.info("the day's budget of %s does not allow `%s`; going on without the model", scope.ns, use)
+                    return None
+            except BiemError as error:
+                span.add(outcome="failed")
+                logger.warning("the reasoner's budget cannot be read (%s); going on without the model", error)
+                return None
+            said: Said | None = None
+            value: T | None = None
+            try:
+                said = self._said(use, size, prompt, span, reply=reply)
+                value = None if said is None else read(said)
+            finally:
+                tokens_in, tokens_out = self._cost(prompt, said)
+                span.add(tokens_in=tokens_in, tokens_out=tokens_out)
+                try:
+                    self._ledger.settle(
+                        scope,
+                        use,
+                        day,
+                        reserved=reserved,
+                        tokens_in=tokens_in,
+                        tokens_out=tokens_out,
+                        failed=value is None,
+                    )
+                except BiemError as error:
+                    logger.warning("a call of the reasoner stays booked at its estimate (%s)", error)
+            if said is not None:
+                span.add(outcome="answered" if value is not None else "unusable")
+            return value
+
+    def paused_s(self, *, reply: bool = False) -> float:
+        until = max(self._free_at, self._reply_at) if reply else self._free_at
+        return max(0.0, until - time.monotonic())
+
+    def pause_replies(self) -> None:
+        """Let replies do without the model for a while: it was too slow for one."""
+        with self._lock:
+            self._reply_at = max(self._reply_at, time.monotonic() + self.limits.pause_s)
+
+    def for_reply(self) -> "ReplyDesk":
+        return ReplyDesk(self)
+
+    def threads(self) -> ThreadPoolExecutor | None:
+        """This process' threads for replies; None when closed."""
+        with self._lock:
+            if self._closed:
+                return None
+            if self._pool is None or self._pool[0] != os.getpid():
+                self._pool = (os.getpid(), ThreadPoolExecutor(REPLY_THREADS, thread_name_prefix="biem-reason"))
+            return self._pool[1]
+
+    def close(self) -> None:
+        with self._lock:
+            self._closed = True
+            pool, self._pool = self._pool, None
+        self._client.close()
+        if pool and pool[0] == os.getpid():
+            pool[1].shutdown(wait=False, cancel_futures=True)
+
+    def _said(self, use: Use, size: Size, prompt: Prompt, span: Span, *, reply: bool) -> Said | None:
+        limits = self.limits
+        timeout_s = min(limits.reply_timeout_s, limits.timeout_s) if reply else limits.timeout_s
+        try:
+            return self._client.complete(
+                size,
+                prompt,
+                tries=1 if reply else limits.tries,
+                budget_s=timeout_s if reply else timeout_s * _BUDGET_IN_TIMEOUTS,
+                timeout_s=timeout_s,
+            )
+        except ChatFailed as error:
+            span.add(outcome="failed")
+            pause_s = 0.0
+            if error.pause_s is not None and not self._closed:
+                pause_s = min(LONGEST_PAUSE_S, max(error.pause_s, limits.pause_s))
+                with self._lock:
+                    until = time.monotonic() + pause_s
+                    self._reply_at = max(self._reply_at, until)
+                    if not reply:
+                        self._free_at = max(self._free_at, until)
+            logger.warning("`%s` goes on without the model, pausing %.0f s: %s", use, pause_s, error)
+            return None
+
+    @staticmethod
+    def _cost(prompt: Prompt, said: Said | None) -> tuple[int, int]:
+        """Tokens in and out, estimated where the server does not count; an unanswered call costs none."""
+        if said is None:
+            return 0, 0
+        tokens_in = estimate_tokens(prompt) if said.tokens_in is None else said.tokens_in
+        tokens_out = estimate_tokens(Prompt("", said.text)) if said.tokens_out is None else said.tokens_out
+        return tokens_in, tokens_out
+
+
+class ReplyDesk:
+    """One question within the reply's limit; whatever becomes of it later is only booked."""
+
+    def __init__(self, desk: WorkerDesk) -> None:
+        self._desk = desk
+        self._free = threading.Semaphore(1)
+
+    def ask(self, scope: Scope, use: Use, size: Size, prompt: Prompt, read: Callable[[Said], T | None]) -> T | None:
+        if self._desk.paused_s(reply=True) > 0 or not self._free.acquire(blocking=False):
+            return None
+        threads = self._desk.threads()
+        if threads is None:
+            return None
+        try:
+            question = threads.submit(lambda: self._desk.answer(scope, use, size, prompt, read, reply=True))
+        except RuntimeError:  # closed meanwhile
+            return None
+        try:
+            return question.result(self._desk.limits.reply_timeout_s)
+        except LateError:
+            question.cancel()
+            self._desk.pause_replies()
+            logger.warning("`%s` goes on without the model, which takes longer than a reply may", use)
+            return None
+        except CancelledError:
+            return None
+
+    def paused_s(self) -> float:
+        return self._desk.paused_s(reply=True)
+
+    def for_reply(self) -> "ReplyDesk":
+        return self
+
+    def close(self) -> None:
+        """The worker's desk holds everything."""

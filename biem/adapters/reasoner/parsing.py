@@ -1,0 +1,222 @@
+"""What a model said, as values that can be trusted: broken JSON repaired, shapes checked, lists and lengths bounded.
+
+Nothing here raises, whatever the text. A model invents: a text that is to replace others may name no number that they
+do not have.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Annotated, Any, Literal, TypeVar
+
+import json_repair
+import orjson
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+
+from biem.adapters.reasoner.client import Said
+from biem.domain.text import one_line
+from biem.ports.reasoner import Instant, Judgement, Topic, Verdict
+
+MAX_KEYWORD_CHARS = 64
+MAX_TOPIC_CHARS = 128
+MAX_TEXT_CHARS = 2_000
+MAX_REASON_CHARS = 300
+MAX_TOPICS = 32
+
+_MAX_REPAIRED_CHARS = 6_000
+"""Repairing takes quadratic time in the worst case: 1.6 s for this much, 18 s for three times as much."""
+
+_BRACKETED = re.compile(r"<([^>]+)>")
+_NOTHING = {"none", "null", "nil", "n/a", "na", "无", "没有", "空"}
+_PLACEHOLDER = re.compile(
+    r"(?:n/?a|none|null|nil|todo|tbd|empty|text|content|topic|summary|no summary|your summary here|insert summary here"
+    r"|the summary|merged text|the merged text|无|没有|空|内容|文本|摘要|总结|主题|待定|暂无|无内容|合并后的文本)"
+)
+_REFUSAL = re.compile(
+    r"(?:i['’]?m (?:very )?sorry|sorry,|i (?:can(?:no|['’])t|am unable|am not able)|as an ai\b|unable to "
+    r"|很?抱歉|对不起|作为(?:一个|一名)?(?:ai|人工智能|语言模型)|我(?:无法|不能))",
+    re.IGNORECASE,
+)
+_LABEL = re.compile(
+    r"^(?:(?:merged|combined)(?: text| memory)?|summary|合并后?的?(?:文本|记忆)?|摘要|总结)\s*[:：]\s*", re.I
+)
+_QUOTES = {'"': '"', "“": "”", "「": "」", "'": "'", "`": "`"}
+_NUMBER = re.compile(r"\d+")
+
+Shape = TypeVar("Shape", bound=BaseModel)
+
+
+def _line(limit: int) -> BeforeValidator:
+    """A string on one line of at most `limit` characters that says something; all else is refused."""
+
+    def check(value: object) -> str:
+        if not isinstance(value, str):
+            raise ValueError("no text")
+        line = one_line(value, limit)
+        if is_placeholder(line):
+            raise ValueError("says nothing")
+        return line
+
+    return BeforeValidator(check)
+
+
+def _number(value: object) -> object:
+    if isinstance(value, bool):
+        raise ValueError("no number")
+    return value
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(extra="ignore")
+
+
+class _Keywords(_Model):
+    keywords: list[Any]
+
+
+class _Topic(_Model):
+    topic: Annotated[str, _line(MAX_TOPIC_CHARS)]
+    summary: Annotated[str, _line(MAX_TEXT_CHARS)]
+
+
+class _Instant(_Model):
+    memory_text: Annotated[str, _line(MAX_TEXT_CHARS)]
+    keywords: list[Any] = Field(default_factory=list)
+
+
+class _Judgement(_Model):
+    kind: Annotated[
+        Literal["contradiction", "update", "duplicate", "none"],
+        BeforeValidator(lambda value: value.strip().lower() if isinstance(value, str) else value),
+    ]
+    confidence: Annotated[float, BeforeValidator(_number), Field(ge=0.0, le=1.0, allow_inf_nan=False)]
+    reason: object = ""
+
+
+def is_placeholder(text: str) -> bool:
+    """Whether a text only stands where one should be: no letter or digit, "N/A", "[summary]", "无"."""
+    bare = re.sub(r"^\W+|\W+$", "", text).lower()
+    return not bare or _PLACEHOLDER.fullmatch(bare) is not None
+
+
+def concepts(said: Said, limit: int) -> list[str]:
+    """`<a>,<b>` as `["a", "b"]`; `<none>` and everything else as `[]`."""
+    closed = said.text[: said.text.rfind(">") + 1]  # without it, a run of `<` alone would take quadratic time
+    return _words(_BRACKETED.findall(closed), limit)
+
+
+def keywords(said: Said, known: Iterable[str], limit: int) -> list[str]:
+    """`{"keywords": ["a", "b"]}`, or the bare list; `[]` for everything else."""
+    value = _json(said.text)
+    if isinstance(value, list) and all(isinstance(item, str) for item in value):
+        value = {"keywords": value}
+    found = _shaped(_Keywords, value)
+    return _words(_complete(found.keywords, said), limit, known) if found else []
+
+
+def topics(said: Said) -> list[Topic] | None:
+    """`[{"topic": …, "summary": …}]`, also within an object; each topic once. None for everything else."""
+    value = _json(said.text)
+    if isinstance(value, dict):
+        lists = [part for part in value.values() if isinstance(part, list)]
+        value = [value] if "topic" in value else lists[0] if len(lists) == 1 else None
+    if not isinstance(value, list):
+        return None
+    out: dict[str, Topic] = {}
+    for item in _complete(value, said):
+        found = _shaped(_Topic, item)
+        if found:
+            out.setdefault(found.topic.casefold(), Topic(found.topic, found.summary))
+    return list(out.values())[:MAX_TOPICS] if out or not value else None
+
+
+def worth(said: Said) -> bool:
+    """An exact "1"; "10", "1." and "0 (1 reason)" are a no."""
+    return said.text.strip() == "1"
+
+
+def instant(said: Said, limit: int) -> Instant | None:
+    """`{"memory_text": …, "keywords": [...]}`, complete."""
+    found = None if said.cut else _shaped(_Instant, _json(said.text))
+    return Instant(found.memory_text, tuple(_words(found.keywords, limit))) if found else None
+
+
+def judgement(said: Said) -> Judgement | None:
+    """`{"kind": …, "confidence": …, "reason": …}`."""
+    found = _shaped(_Judgement, _json(said.text))
+    if found is None:
+        return None
+    kind: Verdict = found.kind
+    return Judgement(
+        kind, found.confidence, one_line(found.reason, MAX_REASON_CHARS) if isinstance(found.reason, str) else ""
+    )
+
+
+def merged(said: Said, texts: Sequence[str]) -> str | None:
+    """A text that has exactly the numbers of these and is not longer than all of them together."""
+    text = _prose(said, max(1, sum(map(len, texts)) + len(texts)))
+    return text if text and _numbers(text) == _numbers(" ".join(texts)) else None
+
+
+def summary(said: Said, texts: Sequence[str], max_chars: int) -> str | None:
+    """A text of at most `max_chars` characters that has no number which these do not have."""
+    text = _prose(said, max_chars)
+    return text if text and _numbers(text) <= _numbers(" ".join(texts)) else None
+
+
+def _prose(said: Said, max_chars: int) -> str | None:
+    """The complete answer on one line, bare of label and quotes; a longer one is refused, for a cut one misleads."""
+    line = _LABEL.sub("", one_line(said.text, len(said.text) + 1))
+    if len(line) > 1 and _QUOTES.get(line[0]) == line[-1] and line[-1] not in line[1:-1]:
+        line = line[1:-1].strip()
+    if said.cut or len(line) > max_chars or is_placeholder(line) or _REFUSAL.match(line):
+        return None
+    return line
+
+
+def _numbers(text: str) -> set[int]:
+    """Runs of digits as numbers, so that 05 is 5; absurdly long ones by their end."""
+    return {int(run[-18:]) for run in _NUMBER.findall(text)}
+
+
+def _words(found: Iterable[object], limit: int, known: Iterable[str] = ()) -> list[str]:
+    """Strings on one line, none twice and none in `known`, by any case."""
+    seen = {one_line(word, MAX_KEYWORD_CHARS).casefold() for word in known}
+    out: list[str] = []
+    for item in found:
+        word = one_line(item, MAX_KEYWORD_CHARS).strip("<>\"'“”「」，,、 ") if isinstance(item, str) else ""
+        if is_placeholder_word(word) or word.casefold() in seen:
+            continue
+        seen.add(word.casefold())
+        out.append(word)
+        if len(out) >= limit:
+            break
+    return out if limit > 0 else []
+
+
+def is_placeholder_word(word: str) -> bool:
+    """Whether a keyword says there is none. Unlike in a text, "text" and "主题" may be meant."""
+    return word.casefold() in _NOTHING or not any(c.isalnum() for c in word)
+
+
+def _complete(items: list[Any], said: Said) -> list[Any]:
+    """Without the last item of an answer that was cut off, for it may be half of one."""
+    return items[:-1] if said.cut else items
+
+
+def _json(text: str) -> Any:
+    """JSON, repaired where it is fenced, cut off or oddly quoted; None where there is none."""
+    try:
+        return orjson.loads(text)
+    except ValueError:
+        pass
+    try:
+        return json_repair.loads(text[:_MAX_REPAIRED_CHARS])
+    except (ValueError, RecursionError, IndexError, KeyError, TypeError, AttributeError):
+        return None
+
+
+def _shaped(shape: type[Shape], value: object) -> Shape | None:
+    try:
+        return shape.model_validate(value)
+    except (ValidationError, RecursionError):
+        return None

@@ -1,0 +1,58 @@
+"""One Redis or Valkey server: how long a call may wait, what is left alone after a failure, errors in our words."""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.resources import files
+from typing import Any
+
+import redis
+from redis.backoff import NoBackoff
+from redis.retry import Retry
+
+from biem.errors import StoreFull, StoreUnavailable
+
+_PAUSE_S = 2.0
+"""After a failure the server is left alone for this long: ten writes must not wait ten times for one that hangs."""
+
+
+class RedisClient:
+    """What the adapters on Redis share. A call waits at most `timeout_s`; `text` decodes answers to strings."""
+
+    def __init__(self, url: str, *, timeout_s: float, text: bool) -> None:
+        self._client: Any = redis.Redis.from_url(
+            url,
+            socket_timeout=timeout_s,
+            socket_connect_timeout=timeout_s,
+            # One reconnect hides a restarted server; a server that hangs is not asked twice.
+            retry=Retry(NoBackoff(), 1, supported_errors=(redis.exceptions.ConnectionError,)),
+            decode_responses=text,
+        )
+        self._down_until = 0.0
+        self._last_failure: Exception | None = None
+
+    def _script(self, name: str) -> Any:
+        return self._client.register_script(
+            files("biem.adapters.lua").joinpath(f"{name}.lua").read_text(encoding="utf-8")
+        )
+
+    def ping(self) -> None:
+        with self._errors():
+            self._client.ping()
+
+    def close(self) -> None:
+        self._client.close()
+
+    @contextmanager
+    def _errors(self) -> Iterator[None]:
+        if time.monotonic() < self._down_until:
+            raise StoreUnavailable(
+                "Redis did not answer a moment ago; check that it runs and BIEM_REDIS_URL"
+            ) from self._last_failure
+        try:
+            yield
+        except redis.exceptions.OutOfMemoryError as error:
+            raise StoreFull(f"Redis is out of memory ({error}); raise maxmemory or set an eviction policy") from error
+        except redis.exceptions.RedisError as error:
+            self._down_until, self._last_failure = time.monotonic() + _PAUSE_S, error
+            raise StoreUnavailable(f"Redis did not answer ({error}); check that it runs and BIEM_REDIS_URL") from error

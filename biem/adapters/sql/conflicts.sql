@@ -1,0 +1,214 @@
+-- Conflicts: pairs of memories that disagree, and who superseded whom.
+
+-- conflict_peers: memories to compare new ones with, and the vectors they have; by keys alone, which the planner knows
+-- to be few, while it takes a LIMIT that it does not know for a tenth of the table
+SELECT m.id::text, m.text, m.kind, m.layer, m.importance, m.source, m.speaker, m.at, m.write_seq,
+    m.valid_from, m.valid_to, e.vector
+FROM (
+    SELECT unnest(%(ids)s::uuid[]) AS id
+    UNION
+    SELECT id FROM memories WHERE ns = %(ns)s AND write_seq = ANY (%(seqs)s::bigint[])
+) AS near
+JOIN memories m ON m.id = near.id AND m.ns = %(ns)s
+JOIN embeddings e ON e.model = %(model)s AND e.sha256 = m.embed_sha
+WHERE m.status <> 'archived' AND char_length(m.text) <= %(max_chars)s
+
+-- conflict_lock_memories: nobody else changes their validity meanwhile; in one order, so that two of us do not deadlock
+SELECT id FROM memories WHERE ns = %(ns)s AND id = ANY (%(ids)s::uuid[]) ORDER BY id FOR NO KEY UPDATE
+
+-- conflict_record: keep findings that are new, and what those that act supersede
+WITH finding AS (
+    SELECT f.*, greatest(n.valid_from, o.valid_from) AS ended_at
+    FROM jsonb_to_recordset(%(findings)s) AS f (id uuid, kind text, older_id uuid, newer_id uuid, confidence real,
+        rule text, attribute text, acts boolean, judged_later boolean, suspected boolean)
+    JOIN memories o ON o.id = f.older_id AND o.ns = %(ns)s AND o.status <> 'archived'
+    JOIN memories n ON n.id = f.newer_id AND n.ns = %(ns)s AND n.status <> 'archived'
+), added AS (
+    INSERT INTO conflicts (id, ns, kind, older_id, newer_id, confidence, rule, attribute, suspected, status, resolution,
+        decided_by, due_at, created_at, resolved_at)
+    SELECT id, %(ns)s, kind, older_id, newer_id, confidence, rule, attribute, suspected,
+        CASE WHEN acts THEN 'resolved' ELSE 'pending' END,
+        CASE WHEN acts THEN 'keep_new' END,
+        CASE WHEN acts THEN 'rule' END,
+        CASE WHEN judged_later AND NOT acts THEN clock_timestamp() END,
+        %(at)s,
+        CASE WHEN acts THEN %(at)s::timestamptz END
+    FROM finding ORDER BY older_id, newer_id
+    ON CONFLICT (ns, older_id, newer_id) DO NOTHING
+    RETURNING id, older_id, newer_id, resolution
+)
+INSERT INTO supersessions (conflict_id, ns, loser_id, winner_id, ended_at)
+SELECT a.id, %(ns)s, a.older_id, a.newer_id, f.ended_at
+FROM added a JOIN finding f USING (older_id, newer_id)
+WHERE a.resolution = 'keep_new'
+
+-- conflict_settle: validity follows from the supersessions, the earliest end first; what others superseded is left alone
+UPDATE memories m
+SET valid_to = s.ended_at, superseded_by = s.winner_id, fact_key = CASE
+    WHEN s.winner_id IS NULL AND EXISTS ( -- the fact was said again meanwhile, and only one can stand for it
+        SELECT FROM memories x WHERE x.ns = m.ns AND x.fact_key = m.fact_key AND x.id <> m.id
+            AND (x.superseded_by IS NULL OR x.id = ANY (%(losers)s::uuid[]) AND x.id < m.id))
+    THEN NULL ELSE fact_key END
+FROM (
+    SELECT DISTINCT ON (loser.id) loser.id, s.ended_at, s.winner_id
+    FROM unnest(%(losers)s::uuid[]) AS loser (id) LEFT JOIN supersessions s ON s.loser_id = loser.id
+    ORDER BY loser.id, s.ended_at, s.winner_id
+) AS s
+WHERE m.id = s.id AND m.ns = %(ns)s AND (m.valid_to, m.superseded_by) IS DISTINCT FROM (s.ended_at, s.winner_id)
+    AND (m.superseded_by IS NULL AND m.valid_to IS NULL
+        OR m.superseded_by = ANY (%(former)s::uuid[])
+        OR EXISTS (SELECT FROM supersessions o WHERE o.loser_id = m.id AND o.winner_id = m.superseded_by))
+
+-- conflict_of_pairs: what is known of these pairs
+SELECT c.* FROM unnest(%(older)s::uuid[], %(newer)s::uuid[]) AS p (older_id, newer_id)
+JOIN conflict_pairs c ON c.ns = %(ns)s AND c.older_id = p.older_id AND c.newer_id = p.newer_id
+
+-- conflict_get: one conflict
+SELECT * FROM conflict_pairs WHERE ns = %(ns)s AND id = %(id)s
+
+-- conflict_lock: decide one conflict at a time
+SELECT id FROM conflicts WHERE ns = %(ns)s AND id = %(id)s FOR UPDATE
+
+-- conflict_find: conflicts of a scope, newest first
+SELECT * FROM conflict_pairs c
+WHERE ns = %(ns)s AND (%(status)s::text IS NULL OR status = %(status)s)
+    AND (%(kinds)s::text[] IS NULL OR kind = ANY (%(kinds)s))
+    AND (%(memory_id)s::uuid IS NULL OR older_id = %(memory_id)s OR newer_id = %(memory_id)s)
+ORDER BY created_at DESC, id LIMIT %(limit)s
+
+-- conflict_find_pending: conflicts of a scope that somebody should decide, newest first
+SELECT * FROM conflict_pairs c
+WHERE ns = %(ns)s AND status = 'pending' AND NOT suspected AND NOT moot
+    AND (%(kinds)s::text[] IS NULL OR kind = ANY (%(kinds)s))
+    AND (%(memory_id)s::uuid IS NULL OR older_id = %(memory_id)s OR newer_id = %(memory_id)s)
+ORDER BY created_at DESC, id LIMIT %(limit)s
+
+-- conflict_count: how many there are
+SELECT count(*) FROM conflicts
+WHERE ns = %(ns)s AND (%(status)s::text IS NULL OR status = %(status)s)
+    AND (%(kinds)s::text[] IS NULL OR kind = ANY (%(kinds)s))
+
+-- conflict_count_pending: how many somebody should decide
+SELECT count(*) FROM conflicts c
+WHERE ns = %(ns)s AND status = 'pending' AND NOT suspected AND (%(kinds)s::text[] IS NULL OR kind = ANY (%(kinds)s))
+    AND NOT EXISTS (SELECT FROM memories m WHERE m.id = ANY (ARRAY[c.older_id, c.newer_id])
+        AND (m.status = 'archived' OR m.superseded_by IS NOT NULL))
+
+-- conflict_open_of: which of these memories are openly contradicted, and how surely
+SELECT id::text, max(confidence) FROM (
+    SELECT older_id AS id, confidence FROM conflict_pairs
+    WHERE older_id = ANY (%(ids)s::uuid[]) AND ns = ANY (%(scopes)s) AND status = 'pending' AND NOT moot
+        AND NOT suspected AND kind <> 'duplicate'
+    UNION ALL
+    SELECT newer_id, confidence FROM conflict_pairs
+    WHERE newer_id = ANY (%(ids)s::uuid[]) AND ns = ANY (%(scopes)s) AND status = 'pending' AND NOT moot
+        AND NOT suspected AND kind <> 'duplicate'
+) AS sides GROUP BY id
+
+-- conflict_supersede: who loses to whom by a decision; keep_old ends the newer where it began
+INSERT INTO supersessions (conflict_id, ns, loser_id, winner_id, ended_at)
+SELECT c.id, c.ns, l.id, %(winner)s::uuid, greatest(l.valid_from, n.valid_from)
+FROM conflicts c JOIN memories n ON n.id = c.newer_id JOIN memories l ON l.id = ANY (%(losers)s::uuid[]) AND l.ns = c.ns
+WHERE c.ns = %(ns)s AND c.id = %(id)s
+ON CONFLICT DO NOTHING
+
+-- conflict_decide: a conflict is resolved or ignored; what the judge decided once it is not asked again
+UPDATE conflicts
+SET status = %(status)s, resolution = %(resolution)s, decided_by = %(by)s, resolved_at = %(at)s, merged_id = %(merged_id)s,
+    plan = NULL, due_at = CASE WHEN %(by)s::text = 'judge' THEN NULL ELSE due_at END
+WHERE ns = %(ns)s AND id = %(id)s
+
+-- conflict_reopen: a decision is taken back
+UPDATE conflicts
+SET status = 'pending', resolution = NULL, decided_by = NULL, resolved_at = NULL, merged_id = NULL, plan = %(plan)s,
+    due_at = CASE WHEN %(plan)s::jsonb IS NULL THEN due_at ELSE clock_timestamp() + make_interval(secs => %(lease_s)s) END
+WHERE ns = %(ns)s AND id = %(id)s
+
+-- conflict_take_back: what a decision did to validity
+DELETE FROM supersessions WHERE ns = %(ns)s AND conflict_id = %(id)s
+
+-- conflict_onward: a merge of what this merge made
+SELECT further.id::text FROM conflicts c JOIN conflicts further ON c.merged_id IN (further.older_id, further.newer_id)
+WHERE c.ns = %(ns)s AND c.id = %(id)s AND further.ns = c.ns AND further.resolution = 'merge' LIMIT 1
+
+-- conflict_begin: keep the plan of a merge, unless there is one
+UPDATE conflicts SET plan = %(plan)s, due_at = clock_timestamp() + make_interval(secs => %(lease_s)s)
+WHERE ns = %(ns)s AND id = %(id)s AND plan IS NULL
+
+-- conflict_carried_out: the steps of taking a merge back are done
+UPDATE conflicts SET plan = NULL, due_at = NULL WHERE ns = %(ns)s AND id = %(id)s AND plan->>'step' = 'restore'
+
+-- conflict_claim_planned: lease a conflict whose plan was begun and not carried out
+WITH due AS (
+    SELECT id FROM conflicts WHERE plan IS NOT NULL AND due_at <= now()
+    ORDER BY due_at LIMIT 1 FOR UPDATE SKIP LOCKED
+), leased AS (
+    UPDATE conflicts c SET due_at = clock_timestamp() + make_interval(secs => %(lease_s)s)
+    FROM due WHERE c.id = due.id
+    RETURNING c.id
+)
+SELECT c.*, s.tenant, s.usr, s.project FROM leased JOIN conflict_pairs c USING (id) JOIN scopes s USING (ns)
+
+-- conflict_claim_unjudged: lease a conflict that needs a model; each time for four times as long, at last for good
+WITH due AS (
+    SELECT id FROM conflicts
+    WHERE plan IS NULL AND status = 'pending' AND due_at IS NOT NULL AND due_at <= now()
+    ORDER BY due_at LIMIT 1 FOR UPDATE SKIP LOCKED
+), leased AS (
+    UPDATE conflicts c
+    SET attempts = attempts + 1,
+        due_at = CASE WHEN attempts + 1 < %(max_attempts)s
+            THEN clock_timestamp() + make_interval(secs => %(lease_s)s * 4 ^ attempts) END
+    FROM due WHERE c.id = due.id
+    RETURNING c.id
+)
+SELECT c.*, s.tenant, s.usr, s.project FROM leased JOIN conflict_pairs c USING (id) JOIN scopes s USING (ns)
+
+-- conflict_release: a leased conflict waits for another time, without blame
+UPDATE conflicts
+SET due_at = clock_timestamp() + make_interval(secs => %(delay_s)s), attempts = greatest(0, attempts - 1)
+WHERE ns = %(ns)s AND id = %(id)s AND status = 'pending' AND plan IS NULL
+
+-- conflict_judged: a model has looked, and a person decides
+UPDATE conflicts SET due_at = NULL, kind = coalesce(%(kind)s, kind)
+WHERE ns = %(ns)s AND id = %(id)s AND status = 'pending' AND plan IS NULL
+
+-- erase_supersessions: what the erased had superseded is valid again, as far as nothing else has superseded it
+WITH gone AS (
+    DELETE FROM supersessions s USING conflicts c
+    WHERE c.id = s.conflict_id AND s.ns = %(ns)s AND (c.older_id = ANY (%(ids)s::uuid[])
+        OR c.newer_id = ANY (%(ids)s::uuid[]) OR c.merged_id = ANY (%(ids)s::uuid[]))
+    RETURNING s.conflict_id, s.loser_id, s.winner_id
+), reopened AS (
+    UPDATE conflicts SET status = 'pending', resolution = NULL, decided_by = NULL, resolved_at = NULL, merged_id = NULL,
+        plan = NULL
+    WHERE ns = %(ns)s AND merged_id = ANY (%(ids)s::uuid[])
+)
+UPDATE memories m
+SET valid_to = rest.ended_at, superseded_by = rest.winner_id, fact_key = CASE
+    WHEN rest.winner_id IS NULL AND EXISTS (
+        SELECT FROM memories x WHERE x.ns = m.ns AND x.fact_key = m.fact_key AND x.id <> m.id
+            AND x.id <> ALL (%(ids)s::uuid[])
+            AND (x.superseded_by IS NULL OR x.id IN (SELECT loser_id FROM gone) AND x.id < m.id))
+    THEN NULL ELSE fact_key END
+FROM (
+    SELECT DISTINCT ON (g.loser_id) g.loser_id, s.ended_at, s.winner_id
+    FROM gone g LEFT JOIN supersessions s ON s.loser_id = g.loser_id
+        AND NOT EXISTS (SELECT FROM gone x WHERE x.conflict_id = s.conflict_id AND x.loser_id = s.loser_id)
+    ORDER BY g.loser_id, s.ended_at, s.winner_id
+) AS rest
+WHERE m.id = rest.loser_id AND m.id <> ALL (%(ids)s::uuid[]) AND m.superseded_by IN (SELECT winner_id FROM gone)
+
+-- erase_conflicts: conflicts about the erased
+DELETE FROM conflicts
+WHERE ns = %(ns)s AND (%(all)s OR older_id = ANY (%(ids)s::uuid[]) OR newer_id = ANY (%(ids)s::uuid[]))
+
+-- erase_merged: memories that say what these say, merged; found again for what was merged further
+WITH RECURSIVE derived AS (
+    SELECT merged_id FROM conflicts
+    WHERE ns = %(ns)s AND merged_id IS NOT NULL AND (older_id = ANY (%(ids)s::uuid[]) OR newer_id = ANY (%(ids)s::uuid[]))
+    UNION
+    SELECT c.merged_id FROM conflicts c JOIN derived d ON c.older_id = d.merged_id OR c.newer_id = d.merged_id
+    WHERE c.ns = %(ns)s AND c.merged_id IS NOT NULL
+)
+SELECT merged_id::text FROM derived

@@ -1,0 +1,140 @@
+-- Statements of consolidation and feedback. A replaced memory is archived and says what replaced it; none is deleted.
+
+-- consolidation_waiting: memories that a job has to look at, oldest ids first
+SELECT memory_id::text, marks FROM consolidation_queue WHERE ns = %s AND job = %s ORDER BY memory_id LIMIT %s
+
+-- consolidation_looked: they were looked at, unless something happened to them meanwhile
+DELETE FROM consolidation_queue q USING unnest(%(ids)s::uuid[], %(marks)s::integer[]) AS seen (id, marks)
+WHERE q.ns = %(ns)s AND q.job = %(job)s AND q.memory_id = seen.id AND q.marks = seen.marks
+
+-- consolidate_lock: what is to be replaced, and by what, held against everybody else
+SELECT id::text, status, superseded_by::text, metadata ? 'fact', tags FROM memories
+WHERE ns = %s AND id = ANY (%s::uuid[]) ORDER BY id FOR NO KEY UPDATE
+
+-- inherit: what a memory takes over from those that it stands for; of energies the one that is and stays the greatest
+UPDATE memories k
+SET tags = coalesce(r.tags, '{}'), importance = greatest(k.importance, r.importance), layer = r.layer,
+    energy_anchor = r.energy_anchor, anchor_at = r.anchor_at,
+    access_count = k.access_count + r.access_count, useful_count = k.useful_count + r.useful_count,
+    accessed_at = greatest(k.accessed_at, r.accessed_at), boosted_at = greatest(k.boosted_at, r.boosted_at),
+    valid_from = least(k.valid_from, r.valid_from),
+    due_at = CASE WHEN k.due_at IS NULL OR r.immortal THEN NULL ELSE greatest(k.due_at, r.due_at) END,
+    metadata = k.metadata || jsonb_build_object('merged_from', r.merged_from)
+FROM (
+    SELECT max(m.importance) AS importance, sum(m.access_count) AS access_count, sum(m.useful_count) AS useful_count,
+        max(m.accessed_at) AS accessed_at, max(m.boosted_at) AS boosted_at, min(m.valid_from) AS valid_from,
+        max(m.due_at) AS due_at, bool_or(m.due_at IS NULL) AS immortal,
+        (SELECT array_agg(tag ORDER BY place, tag) FROM (
+            SELECT tag, min(place) AS place
+            FROM memories t, unnest(t.tags) WITH ORDINALITY AS u (tag, place)
+            WHERE t.id = ANY (%(ids)s::uuid[] || %(kept)s::uuid) GROUP BY tag ORDER BY 2, 1 LIMIT %(max_tags)s) AS tags)
+            AS tags,
+        (SELECT layer FROM memories t WHERE t.id = ANY (%(ids)s::uuid[] || %(kept)s::uuid)
+            ORDER BY array_position(ARRAY['core', 'long_term', 'short_term', 'session'], layer) LIMIT 1) AS layer,
+        (SELECT array_agg(DISTINCT d.source_id::text) FROM (
+            SELECT source_id FROM derivations WHERE memory_id = %(kept)s AND origin IN ('dedupe', 'merge')
+            UNION SELECT unnest(%(ids)s::uuid[]) LIMIT %(max_sources)s) d) AS merged_from,
+        best.energy_anchor, best.anchor_at
+    FROM memories m, (
+        SELECT energy_anchor, anchor_at FROM memories
+        WHERE ns = %(ns)s AND id = ANY (%(energies)s::uuid[])
+        ORDER BY energy_at(energy_anchor, anchor_at, %(at)s, %(decay)s) DESC, id LIMIT 1) best
+    WHERE m.ns = %(ns)s AND m.id = ANY (%(ids)s::uuid[])
+    GROUP BY best.energy_anchor, best.anchor_at
+) r
+WHERE k.ns = %(ns)s AND k.id = %(kept)s
+RETURNING k.tags
+
+-- derive: a memory was made of these
+INSERT INTO derivations (ns, memory_id, source_id, origin, linked)
+SELECT %(ns)s, %(kept)s, source, %(origin)s, %(linked)s FROM unnest(%(ids)s::uuid[]) AS source
+ON CONFLICT (memory_id, source_id, origin) DO UPDATE SET linked = excluded.linked
+
+-- derive_facts: the facts of the replaced are the facts of what stands for them
+INSERT INTO derivations (ns, memory_id, source_id, origin)
+SELECT DISTINCT ns, memory_id, %(kept)s::uuid, 'heir' FROM derivations
+WHERE ns = %(ns)s AND origin IN ('crystal', 'heir') AND source_id = ANY (%(ids)s::uuid[]) AND memory_id <> %(kept)s::uuid
+ON CONFLICT DO NOTHING
+
+-- derive_grown: a grown fact is the fact of all that its predecessor was the fact of
+INSERT INTO derivations (ns, memory_id, source_id, origin)
+SELECT DISTINCT d.ns, %(kept)s::uuid, d.source_id, 'heir' FROM derivations d
+WHERE d.ns = %(ns)s AND d.origin IN ('crystal', 'heir') AND d.memory_id = %(old)s::uuid AND d.source_id <> %(kept)s::uuid
+    AND NOT EXISTS (SELECT FROM derivations k WHERE k.memory_id = %(kept)s::uuid AND k.source_id = d.source_id)
+ON CONFLICT DO NOTHING
+
+-- encode_again: the index's row of a memory has changed; claimed before, so that the encoder replaces the row
+INSERT INTO outbox (task, memory_id, ns, claims)
+SELECT 'encode', id, ns, 1 FROM memories
+WHERE ns = %(ns)s AND id = %(kept)s AND NOT EXISTS (
+    SELECT FROM outbox o WHERE o.memory_id = %(kept)s AND o.task = 'encode' AND o.attempts = 0)
+
+-- add_fact: a fact, once
+INSERT INTO crystal_facts (id, ns, content, source_node_ids, confidence, created_at, updated_at, metadata)
+VALUES (%(id)s, %(ns)s, %(content)s, %(sources)s, %(confidence)s, %(at)s, %(at)s, %(metadata)s)
+ON CONFLICT DO NOTHING
+
+-- supersede_fact: a fact has grown into another
+UPDATE crystal_facts SET updated_at = %(at)s, metadata = metadata || jsonb_build_object('superseded_by', %(by)s::text)
+WHERE ns = %(ns)s AND id = %(id)s AND NOT metadata ? 'superseded_by'
+
+-- list_facts: current facts by id
+SELECT id::text, content, source_node_ids, confidence, created_at, updated_at, metadata FROM crystal_facts
+WHERE ns = %(ns)s AND NOT metadata ? 'superseded_by' AND id > %(after)s::uuid ORDER BY id LIMIT %(limit)s
+
+-- get_fact: one fact
+SELECT id::text, content, source_node_ids, confidence, created_at, updated_at, metadata FROM crystal_facts
+WHERE ns = %s AND id = %s
+
+-- facts_of: the current facts that memories belong to
+SELECT DISTINCT ON (d.source_id) d.source_id::text, d.memory_id::text
+FROM derivations d JOIN crystal_facts f ON f.id = d.memory_id AND NOT f.metadata ? 'superseded_by'
+WHERE d.ns = %s AND d.origin IN ('crystal', 'heir') AND d.source_id = ANY (%s::uuid[])
+ORDER BY d.source_id, d.memory_id
+
+-- sources_of: what memories were made of
+SELECT memory_id::text, source_id::text, origin FROM derivations
+WHERE ns = %s AND memory_id = ANY (%s::uuid[]) ORDER BY memory_id, source_id, origin
+
+-- unlinked: replacements whose links are still to be taken over
+SELECT memory_id::text, array_agg(source_id::text ORDER BY source_id) FROM derivations
+WHERE ns = %s AND NOT linked GROUP BY memory_id ORDER BY memory_id LIMIT %s
+
+-- linked: the links of what a memory stands for were taken over
+UPDATE derivations SET linked = true
+WHERE ns = %(ns)s AND memory_id = %(kept)s AND source_id = ANY (%(ids)s::uuid[]) AND NOT linked
+
+-- erase_closure: what goes with one erased memory: what it stood for, and every text that was made of any of these
+WITH RECURSIVE doomed (id, absorbed) AS (
+    SELECT id, true FROM memories WHERE ns = %(ns)s AND id = %(id)s
+    UNION
+    SELECT CASE WHEN d.source_id = doomed.id THEN d.memory_id ELSE d.source_id END, d.memory_id = doomed.id
+    FROM doomed JOIN derivations d ON d.ns = %(ns)s AND (
+        d.source_id = doomed.id AND d.origin IN ('merge', 'crystal')
+        OR d.memory_id = doomed.id AND d.origin IN ('dedupe', 'merge') AND doomed.absorbed)
+)
+SELECT DISTINCT id::text FROM doomed
+
+-- erase_revive: what only stood behind an erased memory comes back; its row of the index may be gone or not
+WITH back AS (
+    UPDATE memories
+    SET status = 'pending', tier = 'L2', archived_at = NULL, archive_reason = '', superseded_by = NULL, fact_key = NULL,
+        due_at = clock_timestamp() -- its retention is to be looked at
+    WHERE ns = %(ns)s AND superseded_by = ANY (%(ids)s::uuid[]) AND id <> ALL (%(ids)s::uuid[])
+        AND status = 'archived' AND archive_reason IN ('dedupe', 'merge')
+    RETURNING id, ns
+), dropped AS (
+    DELETE FROM outbox WHERE task = 'archive' AND memory_id IN (SELECT id FROM back)
+)
+INSERT INTO outbox (task, memory_id, ns, claims) SELECT 'encode', id, ns, 1 FROM back
+
+-- feedback_once: the feedback of a turn is taken; no row when it was taken before
+INSERT INTO feedbacks (ns, turn, at) SELECT ns, %(turn)s, %(at)s FROM scopes WHERE ns = %(ns)s
+ON CONFLICT DO NOTHING RETURNING turn
+
+-- feedback_compact: turns that nobody repeats any more
+DELETE FROM feedbacks WHERE (ns, turn) IN (
+    SELECT ns, turn FROM feedbacks WHERE ns = %(ns)s AND at < %(before)s ORDER BY at LIMIT %(limit)s)
+
+-- scope_page: scopes that have memories
+SELECT tenant, usr, project FROM scopes WHERE ns > %s AND write_seq > 0 ORDER BY ns LIMIT %s

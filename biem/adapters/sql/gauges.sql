@@ -1,0 +1,32 @@
+-- What a monitor asks every few seconds. Bounded: past 100,000 the backlog is "at least", and memories are estimated.
+
+-- outbox_gauges: jobs that are due and for how many seconds the oldest has been, dead letters
+SELECT
+    (SELECT count(*) FROM (
+        SELECT FROM outbox WHERE dead_at IS NULL AND due_at <= clock_timestamp() LIMIT 100000) AS due),
+    (SELECT coalesce(extract(epoch FROM clock_timestamp() - min(due_at)), 0)::float8 FROM (
+        SELECT due_at FROM outbox WHERE dead_at IS NULL AND due_at <= clock_timestamp() ORDER BY id LIMIT 1000) AS oldest),
+    (SELECT count(*) FROM (SELECT FROM outbox WHERE dead_at IS NOT NULL LIMIT 100000) AS dead)
+
+-- memory_gauges: memories by status: counted up to 20,000, beyond that what PostgreSQL's statistics say
+WITH seen AS (
+    SELECT
+        (SELECT count(*) FROM (SELECT FROM memories LIMIT 20001) AS m) AS every,
+        (SELECT count(*) FROM (SELECT FROM memories WHERE status = 'pending' LIMIT 20001) AS m) AS pending,
+        (SELECT count(*) FROM (SELECT FROM memories WHERE status = 'active' LIMIT 20001) AS m) AS active
+), known AS (
+    SELECT
+        (SELECT reltuples FROM pg_class WHERE oid = 'memories'::regclass) AS every,
+        (SELECT reltuples FROM pg_class WHERE oid = 'memories_pending'::regclass) AS pending,
+        (SELECT reltuples FROM pg_class WHERE oid = 'memories_model'::regclass) AS active
+), told AS (
+    SELECT
+        CASE WHEN seen.every > 20000 THEN greatest(seen.every, known.every) ELSE seen.every END::bigint AS every,
+        CASE WHEN seen.pending > 20000 THEN greatest(seen.pending, known.pending) ELSE seen.pending END::bigint AS pending,
+        CASE WHEN seen.active > 20000 THEN greatest(seen.active, known.active) ELSE seen.active END::bigint AS active
+    FROM seen, known
+)
+SELECT active, pending, greatest(0, every - active - pending) AS archived FROM told
+
+-- conflict_gauges: contradictions that wait for somebody's decision
+SELECT count(*) FROM (SELECT FROM conflicts WHERE status = 'pending' AND NOT suspected LIMIT 100000) AS waiting

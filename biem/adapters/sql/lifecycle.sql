@@ -1,0 +1,144 @@
+-- Statements of the tiers and of forgetting. Each writes transitions only: ageing itself writes nothing.
+
+-- reward: feedback moves energy, counts praise, and lets rise what became hot or was useful often enough
+WITH before AS MATERIALIZED (
+    SELECT m.id, m.tier, given.mark, m.useful_count + (given.mark > 0)::integer AS useful,
+        least(1, greatest(0, energy_at(m.energy_anchor, m.anchor_at, %(at)s, %(decay)s) + given.mark * %(step)s)) AS energy
+    FROM memories m JOIN unnest(%(ids)s::uuid[], %(marks)s::double precision[]) AS given (id, mark) USING (id)
+    WHERE m.ns = ANY (%(scopes)s) AND m.status <> 'archived'
+    ORDER BY m.id FOR NO KEY UPDATE OF m
+)
+UPDATE memories m
+SET energy_anchor = energy, anchor_at = greatest(anchor_at, %(at)s), useful_count = useful,
+    tier = CASE WHEN status = 'active' AND energy >= %(promote)s THEN 'L1' ELSE m.tier END,
+    layer = CASE WHEN layer = 'short_term' AND useful >= %(useful)s THEN 'long_term' ELSE layer END
+FROM before WHERE m.id = before.id
+RETURNING m.id::text, m.ns, m.energy_anchor, m.anchor_at, greatest(m.anchor_at, m.accessed_at), m.tier, before.tier
+
+-- transaction: the number of the running transaction, which outlives a lost connection
+SELECT pg_current_xact_id()::text
+
+-- outcome: what became of a transaction whose answer was lost
+SELECT pg_xact_status(%s::xid8)
+
+-- hot: memories of tier L1 that have a vector, hottest first; their vectors are looked up one by one, because a join
+-- might read all vectors of the model
+WITH hot AS MATERIALIZED (
+    SELECT m.id, m.energy_anchor, m.anchor_at, greatest(m.anchor_at, m.accessed_at) AS touched_at, m.conversation,
+        (SELECT e.vector FROM embeddings e WHERE e.model = %(model)s AND e.sha256 = m.embed_sha) AS vector
+    FROM memories m
+    WHERE m.ns = %(ns)s AND m.tier = 'L1' AND (%(ids)s::uuid[] IS NULL OR m.id = ANY (%(ids)s::uuid[]))
+)
+SELECT id::text, energy_anchor, anchor_at, touched_at, conversation, vector FROM hot WHERE vector IS NOT NULL
+ORDER BY energy_at(energy_anchor, anchor_at, %(at)s, %(decay)s) DESC, id
+LIMIT %(limit)s
+
+-- hot_ids: memories of tier L1
+SELECT id::text FROM memories WHERE ns = %s AND tier = 'L1'
+
+-- hot_scopes: scopes that have any
+SELECT DISTINCT ns FROM memories WHERE tier = 'L1' AND ns > %s ORDER BY ns LIMIT %s
+
+-- cool: these left the canvas
+UPDATE memories SET tier = 'L2' WHERE ns = %s AND id = ANY (%s::uuid[]) AND tier = 'L1'
+
+-- cool_all_but: more than a canvas holds
+UPDATE memories SET tier = 'L2'
+WHERE id IN (
+    SELECT id FROM memories WHERE ns = %(ns)s AND tier = 'L1' AND id <> ALL (%(ids)s::uuid[])
+    ORDER BY id LIMIT %(limit)s FOR NO KEY UPDATE SKIP LOCKED)
+
+-- fade: too weak or idle for L1
+UPDATE memories SET tier = 'L2'
+WHERE id IN (
+    SELECT id FROM memories
+    WHERE tier = 'L1' AND (energy_at(energy_anchor, anchor_at, %(at)s, %(decay)s) < %(weakest)s
+        OR greatest(anchor_at, accessed_at) < %(idle_since)s)
+    LIMIT %(limit)s FOR NO KEY UPDATE SKIP LOCKED)
+RETURNING ns, id::text
+
+-- due: memories whose retention is to be looked at, of a scope or of all, locked against accesses
+SELECT id::text, ns, layer, importance, reason, access_count, useful_count, energy_anchor, anchor_at,
+    greatest(anchor_at, accessed_at)
+FROM memories
+WHERE id IN (
+        SELECT m.id
+        FROM scopes s CROSS JOIN LATERAL (
+            SELECT id FROM memories WHERE ns = s.ns AND status = 'active' AND due_at <= %(at)s
+            ORDER BY due_at LIMIT %(limit)s) m
+        WHERE %(ns)s::text IS NULL OR s.ns = %(ns)s
+        LIMIT %(limit)s)
+    AND status = 'active' AND due_at <= %(at)s
+ORDER BY id FOR NO KEY UPDATE SKIP LOCKED
+
+-- keep: judged memories that stay
+UPDATE memories m SET layer = kept.layer, due_at = kept.due_at
+FROM unnest(%(ids)s::uuid[], %(layers)s::text[], %(due)s::timestamptz[]) AS kept (id, layer, due_at)
+WHERE m.id = kept.id
+
+-- archive: memories leave all stores but this one; a worker that is encoding one of them meanwhile is waited for
+WITH leaving AS MATERIALIZED (
+    SELECT m.id, m.status = 'pending' AS pending, given.reason
+    FROM memories m JOIN unnest(%(ids)s::uuid[], %(reasons)s::text[]) AS given (id, reason) USING (id)
+    WHERE m.status <> 'archived' AND (%(ns)s::text IS NULL OR m.ns = %(ns)s)
+    ORDER BY m.id FOR NO KEY UPDATE OF m
+), dropped AS (
+    DELETE FROM outbox o USING leaving WHERE o.memory_id = leaving.id AND o.task = 'encode'
+), gone AS (
+    UPDATE memories m
+    SET status = 'archived', tier = 'L3', archived_at = %(at)s, archive_reason = leaving.reason, due_at = NULL,
+        superseded_by = coalesce(%(superseded_by)s::uuid, superseded_by)
+    FROM leaving WHERE m.id = leaving.id
+    RETURNING m.id, m.ns, leaving.pending
+)
+INSERT INTO outbox (task, memory_id, ns, due_at)
+SELECT 'archive', id, ns,
+    clock_timestamp() + CASE WHEN pending THEN make_interval(secs => %(after_s)s) ELSE interval '0' END
+FROM gone
+RETURNING memory_id::text
+
+-- archived: one archived memory, locked
+SELECT layer, importance, reason, access_count, useful_count FROM memories
+WHERE ns = %s AND id = %s AND status = 'archived' FOR NO KEY UPDATE
+
+-- restore: an archived memory comes back as if just written; its row of the vector index may or may not be gone, so its
+-- job counts as claimed before, which makes the encoder replace the row instead of adding a second one
+WITH dropped AS (
+    DELETE FROM outbox WHERE task = 'archive' AND memory_id = %(id)s
+), back AS (
+    UPDATE memories m
+    SET status = 'pending', tier = 'L2', archived_at = NULL, archive_reason = '', superseded_by = NULL,
+        valid_to = CASE WHEN superseded_by IS NULL THEN valid_to END,
+        fact_key = CASE WHEN superseded_by IS NULL THEN fact_key END, -- it may have been said again meanwhile
+        accessed_at = greatest(accessed_at, %(at)s), due_at = %(due_at)s
+    WHERE ns = %(ns)s AND id = %(id)s AND status = 'archived'
+    RETURNING id, ns
+)
+INSERT INTO outbox (task, memory_id, ns, claims) SELECT 'encode', id, ns, 1 FROM back
+RETURNING memory_id::text
+
+-- cleared: archived memories are out of the other stores; who was restored while they were taken out is encoded again
+WITH finished AS (
+    DELETE FROM outbox WHERE id = ANY (%(keys)s)
+), back AS (
+    UPDATE memories SET status = 'pending' WHERE id = ANY (%(ids)s::uuid[]) AND status <> 'archived'
+    RETURNING id, ns
+)
+INSERT INTO outbox (task, memory_id, ns, claims) SELECT 'encode', id, ns, 1 FROM back
+
+-- crowded: scopes that may hold more than allowed
+SELECT tenant, usr, project FROM scopes WHERE write_seq > greatest(%(most)s, room_until) ORDER BY ns
+
+-- held: how many active memories a scope has
+SELECT count(*) FROM memories WHERE ns = %s AND status = 'active'
+
+-- room: nobody needs to count before this many writes
+UPDATE scopes SET room_until = write_seq + %(room)s WHERE ns = %(ns)s
+
+-- least_valuable: what is archived when a scope holds too much: least importance and use first, then longest untouched
+SELECT id::text FROM memories
+WHERE ns = %(ns)s AND status = 'active' AND layer <> 'core'
+    AND energy_at(energy_anchor, anchor_at, %(at)s, %(decay)s) < %(minimum)s
+ORDER BY importance + least(useful_count, 4) + ln(1 + access_count) / 4 + (layer = 'long_term')::integer,
+    greatest(anchor_at, accessed_at), id
+LIMIT %(limit)s

@@ -1,0 +1,49 @@
+-- Reading for the ranking of recall.
+
+-- turns: memories found, unindexed ones that share a word, their neighbours in conversation, and what superseded them.
+-- The limits of two are literal: a generic plan would take a parameter for a tenth of the table.
+WITH RECURSIVE found AS MATERIALIZED (
+    SELECT unnest(%(ids)s::uuid[]) AS id
+    UNION
+    (SELECT m.id FROM memories m
+     WHERE m.ns = ANY (%(scopes)s) AND m.status = 'pending' AND m.tsv @@ %(words)s::tsquery AND {where}
+     ORDER BY m.write_seq DESC LIMIT %(pending_limit)s)
+    UNION -- what a process with another model indexed is not in our collection; two ranges, for the index
+    (SELECT m.id FROM memories m
+     WHERE m.ns = ANY (%(scopes)s) AND m.status = 'active' AND (m.model < %(model)s OR m.model > %(model)s)
+        AND m.tsv @@ %(words)s::tsquery AND {where}
+     ORDER BY m.write_seq DESC LIMIT %(pending_limit)s)
+), seeds (id, ns, conversation, at, write_seq, superseded_by) AS (
+    SELECT m.id, m.ns, m.conversation, m.at, m.write_seq, m.superseded_by
+    FROM found JOIN memories m ON m.id = found.id
+    WHERE m.ns = ANY (%(scopes)s) AND m.status <> 'archived' AND {where}
+    UNION
+    SELECT m.id, m.ns, m.conversation, m.at, m.write_seq, m.superseded_by
+    FROM seeds s JOIN memories m ON m.id = s.superseded_by
+    WHERE m.ns = ANY (%(scopes)s) AND m.status <> 'archived'
+), stretches AS MATERIALIZED (
+    SELECT s.id,
+        ARRAY(
+            SELECT o.id FROM memories o
+            WHERE o.ns = s.ns AND o.conversation = s.conversation AND (o.at, o.write_seq) < (s.at, s.write_seq)
+                AND (%(since)s::timestamptz IS NULL OR o.at >= %(since)s) AND o.status <> 'archived'
+            ORDER BY o.at DESC, o.write_seq DESC LIMIT 2) AS before,
+        ARRAY(
+            SELECT o.id FROM memories o
+            WHERE o.ns = s.ns AND o.conversation = s.conversation AND (o.at, o.write_seq) > (s.at, s.write_seq)
+                AND (%(until)s::timestamptz IS NULL OR o.at < %(until)s) AND o.status <> 'archived'
+            ORDER BY o.at, o.write_seq LIMIT 2) AS after
+    FROM seeds s
+    WHERE s.conversation <> ''
+), everyone AS (
+    SELECT id FROM seeds
+    UNION SELECT unnest(before) FROM stretches
+    UNION SELECT unnest(after) FROM stretches
+)
+SELECT m.id::text, m.ns, m.lexemes, e.vector, m.kind, m.speaker, m.conversation, m.at, m.write_seq,
+    right(rtrim(m.text), 1) IN ('?', '？'), {where}, m.valid_to, m.superseded_by::text,
+    s.before::text[], s.after::text[]
+FROM everyone
+JOIN memories m ON m.id = everyone.id
+LEFT JOIN stretches s ON s.id = m.id
+LEFT JOIN embeddings e ON e.model = %(model)s AND e.sha256 = m.embed_sha

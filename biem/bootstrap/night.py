@@ -1,0 +1,126 @@
+"""The background jobs of a scope, in the order of a night."""
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from random import Random
+
+from biem.adapters.analyzers import RuleAnalyzer
+from biem.bootstrap.stores import Stores
+from biem.domain.policy import Policies
+from biem.engine.association import Associations
+from biem.engine.concepts import Hippocampus
+from biem.engine.consolidate import Consolidator
+from biem.engine.crystallise import Crystalliser
+from biem.engine.feedback import Feedback
+from biem.engine.integrity import Integrity
+from biem.engine.lifecycle import Aging, Lifecycle
+from biem.engine.resolution import Resolver
+from biem.engine.similar import Neighbourhood
+from biem.engine.sleep import NightJob
+from biem.engine.succession import Changed, Succession
+from biem.engine.tiers import Tiers
+from biem.ports import Clock, Embedder
+from biem.ports.contradiction import ContradictionRules
+from biem.telemetry import Telemetry
+
+
+def _archived(aging: Aging) -> dict[str, int]:
+    return {name: int(value) for name, value in asdict(aging).items()}
+
+
+def night_jobs(
+    stores: Stores,
+    policies: Policies,
+    embedder: Embedder,
+    analyzer: RuleAnalyzer,
+    rules: ContradictionRules,
+    random: Random,
+    clock: Clock,
+    telemetry: Telemetry,
+    associations: Associations,
+    tiers: Tiers,
+    lifecycle: Lifecycle,
+    feedback: Feedback,
+    resolver: Resolver,
+    changed: Changed,
+) -> list[NightJob]:
+    """All background jobs in the order of a night: first what is built, then what is made one, then what fades."""
+    every = policies.sleep.periods()
+    neighbourhood = Neighbourhood(
+        records=stores.records, index=stores.index, embedder=embedder, k=policies.consolidation.neighbours
+    )
+    succession = Succession(
+        consolidations=stores.consolidations,
+        links=stores.links,
+        changed=changed,
+        clock=clock,
+        limit=policies.consolidation.batch,
+    )
+    hippocampus = Hippocampus(
+        concepts=stores.concepts,
+        instants=stores.instants,
+        links=stores.links,
+        analyzer=analyzer,
+        clock=clock,
+        policy=policies.concepts,
+        random=random,
+        telemetry=telemetry,
+        embedder=embedder,
+        reasoner=stores.reasoner,
+    )
+    consolidator = Consolidator(
+        consolidations=stores.consolidations,
+        neighbourhood=neighbourhood,
+        succession=succession,
+        analyzer=analyzer,
+        rules=rules,
+        duplicates=stores.conflicts,
+        reasoner=stores.reasoner,
+        clock=clock,
+        policy=policies.consolidation,
+        telemetry=telemetry,
+    )
+    crystalliser = Crystalliser(
+        records=stores.records,
+        consolidations=stores.consolidations,
+        neighbourhood=neighbourhood,
+        analyzer=analyzer,
+        reasoner=stores.reasoner,
+        succession=succession,
+        clock=clock,
+        policy=policies.consolidation,
+        telemetry=telemetry,
+    )
+    integrity = Integrity(
+        links=stores.links,
+        checks=(lambda scope: {"relinked": succession.catch_up(scope)},),
+        clock=clock,
+        limit=policies.sleep.integrity_rows,
+    )
+
+    def sweep() -> Mapping[str, int]:
+        swept = tiers.sweep()
+        return {"left": swept.left, "repaired": swept.repaired}
+
+    def decide() -> Mapping[str, int]:
+        return {"decided": resolver.work(policies.conflicts.decisions)}
+
+    return [
+        NightJob("build", hippocampus.build, every["build"]),
+        NightJob("concepts", hippocampus.consolidate, every["concepts"]),
+        NightJob("dedupe", consolidator.dedupe, every["dedupe"]),
+        NightJob("merge", consolidator.merge, every["merge"]),
+        NightJob("crystallise", crystalliser.crystallise, every["crystallise"]),
+        NightJob("links", associations.tend, every["links"]),
+        NightJob("forget", hippocampus.forget, every["forget"]),
+        NightJob(
+            "lifecycle",
+            lambda scope: _archived(lifecycle.run(scope)),
+            every["lifecycle"],
+            everywhere=lambda: _archived(lifecycle.run()),
+        ),
+        NightJob("sweep", lambda _: sweep(), every["sweep"], everywhere=sweep),
+        NightJob("decisions", lambda _: decide(), every["decisions"], everywhere=decide),
+        NightJob("turns", feedback.compact, every["turns"]),
+        NightJob("integrity", integrity.mend, every["integrity"]),
+    ]

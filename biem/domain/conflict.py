@@ -1,0 +1,83 @@
+"""What it means for two memories to disagree: statements and the verdict on a pair of them."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal, get_args
+
+ConflictKind = Literal["contradiction", "update", "duplicate"]
+"""*contradiction*: both cannot hold. *update*: the newer says that the older no longer holds. *duplicate*: both say the
+same."""
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One memory as the rules see it."""
+
+    text: str
+    speaker: str = ""
+    """Who said it: resolves "I" and "我". Empty for a plain fact."""
+    at: datetime | None = None
+    """When it was said. The caller orders the two; a rule may only ask whether the order is certain."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """That a pair of statements disagrees, or says the same."""
+
+    kind: ConflictKind
+    confidence: float
+    """0 to 1: the estimated share of such verdicts that are right."""
+    rule: str
+    """The rule that decided, for people and tests: `value`, `negation`, …"""
+    attribute: str = ""
+    """What they disagree about, where a rule knows it: `home`, `age`, …"""
+
+    def __post_init__(self) -> None:
+        if not 0.0 <= self.confidence <= 1.0:
+            raise ValueError(f"confidence {self.confidence} is not within 0 and 1")
+
+
+ConflictStatus = Literal["pending", "resolved", "ignored"]
+Resolution = Literal["keep_new", "keep_old", "merge", "keep_both"]
+"""*keep_new*: the older ends where the newer begins. *keep_old*: the newer never held. *merge*: a third memory says
+what both say, from when the newer was said. *keep_both*: no conflict after all."""
+Decider = Literal["rule", "judge", "user"]
+RESOLUTIONS: tuple[str, ...] = get_args(Resolution)
+STATUSES: tuple[str, ...] = get_args(ConflictStatus)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conflict:
+    """Two memories of one scope that disagree or say the same, and what was decided about them."""
+
+    id: str
+    kind: ConflictKind
+    older_id: str
+    newer_id: str
+    older_text: str
+    newer_text: str
+    confidence: float
+    """0 to 1, of the verdict."""
+    rule: str
+    attribute: str = ""
+    status: ConflictStatus = "pending"
+    resolution: Resolution | None = None
+    decided_by: Decider | None = None
+    """Who resolved or ignored it."""
+    merged_id: str | None = None
+    """The memory that a merge made."""
+    created_at: datetime
+    resolved_at: datetime | None = None
+    moot: bool = False
+    """Pending, but one of the two was archived or superseded otherwise: nobody needs to decide it now."""
+
+    suspected: bool = False
+    """Too unsure to bother anybody with; a language model may look at it."""
+
+    @property
+    def superseded(self) -> tuple[str, ...]:
+        """The memories that lost by this decision."""
+        if self.resolution == "merge":
+            return (self.older_id, self.newer_id)
+        losers = {"keep_new": (self.older_id,), "keep_old": (self.newer_id,)}
+        return losers.get(self.resolution or "", ())

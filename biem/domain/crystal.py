@@ -1,0 +1,141 @@
+"""What becomes of memories that say the same: who is kept, what is inherited, and how a cluster is named.
+
+A cluster is identified by its members alone, so that every process finds the same name for it and no run makes a fact
+twice (BIEM B28, C16). Of two texts the richer is kept, by total character entropy: Shannon's bits per character ×
+length (Hippocampus H12).
+"""
+
+import hashlib
+import math
+import re
+import uuid
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from biem.domain.fields import Fields
+
+_NAMESPACE = uuid.UUID("8f0d4a3e-6c1b-5d2f-9a77-62b1e4d0c395")
+"""Of ids derived from their sources (RFC 9562, version 5); another value would make other ids for the same clusters."""
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？；])(?![”’）」』])|\s*\n\s*")
+_SAID_ALREADY = 0.8
+"""A sentence does not enter a digest when this share of its terms is in it."""
+
+Terms = Callable[[str], Iterable[str]]
+"""What a text is made of, such as the index terms that the port `Analyzer` gives."""
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """One source of a digest."""
+
+    text: str
+    at: datetime
+    """When it was said; aware."""
+
+
+def sources_hash(ids: Iterable[str]) -> str:
+    """64 hexadecimal digits that name a set of memories, in whatever order and however often each is given."""
+    return hashlib.sha256("\n".join(sorted(set(ids))).encode()).hexdigest()
+
+
+def derived_id(ns: str, what: str, digest: str) -> str:
+    """The id of what is made (`what`) of a scope's memories with this `sources_hash`: the same wherever computed."""
+    return str(uuid.uuid5(_NAMESPACE, f"{ns}:{what}:{digest}"))
+
+
+def information(text: str) -> float:
+    """Bits in a text taken as independent characters: Σ −log2 p(character). Repeats and emptiness carry none."""
+    counts = Counter(" ".join(text.split()))
+    total = sum(counts.values())
+    return sum(-count * math.log2(count / total) for count in counts.values()) + 0.0
+
+
+def richest(texts: Mapping[str, str]) -> str:
+    """The key of the text with most information; of equals the smallest key, the oldest of time-ordered ids."""
+    return min(texts, key=lambda key: (-information(texts[key]), key))
+
+
+def covers(kept: Fields, dropped: Fields) -> bool:
+    """Whether all that `dropped` pins down is in `kept`: else dropping it would lose a number, a name or a symbol."""
+    return all(set(getattr(dropped, part)) <= set(getattr(kept, part)) for part in ("numbers", "names", "symbols"))
+
+
+def sentences(text: str) -> list[str]:
+    """The sentences of an English or Chinese text, trimmed; a full stop inside a number ends none."""
+    return [sentence for part in _SENTENCE_END.split(text) if (sentence := part.strip())]
+
+
+def adds_nothing(kept: str, dropped: str, terms: Terms) -> bool:
+    """Whether all terms of `dropped` are in `kept` in the same order: "Tom told Mary" is not "Mary told Tom".
+
+    Strict on purpose: of two long texts that differ in one word a model says that they are the same.
+    """
+    left = iter(terms(kept))
+    return all(term in left for term in terms(dropped))  # `in` moves on to the term it finds
+
+
+def join(kept: str, others: Sequence[str], terms: Terms) -> str:
+    """`kept`, and of the others each sentence that is not in it already: the merge that needs no model (C21)."""
+    parts = [kept.strip()]
+    for sentence in (sentence for other in others for sentence in sentences(other)):
+        if not any(adds_nothing(said, sentence, terms) for part in parts for said in sentences(part)):
+            parts.append(sentence)
+    return "\n".join(parts)
+
+
+def digest(passages: Sequence[Passage], terms: Terms, limit: int) -> str:
+    """The most central sentences of several texts, in order of time, at most `limit` characters.
+
+    A sentence is central when many of the texts share its terms; one whose terms were said already is left out. Where
+    the texts are of different days, each sentence carries its day.
+    """
+    ordered = sorted(passages, key=lambda passage: (passage.at, passage.text))
+    dated = len({passage.at.date() for passage in ordered}) > 1
+    spread = Counter(term for passage in ordered for term in set(terms(passage.text)))
+    found = [
+        (place, f"{passage.at:%Y-%m-%d}: {sentence}" if dated else sentence, set(terms(sentence)))
+        for place, (passage, sentence) in enumerate(
+            (passage, sentence) for passage in ordered for sentence in sentences(passage.text)
+        )
+    ]
+    found.sort(key=lambda item: (-sum(spread[term] for term in item[2]) / (1 + len(item[2])) ** 0.5, item[0]))
+    chosen: list[tuple[int, str]] = []
+    said: set[str] = set()
+    left = limit
+    for place, shown, words in found:
+        if words and len(words & said) < _SAID_ALREADY * len(words) and len(shown) < left:
+            chosen.append((place, shown))
+            said |= words
+            left -= len(shown) + 1
+    if not chosen and found:
+        return found[0][1][:limit].rstrip()
+    return "\n".join(shown for _, shown in sorted(chosen))
+
+
+def groups(edges: Mapping[str, Iterable[str]], most: int) -> list[list[str]]:
+    """Connected groups of a graph of ids, each of at most `most`, largest first; edges count in both directions.
+
+    A group that would be larger is cut where a breadth-first walk from its smallest id has met `most`; the rest forms
+    groups of its own.
+    """
+    both: dict[str, set[str]] = {}
+    for one, others in edges.items():
+        both.setdefault(one, set())
+        for other in others:
+            both[one].add(other)
+            both.setdefault(other, set()).add(one)
+    found: list[list[str]] = []
+    seen: set[str] = set()
+    for start in sorted(both):
+        if start in seen:
+            continue
+        group = [start]
+        seen.add(start)
+        for member in group:  # grows while it is walked
+            fresh = sorted(both[member] - seen)[: most - len(group)]
+            group += fresh
+            seen.update(fresh)
+        found.append(sorted(group))
+    return sorted(found, key=lambda group: (-len(group), group))

@@ -1,0 +1,97 @@
+"""The numbers by which recall orders a pool of candidates; see `biem.engine.signals` for what each signal measures."""
+
+import math
+from dataclasses import asdict, dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class SignalWeights:
+    """What one unit of each signal adds to the log-odds that a turn is evidence; 0 switches a signal off.
+
+    Fitted by a listwise softmax over all dev sets, moved where that raised recall@10, then rounded. Nearly all signals
+    lie in [0, 1], so that a weight is the most its signal can say.
+    """
+
+    words_around: float = 3.0
+    """BM25 of the words said in a turn or, for less, up to two turns away: an answer seldom repeats its question."""
+    reply: float = 1.4
+    """Follows a turn that asks with the query's words."""
+    session_words: float = 1.2
+    """Its session speaks of the matter."""
+    dense_around: float = 0.8
+    """Cosine of the turn together with both neighbours."""
+    hub: float = -5.5
+    """Cosine to the pool's mean, about [0, 0.3]: small talk is near to everything and answers nothing."""
+    session_dense: float = 1.7
+    """The best cosine of its session."""
+    session_dense3: float = 1.7
+    """The mean of its session's three best cosines: one lucky turn does not make a session."""
+    sentence_dense: float = 2.4
+    """Cosine to the nearest sentence of the query; to the whole where it has but one."""
+    sentence_words: float = 0.9
+    """BM25 of the best sentence that asks."""
+    longer: float = -0.45
+    """Log-length above the pool's mean, in [-2, 2]: long turns match by chance …"""
+    longer_than_own: float = 0.55
+    """… but a turn long for its speaker has something to tell."""
+    short: float = -1.8
+    """Shorter than `RankPolicy.short_words`: "Thanks!" """
+    opening: float = 1.35
+    """The first turn of a session says what it is about."""
+    speaker: float = 0.35
+    """Said by someone whom the query names. Small: adversarial questions name the wrong speaker."""
+    machine: float = -1.3
+    """Said by a program: what people say of themselves is evidence more often …"""
+    machine_asked: float = 1.7
+    """… unless the query asks what the program said."""
+    when: float = 2.5
+    """Nearness to a time that the query names."""
+    day: float = 1.85
+    """Within a time that is named to the day or week."""
+    bridge: float = 2.0
+    """Holds what a good hit leaves open of the query, and shares that hit's own rare words."""
+
+    def __post_init__(self) -> None:
+        if not all(math.isfinite(weight) for weight in asdict(self).values()):
+            raise ValueError("weights of signals must be finite; 0 switches a signal off")
+
+
+@dataclass(frozen=True, slots=True)
+class RankPolicy:
+    """Every number of the ranking."""
+
+    weights: SignalWeights = SignalWeights()
+    k1: float = 0.9
+    b: float = 0.4
+    """BM25's saturation and share of length normalisation: turns of dialogue are short and seldom repeat a word."""
+    next_1: float = 0.6
+    next_2: float = 0.4
+    """What a word said one or two turns away counts, of one said here."""
+    short_words: int = 8
+    """Index terms below which a turn is short."""
+    seeds: int = 6
+    """Good hits from which a bridge may start."""
+    seed_words: int = 64
+    """How many words of a seed, from its beginning, are looked at: long answers would slow every query …"""
+    links: int = 24
+    """… and how many of them, the rarest, may lead on to another turn."""
+    repeat: float = 2.0
+    """What a turn loses that says the very same as one before it (log-odds); 0 allows repetitions."""
+    repeat_from: float = 0.35
+    """Share of common words (Jaccard) from which on two turns repeat each other."""
+    balance: float = 0.5
+    """Log-odds lost per turn that its sentence of the query was served more than the least served one; 0: off."""
+    balance_power: float = 3.0
+    """How sharply a turn is given to the sentence that it serves best."""
+    depth: int = 60
+    """How many of the best take part in the choice without repetitions: the cost grows with the square."""
+    session_gap_s: float = 0.0
+    """A pause that begins a new session within one conversation; 0: a conversation is one session."""
+
+    def __post_init__(self) -> None:
+        if self.k1 < 0 or not 0 <= self.b <= 1 or not (0 <= self.next_1 <= 1 and 0 <= self.next_2 <= 1):
+            raise ValueError("k1 must not be negative; b, next_1 and next_2 are shares from 0 to 1")
+        if not 0 <= self.repeat_from < 1 or min(self.repeat, self.balance, self.session_gap_s) < 0:
+            raise ValueError("repeat_from is a share below 1; repeat, balance and session_gap_s must not be negative")
+        if min(self.short_words, self.seeds, self.seed_words, self.links, self.depth) < 1 or self.balance_power <= 0:
+            raise ValueError("short_words, seeds, seed_words, links, depth and balance_power must be positive")

@@ -1,0 +1,77 @@
+"""How long a memory stays that nobody touches: a forgetting curve by importance, reason and use (G25, M49–M51, C17).
+
+    span = base(importance) · reason · (1 + 2·useful)      long-term at least 90 days; core and importance 5 for ever
+    deadline = max(last touch + span, the instant its energy falls below 0.1)
+
+Being returned restarts the span and lifts weak memories at most to that of long-term ones; only feedback prolongs it
+beyond (X35). The deadline follows from live columns, so an access needs to move no stored date.
+"""
+
+import math
+from datetime import datetime, timedelta
+
+from biem.domain.energy import reason_quality
+from biem.domain.policy import RetentionPolicy
+
+_DAY_H = 24.0
+_FAR_DAYS = 36_500.0
+"""A century: later deadlines are none, and no datetime overflows."""
+
+
+def retention_days(
+    layer: str, importance: float, reason: str, access_count: int, useful_count: int, policy: RetentionPolicy
+) -> float | None:
+    """Days from the last touch until it may be archived; None for ever. Grows with importance, use and a good reason.
+
+    Each access doubles the span of what is forgotten sooner than long-term memory, up to long-term's span.
+    """
+    if layer == "core" or importance >= 5:
+        return None
+    days = _base_days(importance, policy)
+    if layer == "long_term":
+        days = max(days, policy.long_term_days)
+    elif days < policy.long_term_days:
+        days = min(policy.long_term_days, days * math.ldexp(1.0, min(access_count, 30)))
+    if reason_quality(reason) > 0:
+        days *= policy.reason_factor
+    days *= 1.0 + policy.useful_factor * min(useful_count, policy.max_useful)
+    return days if days < _FAR_DAYS else None
+
+
+def deadline(
+    touched_at: datetime,
+    span_days: float | None,
+    energy: float,
+    energy_at: datetime,
+    decay_per_hour: float,
+    minimum: float,
+) -> datetime | None:
+    """When it may be archived, None for never: after its span, and never while its energy is `minimum` or more.
+
+    `touched_at` is the last access, feedback or write; `energy` is that at `energy_at`.
+    """
+    if span_days is None:
+        return None
+    due = touched_at + timedelta(days=span_days)
+    if energy < minimum:
+        return due
+    if decay_per_hour <= 0:
+        return None
+    alive_h = math.log(energy / minimum) / decay_per_hour
+    if alive_h > _FAR_DAYS * _DAY_H:
+        return None
+    return max(due, energy_at + timedelta(hours=alive_h))
+
+
+def becomes_long_term(layer: str, access_count: int, useful_count: int, policy: RetentionPolicy) -> bool:
+    """Whether use has proven a short-term memory (C17)."""
+    proven = access_count >= policy.promote_accesses or useful_count >= policy.promote_useful
+    return layer == "short_term" and proven
+
+
+def _base_days(importance: float, policy: RetentionPolicy) -> float:
+    """Geometric interpolation between the days of importance 1, 2, 3 and 4; beyond 4 it goes on as from 3 to 4."""
+    points = (policy.noise_days, policy.low_days, policy.normal_days, policy.high_days)
+    lower = min(max(int(importance), 1), 3)
+    start, end = points[lower - 1], points[lower]
+    return start * math.exp(math.log(end / start) * (importance - lower))

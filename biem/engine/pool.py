@@ -1,0 +1,113 @@
+"""The candidates of one query as arrays: who stands beside whom, in which session, with which words and vectors."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+import numpy as np
+from numpy.typing import NDArray
+
+from biem.engine.bag import Bag, Indices, Numbers
+from biem.ports import Vector, Vectors
+
+OFFSETS = (-2, -1, 1, 2)
+"""How far a neighbour may stand."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One turn of the pool. Turns of one session with consecutive `seq` are neighbours."""
+
+    id: str
+    lexemes: Sequence[str]
+    """Of the indexed text, which the speaker's name leads."""
+    vector: Vector | None
+    """Of length 1; None where it has none yet."""
+    speaker: str
+    conversation: str
+    seq: int
+    at: datetime
+    """Aware."""
+    asks: bool = False
+    """The turn ends with a question mark."""
+    opening: bool = False
+    """No turn of its session comes before it."""
+
+
+class Pool:
+    """What all signals of one query share, computed once. Arrays have one entry for each candidate, in its order."""
+
+    def __init__(
+        self, candidates: Sequence[Candidate], names: Mapping[str, Sequence[str]], gap_s: float, dimension: int | None
+    ) -> None:
+        """`names`: terms of every speaker's name; `gap_s` as in `RankPolicy`; `dimension` of the query's vector.
+
+        Vectors of another dimension (of the embedder before a change) count as missing.
+        """
+        self.candidates = candidates
+        self.size = len(candidates)
+        self.bag = Bag([_without_name(one.lexemes, names.get(one.speaker, ())) for one in candidates])
+        self.session = _sessions(candidates, gap_s)
+        self.sessions = int(self.session.max()) + 1 if self.size else 0
+        self.beside = _beside(candidates, self.session)
+        self.known: NDArray[np.bool_] = np.array([_fits(one.vector, dimension) for one in candidates], dtype=bool)
+        self.vectors = self._matrix(dimension or 0)
+
+    def _matrix(self, dimension: int) -> Vectors:
+        """A row for each candidate, zero where the vector is not known."""
+        if not self.known.any():
+            return np.zeros((self.size, dimension), dtype=np.float32)
+        zero = np.zeros(dimension, dtype=np.float32)
+        return np.stack(
+            [
+                one.vector if known and one.vector is not None else zero
+                for one, known in zip(self.candidates, self.known.tolist(), strict=True)
+            ]
+        )
+
+    def moved(self, values: Numbers, offset: int) -> Numbers:
+        """The values of the turns so many places on in the same session, 0 where the pool has none."""
+        index = self.beside[offset]
+        return np.where(index >= 0, values[..., index], 0.0)
+
+    def moved_vectors(self, offset: int) -> Vectors:
+        """The same for the rows of `vectors`."""
+        index = self.beside[offset]
+        return np.where((index >= 0)[:, None], self.vectors[index], np.float32(0))
+
+
+def _fits(vector: Vector | None, dimension: int | None) -> bool:
+    return vector is not None and len(vector) == dimension
+
+
+def _without_name(lexemes: Sequence[str], name: Sequence[str]) -> Sequence[str]:
+    """What was said, without who said it: otherwise a name in the query finds all that this speaker ever said."""
+    return lexemes[len(name) :] if name and list(lexemes[: len(name)]) == list(name) else lexemes
+
+
+def _sessions(candidates: Sequence[Candidate], gap_s: float) -> Indices:
+    """A number for each session: a conversation, cut at long pauses if wanted."""
+    out = np.zeros(len(candidates), dtype=np.intp)
+    latest: dict[str, tuple[datetime, int]] = {}
+    count = 0
+    for index in sorted(range(len(candidates)), key=lambda i: candidates[i].seq):
+        one = candidates[index]
+        before = latest.get(one.conversation)
+        if before is None or (gap_s > 0 and (one.at - before[0]).total_seconds() > gap_s):
+            number = count
+            count += 1
+        else:
+            number = before[1]
+        latest[one.conversation] = (one.at, number)
+        out[index] = number
+    return out
+
+
+def _beside(candidates: Sequence[Candidate], session: Indices) -> dict[int, Indices]:
+    """For each offset the index of the turn that many places on in the same session, or -1."""
+    places = list(zip(session.tolist(), (one.seq for one in candidates), strict=True))
+    at = {place: index for index, place in enumerate(places)}
+    return {
+        offset: np.array([at.get((number, seq + offset), -1) for number, seq in places], dtype=np.intp)
+        for offset in OFFSETS
+    }

@@ -1,0 +1,98 @@
+"""What is asked: a query with its sentences, and what its wording says about who is meant."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from biem.ports import Vector
+
+MACHINES = frozenset({"assistant", "ai", "bot", "chatbot", "助手", "助理", "机器人"})
+"""Speakers that are programs, lower-cased."""
+ROLES = MACHINES | {"user", "human", "me", "用户", "我"}
+"""Speakers, lower-cased, whose name in a question does not mean them: "what did the user say" names nobody."""
+
+_ASKS_MACHINE = re.compile(
+    r"\b(?:did|have|had|were) you\b|\byou(?:'ve| have| had)?\s+(?:\w+\s+)?(?:recommend|suggest|mention|told|said|gave|"
+    r"give|shar|advis|explain|introduc)|\byour (?:advice|suggestion|recommendation)"
+    r"|[你您](?:曾|之前|给|跟|对|向|和|推荐|建议|告诉|分享|说|提|讲|介绍|教)",
+    re.IGNORECASE,
+)
+_CUT = re.compile(r"(?<=[?!。？！；;\n])|(?<=\.)\s+|(?<=[a-z)]\.)(?=[A-Z])")
+_EDGES = " \n\t-*—…"
+_QUESTION_MARKS = frozenset("?？")
+
+_MOST_SENTENCES = 8
+"""Each sentence is embedded; a query of more is a pasted document."""
+_FEW_WORDS = 3
+"""A sentence of fewer different terms ("Hi!") says nothing alone and joins the next."""
+_LONG = 200
+"""Characters from which on a piece is a sentence however few its terms: the cost of joining stays linear."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """One sentence of a query that has several."""
+
+    lexemes: Sequence[str]
+    vector: Vector | None
+    asked: bool
+    """It asks something, see `is_asked`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """What is asked. Vectors have length 1."""
+
+    text: str
+    lexemes: Sequence[str]
+    vector: Vector | None
+    """None while the embedder is down: then only words, times and speakers decide."""
+    sentences: Sequence[Sentence] = ()
+    """Empty for a query of one sentence."""
+
+    @property
+    def asked(self) -> Sequence[Sentence]:
+        """The sentences that ask; all where none does; none where there is but one."""
+        if len(self.sentences) < 2:
+            return ()
+        return [one for one in self.sentences if one.asked] or self.sentences
+
+    @property
+    def asks_machine(self) -> bool:
+        """Whether it asks what the program itself said: "what did you recommend", "你推荐的"."""
+        return bool(_ASKS_MACHINE.search(self.text))
+
+
+def sentences_of(text: str, count_words: Callable[[str], int]) -> list[str]:
+    """The sentences of a query, at most eight; one of fewer than three words joins the next.
+
+    `count_words` tells how many different index terms a piece of text has.
+    """
+    found: list[str] = []
+    carry = ""
+    for raw in _CUT.split(text):
+        piece = (raw or "").strip(_EDGES)
+        if not piece:
+            continue
+        piece = f"{carry} {piece}" if carry else piece
+        if len(piece) < _LONG and count_words(piece) < _FEW_WORDS:
+            carry = piece
+            continue
+        found.append(piece)
+        carry = ""
+        if len(found) > _MOST_SENTENCES:
+            break
+    if carry:
+        found = [*found[:-1], f"{found[-1]} {carry}"] if found else [carry]
+    return found[:_MOST_SENTENCES]
+
+
+def is_asked(sentence: str) -> bool:
+    """Whether a sentence asks something."""
+    return not _QUESTION_MARKS.isdisjoint(sentence)
+
+
+def named_in(lexemes: Sequence[str], names: Mapping[str, Sequence[str]]) -> set[str]:
+    """The speakers whom a query names with all terms of their name; roles are nobody's name."""
+    asked = set(lexemes)
+    return {name for name, terms in names.items() if terms and name.lower() not in ROLES and asked.issuperset(terms)}

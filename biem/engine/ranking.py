@@ -1,0 +1,90 @@
+"""The order of recall: about twenty signals over one pool of candidates, one linear score, then no repetitions.
+
+    score(turn) = Σ weight[signal] · signal(turn)                     log-odds of being evidence, up to a constant
+    answer      = greedily the best score − what it repeats of what was already picked
+
+The pool is what the searches found plus the turns around each hit. Greedy choice with a penalty for likeness is maximal
+marginal relevance (Carbonell & Goldstein 1998), here only beyond a threshold: two turns about one matter are no
+repetition. Pure functions of their arguments, thread-safe; equal scores keep the pool's order.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
+
+import numpy as np
+
+from biem.domain.rank_policy import RankPolicy, SignalWeights
+from biem.engine.bag import Bag, Numbers
+from biem.engine.pool import Candidate, Pool
+from biem.engine.question import Query
+from biem.engine.signals import signals
+
+NAMES = tuple(field.name for field in fields(SignalWeights))
+"""Every signal, in the order of the columns of `Ranked.signals`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """The pool's order, best first, and every candidate's score and signals (row i belongs to candidate i)."""
+
+    order: Sequence[int]
+    scores: Numbers
+    """Before repetitions lose; not bounded, comparable only within one pool."""
+    signals: Numbers
+    weights: Numbers
+
+    def why(self, index: int) -> dict[str, float]:
+        """What each signal added to the score of a candidate; signals without effect are left out."""
+        parts = (self.signals[index] * self.weights).tolist()
+        return {name: part for name, part in zip(NAMES, parts, strict=True) if abs(part) > 1e-6}
+
+
+def rank(
+    query: Query,
+    candidates: Sequence[Candidate],
+    names: Mapping[str, Sequence[str]],
+    policy: RankPolicy,
+    count: int = 20,
+    *,
+    adjust: Callable[[Numbers], Numbers] | None = None,
+) -> Ranked:
+    """Order a pool, the first `count` without repetitions. `names`: the terms of every speaker's name.
+
+    `adjust` changes the scores by what only the caller knows, before repetitions lose.
+    """
+    weights = np.array([getattr(policy.weights, name) for name in NAMES])
+    if not candidates:
+        return Ranked([], np.zeros(0), np.zeros((0, len(NAMES))), weights)
+    pool = Pool(candidates, names, policy.session_gap_s, None if query.vector is None else len(query.vector))
+    found = signals(query, pool, names, policy)
+    matrix = np.stack([found.table[name] for name in NAMES], axis=1)
+    scores = matrix @ weights
+    if adjust is not None:
+        scores = adjust(scores)
+    return Ranked(distinct(scores, pool.bag, found.served, policy, count), scores, matrix, weights)
+
+
+def distinct(scores: Numbers, bag: Bag, served: Numbers, policy: RankPolicy, count: int) -> list[int]:
+    """All indices, best first; of the best `depth`, a turn falls behind by what it repeats of those before it.
+
+    `bag` has the words of every turn. `served` has a row for each thing asked at once, see `Signals`: a turn also falls
+    behind while another of those things has found less.
+    """
+    order = np.argsort(-scores, kind="stable")
+    head, tail = order[: policy.depth], order[policy.depth :]
+    value = scores[head]
+    over = np.maximum(bag.likeness(head) - policy.repeat_from, 0.0) / (1 - policy.repeat_from)
+    share = served[:, head] ** policy.balance_power
+    share = share / np.maximum(share.sum(axis=0), 1e-9)
+    got = np.zeros(len(share))
+    picked: list[int] = []
+    for _ in head[:count]:
+        shown = value - policy.balance * ((got - got.min()) @ share) if len(got) > 1 else value
+        best = int(np.argmax(shown))
+        picked.append(best)
+        got += share[:, best]
+        value = value - policy.repeat * over[best]
+        value[best] = -np.inf
+    left = np.flatnonzero(np.isfinite(value))
+    rest = left[np.argsort(-value[left], kind="stable")]
+    return [*head[picked].tolist(), *head[rest].tolist(), *tail.tolist()]

@@ -1,0 +1,140 @@
+"""What consolidation needs from the outside: the truth of what was made of what, a lock, and the list of scopes.
+
+Nothing here deletes a memory. What another stands for from now on is archived, with `superseded_by` set, and comes back
+whole when it is restored.
+"""
+
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Literal, Protocol
+
+from biem.domain.scope import Scope
+from biem.ports import Touched, Write
+
+Work = Literal["dedupe", "merge", "crystal"]
+"""The jobs that memories wait for."""
+Origin = Literal["dedupe", "merge", "crystal", "heir"]
+"""How a memory came from another: it was kept of several that say the same (*dedupe*), it is the one text made of
+several (*merge*), or it is a fact distilled from a cluster, which lives on beside it (*crystal*). *heir*: the source
+stands for a source of the fact, and belongs to it without having been part of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """One memory that a job has to look at; `marks` tells whether something happened to it meanwhile."""
+
+    id: str
+    marks: int
+
+
+@dataclass(frozen=True, slots=True)
+class CrystalFact:
+    """A fact distilled from memories (BIEM B26). It is also a memory, of the same id, and so takes part in recall."""
+
+    id: str
+    content: str
+    source_node_ids: tuple[str, ...]
+    confidence: float
+    """0 to 1: how alike its sources are."""
+    created_at: datetime
+    updated_at: datetime
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    """`sources_hash`; `superseded_by`, the id of the fact that grew out of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Replacement:
+    """A memory and the ones it stands for, whose links it has still to take over."""
+
+    kept: str
+    replaced: tuple[str, ...]
+
+
+class Consolidations(Protocol):
+    """What was made of what. Each method is one transaction, safe to repeat, and touches one scope only."""
+
+    def waiting(self, scope: Scope, job: Work, limit: int) -> list[Mark]:
+        """Memories that this job has to look at.
+
+        *dedupe*: facts (no events) that became active. *merge*: those of the layer long_term that became active, or
+        came into that layer. *crystal*: all that were found useful, or accessed for the third time or more.
+        """
+
+    def looked(self, scope: Scope, job: Work, marks: Sequence[Mark]) -> None:
+        """They were looked at; what something happened to since `waiting` keeps waiting."""
+
+    def absorb(self, scope: Scope, kept: str, replaced: Sequence[str], at: datetime) -> bool:
+        """`kept` stands for `replaced` from now on; False, with nothing changed, unless all are active and current.
+
+        Tags are united (and the index is brought up to date by a job), importance and energy are the greatest,
+        counters are summed, and its metadata lists `merged_from`. The replaced are archived with `superseded_by` set.
+        A repetition returns True and changes nothing.
+        """
+
+    def merge(self, scope: Scope, write: Write, sources: Sequence[str], at: datetime) -> bool:
+        """Acknowledge a new memory that stands for `sources`, which are archived; inheritance as with `absorb`.
+
+        False, with nothing changed, unless all sources are active and current. A repetition with the same id returns
+        True and changes nothing.
+        """
+
+    def crystallise(self, scope: Scope, fact: CrystalFact, write: Write, grown_from: str | None, at: datetime) -> bool:
+        """Keep a fact and acknowledge its memory, which has the same id; `grown_from` is archived as superseded by it.
+
+        False, with nothing changed, unless all sources are memories of the scope and none belongs to another fact than
+        `grown_from`. A repetition returns True and changes nothing.
+        """
+
+    def facts(self, scope: Scope, limit: int, *, after: str = "") -> list[CrystalFact]:
+        """Current facts of the scope by id, those grown into others left out."""
+
+    def fact(self, scope: Scope, fact_id: str) -> CrystalFact | None:
+        """One fact of exactly this scope, current or not."""
+
+    def facts_of(self, scope: Scope, ids: Sequence[str]) -> dict[str, str]:
+        """For those of these memories that a current fact was distilled from: the fact's id."""
+
+    def sources(self, scope: Scope, ids: Sequence[str]) -> dict[str, list[tuple[str, Origin]]]:
+        """What these memories were made of; the references of M53."""
+
+    def unlinked(self, scope: Scope, limit: int) -> list[Replacement]:
+        """Replacements whose links were not taken over yet: the process may have died in between."""
+
+    def linked(self, scope: Scope, replacement: Replacement) -> None:
+        """The links of what it replaced were taken over."""
+
+
+class Exclusive(Protocol):
+    """One job at a time in one scope, over all threads, processes and machines that share the database."""
+
+    def hold(self, scope: Scope | None, job: str) -> AbstractContextManager[bool]:
+        """Try, without waiting, to be the only one who runs this job in this scope (None: for all scopes).
+
+        Yields whether it was granted. Given back at the end of the block and, when the process or its connection dies,
+        by the server. Other jobs and other scopes are independent. Raises `StoreUnavailable`.
+        """
+
+    def close(self) -> None:
+        """Give everything back; a second call does nothing."""
+
+
+class ScopeList(Protocol):
+    """Which scopes there are to maintain."""
+
+    def scopes(self, after: str, limit: int) -> list[Scope]:
+        """Scopes that have memories, by ns after `after`; an empty list at the end."""
+
+
+class Feedbacks(Protocol):
+    """What feedback says about memories, once a turn."""
+
+    def take(self, scope: Scope, turn: str, marks: Mapping[str, float], at: datetime) -> list[Touched] | None:
+        """As `LifeRecords.reward`, unless the feedback of this turn of `scope` was taken before: then None.
+
+        In one transaction, so that a call repeated after any failure rewards once.
+        """
+
+    def compact(self, scope: Scope, before: datetime, limit: int) -> int:
+        """Forget at most `limit` turns whose feedback was taken before an instant; returns how many."""

@@ -1,0 +1,16 @@
+"""Judges whether two statements can both hold."""
+
+from typing import Protocol
+
+from biem.domain.conflict import Statement, Verdict
+
+
+class ContradictionRules(Protocol):
+    """Decides without a model, in microseconds, and never raises on any text."""
+
+    def compare(self, older: Statement, newer: Statement, similarity: float | None) -> Verdict | None:
+        """The conflict between two statements, or None when they can both hold.
+
+        `similarity` is the embedder's calibrated similarity of the two texts, 0 to 1, or None where unknown. The answer
+        depends on nothing but the arguments.
+        """

@@ -1,0 +1,62 @@
+"""What ranking needs to know of many memories at once: their words, vectors and places in conversations."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from biem.domain.scope import Scope
+from biem.ports import Filter, Vector
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One live memory as ranking sees it."""
+
+    id: str
+    ns: str
+    lexemes: tuple[str, ...]
+    vector: Vector | None
+    """Of this embedder; None where there is none yet."""
+    kind: str
+    speaker: str
+    conversation: str
+    at: datetime
+    write_seq: int
+    asks: bool
+    """It ends with a question mark."""
+    matches: bool
+    """It meets the caller's conditions; otherwise it is there only because it stands beside one that does."""
+    valid_to: datetime | None
+    superseded_by: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Turns:
+    """Memories by id, and the stretches of conversation they stand in."""
+
+    by_id: Mapping[str, Turn]
+    stretches: Sequence[tuple[str, ...]]
+    """Ids in the order they were said, with nothing left out between them."""
+    openings: frozenset[str]
+    """Those that begin a conversation."""
+
+
+class TurnReader(Protocol):
+    """Reads the surroundings of what the searches found."""
+
+    def around(
+        self,
+        scopes: Sequence[Scope],
+        ids: Sequence[str],
+        lexemes: Sequence[str],
+        where: Filter,
+        *,
+        pending_limit: int,
+    ) -> Turns:
+        """These memories; the unindexed ones that share a word with `lexemes`; up to two said before and after each of
+        them in its conversation; and what superseded any of them. One round trip.
+
+        Archived, erased and other scopes' memories are never in the answer, nor is anything said before `since` or from
+        `until` on.
+        """

@@ -1,0 +1,119 @@
+"""The promises of `Minds` on a real Valkey."""
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+import redis
+
+from biem.adapters.activation import RedisMinds
+from biem.bootstrap import Servers
+from biem.domain.activation import Mind, Running
+from biem.domain.scope import Scope
+from biem.errors import StoreUnavailable
+
+FULL = Mind(("Grace", "花生"), (Running("Grace", "对花生过敏 \"'\n", 2, ("id-1", "id-2")),))
+
+
+@pytest.fixture(scope="module")
+def minds(stack: Servers) -> Iterator[RedisMinds]:
+    opened = RedisMinds(stack.redis_url, timeout_s=0.5)
+    yield opened
+    opened.close()
+
+
+def save(minds: RedisMinds, scope: Scope, conversation: str, mind: Mind, most: int = 9, ttl_s: float = 60) -> bool:
+    return minds.save(scope, conversation, mind, most=most, ttl_s=ttl_s)
+
+
+class TestMinds:
+    @pytest.mark.req("H18", "H37", partly="the state survives between messages and workers, per conversation")
+    def test_what_was_saved_is_there_for_every_worker_and_only_in_its_conversation(
+        self, minds: RedisMinds, stack: Servers, scope: Scope, other: Scope
+    ) -> None:
+        # Given a state of one conversation / When another process loads it, and others are loaded
+        assert minds.load(scope, "a {x} \n 中文") == Mind()
+        assert save(minds, scope, "a {x} \n 中文", FULL)
+        worker = RedisMinds(stack.redis_url, timeout_s=0.5)
+        found = worker.load(scope, "a {x} \n 中文")
+        worker.close()
+
+        # Then it is whole, and nobody else has it
+        assert found == Mind(FULL.keywords, FULL.running, 1)
+        assert minds.load(scope, "b") == minds.load(other, "a {x} \n 中文") == Mind()
+
+    def test_a_state_that_changed_meanwhile_is_not_overwritten(self, minds: RedisMinds, scope: Scope) -> None:
+        # Given two workers that read the same state / When both save / Then the slower one is told
+        read = minds.load(scope, "a")
+        assert save(minds, scope, "a", Mind(("fast",), (), read.version))
+        assert not save(minds, scope, "a", Mind(("slow",), (), read.version))
+        assert minds.load(scope, "a") == Mind(("fast",), (), 1)
+
+    @pytest.mark.req("X38", partly="turns of one conversation")
+    def test_of_many_workers_every_change_is_kept(self, minds: RedisMinds, scope: Scope) -> None:
+        # Given eight workers / When each adds its word, again when somebody was faster
+        def work(number: int) -> None:
+            while True:
+                mind = minds.load(scope, "a")
+                if save(minds, scope, "a", Mind((*mind.keywords, str(number)), (), mind.version)):
+                    return
+
+        with ThreadPoolExecutor(8) as threads:
+            list(threads.map(work, range(16)))
+
+        # Then all are there
+        assert sorted(minds.load(scope, "a").keywords, key=int) == [str(number) for number in range(16)]
+
+    def test_the_conversations_used_longest_ago_go_first(self, minds: RedisMinds, scope: Scope) -> None:
+        # Given more conversations than are kept / When the last is saved / Then it is there, and only so many
+        for number in range(7):
+            assert save(minds, scope, f"talk {number}", FULL, most=3)
+        assert minds.count(scope) == 3
+        assert minds.load(scope, "talk 6").keywords == FULL.keywords
+
+    def test_a_silent_scope_is_let_go(self, minds: RedisMinds, stack: Servers, scope: Scope) -> None:
+        # Given a state / When the server is asked how long it stays / Then no longer than it is told
+        save(minds, scope, "a", FULL, ttl_s=60)
+        with redis.Redis.from_url(stack.redis_url) as client:
+            keys = list(client.scan_iter(f"biem:mind:*{scope.ns}*"))
+            assert len(keys) == 2
+            assert all(0 < client.ttl(key) <= 60 for key in keys)
+
+    def test_forgetting_a_scope_leaves_nothing_of_it_and_all_of_others(
+        self, minds: RedisMinds, stack: Servers, scope: Scope, other: Scope
+    ) -> None:
+        # Given two scopes / When one is forgotten, twice / Then the other is untouched
+        for owner in (scope, other):
+            save(minds, owner, "a", FULL)
+        minds.forget_scope(scope)
+        minds.forget_scope(scope)
+        assert (minds.count(scope), minds.count(other)) == (0, 1)
+        with redis.Redis.from_url(stack.redis_url) as client:
+            assert list(client.scan_iter(f"*{scope.ns}*")) == []
+
+    def test_what_cannot_be_read_is_an_empty_state_that_can_be_replaced(
+        self, minds: RedisMinds, stack: Servers, scope: Scope
+    ) -> None:
+        # Given a state that another version of this program wrote
+        save(minds, scope, "a", FULL)
+        with redis.Redis.from_url(stack.redis_url) as client:
+            (field,) = client.hkeys(f"biem:mind:{{{scope.ns}}}")
+            client.hset(f"biem:mind:{{{scope.ns}}}", field, '7 {"other": 1}')
+
+        # When it is loaded and saved / Then it begins anew
+        found = minds.load(scope, "a")
+        assert found == Mind(version=7)
+        assert save(minds, scope, "a", found)
+
+    def test_a_server_that_is_not_there_is_reported(self, scope: Scope, tmp_path: Path) -> None:
+        # Given no server / When anything is asked / Then it is said so
+        nobody = RedisMinds(f"unix://{tmp_path / 'nobody.sock'}", timeout_s=0.2)
+        for call in (
+            lambda: nobody.load(scope, "a"),
+            lambda: save(nobody, scope, "a", FULL),
+            lambda: nobody.forget_scope(scope),
+        ):
+            with pytest.raises(StoreUnavailable):
+                call()
+        nobody.close()

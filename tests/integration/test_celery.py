@@ -1,0 +1,123 @@
+"""Real `celery worker` and `celery beat` processes on the embedded servers."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+
+import pytest
+
+import biem
+from biem.adapters.celery import CeleryQueue
+from biem.config import Settings
+from biem.domain.night_policy import SleepPolicy
+from tests.fakes import eventually
+
+PERIODS = {
+    f"BIEM_SLEEP__{name.upper()}": "1"
+    for name in SleepPolicy.__slots__
+    if name.endswith("_s") and name not in ("tick_s", "task_limit_s", "outbox_s")
+}
+
+
+@contextmanager
+def celery(home: Path, log: Path, *arguments: str, **environment: str) -> Iterator[subprocess.Popen[bytes]]:
+    """A Celery process, stopped as an operator would; its log is the file."""
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "celery", "-A", "workers.app", *arguments, "--loglevel", "INFO"],
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            env=os.environ | {"BIEM_HOME": str(home)} | environment,
+            cwd=Path(__file__).parents[2],
+        )
+    try:
+        yield process
+    finally:
+        process.terminate()
+        try:
+            process.wait(30.0)
+        except subprocess.TimeoutExpired:  # warm shutdown hangs: the test has failed by then, or will
+            process.kill()
+            process.wait()
+
+
+def worker(home: Path, log: Path, **environment: str) -> AbstractContextManager[subprocess.Popen[bytes]]:
+    """A prefork worker of two processes for all queues."""
+    arguments = ("worker", "-Q", "encode,maintain", "--pool", "prefork", "--concurrency", "2")
+    return celery(home, log, *arguments, **environment)
+
+
+@pytest.fixture
+def own_home(tmp_path: Path) -> Path:
+    """Servers that no other test's worker looks at."""
+    return tmp_path / "home"
+
+
+@pytest.mark.req("D10", partly="a wake-up, and the work of a worker process")
+def test_a_prefork_worker_encodes_what_a_writer_only_announced(own_home: Path, tmp_path: Path) -> None:
+    # Given a writer that does no work itself, and a worker whose children load the model after the fork
+    log = tmp_path / "worker.log"
+    with biem.connect(Settings(home=own_home, queue="celery")) as memory, worker(own_home, log):
+        eventually(lambda: b"ready." in log.read_bytes(), 60.0)
+
+        # When two messages are remembered / Then they become active by the worker's hand
+        ids = [memory.remember("The violin lesson is on Monday"), memory.remember("小提琴课在星期一")]
+        eventually(lambda: all(memory.get(key).status == "active" for key in ids), 60.0)
+        assert memory.recall("When is the violin lesson?")[0].node.id in ids
+
+
+@pytest.mark.req("X2", partly="Celery")
+@pytest.mark.req("C15", partly="the beat table")
+def test_within_one_period_beat_has_every_job_run(own_home: Path, tmp_path: Path) -> None:
+    # Given a memory with something in it
+    with biem.connect(Settings(home=own_home)) as memory:
+        memory.remember("Ana plays the violin", conversation="c", speaker="Ana", wait=True)
+        log, beat_log = tmp_path / "worker.log", tmp_path / "beat.log"
+
+        # When worker and beat run with a period of a second
+        with worker(own_home, log, **PERIODS), celery(own_home, beat_log, "beat", **PERIODS):
+
+            def ran() -> set[str]:
+                return set(re.findall(r"succeeded in \S+: \{'job': '(\w+)'", log.read_text(errors="replace")))
+
+            # Then every job of the table ran, and the outbox was looked at
+            eventually(lambda: ran() == set(SleepPolicy().periods()), 90.0)
+        assert "Traceback" not in log.read_text(errors="replace")
+
+
+@pytest.mark.req("X13", "X8", partly="a worker that is killed")
+def test_a_killed_worker_process_loses_no_memory(own_home: Path, tmp_path: Path) -> None:
+    # Given many pending memories and a worker that has begun with them
+    with biem.connect(Settings(home=own_home, queue="celery", encode={"lease_s": 2.0})) as memory:
+        log = tmp_path / "worker.log"
+        with worker(own_home, log, BIEM_ENCODE__LEASE_S="2") as process:
+            eventually(lambda: b"ready." in log.read_bytes(), 60.0)
+            ids = memory.remember_many({"text": f"fact number {number}"} for number in range(150))
+            eventually(lambda: int(memory.stats()["active"]) > 0, 60.0)
+
+            # When all its processes are killed
+            children = subprocess.run(
+                ["ps", "-o", "pid=", "--ppid", str(process.pid)], capture_output=True, text=True, check=True
+            ).stdout.split()
+            for pid in (process.pid, *map(int, children)):
+                os.kill(pid, signal.SIGKILL)
+            process.wait()
+
+        # And another takes over / Then each memory is indexed, once
+        with worker(own_home, tmp_path / "second.log", BIEM_ENCODE__LEASE_S="2"):
+            memory.retry()
+            eventually(lambda: int(memory.stats()["active"]) == len(ids), 90.0)
+        assert {memory.get(key).status for key in ids} == {"active"}
+
+
+def test_a_broker_that_is_down_costs_no_write() -> None:
+    # Given a queue whose broker nobody answers for / When it is woken and stopped / Then nothing is raised
+    queue = CeleryQueue("redis://127.0.0.1:9/0")
+    queue.start(lambda: 0)
+    queue.wake()
+    queue.stop(10.0)

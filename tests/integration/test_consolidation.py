@@ -1,0 +1,135 @@
+"""Consolidation, feedback and sleep through the public API, on real servers and a clock that is moved by hand."""
+
+import uuid
+from collections.abc import Iterator
+from contextlib import closing
+from functools import partial
+from pathlib import Path
+
+import psycopg
+import pytest
+
+import biem
+from biem.bootstrap import Servers
+from biem.config import Settings
+from tests.fakes import HeldClock, WordEmbedder, eventually
+
+RUNS = [
+    "Li Ming runs along the old river every single morning before breakfast with his dog Rex",
+    *(
+        f"Li Ming runs along the old river every single morning before breakfast with his dog Rex {how}"
+        for how in ("happily", "again", "alone", "slowly")
+    ),
+]
+
+
+@pytest.fixture
+def clock() -> HeldClock:
+    return HeldClock()
+
+
+@pytest.fixture
+def living(home: Path, stack: Servers, clock: HeldClock) -> Iterator[biem.Memory]:
+    """A memory of a scope of the test's own, whose time is held."""
+    scope = biem.Scope(user=uuid.uuid4().hex)
+    with biem.connect(Settings(home=home), scope=scope, embedder=WordEmbedder(dim=512), clock=clock) as memory:
+        yield memory
+
+
+def recall_often(memory: biem.Memory, clock: HeldClock, query: str, times: int = 4) -> None:
+    """Returned hits are counted behind the answer, so the count is waited for."""
+
+    def counted(before: dict[str, int]) -> bool:
+        return all(memory.get(key).access_count > count for key, count in before.items())
+
+    for _ in range(times):
+        clock.advance(minutes=2)
+        before = {hit.node.id: hit.node.access_count for hit in memory.recall(query, top_k=5)}
+        eventually(partial(counted, before))
+
+
+def changes(report: object) -> dict[str, int]:
+    return {job.name: sum(job.changes.values()) for job in report.jobs if job.changes}  # type: ignore[attr-defined]
+
+
+@pytest.mark.req("B28", "B29", "B51", "X14", "X15", "X1", partly="consolidation")
+def test_five_memories_used_often_become_one_fact_that_answers_after_they_are_gone(
+    living: biem.Memory, clock: HeldClock, stack: Servers
+) -> None:
+    # Given four memories that are returned again and again
+    ids = [living.remember(text, conversation="sport", speaker="Ann") for text in RUNS[:4]]
+    assert living.flush()
+    recall_often(living, clock, "Li Ming runs along the river")
+    # When the night comes, Then four make no fact
+    assert not living.sleep().failed
+    assert [hit for hit in living.recall("Li Ming runs") if "fact" in hit.node.metadata] == []
+    # When a fifth is returned as often, and the next ten nights come
+    ids.append(living.remember(RUNS[4], conversation="sport", speaker="Ann"))
+    assert living.flush()
+    recall_often(living, clock, "Li Ming runs along the river")
+    for _ in range(10):
+        assert not living.sleep().failed
+        assert living.flush()
+    # Then recall knows one fact of all five
+    facts = [hit.node for hit in living.recall("Li Ming runs") if "fact" in hit.node.metadata]
+    assert [sorted(fact.metadata["sources"]) for fact in facts] == [sorted(ids)]
+    # And it answers when its sources are archived
+    with closing(psycopg.connect(stack.postgres_dsn, autocommit=True)) as admin:
+        admin.execute("UPDATE memories SET status = 'archived' WHERE id = ANY (%s::uuid[])", (ids,))
+    [hit] = living.recall("Where does Li Ming run?", top_k=3)
+    assert hit.node.id == facts[0].id
+    assert "river" in hit.node.text
+
+
+@pytest.mark.req("G23", "G16", partly="through the public API")
+def test_duplicates_are_one_in_the_morning_and_nothing_is_lost(living: biem.Memory) -> None:
+    # Given a fact told twice, with different tags
+    rich = living.remember("The parcel locker opens with code 7714!", tags=["home"])
+    poor = living.remember("the parcel locker opens with code 7714", tags=["parcels"])
+    assert living.flush()
+    # When the night has passed
+    assert changes(living.sleep())["dedupe"] >= 1
+    assert living.flush()
+    # Then one is left, found by either tag, and the other is archived behind it
+    for tag in ("home", "parcels"):
+        assert [hit.node.id for hit in living.recall("parcel locker code", tags=[tag])] == [rich]
+    gone = living.get(poor)
+    assert (gone.status, gone.superseded_by) == ("archived", rich)
+    # And a second night makes nothing of the rest
+    assert not changes(living.sleep()).keys() & {"dedupe", "merge", "crystallise", "integrity"}
+
+
+@pytest.mark.req("G15", "C19", "G22", partly="through the public API")
+def test_feedback_counts_what_was_useful_once_a_turn(living: biem.Memory) -> None:
+    # Given two memories, both recalled
+    useful = living.remember("Ann is allergic to peanuts")
+    useless = living.remember("Ann owns a red peanut butter jar")
+    assert living.flush()
+    living.recall("Ann peanuts")
+    # When one was of use, and the call is repeated
+    for _ in range(3):
+        living.feedback(useful=[useful], useless=[useless], turn="turn 1")
+    # Then it counted once
+    assert (living.get(useful).useful_count, living.get(useless).useful_count) == (1, 0)
+    assert living.get(useful).energy > living.get(useless).energy
+    # And a memory of nobody is refused
+    with pytest.raises(biem.errors.NotFound):
+        living.feedback(useful=["01890a5d-ac96-774b-bcce-b302099a8057"])
+
+
+@pytest.mark.req("X16", "D8", partly="what was made of the erased")
+def test_erasing_a_source_erases_what_was_made_of_it(living: biem.Memory, clock: HeldClock, stack: Servers) -> None:
+    # Given a fact of five memories
+    ids = [living.remember(text, conversation="sport", speaker="Ann") for text in RUNS]
+    assert living.flush()
+    recall_often(living, clock, "Li Ming runs along the river")
+    living.sleep()
+    assert living.flush()
+    [fact] = [hit.node for hit in living.recall("Li Ming runs") if "fact" in hit.node.metadata]
+    # When one of them is erased
+    assert living.erase(ids[0]).complete
+    # Then the fact is gone with it, and the other sources are there
+    assert {hit.node.id for hit in living.recall("Li Ming runs")} == set(ids[1:])
+    with closing(psycopg.connect(stack.postgres_dsn, autocommit=True)) as admin:
+        left = admin.execute("SELECT count(*) FROM crystal_facts WHERE id = %s", (fact.id,)).fetchone()
+    assert left == (0,)

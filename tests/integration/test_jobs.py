@@ -1,0 +1,189 @@
+"""The jobs of a scope at once, and with their connections cut or their process dying at any statement."""
+
+import threading
+import uuid
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import Any, cast
+
+import psycopg
+import pytest
+
+import biem
+from biem.adapters.database import Connection, Database
+from biem.domain.night_policy import SleepPolicy
+from biem.domain.scope import Scope
+from tests.fakes import HeldClock, eventually
+from tests.integration.life_workloads import embedder, night_is_done, story
+from tests.servers import Testbed
+
+ONLY_SLEEP = SleepPolicy(
+    sweep_s=0.0,
+    build_s=0.0,
+    forget_s=0.0,
+    consolidate_s=0.0,
+    crystallise_s=0.0,
+    lifecycle_s=0.0,
+    links_s=0.0,
+    integrity_s=0.0,
+    decisions_s=0.0,
+)
+KILLS = 12
+
+
+class Killed(BaseException):
+    """As if the process had ended here."""
+
+
+class Watched:
+    """A connection that tells before each statement."""
+
+    def __init__(self, connection: Connection, tell: Callable[[], None]) -> None:
+        self._connection = connection
+        self._tell = tell
+
+    def execute(self, *arguments: Any, **options: Any) -> Any:
+        self._tell()
+        return self._connection.execute(*arguments, **options)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._connection, name)
+
+
+@contextmanager
+def before_each_statement(memory: biem.Memory, tell: Callable[[], None]) -> Iterator[None]:
+    """Hear of every statement that the wired system sends to PostgreSQL."""
+    database = cast(Database, cast(Any, memory._parts.records)._database)
+    original = database.connection
+
+    @contextmanager
+    def watched(*, patient: bool = False) -> Iterator[Connection]:
+        with original(patient=patient) as connection:
+            yield cast(Connection, Watched(connection, tell))
+
+    database.connection = watched  # type: ignore[method-assign]
+    try:
+        yield
+    finally:
+        database.connection = original  # type: ignore[method-assign]
+
+
+@pytest.fixture
+def clock() -> HeldClock:
+    return HeldClock()
+
+
+@pytest.fixture
+def living(testbed: Testbed, clock: HeldClock) -> Iterator[biem.Memory]:
+    """A memory in which nothing happens by itself, in a scope of the test's own."""
+    with biem.connect(
+        testbed.settings(sleep=ONLY_SLEEP), scope=Scope(user=uuid.uuid4().hex), embedder=embedder(), clock=clock
+    ) as memory:
+        yield memory
+
+
+@pytest.mark.req("X38")
+def test_three_nights_at_once_do_what_one_does(testbed: Testbed, living: biem.Memory, clock: HeldClock) -> None:
+    # Given work for every job, in two scopes that tell the same
+    scopes = [living, living.scope(user=uuid.uuid4().hex)]
+    ids = [story(scope) for scope in scopes]
+    clock.advance(days=5)
+    with biem.connect(
+        testbed.settings(sleep=ONLY_SLEEP), scope=living.bound_to, embedder=embedder(), clock=clock
+    ) as beside:
+        # When three work on both at once, two as threads of one process
+        nights = [living, beside, living, *(memory.scope(user=scopes[1].bound_to.user) for memory in (living, beside))]
+        together = threading.Barrier(len(nights))
+
+        def night(memory: biem.Memory) -> list[str]:
+            together.wait()
+            return [job.reason for _ in range(3) for job in memory.sleep().failed]
+
+        with ThreadPoolExecutor(len(nights)) as threads:
+            reasons = {reason for failed in threads.map(night, nights) for reason in failed}
+    # Then they kept out of each other's way, and everything was done once
+    assert reasons <= {"it runs already"}
+    for memory, named in zip(scopes, ids, strict=True):
+        memory.flush()
+        memory.sleep()  # whoever found a job running left it
+        night_is_done(memory, named, testbed.where.postgres_dsn, testbed.where.milvus_uri)
+
+
+@pytest.mark.req("X8", "X38", partly="the wired system, connections cut again and again")
+def test_a_night_whose_connections_are_cut_again_and_again_ends_well(
+    testbed: Testbed, living: biem.Memory, clock: HeldClock
+) -> None:
+    ids = story(living)
+    clock.advance(days=5)
+    statements = 0
+    with psycopg.connect(testbed.where.postgres_dsn, autocommit=True) as admin:
+
+        def cut() -> None:
+            nonlocal statements
+            statements += 1
+            if statements % 29 == 0:  # longer than the longest transaction, and no multiple of anything
+                admin.execute(
+                    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+                    " WHERE application_name LIKE 'biem%' AND datname = current_database()"
+                )
+
+        # When all connections are cut before every 29th statement of some nights
+        with before_each_statement(living, cut):
+            for _ in range(3):
+                living.sleep()  # what failed says so, and nothing is raised
+    assert statements > 100
+    # Then an undisturbed night finds little to do, and everything is there once
+    eventually(lambda: not living.sleep().failed)
+    night_is_done(living, ids, testbed.where.postgres_dsn, testbed.where.milvus_uri)
+
+
+@pytest.mark.req("X8", partly="the wired system, a death at some statements of all jobs")
+def test_a_process_that_dies_at_any_statement_of_the_night_loses_and_doubles_nothing(
+    testbed: Testbed, living: biem.Memory, clock: HeldClock
+) -> None:
+    # Given as many scopes as deaths, with work for every job
+    scopes = [living.scope(user=uuid.uuid4().hex) for _ in range(KILLS + 1)]
+    ids = [story(scope) for scope in scopes]
+    clock.advance(days=5)
+    left = 0
+
+    me = threading.get_ident()
+
+    def count() -> None:
+        nonlocal left
+        if threading.get_ident() == me:  # the worker that indexes is another process
+            left -= 1
+            if left == 0:
+                raise Killed
+
+    assert not living.sleep().failed  # the canvases of all scopes are swept by whoever is first
+    with before_each_statement(living, count):
+        assert not scopes[-1].sleep().failed
+    statements = -left
+    # When the process dies in each of them, ever later
+    for number, memory in enumerate(scopes[:KILLS]):
+        left = 1 + number * statements // KILLS
+        with before_each_statement(living, count), pytest.raises(Killed):
+            memory.sleep()
+        # Then the next one goes on from there
+        assert not memory.sleep().failed
+    for memory, named in zip(scopes, ids, strict=True):
+        night_is_done(memory, named, testbed.where.postgres_dsn, testbed.where.milvus_uri)
+
+
+@pytest.mark.req("G16", "G26", partly="in the background, without being told")
+def test_jobs_run_by_themselves_when_they_are_due(testbed: Testbed, clock: HeldClock) -> None:
+    # Given a memory with the default periods
+    settings = testbed.settings(sleep=SleepPolicy(tick_s=0.05))
+    with biem.connect(settings, scope=Scope(user=uuid.uuid4().hex), embedder=embedder(), clock=clock) as memory:
+        ids = story(memory)
+        # When days go by and nobody calls sleep
+        for _ in range(5):
+            clock.advance(days=1)
+            eventually(lambda: memory.flush(1.0))
+        # Then everything a night does has been done
+        eventually(lambda: memory.facts() and memory.get(ids["noise 0"]).status == "archived", 60)
+        eventually(lambda: memory.get(ids["merged 0"]).status == "archived", 60)
+        eventually(lambda: "archived" in {memory.get(ids[f"double {number}"]).status for number in (0, 1)}, 60)
+        eventually(lambda: memory.related("saffron"), 60)

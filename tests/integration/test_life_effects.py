@@ -1,0 +1,430 @@
+"""No mechanism is inert (X1): the same small story, with the mechanism and without it, ends differently.
+
+Every test tells one story twice through the public API, on one clock, in two scopes; what differs is one setting.
+"""
+
+import uuid
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
+from functools import partial
+from typing import Any
+
+import pytest
+
+import biem
+from biem.domain.concept_policy import ConceptPolicy
+from biem.domain.night_policy import ConsolidationPolicy, FeedbackPolicy, SleepPolicy
+from biem.domain.policy import (
+    ConflictPolicy,
+    EnergyPolicy,
+    GraphPolicy,
+    RecallPolicy,
+    RetentionPolicy,
+    TierPolicy,
+)
+from tests.fakes import HeldClock, WordEmbedder, eventually
+from tests.servers import Testbed
+
+pytestmark = pytest.mark.req("X1", "X46", partly="one mechanism of the life of memories a test")
+
+ONLY_SLEEP = SleepPolicy(
+    sweep_s=0.0,
+    build_s=0.0,
+    forget_s=0.0,
+    consolidate_s=0.0,
+    crystallise_s=0.0,
+    lifecycle_s=0.0,
+    links_s=0.0,
+    integrity_s=0.0,
+    decisions_s=0.0,
+)
+HABIT = "Li Ming runs along the old river every single morning before breakfast with his dog Rex"
+NEVER = 2.0
+"""A similarity or confidence that nothing reaches."""
+
+
+class World:
+    """One scope with settings of its own, and a clock to hold."""
+
+    def __init__(self, memory: biem.Memory, clock: HeldClock) -> None:
+        self.memory = memory
+        self.clock = clock
+
+    def remember(self, text: str, **details: Any) -> str:
+        """Keep and index one text."""
+        key = self.memory.remember(text, **details)
+        assert self.memory.flush()
+        return key
+
+    def recall(self, query: str, top_k: int = 10, times: int = 1) -> None:
+        """Each recall is counted before the next begins, a cooldown later."""
+        for _ in range(times):
+            counts = {hit.node.id: hit.node.access_count for hit in self.memory.recall(query, top_k=top_k)}
+            eventually(partial(self._counted, counts))
+            self.clock.advance(seconds=61)
+
+    def score(self, query: str, key: str) -> float:
+        """The score of one memory, once the index shows all."""
+
+        def found() -> list[biem.Hit]:
+            hits = self.memory.recall(query)
+            return [hit for hit in hits if hit.node.id == key] if all("dense" in hit.why for hit in hits) else []
+
+        eventually(found)
+        return found()[0].score
+
+    def sleep(self) -> dict[str, int]:
+        """One night; what each job changed."""
+        report = self.memory.sleep()
+        assert not report.failed
+        assert self.memory.flush()
+        return {job.name: job.changed for job in report.jobs if job.changed}
+
+    def _counted(self, counts: Mapping[str, int]) -> bool:
+        return all(self.memory.get(key).access_count > count for key, count in counts.items())
+
+
+Open = Callable[..., World]
+
+
+@pytest.fixture(scope="module")
+def everything(testbed: Testbed) -> Iterator[World]:
+    """A connection with the default policies, for all tests; connecting takes longer than a story."""
+    clock = HeldClock()
+    with biem.connect(testbed.settings(sleep=ONLY_SLEEP), embedder=WordEmbedder(dim=512), clock=clock) as memory:
+        yield World(memory, clock)
+
+
+@pytest.fixture
+def world(testbed: Testbed, everything: World) -> Iterator[Open]:
+    """Opens worlds; its arguments are the settings that differ."""
+    with ExitStack() as stack:
+
+        def opened(**policies: Any) -> World:
+            user = uuid.uuid4().hex
+            if not policies:
+                return World(everything.memory.scope(user=user), everything.clock)
+            clock = HeldClock(everything.clock.now())
+            settings = testbed.settings(sleep=ONLY_SLEEP, **policies)
+            memory = biem.connect(settings, scope=biem.Scope(user=user), embedder=WordEmbedder(dim=512), clock=clock)
+            return World(stack.enter_context(memory), clock)
+
+        yield opened
+
+
+def both(world: Open, story: Callable[[World], object], **off: Any) -> list[object]:
+    """What comes out of a story with everything on, and with these settings."""
+    return [story(world()), story(world(**off))]
+
+
+# -- energy and tiers -------------------------------------------------------------------------------------------------
+
+
+def test_decay_lets_energy_fall(world: Open) -> None:
+    def story(there: World) -> float:
+        key = there.remember("The ferry leaves at seven")
+        there.clock.advance(hours=10)
+        return there.memory.get(key).energy
+
+    on, off = both(world, story, energy=EnergyPolicy(decay_per_hour=1e-9))
+    assert (on, off) == (pytest.approx(0.6 * 0.367879, abs=1e-4), pytest.approx(0.6, abs=1e-4))
+
+
+def test_a_boost_lifts_what_is_recalled_into_the_canvas(world: Open) -> None:
+    # Given a memory too weak for the canvas, When it is recalled four times, Then it has risen into it by use
+    def story(there: World) -> tuple[str, str]:
+        key = there.remember("The ferry leaves at seven", importance=2)
+        before = there.memory.get(key).tier
+        there.recall("ferry", times=4)
+        return before, there.memory.get(key).tier
+
+    assert both(world, story, energy=EnergyPolicy(boost=0.0)) == [("L2", "L1"), ("L2", "L2")]
+
+
+def test_feedback_moves_energies(world: Open) -> None:
+    def story(there: World) -> list[float]:
+        keys = [there.remember(text, importance=2) for text in ("The ferry leaves at seven", "The ferry is white")]
+        there.memory.feedback(useful=keys[:1], useless=keys[1:])
+        return [round(there.memory.get(key).energy, 3) for key in keys]
+
+    assert both(world, story, energy=EnergyPolicy(feedback=0.0)) == [[0.5, 0.3], [0.4, 0.4]]
+
+
+def test_feedback_makes_memories_stay(world: Open) -> None:
+    # Given two memories of little importance, of which one was called useful, Then after a month it alone is left
+    def story(there: World, praise: bool) -> list[str]:
+        keys = [there.remember(text, importance=2) for text in ("The ferry leaves at seven", "The ferry is white")]
+        if praise:
+            there.memory.feedback(useful=keys[:1])
+        there.clock.advance(days=30)
+        there.sleep()
+        return [there.memory.get(key).status for key in keys]
+
+    assert story(world(), True) == ["active", "archived"]
+    assert story(world(), False) == ["archived", "archived"]
+    assert story(world(retention=RetentionPolicy(useful_factor=0.0, promote_useful=99)), True) == ["archived"] * 2
+
+
+def test_the_canvas_answers_while_the_index_is_not_asked(world: Open) -> None:
+    # Given an index that was emptied, and a question that shares no word with the memory but its vector
+    def story(there: World) -> bool:
+        key = there.remember("ferry ferry harbour", importance=5)
+        there.remember("Until later")  # by then the worker has done with the first
+        there.memory._parts.recaller._searcher._index.purge([key])
+        found = there.memory.recall("harbour")
+        return any(hit.node.id == key and "dense" in hit.why for hit in found)
+
+    assert both(world, story, recall=RecallPolicy(use_canvas=False)) == [True, False]
+
+
+def test_the_canvas_holds_no_more_than_it_may(world: Open) -> None:
+    def story(there: World) -> int:
+        keys = [there.remember(f"Note number {number} of the harbour", importance=5) for number in range(4)]
+        there.remember("Until later")
+        return sum(there.memory.get(key).tier == "L1" for key in keys)
+
+    assert both(world, story, tiers=TierPolicy(max_nodes=2)) == [4, 2]
+
+
+# -- the graph --------------------------------------------------------------------------------------------------------
+
+
+def spread(there: World) -> list[str]:
+    """A message that shares nothing with the question but its conversation; found or not."""
+    first = there.remember("The harbour master called", speaker="Ann", conversation="c")
+    there.clock.advance(seconds=20)
+    second = there.remember("Zebra xylophone quartz", speaker="Bo", conversation="c")
+    there.memory.remember_many([{"text": f"harbour{number} master harbour"} for number in range(20)], wait=True)
+    hits = there.memory.recall("harbour master called", top_k=100)
+    return ["second" for hit in hits if hit.node.id == second and "activation" in hit.why and hits[0].node.id == first]
+
+
+def test_activation_spreads_along_links(world: Open) -> None:
+    assert both(world, spread, recall=RecallPolicy(activation_weight=0.0)) == [["second"], []]
+
+
+def test_messages_of_one_conversation_are_linked(world: Open) -> None:
+    assert both(world, spread, graph=GraphPolicy(temporal_links=0)) == [["second"], []]
+
+
+def test_alike_memories_are_linked(world: Open) -> None:
+    def story(there: World) -> list[str]:
+        first = there.remember("The white ferry leaves the old harbour at seven", conversation="a", speaker="Ann")
+        there.remember("The white ferry leaves the old harbour at eight", conversation="b", speaker="Ann")
+        return [link.type for link in there.memory.links(first)]
+
+    assert both(world, story, graph=GraphPolicy(semantic_similarity=1.0)) == [["semantic"], []]
+
+
+def test_what_was_useful_together_is_linked(world: Open) -> None:
+    def story(there: World, praise: int) -> set[str]:
+        keys = [there.remember("Saffron grows in Iran"), there.remember("Paella needs a wide pan")]
+        there.memory.feedback(useful=keys[:praise])
+        return {link.type for link in there.memory.links(keys[0])}
+
+    assert (story(world(), 2), story(world(), 1)) == ({"temporal", "causal", "semantic"}, {"temporal"})
+
+
+def test_a_node_keeps_its_strongest_links(world: Open) -> None:
+    def story(there: World) -> int:
+        keys = [there.remember(f"Word{number}", speaker="Ann", conversation="c") for number in range(5)]
+        there.sleep()
+        return max(len(there.memory.links(key)) for key in keys)
+
+    on, off = both(world, story, graph=GraphPolicy(max_links=2))
+    assert (on, off) == (4, 2)
+
+
+# -- conflicts --------------------------------------------------------------------------------------------------------
+
+
+def moved(there: World) -> tuple[list[str], int]:
+    """What is told of a bridge that was open and is closed; and conflicts known."""
+    names = {there.remember("The old bridge is open"): "old"}
+    there.clock.advance(days=3)
+    names[there.remember("The old bridge is closed")] = "new"
+    found = there.memory.recall("The old bridge is open")
+    return [names[hit.node.id] for hit in found], len(there.memory.conflicts(status=None))
+
+
+def test_a_sure_contradiction_supersedes_by_itself(world: Open) -> None:
+    assert both(world, moved, conflicts=ConflictPolicy(act_confidence=NEVER)) == [(["new"], 1), (["old", "new"], 1)]
+
+
+def test_a_contradiction_is_noticed(world: Open) -> None:
+    off = ConflictPolicy(act_confidence=NEVER, record_confidence=NEVER, suspect_confidence=NEVER)
+    assert both(world, moved, conflicts=off) == [(["new"], 1), (["old", "new"], 0)]
+
+
+def test_an_open_conflict_costs_score(world: Open) -> None:
+    def story(there: World) -> float:
+        key = there.remember("Li Ming works at Acme")
+        there.remember("Li Ming works at Globex")
+        assert len(there.memory.conflicts()) == 1
+        return there.score("Li Ming works at Acme", key)
+
+    assert story(world()) < story(world(recall=RecallPolicy(conflict_penalty=0.0))) - 0.01
+
+
+def test_a_superseded_message_is_told_below(world: Open) -> None:
+    def story(there: World) -> float:
+        key = there.remember("I live in Beijing", speaker="Ann")
+        there.clock.advance(days=1)
+        there.remember("I moved to Shanghai", speaker="Ann")
+        return there.score("I live in Beijing", key)
+
+    assert story(world()) < story(world(recall=RecallPolicy(superseded_penalty=0.0))) - 0.01
+
+
+# -- forgetting -------------------------------------------------------------------------------------------------------
+
+
+def test_retention_archives_noise(world: Open) -> None:
+    def story(there: World) -> tuple[str, bool]:
+        key = there.remember("The lift was slow today", importance=1)
+        there.clock.advance(days=5)
+        there.sleep()
+        return there.memory.get(key).status, key in [hit.node.id for hit in there.memory.recall("lift slow")]
+
+    for_ever = RetentionPolicy(noise_days=1e6, low_days=1e6, normal_days=1e6, high_days=1e6)
+    assert both(world, story, retention=for_ever) == [("archived", False), ("active", True)]
+
+
+def test_use_promotes_and_promotion_outlasts_retention(world: Open) -> None:
+    # Given a memory recalled five times; without promotion its accesses prolong it less
+    def story(there: World) -> str:
+        key = there.remember("The lift was slow today", importance=1)
+        there.recall("lift", times=5)
+        return there.memory.get(key).layer
+
+    assert both(world, story, retention=RetentionPolicy(promote_accesses=99)) == ["long_term", "short_term"]
+
+
+@pytest.mark.req("X45", partly="promotion before expiry, in one night")
+def test_what_proved_itself_on_its_last_day_does_not_expire_on_it(world: Open) -> None:
+    def story(there: World, times: int) -> str:
+        key = there.remember("The lift was slow today", importance=1)
+        there.clock.advance(days=2.9)
+        there.recall("lift", times=times)
+        there.clock.advance(days=30)
+        there.sleep()
+        return there.memory.get(key).status
+
+    assert (story(world(), 5), story(world(), 1)) == ("active", "archived")
+
+
+def test_a_scope_that_is_too_full_lets_the_least_valuable_go(world: Open) -> None:
+    def story(there: World) -> list[str]:
+        keys = [there.remember(f"Item number {number}", importance=1 + number % 2) for number in range(6)]
+        there.clock.advance(days=2)
+        there.sleep()
+        return [there.memory.get(key).status for key in keys]
+
+    on, off = both(world, story, retention=RetentionPolicy(max_memories=4, keep_share=0.75))
+    assert on == ["active"] * 6
+    assert off == ["archived", "active"] * 3
+
+
+# -- consolidation ----------------------------------------------------------------------------------------------------
+
+
+def test_duplicates_become_one(world: Open) -> None:
+    def story(there: World) -> list[str]:
+        keys = [
+            there.remember(text) for text in ("The locker opens with code 7714!", "the locker opens with code 7714")
+        ]
+        there.sleep()
+        return sorted(there.memory.get(key).status for key in keys)
+
+    off = ConsolidationPolicy(dedupe_similarity=NEVER, duplicate_confidence=NEVER)
+    assert both(world, story, consolidation=off) == [["active", "archived"], ["active", "active"]]
+
+
+def test_long_term_facts_that_are_alike_merge(world: Open) -> None:
+    def story(there: World) -> int:
+        for how in ("happily", "again"):
+            there.remember(f"{HABIT} {how}", layer="long_term")
+        there.sleep()
+        return int(there.memory.stats()["active"])
+
+    assert both(world, story, consolidation=ConsolidationPolicy(merge_similarity=NEVER)) == [1, 2]
+
+
+def test_a_cluster_that_is_used_becomes_a_fact(world: Open) -> None:
+    def story(there: World) -> int:
+        for how in ("", " happily", " again", " alone", " slowly"):
+            there.remember(HABIT + how, conversation="sport", speaker="Ann")
+        there.recall("Li Ming runs along the river", top_k=5, times=3)
+        there.sleep()
+        return len(there.memory.facts())
+
+    assert both(world, story, consolidation=ConsolidationPolicy(crystal_size=6)) == [1, 0]
+
+
+# -- concepts ---------------------------------------------------------------------------------------------------------
+
+
+def talk(there: World) -> list[str]:
+    """What a word reminds of after a night."""
+    for text in ("The saffron harvest begins in October", "The saffron fields belong to my uncle"):
+        there.remember(text, speaker="Ann", conversation="farm")
+        there.clock.advance(minutes=1)
+    there.clock.advance(hours=7)
+    there.sleep()
+    return sorted({pair.memory.removeprefix("Ann: ") for pair in there.memory.related("saffron")})
+
+
+def test_conversation_becomes_concepts_that_are_called_up(world: Open) -> None:
+    on, off = both(world, talk, concepts=ConceptPolicy(enabled=False))
+    assert isinstance(on, list)
+    assert any("saffron" in text for text in on)
+    assert off == []
+
+
+def test_items_of_concepts_are_forgotten(world: Open) -> None:
+    def story(there: World) -> bool:
+        assert talk(there)
+        for _ in range(3):
+            there.clock.advance(days=5)
+            there.sleep()
+        return bool(there.memory.related("saffron"))
+
+    assert both(world, story, concepts=ConceptPolicy(forget_idle_h=1e6)) == [False, True]
+
+
+def test_instant_memory_takes_what_is_said_into_the_concepts(world: Open) -> None:
+    # Given a conversation that is too young to be built, and a message of importance 4 from yesterday
+    def story(there: World) -> dict[str, int]:
+        there.remember("Maria bought 12 kg of saffron", speaker="Ann", conversation="farm", importance=4)
+        there.remember("Until later")  # by then the worker has done with the first
+        there.clock.advance(hours=13)
+        report = there.memory.sleep()
+        return {name: count for job in report.jobs for name, count in job.changes.items() if name == "instant"}
+
+    assert both(world, story, concepts=ConceptPolicy(instant=False)) == [{"instant": 1}, {}]
+
+
+def test_the_running_memory_keeps_what_is_on_ones_mind(world: Open) -> None:
+    def story(there: World) -> list[bool]:
+        talk(there)
+        first = there.memory.running("Tell me about saffron", conversation="kitchen")
+        second = there.memory.running("Fine, thanks", conversation="kitchen")
+        elsewhere = there.memory.running("Fine, thanks", conversation="cellar")
+        return [bool(running) for running in (first, second, elsewhere)]
+
+    assert both(world, story, concepts=ConceptPolicy(enabled=False)) == [[True, True, False], [False, False, False]]
+
+
+# -- feedback ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_turn_is_recognised_until_its_name_is_forgotten(world: Open) -> None:
+    def story(there: World) -> int:
+        key = there.remember("The ferry leaves at seven")
+        there.memory.feedback(useful=[key], turn="turn 1")
+        there.clock.advance(days=1)
+        there.sleep()
+        there.memory.feedback(useful=[key], turn="turn 1")
+        return there.memory.get(key).useful_count
+
+    assert both(world, story, feedback=FeedbackPolicy(turn_days=0.5)) == [1, 2]

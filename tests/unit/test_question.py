@@ -1,0 +1,95 @@
+"""What is asked: sentences, and who is meant."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from biem.engine.question import Query, Sentence, is_asked, named_in, sentences_of
+
+
+def count(text: str) -> int:
+    """Different words; each Chinese character is one."""
+    return len(set("".join(f" {c} " if ord(c) > 0x2E7F else c for c in text).split()))
+
+
+@pytest.mark.parametrize(
+    ("text", "sentences"),
+    [
+        ("Where did we stay?", ["Where did we stay?"]),
+        ("I went to Paris. Where did I stay?", ["I went to Paris.", "Where did I stay?"]),
+        ("Hi! Where did I stay?", ["Hi! Where did I stay?"]),
+        ("Where did I stay in May? Thanks!", ["Where did I stay in May? Thanks!"]),
+        ("It cost 3.50 in all.Where was it bought?", ["It cost 3.50 in all.", "Where was it bought?"]),
+        ("我去了巴黎。住在哪里？多少钱？", ["我去了巴黎。", "住在哪里？", "多少钱？"]),
+        ("one two three\nfour five six", ["one two three", "four five six"]),
+        ("Hi", ["Hi"]),
+        (" \n… ", []),
+        ("", []),
+    ],
+)
+def test_a_query_is_cut_into_its_sentences(text: str, sentences: list[str]) -> None:
+    # Given a query / When it is cut / Then what says nothing alone has joined its neighbour
+    assert sentences_of(text, count) == sentences
+
+
+def test_a_pasted_document_has_eight_sentences() -> None:
+    assert len(sentences_of("one more thing here. " * 300, count)) == 8
+
+
+def test_cutting_does_not_read_a_growing_piece_again_and_again() -> None:
+    # Given a query of 8,000 question marks, none of them a sentence
+    read = 0
+
+    def counting(text: str) -> int:
+        nonlocal read
+        read += len(text)
+        return 0
+
+    # When it is cut / Then not all of it was read for each of them (that would be 64 million characters)
+    sentences_of("a?" * 4_000, counting)
+    assert read < 400_000
+
+
+@given(text=st.text(max_size=200))
+def test_nothing_said_is_lost(text: str) -> None:
+    # Given any text / When it is cut into few enough sentences / Then all letters are still there
+    found = sentences_of(text, count)
+    if len(found) < 8:
+        assert [c for c in "".join(found) if c.isalnum()] == [c for c in text if c.isalnum()]
+
+
+@pytest.mark.parametrize(
+    ("text", "machine"),
+    [
+        ("What did you recommend?", True),
+        ("the book you've suggested", True),
+        ("I liked your advice", True),
+        ("你之前推荐的餐厅", True),
+        ("您告诉我的", True),
+        ("What did I tell Bob?", False),
+        ("Do you know where I live?", False),
+        ("我说过什么", False),
+    ],
+)
+def test_asking_what_the_machine_said_is_noticed(text: str, machine: bool) -> None:
+    assert Query(text, [], None).asks_machine is machine
+
+
+def test_what_is_asked_are_the_sentences_that_ask() -> None:
+    # Given sentences of which one asks
+    told, asked = Sentence(["a"], None, is_asked("I was there.")), Sentence(["b"], None, is_asked("在哪里？"))
+
+    # When a query has both / Then that one is asked; if none asks, all are; a single one is the query itself
+    assert list(Query("", [], None, [told, asked]).asked) == [asked]
+    assert list(Query("", [], None, [told, told]).asked) == [told, told]
+    assert list(Query("", [], None, [asked]).asked) == []
+
+
+def test_a_speaker_is_named_by_the_whole_name_and_a_role_by_none() -> None:
+    # Given speakers with one, two and no terms to their name, and roles
+    names = {"Ann": ["ann"], "Ann Lee": ["ann", "lee"], "": [], "User": ["user"], "助手": ["助", "手"]}
+
+    # When a query has terms / Then only those are named of whose name it has all, and who are somebody
+    assert named_in(["ann", "user", "助", "手"], names) == {"Ann"}
+    assert named_in(["lee", "and", "ann"], names) == {"Ann", "Ann Lee"}
+    assert named_in([], names) == set()

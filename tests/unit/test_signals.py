@@ -1,0 +1,158 @@
+"""Every signal of the ranking says what it is named for, and can be switched off."""
+
+from collections.abc import Callable
+from dataclasses import asdict, replace
+from datetime import datetime
+
+import numpy as np
+import pytest
+
+from biem.domain.rank_policy import SignalWeights
+from biem.engine.pool import Candidate
+from biem.engine.question import Query, Sentence
+from biem.engine.ranking import NAMES
+from tests.pools import ASIDE, FAR, HALF, HOTEL, NEAR, OFF, OTHERS, POLICY, X, query, ranked, turn, unit
+
+Case = tuple[Query, list[Candidate]]
+
+
+def _words_around(more: bool) -> Case:
+    return HOTEL, [turn(X, "it was lovely", 1), turn("n", "the paris hotel" if more else "the old barn", 2)]
+
+
+def _reply(more: bool) -> Case:
+    return HOTEL, [turn("q", "which hotel in paris", 1, asks=more), turn(X, "the lilac", 2)]
+
+
+def _session_words(more: bool) -> Case:
+    where = "one" if more else "two"
+    return HOTEL, [turn(X, "the lilac", 1), turn("y", "paris hotel", 9, conversation=where)]
+
+
+def _dense_around(more: bool) -> Case:
+    return HOTEL, [turn(X, "the lilac", 1, HALF), turn("n", "yes", 2, NEAR if more else FAR), *OTHERS]
+
+
+def _hub(more: bool) -> Case:
+    crowd = [turn(f"t{number}", "talk", 10 * number, ASIDE) for number in range(4)]
+    return HOTEL, [turn(X, "the lilac", 90, ASIDE if more else NEAR), *crowd]
+
+
+def _session_dense(more: bool) -> Case:
+    return HOTEL, [turn(X, "the lilac", 1, HALF), turn("n", "yes", 9, NEAR if more else FAR), *OTHERS]
+
+
+def _session_dense3(more: bool) -> Case:
+    session = [turn(X, "the lilac", 1, NEAR), turn("n", "yes", 9, HALF), turn("m", "no", 19, HALF if more else FAR)]
+    return HOTEL, [*session, *OTHERS]
+
+
+def _several() -> Query:
+    first = Sentence(["old", "barn"], NEAR, asked=False)
+    return query("old barn paris hotel", NEAR, [first, Sentence(["paris", "hotel"], unit(0, 1, 0), asked=True)])
+
+
+def _sentence_dense(more: bool) -> Case:
+    return _several(), [turn(X, "the lilac", 1, unit(0, 1, 0.2) if more else ASIDE), *OTHERS]
+
+
+def _sentence_words(more: bool) -> Case:
+    return _several(), [turn(X, "a hotel" if more else "a barn", 1), turn("y", "paris hotel", 9), *OTHERS]
+
+
+def _longer(more: bool) -> Case:
+    return HOTEL, [turn(X, "so " * (30 if more else 3), 1), *OTHERS]
+
+
+def _longer_than_own(more: bool) -> Case:
+    own, other = ("well", "well " * 40) if more else ("well " * 40, "well")
+    return HOTEL, [turn(X, "so " * 9, 1), turn("a", own, 5), turn("b", other, 9, speaker="Bob")]
+
+
+def _short(more: bool) -> Case:
+    return HOTEL, [turn(X, "so" if more else "so " * 20, 1), *OTHERS]
+
+
+def _opening(more: bool) -> Case:
+    return HOTEL, [turn(X, "hello", 1, opening=more), *OTHERS]
+
+
+def _speaker(more: bool) -> Case:
+    return query("what did bob eat"), [turn(X, "soup", 1, speaker="Bob" if more else "Ann"), *OTHERS]
+
+
+def _machine(more: bool) -> Case:
+    return HOTEL, [turn(X, "soup", 1, speaker="assistant" if more else "Ann"), *OTHERS]
+
+
+def _machine_asked(more: bool) -> Case:
+    asked = query("which hotel did you recommend" if more else "which hotel did I like")
+    return asked, [turn(X, "the lilac", 1, speaker="assistant"), *OTHERS]
+
+
+def _dated(text: str, more: bool) -> Case:
+    inside = turn("inside", "soup", 9, at=datetime.fromisoformat("2026-03-05T12:00:00Z"))
+    at = "2026-03-05T09:00:00Z" if more else "2026-01-03T09:00:00Z"
+    return query(text), [turn(X, "soup", 1, at=datetime.fromisoformat(at)), inside, *OTHERS]
+
+
+def _when(more: bool) -> Case:
+    return _dated("what did I eat in March", more)
+
+
+def _day(more: bool) -> Case:
+    return _dated("what did I eat on March 5", more)
+
+
+def _bridge(more: bool) -> Case:
+    seed = turn("seed", "paris hotel called lilac", 9)
+    return query("paris hotel price"), [turn(X, "lilac price" if more else "old price", 1), seed, *OTHERS]
+
+
+CASES: dict[str, Callable[[bool], Case]] = {
+    "words_around": _words_around, "reply": _reply, "session_words": _session_words, "dense_around": _dense_around,
+    "hub": _hub, "session_dense": _session_dense, "session_dense3": _session_dense3,
+    "sentence_dense": _sentence_dense, "sentence_words": _sentence_words, "longer": _longer,
+    "longer_than_own": _longer_than_own, "short": _short, "opening": _opening, "speaker": _speaker,
+    "machine": _machine, "machine_asked": _machine_asked, "when": _when, "day": _day, "bridge": _bridge,
+}  # fmt: skip
+
+
+def test_every_signal_has_its_case() -> None:
+    assert set(CASES) == set(NAMES)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_more_of_a_signal_moves_the_score_its_way(name: str) -> None:
+    # Given only this signal counts, and two pools that differ in what it measures
+    weight = asdict(SignalWeights())[name]
+    only = replace(POLICY, weights=replace(OFF, **{name: weight}))
+
+    # When both are ranked
+    less, more = (
+        found.scores[[one.id for one in pool].index(X)]
+        for pool, found in (
+            (pool, ranked(asked, pool, only)) for asked, pool in (CASES[name](False), CASES[name](True))
+        )
+    )
+
+    # Then the score moves by the sign of its weight
+    assert (more - less) * weight > 1e-3
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_weight_of_zero_switches_just_this_signal_off(name: str) -> None:
+    # Given a pool in which the signal speaks
+    asked, pool = CASES[name](True)
+    with_it = ranked(asked, pool)
+    weights = asdict(POLICY.weights)
+
+    # When its weight is 0
+    without = ranked(asked, pool, replace(POLICY, weights=replace(POLICY.weights, **{name: 0.0})))
+
+    # Then every score lacks its part and nothing else, and no reason names it
+    part = with_it.signals[:, NAMES.index(name)] * weights[name]
+    assert without.scores == pytest.approx(with_it.scores - part)
+    assert np.abs(part).max() > 1e-3
+    assert all(name not in without.why(index) for index in range(len(pool)))
+    assert any(name in with_it.why(index) for index in range(len(pool)))

@@ -1,0 +1,62 @@
+"""The tasks: each calls one `biem` function and reports what it did."""
+
+import threading
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from celery import Celery
+
+from biem.bootstrap import ENCODE_TASK, Workshop, open_workshop
+from biem.config import Settings
+
+JOB_TASK = "biem.job"
+
+_ENCODE_S = 20.0
+"""After this long an encoding task lets others have the worker and asks for another one."""
+
+
+class Bench:
+    """What one worker process works with. Opened in the process that works, never before a fork: neither a model nor a
+    connection survives one."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._lock = threading.Lock()
+        self._workshop: Workshop | None = None
+
+    @property
+    def workshop(self) -> Workshop:
+        """Connections and model, opened at first use."""
+        with self._lock:
+            if self._workshop is None:
+                self._workshop = open_workshop(self._settings)
+            return self._workshop
+
+    def close(self) -> None:
+        """Let go of everything; a second call does nothing."""
+        with self._lock:
+            workshop, self._workshop = self._workshop, None
+        if workshop is not None:
+            workshop.close()
+
+
+def register(app: Celery, bench: Bench) -> None:
+    """Give the app its tasks."""
+
+    @app.task(name=ENCODE_TASK)
+    def encode() -> int:
+        """Encode what is pending, for a bounded time."""
+        deadline = time.monotonic() + _ENCODE_S
+        jobs = 0
+        while taken := bench.workshop.encode():
+            jobs += taken
+            if time.monotonic() > deadline:
+                app.send_task(ENCODE_TASK)
+                break
+        return jobs
+
+    @app.task(name=JOB_TASK)
+    def job(name: str) -> Mapping[str, Any]:
+        """Run one job of the night over all scopes; what it changed, by kind."""
+        return {"job": name, **bench.workshop.run(name)}
