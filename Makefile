@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+# Test processes beside each other, each with servers of its own; 0: one after the other.
+PROCESSES ?= 2
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test check lint format types contracts traceability requirements unit contract integration deployment \
@@ -51,13 +53,13 @@ requirements: setup  ## Write docs/requirements.md from the markers of the tests
 	@$(BIN)/python -m tests.requirements
 
 unit: setup  ## Unit tests alone (seconds)
-	@$(BIN)/python -m pytest tests/unit
+	@$(BIN)/python -m pytest tests/unit -n $(PROCESSES) --dist loadfile
 
 contract: setup
-	@$(BIN)/python -m pytest tests/contract
+	@$(BIN)/python -m pytest tests/contract -n $(PROCESSES) --dist loadfile
 
 integration: setup
-	@$(BIN)/python -m pytest tests/integration
+	@$(BIN)/python -m pytest tests/integration -n $(PROCESSES) --dist loadfile
 
 deployment: setup
 	@$(BIN)/python -m pytest tests/deploy

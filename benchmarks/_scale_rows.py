@@ -11,7 +11,7 @@ from datetime import datetime
 import numpy as np
 import psycopg
 from psycopg import sql
-from psycopg.conninfo import conninfo_to_dict, make_conninfo
+from psycopg.conninfo import make_conninfo
 
 from biem.domain.scope import Scope
 
@@ -84,7 +84,7 @@ def create_database(dsn: str, name: str) -> str:
     """Make an empty database beside the given one; returns its DSN."""
     with psycopg.connect(dsn, autocommit=True) as connection:
         connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
-    return make_conninfo(**{**conninfo_to_dict(dsn), "dbname": name})
+    return make_conninfo(dsn, dbname=name)
 
 
 def fill(dsn: str, scope: Scope, size: int, model: str, now: datetime, dim: int) -> None:

@@ -151,7 +151,7 @@ def _measure(
         embedder = SyntheticEmbedder()
         scopes = [(size, Scope("benchmark", f"scale-{size}")) for size in (options.small, options.large)]
         filled_s: dict[str, float] = {}
-        contestants = []
+        places = {}
         with _report.progress() as bar:
             task = bar.add_task("fill", total=sum(size for size, _ in scopes))
             for size, scope in scopes:
@@ -161,9 +161,11 @@ def _measure(
                 fill(dsn, scope, size, embedder.info.id, datetime.now(UTC), embedder.info.dim)
                 filled_s[str(size)] = round(time.perf_counter() - began, 1)
                 bar.update(task, advance=size)
-                there = Servers(dsn, where.redis_url, where.milvus_uri, where.milvus_token, embedded=False)
+                places[size] = Servers(dsn, where.redis_url, where.milvus_uri, where.milvus_token, embedded=False)
+            contestants = []
+            for size, scope in scopes:  # not before all is filled: an idle connection to Milvus is cut
                 apart = settings.model_copy(update={"milvus_collection": f"scale_{size}", "queue": "none"})
-                parts = assemble(apart, there, embedder, SystemClock(), ExitStack())
+                parts = assemble(apart, places[size], embedder, SystemClock(), ExitStack(), serve=False)
                 stack.callback(parts.release)
                 stack.callback(parts.recaller.close)
                 contestants.append(Contestant(size, parts, scope))

@@ -290,7 +290,10 @@ class Memory:
 
         It also happens by itself; a second sleep right after the first changes nothing.
         """
-        return self._parts.sleeper.sleep(self.bound_to)
+        report = self._parts.sleeper.sleep(self.bound_to)
+        if report.changed:
+            self._all.wrote.set()  # facts and merged memories are to be indexed before closing
+        return report
 
     def erase(self, target: str | Scope) -> Receipt:
         """Destroy one memory of this scope by its id, or everything of a scope, in every store; returns the proof.
@@ -326,6 +329,7 @@ class Memory:
             **{name: mine[name] for name in ("memories", "active", "pending", "archived", "dead_letters")},
             **{f"all_{name}": count for name, count in everything.items()},
             "backlog": parts.records.backlog(),
+            "conflicts": parts.resolver.count(self.bound_to),
             "embedder": info.id,
             "dimension": info.dim,
             "languages": " ".join(info.languages),

@@ -168,6 +168,8 @@ class PostgresLife(Store):
                 due_at = None if days is None else at + timedelta(days=days)
                 back = {"ns": scope.ns, "id": memory_id, "at": at, "due_at": due_at}
                 connection.execute(self._sql["restore"], back)
+                # A decision that it lost by is still in force.
+                connection.execute(self._sql["conflict_settle"], {"ns": scope.ns, "losers": [memory_id], "former": []})
                 tried.append(memory_id)
             return True
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from biem.domain.energy import indicator
-from biem.domain.node import Hit, Node
+from biem.domain.node import Hit
 from biem.domain.policy import ContextPolicy
 from biem.domain.text import one_line
 
@@ -49,7 +49,7 @@ def render(hits: Sequence[Hit], policy: ContextPolicy, budget_tokens: int, degra
     shown: list[Hit] = []
     seen: set[str] = set()
     for hit in hits:
-        item = _item(len(shown) + 1, hit.node, policy)
+        item = _item(len(shown) + 1, hit, policy)
         said = harmless(hit.node.text, policy.item_chars)
         cost = sum(estimate_tokens(f"{line}\n") for line in item)
         if said in seen or cost > left:
@@ -61,10 +61,13 @@ def render(hits: Sequence[Hit], policy: ContextPolicy, budget_tokens: int, degra
     return Context("\n".join(lines) if shown else "", tuple(shown), degraded)
 
 
-def _item(number: int, node: Node, policy: ContextPolicy) -> list[str]:
+def _item(number: int, hit: Hit, policy: ContextPolicy) -> list[str]:
+    node = hit.node
     said = harmless(node.text, policy.item_chars)
     if node.speaker:
         said = f"{harmless(node.speaker, 40)} ({node.at:%Y-%m-%d}): {said}"
+    if "held_until" in hit.why and node.valid_to is not None:
+        said += f" (until {node.valid_to:%Y-%m-%d})"
     lines = [f"{number}. [{indicator(node.energy)} E={node.energy:.2f}] {said}"]
     if node.entities:
         lines.append("   Entities: " + ", ".join(harmless(name, 40) for name in node.entities[: policy.entities]))

@@ -1,5 +1,6 @@
 """What ranking cannot see in the turns themselves: their places in conversation, links, conflicts, what still holds."""
 
+import math
 from collections.abc import Mapping
 from datetime import datetime
 from itertools import pairwise
@@ -58,11 +59,16 @@ class Ordering:
                     scores[place[key]] += weight * value
                     self._note(key, name, weight * value)
         lapsed = [key for key in place if self._has_lapsed(key)]
+        legacies: dict[str, float] = {}
         for key in lapsed:
             heir = self._heir(key)
-            if heir is not None and scores[place[heir]] < scores[place[key]]:
-                self._note(heir, "inherited", float(scores[place[key]] - scores[place[heir]]))
-                scores[place[heir]] = scores[place[key]]
+            if heir is not None:
+                legacies[heir] = max(float(scores[place[key]]), legacies.get(heir, -math.inf))
+        for heir, score in legacies.items():
+            gain = score - float(scores[place[heir]])
+            if gain > 0:
+                scores[place[heir]] += gain
+                self._note(heir, "inherited", gain)
         for key in lapsed:
             scores[place[key]] -= policy.superseded_penalty
             valid_to = self._turns[key].valid_to

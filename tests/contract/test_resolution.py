@@ -11,6 +11,7 @@ import pytest
 from biem.adapters.analyzers import RuleAnalyzer
 from biem.adapters.conflicts import PostgresConflicts
 from biem.adapters.database import Database
+from biem.adapters.lifecycle import PostgresLife
 from biem.adapters.links import PostgresLinks
 from biem.adapters.postgres import PostgresRecords
 from biem.domain.conflict import Conflict
@@ -460,3 +461,26 @@ class TestDeciding:
         world.resolver().undo(world.scope, conflict.id)
         admin.execute("UPDATE conflicts SET due_at = clock_timestamp() WHERE due_at IS NOT NULL")
         assert world.resolver(model=Merging()).work(10) == 0
+
+
+def test_a_memory_that_lost_and_was_archived_comes_back_as_the_loser(
+    pool: Database, world: World, admin: Admin
+) -> None:
+    # Given a memory that was superseded by a decision and archived later
+    conflict = world.conflict()
+    world.resolver().resolve(world.scope, conflict.id, "keep_new")
+    life = PostgresLife(pool, clock=world.clock, decay_per_hour=0.1)
+    life.archive(world.scope, [conflict.older_id], "by request", world.clock.now())
+
+    # When it is restored / Then the decision is in force as before
+    assert life.restore(world.scope, conflict.older_id, world.clock.now())
+    node = world.records.get(world.scope, conflict.older_id)
+    assert node is not None
+    assert (node.status, node.superseded_by) == ("pending", conflict.newer_id)
+    assert node.valid_to is not None
+
+    # When it is taken back / Then the memory stands for itself
+    world.resolver().undo(world.scope, conflict.id)
+    back = world.records.get(world.scope, conflict.older_id)
+    assert back is not None
+    assert (back.superseded_by, back.valid_to) == (None, None)

@@ -141,6 +141,35 @@ def test_a_boost_lifts_what_is_recalled_into_the_canvas(world: Open) -> None:
     assert both(world, story, energy=EnergyPolicy(boost=0.0)) == [("L2", "L1"), ("L2", "L2")]
 
 
+@pytest.mark.req("X50")
+def test_what_a_recall_strengthens_is_stronger_in_the_store(world: Open) -> None:
+    # Given a memory of L2, Then a recall raises the energy that anybody reads afterwards
+    def story(there: World) -> tuple[str, float]:
+        key = there.remember("The ferry leaves at seven", importance=2)
+        hit = there.memory.recall("ferry")[0]
+        assert (hit.node.id, hit.node.tier, round(hit.node.energy, 3)) == (key, "L2", 0.4)
+        eventually(lambda: there.memory.get(key).access_count == 1)
+        return there.memory.get(key).tier, round(there.memory.get(key).energy, 3)
+
+    assert both(world, story, energy=EnergyPolicy(boost=0.0)) == [("L2", 0.5), ("L2", 0.4)]
+
+
+@pytest.mark.req("X13", partly="pushed out by stronger ones, then used again")
+def test_what_was_pushed_out_of_the_canvas_says_so_and_rises_again(world: Open) -> None:
+    # Given a canvas of two, and a memory that two stronger ones push out
+    there = world(tiers=TierPolicy(max_nodes=2))
+    key = there.remember("The ferry leaves at seven", importance=3)
+    assert there.memory.get(key).tier == "L1"
+    stronger = [there.remember(f"Note number {number} of the harbour", importance=4) for number in range(2)]
+    there.remember("Until later", importance=1)
+    assert [there.memory.get(one).tier for one in (key, *stronger)] == ["L2", "L1", "L1"]
+    # When it is recalled three times, Then it is in again, and the records say so of whoever had to leave
+    there.recall("ferry seven", top_k=1, times=3)
+    tiers = [there.memory.get(one).tier for one in (key, *stronger)]
+    assert tiers[0] == "L1"
+    assert sorted(tiers) == ["L1", "L1", "L2"]
+
+
 def test_feedback_moves_energies(world: Open) -> None:
     def story(there: World) -> list[float]:
         keys = [there.remember(text, importance=2) for text in ("The ferry leaves at seven", "The ferry is white")]
@@ -298,6 +327,28 @@ def test_use_promotes_and_promotion_outlasts_retention(world: Open) -> None:
         return there.memory.get(key).layer
 
     assert both(world, story, retention=RetentionPolicy(promote_accesses=99)) == ["long_term", "short_term"]
+
+
+@pytest.mark.req("X16", partly="links of what a night archived, and that came back")
+def test_what_was_forgotten_in_the_night_comes_back_with_its_links(world: Open) -> None:
+    # Given two linked remarks, of which a night forgets one
+    there = world()
+    keys = [
+        there.remember(text, speaker="Ann", conversation="lift", importance=importance)
+        for text, importance in (("The lift was slow today", 1), ("The stairs are quicker", 3))
+    ]
+
+    def linked() -> list[str]:
+        return [link.source for link in there.memory.links(keys[1]) if link.type == "temporal"]
+
+    assert linked() == [keys[1]]
+    there.clock.advance(days=5)
+    there.sleep()
+    eventually(lambda: linked() == [])
+    # When it is restored, Then both are linked as before
+    there.memory.restore(keys[0])
+    assert there.memory.flush()
+    assert linked() == [keys[1]]
 
 
 @pytest.mark.req("X45", partly="promotion before expiry, in one night")

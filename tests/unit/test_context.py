@@ -2,6 +2,7 @@
 
 import dataclasses
 import re
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -224,3 +225,14 @@ def test_the_markers_of_chat_templates_lose_their_meaning(marker: str) -> None:
 def test_ordinary_signs_are_left_alone(text: str) -> None:
     # Given ordinary text / When it is shown / Then it is what it was
     assert harmless(text, 200) == text
+
+
+def test_what_holds_no_more_says_until_when_it_held() -> None:
+    # Given a message that was contradicted later, and one that was not
+    ended = hit("I live in Beijing", valid_to=datetime(2026, 5, 2, tzinfo=UTC))
+    ended = dataclasses.replace(ended, why={"held_until": "2026-05-02T00:00:00+00:00"})
+
+    # When the block is rendered / Then the reader can tell them apart
+    text = block(hit("I moved to Shanghai"), ended).text
+    assert "I live in Beijing (until 2026-05-02)" in text
+    assert "Shanghai (until" not in text

@@ -178,16 +178,16 @@ ORDER BY weight DESC, strength DESC, touched_at DESC, id
 -- links_count: links of a scope
 SELECT count(*) FROM crystal_links WHERE ns = %(ns)s AND NOT deleted
 
--- links_dangling: ends that are no nodes, among the links changed last and those after some point of the versions; so
+-- links_dangling: ends that are no nodes, among the links changed last and those before some point of the versions; so
 -- all are looked at in the course of time, and what a run costs does not grow with the scope
 WITH looked AS MATERIALIZED (
     (SELECT source_id, target_id, deleted FROM crystal_links
      WHERE ns = %(ns)s ORDER BY version DESC LIMIT %(looked)s)
     UNION ALL
     (SELECT source_id, target_id, deleted FROM crystal_links
-     WHERE ns = %(ns)s AND version >= (
+     WHERE ns = %(ns)s AND version <= (
         SELECT (graph_floor + random() * (graph_version - graph_floor))::bigint FROM scopes WHERE ns = %(ns)s)
-     ORDER BY version LIMIT %(looked)s)
+     ORDER BY version DESC LIMIT %(looked)s)
 )
 SELECT e.node
 FROM (

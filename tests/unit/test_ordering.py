@@ -1,0 +1,102 @@
+"""What changes an order beside the signals: links, conflicts, and what holds no more."""
+
+from datetime import datetime, timedelta
+from typing import Any
+
+import numpy as np
+import pytest
+
+from biem.domain.policy import RecallPolicy
+from biem.engine.ordering import Ordering
+from biem.engine.search import Found
+from biem.ports.turns import Turn, Turns
+from tests.fakes import START
+
+POLICY = RecallPolicy(activation_weight=0.5, conflict_penalty=1.0, superseded_penalty=3.0)
+
+
+def turn(key: str, *, minute: int = 0, **values: Any) -> Turn:
+    row: dict[str, Any] = {
+        "ns": "n", "lexemes": (key,), "vector": None, "kind": "knowledge", "speaker": "", "conversation": "",
+        "at": START + timedelta(minutes=minute), "write_seq": minute, "asks": False, "matches": True,
+        "valid_to": None, "superseded_by": None,
+    } | values  # fmt: skip
+    return Turn(id=key, **row)
+
+
+def ordering(*turns: Turn, found: Found | None = None, now: datetime = START, **more: Any) -> Ordering:
+    given = Turns({one.id: one for one in turns}, more.get("stretches", ()), more.get("openings", frozenset()))
+    return Ordering(given, found or Found(), more.get("conflicts", {}), POLICY, now)
+
+
+def adjusted(made: Ordering, **scores: float) -> dict[str, float]:
+    """Scores after adjusting, by id."""
+    before = np.array([scores[one.id] for one in made.candidates])
+    return dict(zip([one.id for one in made.candidates], made.adjusted(before).tolist(), strict=True))
+
+
+def test_neighbours_have_consecutive_places_and_stretches_are_apart() -> None:
+    # Given two stretches that overlap, and one of another conversation
+    made = ordering(
+        *(turn(key, minute=n, conversation="c") for n, key in enumerate("abcde")),
+        turn("x", minute=2, conversation="d"),
+        turn("fact"),
+        stretches=[("a", "b", "c"), ("b", "c", "d"), ("x",)],
+        openings=frozenset({"a"}),
+    )
+
+    # When their places are looked at
+    place = {one.id: one.seq for one in made.candidates}
+
+    # Then a to d are neighbours and nobody else is
+    assert [place[key] - place["a"] for key in "abcd"] == [0, 1, 2, 3]
+    assert all(abs(place[one] - place[other]) > 2 for one in ("e", "x", "fact") for other in "abcd")
+    assert [one.id for one in made.candidates if one.opening] == ["a"]
+    assert len({one.conversation for one in made.candidates}) == 3  # a fact stands for itself
+
+
+@pytest.mark.req("X1", partly="spreading and conflicts change the order")
+def test_links_raise_and_open_conflicts_lower_a_score_and_why_says_so() -> None:
+    # Given a memory that links lead to, and one in an open conflict
+    made = ordering(turn("led"), turn("doubted"), found=Found(activation={"led": 0.6}), conflicts={"doubted": 0.5})
+
+    # When the scores are adjusted / Then by their weights
+    assert adjusted(made, led=1.0, doubted=1.0) == pytest.approx({"led": 1.3, "doubted": 0.5})
+    assert made.why("led") == {"activation": pytest.approx(0.3)}
+    assert made.why("doubted") == {"conflict": pytest.approx(-0.5)}
+
+
+@pytest.mark.req("C9", partly="the penalty in recall")
+def test_what_replaced_a_memory_inherits_its_score_and_the_replaced_falls() -> None:
+    # Given a message replaced by a fact that was replaced in turn
+    ended = START - timedelta(days=1)
+    made = ordering(
+        turn("old", kind="event", valid_to=ended, superseded_by="middle"),
+        turn("middle", valid_to=ended, superseded_by="new"),
+        turn("new"),
+    )
+
+    # When the oldest matches best / Then the newest has its score, and only the replaced fact is no answer
+    scores = adjusted(made, old=5.0, middle=1.0, new=0.5)
+    assert scores["new"] == pytest.approx(5.0)
+    assert scores["old"] == pytest.approx(2.0)
+    assert {one.id: made.is_answer(place) for place, one in enumerate(made.candidates)} == {
+        "old": True,
+        "middle": False,
+        "new": True,
+    }
+    assert made.why("new") == {"inherited": pytest.approx(4.5)}
+
+
+def test_as_of_an_earlier_instant_nothing_had_ended_yet() -> None:
+    # Given a fact that ended yesterday / When it is asked for as of the day before / Then it stands
+    ended = START - timedelta(days=1)
+    made = ordering(turn("old", valid_to=ended, superseded_by="new"), turn("new"), now=ended - timedelta(hours=1))
+    assert adjusted(made, old=5.0, new=0.5) == pytest.approx({"old": 5.0, "new": 0.5})
+    assert all(made.is_answer(place) for place in range(2))
+
+
+def test_context_is_no_answer() -> None:
+    # Given a turn that is there only beside another one / When answers are chosen / Then it is none
+    made = ordering(turn("beside", matches=False))
+    assert not made.is_answer(0)
