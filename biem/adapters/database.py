@@ -31,6 +31,8 @@ def _configure(connection: psycopg.Connection[Any]) -> None:
     # The statements are few and look up keys: planning each anew, or compiling one, costs more than it saves.
     connection.execute("SET plan_cache_mode = force_generic_plan")
     connection.execute("SET jit = off")
+    # A plan made while a table is nearly empty is kept when it has grown: never one that reads the whole of it.
+    connection.execute("SET enable_seqscan = off")
     connection.prepare_threshold = 1
     set_json_loads(orjson.loads, connection)
 

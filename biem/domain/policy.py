@@ -53,13 +53,15 @@ class RecallPolicy:
 
     top_k: int = 10
     max_top_k: int = 1_000
-    candidates_per_result: int = 5
-    min_candidates: int = 50
+    candidates_per_result: int = 3
+    min_candidates: int = 30
     """Rows of each search: on the dev dialogues recall@10 is flat from 30 to 200."""
     activation_weight: float = 0.5
     """What full activation along links adds to a score (log-odds); 0 leaves the graph out."""
     activated: int = 20
     """Memories found by links alone that may become candidates."""
+    hot_matches: int = 10
+    """Texts of HotKV that share most words with the query, taken along."""
     use_canvas: bool = True
     """Compare the query with the vectors of the canvas, too: the index may be down or behind."""
     conflict_penalty: float = 1.0

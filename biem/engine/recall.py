@@ -118,7 +118,9 @@ class Recaller:
         """What the searches found with its surroundings, and which of it is in an open conflict."""
         asked = set(lexemes)
         led_to = sorted(found.activation, key=lambda key: (-found.activation[key], key))[: self._policy.activated]
-        hot = [entry.id for entry in found.hot if asked & set(entry.lexemes.split())]
+        shared = {entry.id: len(asked & set(entry.lexemes.split())) for entry in found.hot}
+        hot = sorted((key for key in shared if shared[key]), key=lambda key: (-shared[key], key))
+        hot = hot[: self._policy.hot_matches]
         ids = list(dict.fromkeys([*found.dense, *found.words, *found.text, *led_to, *hot]))
         conflicts = self._searcher.submit(self._open_conflicts, scope, ids)
         turns = self._turns.around(scope.readable, ids, lexemes, where, pending_limit=self._policy.pending_scan)

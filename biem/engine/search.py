@@ -101,8 +101,10 @@ class Searcher:
         entries = self._end("redis", canvas, found) if canvas is not None else ()
         found.dense, found.words = dense or {}, scored or {}
         if vector is not None and entries:
-            near = {entry.id: float(entry.vector @ vector) for entry in entries if entry.id not in found.dense}
-            found.dense = {**near, **found.dense}
+            near = {entry.id: float(entry.vector @ vector) for entry in entries}
+            near |= found.dense
+            best = sorted(near, key=lambda key: (-near[key], key))[:limit]
+            found.dense = {key: near[key] for key in best}
         if scored is None or not self._index.lexical:
             if "milvus" not in found.degraded and not self._index.lexical:
                 found.degraded.append("milvus-words")

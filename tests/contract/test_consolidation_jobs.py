@@ -763,6 +763,16 @@ def test_feedback_killed_before_any_statement_and_repeated_counts_once(mortal: M
 # -- three at once ----------------------------------------------------------------------------------------------------
 
 
+UNLIKE = (
+    "Apples ripen late",
+    "Bridges cross wide rivers",
+    "Copper conducts heat quickly",
+    "Dolphins breathe air",
+    "Elephants remember old paths",
+    "Ferns love deep shade",
+)
+
+
 @pytest.mark.req("X38")
 def test_three_processes_at_once_end_as_one_would(database: str, scope: Scope, admin: Admin) -> None:
     # Given memories to dedupe, merge and crystallise, with links
@@ -774,7 +784,8 @@ def test_three_processes_at_once_end_as_one_would(database: str, scope: Scope, a
         for night in nights[1:]:
             night.index.rows = nights[0].index.rows
         first = nights[0]
-        same = first.learn(*[f"Fact {chr(65 + n)} holds in every year{mark}" for n in range(6) for mark in ("", "!")])
+        # Unlike each other: used so much that they become long-term, facts that are alike would be merged, too
+        same = first.learn(*[f"{text}{mark}" for text in UNLIKE for mark in ("", "!")])
         used = first.learn(*RUNS, kind="event")
         first.use(used)
         first.links.connect(

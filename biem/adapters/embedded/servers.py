@@ -103,6 +103,7 @@ class Postgres:
             "max_wal_size": "256MB",  # bounds how long recovery takes after a kill
             "fsync": "on",
             "synchronous_commit": "on",
+            "autovacuum_naptime": "10s",  # a new home's tables grow from nothing: their statistics must keep up
             "jit": "off",  # compiling costs more than the short queries we have
             "timezone": "UTC",
             "log_timezone": "UTC",

@@ -58,7 +58,7 @@ ORDER BY ref IS NOT DISTINCT FROM %(ref)s DESC LIMIT 1
 SELECT {node}, e.text, m.status = 'pending' OR m.model <> %(model)s
 FROM memories m
 LEFT JOIN evidence e ON %(evidence)s AND e.ns = m.ns AND e.sha256 = m.evidence_sha
-WHERE m.ns = ANY (%(scopes)s) AND m.id IN (
+WHERE (m.ns = ANY (%(scopes)s)) IS TRUE AND m.id IN ( -- else the planner may read a whole scope by its name
         SELECT unnest(%(ids)s::uuid[])
         UNION ALL
         (SELECT m.id FROM memories m
@@ -66,7 +66,12 @@ WHERE m.ns = ANY (%(scopes)s) AND m.id IN (
          ORDER BY m.write_seq DESC LIMIT %(pending_limit)s)
         UNION ALL -- what a process with another model indexed is not in our collection; two ranges, for the index
         (SELECT m.id FROM memories m
-         WHERE m.ns = ANY (%(scopes)s) AND m.status = 'active' AND (m.model < %(model)s OR m.model > %(model)s)
+         WHERE m.ns = ANY (%(scopes)s) AND m.status = 'active' AND m.model < %(model)s
+            AND m.tsv @@ %(words)s::tsquery AND {where}
+         ORDER BY m.write_seq DESC LIMIT %(pending_limit)s)
+        UNION ALL
+        (SELECT m.id FROM memories m
+         WHERE m.ns = ANY (%(scopes)s) AND m.status = 'active' AND m.model > %(model)s
             AND m.tsv @@ %(words)s::tsquery AND {where}
          ORDER BY m.write_seq DESC LIMIT %(pending_limit)s))
     AND m.status <> 'archived' AND {where}

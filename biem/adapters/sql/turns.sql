@@ -1,26 +1,32 @@
 -- Reading for the ranking of recall.
 
 -- turns: memories found, unindexed ones that share a word, their neighbours in conversation, and what superseded them.
--- The limits of two are literal: a generic plan would take a parameter for a tenth of the table.
+-- The limits of two are literal: a generic plan would take a parameter for a tenth of the table. `IS TRUE` keeps the
+-- planner from reading a whole scope by its name where ids are known.
 WITH RECURSIVE found AS MATERIALIZED (
     SELECT unnest(%(ids)s::uuid[]) AS id
     UNION
     (SELECT m.id FROM memories m
      WHERE m.ns = ANY (%(scopes)s) AND m.status = 'pending' AND m.tsv @@ %(words)s::tsquery AND {where}
      ORDER BY m.write_seq DESC LIMIT %(pending_limit)s)
-    UNION -- what a process with another model indexed is not in our collection; two ranges, for the index
+    UNION -- what a process with another model indexed is not in our collection
     (SELECT m.id FROM memories m
-     WHERE m.ns = ANY (%(scopes)s) AND m.status = 'active' AND (m.model < %(model)s OR m.model > %(model)s)
+     WHERE m.ns = ANY (%(scopes)s) AND m.status = 'active' AND m.model < %(model)s
+        AND m.tsv @@ %(words)s::tsquery AND {where}
+     ORDER BY m.write_seq DESC LIMIT %(pending_limit)s)
+    UNION
+    (SELECT m.id FROM memories m
+     WHERE m.ns = ANY (%(scopes)s) AND m.status = 'active' AND m.model > %(model)s
         AND m.tsv @@ %(words)s::tsquery AND {where}
      ORDER BY m.write_seq DESC LIMIT %(pending_limit)s)
 ), seeds (id, ns, conversation, at, write_seq, superseded_by) AS (
     SELECT m.id, m.ns, m.conversation, m.at, m.write_seq, m.superseded_by
     FROM found JOIN memories m ON m.id = found.id
-    WHERE m.ns = ANY (%(scopes)s) AND m.status <> 'archived' AND {where}
+    WHERE (m.ns = ANY (%(scopes)s)) IS TRUE AND m.status <> 'archived' AND {where}
     UNION
     SELECT m.id, m.ns, m.conversation, m.at, m.write_seq, m.superseded_by
     FROM seeds s JOIN memories m ON m.id = s.superseded_by
-    WHERE m.ns = ANY (%(scopes)s) AND m.status <> 'archived'
+    WHERE (m.ns = ANY (%(scopes)s)) IS TRUE AND m.status <> 'archived'
 ), stretches AS MATERIALIZED (
     SELECT s.id,
         ARRAY(
