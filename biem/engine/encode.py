@@ -153,11 +153,11 @@ class Encoder:
         entries = {
             job.key: entry_of(node, job.lexemes, vector) for (job, node), vector in zip(live, vectors, strict=True)
         }
-        held = self._records.renew([job for job, _ in live], self._policy.lease_s)  # embedding may have taken long
+        memories = {job.key: (node, vector) for (job, node), vector in zip(live, vectors, strict=True)}
+        self._former.relate(list(memories.values()))
+        held = self._records.renew([job for job, _ in live], self._policy.lease_s)  # all that may have taken long
         if not held:
             return
-        memories = {job.key: (node, vector) for (job, node), vector in zip(live, vectors, strict=True)}
-        self._former.relate([memories[job.key] for job in held])
         with self._telemetry.span("biem.encode.index", rows=len(held)):
             self._index.insert([entries[job.key] for job in held], again=any(job.claims > 1 for job in held))
         keys = {job.key for job in held}
