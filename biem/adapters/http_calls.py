@@ -88,7 +88,7 @@ class JsonService:
                 for part in answer.iter_bytes():
                     content += part
                     if time.monotonic() > deadline:
-                        raise Again(f"no complete answer within {timeout_s:.1f} s")
+                        raise Again(f"no complete answer within {max(0.0, timeout_s):.1f} s")
                     if len(content) > _MAX_ANSWER_BYTES:
                         raise EndlessAnswer(f"{self.shown} sends an endless answer; check the server")
         except httpx.TimeoutException as error:

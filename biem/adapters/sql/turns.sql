@@ -2,7 +2,8 @@
 
 -- turns: memories found, unindexed ones that share a word, their neighbours in conversation, and what superseded them.
 -- The limits of two are literal: a generic plan would take a parameter for a tenth of the table. `IS TRUE` keeps the
--- planner from reading a whole scope by its name where ids are known.
+-- planner from reading a whole scope by its name where ids are known, and OFFSET 0 makes it look each id up: it takes
+-- the few hundred for a large part of the table.
 WITH RECURSIVE found AS MATERIALIZED (
     SELECT unnest(%(ids)s::uuid[]) AS id
     UNION
@@ -50,6 +51,8 @@ SELECT m.id::text, m.ns, m.lexemes, e.vector, m.kind, m.speaker, m.conversation,
     right(rtrim(m.text), 1) IN ('?', '？'), {where}, m.valid_to, m.superseded_by::text,
     s.before::text[], s.after::text[]
 FROM everyone
-JOIN memories m ON m.id = everyone.id
+CROSS JOIN LATERAL (SELECT * FROM memories WHERE memories.id = everyone.id OFFSET 0) m
+LEFT JOIN LATERAL (
+    SELECT vector FROM embeddings WHERE embeddings.model = %(model)s AND embeddings.sha256 = m.embed_sha OFFSET 0
+) e ON true
 LEFT JOIN stretches s ON s.id = m.id
-LEFT JOIN embeddings e ON e.model = %(model)s AND e.sha256 = m.embed_sha
