@@ -32,6 +32,10 @@ _WORDS_SHARE = 0.6
 """Of words in how well a sentence is served; the rest is meaning."""
 
 
+_SPREAD = 0.1
+"""The least range of cosines that is stretched to [0, 1]."""
+
+
 @dataclass(frozen=True, slots=True)
 class Signals:
     """Every signal of every candidate, in the pool's order, and what each asked sentence (row) finds in each."""
@@ -154,8 +158,7 @@ def _longer_than_own(log_length: Numbers, speakers: Sequence[str]) -> Numbers:
 
 def _scaled(values: Numbers, known: NDArray[np.bool_], low: float, high: float) -> Numbers:
     """To [0, 1] over the known ones, the others 0; all known ones are 1 where they are alike."""
-    if high - low <= 1e-9:
-        return known.astype(np.float64)
+    low = min(low, high - _SPREAD)  # differences smaller than that are noise: no reason to overrule the words
     return np.where(known, np.clip((values - low) / (high - low), 0, 1), 0.0)
 
 

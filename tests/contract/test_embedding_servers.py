@@ -163,7 +163,7 @@ def test_retries_end(server: EmbeddingServer, connect: Connector) -> None:
     server.default = Answer(503, b"down for a while")
     started = time.monotonic()
     # On a busy machine the last try may find its time used up
-    with pytest.raises(EmbedderUnavailable, match="HTTP 503: down for a while|no complete answer") as caught:
+    with pytest.raises(EmbedderUnavailable, match=r"HTTP 503: down for a while|no complete answer") as caught:
         encoder.encode(["a"], "passage")
     assert caught.value.retryable
     assert time.monotonic() - started < 5

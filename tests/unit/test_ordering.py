@@ -1,5 +1,6 @@
 """What changes an order beside the signals: links, conflicts, and what holds no more."""
 
+import math
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -7,8 +8,13 @@ import numpy as np
 import pytest
 
 from biem.domain.policy import RecallPolicy
+from biem.domain.rank_policy import RankPolicy
 from biem.engine.ordering import Ordering
+from biem.engine.pool import Candidate
+from biem.engine.question import Query
+from biem.engine.ranking import rank
 from biem.engine.search import Found
+from biem.ports import Vector
 from biem.ports.turns import Turn, Turns
 from tests.fakes import START
 
@@ -100,3 +106,18 @@ def test_context_is_no_answer() -> None:
     # Given a turn that is there only beside another one / When answers are chosen / Then it is none
     made = ordering(turn("beside", matches=False))
     assert not made.is_answer(0)
+
+
+def test_cosines_that_hardly_differ_do_not_overrule_the_one_turn_that_has_the_word() -> None:
+    # Given many turns of nearly the same meaning, of which the least alike has the word that is asked for
+    query = np.array([1.0, 0.0], dtype=np.float32)
+    turns = [Candidate(str(n), ("filler", f"other{n}"), _toward(0.40), "", str(n), 10 * n, START) for n in range(20)]
+    turns.append(Candidate("exact", ("filler", "wanted"), _toward(0.39), "", "x", 1_000, START))
+
+    # When they are ranked / Then it comes first
+    ranked = rank(Query("wanted", ["wanted"], query), turns, {"": []}, RankPolicy())
+    assert turns[ranked.order[0]].id == "exact"
+
+
+def _toward(cosine: float) -> Vector:
+    return np.array([cosine, math.sqrt(1 - cosine**2)], dtype=np.float32)
