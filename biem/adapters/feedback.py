@@ -10,7 +10,7 @@ from biem.ports import Touched
 
 
 class PostgresFeedbacks(Store):
-    """Rewards by the same statement as `LifeRecords.reward`."""
+    """The port `Feedbacks`."""
 
     def take(self, scope: Scope, turn: str, marks: Mapping[str, float], at: datetime) -> list[Touched] | None:
         namespaces = [readable.ns for readable in scope.readable]
@@ -25,19 +25,24 @@ class PostgresFeedbacks(Store):
             "useful": self._policies.retention.promote_useful,
         }
 
+        counted: list[list[Touched]] = []  # by attempts of this call whose answer may have been lost
+
         def attempt() -> list[Touched] | None:
             with self._database.connection() as connection, connection.transaction():
                 connection.execute(self._sql["see_scopes"], (",".join(namespaces),))
                 connection.execute(self._sql["ensure_scope"], (scope.ns, scope.tenant, scope.user, scope.project))
                 name = {"ns": scope.ns, "turn": turn, "at": at}
                 if connection.execute(self._sql["feedback_once"], name).fetchone() is None:
-                    return None
-                return [
-                    Touched(memory_id, ns, energy_key(anchor, anchor_at, self._decay), touched_at, tier, before)
-                    for memory_id, ns, anchor, anchor_at, touched_at, tier, before in connection.execute(
-                        self._sql["reward"], parameters
-                    )
-                ]
+                    return counted[-1] if counted else None
+                counted.append(
+                    [
+                        Touched(memory_id, ns, energy_key(anchor, anchor_at, self._decay), touched_at, tier, before)
+                        for memory_id, ns, anchor, anchor_at, touched_at, tier, before in connection.execute(
+                            self._sql["reward"], parameters
+                        )
+                    ]
+                )
+            return counted[-1]
 
         return self._database.retrying(attempt)
 

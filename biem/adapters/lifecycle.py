@@ -1,62 +1,22 @@
 """The life of memories in PostgreSQL: tiers, feedback, retention, archives."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
 import numpy as np
 
-from biem.adapters.database import ALL_SCOPES, Connection, Row
+from biem.adapters.database import ALL_SCOPES, Row
 from biem.adapters.rows import Store
 from biem.domain.energy import energy_at, energy_key
 from biem.domain.retention import retention_days
 from biem.domain.scope import Scope
-from biem.errors import StoreUnavailable
-from biem.ports import Job, Touched
+from biem.ports import Job
 from biem.ports.tiers import Aged, CanvasEntry, Verdict
 
 
 class PostgresLife(Store):
     """The port `LifeRecords`."""
-
-    # -- feedback ---------------------------------------------------------------------------------------------------
-
-    def reward(self, scope: Scope, marks: Mapping[str, float], at: datetime) -> list[Touched]:
-        namespaces = [readable.ns for readable in scope.readable]
-        parameters = {
-            "scopes": namespaces,
-            "ids": list(marks),
-            "marks": list(marks.values()),
-            "at": at,
-            "decay": self._decay,
-            "step": self._policies.energy.feedback,
-            "promote": self._policies.tiers.promote,
-            "useful": self._policies.retention.promote_useful,
-        }
-        tried: dict[str, list[Touched]] = {}
-
-        def attempt() -> list[Touched]:
-            with self._database.connection() as connection, connection.transaction():
-                for number, answer in tried.items():
-                    if self._committed(connection, number):
-                        return answer
-                connection.execute(self._sql["see_scopes"], (",".join(namespaces),))
-                rows = connection.execute(self._sql["reward"], parameters).fetchall()
-                touched = [
-                    Touched(memory_id, ns, energy_key(anchor, anchor_at, self._decay), touched_at, tier, before)
-                    for memory_id, ns, anchor, anchor_at, touched_at, tier, before in rows
-                ]
-                for (number,) in connection.execute(self._sql["transaction"]):
-                    tried[number] = touched
-            return touched
-
-        return self._database.retrying(attempt)
-
-    def _committed(self, connection: Connection, number: str) -> bool:
-        [(outcome,)] = connection.execute(self._sql["outcome"], (number,)).fetchall()
-        if outcome == "in progress":
-            raise StoreUnavailable("PostgreSQL has not decided yet whether the feedback was counted; try again")
-        return bool(outcome == "committed")
 
     # -- tiers ------------------------------------------------------------------------------------------------------
 

@@ -72,8 +72,6 @@ class RecallPolicy:
     """Pending rows whose words match, taken into the same answer."""
     hot_scan: int = 64
     """Newest texts of HotKV looked at for words of the query: covers what Milvus does not show yet."""
-    fresh_s: float = 30.0
-    """How long a new memory is also looked for in HotKV: above the staleness of Milvus' bounded consistency (5 s)."""
     max_query_chars: int = 8_000
     """The rest of a longer query (a pasted document) is ignored."""
     strict_words: tuple[str, ...] = ("精确", "原文", "证明", "引用", "来源", "exact", "quote", "proof")
@@ -190,6 +188,8 @@ class ConflictPolicy:
     """From here a verdict supersedes the older memory by itself: rare, and right at least four times in five."""
     suspects: int = 2
     """Suspicions about one memory that a model is asked about, the strongest first."""
+    least_similarity: float = 0.1
+    """Neighbours less alike than this (calibrated) are about something else and not compared."""
     neighbours: int = 10
     """Nearest memories that a new one is compared with (BIEM B40)."""
     around: int = 100

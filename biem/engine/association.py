@@ -16,7 +16,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from biem.domain.link import Link, Moment, NewLink, learned_links, semantic_links, temporal_links
+from biem.domain.link import Link, Moment, NewLink, semantic_links, temporal_links
 from biem.domain.policy import GraphPolicy
 from biem.domain.scope import Scope
 from biem.domain.spreading import multiplicative, subtractive
@@ -103,13 +103,6 @@ class Associations:
             alike = zip(ids[rest], self._similarity(vectors[place], vectors[rest]).tolist(), strict=True)
             links += semantic_links(ids[place], alike, above=self._policy.semantic_similarity)
         return links
-
-    def learn(self, scope: Scope, useful: Sequence[str], *, once: str | None = None) -> int:
-        """Memories that were useful together, in the order cause → effect, are linked the stronger (B21, G22).
-
-        With `once`, a name of this feedback, a repetition adds nothing.
-        """
-        return self._links.connect(scope, learned_links(useful), self._clock.now(), once=once)
 
     def archived(self, ns: str, ids: Sequence[str]) -> int:
         """Take the links of archived memories out of the graph until they come back; returns how many."""
@@ -198,10 +191,6 @@ class Associations:
                 for source, target, kind, edge in edges([node], keys=True, data=True)
             ]
         return sorted(links, key=lambda link: (-link.weight, -link.strength, link.key))
-
-    def degree(self, scope: Scope, node: str) -> int:
-        """How many links a node has; 0 for a node that stands alone."""
-        return len(self.neighbours(scope, node))
 
     def drop(self, scope: Scope) -> None:
         """Forget the graph of exactly this scope; the next refresh loads it again."""

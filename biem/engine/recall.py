@@ -77,7 +77,8 @@ class Recaller:
                 turns, conflicts = self._around(scope, lexemes, found, where)
             with self._telemetry.span("biem.recall.rank", pool=len(turns.by_id)):
                 ordering = Ordering(turns, found, conflicts, self._policy, where.as_of or self._clock.now())
-                names = {turn.speaker: self._analyzer.lexemes(turn.speaker) for turn in turns.by_id.values()}
+                speakers = {turn.speaker for turn in turns.by_id.values()}
+                names = {speaker: self._analyzer.lexemes(speaker) for speaker in speakers}
                 vectors = found.sentences or [None] * len(parts)
                 sentences = [
                     Sentence(self._analyzer.lexemes(part), vector, is_asked(part))

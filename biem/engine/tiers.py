@@ -8,7 +8,7 @@ them agree. Energy decays without a write (architecture D3), so a sweep changes 
 
 import logging
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from biem.domain.node import Node
@@ -65,12 +65,6 @@ class Tiers:
     def accessed(self, scope: Scope, ids: Sequence[str]) -> list[Touched]:
         """Count that these memories were returned, boost them, and let the canvas know (B34, B49, X50)."""
         touched = self._records.touch(scope, ids, self._clock.now())
-        self._later(lambda: self._follow(touched))
-        return touched
-
-    def rewarded(self, scope: Scope, marks: Mapping[str, float]) -> list[Touched]:
-        """Apply feedback in [−1, 1] by id (B35) and let the canvas know; returns the memories it reached."""
-        touched = self._life.reward(scope, marks, self._clock.now()) if marks else []
         self._later(lambda: self._follow(touched))
         return touched
 

@@ -131,9 +131,11 @@ class Feedbacks(Protocol):
     """What feedback says about memories, once a turn."""
 
     def take(self, scope: Scope, turn: str, marks: Mapping[str, float], at: datetime) -> list[Touched] | None:
-        """As `LifeRecords.reward`, unless the feedback of this turn of `scope` was taken before: then None.
+        """Apply feedback in [−1, 1] by id: energy moves by its share of the policy's step, between 0 and 1.
 
-        In one transaction, so that a call repeated after any failure rewards once.
+        Praise (> 0) counts as one use; what was useful often enough becomes long-term, what became hot is of tier L1.
+        Reaches the scopes that `scope` may read. None when the feedback of this turn was taken before: all in one
+        transaction, so that a call repeated after any failure rewards once, also when the connection is lost.
         """
 
     def compact(self, scope: Scope, before: datetime, limit: int) -> int:

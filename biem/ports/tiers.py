@@ -1,6 +1,6 @@
 """What tiers and forgetting need: the canvas of what is hot, and the records' side of a memory's life."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
@@ -87,13 +87,6 @@ class Verdict:
 
 class LifeRecords(Protocol):
     """The truth about tiers, layers and archives. Every method writes transitions only; ageing writes nothing."""
-
-    def reward(self, scope: Scope, marks: Mapping[str, float], at: datetime) -> list[Touched]:
-        """Apply feedback in [−1, 1] by id: energy moves by its share of the policy's step, between 0 and 1.
-
-        Praise (> 0) counts as one use; what was useful often enough becomes long-term, what became hot is of tier L1.
-        Applied once, also when the connection is lost on the way. Reaches the scopes that `scope` may read.
-        """
 
     def hot(self, ns: str, at: datetime, limit: int, ids: Sequence[str] | None = None) -> list[CanvasEntry]:
         """Memories of tier L1, hottest first, all or of these ids; without those that have no vector of this model."""

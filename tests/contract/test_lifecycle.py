@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from biem.adapters.database import Database
+from biem.adapters.feedback import PostgresFeedbacks
 from biem.adapters.lifecycle import PostgresLife
 from biem.adapters.postgres import PostgresRecords
 from biem.domain.energy import energy_at
@@ -44,6 +45,11 @@ def records(pool: Database, clock: HeldClock, admin: Admin) -> PostgresRecords:
 @pytest.fixture
 def life(pool: Database, clock: HeldClock) -> PostgresLife:
     return PostgresLife(pool, clock=clock, decay_per_hour=RATE, model=MODEL)
+
+
+@pytest.fixture
+def feedbacks(pool: Database, clock: HeldClock) -> PostgresFeedbacks:
+    return PostgresFeedbacks(pool, clock=clock, decay_per_hour=RATE)
 
 
 def policies(pool: Database, clock: HeldClock, **changes: Any) -> PostgresLife:
@@ -315,34 +321,40 @@ class TestReward:
         ("before", "mark", "after"), [(0.5, 1.0, 0.6), (0.5, -1.0, 0.4), (0.5, 0.5, 0.55), (0.05, -1.0, 0.0), (1, 1, 1)]
     )
     def test_feedback_moves_energy_by_a_tenth_of_its_mark(
-        self, records: PostgresRecords, life: PostgresLife, scope: Scope, before: float, mark: float, after: float
+        self,
+        records: PostgresRecords,
+        feedbacks: PostgresFeedbacks,
+        scope: Scope,
+        before: float,
+        mark: float,
+        after: float,
     ) -> None:
         # Given a memory / When feedback comes
         memory_id = remember(records, scope, "x", energy=before)
-        [touched] = life.reward(scope, {memory_id: mark}, START)
+        touched = feedbacks.take(scope, "turn", {memory_id: mark}, START)
 
         # Then its energy moved, and praise is counted apart from accesses
         read = node(records, scope, memory_id)
         assert read.energy == pytest.approx(after, abs=1e-12)
         assert (read.useful_count, read.access_count) == (int(mark > 0), 0)
-        assert touched.energy_key == read.energy_key
+        assert [each.energy_key for each in touched or ()] == [read.energy_key]
 
     @pytest.mark.req("C17", partly="by use")
     def test_praised_twice_a_short_term_memory_is_long_term(
-        self, records: PostgresRecords, life: PostgresLife, scope: Scope
+        self, records: PostgresRecords, feedbacks: PostgresFeedbacks, scope: Scope
     ) -> None:
         # Given a memory / When it is blamed, praised, blamed and praised again
         memory_id = remember(records, scope, "x", energy=0.3)
         layers = []
-        for mark in (-1.0, 1.0, -1.0, 1.0):
-            life.reward(scope, {memory_id: mark}, START)
+        for turn, mark in enumerate((-1.0, 1.0, -1.0, 1.0)):
+            feedbacks.take(scope, str(turn), {memory_id: mark}, START)
             layers.append(node(records, scope, memory_id).layer)
 
         # Then the second praise proves it
         assert layers == ["short_term", "short_term", "short_term", "long_term"]
 
     def test_praise_makes_hot_and_reaches_exactly_what_the_scope_may_read(
-        self, records: PostgresRecords, life: PostgresLife, other: Scope
+        self, records: PostgresRecords, feedbacks: PostgresFeedbacks, life: PostgresLife, other: Scope
     ) -> None:
         # Given memories of a project, of its user, of somebody else, and an archived one
         project = Scope(other.tenant, other.user, "p")
@@ -354,10 +366,10 @@ class TestReward:
         theirs = remember(records, stranger, "theirs")
 
         # When the project praises all of them
-        touched = life.reward(project, dict.fromkeys([mine, global_one, archived, theirs], 1.0), START)
+        touched = feedbacks.take(project, "turn", dict.fromkeys([mine, global_one, archived, theirs], 1.0), START)
 
         # Then it reaches the first two, and one of them is hot now
-        assert {each.id: (each.ns, each.tier) for each in touched} == {
+        assert {each.id: (each.ns, each.tier) for each in touched or ()} == {
             mine: (project.ns, "L1"),
             global_one: (other.ns, "L2"),
         }
@@ -365,7 +377,7 @@ class TestReward:
 
     @pytest.mark.req("X8", partly="feedback whose answer is lost")
     def test_feedback_whose_answer_was_lost_counts_once(
-        self, records: PostgresRecords, life: PostgresLife, scope: Scope, pool: Database, monkeypatch: Any
+        self, records: PostgresRecords, feedbacks: PostgresFeedbacks, scope: Scope, pool: Database, monkeypatch: Any
     ) -> None:
         # Given a connection that dies after the commit
         memory_id = remember(records, scope, "x", energy=0.5)
@@ -378,14 +390,14 @@ class TestReward:
         monkeypatch.setattr(pool, "retrying", twice)
 
         # When feedback is given, and so applied again
-        touched = life.reward(scope, {memory_id: 1.0}, START)
+        touched = feedbacks.take(scope, "turn", {memory_id: 1.0}, START)
         monkeypatch.undo()
 
         # Then it counts once and the answer is the first one
         read = node(records, scope, memory_id)
         assert read.useful_count == 1
         assert read.energy == pytest.approx(0.6)
-        assert [each.energy_key for each in touched] == [read.energy_key]
+        assert [each.energy_key for each in touched or ()] == [read.energy_key]
 
 
 class TestTiers:
@@ -766,7 +778,7 @@ class TestRoom:
 
     @pytest.mark.req("M52")
     def test_a_scope_that_holds_too_much_loses_the_least_valuable(
-        self, records: PostgresRecords, scope: Scope, pool: Database, clock: HeldClock
+        self, records: PostgresRecords, feedbacks: PostgresFeedbacks, scope: Scope, pool: Database, clock: HeldClock
     ) -> None:
         # Given twelve memories where ten are allowed: noise, some of it used, and some that matters
         life = self.room(pool, clock)
@@ -776,7 +788,7 @@ class TestRoom:
         normal = [remember(records, scope, f"normal {number}") for number in range(5)]
         for _ in range(3):
             records.touch(scope, [used, noise[4]], START)
-        life.reward(scope, {used: 1.0}, START)
+        feedbacks.take(scope, "turn", {used: 1.0}, START)
         at = START + 2 * DAY
 
         # When room is made

@@ -8,13 +8,14 @@ import redis
 
 from biem.adapters.canvas import RedisCanvas
 from biem.adapters.database import Database
+from biem.adapters.feedback import PostgresFeedbacks
 from biem.adapters.lifecycle import PostgresLife
 from biem.adapters.postgres import PostgresRecords
 from biem.adapters.queue import NoQueue
 from biem.adapters.redis import RedisHotStore
 from biem.bootstrap import Servers
 from biem.domain.energy import initial_energy
-from biem.domain.node import Node
+from biem.domain.node import Node, new_id
 from biem.domain.policy import Policies
 from biem.domain.scope import Scope
 from biem.domain.text import sha256
@@ -47,6 +48,7 @@ class World:
         self.clock = HeldClock()
         self.records = PostgresRecords(pool, clock=self.clock, decay_per_hour=RATE, model=MODEL, policies=policies)
         self.life = PostgresLife(pool, clock=self.clock, decay_per_hour=RATE, model=MODEL, policies=policies)
+        self.feedbacks = PostgresFeedbacks(pool, clock=self.clock, decay_per_hour=RATE, policies=policies)
         self.canvas = RedisCanvas(
             stack.redis_url, timeout_s=2.0, model=MODEL, policy=policies.tiers, decay_per_hour=RATE
         )
@@ -73,6 +75,10 @@ class World:
             telemetry=Telemetry(),
             on_archived=[lambda ns, ids: self.heard.append((ns, list(ids)))],
         )
+
+    def praise(self, scope: Scope, marks: dict[str, float]) -> None:
+        """Feedback of a turn of its own, as the engine gives it."""
+        self.tiers.follow(self.feedbacks.take(scope, new_id(), marks, self.clock.now()) or ())
 
     def remember(self, scope: Scope, text: str, *, energy: float | None = None, **details: Any) -> str:
         """Write and encode, as a worker does."""
@@ -181,7 +187,7 @@ class TestFlow:
 
         # And blame takes the used one below the threshold at once
         for _ in range(3):
-            world.tiers.rewarded(scope, {used: -1.0})
+            world.praise(scope, {used: -1.0})
         assert world.node(scope, used).energy < 0.3
         assert [entry.id for entry in world.tiers.read(scope)] == []
         world.tiers.sweep()
@@ -365,7 +371,7 @@ class TestRun:
         # Given a proven memory of the first days and a normal message that is used every other month
         proven, used = world.remember(scope, "proven"), world.remember(scope, "used", kind="event")
         for _ in range(2):
-            world.tiers.rewarded(scope, {proven: 1.0})
+            world.praise(scope, {proven: 1.0})
 
         # When ten pieces of noise come every five days of a year
         most = 0

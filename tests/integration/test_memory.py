@@ -17,7 +17,6 @@ from hypothesis import strategies as st
 
 import biem
 from biem.bootstrap import Servers
-from biem.domain.policy import RecallPolicy
 from biem.errors import RefConflict
 from biem.ports import Role, Vectors
 from biem.telemetry import Span
@@ -450,11 +449,10 @@ def test_eight_memories_in_one_process_see_each_other_and_close_one_by_one(setti
 
 
 def test_memories_indexed_by_a_process_with_another_model_are_still_found(settings: Configure, stack: Servers) -> None:
-    # Given a process whose answers come from the index alone, as they do half a minute after the write
+    # Given a process that leaves indexing to others
     scope = biem.Scope(user="two models")
-    settled = RecallPolicy(fresh_s=0.0)
     with (
-        biem.connect(settings(queue="none", recall=settled), scope=scope, embedder=WordEmbedder()) as reader,
+        biem.connect(settings(queue="none"), scope=scope, embedder=WordEmbedder()) as reader,
         biem.connect(settings(), scope=scope, embedder=WordEmbedder(32, "other-words")) as worker,
     ):
         # When the worker of a process with another model indexes what it wrote

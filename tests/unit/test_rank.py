@@ -1,50 +1,16 @@
-"""Scores of different kinds made comparable."""
+"""Ranking by words."""
 
 import math
-from collections.abc import Mapping
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from biem.domain.rank import bm25, min_max, positive_max
+from biem.domain.rank import bm25
 
-scores = st.dictionaries(st.text(max_size=3), st.floats(-1e6, 1e6), max_size=12)
 words = st.sampled_from(["a", "b", "c", "d"])
 documents = st.dictionaries(st.integers(0, 30).map(str), st.lists(words, max_size=8), max_size=8)
 queries = st.lists(words, max_size=4)
-
-
-@given(values=scores)
-def test_min_max_lies_in_zero_to_one_and_keeps_the_order(values: dict[str, float]) -> None:
-    # Given any scores / When they are scaled
-    scaled = min_max(values)
-
-    # Then all keys stay, the best is 1, and no order is turned round
-    assert scaled.keys() == values.keys()
-    assert all(0.0 <= value <= 1.0 for value in scaled.values())
-    assert not scaled or max(scaled.values()) == 1.0
-    _same_order(values, scaled)
-
-
-def test_min_max_of_equal_scores_is_one_for_all() -> None:
-    # Given scores without differences / When they are scaled / Then none is punished
-    assert min_max({"a": 0.4, "b": 0.4}) == {"a": 1.0, "b": 1.0}
-    assert min_max({"only": -3.0}) == {"only": 1.0}
-    assert min_max({}) == {}
-    assert min_max({"a": 1.0, "b": 2.0, "c": 3.0}) == {"a": 0.0, "b": 0.5, "c": 1.0}
-
-
-@given(values=scores)
-def test_dividing_by_the_best_keeps_no_match_at_nothing(values: dict[str, float]) -> None:
-    # Given any scores / When they are divided by the best
-    scaled = positive_max(values)
-
-    # Then only matches are left, in (0, 1] and in order
-    assert scaled.keys() == {key for key, value in values.items() if value > 0.0 and max(values.values()) > 0.0}
-    assert all(0.0 <= value <= 1.0 for value in scaled.values())
-    assert not scaled or max(scaled.values()) == 1.0
-    _same_order({key: values[key] for key in scaled}, scaled)
 
 
 @given(query=queries, texts=documents)
@@ -84,9 +50,3 @@ def test_every_input_of_bm25_counts() -> None:
     assert found["twice"] > found["once"] > found["long"]
     assert found["rare"] > found["once"]
     assert bm25(["quokka", "rain", "rain"], texts) == pytest.approx(found)
-
-
-def _same_order(before: Mapping[str, float], after: Mapping[str, float]) -> None:
-    ordered = sorted(before, key=lambda key: before[key])
-    values = [after[key] for key in ordered]
-    assert values == sorted(values)

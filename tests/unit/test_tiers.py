@@ -36,9 +36,6 @@ class Life:
         self.hot_now.setdefault(scope.ns, set()).update(ids)
         return [Touched(each, scope.ns, energy_key(0.8, at, 0.1), at, "L1", "L2") for each in ids]
 
-    def reward(self, scope: Scope, marks: dict[str, float], at: datetime) -> list[Touched]:
-        return self.touch(scope, list(marks), at)
-
     def fade(self, at: datetime, limit: int) -> list[tuple[str, str]]:
         gone, self.faded = self.faded[:limit], self.faded[limit:]
         for ns, each in gone:
@@ -132,7 +129,8 @@ def test_accesses_and_feedback_are_counted_although_the_canvas_is_down(life: Lif
 
     # When memories are returned, praised and encoded
     touched = tiers.accessed(SCOPE, ["a"])
-    rewarded = tiers.rewarded(SCOPE, {"b": 1.0})
+    rewarded = life.touch(SCOPE, ["b"], START)
+    tiers.follow(rewarded)
     tiers.enter([(_node("c"), VECTOR)])
 
     # Then the records know, and reading says that the canvas is down
@@ -164,10 +162,11 @@ def test_the_first_sweep_after_an_outage_puts_back_what_became_hot(life: Life, p
 
 
 def test_nothing_to_do_asks_nothing(life: Life, place: Place) -> None:
-    # Given no memories / When nothing is praised or encoded / Then no store is asked
+    # Given no memories / When nothing is returned, praised or encoded / Then no store is asked
     place.down = True
     tiers = build(life, place)
-    assert tiers.rewarded(SCOPE, {}) == []
+    assert tiers.accessed(SCOPE, []) == []
+    tiers.follow([])
     tiers.enter([])
     assert life.touches == []
 

@@ -128,13 +128,5 @@ WITH back AS (
 )
 INSERT INTO outbox (task, memory_id, ns, claims) SELECT 'encode', id, ns, 1 FROM back
 
--- feedback_once: the feedback of a turn is taken; no row when it was taken before
-INSERT INTO feedbacks (ns, turn, at) SELECT ns, %(turn)s, %(at)s FROM scopes WHERE ns = %(ns)s
-ON CONFLICT DO NOTHING RETURNING turn
-
--- feedback_compact: turns that nobody repeats any more
-DELETE FROM feedbacks WHERE (ns, turn) IN (
-    SELECT ns, turn FROM feedbacks WHERE ns = %(ns)s AND at < %(before)s ORDER BY at LIMIT %(limit)s)
-
 -- scope_page: scopes that have memories
 SELECT tenant, usr, project FROM scopes WHERE ns > %s AND write_seq > 0 ORDER BY ns LIMIT %s

@@ -1,26 +1,5 @@
 -- Statements of the tiers and of forgetting. Each writes transitions only: ageing itself writes nothing.
 
--- reward: feedback moves energy, counts praise, and lets rise what became hot or was useful often enough
-WITH before AS MATERIALIZED (
-    SELECT m.id, m.tier, given.mark, m.useful_count + (given.mark > 0)::integer AS useful,
-        least(1, greatest(0, energy_at(m.energy_anchor, m.anchor_at, %(at)s, %(decay)s) + given.mark * %(step)s)) AS energy
-    FROM memories m JOIN unnest(%(ids)s::uuid[], %(marks)s::double precision[]) AS given (id, mark) USING (id)
-    WHERE m.ns = ANY (%(scopes)s) AND m.status <> 'archived'
-    ORDER BY m.id FOR NO KEY UPDATE OF m
-)
-UPDATE memories m
-SET energy_anchor = energy, anchor_at = greatest(anchor_at, %(at)s), useful_count = useful,
-    tier = CASE WHEN status = 'active' AND energy >= %(promote)s THEN 'L1' ELSE m.tier END,
-    layer = CASE WHEN layer = 'short_term' AND useful >= %(useful)s THEN 'long_term' ELSE layer END
-FROM before WHERE m.id = before.id
-RETURNING m.id::text, m.ns, m.energy_anchor, m.anchor_at, greatest(m.anchor_at, m.accessed_at), m.tier, before.tier
-
--- transaction: the number of the running transaction, which outlives a lost connection
-SELECT pg_current_xact_id()::text
-
--- outcome: what became of a transaction whose answer was lost
-SELECT pg_xact_status(%s::xid8)
-
 -- hot: memories of tier L1 that have a vector, hottest first; their vectors are looked up one by one, because a join
 -- might read all vectors of the model
 WITH hot AS MATERIALIZED (

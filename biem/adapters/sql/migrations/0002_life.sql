@@ -10,8 +10,7 @@ ALTER TABLE memories
     ADD COLUMN archive_reason text NOT NULL DEFAULT '',
     ADD COLUMN valid_from timestamptz,
     ADD COLUMN valid_to timestamptz,
-    ADD COLUMN superseded_by uuid,
-    ADD COLUMN formed boolean NOT NULL DEFAULT true;
+    ADD COLUMN superseded_by uuid;
 UPDATE memories
 SET valid_from = at,
     due_at = CASE WHEN layer <> 'core' AND importance < 5 THEN created_at + interval '90 days' END,
