@@ -4,11 +4,17 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 # Test processes beside each other, each with servers of its own; 0: one after the other.
-PROCESSES ?= 2
+PROCESSES ?= 3
+# Whole files go to a process, in the order of the command line: the long ones first, or one is waited for at the end.
+PYTEST = $(BIN)/python -m pytest -n $(PROCESSES) --dist loadfile --no-loadscope-reorder
+# Steps that do not need each other run together; a make that cannot keep their lines apart mixes them.
+TOGETHER = $(MAKE) --no-print-directory --jobs 3 $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
+# Some images set it; the hundred processes that the tests start would then compile every module anew.
+unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check lint format types contracts traceability requirements unit contract integration deployment \
-	test-containers test-bge lock up down logs ps migrate clean
+.PHONY: help setup demo test check lint format types contracts traceability secrets audit requirements \
+	unit system contract integration deployment test-containers test-bge test-milvus-server bench-mem0 lock up down logs ps migrate clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' Makefile
@@ -23,11 +29,15 @@ $(STAMP): requirements.lock pyproject.toml
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --progress-bar off --require-hashes -r requirements.lock
 	@echo "== installing biem"
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@$(BIN)/python -m compileall -q biem workers
 	@touch $@
 
-test: check unit contract integration deployment  ## Everything the README promises: lint, types, contracts, tests on real servers
+test: setup  ## Everything the README promises: lint, types, contracts, tests on real servers
+	@$(TOGETHER) lint types contracts traceability secrets unit
+	@$(MAKE) --no-print-directory system
 
-check: lint types contracts traceability  ## Everything of `make test` that runs no test
+check: setup  ## Everything of `make test` that runs no test
+	@$(TOGETHER) lint types contracts traceability secrets
 
 demo: setup  ## A few hundred remembered turns, six questions, what an agent would get
 	@$(BIN)/biem demo
@@ -49,20 +59,30 @@ traceability: setup
 	@$(BIN)/python -m tests.requirements --check
 	@echo "docs/requirements.md is current"
 
+secrets: setup
+	@$(BIN)/python -m tests.secret_scan
+
+audit: setup  ## Ask a database of known vulnerabilities about every locked package (needs the network)
+	@$(BIN)/uv tool run pip-audit --require-hashes --disable-pip --requirement requirements.lock
+	@$(BIN)/uv tool run pip-audit --require-hashes --disable-pip --requirement deploy/requirements.lock
+
 requirements: setup  ## Write docs/requirements.md from the markers of the tests
 	@$(BIN)/python -m tests.requirements
 
 unit: setup  ## Unit tests alone (seconds)
-	@$(BIN)/python -m pytest tests/unit -n $(PROCESSES) --dist loadfile
+	@$(BIN)/python -m pytest tests/unit -n $(PROCESSES) --dist worksteal
+
+system: setup  ## The tests on real servers, all in one run
+	@$(PYTEST) tests/integration tests/contract tests/deploy
 
 contract: setup
-	@$(BIN)/python -m pytest tests/contract -n $(PROCESSES) --dist loadfile
+	@$(PYTEST) tests/contract
 
 integration: setup
-	@$(BIN)/python -m pytest tests/integration -n $(PROCESSES) --dist loadfile
+	@$(PYTEST) tests/integration
 
 deployment: setup
-	@$(BIN)/python -m pytest tests/deploy
+	@$(PYTEST) tests/deploy
 
 # Containers are ended by the suite itself; Ryuk, which cleans up after a killed run, needs an image of its own.
 test-containers: export TESTCONTAINERS_RYUK_DISABLED ?= true
@@ -75,6 +95,17 @@ test-bge: requirements.lock  ## The BGE-M3 adapter on a tiny checkpoint, in a ve
 	@.venv-bge/bin/python -m pip install --quiet torch==2.13.0
 	@.venv-bge/bin/python -m pip install --quiet 'FlagEmbedding==1.4.2' 'transformers>=5,<6' pytest pytest-timeout hypothesis --editable .
 	@.venv-bge/bin/python -m pytest tests/bge
+
+# make bench-mem0 DATA="FILE…" OUT=FILE; without DATA it only installs the peer, which biem itself never needs.
+bench-mem0: export BIEM_BENCH_MEM0 = .venv-mem0/bin/python
+bench-mem0: setup benchmarks/peers/requirements-mem0.txt  ## Retrieval beside mem0, which gets a venv of its own
+	@test -x .venv-mem0/bin/python || $(PYTHON) -m venv .venv-mem0
+	@.venv-mem0/bin/python -m pip install --quiet --disable-pip-version-check -r benchmarks/peers/requirements-mem0.txt
+	@test -z "$(DATA)" || $(BIN)/python -m benchmarks.retrieval --systems bm25 dense hybrid biem mem0 --data $(DATA) $(if $(OUT),--json $(OUT))
+
+test-milvus-server: setup  ## An old Milvus standalone server (2.3: vectors only), in a venv of its own (300 MB)
+	@test -x .venv-milvus/bin/milvus-server || { $(PYTHON) -m venv .venv-milvus && .venv-milvus/bin/python -m pip install --quiet milvus==2.3.5; }
+	@BIEM_TEST_MILVUS_SERVER=$(CURDIR)/.venv-milvus/bin/milvus-server $(BIN)/python -m pytest tests/milvus_server
 
 LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate
 
@@ -105,4 +136,4 @@ migrate: .env  ## Bring the containers' database to the schema of this version
 	@$(COMPOSE) run --rm --build migrate
 
 clean:  ## Remove .venv and caches
-	rm -rf $(VENV) .venv-bge .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) .venv-bge .venv-milvus .venv-mem0 .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -20,6 +20,9 @@ _STOP = frozenset(STOPWORDS_EN_PLUS)
 class System(Protocol):
     """What is compared. Loads everything first, then answers."""
 
+    adds: list[float]
+    """Milliseconds of each turn that was added on its own; empty where `load` takes a conversation at once."""
+
     @property
     def name(self) -> str:
         """How reports call it."""
@@ -44,6 +47,7 @@ class Bm25:
     name = "bm25"
 
     def __init__(self) -> None:
+        self.adds: list[float] = []
         self._stem = Stemmer.Stemmer("english").stemWord
         self._indexes: dict[str, bm25s.BM25] = {}
 
@@ -81,6 +85,7 @@ class Dense:
     name = "dense"
 
     def __init__(self, embedder: Embedder) -> None:
+        self.adds: list[float] = []
         self._embedder = embedder
         self._vectors: dict[str, Vectors] = {}
 

@@ -80,11 +80,12 @@ class SyntheticEmbedder:
 class PassageCache:
     """An embedder whose passages are embedded once: for all systems of a run and, with a folder, for later runs.
 
-    Queries always go to the model, because their time is measured.
+    Queries go to the model, because their time is measured, unless `queries` says to keep them for this run.
     """
 
-    def __init__(self, inner: Embedder, folder: Path | None) -> None:
+    def __init__(self, inner: Embedder, folder: Path | None, *, queries: bool = False) -> None:
         self._inner = inner
+        self._asked: dict[str, Vector] | None = {} if queries else None
         name = sha256(inner.info.id.encode()).hexdigest()[:16]
         self._file = folder / f"passages-{name}.npz" if folder else None
         self._lock = threading.Lock()
@@ -99,7 +100,7 @@ class PassageCache:
     def embed(self, texts: Sequence[str], role: Role) -> Vectors:
         """As the port says."""
         if role == "query":
-            return self._inner.embed(texts, role)
+            return self._queries(texts)
         keys = [sha256(text.encode(errors="replace")).digest() for text in texts]
         with self._lock:
             missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in self._known}
@@ -108,6 +109,14 @@ class PassageCache:
             with self._lock:
                 self._known.update(zip(missing, fresh, strict=True))
         return np.stack([self._known[key] for key in keys]) if keys else self._inner.embed([], role)
+
+    def _queries(self, texts: Sequence[str]) -> Vectors:
+        if self._asked is None or not texts:
+            return self._inner.embed(texts, "query")
+        missing = [text for text in dict.fromkeys(texts) if text not in self._asked]
+        if missing:
+            self._asked.update(zip(missing, self._inner.embed(missing, "query"), strict=True))
+        return np.stack([self._asked[text] for text in texts])
 
     def similarity(self, vector: Vector, others: Vectors) -> NDArray[np.float32]:
         """The model's own."""

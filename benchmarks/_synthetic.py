@@ -7,6 +7,7 @@ import random
 import re
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from itertools import accumulate
 from typing import Any
 
@@ -36,10 +37,7 @@ class Texts:
 
     def __init__(self, seed: int = 1) -> None:
         self._random = random.Random(seed)
-        source = random.Random(0)
-        self._english = [[_english(source) for _ in range(_WORDS_PER_TOPIC)] for _ in range(_TOPICS)]
-        self._chinese = [[_chinese(source) for _ in range(_WORDS_PER_TOPIC)] for _ in range(_TOPICS)]
-        self._rare = [_english(source) + _english(source) for _ in range(_RARE_WORDS)]
+        self._english, self._chinese, self._rare = _vocabulary()
         self._zipf = list(accumulate(1 / (rank + 1) for rank in range(_WORDS_PER_TOPIC)))
 
     def text(self) -> str:
@@ -71,6 +69,15 @@ class Texts:
         picked = [*about, *common, _chinese(self._random) if chinese else self._random.choice(self._rare)]
         self._random.shuffle(picked)
         return "".join(picked) + "。" if chinese else " ".join(picked).capitalize() + "."
+
+
+@cache
+def _vocabulary() -> tuple[list[list[str]], list[list[str]], list[str]]:
+    """English and Chinese words by topic, and the rare ones: the same whatever the seed."""
+    source = random.Random(0)
+    english = [[_english(source) for _ in range(_WORDS_PER_TOPIC)] for _ in range(_TOPICS)]
+    chinese = [[_chinese(source) for _ in range(_WORDS_PER_TOPIC)] for _ in range(_TOPICS)]
+    return english, chinese, [_english(source) + _english(source) for _ in range(_RARE_WORDS)]
 
 
 def _english(source: random.Random) -> str:

@@ -2,11 +2,12 @@
 
 import json
 import sys
+import time
 from typing import Any
 
 from pymilvus import AnnSearchRequest, DataType, Function, FunctionType, MilvusClient, MilvusException, RRFRanker
 
-from benchmarks._data import Conversation, Question
+from benchmarks._data import Conversation, Question, Turn
 from benchmarks.metrics import DEPTH
 from biem import Memory
 from biem.bootstrap import Servers
@@ -30,6 +31,7 @@ class MilvusHybrid:
     name = "hybrid"
 
     def __init__(self, where: Servers, embedder: Embedder, lang: str, collection: str = "benchmark_hybrid") -> None:
+        self.adds: list[float] = []
         self._embedder = embedder
         self._collection = collection
         self._rows = 0
@@ -112,12 +114,47 @@ class MilvusHybrid:
         self._client.create_collection(self._collection, schema=schema, index_params=index)
 
 
+def item_of(turn: Turn) -> dict[str, Any]:
+    """A turn as `remember` takes it."""
+    return {
+        "text": turn.text,
+        "speaker": turn.speaker,
+        "conversation": turn.session,
+        "at": turn.at,
+        "ref": turn.id,
+        "source": "benchmark",
+    }
+
+
+def spoken(conversation: Conversation) -> list[Turn]:
+    """The turns that say something: biem refuses to remember nothing."""
+    return [turn for turn in conversation.turns if turn.text.strip()]
+
+
+def conditions(conversation: Conversation, question: Question) -> dict[str, Any]:
+    """What `recall` is to respect: `before` becomes the time of that turn, for which nothing later exists yet."""
+    if question.before is None or question.before >= len(conversation.turns):
+        return {}
+    return {"until": conversation.turns[question.before].at}
+
+
+def settle(memory: Memory) -> None:
+    """Wait for whoever indexes as long as he makes progress."""
+    left = -1
+    while not memory.flush(_FLUSH_S):
+        pending = int(memory.stats()["pending"])
+        if pending == left:
+            raise StoreUnavailable(f"biem's worker indexed nothing in {_FLUSH_S:.0f} s; see `biem stats`")
+        left = pending
+
+
 class Biem:
-    """biem as its users call it: one scope a conversation, `remember_many`, then `recall`."""
+    """biem as its users call it: one scope a conversation, `remember` message by message, then `recall`."""
 
     name = "biem"
 
     def __init__(self, where: Servers, memory: Memory, tenant: str) -> None:
+        self.adds: list[float] = []
         self._embedded = where.embedded
         self._memory = memory
         self._tenant = tenant
@@ -125,37 +162,23 @@ class Biem:
         self._degraded = False
 
     def load(self, conversation: Conversation) -> None:
-        """Remember every turn under its id."""
+        """Remember every turn under its id; the worker indexes meanwhile."""
         scope = self._memory.scope(tenant=self._tenant, user=conversation.id)
         self._scopes[conversation.id] = scope
-        scope.remember_many(
-            {
-                "text": turn.text,
-                "speaker": turn.speaker,
-                "conversation": turn.session,
-                "at": turn.at,
-                "ref": turn.id,
-                "source": "benchmark",
-            }
-            for turn in conversation.turns
-        )
+        for turn in spoken(conversation):
+            began = time.perf_counter()
+            scope.remember(**item_of(turn))
+            self.adds.append((time.perf_counter() - began) * 1_000)
 
     def ready(self) -> None:
-        """Wait for the worker as long as it makes progress."""
+        """Everything is indexed."""
         for scope in self._scopes.values():
-            left = -1
-            while not scope.flush(_FLUSH_S):
-                pending = int(scope.stats()["pending"])
-                if pending == left:
-                    raise StoreUnavailable(f"biem's worker indexed nothing in {_FLUSH_S:.0f} s; see `biem stats`")
-                left = pending
+            settle(scope)
 
     def ask(self, conversation: Conversation, question: Question) -> list[str]:
-        """One `recall`; `before` becomes `until` the time of that turn."""
-        options: dict[str, Any] = {}
-        if question.before is not None and question.before < len(conversation.turns):
-            options["until"] = conversation.turns[question.before].at
-        hits = self._scopes[conversation.id].recall(question.text, top_k=DEPTH, **options)
+        """One `recall`."""
+        scope = self._scopes[conversation.id]
+        hits = scope.recall(question.text, top_k=DEPTH, **conditions(conversation, question))
         if hits.degraded and not self._degraded:
             self._degraded = True
             print(f"biem answered degraded: {', '.join(hits.degraded)}", file=sys.stderr)

@@ -1,52 +1,42 @@
 """What ageing costs: rows and keys written on a simulated day on which nobody uses the memory.
 
-A store of synthetic memories of the past months is made, everything that is due is done, and then a day goes by in
-steps of five minutes in which every due job runs. Counted are the tuples that PostgreSQL wrote to our tables and the
-write commands that Redis carried out; `explained` are those that the reported transitions need (an idle hour that took
-a memory out of the canvas, a memory archived or given another date), so anything above would be ageing by rewriting.
+Memories of four months are remembered and indexed through the public API, a tenth of them was returned once, and
+nights go by until there is nothing left to do. Then comes a day in steps of five minutes in which every job of the
+settings' timetable runs when it is due. Counted are the tuples that PostgreSQL wrote to our tables
+(`pg_stat_user_tables`) and the write commands that Redis carried out.
+
+Every job reports what it changed (`transitions`): what became of memories, and what the concept graph still learned of
+the last conversations. A tuple is `unexplained` when its job reported no change, or when it is beyond what a change
+needs: an archived memory, for example, leaves a job for the vector index and at most 50 links. Triggers on the tables,
+made for the day, tell which job wrote.
 """
 
 import argparse
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack, closing
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import psycopg
 import redis
 
+import biem
 from benchmarks import _report
 from benchmarks._clock import HeldClock
 from benchmarks._embedders import SyntheticEmbedder
 from benchmarks._synthetic import Texts
-from biem.adapters.analyzers import RuleAnalyzer
-from biem.adapters.canvas import RedisCanvas
-from biem.adapters.database import Database
-from biem.adapters.lifecycle import PostgresLife
-from biem.adapters.migrations import migrate
-from biem.adapters.postgres import PostgresRecords
-from biem.adapters.queue import NoQueue
-from biem.adapters.redis import RedisHotStore
-from biem.bootstrap import Servers, servers
-from biem.config import load_settings
-from biem.domain.energy import initial_energy
-from biem.domain.fields import Analysis, Fields
-from biem.domain.node import Draft, new_id
-from biem.domain.policy import Policies
-from biem.domain.scope import Scope
-from biem.domain.text import sha256
-from biem.engine.lifecycle import Lifecycle
-from biem.engine.tiers import Tiers
+from biem.bootstrap import Servers, open_workshop, servers
+from biem.config import Settings, load_settings
 from biem.errors import BiemError
-from biem.ports import Encoded, VectorIndex, Write
-from biem.telemetry import Telemetry
 
-_COLUMNS = ("system", "size", "hours", "tuples_written", "redis_writes", "transitions", "explained")
-_SCOPE = Scope("benchmark", "ageing")
+_COLUMNS = ("system", "size", "hours", "tuples_written", "redis_writes", "transitions", "unexplained")
+_JOB_COLUMNS = ("job", "runs", "transitions", "tuples", "redis", "unexplained")
+_SCOPE = biem.Scope("benchmark", "ageing")
 _START = datetime(2026, 1, 1, tzinfo=UTC)
 _PAST_DAYS = 120
 _HOURS = 24
@@ -55,109 +45,95 @@ _BATCH = 500
 _HOT = 200
 """Memories written at the moment the day begins: more than the canvas takes."""
 _USED_ONE_IN = 10
-"""Every tenth memory was returned once, so its date has come too early."""
-_UNKNOWN = Analysis(Fields(), (), 0.0, "und")
+_MOST_NIGHTS = 20
+_TUPLES_A_CHANGE = 3
+"""The memory, link or item itself, the row of its scope, and what was noted about it."""
+_TUPLES_AN_ARCHIVE = 55
+"""The memory, its job written, claimed and done, and the links it may have (`GraphPolicy.max_links`)."""
+
+_COUNT = """
+CREATE SCHEMA ageing;
+GRANT USAGE ON SCHEMA ageing TO biem_service;
+CREATE SEQUENCE ageing.writes;
+CREATE FUNCTION ageing.count() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS
+    $$ BEGIN PERFORM nextval('ageing.writes'); RETURN NULL; END $$;
+DO $$ DECLARE name text; BEGIN
+    FOR name IN SELECT relname FROM pg_stat_user_tables WHERE schemaname <> 'ageing' LOOP
+        EXECUTE format('CREATE TRIGGER ageing AFTER INSERT OR UPDATE OR DELETE ON %I
+                        FOR EACH ROW EXECUTE FUNCTION ageing.count()', name);
+    END LOOP;
+END $$;
+"""
 
 
-class NoIndex:
-    """The purging half of the port `VectorIndex`: the vectors play no part here."""
+@dataclass(slots=True)
+class Tally:
+    """What one job did in a day."""
 
-    def purge(self, ids: Sequence[str]) -> None:
-        """As the port says, of nothing."""
-
-
-@dataclass(frozen=True, slots=True)
-class Done:
-    """What one run of a job did: memories that changed their state, and the tuples that this needs."""
-
-    transitions: int
-    tuples: int
+    runs: int = 0
+    transitions: int = 0
+    tuples: int = 0
+    redis: int = 0
+    unexplained: int = 0
+    changes: Counter[str] = field(default_factory=Counter)
 
 
-@dataclass(frozen=True, slots=True)
-class Job:
-    """Something that runs by the clock."""
+class Meter:
+    """Counts of what was written so far."""
 
-    name: str
-    every_s: int
-    run: Callable[[], Done]
+    def __init__(self, where: Servers) -> None:
+        self._postgres = psycopg.connect(where.postgres_dsn, autocommit=True)
+        self._redis: Any = redis.Redis.from_url(where.redis_url)
+        flags = {name.lower(): command["flags"] for name, command in self._redis.command().items()}
+        self._writing = {name for name, given in flags.items() if "write" in given}
 
+    def begin(self) -> None:
+        """Count tuples from here on."""
+        self._postgres.execute(_COUNT)
 
-class Store:
-    """One process on the servers, with its own connections."""
+    def tuples(self) -> int:
+        """Written since `begin`."""
+        row = self._postgres.execute("SELECT last_value - 1 + is_called::integer FROM ageing.writes").fetchone()
+        return int(row[0]) if row else 0
 
-    def __init__(self, where: Servers, clock: HeldClock) -> None:
-        policies = Policies()
-        rate = policies.energy.decay_per_hour
-        model = SyntheticEmbedder().info.id
-        self.clock = clock
-        self._database = Database(where.postgres_dsn, pool_size=2, retry_s=5.0)
-        self.records = PostgresRecords(self._database, clock=clock, decay_per_hour=rate, model=model)
-        self._canvas = RedisCanvas(
-            where.redis_url, timeout_s=5.0, model=model, policy=policies.tiers, decay_per_hour=rate
-        )
-        self._hot = RedisHotStore(where.redis_url, timeout_s=5.0)
-        life = PostgresLife(self._database, clock=clock, decay_per_hour=rate, model=model)
-        self.tiers = Tiers(
-            records=self.records,
-            life=life,
-            canvas=self._canvas,
-            clock=clock,
-            policy=policies.tiers,
-            telemetry=Telemetry(),
-        )
-        self.lifecycle = Lifecycle(
-            records=self.records,
-            life=life,
-            index=cast(VectorIndex, NoIndex()),
-            hot=self._hot,
-            canvas=self._canvas,
-            queue=NoQueue(),
-            clock=clock,
-            policies=policies,
-            telemetry=Telemetry(),
-        )
-        self.jobs = (
-            Job("sweep", 300, self._sweep),
-            Job("lifecycle", 3_600, self._judge),
-            Job("outbox", 300, self._outbox),
+    def keys(self) -> int:
+        """Write commands that Redis ever carried out, those of scripts among them."""
+        stats: dict[str, dict[str, int]] = self._redis.info("commandstats")
+        return sum(
+            stat["calls"] for name, stat in stats.items() if name.removeprefix("cmdstat_").lower() in self._writing
         )
 
-    def _sweep(self) -> Done:
-        swept = self.tiers.sweep()
-        return Done(swept.left, swept.left)
-
-    def _judge(self) -> Done:
-        aging = self.lifecycle.run()
-        changed = aging.archived + aging.kept
-        return Done(changed, changed + aging.archived)  # an archived memory has a job, too
-
-    def _outbox(self) -> Done:
-        jobs = self.records.claim(_BATCH, 60.0, retried=False)
-        if jobs:
-            self.lifecycle.clear(jobs)
-        return Done(0, 2 * len(jobs))  # claimed and removed
+    def all_tuples(self) -> int:
+        """What PostgreSQL's statistics say was ever written, once all sessions of biem have ended."""
+        others = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'biem'"
+        while self._postgres.execute(others).fetchone() != (0,):
+            self._postgres.execute("SELECT pg_sleep(0.1)")
+        self._postgres.execute("SELECT pg_stat_clear_snapshot()")
+        row = self._postgres.execute(
+            "SELECT sum(n_tup_ins + n_tup_upd + n_tup_del) FROM pg_stat_user_tables"
+        ).fetchone()
+        return int(row[0]) if row else 0
 
     def close(self) -> None:
-        """Let go of the connections; PostgreSQL counts what a session wrote at its end."""
-        self._canvas.close()
-        self._hot.close()
-        self._database.close()
+        """Let go of the connections."""
+        self._postgres.close()
+        self._redis.close()
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command line. 0, 1 when something was written that no transition explains, else biem's exit codes."""
     options = _options(arguments)
     try:
-        rows = _measure(options.size)
+        row = _measure(options.size)
     except BiemError as error:
         print(f"error: {error}", file=sys.stderr)
         return error.exit_code
-    _report.print_table(f"An idle day of {options.size:,} memories", _COLUMNS, rows)
+    _report.print_table(f"An idle day of {options.size:,} memories", _COLUMNS, [row])
+    _report.print_table("By job", _JOB_COLUMNS, row["jobs"])
     if options.json:
         line = _report.command("benchmarks.ageing", sys.argv[1:] if arguments is None else arguments)
-        _report.write_json(options.json, line, rows)
-    return int(any(row["tuples_written"] > row["explained"] for row in rows))
+        _report.write_json(options.json, line, [row])
+    return int(row["unexplained"] > 0)
 
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
@@ -173,124 +149,143 @@ def _positive(text: str) -> int:
     return int(text)
 
 
-def _measure(size: int) -> list[dict[str, Any]]:
+def _measure(size: int) -> dict[str, Any]:
     """Always on servers of its own: on shared ones others write, too."""
     with ExitStack() as stack:
         home = stack.enter_context(tempfile.TemporaryDirectory(prefix="biem-bench-", ignore_cleanup_errors=True))
-        unset = {
-            "postgres_dsn": None,
-            "postgres_host": None,
-            "redis_url": None,
-            "milvus_uri": None,
-            "milvus_host": None,
-        }
-        settings = load_settings().model_copy(update={"home": Path(home), **unset})
+        unset = dict.fromkeys(("postgres_dsn", "postgres_host", "redis_url", "milvus_uri", "milvus_host"))
+        settings = load_settings().model_copy(update={"home": Path(home), "queue": "none", **unset})
         where = stack.enter_context(servers(settings))
-        migrate(where.postgres_dsn)
         clock = HeldClock(_START - timedelta(days=_PAST_DAYS))
-        with _open(where, clock) as store:
-            _fill(store, size)
+        with closing(_Jobs(settings, clock)) as jobs:
+            _fill(settings, clock, jobs, size)
             clock.move_to(_START)
-            _settle(store)
-        before = _tuples(where), _redis_writes(where)
-        done: dict[str, Done] = {}
-        with _open(where, clock) as store:
-            for second in range(_STEP_S, _HOURS * 3_600 + 1, _STEP_S):
-                clock.move_to(_START + timedelta(seconds=second))
-                for job in store.jobs:
-                    if second % job.every_s == 0:
-                        now, was = job.run(), done.get(job.name, Done(0, 0))
-                        done[job.name] = Done(was.transitions + now.transitions, was.tuples + now.tuples)
-        after = _tuples(where), _redis_writes(where)
-    return [
-        {
+            jobs.settle()
+        meter = stack.enter_context(closing(Meter(where)))
+        meter.begin()
+        before = meter.all_tuples(), meter.keys()
+        with closing(_Jobs(settings, clock)) as jobs:
+            opening = meter.tuples()
+            done = _idle_day(jobs, clock, meter)
+        written = meter.all_tuples() - before[0]
+        rest = written - opening - sum(tally.tuples for tally in done.values())  # of no job: closing, for example
+        return {
             "system": "biem",
             "data": "synthetic",
             "n": 1,
             "size": size,
             "hours": _HOURS,
-            "tuples_written": after[0] - before[0],
-            "redis_writes": after[1] - before[1],
-            "transitions": sum(each.transitions for each in done.values()),
-            "explained": sum(each.tuples for each in done.values()),
+            "tuples_written": written,
+            "redis_writes": meter.keys() - before[1],
+            "transitions": sum(tally.transitions for tally in done.values()),
+            "unexplained": sum(tally.unexplained for tally in done.values()) + opening + max(0, rest),
+            "jobs": [
+                {
+                    "job": name,
+                    "runs": tally.runs,
+                    "transitions": tally.transitions,
+                    "tuples": tally.tuples,
+                    "redis": tally.redis,
+                    "unexplained": tally.unexplained,
+                    "changes": dict(tally.changes),
+                }
+                for name, tally in done.items()
+            ],
         }
-    ]
 
 
-@contextmanager
-def _open(where: Servers, clock: HeldClock) -> Iterator[Store]:
-    store = Store(where, clock)
-    try:
-        yield store
-    finally:
-        store.close()
+class _Jobs:
+    """Every background job as a worker process has it, and the encoding of what waits."""
+
+    def __init__(self, settings: Settings, clock: HeldClock) -> None:
+        self._workshop = open_workshop(settings, embedder=SyntheticEmbedder(), clock=clock)
+        periods = settings.sleep.periods()
+        self.timetable: dict[str, tuple[float, Callable[[], Mapping[str, int]]]] = {
+            name: (period, lambda name=name: self._workshop.run(name))  # type: ignore[misc]
+            for name, period in periods.items()
+        }
+        self.timetable["outbox"] = (settings.sleep.outbox_s, self.encode)
+
+    def encode(self) -> Mapping[str, int]:
+        """All that waits in the outbox; what is written for it belongs to the transition that put it there."""
+        done = 0
+        while count := self._workshop.encode():
+            done += count
+        return {"jobs": done} if done else {}
+
+    def settle(self) -> None:
+        """Nights, until one of them changes nothing."""
+        with _report.progress() as bar:
+            task = bar.add_task("nights", total=None)
+            for _ in range(_MOST_NIGHTS):
+                changes = [run() for _, run in self.timetable.values()]
+                bar.advance(task)
+                if not any(changes):
+                    return
+
+    def close(self) -> None:
+        """Let go of the servers."""
+        self._workshop.close()
 
 
-def _fill(store: Store, size: int) -> None:
-    """Memories of all importances, written hour by hour and some of them used; the last ones are hot."""
-    texts, analyzer, embedder = Texts(seed=1), RuleAnalyzer(), SyntheticEmbedder()
-    begin = store.clock.now()
-    hours = _PAST_DAYS * 24
+def _fill(settings: Settings, clock: HeldClock, jobs: _Jobs, size: int) -> None:
+    """Memories of all importances, written day by day and some of them used; the last ones are hot."""
+    texts, begin = Texts(seed=1), clock.now()
     past = max(0, size - _HOT)
-    used: list[str] = []
-    with _report.progress() as bar:
+    with (
+        closing(biem.connect(settings, scope=_SCOPE, embedder=SyntheticEmbedder(), clock=clock)) as memory,
+        _report.progress() as bar,
+    ):
         task = bar.add_task("remember", total=size)
-        for hour in range(hours + 1):
-            store.clock.move_to(begin + timedelta(hours=hour))
-            numbers = range(past * hour // hours, past * (hour + 1) // hours) if hour < hours else range(past, size)
-            writes = [_write(texts.text(), number, store.clock.now(), analyzer) for number in numbers]
-            if not writes:
+        for day in range(_PAST_DAYS + 1):
+            clock.move_to(begin + timedelta(days=day))
+            numbers = range(past * day // _PAST_DAYS, past * (day + 1) // _PAST_DAYS)
+            if day == _PAST_DAYS:
+                numbers = range(past, size)
+            if not numbers:
                 continue
-            store.records.remember(_SCOPE, writes)
-            if hour == hours:  # only the canvas needs vectors
-                fresh = [write.draft.indexed_text for write in writes]
-                vectors = embedder.embed(fresh, "passage")
-                store.records.save_vectors(
-                    embedder.info.id, {sha256(text): vector for text, vector in zip(fresh, vectors, strict=True)}
-                )
-            jobs = store.records.claim(len(writes), 60.0, retried=False)
-            store.records.complete([Encoded(job, _UNKNOWN) for job in jobs])
-            store.records.touch(_SCOPE, used, store.clock.now())
-            used = [write.id for write in writes[::_USED_ONE_IN]]
-            bar.advance(task, len(writes))
+            items = [_item(texts.text(), number) for number in numbers]
+            for start in range(0, len(items), _BATCH):
+                memory.remember_many(items[start : start + _BATCH])
+                jobs.encode()
+            for number in numbers[::_USED_ONE_IN]:
+                memory.recall(items[number - numbers[0]]["text"], top_k=1)
+            bar.advance(task, len(items))
 
 
-def _write(text: str, number: int, at: datetime, analyzer: RuleAnalyzer) -> Write:
-    importance = 1.0 + number % 5
-    draft = Draft(text=text, kind="event", importance=importance, conversation=f"talk-{number // 40}", at=at)
-    return Write(
-        id=new_id(),
-        draft=draft,
-        lexemes=" ".join(analyzer.lexemes(text)),
-        energy=initial_energy(importance, ""),
-        fact_key=None,
-    )
+def _item(text: str, number: int) -> dict[str, Any]:
+    return {
+        "text": text,
+        "importance": 1.0 + number % 5,
+        "speaker": ("Ana", "小林")[number % 2],
+        "conversation": f"talk-{number // 40}",
+    }
 
 
-def _settle(store: Store) -> None:
-    """Do all that is due at this instant."""
-    while any([job.run() != Done(0, 0) for job in store.jobs]):  # noqa: C419  every job, not up to the first
-        pass
+def _idle_day(jobs: _Jobs, clock: HeldClock, meter: Meter) -> dict[str, Tally]:
+    """Every job when it is due; a period shorter than a step counts as one step."""
+    done = {name: Tally() for name in jobs.timetable}
+    links = 0  # changed since the job `links` last looked at what had changed, and marked how far it came
+    for step in range(1, _HOURS * 3_600 // _STEP_S + 1):
+        clock.move_to(_START + timedelta(seconds=step * _STEP_S))
+        for name, (period, run) in jobs.timetable.items():
+            if period and step % max(1, round(period / _STEP_S)) == 0:
+                tuples, keys = meter.tuples(), meter.keys()
+                changes, marks = run(), links if name == "links" else 0
+                _count(done[name], changes, marks, meter.tuples() - tuples, meter.keys() - keys)
+                links += changes.get("links", 0) + changes.get("weakened", 0) - marks
+    return done
 
 
-def _tuples(where: Servers) -> int:
-    """Tuples ever written to our tables, after all sessions of this process have ended."""
-    with psycopg.connect(where.postgres_dsn, autocommit=True) as connection:
-        others = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'biem'"
-        while connection.execute(others).fetchone() != (0,):
-            connection.execute("SELECT pg_sleep(0.1)")
-        connection.execute("SELECT pg_stat_clear_snapshot()")
-        row = connection.execute("SELECT sum(n_tup_ins + n_tup_upd + n_tup_del) FROM pg_stat_user_tables").fetchone()
-    return int(row[0]) if row else 0
-
-
-def _redis_writes(where: Servers) -> int:
-    """Write commands ever carried out, those of scripts among them."""
-    client: Any = redis.Redis.from_url(where.redis_url)
-    writing = {name.lower() for name, command in client.command().items() if "write" in command["flags"]}
-    stats: dict[str, dict[str, int]] = client.info("commandstats")
-    client.close()
-    return sum(stat["calls"] for name, stat in stats.items() if name.removeprefix("cmdstat_").lower() in writing)
+def _count(tally: Tally, changes: Mapping[str, int], marks: int, tuples: int, keys: int) -> None:
+    changed = sum(changes.values())
+    allowed = _TUPLES_A_CHANGE * changed + _TUPLES_AN_ARCHIVE * changes.get("jobs", 0) + marks
+    tally.runs += 1
+    tally.transitions += changed
+    tally.tuples += tuples
+    tally.redis += keys
+    tally.unexplained += max(0, tuples - allowed)
+    tally.changes.update(changes)
 
 
 if __name__ == "__main__":

@@ -1,11 +1,16 @@
-"""How well biem finds what was said, beside BM25, the bare embedder and a plain Milvus hybrid search.
+"""How well biem finds what was said, beside BM25, the bare embedder, a plain Milvus hybrid search and mem0.
 
 All systems answer the same questions in turns, question by question, so that a slow moment of the machine hits all of
-them. `p50_ms` and `p95_ms` are the time of one search including the embedding of the question.
+them. `p50_ms` and `p95_ms` are the time of one search including the embedding of the question, `add_p50_ms` and
+`add_p95_ms` that of adding one message, where a system takes them singly: its vector comes from a cache that all share.
+
+With `--json OUT` every file's rows are written as soon as they are known; the same command given again goes on after
+the last file that was finished (`--fresh` measures all anew).
 """
 
 import argparse
 import itertools
+import json
 import sys
 import tempfile
 import time
@@ -21,14 +26,20 @@ from benchmarks import _report
 from benchmarks._baselines import Bm25, Dense, System
 from benchmarks._data import Conversation, Question, data_name, read_conversations
 from benchmarks._embedders import PassageCache, choose_embedder
+from benchmarks._mem0 import Mem0
 from benchmarks._systems import Biem, MilvusHybrid
 from benchmarks.metrics import Score, mean, percentiles, score
 from biem.bootstrap import servers
 from biem.config import load_settings
 from biem.errors import BiemError, InvalidInput
 
-SYSTEMS = ("bm25", "dense", "hybrid", "biem")
-_COLUMNS = ("data", "system", "n", "R@5", "R@10", "R@20", "nDCG@10", "MRR", "session_any@5", "p50_ms", "p95_ms")
+SYSTEMS = ("bm25", "dense", "hybrid", "biem", "mem0")
+DEFAULT = SYSTEMS[:-1]
+"""mem0 needs an environment of its own: `make bench-mem0`."""
+_COLUMNS = (
+    *("data", "system", "n", "R@5", "R@10", "R@20", "nDCG@10", "MRR", "session_any@5"),
+    *("p50_ms", "p95_ms", "add_p50_ms", "add_p95_ms"),
+)
 _WARM_UP = Question("", "warm up 热身", "", (), frozenset(), None)
 
 
@@ -39,6 +50,7 @@ class Answers:
     scores: list[Score] = field(default_factory=list)
     categories: list[str] = field(default_factory=list)
     milliseconds: list[float] = field(default_factory=list)
+    adds: list[float] = field(default_factory=list)
 
     def row(self, data: str, system: str, category: str | None) -> dict[str, object]:
         """The averages, over one category or all questions."""
@@ -51,30 +63,58 @@ class Answers:
             "n": len(chosen),
             **mean([self.scores[i] for i in chosen]).as_row(),
             **percentiles(times, 50, 95),
+            **{f"add_{name}": value for name, value in percentiles(self.adds, 50, 95).items() if category is None},
         }
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command line. 0: all measured; 130: interrupted, what was measured is reported; else biem's exit codes."""
     options = _options(arguments)
-    rows: list[dict[str, object]] = []
+    line = _report.command("benchmarks.retrieval", sys.argv[1:] if arguments is None else arguments)
+    rows = _finished(options, line)
+    done = {row["data"] for row in rows}
     interrupted = False
     try:
         for file in options.data:
+            if data_name(file) in done:
+                continue
             measured, interrupted = measure(file, options)
             rows += measured
+            _write(options, line, rows, list(done), interrupted=interrupted)
             if interrupted:
                 break
+            done.add(data_name(file))
+            _write(options, line, rows, list(done), interrupted=False)
     except KeyboardInterrupt:
         interrupted = True
     except BiemError as error:
         print(f"error: {error}", file=sys.stderr)
         return error.exit_code
     _show(rows, options.systems)
-    if options.json:
-        line = _report.command("benchmarks.retrieval", sys.argv[1:] if arguments is None else arguments)
-        _report.write_json(options.json, line, rows, embedder=options.embedder, interrupted=interrupted)
     return 130 if interrupted else 0
+
+
+def _write(
+    options: argparse.Namespace, line: str, rows: Sequence[dict[str, object]], done: Sequence[object], **more: object
+) -> None:
+    if options.json:
+        _report.write_json(options.json, line, rows, embedder=options.embedder, finished=sorted(map(str, done)), **more)
+
+
+def _finished(options: argparse.Namespace, line: str) -> list[dict[str, object]]:
+    """The rows of files that the same command has finished before."""
+    if options.fresh or not options.json or not options.json.exists():
+        return []
+    try:
+        report = json.loads(options.json.read_text(encoding="utf-8"))
+        if report["command"] != line:
+            return []
+        rows = [row for row in report["rows"] if row["data"] in report["finished"]]
+    except (OSError, ValueError, KeyError, TypeError):
+        return []  # whatever this file is, it is no report of ours
+    if rows:
+        print(f"{options.json.name}: going on after {', '.join(report['finished'])}", file=sys.stderr)
+    return rows
 
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
@@ -83,12 +123,22 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
         "--data", nargs="+", type=Path, required=True, metavar="FILE", help="conversations, .jsonl[.gz]"
     )
     parser.add_argument("--json", type=Path, metavar="OUT", help="write the rows there, too")
-    parser.add_argument("--systems", type=_systems, default=SYSTEMS, help=f"any of {','.join(SYSTEMS)}")
+    parser.add_argument(
+        "--systems",
+        nargs="+",
+        type=_systems,
+        default=[DEFAULT],
+        metavar="NAME",
+        help=f"any of {' '.join(SYSTEMS)}; default: {' '.join(DEFAULT)}",
+    )
     parser.add_argument("--limit-conversations", type=_positive, metavar="N", help="only the first N of each file")
     parser.add_argument("--limit-questions", type=_positive, metavar="N", help="only the first N of each conversation")
     parser.add_argument("--embedder", default="e5", help="synthetic, or a provider as in the settings (default: e5)")
     parser.add_argument("--cache", type=Path, metavar="DIR", help="keep the vectors of passages there for the next run")
-    return parser.parse_args(arguments)
+    parser.add_argument("--fresh", action="store_true", help="measure again what OUT has already")
+    options = parser.parse_args(arguments)
+    options.systems = tuple(dict.fromkeys(itertools.chain.from_iterable(options.systems)))
+    return options
 
 
 def _systems(text: str) -> tuple[str, ...]:
@@ -114,6 +164,8 @@ def measure(file: Path, options: argparse.Namespace) -> tuple[list[dict[str, obj
     with _built(options, conversations[0].lang) as systems:
         try:
             _load(systems, conversations)
+            for system in systems:
+                answers[system.name].adds = system.adds
             _ask(systems, conversations, answers)
         except KeyboardInterrupt:
             interrupted = True
@@ -149,6 +201,8 @@ def _built(options: argparse.Namespace, lang: str) -> Iterator[list[System]]:
                 systems.append(Bm25())
             elif name == "dense":
                 systems.append(Dense(embedder))
+            elif name == "mem0":
+                systems.append(stack.enter_context(closing(Mem0(embedder))))
             elif name == "hybrid":
                 collection = f"benchmark_hybrid_{uuid.uuid4().hex[:12]}"
                 systems.append(stack.enter_context(closing(MilvusHybrid(where, embedder, lang, collection))))

@@ -28,8 +28,9 @@ from biem.bootstrap import Servers, servers
 from biem.bootstrap.assembly import assemble
 from biem.config import load_settings
 from biem.domain.scope import Scope
+from biem.engine.parts import Parts
 from biem.errors import BiemError
-from biem.memory import Memory, Parts
+from biem.memory import Memory
 from biem.telemetry import Span
 
 _COLUMNS = ("size", "what", "n", "p50_ms", "p95_ms")

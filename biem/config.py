@@ -10,13 +10,16 @@ from typing import Any, Literal, Self
 from urllib.parse import quote
 
 from pydantic import AliasChoices, BaseModel, Field, SecretStr, ValidationError, field_validator, model_validator
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic_settings import BaseSettings, SettingsConfigDict, SettingsError
 
+from biem.domain.aim_policy import AimPolicy
 from biem.domain.concept_policy import ConceptPolicy
+from biem.domain.confidence_policy import ConfidenceWeights, OrbitPolicy
+from biem.domain.context_policy import ContextPolicy
+from biem.domain.formulas import FormulaPolicy
 from biem.domain.night_policy import ConsolidationPolicy, FeedbackPolicy, SleepPolicy
 from biem.domain.policy import (
     ConflictPolicy,
-    ContextPolicy,
     EncodePolicy,
     EnergyPolicy,
     GraphPolicy,
@@ -26,7 +29,10 @@ from biem.domain.policy import (
     TierPolicy,
     WritePolicy,
 )
+from biem.domain.profiles import NUMBERS, Design
 from biem.domain.rank_policy import RankPolicy
+from biem.domain.rerank_policy import RerankPolicy
+from biem.domain.selection import TypedPolicy
 from biem.errors import ConfigError
 
 
@@ -40,7 +46,7 @@ class EmbedderSettings(BaseModel):
 
     provider: str = Field("e5", description="e5, use (packaged), bge (extra), openai or ollama (HTTP)")
     model: str = Field("", description="model name or path, for bge, openai and ollama")
-    url: str = Field("", description="base URL, for openai and ollama")
+    url: SecretStr = Field(SecretStr(""), description="base URL, for openai and ollama")
     api_key: SecretStr = Field(SecretStr(""), description="key of the HTTP endpoint")
     query_prefix: str = Field("", description="put before a query, for HTTP models that want one")
     passage_prefix: str = Field("", description="put before a passage, for HTTP models that want one")
@@ -48,6 +54,19 @@ class EmbedderSettings(BaseModel):
     devices: str = Field("", description="devices of bge, such as cpu or cuda:0; empty: the best there is")
     threads: int | None = Field(None, ge=1, description="CPU threads of a packaged model; unset: the cores, at most 4")
     cache_mb: int = Field(100, ge=0, description="in-process cache of vectors, in MB")
+
+
+class RerankerSettings(BaseModel):
+    """A model that may put the best hits in a better order; none by default."""
+
+    provider: Literal["", "jina", "tei", "bge"] = Field(
+        "",
+        description="jina (also Cohere, vLLM), tei (Text Embeddings Inference), bge (extra); empty: none",
+    )
+    model: str = Field("", description="model name, or path for bge")
+    url: SecretStr = Field(SecretStr(""), description="base URL of the endpoint, without /rerank")
+    api_key: SecretStr = Field(SecretStr(""), description="key of the endpoint")
+    devices: str = Field("", description="devices of bge, such as cpu or cuda:0; empty: the best there is")
 
 
 class ReasonerSettings(BaseModel):
@@ -80,6 +99,7 @@ class Settings(BaseSettings):
     redis_url: SecretStr | None = Field(None, description="Redis or Valkey URL; unset: embedded")
     milvus_uri: SecretStr | None = Field(None, description="Milvus URI; unset: embedded")
     milvus_token: SecretStr = Field(SecretStr(""), description="Milvus token, user:password")
+    milvus_ca: Path | None = Field(None, description="file of the CA behind a Milvus at https://; unset: the system's")
 
     milvus_host: str | None = Field(None, validation_alias=_names("MILVUS_HOST"), description="instead of a URI")
     milvus_port: int = Field(19530, validation_alias=_names("MILVUS_PORT"), description="goes with MILVUS_HOST")
@@ -125,13 +145,26 @@ class Settings(BaseSettings):
     )
     metrics_host: str = Field("127.0.0.1", description="address of that port; 0.0.0.0 in a container")
     traces: bool = Field(False, description="true: hand every span to the OpenTelemetry SDK of the program")
+    metrics_rows: bool = Field(False, description="true: keep the duration of every operation in the table metrics")
+    metrics_keep_days: float = Field(7.0, gt=0, description="for how long that table keeps them")
+
+    profile: Design = Field(
+        "default", description="whose numbers stand in for defaults: default, biem, hippocampus, angel, aimate or aim"
+    )
 
     embedder: EmbedderSettings = EmbedderSettings()
+    reranker: RerankerSettings = RerankerSettings()
     reasoner: ReasonerSettings = ReasonerSettings()
     write: WritePolicy = WritePolicy()
     encode: EncodePolicy = EncodePolicy()
     recall: RecallPolicy = RecallPolicy()
     ranking: RankPolicy = RankPolicy()
+    confidence: ConfidenceWeights = ConfidenceWeights()
+    orbit: OrbitPolicy = OrbitPolicy()
+    aim: AimPolicy = AimPolicy()
+    formulas: FormulaPolicy = FormulaPolicy()
+    typed: TypedPolicy = TypedPolicy()
+    rerank: RerankPolicy = RerankPolicy()
     context: ContextPolicy = ContextPolicy()
     energy: EnergyPolicy = EnergyPolicy()
     tiers: TierPolicy = TierPolicy()
@@ -143,26 +176,30 @@ class Settings(BaseSettings):
     sleep: SleepPolicy = SleepPolicy()
     concepts: ConceptPolicy = ConceptPolicy()
 
-    @field_validator("recall", mode="before")
+    @model_validator(mode="before")
     @classmethod
-    def _words_from_json(cls, value: Any) -> Any:
-        """`BIEM_RECALL__STRICT_WORDS` is a JSON list; the environment gives it as a string."""
-        if isinstance(value, dict) and isinstance(words := value.get("strict_words"), str):
-            try:
-                return {**value, "strict_words": json.loads(words)}
-            except ValueError:
-                raise ValueError('strict_words must be a JSON list such as ["exact", "原文"]') from None
-        return value
+    def _numbers_of_the_profile(cls, values: Any) -> Any:
+        """The numbers of a design where nothing else is set; a section given as a whole stays as it is."""
+        if not isinstance(values, dict):
+            return values
+        merged = dict(values)
+        for number in NUMBERS.get(values.get("profile", "default"), ()):
+            section, name = number.setting.split(".")
+            given = merged.get(section, {})
+            if isinstance(given, dict) and name not in given:
+                merged[section] = {**given, name: number.value}
+        return merged
 
-    @field_validator("concepts", mode="before")
+    @field_validator("recall", "concepts", mode="before")
     @classmethod
-    def _banned_from_json(cls, value: Any) -> Any:
-        """`BIEM_CONCEPTS__BANNED` is a JSON list, too."""
-        if isinstance(value, dict) and isinstance(words := value.get("banned"), str):
+    def _list_from_json(cls, value: Any, about: Any) -> Any:
+        """`BIEM_RECALL__STRICT_WORDS` and `BIEM_CONCEPTS__BANNED` are JSON lists; the environment gives strings."""
+        name = "strict_words" if about.field_name == "recall" else "banned"
+        if isinstance(value, dict) and isinstance(words := value.get(name), str):
             try:
-                return {**value, "banned": json.loads(words)}
-            except ValueError:
-                raise ValueError('banned must be a JSON list such as ["weather", "天气"]') from None
+                return {**value, name: json.loads(words)}
+            except (ValueError, RecursionError):
+                raise ValueError(f'{name} must be a JSON list such as ["weather", "天气"]') from None
         return value
 
     @model_validator(mode="after")
@@ -208,6 +245,12 @@ class Settings(BaseSettings):
             encode=self.encode,
             recall=self.recall,
             ranking=self.ranking,
+            confidence=self.confidence,
+            orbit=self.orbit,
+            aim=self.aim,
+            formulas=self.formulas,
+            typed=self.typed,
+            rerank=self.rerank,
             context=self.context,
             energy=self.energy,
             tiers=self.tiers,
@@ -246,3 +289,7 @@ def load_settings(env_file: Path | None = None) -> Settings:
             for fault in error.errors(include_input=False, include_url=False)
         )
         raise ConfigError(f"settings cannot be used: {faults}") from None
+    except SettingsError as error:  # a section given as a whole, and not as JSON; the value may hold a key
+        raise ConfigError(f"settings cannot be used: {error}; write one variable for each setting") from None
+    except UnicodeDecodeError:
+        raise ConfigError(f"settings cannot be used: env file {env_file} is not UTF-8") from None

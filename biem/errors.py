@@ -81,5 +81,31 @@ class EmbedderMismatch(ConfigError):
     exit_code = 9
 
 
+class RerankerUnavailable(BiemError):
+    """The reranker cannot be reached, is too slow or answers nonsense; `recall` goes on with its own order."""
+
+    exit_code = 8
+    http_status = 503
+    retryable = True
+
+    def __init__(self, message: str, pause_s: float | None = None) -> None:
+        super().__init__(message)
+        self.pause_s = pause_s
+        """Seconds for which the server asked to be left alone."""
+
+
+class RateLimited(BiemError):
+    """The scope wrote more than `BIEM_WRITE__MAX_PER_MINUTE` allows; what the call was to store is not stored."""
+
+    exit_code = 10
+    http_status = 429
+    retryable = True
+
+    def __init__(self, message: str, after_s: float = 0.0) -> None:
+        super().__init__(message)
+        self.after_s = after_s
+        """Seconds until there is room again."""
+
+
 class MissingExtra(ConfigError):
     """An optional dependency is needed; the message names the extra to install."""

@@ -1,79 +1,35 @@
 """The facade: every use case of one memory, in one scope, and no logic of its own."""
 
-import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime
 from types import TracebackType
 from typing import Any, Self
 
 from biem.domain.activation import Running
+from biem.domain.aim import GateDecision
 from biem.domain.concept import Recollection
 from biem.domain.conflict import Conflict
+from biem.domain.finding import Depth, Diagnosis
 from biem.domain.link import Link
-from biem.domain.node import KINDS, Hits, Node, Receipt, parse_id, require_time
-from biem.domain.policy import Policies
+from biem.domain.node import KINDS, Hit, Hits, Node, Receipt, parse_id, require_time
 from biem.domain.scope import Scope
-from biem.engine.activation import Activator
-from biem.engine.association import Associations
-from biem.engine.context import Context, render
-from biem.engine.encode import Encoder
-from biem.engine.erase import Eraser
-from biem.engine.feedback import Feedback, Lesson
-from biem.engine.lifecycle import Lifecycle
-from biem.engine.recall import Recaller
-from biem.engine.reindex import Reindexer
-from biem.engine.related import Reminder
-from biem.engine.remember import Writer
-from biem.engine.resolution import Resolver
-from biem.engine.sleep import Sleeper, SleepReport, Upkeep
+from biem.domain.stage import StageTime
+from biem.engine.aim.answer import Generate, Reply
+from biem.engine.aim.system import AimSystem
+from biem.engine.context import Context
+from biem.engine.feedback import Lesson
+from biem.engine.parts import Parts
+from biem.engine.rerank import Choice
+from biem.engine.sleep import SleepReport
 from biem.errors import BiemError, InvalidInput, NotFound
-from biem.ports import Clock, DeadLetter, EmbedderInfo, Filter, JobQueue, Records
-from biem.ports.consolidation import Consolidations, CrystalFact
+from biem.ports import DeadLetter, EmbedderInfo, Filter
+from biem.ports.aim import Refusal
+from biem.ports.consolidation import CrystalFact
 from biem.telemetry import Telemetry
 
 _FAR_FUTURE_DAYS = 3_000_000
 _POLL_S = 0.01
-
-
-@dataclass(slots=True)
-class Parts:
-    """The object graph that all scopes of one `connect` share. Only bootstrap builds it."""
-
-    records: Records
-    queue: JobQueue
-    writer: Writer
-    recaller: Recaller
-    eraser: Eraser
-    reindexer: Reindexer
-    lifecycle: Lifecycle
-    associations: Associations
-    feedback: Feedback
-    resolver: Resolver
-    reminder: Reminder
-    activator: Activator
-    consolidations: Consolidations
-    sleeper: Sleeper
-    encoder: Encoder
-    upkeep: Upkeep
-    keeper: JobQueue
-    """Runs the background jobs that are due."""
-    clock: Clock
-    policies: Policies
-    telemetry: Telemetry
-    embedder: EmbedderInfo
-    collection: str
-    close_timeout_s: float
-    release: Callable[[], None]
-    """Closes connections and leaves the embedded servers; called once, last."""
-    wrote: threading.Event = field(default_factory=threading.Event)
-    closed: threading.Event = field(default_factory=threading.Event)
-
-    def start(self) -> None:
-        """Begin background work, as far as this process does any."""
-        self.queue.start(self.encoder)
-        self.keeper.start(self.upkeep.tick)
 
 
 class Memory:
@@ -198,6 +154,11 @@ class Memory:
         conversations: Sequence[str] = (),
         tags: Sequence[str] = (),
         as_of: datetime | None = None,
+        session: str = "",
+        min_confidence: float = 0.0,
+        profile: str | None = None,
+        selection: str | None = None,
+        seed: int | None = None,
     ) -> Hits:
         """The memories that matter for a query, best first: at most `top_k` (default 10).
 
@@ -205,18 +166,83 @@ class Memory:
         `kinds`, `speakers` and `conversations` any may match. `mode="strict"` adds the originals, `"auto"` does so when
         the query asks for them. `as_of` answers with what held at that instant; without it, facts that no longer hold
         are left out. `Hits.degraded` names what was down: the answer is then the best that was left.
+
+        A recall tells the best there is, however unlikely: `Hits.confidence` says how sure it is that this memory knows
+        at all, and with `min_confidence` nothing is told below. `session`, your name for the conversation in which you
+        ask, lets follow-up questions be answered from what is at hand (`Hits.way` is then "orbit").
+
+        `profile` ranks as one of the source designs does: aim, biem, notes, hippocampus, angel, aimate; the default is
+        hybrid. `selection` draws the hits from more of them: weighted_random or squared_norm instead of top_k; the same
+        `seed` draws the same, and `Hits.seed` tells it.
         """
         parts = self._parts
         where = self._filter(kinds, since, until, speakers, conversations, tags, as_of)
         limit = parts.policies.recall.top_k if top_k is None else top_k
-        return parts.recaller.recall(self.bound_to, query, top_k=limit, mode=mode, where=where)
+        return parts.recaller.recall(
+            self.bound_to,
+            query,
+            top_k=limit,
+            mode=mode,
+            where=where,
+            session=session,
+            min_confidence=min_confidence,
+            choice=self._choice(profile, selection, seed),
+        )
 
-    def context(self, query: str, *, top_k: int | None = None, budget_tokens: int | None = None) -> Context:
-        """The block to put into a prompt for this query; its `text` is empty when there is nothing to tell."""
+    def recall_typed(
+        self,
+        query: str,
+        *,
+        per_kind: int | None = None,
+        top_k: int | None = None,
+        kinds: Sequence[str] = (),
+        since: datetime | None = None,
+        until: datetime | None = None,
+        speakers: Sequence[str] = (),
+        conversations: Sequence[str] = (),
+        tags: Sequence[str] = (),
+        as_of: datetime | None = None,
+        selection: str | None = None,
+        seed: int | None = None,
+    ) -> Hits:
+        """Memories of several kinds: the best of each and what they are linked with, drawn by weight (Angel).
+
+        Each kind has a channel of its own with `per_kind` (default 7) candidates, `Hits.channels`; associations lead on
+        from these. A memory's weight is the number of channels and links that led to it × its uses, `top_k` (default 7)
+        are drawn by it without repeats, of at least three kinds where there are so many. The other arguments are those
+        of `recall`; `selection` defaults to weighted_random.
+        """
+        parts = self._parts
+        each = parts.policies.typed.per_kind if per_kind is None else per_kind
+        return parts.recaller.recall(
+            self.bound_to,
+            query,
+            top_k=parts.policies.typed.per_kind if top_k is None else top_k,
+            mode="auto",
+            where=self._filter(kinds, since, until, speakers, conversations, tags, as_of),
+            choice=Choice("angel", selection, seed, each),
+        )
+
+    def _choice(self, profile: str | None, selection: str | None, seed: int | None) -> Choice:
+        policy = self._parts.policies.recall
+        chosen = policy.profile if profile is None else profile
+        if selection is None and chosen != "angel":
+            selection = policy.selection
+        return Choice(chosen, selection, seed)
+
+    def context(
+        self, query: str, *, top_k: int | None = None, budget_tokens: int | None = None, session: str = ""
+    ) -> Context:
+        """The block to put into a prompt for this query; its `text` is empty when there is nothing to tell.
+
+        Nothing is told below `BIEM_CONTEXT__MIN_CONFIDENCE`. `session`: as for `recall`.
+        """
         policy = self._parts.policies.context
-        hits = self.recall(query, top_k=policy.top_k if top_k is None else top_k)
+        limit, look = policy.top_k if top_k is None else top_k, self._parts.second_look
+        hits = self.recall(query, top_k=look.wanted(limit), session=session, min_confidence=policy.min_confidence)
+        hits = look.keep(self.bound_to, query, hits, limit)
         budget = policy.budget_tokens if budget_tokens is None else budget_tokens
-        return render(hits, policy, budget, hits.degraded)
+        return self._parts.briefer.brief(self.bound_to, query, hits, budget_tokens=budget)
 
     def get(self, memory_id: str) -> Node:
         """One memory of exactly this scope, or `NotFound`."""
@@ -275,6 +301,54 @@ class Memory:
         """What was distilled from memories of this scope that are used together."""
         return self._parts.consolidations.facts(self.bound_to, limit)
 
+    @property
+    def aim(self) -> AimSystem:
+        """The verbs of AIM-Memory; `biem.aim.AimMemory` has them under the design's names."""
+        return self._parts.aim
+
+    def refusals(self, limit: int = 100) -> list[Refusal]:
+        """Messages of this scope that the write gate did not let form a memory, newest first, with their scores.
+
+        They are found like all others, but have no energy, links or layer and become no facts.
+        """
+        return list(self._parts.aim.replayer.refusals(self.bound_to, limit))
+
+    def replay(self, memory_id: str, *, force: bool = False) -> GateDecision:
+        """Judge a refused message anew, by today's memory and settings; what passes, or is forced to, is formed."""
+        return self._parts.aim.replayer.replay(self.bound_to, parse_id(memory_id), force=force)
+
+    def answer(
+        self,
+        query: str,
+        generate: Generate | None = None,
+        mode: str = "fast",
+        *,
+        auto_mode: bool = True,
+        conversation: str = "",
+        top_k: int | None = None,
+        profile: str | None = None,
+    ) -> Reply:
+        """Answer with a model of yours, from memory: `generate` takes the prompt and gives the reply.
+
+        The prompt is a context of four labelled parts (newest messages, memories, what they pin down and, in `strict`
+        mode, the originals), then the question; afterwards both turns are remembered. `auto_mode` turns strict when the
+        query asks for originals. `profile`: as for `recall`. Without a model nothing is remembered.
+        """
+        aim = self._parts.aim
+        strict = aim.router.is_strict(query, mode, auto_mode=auto_mode)
+
+        def recall() -> tuple[list[Hit], float]:
+            told = "strict" if strict else "fast"
+            hits = self.recall(query, top_k=top_k or aim.policy.top_n, mode=told, profile=profile)
+            ids = [hit.node.id for hit in hits]
+            return list(hits), aim.router.follow(self.bound_to, query, ids, conversation)
+
+        reply = aim.conversant.answer(
+            self.bound_to, query, generate, strict=strict, conversation=conversation, recall=recall
+        )
+        self._all.wrote.set()
+        return reply
+
     def archive(self, memory_id: str, reason: str = "") -> bool:
         """Forget a memory: it is no answer any more, and `restore` brings it back. False if it was archived already."""
         return self._parts.lifecycle.archive(self.bound_to, memory_id, reason)
@@ -317,6 +391,26 @@ class Memory:
     def reindex(self, on_progress: Callable[[int], None] | None = None) -> int:
         """Rebuild the vector index of all scopes from PostgreSQL; returns the number of memories indexed."""
         return self._parts.reindexer.reindex(on_progress)
+
+    def diagnose(
+        self,
+        *,
+        fix: bool = False,
+        full: bool = False,
+        after: str = "",
+        on_progress: Callable[[str, int], None] | None = None,
+    ) -> Diagnosis:
+        """Look for faults in every store, of all scopes; `fix` mends what can be mended safely, and nothing else does.
+
+        Looks at a sample of the memories, or, `full`, at all (beginning after the id `after`); beside running programs.
+        """
+        depth = Depth(full, after, on_progress)
+        with self._parts.diagnosis() as diagnoser:
+            return diagnoser.mend(depth) if fix else diagnoser.look(depth)
+
+    def perf(self) -> list[StageTime]:
+        """How long each stage took lately in this process: percentiles of the newest thousand of each."""
+        return self._parts.times.table()
 
     def stats(self) -> Mapping[str, int | str]:
         """Counts of this scope, of the whole system (`all_…`), and which embedder runs."""
@@ -368,6 +462,7 @@ class Memory:
             parts.keeper.stop(parts.close_timeout_s)
             parts.queue.stop(parts.close_timeout_s)
             parts.recaller.close()
+            parts.unobserve()
             parts.release()
 
     def __enter__(self) -> Self:

@@ -68,6 +68,7 @@ class BIEMContextPlugin:
         self._source = source
         self._enabled = not memory_is_disabled() if enabled is None else enabled
         self._conversation = conversation
+        self._session = conversation or new_id()  # follow-up questions are answered from what is at hand
         self._top_k = top_k
         self._budget_tokens = budget_tokens
         self._running = running
@@ -119,7 +120,7 @@ class BIEMContextPlugin:
             return Context("", ())
         try:
             memory = self._connected()
-            block = memory.context(text, top_k=self._top_k, budget_tokens=self._budget_tokens)
+            block = memory.context(text, top_k=self._top_k, budget_tokens=self._budget_tokens, session=self._session)
         except BiemError as error:
             logger.warning("no memories for this turn: %s", error)
             return Context("", ())

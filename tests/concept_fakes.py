@@ -64,6 +64,10 @@ class ScriptedReasoner:
     def summarise(self, scope: Scope, texts: Sequence[str], max_chars: int) -> str | None:
         return None
 
+    def relevant(self, scope: Scope, question: str, texts: Sequence[str]) -> list[int] | None:
+        self.calls.append("relevant")
+        return None
+
     def paused_s(self) -> float:
         return 0.0
 

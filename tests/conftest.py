@@ -5,6 +5,7 @@ import uuid
 from collections.abc import Iterator
 from pathlib import Path
 
+import hypothesis
 import pytest
 
 import biem
@@ -16,7 +17,9 @@ CHOICE = pytest.StashKey[Choice]()
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Decide which servers the session runs on."""
+    """Decide which servers the session runs on; a busy machine is no reason for an example to fail."""
+    hypothesis.settings.register_profile("biem", deadline=None)
+    hypothesis.settings.load_profile("biem")
     config.stash[CHOICE] = choose(os.environ, docker_answers)
 
 

@@ -7,13 +7,15 @@ from typing import Any
 
 from celery import Celery
 
+import biem.bootstrap.assembly  # noqa: F401  before a fork: its children share what is loaded
 from biem.bootstrap import ENCODE_TASK, Workshop, open_workshop
 from biem.config import Settings
 
 JOB_TASK = "biem.job"
 
 _ENCODE_S = 20.0
-"""After this long an encoding task lets others have the worker and asks for another one."""
+"""After this long an encoding task lets others have the worker; the one it asked for goes on."""
+_HELP_EXPIRES_S = 60
 
 
 class Bench:
@@ -24,6 +26,11 @@ class Bench:
         self._settings = settings
         self._lock = threading.Lock()
         self._workshop: Workshop | None = None
+
+    @property
+    def batch(self) -> int:
+        """How many memories one round of encoding takes at least while there are enough."""
+        return self._settings.encode.batch
 
     @property
     def workshop(self) -> Workshop:
@@ -46,13 +53,22 @@ def register(app: Celery, bench: Bench) -> None:
 
     @app.task(name=ENCODE_TASK)
     def encode() -> int:
-        """Encode what is pending, for a bounded time."""
+        """Encode what is pending, for a bounded time.
+
+        Whoever finds a full batch asks for one more task, once: so a single wake-up sets every idle process to work on
+        a backlog, one after the other, and there is never more than one message on its way for each that works.
+        """
         deadline = time.monotonic() + _ENCODE_S
         jobs = 0
+        asked = False
         while taken := bench.workshop.encode():
             jobs += taken
+            if not asked and taken >= bench.batch:
+                asked = True
+                app.send_task(ENCODE_TASK, expires=_HELP_EXPIRES_S)
             if time.monotonic() > deadline:
-                app.send_task(ENCODE_TASK)
+                if not asked:
+                    app.send_task(ENCODE_TASK)
                 break
         return jobs
 

@@ -2,9 +2,8 @@
 
 import logging
 import threading
+from importlib import import_module
 from typing import Any
-
-from celery import Celery
 
 from biem.ports import Work
 
@@ -16,14 +15,23 @@ KEY_PREFIX = "biem:celery:"
 
 _LINGER_S = 0.05
 """A burst of writes is one message."""
+_ONE_TRY = {"max_retries": 0}
+"""Otherwise closing waits for seconds where no broker is."""
 _EXPIRES_S = 60
 """A wake-up nobody took by then is not needed: beat sends its own."""
 _PAUSE_S = 2.0
 
 
-def broker_url(redis_url: str) -> str:
-    """A Redis URL as Celery writes it: sockets have a scheme of their own."""
-    return "redis+socket://" + redis_url.removeprefix("unix://") if redis_url.startswith("unix://") else redis_url
+def broker_url(url: str) -> str:
+    """A Redis URL as Celery writes it: sockets have a scheme of their own. Others stay as they are.
+
+    Over TLS Celery checks no certificate unless it is told to, whereas Redis' own client does unless it is told not to.
+    """
+    if url.startswith("unix://"):
+        return "redis+socket://" + url.removeprefix("unix://")
+    if url.startswith("rediss://") and "ssl_cert_reqs=" not in url:
+        return f"{url}{'&' if '?' in url else '?'}ssl_cert_reqs=required"
+    return url
 
 
 def broker_options(url: str) -> dict[str, Any]:
@@ -37,8 +45,10 @@ class CeleryQueue:
     """Wakes workers of other processes; does no work itself."""
 
     def __init__(self, url: str) -> None:
-        self._app = Celery("biem", broker=url, set_as_current=False)
-        self._app.conf.broker_transport_options = broker_options(url)
+        celery: Any = import_module("celery")  # loaded by those who have workers
+        self._app = celery.Celery("biem", broker=url, set_as_current=False)
+        options = broker_options(url)
+        self._app.conf.broker_transport_options = options and options | _ONE_TRY
         self._wake = threading.Event()
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._loop, name="biem-wake", daemon=True)

@@ -38,7 +38,7 @@ class PostgresConflicts:
             "model": self._model,
             "max_chars": max_chars,
         }
-        rows = self._database.fetch(scope.ns, "conflict_peers", parameters)
+        rows = self._database.fetch(scope.ns, "conflict_peers", parameters, binary=True)
         return [Peer(*(*row[:-1], np.frombuffer(row[-1], dtype="<f4"))) for row in rows]
 
     def record(self, scope: Scope, findings: Sequence[Finding], at: datetime) -> list[Conflict]:

@@ -4,6 +4,7 @@ import hashlib
 import os
 import socket
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import TypeVar
@@ -16,6 +17,9 @@ from biem.errors import StoreUnavailable
 T = TypeVar("T")
 
 _FAMILY = "biem.exclusive"
+_PAUSE_S = 2.0
+"""After a failure the server is left alone for this long: the jobs of a night must not wait one by one for one that
+hangs."""
 
 
 class PostgresExclusive:
@@ -31,6 +35,7 @@ class PostgresExclusive:
         self._guard = threading.Lock()
         self._held: set[int] = set()
         self._connection: psycopg.Connection | None = None
+        self._down_until = 0.0
 
     @contextmanager
     def hold(self, scope: Scope | None, job: str) -> Iterator[bool]:
@@ -52,6 +57,8 @@ class PostgresExclusive:
         with self._guard:
             if key in self._held:
                 return False
+            if time.monotonic() < self._down_until:
+                raise StoreUnavailable("PostgreSQL did not answer a moment ago to lock a job; check that it runs")
             try:
                 granted = self._ask("SELECT pg_try_advisory_lock(%s)", key)
             except psycopg.Error:  # the connection of before may have died with its server
@@ -60,6 +67,7 @@ class PostgresExclusive:
                     granted = self._ask("SELECT pg_try_advisory_lock(%s)", key)
                 except psycopg.Error as error:
                     self._drop()
+                    self._down_until = time.monotonic() + _PAUSE_S
                     raise StoreUnavailable(
                         f"PostgreSQL cannot be reached to lock a job: {str(error).strip()}; check that it runs"
                     ) from error

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from datetime import datetime
 
+from psycopg.types.json import Jsonb
+
 from biem.adapters.database import Database, Row
 from biem.domain.scope import Scope
 from biem.ports.concepts import InstantMemory
@@ -15,15 +17,20 @@ class PostgresInstants:
         self._database = database
 
     def add(self, scope: Scope, note: InstantMemory) -> bool:
-        row = {
-            "id": note.id,
-            "ns": scope.ns,
-            "memory_id": note.memory_id,
-            "text": note.text,
-            "keywords": list(note.keywords),
-            "at": note.created_at,
-        }
-        return self._database.execute(scope.ns, "instant_add", row) > 0
+        return self.add_all(scope, [note]) > 0
+
+    def add_all(self, scope: Scope, notes: Sequence[InstantMemory]) -> int:
+        rows = [
+            {
+                "id": note.id,
+                "memory_id": note.memory_id,
+                "text": note.text,
+                "keywords": note.keywords,
+                "at": note.created_at.isoformat(),
+            }
+            for note in notes
+        ]
+        return self._database.execute(scope.ns, "instant_add", {"ns": scope.ns, "notes": Jsonb(rows)}) if rows else 0
 
     def recent(self, scope: Scope, conversation: str, limit: int, at: datetime) -> list[InstantMemory]:
         row = {"ns": scope.ns, "conversation": conversation, "limit": limit, "at": at}

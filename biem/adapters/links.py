@@ -111,8 +111,8 @@ class PostgresLinks:
             removed += gone
             if gone < count:
                 break
-        self._database.execute(scope.ns, "links_forget_work", {"ns": scope.ns, "before": before, "limit": limit})
-        return removed
+        forgotten = {"ns": scope.ns, "before": before, "limit": limit}
+        return removed + self._database.execute(scope.ns, "links_forget_work", forgotten)
 
     def _by_nodes(self, ns: str, name: str, ids: Sequence[str], row: Mapping[str, Any]) -> int:
         known = [node for node in dict.fromkeys(ids) if _is_id(node)]

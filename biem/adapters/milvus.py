@@ -47,15 +47,21 @@ def collection_name(prefix: str, info: EmbedderInfo) -> str:
     return f"{prefix}_{slug}_{_hash(info.id)[:6]}_{info.dim}"
 
 
+def is_ours(name: str, prefix: str) -> bool:
+    """Whether a collection's name is one that `collection_name` makes: a foreign one may begin alike."""
+    return re.fullmatch(rf"{re.escape(prefix)}_[a-z0-9_]*_[0-9a-f]{{6}}_[0-9]+", name) is not None
+
+
 class MilvusIndex:
     """The port `VectorIndex` on one Milvus server. Thread-safe; connects when called, again after outages."""
 
     def __init__(
-        self, uri: str, *, token: str, prefix: str, info: EmbedderInfo, index_type: str, timeout_s: float
+        self, uri: str, *, token: str, prefix: str, info: EmbedderInfo, index_type: str, timeout_s: float, ca: str = ""
     ) -> None:
         self.collection = collection_name(prefix, info)
         self._uri = uri
         self._token = token
+        self._tls = {"server_pem_path": ca} if ca else {}
         self._prefix = prefix
         self._info = info
         self._index_type = index_type
@@ -79,7 +85,7 @@ class MilvusIndex:
     def _open(self, client: MilvusClient) -> None:
         if self._opened:
             return
-        version = _server_version(client, self._timeout_s)
+        version = server_version(client, self._timeout_s)
         self._lite = version is None
         if not client.has_collection(self.collection, timeout=self._timeout_s):
             try:
@@ -251,7 +257,7 @@ class MilvusIndex:
 
     def _collections(self) -> list[str]:
         names = self._call(lambda client: client.list_collections(timeout=self._timeout_s))
-        return [name for name in names if name.startswith(f"{self._prefix}_")]
+        return [name for name in names if is_ours(name, self._prefix)]
 
     def drop(self) -> None:
         def attempt(client: MilvusClient) -> None:
@@ -298,7 +304,9 @@ class MilvusIndex:
 
     def _connect(self) -> MilvusClient:
         if self._client is None:
-            self._client = MilvusClient(uri=self._uri, token=self._token, timeout=self._timeout_s, dedicated=True)
+            self._client = MilvusClient(
+                uri=self._uri, token=self._token, timeout=self._timeout_s, dedicated=True, **self._tls
+            )
         return self._client
 
     @contextmanager
@@ -315,7 +323,7 @@ class MilvusIndex:
             raise StoreUnavailable(f"Milvus did not answer ({text}); check that it runs and BIEM_MILVUS_URI") from error
 
 
-def _server_version(client: MilvusClient, timeout_s: float) -> tuple[int, ...] | None:
+def server_version(client: MilvusClient, timeout_s: float) -> tuple[int, ...] | None:
     """Major and minor version of a server; None for Milvus Lite, which does not implement the question."""
     try:
         version = str(client.get_server_version(timeout=timeout_s))

@@ -160,7 +160,7 @@ class PostgresRecords(PostgresOutbox, PostgresErasure):
             "evidence": evidence,
             "model": self._model,
         }
-        rows = self._database.fetch(",".join(by_ns), "candidates", parameters)
+        rows = self._database.fetch(",".join(by_ns), "candidates" if lexemes else "live", parameters)
         now = self._clock.now()
         nodes: dict[str, Node] = {}
         originals: dict[str, str] = {}
@@ -197,7 +197,7 @@ class PostgresRecords(PostgresOutbox, PostgresErasure):
     # -- vectors ----------------------------------------------------------------------------------------------------
 
     def load_vectors(self, model: str, keys: Sequence[bytes]) -> dict[bytes, Vector]:
-        rows = self._database.fetch("", "load_vectors", (model, list(keys)))
+        rows = self._database.fetch("", "load_vectors", (model, list(keys)), binary=True)
         return {key: np.frombuffer(vector, dtype="<f4") for key, vector in rows}
 
     def save_vectors(self, model: str, vectors: Mapping[bytes, Vector]) -> None:

@@ -56,7 +56,7 @@ class InProcessQueue:
                 pause = min(self._backoff_max_s, pause * 2)
                 continue
             pause = self._backoff_s
-            if not busy:
+            if not busy and not self._stop.is_set():  # whose wake may have been the one that was cleared above
                 self._wake.wait(self._poll_s)
 
 

@@ -36,7 +36,7 @@ class PostgresTurns(Store):
         turns: dict[str, Turn] = {}
         stretches: list[tuple[str, ...]] = []
         openings: set[str] = set()
-        for row in self._database.fetch(",".join(scope.ns for scope in scopes), "turns", parameters):
+        for row in self._database.fetch(",".join(scope.ns for scope in scopes), "turns", parameters, binary=True):
             *values, before, after = row
             key, ns, words, vector, *rest = values
             packed = None if vector is None else np.frombuffer(vector, dtype="<f4")

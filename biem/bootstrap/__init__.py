@@ -5,7 +5,9 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from biem.adapters import embedded
 from biem.adapters.celery import ENCODE_TASK, broker_options
@@ -13,14 +15,18 @@ from biem.adapters.clock import SystemClock
 from biem.adapters.embedded import Status
 from biem.adapters.embedders import build
 from biem.adapters.migrations import migrate as apply_migrations
-from biem.bootstrap.assembly import assemble
+from biem.bootstrap.embedders import agreed
 from biem.bootstrap.metrics import serve_levels, serve_spans_of_children
-from biem.bootstrap.places import Servers, home_of, servers
-from biem.bootstrap.stores import broker_of
+from biem.bootstrap.places import Servers, broker_of, home_of, servers
+from biem.bootstrap.upgrading import upgrade
 from biem.config import Settings, load_settings
 from biem.domain.scope import Scope
-from biem.memory import Memory, Parts
 from biem.ports import Clock, Embedder, Work
+
+if TYPE_CHECKING:
+    from biem.engine.parts import Parts
+    from biem.memory import Memory
+    from biem.telemetry import Telemetry
 
 __all__ = [
     "ENCODE_TASK",
@@ -30,6 +36,7 @@ __all__ = [
     "broker_options",
     "build_embedder",
     "connect",
+    "connect_late",
     "home_of",
     "local_down",
     "local_status",
@@ -44,13 +51,13 @@ __all__ = [
 logger = logging.getLogger("biem")
 
 
-def build_embedder(settings: Settings) -> Embedder:
-    """The configured embedder, loaded and probed."""
+def build_embedder(settings: Settings, *, late: bool = False) -> Embedder:
+    """The configured embedder, loaded and probed; `late`: the packaged default is loaded at its first use only."""
     wanted = settings.embedder
     return build(
         wanted.provider,
         model=wanted.model,
-        url=wanted.url,
+        url=wanted.url.get_secret_value(),
         api_key=wanted.api_key.get_secret_value(),
         cache_dir=home_of(settings) / "cache",
         cache_bytes=wanted.cache_mb * 1_000_000,
@@ -59,6 +66,7 @@ def build_embedder(settings: Settings) -> Embedder:
         passage_prefix=wanted.passage_prefix,
         timeout_s=wanted.timeout_s,
         devices=wanted.devices,
+        late=late,
     )
 
 
@@ -69,36 +77,76 @@ def connect(
     scope: Scope | None = None,
     embedder: Embedder | None = None,
     clock: Clock | None = None,
-) -> Memory:
+) -> "Memory":
     """Open a memory: on the configured servers or, where none are, on embedded ones under `home` (default `~/.biem`).
 
     `settings` default to the environment. `embedder` and `clock` replace the configured ones. Only embedded databases
     are migrated here; for others run `biem migrate`. Raises `ConfigError`, `SchemaOutdated`, `StoreUnavailable`,
     `EmbedderUnavailable`.
     """
+    from biem.memory import Memory
+
     settings = settings or load_settings()
     if home is not None:
         settings = settings.model_copy(update={"home": Path(home)})
     parts = _open(settings, embedder, clock, serve=True)
     parts.start()
+    if embedder is None:
+        _follow(parts, settings, clock)
     return Memory(parts, scope or Scope(settings.tenant, settings.user, settings.project))
 
 
-def _open(settings: Settings, embedder: Embedder | None, clock: Clock | None, *, serve: bool) -> Parts:
-    logging.getLogger("pymilvus").setLevel(logging.CRITICAL)  # it logs whole tracebacks of what we raise and explain
+def connect_late(settings: Settings, scope: Scope) -> "Memory":
+    """As `connect`, for a command that may embed nothing at all: the packaged model is loaded at its first use."""
+    from biem.memory import Memory
+
+    parts = _open(settings, None, None, serve=True, late=True)
+    parts.start()
+    return Memory(parts, scope)
+
+
+def _open(
+    settings: Settings,
+    embedder: Embedder | None,
+    clock: Clock | None,
+    *,
+    serve: bool,
+    telemetry: "Telemetry | None" = None,
+    late: bool = False,
+) -> "Parts":
     with ExitStack() as stack, ThreadPoolExecutor(1) as loader:
-        loading = None if embedder else loader.submit(build_embedder, settings)  # a second of CPU while servers start
+        # Two seconds of CPU while servers start.
+        built = partial(build_embedder, late=late)
+        loading = None if embedder else loader.submit(built, settings)
+        clients = loader.submit(_assembly)
         where = stack.enter_context(servers(settings))
         if where.embedded:
-            apply_migrations(where.postgres_dsn)
+            upgrade(where.postgres_dsn, home_of(settings))
         if loading:
-            embedder = loading.result()
+            embedder = agreed(settings, where.postgres_dsn, loading.result(), built)
             stack.callback(embedder.close)
         assert embedder is not None
-        parts = assemble(settings, where, embedder, clock or SystemClock(), stack, serve=serve)
+        parts = clients.result()(
+            settings, where, embedder, clock or SystemClock(), stack, serve=serve, telemetry=telemetry
+        )
     info = embedder.info
     logger.info("embedder %s (%d dimensions, languages: %s)", info.id, info.dim, " ".join(info.languages))
     return parts
+
+
+def _follow(parts: "Parts", settings: Settings, clock: Clock | None) -> None:
+    """Go over to another embedder when all memories were moved to it, while the process runs."""
+    from biem.bootstrap.following import follow
+
+    follow(parts, lambda: _open(settings, None, clock, serve=False, telemetry=parts.telemetry))
+
+
+def _assembly() -> "Callable[..., Parts]":
+    """What knows the clients of all servers: half of the time that `import biem.bootstrap` would take with it."""
+    from biem.bootstrap.assembly import assemble
+
+    logging.getLogger("pymilvus").setLevel(logging.CRITICAL)  # it logs whole tracebacks of what we raise and explain
+    return assemble
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,10 +158,17 @@ class Workshop:
     close: Callable[[], None]
 
 
-def open_workshop(settings: Settings) -> Workshop:
-    """Open everything for a worker process, without threads of its own. Raises as `connect` does."""
-    parts = _open(settings.model_copy(update={"queue": "none", "close_timeout_s": 0.0}), None, None, serve=False)
-    return Workshop(encode=parts.encoder, run=parts.upkeep.run, close=Memory(parts, Scope()).close)
+def open_workshop(settings: Settings, *, embedder: Embedder | None = None, clock: Clock | None = None) -> Workshop:
+    """Open everything for a worker process, without threads of its own. Replaces and raises as `connect` does."""
+    from biem.memory import Memory
+
+    alone = settings.model_copy(update={"queue": "none", "close_timeout_s": 0.0})
+    parts = _open(alone, embedder, clock, serve=False)
+    if embedder is None:
+        _follow(parts, alone, clock)
+    return Workshop(
+        encode=lambda: parts.encoder(), run=lambda name: parts.upkeep.run(name), close=Memory(parts, Scope()).close
+    )
 
 
 def migrate(settings: Settings | None = None) -> list[str]:
@@ -125,7 +180,7 @@ def migrate(settings: Settings | None = None) -> list[str]:
 def local_up(settings: Settings) -> Servers:
     """Start the embedded servers and leave them running for other programs, until `local_down`."""
     urls = embedded.keep(home_of(settings))
-    apply_migrations(urls.postgres_dsn)
+    upgrade(urls.postgres_dsn, home_of(settings))
     return Servers(urls.postgres_dsn, urls.redis_url, urls.milvus_uri, "", embedded=True)
 
 

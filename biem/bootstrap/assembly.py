@@ -2,20 +2,23 @@
 
 from collections.abc import Sequence
 from contextlib import ExitStack
+from functools import partial
 from random import Random
 
 from biem.adapters import contradiction
 from biem.adapters.analyzers import RuleAnalyzer
-from biem.adapters.exporters import OpenTelemetry, Prometheus
-from biem.adapters.gauges import PostgresGauges
-from biem.adapters.queue import InProcessQueue, NoQueue
-from biem.bootstrap.night import night_jobs
+from biem.bootstrap.aim import build_aim, build_gate
+from biem.bootstrap.diagnosis import diagnoser
+from biem.bootstrap.nearby import build_orbits
+from biem.bootstrap.night import keeper_queue, night_jobs
+from biem.bootstrap.observing import observe
 from biem.bootstrap.places import Servers
+from biem.bootstrap.reading import build_briefer, build_recaller
 from biem.bootstrap.stores import open_stores
 from biem.config import Settings
-from biem.domain.policy import Policies
 from biem.domain.scope import Scope
 from biem.engine.activation import Activator
+from biem.engine.aim.inertia import Inertia
 from biem.engine.association import Associations
 from biem.engine.conflicts import ConflictChecker
 from biem.engine.encode import Encoder
@@ -25,30 +28,42 @@ from biem.engine.form import Former
 from biem.engine.hotfeed import HotFeed
 from biem.engine.instant import InstantMaker
 from biem.engine.lifecycle import Lifecycle
-from biem.engine.recall import Recaller
+from biem.engine.parts import Parts
+from biem.engine.perf import StageTimes
 from biem.engine.reindex import Reindexer
 from biem.engine.related import Reminder
 from biem.engine.remember import Writer
 from biem.engine.resolution import Resolver
 from biem.engine.search import Searcher
+from biem.engine.second_look import SecondLook
 from biem.engine.sleep import Sleeper, Upkeep
-from biem.engine.tiers import Tiers
-from biem.memory import Parts
-from biem.ports import Clock, Embedder, JobQueue
+from biem.engine.tiers import Tiers, sweep_all
+from biem.ports import Clock, Embedder
 from biem.telemetry import Telemetry
 
 
 def assemble(
-    settings: Settings, where: Servers, embedder: Embedder, clock: Clock, stack: ExitStack, *, serve: bool
+    settings: Settings,
+    where: Servers,
+    embedder: Embedder,
+    clock: Clock,
+    stack: ExitStack,
+    *,
+    serve: bool,
+    telemetry: Telemetry | None = None,
 ) -> Parts:
     """Connect and build everything; `Parts.release` closes what was opened, and what `stack` held before.
 
-    `serve`: metrics, where wanted, are served by this process and not by the one that started it.
+    `serve`: metrics, where wanted, are served by this process and not by the one that started it. `telemetry` is that
+    of the object graph that this one takes the place of.
     """
-    telemetry = Telemetry()
+    first, telemetry = telemetry is None, telemetry or Telemetry()
     policies = settings.policies
     stores = open_stores(settings, where, embedder, clock, telemetry, stack)
-    _observe(telemetry, settings, clock, PostgresGauges(stores.database) if serve else None, stack)
+    times = StageTimes()
+    unobserve = observe(telemetry, settings, where, clock, serve=serve) if first else None
+    if first:
+        telemetry.attach(times)
     analyzer, rules, random = RuleAnalyzer(), contradiction.build(), Random()
     feed = HotFeed(stores.hot, window=policies.write.hot_window)
     stack.callback(feed.close)
@@ -60,6 +75,7 @@ def assemble(
         clock=clock,
         policy=policies.write,
         telemetry=telemetry,
+        rates=stores.rates,
     )
     associations = Associations(
         links=stores.links,
@@ -87,6 +103,8 @@ def assemble(
         telemetry=telemetry,
         on_archived=(associations.archived,),
     )
+    gate = build_gate(stores, policies, embedder, clock, telemetry)
+    inertia = Inertia(headings=stores.headings, policy=policies.aim, telemetry=telemetry)
     former = Former(
         checker=ConflictChecker(
             conflicts=stores.conflicts,
@@ -98,6 +116,7 @@ def assemble(
             telemetry=telemetry,
             judged=stores.reasoner is not None,
         ),
+        admit=gate.admit,
         associations=associations,
         tiers=tiers,
         instants=InstantMaker(
@@ -163,48 +182,65 @@ def assemble(
         telemetry=telemetry,
     )
 
+    orbits = build_orbits(stores, tiers, policies, clock, telemetry)
+
+    def forgotten(scope: Scope) -> None:
+        """What this process keeps of a scope goes with what was erased there."""
+        associations.drop(scope)
+        orbits.drop(scope)
+        inertia.drop(scope)
+
     def changed(scope: Scope, ids: Sequence[str]) -> None:
         """Copies of what was archived or replaced are dropped at once; what is kept comes back when it is used."""
         tiers.drop(scope.ns, ids)
 
+    jobs = night_jobs(
+        stores, policies, embedder, analyzer, rules, random, clock, telemetry, associations, tiers, lifecycle, feedback,
+        resolver, changed,
+    )  # fmt: skip
     sleeper = Sleeper(
-        night_jobs(
-            stores,
-            policies,
-            embedder,
-            analyzer,
-            rules,
-            random,
-            clock,
-            telemetry,
-            associations,
-            tiers,
-            lifecycle,
-            feedback,
-            resolver,
-            changed,
-        ),
+        jobs,
         exclusive=stores.exclusive,
         clock=clock,
         telemetry=telemetry,
+    )
+    aim = build_aim(
+        stores,
+        policies,
+        gate,
+        inertia,
+        former,
+        writer,
+        feed,
+        rules,
+        analyzer,
+        embedder,
+        tiers.accessed,
+        clock,
+        telemetry,
     )
     upkeep = Upkeep(sleeper, stores.scopes, clock=clock, scopes_per_tick=policies.sleep.scopes_per_tick)
     return Parts(
         records=stores.records,
         queue=stores.queue,
         writer=writer,
-        recaller=Recaller(
-            records=stores.records,
-            turns=stores.turns,
-            conflicts=stores.conflicts,
+        recaller=build_recaller(
+            stores,
+            policies,
             searcher=searcher,
+            orbits=orbits,
             tiers=tiers,
+            associations=associations,
+            reminder=reminder,
+            router=aim.router,
+            embedder=embedder,
             analyzer=analyzer,
+            random=random,
             clock=clock,
-            policy=policies.recall,
-            ranking=policies.ranking,
             telemetry=telemetry,
         ),
+        second_look=SecondLook(stores.reasoner, policies.context, telemetry),
+        briefer=build_briefer(stores, policies, analyzer, clock, telemetry),
         eraser=Eraser(
             records=stores.records,
             index=stores.index,
@@ -212,7 +248,8 @@ def assemble(
             feed=feed,
             canvas=stores.canvas,
             minds=stores.minds,
-            forgotten=associations.drop,
+            headings=stores.headings,
+            forgotten=forgotten,
             clock=clock,
             policy=policies.encode,
             telemetry=telemetry,
@@ -233,10 +270,24 @@ def assemble(
             reasoner=stores.reasoner,
         ),
         consolidations=stores.consolidations,
+        aim=aim,
+        diagnosis=lambda: diagnoser(
+            settings,
+            where,
+            embedder.info,
+            clock,
+            telemetry,
+            records=stores.records,
+            work=encoder,
+            sweep=partial(sweep_all, tiers, policies.tiers),
+        ),
+        times=times,
+        unobserve=unobserve or (lambda: None),
+        embedders=stores.embedders,
         sleeper=sleeper,
         encoder=encoder,
         upkeep=upkeep,
-        keeper=_keeper(settings, policies),
+        keeper=keeper_queue(settings, policies),
         clock=clock,
         policies=policies,
         telemetry=telemetry,
@@ -244,28 +295,4 @@ def assemble(
         collection=stores.index.collection,
         close_timeout_s=settings.close_timeout_s,
         release=stack.pop_all().close,
-    )
-
-
-def _observe(
-    telemetry: Telemetry, settings: Settings, clock: Clock, gauges: PostgresGauges | None, stack: ExitStack
-) -> None:
-    """Attach the handlers that settings ask for."""
-    if settings.traces:
-        telemetry.attach(OpenTelemetry(clock))
-    if settings.metrics_port is not None:
-        exporter = Prometheus(gauges)
-        telemetry.attach(exporter)
-        if gauges is not None:
-            exporter.serve(settings.metrics_port, settings.metrics_host)
-            stack.callback(exporter.close)
-
-
-def _keeper(settings: Settings, policies: Policies) -> JobQueue:
-    """A thread for the background jobs of its own: a long night must not keep a new message from being indexed."""
-    if settings.queue != "thread":
-        return NoQueue()
-    encode = policies.encode
-    return InProcessQueue(
-        poll_s=policies.sleep.tick_s, backoff_s=encode.backoff_s, backoff_max_s=encode.backoff_max_s, name="biem-keeper"
     )

@@ -5,7 +5,9 @@ from dataclasses import asdict
 from random import Random
 
 from biem.adapters.analyzers import RuleAnalyzer
+from biem.adapters.queue import InProcessQueue, NoQueue
 from biem.bootstrap.stores import Stores
+from biem.config import Settings
 from biem.domain.policy import Policies
 from biem.engine.association import Associations
 from biem.engine.concepts import Hippocampus
@@ -19,7 +21,7 @@ from biem.engine.similar import Neighbourhood
 from biem.engine.sleep import NightJob
 from biem.engine.succession import Changed, Succession
 from biem.engine.tiers import Tiers
-from biem.ports import Clock, Embedder
+from biem.ports import Clock, Embedder, JobQueue
 from biem.ports.contradiction import ContradictionRules
 from biem.telemetry import Telemetry
 
@@ -93,7 +95,12 @@ def night_jobs(
     )
     integrity = Integrity(
         links=stores.links,
-        checks=(lambda scope: {"relinked": succession.catch_up(scope)},),
+        checks=(
+            lambda scope: {"relinked": succession.catch_up(scope)},
+            lambda scope: {
+                "called_back": stores.embedders.call_back(scope, embedder.info.id, policies.sleep.integrity_rows)
+            },
+        ),
         clock=clock,
         limit=policies.sleep.integrity_rows,
     )
@@ -124,3 +131,13 @@ def night_jobs(
         NightJob("turns", feedback.compact, every["turns"]),
         NightJob("integrity", integrity.mend, every["integrity"]),
     ]
+
+
+def keeper_queue(settings: Settings, policies: Policies) -> JobQueue:
+    """A thread for the background jobs of its own: a long night must not keep a new message from being indexed."""
+    if settings.queue != "thread":
+        return NoQueue()
+    encode = policies.encode
+    return InProcessQueue(
+        poll_s=policies.sleep.tick_s, backoff_s=encode.backoff_s, backoff_max_s=encode.backoff_max_s, name="biem-keeper"
+    )

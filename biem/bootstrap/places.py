@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from biem.adapters import embedded
+from biem.adapters.celery import broker_url
 from biem.config import Settings
 
 
@@ -18,6 +19,8 @@ class Servers:
     milvus_uri: str = field(repr=False)
     milvus_token: str = field(repr=False)
     embedded: bool
+    milvus_ca: str = ""
+    """File with the certificate of the authority that signed Milvus'; empty: those that this machine trusts."""
 
 
 @contextmanager
@@ -25,8 +28,9 @@ def servers(settings: Settings) -> Iterator[Servers]:
     """The configured servers or, where none are, the embedded ones: shared, and left again at the end."""
     dsn, milvus = settings.postgres_url(), settings.milvus_url()
     token = settings.milvus_token.get_secret_value()
+    ca = str(settings.milvus_ca.expanduser()) if settings.milvus_ca else ""
     if dsn is not None and settings.redis_url is not None and milvus is not None:
-        yield Servers(dsn, settings.redis_url.get_secret_value(), milvus, token, embedded=False)
+        yield Servers(dsn, settings.redis_url.get_secret_value(), milvus, token, embedded=False, milvus_ca=ca)
         return
     with embedded.EmbeddedStack(home_of(settings)) as urls:
         yield Servers(
@@ -35,7 +39,13 @@ def servers(settings: Settings) -> Iterator[Servers]:
             milvus or urls.milvus_uri,
             token if milvus else "",
             embedded=dsn is None,
+            milvus_ca=ca if milvus else "",
         )
+
+
+def broker_of(settings: Settings, where: Servers) -> str:
+    """The URL of Celery's broker: the configured one, else the Redis."""
+    return broker_url(settings.broker_url.get_secret_value() if settings.broker_url else where.redis_url)
 
 
 def home_of(settings: Settings) -> Path:

@@ -4,13 +4,14 @@ import logging
 from contextlib import ExitStack
 from dataclasses import dataclass
 
-from biem.adapters import reasoner as reasoner_adapter
 from biem.adapters.activation import RedisMinds
+from biem.adapters.aim import PostgresAim, RedisHeadings
 from biem.adapters.canvas import RedisCanvas
-from biem.adapters.celery import CeleryQueue, broker_url
+from biem.adapters.celery import CeleryQueue
 from biem.adapters.concepts import PostgresConcepts
 from biem.adapters.conflicts import PostgresConflicts
 from biem.adapters.consolidation import PostgresConsolidations, PostgresScopes
+from biem.adapters.core import PostgresCore
 from biem.adapters.database import Database
 from biem.adapters.exclusive import PostgresExclusive
 from biem.adapters.feedback import PostgresFeedbacks
@@ -18,17 +19,21 @@ from biem.adapters.instants import PostgresInstants
 from biem.adapters.lifecycle import PostgresLife
 from biem.adapters.links import PostgresLinks
 from biem.adapters.milvus import MilvusIndex
+from biem.adapters.milvus_inspection import MilvusInspection
+from biem.adapters.orbit import PostgresOrbits
 from biem.adapters.postgres import PostgresRecords
 from biem.adapters.queue import InProcessQueue, NoQueue
-from biem.adapters.reasoner.desk import Limits
+from biem.adapters.rates import RedisRates
 from biem.adapters.reasoner.ledger import PostgresReasonerLedger
 from biem.adapters.redis import RedisHotStore
+from biem.adapters.reembed import PostgresEmbedders
 from biem.adapters.turns import PostgresTurns
-from biem.bootstrap.places import Servers
+from biem.bootstrap.places import Servers, broker_of
 from biem.config import Settings
 from biem.errors import StoreUnavailable
-from biem.ports import Clock, Embedder, JobQueue
+from biem.ports import Clock, Embedder, EmbedderInfo, JobQueue
 from biem.ports.reasoner import Reasoner
+from biem.ports.rerank import Reranker
 from biem.telemetry import Telemetry
 
 logger = logging.getLogger("biem")
@@ -36,7 +41,7 @@ logger = logging.getLogger("biem")
 _EMBEDDED_RETRY_S = 15.0
 """The embedded servers come back by themselves after a crash, so calls may wait for them."""
 _REMOTE_RETRY_S = 2.0
-_REDIS_TIMEOUT_S = 0.5
+REDIS_TIMEOUT_S = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +51,8 @@ class Stores:
     database: Database
     records: PostgresRecords
     turns: PostgresTurns
+    orbits: PostgresOrbits
+    core: PostgresCore
     life: PostgresLife
     links: PostgresLinks
     concepts: PostgresConcepts
@@ -56,11 +63,16 @@ class Stores:
     scopes: PostgresScopes
     exclusive: PostgresExclusive
     ledger: PostgresReasonerLedger
+    embedders: PostgresEmbedders
     hot: RedisHotStore
     canvas: RedisCanvas
     minds: RedisMinds
+    rates: RedisRates
+    aim: PostgresAim
+    headings: RedisHeadings
     index: MilvusIndex
     reasoner: Reasoner | None
+    reranker: Reranker | None
     queue: JobQueue
 
 
@@ -79,22 +91,19 @@ def open_stores(
     exclusive = PostgresExclusive(where.postgres_dsn)
     stack.callback(exclusive.close)
     records = PostgresRecords(database, clock=clock, decay_per_hour=decay, model=model, policies=policies)
-    hot = RedisHotStore(where.redis_url, timeout_s=_REDIS_TIMEOUT_S)
+    hot = RedisHotStore(where.redis_url, timeout_s=REDIS_TIMEOUT_S)
     stack.callback(hot.close)
     canvas = RedisCanvas(
-        where.redis_url, timeout_s=_REDIS_TIMEOUT_S, model=model, policy=policies.tiers, decay_per_hour=decay
+        where.redis_url, timeout_s=REDIS_TIMEOUT_S, model=model, policy=policies.tiers, decay_per_hour=decay
     )
     stack.callback(canvas.close)
-    minds = RedisMinds(where.redis_url, timeout_s=_REDIS_TIMEOUT_S)
+    minds = RedisMinds(where.redis_url, timeout_s=REDIS_TIMEOUT_S)
     stack.callback(minds.close)
-    index = MilvusIndex(
-        where.milvus_uri,
-        token=where.milvus_token,
-        prefix=settings.milvus_collection,
-        info=embedder.info,
-        index_type=settings.milvus_index,
-        timeout_s=policies.recall.search_timeout_s,
-    )
+    rates = RedisRates(where.redis_url, timeout_s=REDIS_TIMEOUT_S)
+    stack.callback(rates.close)
+    headings = RedisHeadings(where.redis_url, timeout_s=REDIS_TIMEOUT_S, model=model)
+    stack.callback(headings.close)
+    index = milvus_index(settings, where, embedder.info)
     stack.callback(index.close)
     try:
         index.open()
@@ -107,6 +116,8 @@ def open_stores(
         database=database,
         records=records,
         turns=PostgresTurns(database, clock=clock, decay_per_hour=decay, model=model, policies=policies),
+        orbits=PostgresOrbits(database, clock=clock, decay_per_hour=decay, model=model, policies=policies),
+        core=PostgresCore(database, clock=clock, decay_per_hour=decay, model=model, policies=policies),
         life=PostgresLife(database, clock=clock, decay_per_hour=decay, model=model, policies=policies),
         links=PostgresLinks(database),
         concepts=PostgresConcepts(database, model=model),
@@ -119,12 +130,37 @@ def open_stores(
         scopes=PostgresScopes(database),
         exclusive=exclusive,
         ledger=ledger,
+        embedders=PostgresEmbedders(database, clock=clock, decay_per_hour=decay, policies=policies),
         hot=hot,
         canvas=canvas,
         minds=minds,
+        rates=rates,
+        aim=PostgresAim(database, clock=clock, decay_per_hour=decay, model=model, policies=policies),
+        headings=headings,
         index=index,
         reasoner=_reasoner(settings, ledger, clock, telemetry, stack),
+        reranker=_reranker(settings, stack),
         queue=_queue(settings, where),
+    )
+
+
+def milvus_inspection(settings: Settings, where: Servers) -> MilvusInspection:
+    """What looks into all collections of ours; it connects when called."""
+    return MilvusInspection(
+        where.milvus_uri, token=where.milvus_token, prefix=settings.milvus_collection, ca=where.milvus_ca
+    )
+
+
+def milvus_index(settings: Settings, where: Servers, info: EmbedderInfo) -> MilvusIndex:
+    """The vector index of one embedder; it connects when called."""
+    return MilvusIndex(
+        where.milvus_uri,
+        token=where.milvus_token,
+        ca=where.milvus_ca,
+        prefix=settings.milvus_collection,
+        info=info,
+        index_type=settings.milvus_index,
+        timeout_s=settings.policies.recall.search_timeout_s,
     )
 
 
@@ -132,6 +168,12 @@ def _reasoner(
     settings: Settings, ledger: PostgresReasonerLedger, clock: Clock, telemetry: Telemetry, stack: ExitStack
 ) -> Reasoner | None:
     wanted = settings.reasoner
+    if not wanted.url.get_secret_value().strip():
+        return None
+    # An HTTP client and a JSON mender, for those who ask a model.
+    from biem.adapters import reasoner as reasoner_adapter
+    from biem.adapters.reasoner.desk import Limits
+
     built = reasoner_adapter.build(
         url=wanted.url.get_secret_value(),
         api_key=wanted.api_key.get_secret_value(),
@@ -153,6 +195,23 @@ def _reasoner(
     return built
 
 
+def _reranker(settings: Settings, stack: ExitStack) -> Reranker | None:
+    wanted = settings.reranker
+    if not wanted.provider:
+        return None
+    from biem.adapters import rerankers  # an HTTP client, or a model: for those who want one
+
+    built = rerankers.build(
+        wanted.provider,
+        model=wanted.model,
+        url=wanted.url.get_secret_value(),
+        api_key=wanted.api_key.get_secret_value(),
+        devices=wanted.devices,
+    )
+    stack.callback(built.close)
+    return built
+
+
 def _queue(settings: Settings, where: Servers) -> JobQueue:
     if settings.queue == "none":
         return NoQueue()
@@ -160,8 +219,3 @@ def _queue(settings: Settings, where: Servers) -> JobQueue:
         return CeleryQueue(broker_of(settings, where))
     encode = settings.encode
     return InProcessQueue(poll_s=encode.poll_s, backoff_s=encode.backoff_s, backoff_max_s=encode.backoff_max_s)
-
-
-def broker_of(settings: Settings, where: Servers) -> str:
-    """The URL of Celery's broker: the configured one, else the Redis."""
-    return settings.broker_url.get_secret_value() if settings.broker_url else broker_url(where.redis_url)

@@ -8,13 +8,16 @@ from collections.abc import Sequence
 from importlib.metadata import version as installed_version
 from io import TextIOWrapper
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from biem.cli import demo, life, local, memories, transcripts_import, upkeep
+from biem.cli import demo, life, local, memories, operations, transcripts_import, upkeep
 from biem.cli.output import INTERRUPTED, Output
 from biem.cli.session import Session, of
+
+if TYPE_CHECKING:
+    from biem.ports import Embedder
 
 _FLAGS = ("--json", "--verbose")
 _OPTIONS = ("--env-file", "--home", "--tenant", "--user", "--project")
@@ -23,7 +26,7 @@ _TERMINATED = 128 + signal.SIGTERM
 EPILOG = (
     "Exit codes: 0 done, 1 unexpected, 2 invalid input, 3 not found, 4 the ref is taken or the conflict decided, "
     "5 settings or schema, 6 a server is down, 7 a server is full, 8 the embedder is down, "
-    "9 the embedder answers another dimension, 130 interrupted."
+    "9 the embedder answers another dimension, 10 diagnose found faults, 130 interrupted."
 )
 
 app = typer.Typer(
@@ -53,7 +56,7 @@ def options(
     logging.basicConfig(format="biem: %(message)s")
     logging.getLogger("biem").setLevel(logging.INFO if verbose else logging.WARNING)
     out = Output(as_json, verbose)
-    context.obj = Session(out, env_file, home, tenant, user, project)
+    context.obj = Session(out, env_file, home, tenant, user, project, embedder=context.obj)
 
 
 def version(context: typer.Context) -> None:
@@ -76,7 +79,7 @@ app.command("related")(life.related)
 app.command("links")(life.links)
 app.command("facts")(life.facts)
 app.command("archive")(life.archive)
-app.command("restore")(life.restore)
+app.command("restore")(operations.restore)
 app.command("sleep")(life.sleep)
 app.command("import")(transcripts_import.import_files)
 app.command("stats")(upkeep.stats)
@@ -84,6 +87,10 @@ app.command("dead")(upkeep.dead)
 app.command("retry")(upkeep.retry)
 app.command("reindex")(upkeep.reindex)
 app.command("migrate")(upkeep.migrate)
+app.command("diagnose")(operations.diagnose)
+app.command("perf")(operations.perf)
+app.command("backup")(operations.backup)
+app.command("reembed")(operations.reembed)
 app.add_typer(local.app, name="local")
 app.command("demo")(demo.demo)
 app.command("version")(version)
@@ -107,11 +114,11 @@ def hoist(arguments: Sequence[str]) -> list[str]:
     return found + rest
 
 
-def run(arguments: Sequence[str]) -> int:
-    """Run one command line; returns the exit code."""
+def run(arguments: Sequence[str], embedder: "Embedder | None" = None) -> int:
+    """Run one command line; returns the exit code. A program that runs many can lend them an embedder it has loaded."""
     hoisted = hoist(arguments)
     try:
-        code = app(args=hoisted or ["--help"], prog_name="biem", standalone_mode=False)
+        code = app(args=hoisted or ["--help"], prog_name="biem", standalone_mode=False, obj=embedder)
         if code == INTERRUPTED:
             raise KeyboardInterrupt
         return code if isinstance(code, int) else 0

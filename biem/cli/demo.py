@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 from rich.text import Text
@@ -24,11 +24,13 @@ from biem.cli.demo_life import Life, live, show
 from biem.cli.output import Output, percentile, plain, shown_value
 from biem.cli.session import bootstrap, of
 from biem.cli.transcripts import Message, Reader
-from biem.config import Settings
 from biem.domain.node import Hits
 from biem.domain.scope import Scope
-from biem.engine.context import Context
 from biem.telemetry import Span
+
+if TYPE_CHECKING:
+    from biem.config import Settings
+    from biem.engine.context import Context
 
 DIALOGUE = Path(__file__).with_name("demo_dialogue.jsonl")
 QUESTIONS = (
@@ -108,7 +110,7 @@ def demo(context: typer.Context) -> None:
             bootstrap().local_down(settings)
 
 
-def _play(out: Output, settings: Settings, messages: Sequence[Message]) -> None:
+def _play(out: Output, settings: "Settings", messages: Sequence[Message]) -> None:
     story = Story()
     people = {message.item["speaker"] for message in messages} - {"assistant"}
     clock = StoryClock(messages[0].item["at"])
@@ -149,7 +151,7 @@ def _heading(out: Output, text: str) -> None:
     out.line(Text.assemble(("── ", "dim"), (text, "bold")))
 
 
-def _show_block(out: Output, title: str, remark: str, block: Context) -> None:
+def _show_block(out: Output, title: str, remark: str, block: "Context") -> None:
     _heading(out, title)
     out.line(f"   {remark}", "dim")
     out.line()
@@ -162,7 +164,7 @@ def _show_block(out: Output, title: str, remark: str, block: Context) -> None:
 
 
 def _end(
-    out: Output, memory: biem.Memory, story: Story, blocks: Sequence[tuple[str, str, Context]], life: Life
+    out: Output, memory: "biem.Memory", story: Story, blocks: Sequence[tuple[str, str, "Context"]], life: Life
 ) -> None:
     stats, timings = memory.stats(), story.timings()
     total = sum(story.seconds.values())
@@ -178,7 +180,11 @@ def _end(
 
 
 def _show_end(
-    out: Output, memory: biem.Memory, stats: Mapping[str, Any], timings: Mapping[str, Mapping[str, float]], total: float
+    out: Output,
+    memory: "biem.Memory",
+    stats: Mapping[str, Any],
+    timings: Mapping[str, Mapping[str, float]],
+    total: float,
 ) -> None:
     info = memory.embedder
     out.line()

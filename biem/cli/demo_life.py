@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 
@@ -11,7 +11,9 @@ from biem.cli.output import Output
 from biem.domain.concept import Recollection
 from biem.domain.conflict import Conflict
 from biem.domain.text import one_line
-from biem.engine.sleep import SleepReport
+
+if TYPE_CHECKING:
+    from biem.engine.sleep import SleepReport
 
 CHANGED = "Where does Daniel live?"
 REMINDS = "What about dinner at Daniel's?"
@@ -27,7 +29,7 @@ class Life:
     """The best answer to `CHANGED` as of now, and as of just before a rule superseded a memory; empty for none."""
     conflict: Conflict | None
     """What the rule found."""
-    night: SleepReport
+    night: "SleepReport"
     reminded: Sequence[Recollection]
 
     def document(self) -> dict[str, Any]:
@@ -41,7 +43,7 @@ class Life:
         }
 
 
-def live(memory: biem.Memory) -> Life:
+def live(memory: "biem.Memory") -> Life:
     """Look for it in a memory that was told a story."""
     decided = [item for item in memory.conflicts(status="resolved", limit=1_000) if item.decided_by == "rule"]
     hits = memory.recall(CHANGED, top_k=1)

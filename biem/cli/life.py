@@ -1,6 +1,6 @@
 """Commands about how memories live: feedback, sleep, conflicts and their decisions, facts, archive, related, links."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -10,10 +10,12 @@ from biem.cli.session import NO_WORKER, of
 from biem.domain.conflict import RESOLUTIONS, STATUSES, Conflict
 from biem.domain.node import parse_id
 from biem.domain.text import one_line
-from biem.engine.sleep import JobReport, SleepReport
 from biem.errors import BiemError, InvalidInput, NotFound
-from biem.memory import Memory
 from biem.telemetry import Span
+
+if TYPE_CHECKING:
+    from biem.engine.sleep import JobReport, SleepReport
+    from biem.memory import Memory
 
 _SHOWN_CHARS = 200
 _STDIN = "-"
@@ -183,13 +185,13 @@ def links(context: typer.Context, memory_id: Id) -> None:
         out.note("no links")
 
 
-def exit_code_of(job: JobReport) -> int:
+def exit_code_of(job: "JobReport") -> int:
     """That of the error which stopped a job."""
     kind = getattr(errors, job.reason.partition(":")[0], BiemError)
     return int(kind.exit_code)
 
 
-def _show_report(out: Output, report: SleepReport) -> None:
+def _show_report(out: Output, report: "SleepReport") -> None:
     rows = [
         (
             job.name,
@@ -229,7 +231,7 @@ def _show_conflict(out: Output, conflict: Conflict) -> None:
     )
 
 
-def _text(memory: Memory, node_id: str) -> str:
+def _text(memory: "Memory", node_id: str) -> str:
     """What a linked memory says; a concept says nothing."""
     try:
         return one_line(memory.get(node_id).text, _SHOWN_CHARS)

@@ -9,7 +9,9 @@ from biem.cli.output import Output, plain, read_stdin, shown_time
 from biem.cli.session import NO_WORKER, of
 from biem.cli.transcripts import parse_time
 from biem.domain.energy import indicator
+from biem.domain.formulas import PROFILES
 from biem.domain.node import KINDS, LAYERS, MODES, Hit, Hits, Node, Receipt
+from biem.domain.selection import SELECTIONS
 from biem.domain.text import one_line
 from biem.errors import InvalidInput, StoreUnavailable
 
@@ -76,6 +78,9 @@ def recall(
     as_of: Annotated[
         str | None, typer.Option("--as-of", metavar="TIME", help="What held at this ISO time; default: now.")
     ] = None,
+    profile: Annotated[str | None, typer.Option(help=f"Whose ranking: {', '.join(PROFILES)}.")] = None,
+    selection: Annotated[str | None, typer.Option(help=f"How to choose: {', '.join(SELECTIONS)}.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Draw the same again.")] = None,
     why: Annotated[bool, typer.Option("--why", help="Show every signal of every hit.")] = False,
 ) -> None:
     """Find the memories that matter for a query, best first."""
@@ -97,6 +102,9 @@ def recall(
             conversations=tuple(conversation or ()),
             tags=tuple(tag or ()),
             as_of=then,
+            profile=profile,
+            selection=selection,
+            seed=seed,
         )
     _note_degraded(out, hits)
     out.result(hits, lambda: _show_hits(out, hits, why=why))

@@ -48,7 +48,8 @@ def plain(value: object) -> Any:
     """`value` as JSON types: dataclasses by their fields, times in ISO 8601, numbers that JSON lacks as null."""
     if isinstance(value, Hits):
         hits = [{"rank": rank, **plain(hit)} for rank, hit in enumerate(value, start=1)]
-        return {"hits": hits, "degraded": list(value.degraded), "mode": value.mode}
+        drawn = {} if value.seed is None else {"selection": value.selection, "seed": value.seed}
+        return {"hits": hits, "degraded": list(value.degraded), "mode": value.mode, **drawn}
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         fields = {field.name: plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
         return fields | {"complete": value.complete} if isinstance(value, Receipt) else fields

@@ -6,14 +6,17 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 import biem
 from biem.cli.output import Output
-from biem.config import Settings, load_settings
 from biem.domain.scope import Scope
+
+if TYPE_CHECKING:  # loaded when a command needs them: `biem --help` needs neither settings nor a memory
+    from biem.config import Settings
+    from biem.ports import Embedder
 
 DEFAULT_ENV_FILE = Path(".env")
 NO_WORKER: dict[str, Any] = {"queue": "none", "close_timeout_s": 0.0}
@@ -30,25 +33,34 @@ class Session:
     tenant: str | None = None
     user: str | None = None
     project: str | None = None
+    embedder: "Embedder | None" = None
+    """In place of the configured one."""
     changes: dict[str, Any] = field(default_factory=dict)
     """Settings that a command needs to be different."""
 
-    def settings(self) -> Settings:
+    def settings(self) -> "Settings":
         """The environment over the env file (`--env-file`, else `.env` of this folder), under the options."""
         env_file = self.env_file or (DEFAULT_ENV_FILE if DEFAULT_ENV_FILE.is_file() else None)
         changes = self.changes | ({"home": self.home} if self.home else {})
-        return load_settings(env_file).model_copy(update=changes)
+        settings: Settings = import_module("biem.config").load_settings(env_file)
+        return settings.model_copy(update=changes)
 
-    def scope(self, settings: Settings) -> Scope:
+    def scope(self, settings: "Settings") -> Scope:
         """Whose memory it is, by options and settings."""
         names = {"tenant": self.tenant, "user": self.user, "project": self.project}
         return Scope(**{part: getattr(settings, part) if name is None else name for part, name in names.items()})
 
     @contextmanager
-    def memory(self) -> Iterator[biem.Memory]:
+    def memory(self) -> Iterator["biem.Memory"]:
         """The memory of the chosen scope, closed afterwards."""
         settings = self.settings()
-        with biem.connect(settings, scope=self.scope(settings)) as memory:
+        scope = self.scope(settings)
+        if self.embedder is None and settings.queue == "none":
+            # Without a worker, most commands embed nothing: the model is loaded by those that do.
+            opened = bootstrap().connect_late(settings, scope=scope)
+        else:
+            opened = biem.connect(settings, scope=scope, embedder=self.embedder)
+        with opened as memory:
             if self.out.verbose:
                 memory.telemetry.attach(
                     lambda span: self.out.note(f"{span.name} {span.duration_ms:.1f} ms {span.attributes or ''}")

@@ -6,7 +6,7 @@ What was imported is known by the messages' refs, which the database keeps: ther
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -15,7 +15,9 @@ from biem.cli.session import NO_WORKER, of
 from biem.cli.transcripts import BadLine, Message, Reader
 from biem.domain.node import new_id
 from biem.errors import InvalidInput
-from biem.memory import Memory
+
+if TYPE_CHECKING:
+    from biem.memory import Memory
 
 _BATCH = 500
 _LISTED = 10
@@ -28,7 +30,7 @@ _ID_TIME = len("018f3a5e-7c01")
 class Import:
     """One run: what was stored so far, and what could not be."""
 
-    memory: Memory
+    memory: "Memory"
     per_conversation: bool
     skip_bad: bool
     stored: int = 0
@@ -57,7 +59,7 @@ class Import:
         ticker.update(before + reader.size, self.stored)
         return reader.size
 
-    def scope_of(self, conversation: str) -> Memory:
+    def scope_of(self, conversation: str) -> "Memory":
         """Where a conversation goes."""
         return self.memory.scope(project=conversation or None) if self.per_conversation else self.memory
 

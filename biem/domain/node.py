@@ -6,6 +6,7 @@ import uuid
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from types import MappingProxyType
 from typing import Any, Literal, get_args
 
 from biem.domain.fields import Fields
@@ -127,12 +128,36 @@ class Hit:
 
 
 class Hits(list[Hit]):
-    """The answer of one recall, best first. `degraded` names what was down meanwhile; empty when all is well."""
+    """The answer of one recall, best first. `degraded` names what was down meanwhile; empty when all is well.
 
-    def __init__(self, hits: Iterable[Hit] = (), *, degraded: tuple[str, ...] = (), mode: str = "fast") -> None:
+    `selection` says how the hits were chosen; where they were drawn, the same `seed` draws the same of the same
+    memories. `channels` has the candidates of each kind in typed recall, best first. `confidence` in [0, 1] says how
+    sure it is that this memory knows the answer at all, and `grounds` on what that rests; `way` is "search", or "orbit"
+    where what was at hand answered without one.
+    """
+
+    def __init__(
+        self,
+        hits: Iterable[Hit] = (),
+        *,
+        degraded: tuple[str, ...] = (),
+        mode: str = "fast",
+        selection: str = "top_k",
+        seed: int | None = None,
+        channels: Mapping[str, tuple[str, ...]] = MappingProxyType({}),
+        confidence: float = 0.0,
+        grounds: Mapping[str, float] = MappingProxyType({}),
+        way: str = "search",
+    ) -> None:
         super().__init__(hits)
         self.degraded = degraded
         self.mode = mode
+        self.selection = selection
+        self.seed = seed
+        self.channels = channels
+        self.confidence = confidence
+        self.grounds = grounds
+        self.way = way
 
 
 @dataclass(frozen=True, slots=True)

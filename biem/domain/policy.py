@@ -2,9 +2,15 @@
 
 from dataclasses import dataclass, field
 
+from biem.domain.aim_policy import AimPolicy
 from biem.domain.concept_policy import ConceptPolicy
+from biem.domain.confidence_policy import ConfidenceWeights, OrbitPolicy
+from biem.domain.context_policy import ContextPolicy
+from biem.domain.formulas import FormulaPolicy, Profile
 from biem.domain.night_policy import ConsolidationPolicy, FeedbackPolicy, SleepPolicy
 from biem.domain.rank_policy import RankPolicy
+from biem.domain.rerank_policy import RerankPolicy
+from biem.domain.selection import Selection, TypedPolicy
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +34,8 @@ class WritePolicy:
     """Rows per transaction of `remember_many`: large enough to share one fsync, small enough to report progress."""
     future_days: int = 366
     """`at` may lie this far ahead (planned events, clocks that run fast)."""
+    max_per_minute: int = 0
+    """Memories that one scope may write a minute, over all processes; 0: any number. A loop must not fill the disk."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +59,10 @@ class EncodePolicy:
 class RecallPolicy:
     """How candidates are found and ranked."""
 
+    profile: Profile = "hybrid"
+    """Whose ranking: this package's own, or that of one of the designs (`biem.domain.formulas`)."""
+    selection: Selection = "top_k"
+    """The best hits, or drawn from more of them by score or by its square (C28)."""
     top_k: int = 10
     max_top_k: int = 1_000
     candidates_per_result: int = 3
@@ -80,17 +92,6 @@ class RecallPolicy:
     """A vector index that has not answered by then is treated as down for this call."""
     retry_down_s: float = 2.0
     """A server found down is not asked again for this long, so that one outage does not slow every call."""
-
-
-@dataclass(frozen=True, slots=True)
-class ContextPolicy:
-    """The block handed to the model (BIEM B56)."""
-
-    top_k: int = 5
-    item_chars: int = 200
-    entities: int = 5
-    budget_tokens: int = 1_000
-    """Room for the block; whole items only."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +150,8 @@ class RetentionPolicy:
     """Importance 4. Importance 5 and the layer `core` stay for ever."""
     long_term_days: float = 90.0
     """At least so long stays what was promoted to the layer `long_term` (M51)."""
+    access_factor: float = 2.0
+    """Each access multiplies by this the span of what stays shorter than long-term memory, up to that one's."""
     reason_factor: float = 1.5
     """A reason that says something prolongs by this."""
     useful_factor: float = 2.0
@@ -173,6 +176,8 @@ class RetentionPolicy:
             raise ValueError("days must be positive and rise with importance: noise, low, normal, high")
         if min(self.long_term_days, self.max_memories, self.batch, self.run_rows) <= 0 or not 0 < self.keep_share <= 1:
             raise ValueError("long_term_days, max_memories, batch and run_rows must be positive, keep_share at most 1")
+        if not 1 <= self.access_factor <= 10:
+            raise ValueError("access_factor is a number from 1 to 10")
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,7 +247,13 @@ class Policies:
     encode: EncodePolicy = EncodePolicy()
     recall: RecallPolicy = RecallPolicy()
     ranking: RankPolicy = field(default_factory=RankPolicy)
-    context: ContextPolicy = ContextPolicy()
+    confidence: ConfidenceWeights = field(default_factory=ConfidenceWeights)
+    orbit: OrbitPolicy = field(default_factory=OrbitPolicy)
+    aim: AimPolicy = field(default_factory=AimPolicy)
+    formulas: FormulaPolicy = field(default_factory=FormulaPolicy)
+    typed: TypedPolicy = field(default_factory=TypedPolicy)
+    rerank: RerankPolicy = field(default_factory=RerankPolicy)
+    context: ContextPolicy = field(default_factory=ContextPolicy)
     energy: EnergyPolicy = EnergyPolicy()
     tiers: TierPolicy = TierPolicy()
     retention: RetentionPolicy = RetentionPolicy()

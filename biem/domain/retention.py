@@ -23,7 +23,7 @@ def retention_days(
 ) -> float | None:
     """Days from the last touch until it may be archived; None for ever. Grows with importance, use and a good reason.
 
-    Each access doubles the span of what is forgotten sooner than long-term memory, up to long-term's span.
+    Each access prolongs the span of what is forgotten sooner than long-term memory, up to long-term's span.
     """
     if layer == "core" or importance >= 5:
         return None
@@ -31,7 +31,7 @@ def retention_days(
     if layer == "long_term":
         days = max(days, policy.long_term_days)
     elif days < policy.long_term_days:
-        days = min(policy.long_term_days, days * math.ldexp(1.0, min(access_count, 30)))
+        days = min(policy.long_term_days, days * policy.access_factor ** min(access_count, 30))
     if reason_quality(reason) > 0:
         days *= policy.reason_factor
     days *= 1.0 + policy.useful_factor * min(useful_count, policy.max_useful)

@@ -30,6 +30,8 @@ class Bag:
         texts_of = np.repeat(np.arange(self.size), lengths)
         pairs, self._counts = np.unique(texts_of * max(1, len(numbers)) + flat, return_counts=True)
         self._texts, self._words = np.divmod(pairs, max(1, len(numbers)))
+        self._sizes = np.bincount(self._texts, minlength=self.size)
+        self._starts = np.concatenate(([0], np.cumsum(self._sizes)))
         self.holders = np.bincount(self._words, minlength=len(numbers))
         """How many texts hold each word."""
 
@@ -61,18 +63,11 @@ class Bag:
         some = np.flatnonzero(held)
         return np.bincount(self._texts[some], held[some], minlength=self.size).astype(np.float64)
 
-    def likeness(self, texts: Indices) -> Numbers:
-        """Jaccard index of the word sets of each two of `texts`, in [0, 1]; 0 for two without words."""
-        place = np.full(self.size, -1, dtype=np.intp)
-        place[texts] = np.arange(len(texts))
-        row_of = place[self._texts]
-        rows, words = row_of[row_of >= 0], self._words[row_of >= 0]
-        shared = np.bincount(words, minlength=len(self.words)) > 1  # the others are common to no two texts
-        column = np.cumsum(shared) - 1
-        has = np.zeros((len(texts), int(shared.sum())), dtype=np.float32)
-        has[rows[shared[words]], column[words[shared[words]]]] = 1
-        common = (has @ has.T).astype(np.float64)
-        sizes = np.bincount(rows, minlength=len(texts))
-        np.fill_diagonal(common, sizes)
-        likeness: Numbers = common / np.maximum(sizes[:, None] + sizes[None, :] - common, 1)
+    def likeness(self, text: int) -> Numbers:
+        """Jaccard index of the word set of one text with that of each, in [0, 1]; 0 for two without words."""
+        own = self._words[self._starts[text] : self._starts[text + 1]]
+        held = np.zeros(len(self.words), dtype=bool)
+        held[own] = True
+        common = np.bincount(self._texts[held[self._words]], minlength=self.size).astype(np.float64)
+        likeness: Numbers = common / np.maximum(self._sizes[text] + self._sizes - common, 1)
         return likeness

@@ -102,7 +102,9 @@ class Hippocampus:
                 counts["snippets"] += self._concepts.used(scope, snippet, policy.uses_per_message)
                 counts["items"] += items
                 counts["links"] += links
-            counts["instant"] = self._build_instants(scope, now)
+            counts["instant"], items, links = self._build_instants(scope, now)
+            counts["items"] += items
+            counts["links"] += links
             span.add(**counts)
         return counts
 
@@ -116,14 +118,18 @@ class Hippocampus:
         name = f"build:{snippet.first_seq}-{snippet.last_seq}:{snippet.times}"
         return self._keep(scope, passages, name, now)
 
-    def _build_instants(self, scope: Scope, now: datetime) -> int:
+    def _build_instants(self, scope: Scope, now: datetime) -> tuple[int, int, int]:
+        """Of how many notes, and the items and links made of them."""
         before = now - timedelta(hours=self._policy.instant_age_h)
         due = self._instants.due(scope, before, self._policy.instant_rows)
+        items = links = 0
         for note in due:
-            self._keep(scope, [self._of_note(scope, note)], f"instant:{note.id}", now)
+            added, linked = self._keep(scope, [self._of_note(scope, note)], f"instant:{note.id}", now)
+            items += added
+            links += linked
         if due:
             self._instants.done(scope, [note.id for note in due], now)
-        return len(due)
+        return len(due), items, links
 
     def _of_note(self, scope: Scope, note: InstantMemory) -> list[Said]:
         source = (note.memory_id,)

@@ -86,7 +86,7 @@ class ConflictChecker:
             found = self._conflicts.peers(scope, sorted(ids), seqs, policy.around, policy.max_statement_chars)
             peers = {peer.id: peer for peer in found}
             nearest = self._nearest([item.node.id for item in statements], peers)
-            pairs = _pairs(nearest, peers)
+            pairs = _pairs(nearest, peers, self._policy.least_similarity)
             compared = (self._compare(peers[older], peers[newer], pairs[older, newer]) for older, newer in pairs)
             findings = self._worth_asking([finding for finding in compared if finding is not None])
             span.add(pairs=len(pairs), findings=len(findings))
@@ -100,8 +100,9 @@ class ConflictChecker:
         for key in ids:
             if key in peers:
                 similarities = self._embedder.similarity(peers[key].vector, vectors)
-                others = [n for n in np.argsort(-similarities, kind="stable") if keys[n] != key]
-                nearest[key] = [(keys[n], float(similarities[n])) for n in others[: self._policy.neighbours]]
+                best = np.argsort(-similarities, kind="stable")[: self._policy.neighbours + 1].tolist()
+                others = [(keys[n], float(similarities[n])) for n in best if keys[n] != key]
+                nearest[key] = others[: self._policy.neighbours]
         return nearest
 
     def _worth_asking(self, findings: Sequence[Finding]) -> list[Finding]:
@@ -119,7 +120,7 @@ class ConflictChecker:
     def _compare(self, older: Peer, newer: Peer, similarity: float) -> Finding | None:
         if _never_valid(older) or _never_valid(newer):
             return None
-        verdict = self._rules.compare(_statement(older), _statement(newer), similarity)
+        verdict = self._rules.compare(_statement(older), _statement(newer), similarity, least=self._least)
         if verdict is None or verdict.confidence < self._least:
             return None
         if verdict.kind == "duplicate" and "event" in (older.kind, newer.kind):
@@ -151,12 +152,14 @@ class ConflictChecker:
 
 
 def _pairs(
-    nearest: Mapping[str, Sequence[tuple[str, float]]], peers: Mapping[str, Peer]
+    nearest: Mapping[str, Sequence[tuple[str, float]]], peers: Mapping[str, Peer], least: float
 ) -> dict[tuple[str, str], float]:
-    """(older, newer) of each new memory and its nearest, each pair once, with their similarity."""
+    """(older, newer) of each new memory and its nearest of at least this similarity, each pair once, with it."""
     pairs: dict[tuple[str, str], float] = {}
     for key, others in nearest.items():
         for other, similarity in others:
+            if similarity < least:
+                break  # the nearest come first
             older, newer = sorted((peers[key], peers[other]), key=lambda peer: (peer.at, peer.write_seq))
             pairs[older.id, newer.id] = similarity
     return pairs

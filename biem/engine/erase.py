@@ -9,6 +9,7 @@ from biem.domain.scope import Scope
 from biem.engine.hotfeed import HotFeed
 from biem.errors import NotFound, StoreUnavailable
 from biem.ports import Clock, HotStore, Records, VectorIndex
+from biem.ports.aim import Headings
 from biem.ports.concepts import Minds
 from biem.ports.tiers import Canvas
 from biem.telemetry import Telemetry
@@ -26,6 +27,7 @@ class Eraser:
         feed: HotFeed,
         canvas: Canvas,
         minds: Minds,
+        headings: Headings,
         forgotten: Callable[[Scope], None],
         clock: Clock,
         policy: EncodePolicy,
@@ -37,6 +39,7 @@ class Eraser:
         self._feed = feed
         self._canvas = canvas
         self._minds = minds
+        self._headings = headings
         self._forgotten = forgotten
         self._clock = clock
         self._policy = policy
@@ -68,6 +71,9 @@ class Eraser:
                 ),
                 # What a conversation has on its mind holds texts, and does not say of which memories.
                 self._clear("redis.minds", lambda: self._minds.count(scope), lambda: self._minds.forget_scope(scope)),
+                self._clear(  # nor does the direction of a conversation say which memories it was made of
+                    "redis.headings", lambda: self._headings.count(scope), lambda: self._headings.forget_scope(scope)
+                ),
             ]
             if target is None:
                 self._forgotten(scope)

@@ -5,7 +5,7 @@ misses is made good by the sweep of the tiers.
 """
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from biem.domain.link import Moment
 from biem.domain.node import Node
@@ -18,6 +18,10 @@ from biem.ports import Vector
 from biem.telemetry import Telemetry
 
 Embedded = tuple[Node, Vector]
+Near = Mapping[str, Sequence[tuple[str, float]]]
+"""For each new memory the ids most like it with their similarity, nearest first."""
+Admit = Callable[[Scope, Sequence[Embedded], Near, Mapping[str, float]], frozenset[str]]
+"""Decides which of these memories of one scope are formed, knowing the surest conflict of each."""
 
 
 class Former:
@@ -27,41 +31,41 @@ class Former:
         self,
         *,
         checker: ConflictChecker,
+        admit: Admit,
         associations: Associations,
         tiers: Tiers,
         instants: InstantMaker,
         telemetry: Telemetry,
     ) -> None:
         self._checker = checker
+        self._admit = admit
         self._associations = associations
         self._tiers = tiers
         self._instants = instants
         self._telemetry = telemetry
 
     def relate(self, memories: Sequence[Embedded]) -> None:
-        """Notice what contradicts and link what belongs together; the embedding cache must hold the vectors."""
+        """Notice what contradicts, decide what is formed, and link that; the embedding cache must hold the vectors."""
         scopes: dict[Scope, list[Embedded]] = defaultdict(list)
         for node, vector in memories:
             scopes[node.scope].append((node, vector))
         with self._telemetry.span("biem.encode.relate", rows=len(memories)):
             for scope, part in scopes.items():
                 checked = self._checker.check(scope, [Fresh(node, vector) for node, vector in part])
-                self._associations.link_new(
-                    scope,
-                    [
-                        Linkable(
-                            Moment(node.id, node.at, node.write_seq, node.conversation), checked.near.get(node.id, ())
-                        )
-                        for node, _ in part
-                    ],
-                )
+                surest: dict[str, float] = {}
+                for conflict in checked.conflicts:
+                    surest[conflict.newer_id] = max(conflict.confidence, surest.get(conflict.newer_id, 0.0))
+                formed = self._admit(scope, part, checked.near, surest)
+                linkable = [
+                    Linkable(_moment(node), checked.near.get(node.id, ())) for node, _ in part if node.id in formed
+                ]
+                self._associations.link_new(scope, linkable)
 
     def settle(self, memories: Sequence[Embedded], hot: frozenset[str]) -> None:
         """Put the `hot` ones into the canvas and note what is worth it; a cache or model that is down is no error."""
         with self._telemetry.span("biem.encode.settle", rows=len(memories)):
             self._tiers.enter([(node, vector) for node, vector in memories if node.id in hot])
-            for node, _ in memories:
-                self._instants.create_and_store_memory(node)
+            self._instants.create_and_store_memories([node for node, _ in memories])
 
 
 def _moment(node: Node) -> Moment:

@@ -5,6 +5,8 @@ Building turns notes into concepts when they are half a day old.
 """
 
 import logging
+from collections import defaultdict
+from collections.abc import Sequence
 
 from biem.domain.concept_policy import ConceptPolicy
 from biem.domain.node import Node, new_id
@@ -42,17 +44,31 @@ class InstantMaker:
 
     def create_and_store_memory(self, node: Node) -> bool:
         """Note a message if it is worth it; whether it was. Never raises for a server or model that is down (H44)."""
-        if not (self._policy.enabled and self._policy.instant) or node.kind != "event" or not node.conversation:
-            return False
-        try:
-            if not self.if_need_build(node):
-                return False
-            text, keywords = self.build_memory(node)
-            note = InstantMemory(new_id(), node.id, node.conversation, text, keywords, self._clock.now())
-            return self._instants.add(node.scope, note)
-        except BiemError as error:
-            logger.warning("no instant memory of message %s: %s", node.id, error)
-            return False
+        return self.create_and_store_memories([node]) > 0
+
+    def create_and_store_memories(self, nodes: Sequence[Node]) -> int:
+        """The same for many; returns how many were noted. One transaction a scope, unless a model writes them."""
+        if self._reasoner is not None and len(nodes) > 1:  # what it wrote is kept before it is asked again
+            return sum(map(self.create_and_store_memories, ([node] for node in nodes)))
+        notes: dict[Scope, list[InstantMemory]] = defaultdict(list)
+        kept = 0
+        for node in nodes:
+            try:
+                if self._is_message(node) and self.if_need_build(node):
+                    text, keywords = self.build_memory(node)
+                    note = InstantMemory(new_id(), node.id, node.conversation, text, keywords, self._clock.now())
+                    notes[node.scope].append(note)
+            except BiemError as error:
+                logger.warning("no instant memory of message %s: %s", node.id, error)
+        for scope, part in notes.items():
+            try:
+                kept += self._instants.add_all(scope, part)
+            except BiemError as error:
+                logger.warning("no instant memories of %d messages: %s", len(part), error)
+        return kept
+
+    def _is_message(self, node: Node) -> bool:
+        return self._policy.enabled and self._policy.instant and node.kind == "event" and bool(node.conversation)
 
     def if_need_build(self, node: Node) -> bool:
         """Whether a message is worth a note: the model's exact "1" (H45) or, where it says nothing, the rule."""

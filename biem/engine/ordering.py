@@ -1,4 +1,4 @@
-"""What ranking cannot see in the turns themselves: their places in conversation, links, conflicts, what still holds."""
+"""What ranking cannot see in the turns: their places in conversation, links, conflicts, anchors, what still holds."""
 
 import math
 from collections.abc import Mapping
@@ -6,6 +6,7 @@ from datetime import datetime
 from itertools import pairwise
 
 from biem.domain.policy import RecallPolicy
+from biem.engine.aim.anchors import NO_ANCHORS, Anchoring
 from biem.engine.bag import Numbers
 from biem.engine.pool import Candidate
 from biem.engine.search import Found
@@ -21,12 +22,19 @@ class Ordering:
     """The candidates of one query, and what changes their scores beside the signals of the ranking."""
 
     def __init__(
-        self, turns: Turns, found: Found, conflicts: Mapping[str, float], policy: RecallPolicy, now: datetime
+        self,
+        turns: Turns,
+        found: Found,
+        conflicts: Mapping[str, float],
+        policy: RecallPolicy,
+        now: datetime,
+        anchors: Anchoring = NO_ANCHORS,
     ) -> None:
         """`now`: when a memory must hold to count as current."""
         self._turns = turns.by_id
         self._found = found
         self._conflicts = conflicts
+        self._anchors = anchors
         self._policy = policy
         self._now = now
         self._why: dict[str, dict[str, float | str]] = {}
@@ -47,12 +55,13 @@ class Ordering:
         ]
 
     def adjusted(self, scores: Numbers) -> Numbers:
-        """Scores with links, conflicts and validity; what replaced a memory inherits that memory's score."""
+        """Scores with links, conflicts, anchors and validity; what replaced a memory inherits that memory's score."""
         policy, scores = self._policy, scores.copy()
         place = {one.id: index for index, one in enumerate(self.candidates)}
         for name, weight, values in (
             ("activation", policy.activation_weight, self._found.activation),
             ("conflict", -policy.conflict_penalty, self._conflicts),
+            ("anchor", 1.0, self._anchors.gains),
         ):
             for key, value in values.items():
                 if key in place and weight * value:
@@ -76,9 +85,16 @@ class Ordering:
         return scores
 
     def is_answer(self, index: int) -> bool:
-        """Whether a candidate may be answered with: it meets the conditions, and it is no fact that holds no more."""
+        """Whether a candidate may be answered with.
+
+        It meets the conditions, says no other value than the one asked for, and is no fact that holds no more.
+        """
         turn = self._turns[self.candidates[index].id]
-        return turn.matches and not (turn.kind != "event" and self._has_lapsed(turn.id))
+        return (
+            turn.matches
+            and turn.id not in self._anchors.dropped
+            and not (turn.kind != "event" and self._has_lapsed(turn.id))
+        )
 
     def why(self, key: str) -> Mapping[str, float | str]:
         """What changed the score of a candidate."""

@@ -58,12 +58,11 @@ class Pool:
         if not self.known.any():
             return np.zeros((self.size, dimension), dtype=np.float32)
         zero = np.zeros(dimension, dtype=np.float32)
-        return np.stack(
-            [
-                one.vector if known and one.vector is not None else zero
-                for one, known in zip(self.candidates, self.known.tolist(), strict=True)
-            ]
-        )
+        rows = [
+            one.vector if known and one.vector is not None else zero
+            for one, known in zip(self.candidates, self.known.tolist(), strict=True)
+        ]
+        return np.concatenate(rows, dtype=np.float32).reshape(self.size, dimension)
 
     def moved(self, values: Numbers, offset: int) -> Numbers:
         """The values of the turns so many places on in the same session, 0 where the pool has none."""
@@ -73,7 +72,10 @@ class Pool:
     def moved_vectors(self, offset: int) -> Vectors:
         """The same for the rows of `vectors`."""
         index = self.beside[offset]
-        return np.where((index >= 0)[:, None], self.vectors[index], np.float32(0))
+        held = np.flatnonzero(index >= 0)
+        out = np.zeros_like(self.vectors)
+        out[held] = self.vectors[index[held]]
+        return out
 
 
 def _fits(vector: Vector | None, dimension: int | None) -> bool:
@@ -82,18 +84,23 @@ def _fits(vector: Vector | None, dimension: int | None) -> bool:
 
 def _without_name(lexemes: Sequence[str], name: Sequence[str]) -> Sequence[str]:
     """What was said, without who said it: otherwise a name in the query finds all that this speaker ever said."""
-    return lexemes[len(name) :] if name and list(lexemes[: len(name)]) == list(name) else lexemes
+    if not name or not lexemes or lexemes[0] != name[0]:
+        return lexemes
+    return lexemes[len(name) :] if list(lexemes[: len(name)]) == list(name) else lexemes
 
 
 def _sessions(candidates: Sequence[Candidate], gap_s: float) -> Indices:
     """A number for each session: a conversation, cut at long pauses if wanted."""
+    if gap_s <= 0:
+        numbers = {name: number for number, name in enumerate(dict.fromkeys(one.conversation for one in candidates))}
+        return np.array([numbers[one.conversation] for one in candidates], dtype=np.intp)
     out = np.zeros(len(candidates), dtype=np.intp)
     latest: dict[str, tuple[datetime, int]] = {}
     count = 0
     for index in sorted(range(len(candidates)), key=lambda i: candidates[i].seq):
         one = candidates[index]
         before = latest.get(one.conversation)
-        if before is None or (gap_s > 0 and (one.at - before[0]).total_seconds() > gap_s):
+        if before is None or (one.at - before[0]).total_seconds() > gap_s:
             number = count
             count += 1
         else:
@@ -105,9 +112,16 @@ def _sessions(candidates: Sequence[Candidate], gap_s: float) -> Indices:
 
 def _beside(candidates: Sequence[Candidate], session: Indices) -> dict[int, Indices]:
     """For each offset the index of the turn that many places on in the same session, or -1."""
-    places = list(zip(session.tolist(), (one.seq for one in candidates), strict=True))
-    at = {place: index for index, place in enumerate(places)}
-    return {
-        offset: np.array([at.get((number, seq + offset), -1) for number, seq in places], dtype=np.intp)
-        for offset in OFFSETS
-    }
+    if not candidates:
+        return {offset: np.zeros(0, dtype=np.intp) for offset in OFFSETS}
+    seq = np.array([one.seq for one in candidates], dtype=np.int64)
+    seq -= seq.min()
+    places = session * (int(seq.max()) + 2 * max(OFFSETS) + 1) + seq + max(OFFSETS)  # sessions never touch
+    order = np.argsort(places, kind="stable")
+    ranked = places[order]
+    out: dict[int, Indices] = {}
+    for offset in OFFSETS:
+        near = np.searchsorted(ranked, places + offset)
+        near[near == len(ranked)] = 0
+        out[offset] = np.where(ranked[near] == places + offset, order[near], -1)
+    return out

@@ -10,6 +10,7 @@ repetition. Pure functions of their arguments, thread-safe; equal scores keep th
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
+from typing import Protocol
 
 import numpy as np
 
@@ -37,6 +38,22 @@ class Ranked:
         """What each signal added to the score of a candidate; signals without effect are left out."""
         parts = (self.signals[index] * self.weights).tolist()
         return {name: part for name, part in zip(NAMES, parts, strict=True) if abs(part) > 1e-6}
+
+
+class Order(Protocol):
+    """Anything that orders a pool as `rank` does."""
+
+    def __call__(
+        self,
+        query: Query,
+        candidates: Sequence[Candidate],
+        names: Mapping[str, Sequence[str]],
+        policy: RankPolicy,
+        count: int = 20,
+        *,
+        adjust: Callable[[Numbers], Numbers] | None = None,
+    ) -> Ranked:
+        """See `rank`."""
 
 
 def rank(
@@ -73,7 +90,6 @@ def distinct(scores: Numbers, bag: Bag, served: Numbers, policy: RankPolicy, cou
     order = np.argsort(-scores, kind="stable")
     head, tail = order[: policy.depth], order[policy.depth :]
     value = scores[head]
-    over = np.maximum(bag.likeness(head) - policy.repeat_from, 0.0) / (1 - policy.repeat_from)
     share = served[:, head] ** policy.balance_power
     share = share / np.maximum(share.sum(axis=0), 1e-9)
     got = np.zeros(len(share))
@@ -83,7 +99,8 @@ def distinct(scores: Numbers, bag: Bag, served: Numbers, policy: RankPolicy, cou
         best = int(np.argmax(shown))
         picked.append(best)
         got += share[:, best]
-        value = value - policy.repeat * over[best]
+        over = np.maximum(bag.likeness(int(head[best]))[head] - policy.repeat_from, 0.0) / (1 - policy.repeat_from)
+        value = value - policy.repeat * over
         value[best] = -np.inf
     left = np.flatnonzero(np.isfinite(value))
     rest = left[np.argsort(-value[left], kind="stable")]

@@ -5,24 +5,31 @@
 
 One round trip reads the pool, one more the live state of the best (architecture D4–D6). What no longer holds speaks for
 what replaced it: the newer inherits its score. A replaced fact is left out, a replaced message stays findable, below.
+A question that names its session is first put to what is at hand (engine.orbit); a sure answer needs no search.
 """
 
 import logging
 import math
 from collections.abc import Mapping, Sequence
+from concurrent.futures import Future
 
-from biem.domain.node import MODES, Hit, Hits
+from biem.domain.confidence_policy import ConfidenceWeights, OrbitPolicy
+from biem.domain.node import Hit, Hits
 from biem.domain.policy import RecallPolicy
 from biem.domain.rank_policy import RankPolicy
 from biem.domain.scope import Scope
-from biem.domain.text import require_clean
-from biem.engine.ordering import Ordering
-from biem.engine.question import Query, Sentence, is_asked, sentences_of
-from biem.engine.ranking import Ranked, rank
+from biem.engine.aim.anchors import Anchoring, Anchors
+from biem.engine.answer import Answer, Answerer, Asked
+from biem.engine.confidence import confidence
+from biem.engine.orbit import Orbit, Orbits
+from biem.engine.profiles import ProfileRecaller
+from biem.engine.ranking import Order, rank
+from biem.engine.request import Request, checked
+from biem.engine.rerank import HYBRID, Choice, Chooser
 from biem.engine.search import Found, Searcher
 from biem.engine.tiers import Tiers
-from biem.errors import BiemError, InvalidInput
-from biem.ports import Analyzer, Clock, Filter, Records
+from biem.errors import BiemError
+from biem.ports import Analyzer, Clock, Embedder, Filter, Records
 from biem.ports.conflicts import Conflicts
 from biem.ports.turns import TurnReader, Turns
 from biem.telemetry import Telemetry
@@ -31,8 +38,10 @@ logger = logging.getLogger("biem.recall")
 
 _PLAIN, _SCALE = 4.0, 2.0
 """Where a ranking score becomes 0.5, and its spread: on the dev dialogues the best hit of a question reaches 5–12."""
-_SPARE = 10
-"""Memories looked at beyond those wanted: some may have been erased a moment ago."""
+_TOLD = 10
+"""The best answers are taken at hand, at least so many, however few were wanted."""
+_AT_HAND = 3
+"""Candidates at hand for each result wanted, at least: otherwise a search finds more."""
 
 
 class Recaller:
@@ -44,88 +53,139 @@ class Recaller:
         records: Records,
         turns: TurnReader,
         conflicts: Conflicts,
+        anchors: Anchors,
         searcher: Searcher,
+        orbits: Orbits,
         tiers: Tiers,
         analyzer: Analyzer,
+        embedder: Embedder,
         clock: Clock,
         policy: RecallPolicy,
         ranking: RankPolicy,
+        weights: ConfidenceWeights,
+        orbit: OrbitPolicy,
+        profiles: ProfileRecaller,
+        chooser: Chooser,
         telemetry: Telemetry,
     ) -> None:
         self._records = records
-        self._turns = turns
+        self.turns = turns
+        """Reads the pool; a benchmark may put itself between."""
+        self.order: Order = rank
+        """Puts a pool in order; a benchmark may put itself between."""
         self._conflicts = conflicts
+        self._anchors = anchors
         self._searcher = searcher
+        self._orbits = orbits
         self._tiers = tiers
-        self._analyzer = analyzer
+        self._answerer = Answerer(analyzer, embedder.similarity, policy, ranking)
+        self._embedder = embedder
         self._clock = clock
         self._policy = policy
-        self._ranking = ranking
+        self._weights = weights
+        self._orbit = orbit
+        self._profiles = profiles
+        self._chooser = chooser
         self._telemetry = telemetry
 
-    def recall(self, scope: Scope, query: str, *, top_k: int, mode: str, where: Filter) -> Hits:
-        """The best `top_k` memories for a query, best first; see `Hits`."""
-        text = self._require(query, top_k, mode)
-        strict = mode == "strict" or (mode == "auto" and self._asks_for_originals(text))
+    def recall(
+        self,
+        scope: Scope,
+        query: str,
+        *,
+        top_k: int,
+        mode: str,
+        where: Filter,
+        session: str = "",
+        min_confidence: float = 0.0,
+        choice: Choice = HYBRID,
+    ) -> Hits:
+        """The best `top_k` memories for a query, best first; see `Hits`.
+
+        None below `min_confidence`. With `session`, what this session has at hand may answer instead of a search.
+        """
+        request = checked(
+            scope,
+            query,
+            top_k=top_k,
+            mode=mode,
+            where=where,
+            session=session,
+            min_confidence=min_confidence,
+            policy=self._policy,
+        )
+        text, strict = request.text, request.strict
         with self._telemetry.span("biem.recall", top_k=top_k) as span:
-            lexemes = list(dict.fromkeys(self._analyzer.lexemes(text)))
-            parts = sentences_of(text, lambda part: len(set(self._analyzer.lexemes(part))))
-            limit = max(self._policy.min_candidates, self._policy.candidates_per_result * top_k)
-            with self._telemetry.span("biem.recall.search"):
-                found = self._searcher.search(scope, text, parts, lexemes, limit, where)
-            with self._telemetry.span("biem.recall.live"):
-                turns, conflicts = self._around(scope, lexemes, found, where)
-            with self._telemetry.span("biem.recall.rank", pool=len(turns.by_id)):
-                ordering = Ordering(turns, found, conflicts, self._policy, where.as_of or self._clock.now())
-                speakers = {turn.speaker for turn in turns.by_id.values()}
-                names = {speaker: self._analyzer.lexemes(speaker) for speaker in speakers}
-                vectors = found.sentences or [None] * len(parts)
-                sentences = [
-                    Sentence(self._analyzer.lexemes(part), vector, is_asked(part))
-                    for part, vector in zip(parts, vectors, strict=True)
-                ]
-                question = Query(text, lexemes, found.vector, sentences)
-                ranked = rank(
-                    question, ordering.candidates, names, self._ranking, top_k + _SPARE, adjust=ordering.adjusted
+            if choice.profile != HYBRID.profile:
+                hits = self._profiles.recall(
+                    scope, text, choice, top_k=top_k, strict=strict, where=where, session=session
                 )
-            with self._telemetry.span("biem.recall.read"):
-                hits = self._read(scope, ordering, ranked, found, top_k, where, strict)
-            span.add(hits=len(hits), degraded=",".join(found.degraded))
+            else:
+                hits = self._by_hybrid(request.of(self._chooser.wanted(choice, top_k)))
+                hits = self._chooser.choose(text, hits, choice, top_k)
+            span.add(hits=len(hits), degraded=",".join(hits.degraded), way=hits.way, confidence=hits.confidence)
         if hits:
             self._searcher.submit(self._count_access, scope, [hit.node.id for hit in hits])
-        return Hits(hits, degraded=tuple(found.degraded), mode="strict" if strict else "fast")
+        return hits
 
     def close(self) -> None:
         """Finish counting accesses; a second call does nothing."""
         self._searcher.close()
 
-    def _require(self, query: str, top_k: int, mode: str) -> str:
-        if not isinstance(query, str) or not query.strip():
-            raise InvalidInput("the query is empty; ask for something")
-        require_clean(query, "the query")
-        if isinstance(top_k, bool) or not isinstance(top_k, int) or not 1 <= top_k <= self._policy.max_top_k:
-            raise InvalidInput(f"top_k must be a whole number from 1 to {self._policy.max_top_k}, not {top_k!r}")
-        if mode not in MODES:
-            raise InvalidInput(f"mode {mode!r} is unknown; choose one of {', '.join(MODES)}")
-        return query[: self._policy.max_query_chars]
+    def _by_hybrid(self, request: Request) -> Hits:
+        """This package's own ranking: of what is at hand where that is sure, else of what searches find."""
+        orbit = self._orbits.of(request.scope, request.session) if request.follows else None
+        news = None if orbit is None else self._searcher.submit(self._orbits.with_news, request.scope, orbit)
+        asked = self._answerer.asked(request.text)
+        hits = None if orbit is None or news is None else self._from_orbit(request, asked, orbit, news)
+        return self._from_search(request, asked) if hits is None else hits
 
-    def _asks_for_originals(self, query: str) -> bool:
-        lowered = query.lower()
-        return any(word in lowered for word in self._policy.strict_words)
+    # -- searching --------------------------------------------------------------------------------------------------
+
+    def _from_search(self, request: Request, asked: Asked) -> Hits:
+        scope, top_k, where = request.scope, request.top_k, request.where
+        limit = max(self._policy.min_candidates, self._policy.candidates_per_result * top_k)
+        with self._telemetry.span("biem.recall.search"):
+            found = self._searcher.search(scope, asked.text, asked.parts, asked.lexemes, limit, where)
+        led_to = sorted(found.activation, key=lambda key: (-found.activation[key], key))
+        with self._telemetry.span("biem.recall.live"):
+            turns, conflicts = self._around(scope, asked.lexemes, found, led_to[: self._policy.activated], where)
+            anchors = self._anchored(scope, asked, turns)
+        with self._telemetry.span("biem.recall.rank", pool=len(turns.by_id)):
+            now = where.as_of or self._clock.now()
+            answer = self._answerer.answer(
+                asked, turns, found, conflicts, now=now, top_k=top_k, order=self.order, anchors=anchors
+            )
+        sure = confidence(answer.grounds, self._weights)
+        hits: list[Hit] = []
+        if sure >= request.least:
+            with self._telemetry.span("biem.recall.read"):
+                hits, _ = self._read(request, answer, "search")
+        if hits and request.follows:
+            told = [answer.ordering.candidates[place].id for place in answer.places(top_k)]
+            self._searcher.submit(
+                self._orbits.gather, scope, request.session, told[: max(_TOLD, top_k)], led_to, self._open_conflicts
+            )
+        mode = "strict" if request.strict else "fast"
+        return Hits(hits, degraded=tuple(found.degraded), mode=mode, confidence=sure, grounds=answer.grounds)
 
     def _around(
-        self, scope: Scope, lexemes: Sequence[str], found: Found, where: Filter
+        self, scope: Scope, lexemes: Sequence[str], found: Found, led_to: Sequence[str], where: Filter
     ) -> tuple[Turns, Mapping[str, float]]:
         """What the searches found with its surroundings, and which of it is in an open conflict."""
         asked = set(lexemes)
-        led_to = sorted(found.activation, key=lambda key: (-found.activation[key], key))[: self._policy.activated]
         shared = {entry.id: len(asked & set(entry.lexemes.split())) for entry in found.hot}
         hot = sorted((key for key in shared if shared[key]), key=lambda key: (-shared[key], key))
         hot = hot[: self._policy.hot_matches]
         ids = list(dict.fromkeys([*found.dense, *found.words, *found.text, *led_to, *hot]))
         conflicts = self._searcher.submit(self._open_conflicts, scope, ids)
-        turns = self._turns.around(scope.readable, ids, lexemes, where, pending_limit=self._policy.pending_scan)
+        turns = self.turns.around(scope.readable, ids, lexemes, where, pending_limit=self._policy.pending_scan)
         return turns, conflicts.result()
+
+    def _anchored(self, scope: Scope, asked: Asked, turns: Turns) -> Anchoring:
+        """What the query pins down makes of what may be told: facts that hold no more have no say."""
+        ids = [key for key, turn in turns.by_id.items() if turn.matches and turn.valid_to is None]
+        return self._anchors.of(scope, asked.text, ids)
 
     def _open_conflicts(self, scope: Scope, ids: Sequence[str]) -> Mapping[str, float]:
         try:
@@ -134,35 +194,78 @@ class Recaller:
             logger.warning("recall does not know of conflicts: %s", error)
             return {}
 
-    def _read(
-        self,
-        scope: Scope,
-        ordering: Ordering,
-        ranked: Ranked,
-        found: Found,
-        top_k: int,
-        where: Filter,
-        strict: bool,
-    ) -> list[Hit]:
-        """The best as they are now, with their originals where asked for."""
-        chosen = [place for place in ranked.order if ordering.is_answer(place)][: top_k + _SPARE]
-        ids = [ordering.candidates[place].id for place in chosen]
-        live = self._records.candidates(scope.readable, ids, (), where, pending_limit=0, evidence=strict)
+    # -- what is at hand --------------------------------------------------------------------------------------------
+
+    def _from_orbit(self, request: Request, asked: Asked, orbit: Orbit, news: "Future[Turns | None]") -> Hits | None:
+        """The answer of what is at hand and what was written since; None where a search may know better."""
+        scope, top_k = request.scope, request.top_k
+        with self._telemetry.span("biem.recall.orbit") as span:
+            found = self._embedded(asked)
+            turns = news.result()
+            if found is None or turns is None or len(turns.by_id) < _AT_HAND * top_k:
+                return None
+            answer = self._answerer.answer(
+                asked,
+                turns,
+                found,
+                orbit.conflicts,
+                now=self._clock.now(),
+                top_k=top_k,
+                order=self.order,
+                anchors=self._anchored(scope, asked, turns),
+            )
+            grounds, sure = orbit.grounds(answer, asked), confidence(answer.grounds, self._weights)
+            enough = confidence(grounds, self._orbit.weights)
+            span.add(pool=len(turns.by_id), enough=enough)
+            follows = grounds["talk"] >= self._orbit.least_talk
+            if not follows or enough < self._orbit.min_confidence or sure < request.least:
+                return None
+            hits, changed = self._read(request, answer, "orbit")
+            if changed or len(hits) < top_k:
+                return None
+        return Hits(hits, confidence=sure, grounds=grounds, way="orbit")
+
+    def _embedded(self, asked: Asked) -> Found | None:
+        """The vectors of a query; None while the embedder is down: the search will find that out, too."""
+        with self._telemetry.span("biem.recall.embed"):
+            try:
+                vectors = self._embedder.embed(asked.texts, "query")
+            except BiemError:
+                return None
+        return Found(vector=vectors[0], sentences=list(vectors[1:]))
+
+    # -- telling ----------------------------------------------------------------------------------------------------
+
+    def _read(self, request: Request, answer: Answer, way: str) -> tuple[list[Hit], bool]:
+        """The best as they are now, with their originals where asked for; and whether any differs from what was ranked.
+
+        Differing means that it is gone, or holds otherwise than the ranking thought.
+        """
+        ordering, ranked, found = answer.ordering, answer.ranked, answer.found
+        places = answer.places(request.top_k)
+        if way == "orbit":  # when one of these is gone, a search answers: no others are needed
+            places = places[: request.top_k]
+        ids = [ordering.candidates[place].id for place in places]
+        live = self._records.candidates(
+            request.scope.readable, ids, (), request.where, pending_limit=0, evidence=request.strict
+        )
         hits: list[Hit] = []
-        ceiling = 1.0
-        for place, key in zip(chosen, ids, strict=True):
-            node = live.nodes.get(key)
+        ceiling, changed = 1.0, False
+        for place, key in zip(places, ids, strict=True):
+            node, turn = live.nodes.get(key), answer.turns[key]
             if node is None:  # erased or archived a moment ago
+                changed = True
                 continue
+            changed |= (node.valid_to, node.superseded_by) != (turn.valid_to, turn.superseded_by)
             ceiling = min(ceiling, _share(float(ranked.scores[place])))
             why: dict[str, float | str] = {**ranked.why(place), **ordering.why(key)}
             if key in found.dense:
                 why["dense"] = found.dense[key]
-            why |= {"energy": node.energy, "status": node.status}
+            why |= {"energy": node.energy, "status": node.status, "way": way}
             hits.append(Hit(node, ceiling, why, live.evidence.get(key)))
-            if len(hits) == top_k:
+            if len(hits) == request.top_k:
                 break
-        return hits
+        return hits, changed
 
     def _count_access(self, scope: Scope, ids: Sequence[str]) -> None:
         try:

@@ -67,16 +67,20 @@ class Reminder:
 
         With a language model and `keywords="precise"` costs one call of it, within its limit for replies.
         """
+        return self.drawn(scope, text, self._random)
+
+    def drawn(self, scope: Scope, text: str, random: Random | None) -> list[Recollection]:
+        """As `related`, with the concepts drawn by this `random` (C28); None: the best ones, whatever the policy."""
         if not self._policy.enabled or not text.strip():
             return []
         said = text[:_MOST_CHARS]
-        return self._recollect(scope, self.keywords(scope, said), said)
+        return self._recollect(scope, self.keywords(scope, said), said, random)
 
     def from_topics(self, scope: Scope, keywords: Sequence[str]) -> list[Recollection]:
         """As `related`, from keywords; what is most like them is chosen (H39). Never asks a language model."""
         if not self._policy.enabled or not keywords:
             return []
-        return self._recollect(scope, keywords, " ".join(keywords))
+        return self._recollect(scope, keywords, " ".join(keywords), self._random)
 
     def living(self, scope: Scope, running: Sequence[Running]) -> tuple[Running, ...]:
         """Those whose sources are all there still, and not all archived: nothing erased is shown from a copy (D8)."""
@@ -96,7 +100,7 @@ class Reminder:
                 return found
         return self._analyzer.keywords(text, self._policy.fast_keywords)
 
-    def _recollect(self, scope: Scope, keywords: Sequence[str], like: str) -> list[Recollection]:
+    def _recollect(self, scope: Scope, keywords: Sequence[str], like: str, random: Random | None) -> list[Recollection]:
         policy, scopes, now = self._policy, scope.readable, self._clock.now()
         with self._telemetry.span("biem.concepts.related", keywords=len(keywords)) as span:
             wanted = {self._topics.named(owner, word).id for owner in scopes for word in keywords}
@@ -106,7 +110,7 @@ class Reminder:
             active = self._spread(scope, seeds)
             nearest = sorted(active, key=lambda node: (-active[node], node))[:_MOST_ACTIVE]
             found = {concept.id: concept for concept in self._concepts.find(scopes, nearest, now) if concept.items}
-            order = choose({key: active[key] for key in found}, _MOST_CHOSEN * policy.max_memory_num, self._random)
+            order = choose({key: active[key] for key in found}, _MOST_CHOSEN * policy.max_memory_num, random)
             items = self._concepts.items(scopes, order, policy.items_per_concept, self._fading, now)
             picked, recalled = self._pick(order, items, like)
             self._access(scopes, {*seeds, *(item.concept for item in picked)}, recalled)

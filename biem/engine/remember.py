@@ -6,9 +6,10 @@ transaction of Records (architecture D2). All else is a projection and may fail 
 
 import hashlib
 import json
+import logging
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from datetime import datetime
 from typing import Any
 
@@ -18,9 +19,12 @@ from biem.domain.policy import WritePolicy
 from biem.domain.scope import Scope
 from biem.domain.text import cut_bytes, require_clean
 from biem.engine.hotfeed import HotFeed
-from biem.errors import InvalidInput
+from biem.errors import InvalidInput, RateLimited, StoreUnavailable
 from biem.ports import Analyzer, Clock, HotEntry, JobQueue, Records, Write
+from biem.ports.rates import Rates
 from biem.telemetry import Telemetry
+
+logger = logging.getLogger("biem.remember")
 
 _CHAT_SOURCES = ("user", "assistant")
 _ARGUMENTS = tuple(field.name for field in fields(Draft))
@@ -39,6 +43,7 @@ class Writer:
         clock: Clock,
         policy: WritePolicy,
         telemetry: Telemetry,
+        rates: Rates | None = None,
     ) -> None:
         self._records = records
         self._hot = hot
@@ -47,11 +52,14 @@ class Writer:
         self._clock = clock
         self._policy = policy
         self._telemetry = telemetry
+        self._rates = rates
 
     def remember(self, scope: Scope, text: str, **details: Any) -> str:
         """Acknowledge one memory; returns its id, or the id of the memory that this one already is."""
         with self._telemetry.span("biem.remember"):
-            return self._commit(scope, [self._write(text, details)])[0]
+            write = self._write(text, details)
+            self._admit(scope, 1)
+            return self._commit(scope, [write])[0]
 
     def remember_many(
         self, scope: Scope, items: Iterable[Mapping[str, Any]], on_progress: Callable[[int], None] | None
@@ -66,15 +74,39 @@ class Writer:
             except InvalidInput as error:
                 raise type(error)(f"item {position}: {error}; {len(ids)} items before it are stored") from None
             if len(batch) == self._policy.bulk_rows:
+                self._admit(scope, len(batch), stored=len(ids))
                 ids += self._commit(scope, batch)
                 batch = []
                 if on_progress:
                     on_progress(len(ids))
         if batch:
+            self._admit(scope, len(batch), stored=len(ids))
             ids += self._commit(scope, batch)
             if on_progress:
                 on_progress(len(ids))
         return ids
+
+    def remember_as(self, scope: Scope, memory_id: str, text: str, **details: Any) -> str:
+        """As `remember`, for a new memory whose id is known before; repeated with the same id it changes nothing."""
+        return self._commit(scope, [replace(self._write(text, details), id=memory_id)])[0]
+
+    def _admit(self, scope: Scope, writes: int, *, stored: int = 0) -> None:
+        """Keep a scope within its rate, where one is set; without the server that counts, writing goes on."""
+        allowed = self._policy.max_per_minute
+        if not allowed or self._rates is None:
+            return
+        try:
+            after_s = self._rates.take(scope, writes, allowed)
+        except StoreUnavailable as error:
+            logger.warning("writes are not counted: %s", error)
+            return
+        if after_s > 0.0:
+            before = f"; {stored} items before are stored" if stored else ""
+            raise RateLimited(
+                f"scope {scope} writes more than {allowed:,} memories a minute; try again in {after_s:.1f} s, or raise "
+                f"BIEM_WRITE__MAX_PER_MINUTE{before}",
+                after_s,
+            )
 
     def _commit(self, scope: Scope, writes: Sequence[Write]) -> list[str]:
         written = self._records.remember(scope, writes)

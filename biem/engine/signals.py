@@ -65,7 +65,9 @@ def signals(query: Query, pool: Pool, names: Mapping[str, Sequence[str]], policy
     named = named_in(query.lexemes, names)
     words = _words(_terms(query.lexemes, {term for name in named for term in names[name]}), pool, policy)
     dense, hub, around = _dense(query, pool)
+    dense, around = (_or_words(found, words, pool) for found in (dense, around))
     best_dense, own_dense, own_words, served = _sentences(query, pool, words, dense)
+    best_dense, own_dense = (_or_words(found, words, pool) for found in (best_dense, own_dense))
     near, day = _times(query.text, pool)
     speakers = [one.speaker for one in pool.candidates]
     log_length = np.log1p(pool.bag.lengths)
@@ -178,6 +180,11 @@ def _dense(query: Query, pool: Pool) -> tuple[Numbers, Numbers, Numbers]:
     length = np.sqrt(np.einsum("ij,ij->i", wide, wide)).astype(np.float64)
     around: Numbers = (wide @ query.vector).astype(np.float64) / np.where(length > 0, length, 1)
     return _own_scale(raw, known), hub, _own_scale(around, known)
+
+
+def _or_words(values: Numbers, words: _Words, pool: Pool) -> Numbers:
+    """Where a candidate has no vector yet although others have, its words stand in for its meaning."""
+    return values if not pool.known.any() else np.where(pool.known, values, words.scores)
 
 
 def _best_of_session(values: Numbers, pool: Pool) -> Numbers:

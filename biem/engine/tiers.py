@@ -22,6 +22,9 @@ from biem.telemetry import Telemetry
 logger = logging.getLogger("biem.tiers")
 
 
+_MOST_SWEEPS = 10_000
+
+
 @dataclass(frozen=True, slots=True)
 class Swept:
     """What one sweep did: memories that left L1, those put back into a canvas that had lost them, and scopes seen."""
@@ -170,3 +173,10 @@ class Tiers:
             work()
         except StoreUnavailable as error:
             logger.warning("the canvas follows later: %s", error)
+
+
+def sweep_all(tiers: Tiers, policy: TierPolicy) -> None:
+    """Sweep until every scope was seen once."""
+    for _ in range(_MOST_SWEEPS):
+        if tiers.sweep().scopes < policy.sweep_scopes:
+            return

@@ -141,6 +141,9 @@ class Instants(Protocol):
     def add(self, scope: Scope, note: InstantMemory) -> bool:
         """Keep a note; False when the message has one already or is gone."""
 
+    def add_all(self, scope: Scope, notes: Sequence[InstantMemory]) -> int:
+        """Keep notes in one transaction, leaving out those that `add` would refuse; returns how many were kept."""
+
     def recent(self, scope: Scope, conversation: str, limit: int, at: datetime) -> list[InstantMemory]:
         """The newest notes of a conversation, newest first; counts as looking at them."""
 

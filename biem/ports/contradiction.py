@@ -8,9 +8,11 @@ from biem.domain.conflict import Statement, Verdict
 class ContradictionRules(Protocol):
     """Decides without a model, in microseconds, and never raises on any text."""
 
-    def compare(self, older: Statement, newer: Statement, similarity: float | None) -> Verdict | None:
+    def compare(
+        self, older: Statement, newer: Statement, similarity: float | None, *, least: float = 0.0
+    ) -> Verdict | None:
         """The conflict between two statements, or None when they can both hold.
 
         `similarity` is the embedder's calibrated similarity of the two texts, 0 to 1, or None where unknown. The answer
-        depends on nothing but the arguments.
+        depends on nothing but the arguments. Verdicts less sure than `least` need not be looked for.
         """

@@ -116,7 +116,10 @@ class Links(Protocol):
         """
 
     def compact(self, scope: Scope, before: datetime, limit: int) -> int:
-        """Delete at most `limit` traces of links removed before an instant, and names of work done before it."""
+        """Delete traces of links removed before an instant, and names of work done before it: at most `limit` of each.
+
+        Returns how many.
+        """
 
     def earlier(
         self, scope: Scope, memories: Sequence[Moment], *, most: int, window_s: float

@@ -11,7 +11,7 @@ from typing import Literal, Protocol
 
 from biem.domain.scope import Scope
 
-Use = Literal["concepts", "keywords", "topics", "worth", "instant", "judge", "merge", "summarise"]
+Use = Literal["concepts", "keywords", "topics", "worth", "instant", "judge", "merge", "summarise", "relevant"]
 Verdict = Literal["contradiction", "update", "duplicate", "none"]
 
 
@@ -80,6 +80,12 @@ class Reasoner(Protocol):
 
     def summarise(self, scope: Scope, texts: Sequence[str], max_chars: int) -> str | None:
         """A summary of at most `max_chars` characters: no placeholder, no refusal, no number that these do not have."""
+
+    def relevant(self, scope: Scope, question: str, texts: Sequence[str]) -> list[int] | None:
+        """The places, from 0 and rising, of those texts that help to answer a question; `[]` where none does.
+
+        At most 50 texts are looked at, each by its beginning where they are long.
+        """
 
     def paused_s(self) -> float:
         """Seconds for which the server is left alone after it failed; 0 when the next call will be tried."""

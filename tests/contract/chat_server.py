@@ -2,12 +2,13 @@
 
 import json
 import socket
-import threading
-from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
+
+from tests.contract.loopback import LoopbackServer
 
 
 @dataclass(frozen=True)
@@ -50,78 +51,29 @@ def error(status: int, message: str = "no", **headers: str) -> Reply:
     return Reply(status=status, raw=raw, headers={name.replace("_", "-"): value for name, value in headers.items()})
 
 
-class ChatServer:
-    """Answers `/v1/chat/completions`. `script` is used up first, then `default` answers."""
+class ChatServer(LoopbackServer[Reply]):
+    """Answers `/v1/chat/completions`."""
 
     def __init__(self) -> None:
+        super().__init__(Reply())
         self.calls: list[Question] = []
-        self.script: deque[Reply] = deque()
-        self.default = Reply()
-        self.stopped = threading.Event()
-        outer = self
-
-        class Handler(BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-            disable_nagle_algorithm = True
-
-            def do_POST(self) -> None:
-                outer._answer(self)
-
-            def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
-                """Silence."""
-
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self._server.daemon_threads = True
-        self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self._server.server_address[1]}"
 
     def says(self, *contents: Any, **options: Any) -> None:
         """Answer the next calls with these texts."""
         self.script.extend(Reply(content, **options) for content in contents)
 
-    def __enter__(self) -> "ChatServer":
-        self._thread.start()
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.stopped.set()
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
-
-    def _answer(self, request: BaseHTTPRequestHandler) -> None:
-        body = json.loads(request.rfile.read(int(request.headers["Content-Length"])))
+    def answer(self, request: BaseHTTPRequestHandler, body: dict[str, Any]) -> None:
         self.calls.append(Question(request.path, body, request.headers["Authorization"]))
-        try:
-            reply = self.script.popleft()
-        except IndexError:
-            reply = self.default
+        reply = self.next()
         reply.before()
+        if reply.hang_up:
+            request.close_connection = True
+            with suppress(OSError):  # the client has gone
+                request.connection.shutdown(socket.SHUT_RDWR)
+            return
         choice = {"index": 0, "message": {"role": "assistant", "content": reply.content}, "finish_reason": reply.finish}
         good = {"id": "1", "object": "chat.completion", "model": body["model"], "choices": [choice]}
         if reply.usage is not None:
             good["usage"] = reply.usage
         content = reply.raw if reply.raw is not None else json.dumps(good).encode()
-        try:
-            if reply.hang_up:
-                request.close_connection = True
-                request.connection.shutdown(socket.SHUT_RDWR)
-                return
-            request.send_response(reply.status)
-            for name, value in reply.headers.items():
-                request.send_header(name, value)
-            request.send_header("Content-Length", str(len(content)))
-            request.end_headers()
-            if reply.drip:
-                for byte in content:
-                    request.wfile.write(bytes([byte]))
-                    request.wfile.flush()
-                    if self.stopped.wait(0.05):
-                        return
-            else:
-                request.wfile.write(content)
-        except OSError:  # the client has gone
-            request.close_connection = True
+        self.send(request, reply.status, content, reply.headers, drip=reply.drip)

@@ -2,14 +2,14 @@
 
 import hashlib
 import json
-import threading
-from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 
 import numpy as np
+
+from tests.contract.loopback import LoopbackServer
 
 DIM = 48
 
@@ -46,51 +46,17 @@ def vector(text: str, dim: int) -> list[float]:
     return [float(number) for number in out / np.linalg.norm(out)]
 
 
-class EmbeddingServer:
-    """Answers both protocols. `script` is used up first, then `default` answers."""
+class EmbeddingServer(LoopbackServer[Answer]):
+    """Answers both protocols."""
 
     def __init__(self) -> None:
+        super().__init__(Answer())
         self.calls: list[Call] = []
-        self.script: deque[Answer] = deque()
-        self.default = Answer()
-        self.stopped = threading.Event()
-        outer = self
 
-        class Handler(BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-
-            def do_POST(self) -> None:
-                outer._answer(self)
-
-            def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
-                """Silence."""
-
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self._server.daemon_threads = True
-        self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self._server.server_address[1]}"
-
-    def __enter__(self) -> "EmbeddingServer":
-        self._thread.start()
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.stopped.set()
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
-
-    def _answer(self, request: BaseHTTPRequestHandler) -> None:
-        body = json.loads(request.rfile.read(int(request.headers["Content-Length"])))
+    def answer(self, request: BaseHTTPRequestHandler, body: dict[str, Any]) -> None:
         texts = body["input"]
         self.calls.append(Call(request.path, body["model"], tuple(texts), request.headers["Authorization"]))
-        try:
-            answer = self.script.popleft()
-        except IndexError:
-            answer = self.default
+        answer = self.next()
         answer.before()
         rows = [vector(text, answer.dim) for text in texts]
         if request.path.endswith("/api/embed"):
@@ -103,19 +69,4 @@ class EmbeddingServer:
                 "model": body["model"],
             }  # order is the index's, not the list's
         content = answer.body if answer.body is not None else json.dumps(answer.change(good)).encode()
-        try:
-            request.send_response(answer.status)
-            for name, value in answer.headers.items():
-                request.send_header(name, value)
-            request.send_header("Content-Length", str(len(content)))
-            request.end_headers()
-            if answer.drip:
-                for byte in content:
-                    request.wfile.write(bytes([byte]))
-                    request.wfile.flush()
-                    if self.stopped.wait(0.05):
-                        return
-            else:
-                request.wfile.write(content)
-        except OSError:  # the client has gone
-            request.close_connection = True
+        self.send(request, answer.status, content, answer.headers, drip=answer.drip)

@@ -592,6 +592,22 @@ class TestInstants:
         assert not instants.add(scope, note(two))
         assert instants.recent(scope, "chat", 9, START) == []
 
+    def test_many_notes_are_kept_at_once_and_those_that_one_alone_would_be_refused_are_left_out(
+        self, instants: PostgresInstants, scope: Scope, other: Scope, say: Callable[..., list[str]]
+    ) -> None:
+        # Given three messages, one of them noted already
+        one, two, three = say("one", "two", "three")
+        instants.add(scope, note(one))
+
+        # When all are noted in one call, one of them twice, with one that is not there
+        kept = instants.add_all(scope, [note(key) for key in (three, one, two, two, new_id())])
+
+        # Then the others are, once; from another scope none is, and nothing is no work
+        assert kept == 2
+        assert {n.memory_id for n in instants.recent(scope, "chat", 9, START)} == {one, two, three}
+        assert instants.add_all(other, [note(two)]) == 0
+        assert instants.add_all(scope, []) == 0
+
     def test_notes_are_due_once_and_forgotten_only_when_they_are_in_the_concepts(
         self, instants: PostgresInstants, scope: Scope, other: Scope, say: Callable[..., list[str]]
     ) -> None:

@@ -108,7 +108,9 @@ class Flat:
 class Rules:
     """The port `ContradictionRules`: knows negation, and one word for another."""
 
-    def compare(self, older: Statement, newer: Statement, similarity: float | None) -> Verdict | None:
+    def compare(
+        self, older: Statement, newer: Statement, similarity: float | None, *, least: float = 0.0
+    ) -> Verdict | None:
         if ("never" in older.text) != ("never" in newer.text):
             return Verdict("contradiction", 0.9, "test")
         if {"works", "employed"} <= {*older.text.split(), *newer.text.split()}:

@@ -239,6 +239,29 @@ def test_both_engines_give_the_same_vectors(onnx: E5Encoder, c_engine: E5Encoder
         assert cosines.min() >= 0.9995
 
 
+def test_who_may_embed_nothing_loads_no_weights_before_the_first_text(onnx: E5Encoder) -> None:
+    # Given an encoder that is built late, and counts its engines
+    loaded: list[int] = []
+
+    class Counted(OnnxEngine):
+        def __init__(self, threads: int) -> None:
+            loaded.append(threads)
+            super().__init__(threads)
+
+    late = E5Encoder(2, Counted, late=True)
+
+    # When it is asked who it is / Then it says the same as one that is loaded
+    assert (late.name, late.dim, late.languages, late.max_tokens) == (onnx.name, 384, ("mul",), 512)
+    assert loaded == []
+
+    # When it embeds / Then it loads once, and its vectors are the same
+    texts = ["hello", "你好"]
+    assert np.array_equal(late.encode(texts, "query"), onnx.encode(texts, "query"))
+    late.encode(texts, "passage")
+    assert loaded == [2]
+    late.close()
+
+
 def test_weights_are_the_ones_the_id_names() -> None:
     assert e5_weights.find().is_file()  # raises for another SHA-256
     assert e5_weights.FILE_SHA256[:8] in E5Encoder.name.fget(None)  # type: ignore[attr-defined]

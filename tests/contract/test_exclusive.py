@@ -2,6 +2,7 @@
 
 import socket
 import threading
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -156,6 +157,12 @@ def test_a_server_that_accepts_and_never_answers_is_given_up(scope: Scope) -> No
         # When a job is asked for, Then it ends in bounded time
         with pytest.raises(StoreUnavailable), silent.hold(scope, "merge"):
             pass
+        # And the other jobs of a night do not wait for it one by one
+        began = time.monotonic()
+        for job in ("build", "forget", "links"):
+            with pytest.raises(StoreUnavailable, match="a moment ago"), silent.hold(scope, job):
+                pass
+        assert time.monotonic() - began < 1.0
 
 
 def test_a_process_holds_all_its_jobs_on_one_connection(

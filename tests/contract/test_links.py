@@ -777,8 +777,8 @@ def test_clearing_traces_is_bounded_and_forgets_names_of_work(
     # When traces are cleared in portions
     cleared = [links.compact(scope, START + HOUR, 6) for _ in range(3)]
 
-    # Then they are gone, and what lives is there
-    assert cleared == [6, 4, 0]
+    # Then they are gone, and the name of the work; what lives is there
+    assert cleared == [6 + 1, 4, 0]
     assert links.count(scope) == 1
     assert admin.execute("SELECT FROM link_work WHERE ns = %s", (scope.ns,)).rowcount == 0
 

@@ -244,6 +244,25 @@ def test_stopping_while_waiting_out_a_failure_does_not_wait_for_it() -> None:
         assert time.monotonic() - started < 2.0
 
 
+def test_stopping_while_a_burst_is_gathered_does_not_wait_for_the_next_poll() -> None:
+    # Given a queue that was woken, gathers what a burst of writes announces, and else looks once an hour
+    queue = InProcessQueue(poll_s=FOREVER_S, backoff_s=1.0, backoff_max_s=1.0, name="gathering")
+    stopper = threading.Timer(0.02, queue.stop, (5.0,))
+
+    def work() -> int:
+        if stopper.ident is None:
+            queue.wake()
+            stopper.start()  # fires while the queue gathers
+        return 0
+
+    # When it is stopped meanwhile
+    queue.start(work)
+
+    # Then it ends at once
+    eventually(lambda: stopper.ident is not None and "gathering" not in {t.name for t in threading.enumerate()}, 2.0)
+    stopper.join()
+
+
 def test_stopping_what_never_started_does_nothing() -> None:
     # Given queues that were never started / When they are stopped / Then nothing happens
     InProcessQueue(poll_s=1.0, backoff_s=1.0, backoff_max_s=1.0).stop(1.0)

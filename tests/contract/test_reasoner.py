@@ -37,6 +37,7 @@ USES: dict[str, Callable[[Reasoner, Scope], Any]] = {
     "judge": lambda model, scope: model.judge(scope, "Ann lives in Rome", "Ann moved to Oslo"),
     "merge": lambda model, scope: model.merge(scope, CATS),
     "summarise": lambda model, scope: model.summarise(scope, CATS, 100),
+    "relevant": lambda model, scope: model.relevant(scope, "Whose cats?", CATS),
 }
 GOOD: dict[str, tuple[str, str, Any]] = {
     "concepts": ("small", "<Ann>,<dog>", ["Ann", "dog"]),
@@ -47,6 +48,7 @@ GOOD: dict[str, tuple[str, str, Any]] = {
     "judge": ("small", JUDGED, Judgement("update", 0.9, "moved")),
     "merge": ("large", "Ann owns 2 cats.", "Ann owns 2 cats."),
     "summarise": ("large", "Ann has cats.", "Ann has cats."),
+    "relevant": ("small", '{"relevant": [2]}', [1]),
 }
 assert set(USES) == set(GOOD)
 
@@ -177,7 +179,17 @@ class TestGood:
         assert model.judge(scope, "a", "") is None
         assert model.merge(scope, ["only one", " "]) is None
         assert model.summarise(scope, [], 10) is None
+        assert model.relevant(scope, "Whose cats?", []) == []
+        assert model.relevant(scope, " ", CATS) == []
         assert server.calls == []
+
+    def test_only_fifty_numbered_texts_are_looked_at(self, model: Reasoner, server: ChatServer, scope: Scope) -> None:
+        server.says('{"relevant": [51]}', '{"relevant": [50, 1, 1]}')
+        texts = [f"text number {n} " + "x" * 1_000 for n in range(60)]
+        assert model.relevant(scope, "Which?", texts) is None
+        assert model.relevant(scope, "Which?", texts) == [0, 49]
+        assert "\n50. text number 49" in server.calls[0].prompt
+        assert "\n51. " not in server.calls[0].prompt
 
     @pytest.mark.req("C21", "H52", partly="nothing is judged or merged by half")
     def test_what_does_not_fit_is_not_judged_merged_or_summarised_by_half(

@@ -139,3 +139,20 @@ def test_what_superseded_a_memory_comes_along_over_several_steps(
     assert found.by_id[first].superseded_by == second
     assert found.by_id[first].valid_to == START
     assert found.by_id[third].valid_to is None
+
+
+def test_every_session_plans_for_lookups_by_key(pool: Database) -> None:
+    # Given a connection of the service / When its way of planning is asked for
+    with pool.connection() as connection:
+        names = (
+            "role",
+            "plan_cache_mode",
+            "jit",
+            "enable_seqscan",
+            "max_parallel_workers_per_gather",
+            "enable_memoize",
+        )
+        settings = [connection.execute("SELECT current_setting(%s)", (name,)).fetchone() for name in names]
+
+    # Then nothing is planned anew, compiled, read as a whole, shared with helpers or remembered
+    assert settings == [("biem_service",), ("force_generic_plan",), ("off",), ("off",), ("0",), ("off",)]

@@ -83,7 +83,9 @@ def test_latency_measures_writes_and_searches_beside_the_bare_servers(tmp_path: 
     assert rows["ack-after-search"]["n"] == 6
     assert rows["postgres-3-statements"]["n"] == 15
     assert rows["recall"]["n"] == rows["milvus-hybrid"]["n"] == rows["milvus-two-searches"]["n"] == 6
+    assert {"biem.recall.search", "biem.recall.live", "biem.recall.rank", "biem.recall.read"} <= rows.keys()
     assert report["ratios"]["recall/milvus-hybrid p50"] > 0
+    assert report["filling_s"] > 0
     assert report["degraded"] == 0
     assert report["overlap"] > 0.5, "recall and the bare search must look at the same collection"
 

@@ -1,10 +1,12 @@
 """Real `celery worker` and `celery beat` processes on the embedded servers."""
 
+import logging
 import os
 import re
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
@@ -115,9 +117,20 @@ def test_a_killed_worker_process_loses_no_memory(own_home: Path, tmp_path: Path)
         assert {memory.get(key).status for key in ids} == {"active"}
 
 
-def test_a_broker_that_is_down_costs_no_write() -> None:
-    # Given a queue whose broker nobody answers for / When it is woken and stopped / Then nothing is raised
+def test_a_broker_that_is_down_costs_no_write(caplog: pytest.LogCaptureFixture) -> None:
+    # Given a queue whose broker nobody answers for
     queue = CeleryQueue("redis://127.0.0.1:9/0")
     queue.start(lambda: 0)
-    queue.wake()
-    queue.stop(10.0)
+
+    # When a writer wakes it, and it is stopped
+    with caplog.at_level(logging.WARNING, logger="biem.worker"):
+        started = time.monotonic()
+        queue.wake()
+        waited_s = time.monotonic() - started
+        queue.stop(10.0)
+
+    # Then the writer did not wait, nothing is raised, and the log says once who will do the work
+    assert waited_s < 0.5
+    [warning] = [record.getMessage() for record in caplog.records if record.name == "biem.worker"]
+    assert warning.startswith("no worker was woken, beat will do it: ")
+    assert "127.0.0.1:9" in warning

@@ -6,7 +6,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from tests.integration.cli_process import Cli, finish, lines
+from tests.integration.cli_process import Cli, lines, running
 
 UNKNOWN = "01890a5d-ac96-774b-bcce-b302099a8057"
 BERLIN = {"text": "Ann lives in Berlin", "kind": "knowledge", "at": "2026-03-02T09:00Z", "ref": "berlin"}
@@ -22,10 +22,8 @@ WHERE = "Where does Ann live?"
 
 @pytest.fixture(scope="module")
 def cli(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cli]:
-    home = tmp_path_factory.mktemp("life") / "home"
-    urls = Cli(home)("local", "up", "--json").document
-    yield Cli(home, urls["BIEM_POSTGRES_DSN"])
-    Cli(home)("local", "down")
+    with running(tmp_path_factory.mktemp("life") / "home") as command:
+        yield command
 
 
 def told(cli: Cli, user: str, *items: dict[str, Any]) -> dict[str, str]:
@@ -41,7 +39,7 @@ def test_a_change_is_noticed_and_answered_as_of_then(cli: Cli) -> None:
     scope = ("--user", "change")
     ids = told(cli, "change", BERLIN, LISBON)
     # When somebody asks, now and as of then / Then the answers differ
-    now, then, found = cli.together(
+    now, then, found = cli.each(
         ("recall", WHERE, *scope, "--json"),
         ("recall", WHERE, "--as-of", "2026-04-01", *scope, "--json"),
         ("conflicts", "--status", "all", *scope, "--json"),
@@ -61,13 +59,11 @@ def test_a_decision_is_taken_back_before_another_one(cli: Cli) -> None:
         query = "SELECT id::text FROM conflicts JOIN scopes USING (ns) WHERE usr = 'decision'"
         ((conflict,),) = connection.execute(query).fetchall()
     # When another decision comes, or a word that is none / Then it is refused
-    commands = [("resolve", conflict, word, *scope, "--json") for word in ("keep_old", "maybe")]
-    decided, unknown = finish(*(cli.start(*command) for command in commands))
-    assert (decided.code, decided.error["kind"]) == (4, "AlreadyDecided")
-    assert (unknown.code, "keep_both" in unknown.error["message"]) == (2, True)
+    assert cli("resolve", conflict, "keep_old", *scope, "--json", code=4).error["kind"] == "AlreadyDecided"
+    assert "keep_both" in cli("resolve", conflict, "maybe", *scope, "--json", code=2).error["message"]
     # When it is taken back / Then it is pending, and both hold
     assert cli("undo", conflict, *scope, "--json").document["status"] == "pending"
-    listed, both = cli.together(("conflicts", *scope), ("recall", WHERE, *scope, "--json"))
+    listed, both = cli.each(("conflicts", *scope), ("recall", WHERE, *scope, "--json"))
     assert listed.stdout.split("\t")[:2] == [conflict, "update"]
     assert listed.stdout.split("\t")[3:] == ["pending", BERLIN["text"], f"{LISBON['text']}\n"]
     assert {hit["node"]["text"] for hit in both.document["hits"]} == {BERLIN["text"], LISBON["text"]}
@@ -86,7 +82,7 @@ def test_feedback_links_and_a_turn_counts_once(cli: Cli) -> None:
     first, again = cli(*praise).document, cli(*praise).document
     assert (first["useful"], first["useless"], first["links"] > 0) == (2, 0, True)
     assert (again["useful"], again["useless"]) == (0, 0)
-    node, links, shown = cli.together(
+    node, links, shown = cli.each(
         ("get", ids["cat"], *scope, "--json"),
         ("links", ids["cat"], *scope, "--json"),
         ("links", ids["cat"].upper(), *scope),
@@ -107,7 +103,7 @@ def test_what_is_archived_is_no_answer_until_it_is_restored(cli: Cli) -> None:
     # When it is archived, twice / Then only the first changed something, and it is not found
     assert cli("archive", cat, "--reason", "the cat moved out", *scope).document == {"archived": True}
     assert cli("archive", cat, *scope).document == {"archived": False}
-    gone, node = cli.together(("recall", "Bamboo", *scope), ("get", cat, *scope))
+    gone, node = cli.each(("recall", "Bamboo", *scope), ("get", cat, *scope))
     assert gone.document["hits"] == []
     assert (node.document["status"], node.document["archive_reason"]) == ("archived", "the cat moved out")
     # When it is restored / Then it is found
@@ -133,7 +129,7 @@ def test_a_night_is_reported_and_the_next_one_has_nothing_to_do(cli: Cli) -> Non
     assert all(job["reason"] == "" for job in first["jobs"])
     assert [line.split("\t")[::2] for line in second.stdout.splitlines()] == [[name, "-"] for name in jobs]
     # And the words of the text call up what was said
-    related, facts, nothing = cli.together(
+    related, facts, nothing = cli.each(
         ("related", "How is Bamboo?", *scope, "--json"),
         ("facts", *scope, "--json"),
         ("related", "zzz", *scope),

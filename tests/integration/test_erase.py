@@ -93,6 +93,7 @@ def test_an_erased_memory_is_nowhere_and_the_receipt_counts_it(memory: biem.Memo
         "milvus": (1, 0),
         "redis": (1, 0),
         "redis.minds": (0, 0),
+        "redis.headings": (0, 0),
     }
     # And the rest is as it was
     assert memory.get(kept).status == "active"

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 import biem
+from biem.domain.aim_policy import AimPolicy
 from biem.domain.concept_policy import ConceptPolicy
 from biem.domain.night_policy import ConsolidationPolicy, FeedbackPolicy, SleepPolicy
 from biem.domain.policy import (
@@ -38,6 +39,8 @@ ONLY_SLEEP = SleepPolicy(
     integrity_s=0.0,
     decisions_s=0.0,
 )
+FORM_ALL = AimPolicy(admission="always")
+"""What the gate refuses has no links and no energy; here something else is shown."""
 HABIT = "Li Ming runs along the old river every single morning before breakfast with his dog Rex"
 NEVER = 2.0
 """A similarity or confidence that nothing reaches."""
@@ -91,7 +94,9 @@ Open = Callable[..., World]
 def everything(testbed: Testbed) -> Iterator[World]:
     """A connection with the default policies, for all tests; connecting takes longer than a story."""
     clock = HeldClock()
-    with biem.connect(testbed.settings(sleep=ONLY_SLEEP), embedder=WordEmbedder(dim=512), clock=clock) as memory:
+    with biem.connect(
+        testbed.settings(sleep=ONLY_SLEEP, aim=FORM_ALL), embedder=WordEmbedder(dim=512), clock=clock
+    ) as memory:
         yield World(memory, clock)
 
 
@@ -105,7 +110,7 @@ def world(testbed: Testbed, everything: World) -> Iterator[Open]:
             if not policies:
                 return World(everything.memory.scope(user=user), everything.clock)
             clock = HeldClock(everything.clock.now())
-            settings = testbed.settings(sleep=ONLY_SLEEP, **policies)
+            settings = testbed.settings(**{"sleep": ONLY_SLEEP, "aim": FORM_ALL, **policies})
             memory = biem.connect(settings, scope=biem.Scope(user=user), embedder=WordEmbedder(dim=512), clock=clock)
             return World(stack.enter_context(memory), clock)
 
@@ -262,6 +267,16 @@ def test_a_node_keeps_its_strongest_links(world: Open) -> None:
 
     on, off = both(world, story, graph=GraphPolicy(max_links=2))
     assert (on, off) == (4, 2)
+
+
+@pytest.mark.req("A9", "A24", partly="through the public API")
+def test_the_gate_lets_repetitions_form_nothing(world: Open) -> None:
+    def story(there: World) -> tuple[float, int]:
+        first, second = (there.remember(HABIT, speaker="Ann", conversation="c") for _ in range(2))
+        assert second in {hit.node.id for hit in there.memory.recall("old river")}
+        return there.memory.get(second).energy, len(there.memory.links(first))
+
+    assert both(world, story, aim=AimPolicy()) == [(pytest.approx(0.6, abs=1e-3), 2), (0.0, 0)]
 
 
 # -- conflicts --------------------------------------------------------------------------------------------------------

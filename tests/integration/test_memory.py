@@ -341,7 +341,12 @@ def test_spans_tell_what_was_done_and_a_broken_listener_breaks_nothing(memory: b
     assert {"biem.remember", "biem.recall", "biem.recall.search", "biem.recall.live", "biem.erase"} <= names
     eventually(lambda: {"biem.encode", "biem.encode.embed", "biem.encode.index"} <= {span.name for span in spans})
     recalled = next(span for span in spans if span.name == "biem.recall")
-    assert recalled.attributes == {"top_k": 10, "hits": 1, "degraded": ""}
+    confidence = recalled.attributes["confidence"]
+    assert recalled.attributes == {
+        "top_k": 10, "hits": 1, "degraded": "", "way": "search", "confidence": confidence
+    }  # fmt: skip
+    assert isinstance(confidence, float)
+    assert 0 < confidence < 1
     assert recalled.duration_ms > 0
     assert [span.error for span in spans if span.error] == ["InvalidInput"]
     memory.telemetry.detach(broken)

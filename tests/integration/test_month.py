@@ -14,6 +14,7 @@ import pytest
 import biem
 from biem.bootstrap import build_embedder
 from biem.config import Settings
+from biem.domain.aim_policy import AimPolicy
 from biem.domain.night_policy import SleepPolicy
 from biem.domain.node import Hit, Node
 from biem.engine.sleep import SleepReport
@@ -140,7 +141,7 @@ def month(testbed: Testbed) -> Iterator[Month]:
     """Four weeks, on the packaged embedder and a clock that is moved by hand."""
     clock = HeldClock()
     embedder = build_embedder(Settings())
-    settings = testbed.settings(sleep=ONLY_SLEEP)
+    settings = testbed.settings(sleep=ONLY_SLEEP, aim=AimPolicy(admission="always"))  # the gate has tests of its own
     with biem.connect(settings, scope=biem.Scope(user=uuid.uuid4().hex), embedder=embedder, clock=clock) as memory:
         lives = {story.language: Life(memory.scope(user=uuid.uuid4().hex), story) for story in (ENGLISH, CHINESE)}
         double = Life(memory.scope(user=uuid.uuid4().hex), ENGLISH)

@@ -136,10 +136,13 @@ class HeldInstants:
         self.failure: Exception | None = None
 
     def add(self, scope: Scope, note: InstantMemory) -> bool:
+        return self.add_all(scope, [note]) > 0
+
+    def add_all(self, scope: Scope, notes: Sequence[InstantMemory]) -> int:
         if self.failure is not None:
             raise self.failure
-        self.kept.append(note)
-        return True
+        self.kept += notes
+        return len(notes)
 
     def recent(self, scope: Scope, conversation: str, limit: int, at: object) -> list[InstantMemory]:
         return self.kept[-limit:]

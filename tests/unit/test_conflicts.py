@@ -35,7 +35,9 @@ class Rules:
         self.kind = kind
         self.asked: list[tuple[Statement, Statement, float | None]] = []
 
-    def compare(self, older: Statement, newer: Statement, similarity: float | None) -> Verdict | None:
+    def compare(
+        self, older: Statement, newer: Statement, similarity: float | None, *, least: float = 0.0
+    ) -> Verdict | None:
         self.asked.append((older, newer, similarity))
         if older.text == newer.text:
             return Verdict("duplicate", self.confidence, "same")
@@ -147,6 +149,17 @@ class TestChecking:
         likeness = [similarity for _, _, similarity in rules.asked]
         assert likeness == sorted(likeness, key=lambda value: -(value or 0.0))
         assert likeness[0] == pytest.approx(float(world.memories[fresh].vector @ world.memories[known[0]].vector))
+
+    def test_neighbours_about_something_else_are_not_compared(self, world: World) -> None:
+        # Given two older memories, of which one shares no word with a new one
+        near, _ = world.add("home Rome"), world.add("tea green")
+        fresh = world.add("home Oslo", 1)
+
+        # When it is encoded / Then the rules are asked about the other only
+        rules = Rules()
+        world.check(fresh, rules=rules)
+        assert [(one.text, other.text) for one, other, _ in rules.asked] == [("home Rome", "home Oslo")]
+        assert [finding.older_id for finding in world.findings] == [near]
 
     def test_memories_of_one_batch_are_compared_with_each_other_once(self, world: World) -> None:
         # Given two facts that came within one second

@@ -2,18 +2,18 @@
 
 import dataclasses
 import re
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from biem.domain.context_policy import ContextPolicy
 from biem.domain.node import Hit, Node, new_id
-from biem.domain.policy import ContextPolicy
 from biem.domain.scope import Scope
 from biem.domain.text import one_line
-from biem.engine.context import HEADING, Context, estimate_tokens, harmless, render
+from biem.engine.context import HEADING, Context, Reader, estimate_tokens, harmless, render
 from tests.fakes import START
 
 POLICY = ContextPolicy()
@@ -34,15 +34,14 @@ def hit(text: str, energy: float = 0.5, **values: Any) -> Hit:
         kind="event",
         status="active",
         layer="short_term",
-        at=START,
         created_at=START,
         energy=energy,
-        **values,
+        **{"at": START, **values},
     )
     return Hit(node, 1.0, {})
 
 
-def block(*hits: Hit, budget: int = PLENTY, **policy: int) -> Context:
+def block(*hits: Hit, budget: int = PLENTY, **policy: Any) -> Context:
     return render(hits, dataclasses.replace(POLICY, **policy), budget)
 
 
@@ -236,3 +235,82 @@ def test_what_holds_no_more_says_until_when_it_held() -> None:
     text = block(hit("I moved to Shanghai"), ended).text
     assert "I live in Beijing (until 2026-05-02)" in text
     assert "Shanghai (until" not in text
+
+
+# -- picking and ordering ----------------------------------------------------------------------------------------------
+
+
+def scored(text: str, score: float, days: int = 0, **values: Any) -> Hit:
+    return dataclasses.replace(hit(text, at=START + timedelta(days=days), **values), score=score)
+
+
+def shown(context: Context) -> list[str]:
+    return [one.node.text for one in context.hits]
+
+
+@pytest.mark.req("C31", partly="ordered for reading")
+def test_what_is_picked_is_told_in_the_order_it_happened() -> None:
+    # Given hits whose best is the newest / When two of them have room / Then the best two are told, the older first
+    hits = (scored("c newest", 0.9, 3), scored("a oldest", 0.8, 1), scored("b between", 0.7, 2))
+    room = estimate_tokens(block(*hits[:2]).text) + 3
+    assert shown(block(*hits, budget=room)) == ["a oldest", "c newest"]
+    assert shown(block(*hits)) == ["a oldest", "b between", "c newest"]
+    assert shown(block(*hits, order="rank")) == ["c newest", "a oldest", "b between"]
+    assert [line[:2] for line in block(*hits).text.splitlines()[2:]] == ["1.", "2.", "3."]
+
+
+@pytest.mark.req("C31", partly="no near-duplicates")
+def test_what_nearly_repeats_a_better_one_is_not_told_and_other_numbers_are_no_repetition() -> None:
+    # Given texts that differ in a little word, in a number, and in nothing but case and order
+    story = "we met Ann and Bob at the old harbour in Lisbon for a long dinner with fish and wine last summer"
+    hits = (
+        scored(story + " 5", 0.9),
+        scored(story.replace("last", "this") + " 5", 0.8),
+        scored(story + " 7", 0.7),
+        scored("we slept", 0.7),
+    )
+    # When they are told / Then only the little word is a repetition
+    reader = Reader(terms_of=lambda text: text.lower().split())
+    assert shown(render(hits, POLICY, PLENTY, (), reader)) == [hits[0].node.text, hits[2].node.text, "we slept"]
+    strict = dataclasses.replace(POLICY, repeat_from=1.0)
+    assert len(render(hits, strict, PLENTY, (), reader).hits) == 4
+
+
+@pytest.mark.req("C31", partly="as many lines as the question needs")
+def test_what_is_far_worse_than_the_best_is_not_told() -> None:
+    # Given scores / When the odds of some lie far below those of the best / Then these are left out
+    hits = (scored("sure", 0.9), scored("likely", 0.8), scored("unlikely", 0.2))
+    assert shown(block(*hits)) == ["sure", "likely"]
+    assert shown(block(*hits, drop=99.0)) == ["sure", "likely", "unlikely"]
+    assert shown(block(scored("a", 1.0), scored("b", 0.0))) == ["a"]
+    assert shown(block(scored("a", 0.0), scored("b", 0.0))) == ["a", "b"]  # whatever the scale, equals stay together
+
+
+def test_a_long_text_shows_what_the_question_is_about() -> None:
+    # Given a long message whose end answers / When it is told for a question / Then the end is there
+    text = "I had a long day at work today. " * 12 + "My sister Eva moved to Oslo."
+    reader = Reader({"eva", "oslo"}, lambda said: said.lower().replace(".", "").split())
+    line = render([hit(text)], POLICY, PLENTY, (), reader).text.splitlines()[2]
+    assert "Eva moved to Oslo." in line
+    assert len(line) < 230
+    assert "Eva" not in block(hit(text)).text
+
+
+@pytest.mark.req("C31", partly="time-stamped")
+def test_messages_have_their_date_and_so_have_facts_of_another_day() -> None:
+    # Given the time / When facts of today, of last week and of next week are told
+    hits = [scored("old", 0.5, -7), scored("new", 0.5, 0), scored("planned", 0.5, 7)]
+    text = render(hits, POLICY, PLENTY, (), Reader(now=START + timedelta(hours=3))).text
+    # Then all but today's say when they were written
+    assert "(2026-04-27) old" in text
+    assert "] new" in text
+    assert "(2026-05-11) planned" in text
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"order": "alphabet"}, {"drop": -1.0}, {"repeat_from": 0.0}, {"top_k": 0}, {"item_chars": 0}, {"recent": -1}],
+)
+def test_numbers_that_mean_nothing_are_refused(wrong: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match="context"):
+        ContextPolicy(**wrong)

@@ -214,6 +214,20 @@ def test_a_part_of_a_word_is_not_a_word(older: str, newer: str) -> None:
     assert judged(older, newer) is None
 
 
+def test_asked_for_sure_verdicts_only_the_rules_see_as_much() -> None:
+    # Given every statement of these tables after each other, also after all that it has nothing to do with
+    pairs = [*golden(CONTRADICTIONS), *golden(UPDATES)]
+    mixed = [*pairs, *zip([pair[0] for pair in pairs], [pair[1] for pair in pairs[7:] + pairs[:7]], strict=True)]
+
+    # When their embedder finds them little alike / Then what is sure is found all the same
+    for older, newer in mixed:
+        one, other = Statement(older, "Ann"), Statement(newer, "Ann")
+        full = RULES.compare(one, other, 0.3)
+        least = POLICY.record_confidence
+        expected = full if full is not None and full.confidence >= least else None
+        assert RULES.compare(one, other, 0.3, least=least) == expected, (older, newer)
+
+
 def test_i_is_whoever_speaks() -> None:
     # Given two people who say where they live
     home, other = "I live in Rome", "I live in Milan"
@@ -264,15 +278,18 @@ def test_an_age_grows_with_the_years(years: int, expected: ConflictKind) -> None
 
 def test_weak_cues_are_suspicions_that_nothing_records() -> None:
     # Given statements that no rule decides
-    verdict = RULES.compare(
+    pair = (
         Statement("the government wants to help people buy a home", "Ann"),
         Statement("nobody in this government has helped people buy a home", "Ann"),
-        0.7,
     )
+    verdict = RULES.compare(*pair, 0.7)
     # Then they are suspect, and no more
     assert verdict is not None
     assert verdict.rule == "cues"
     assert POLICY.suspect_confidence <= verdict.confidence <= CEILING < POLICY.record_confidence
+
+    # And where only findings count, they are not looked for
+    assert RULES.compare(*pair, 0.7, least=POLICY.record_confidence) is None
 
 
 def test_a_swapped_value_is_recorded_but_never_acted_upon() -> None:

@@ -88,9 +88,9 @@ def test_only_the_best_are_compared_with_each_other() -> None:
 def test_texts_without_words_are_not_alike() -> None:
     # Given texts of which two are empty / When they are compared / Then only what they share counts
     words = Bag([[], ["a", "b", "a"], [], ["b", "c"]])
-    alike = words.likeness(np.arange(4))
-    assert alike[0].tolist() == [0.0, 0.0, 0.0, 0.0]
-    assert alike[1].tolist() == pytest.approx([0.0, 1.0, 0.0, 1 / 3])
+    assert words.likeness(0).tolist() == [0.0, 0.0, 0.0, 0.0]
+    assert words.likeness(1).tolist() == pytest.approx([0.0, 1.0, 0.0, 1 / 3])
+    assert words.likeness(3).tolist() == pytest.approx([0.0, 1 / 3, 0.0, 1.0])
 
 
 def test_an_empty_pool_has_an_empty_order() -> None:
@@ -123,6 +123,20 @@ def test_vectors_of_another_embedder_count_as_missing() -> None:
     # Given a turn whose vector is from before a change of embedder / When it is ranked / Then it is ranked by words
     pool = [turn("old", "paris hotel", 1, unit(1, 0)), turn("new", "a barn", 9, FAR)]
     assert ranked(HOTEL, pool).signals[0, NAMES.index("hub")] == 0.0
+
+
+@pytest.mark.req("X5", partly="the order of memories that wait for their vectors")
+def test_words_stand_in_for_the_meaning_of_what_has_no_vector_yet() -> None:
+    # Given an answer just written, beside older turns that have vectors
+    pool = [
+        turn("old", "the weather was fine all of that day", 1, HALF),
+        turn("new", "the paris hotel is nice", 40, None),
+    ]
+    pool.append(turn("far", "we went to the lake with all our friends", 80, FAR))
+
+    # When they are ranked / Then it is first, and its words count as its likeness, too
+    assert ids(HOTEL, pool)[0] == "new"
+    assert ranked(HOTEL, pool).signals[1, NAMES.index("sentence_dense")] == 1.0
 
 
 def test_equal_scores_keep_the_order_of_the_pool() -> None:

@@ -248,6 +248,35 @@ class TestAnything:
             assert text is None or clean(text, 40)
 
 
+class TestRelevant:
+    @pytest.mark.parametrize(
+        ("answer", "expected"),
+        [
+            ('{"relevant": [1, 3]}', [0, 2]),
+            ("[3, 1, 3]", [0, 2]),
+            ('```json\n{"relevant": []}\n```', []),
+            ('{"relevant": [0]}', None),
+            ('{"relevant": [4]}', None),
+            ('{"relevant": [true]}', None),
+            ('{"relevant": ["1"]}', None),
+            ('{"relevant": 1}', None),
+            ('{"keywords": [1]}', None),
+            ("The first one.", None),
+            ("", None),
+        ],
+    )
+    def test_numbers_of_texts_that_there_are(self, answer: str, expected: list[int] | None) -> None:
+        assert parsing.relevant(Said(answer, False), 3) == expected
+
+    def test_an_answer_that_was_cut_off_may_lack_one(self) -> None:
+        assert parsing.relevant(Said('{"relevant": [1', True), 3) is None
+
+    @given(SAYINGS)
+    def test_whatever_a_model_says_is_places_or_nothing(self, said: Said) -> None:
+        places = parsing.relevant(said, 3)
+        assert places is None or (places == sorted(set(places)) and set(places) <= {0, 1, 2})
+
+
 class TestPrompts:
     @pytest.mark.req("H22", partly="the prompt")
     def test_the_keyword_prompt_is_the_designs(self) -> None:
@@ -274,7 +303,7 @@ class TestPrompts:
     @pytest.mark.parametrize("use", get_args(Use))
     @pytest.mark.parametrize("text", ["a cat", "一只猫"])
     def test_every_use_has_a_prompt_in_both_languages_with_every_place_filled(self, use: Use, text: str) -> None:
-        names = ("text", "history", "message", "known", "lines", "older", "newer", "texts")
+        names = ("text", "history", "message", "known", "lines", "older", "newer", "texts", "question")
         prompt = fill(use, dict.fromkeys(names, text), limit=3, max_chars=3)
         assert text in prompt.user
         assert not re.search(r"\{[a-z_]+\}", prompt.user)

@@ -125,7 +125,7 @@ def test_every_signal_has_its_case() -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_more_of_a_signal_moves_the_score_its_way(name: str) -> None:
     # Given only this signal counts, and two pools that differ in what it measures
-    weight = asdict(SignalWeights())[name]
+    weight = asdict(SignalWeights())[name] or 1.0  # what is off by default still measures
     only = replace(POLICY, weights=replace(OFF, **{name: weight}))
 
     # When both are ranked
@@ -144,8 +144,9 @@ def test_more_of_a_signal_moves_the_score_its_way(name: str) -> None:
 def test_a_weight_of_zero_switches_just_this_signal_off(name: str) -> None:
     # Given a pool in which the signal speaks
     asked, pool = CASES[name](True)
-    with_it = ranked(asked, pool)
     weights = asdict(POLICY.weights)
+    weights[name] = weights[name] or 1.0
+    with_it = ranked(asked, pool, replace(POLICY, weights=SignalWeights(**weights)))
 
     # When its weight is 0
     without = ranked(asked, pool, replace(POLICY, weights=replace(POLICY.weights, **{name: 0.0})))

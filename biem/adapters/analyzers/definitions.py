@@ -43,6 +43,9 @@ _CHINESE = re.compile(
 _NOT_IN_CHINESE = re.compile(
     r"[我你他她它咱谁这那哪的了着过吗呢吧不没也都又还就很]|今天|明天|昨天|大家|现在|其实|确实|的确|具体|简直|可能|应该|保持|真$|因为|所以|如果|但是|可是|觉得|认为|这样|那样|什么|有时|对于|意思|一[次个种场]"
 )
+_ANY_ENGLISH = re.compile(r"mean|efin|refer|stand|(?:is|are) an? |is short|hat (?:is|are|does) ")
+_ANY_CHINESE = re.compile("[谓指义思即称]|是一|什么|何为|啥")
+"""What every definition has: most texts have none of it, and need no look at the large patterns."""
 _QUOTES = "“”\"「」《》`'"
 
 
@@ -56,8 +59,11 @@ class Definitions:
 
     def terms(self, text: str) -> list[str]:
         """Defined terms of a normalised text in order of appearance, with repeats."""
-        found = [(m.start(), _written(m)) for m in _ENGLISH.finditer(text) if self._english(_written(m))]
-        found += [(m.start(), _written(m)) for m in _CHINESE.finditer(text) if _chinese(_written(m))]
+        found: list[tuple[int, str]] = []
+        if _ANY_ENGLISH.search(text):
+            found += [(m.start(), _written(m)) for m in _ENGLISH.finditer(text) if self._english(_written(m))]
+        if _ANY_CHINESE.search(text):
+            found += [(m.start(), _written(m)) for m in _CHINESE.finditer(text) if _chinese(_written(m))]
         return [term.strip(_QUOTES + " ") for _, term in sorted(found)]
 
     def _english(self, term: str) -> bool:

@@ -8,11 +8,10 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
-import rjieba
-
 from biem.adapters.analyzers import words
 from biem.adapters.analyzers.extract import Extractor
 from biem.adapters.analyzers.script import DENSE, HAN, LETTER, normal
+from biem.adapters.analyzers.segments import knowing
 
 _EDGE = 8_000
 """Of a longer text only this many characters of its beginning say what it is about."""
@@ -33,7 +32,6 @@ class Keywords:
 
     def __init__(self, extractor: Extractor) -> None:
         self._extractor = extractor
-        self._segmenter = rjieba.Jieba()
         self._idle = words.load_set("not_topics") | words.load_set("stop_en") | words.load_set("stop_zh")
 
     def keywords(self, text: str, limit: int) -> list[str]:
@@ -63,7 +61,7 @@ class Keywords:
         """Content words in order; an empty one stands where the thread breaks, so that no pair reaches across."""
         for found in _RUN.finditer(text):
             if found.lastgroup == "han":
-                for word, kind in self._segmenter.tag(found.group(), hmm=True):
+                for word, kind in knowing().tag(found.group(), hmm=True):
                     said = len(word) > 1 and kind.startswith(_KINDS) and word not in self._idle
                     yield word if said else ""
             elif found.lastgroup == "word":

@@ -8,10 +8,9 @@ import re
 from collections.abc import Iterator
 from typing import Literal
 
-import rjieba
-
 from biem.adapters.analyzers import words
 from biem.adapters.analyzers.script import DENSE
+from biem.adapters.analyzers.segments import knowing
 
 Kind = Literal["person", "organisation", "place", "work", "name", "handle"]
 
@@ -43,6 +42,7 @@ _ENDINGS = (
     "有限公司|公司|集团|大学|学院|中学|小学|幼儿园|医院|银行|研究院|研究所|事务所|餐厅|饭店|酒店|宾馆|机场|火车站|高铁站|地铁站|公园|广场|博物馆|"
     "图书馆|体育馆|俱乐部|咖啡馆|书店|超市|商场|出版社|基金会|协会|委员会"
 )
+_ENDS = re.compile(f"(?:{_ENDINGS})$")
 _ROLE = re.compile(
     "(母亲|父亲|妈妈|爸爸|爷爷|奶奶|外公|外婆|妻子|丈夫|老婆|老公|儿子|女儿|哥哥|姐姐|弟弟|妹妹|表[哥弟姐妹]|堂[哥弟姐妹]|同事|朋友|同学|室友|邻居|"
     "客户|供应商|领导|组长|班长|队长|发小|球友|闺蜜|助理|店长|徒弟|先生|女士)"
@@ -73,7 +73,6 @@ class Names:
         self._where = re.compile(
             rf"(?:[在去到从回])([{_H}]{{2,6}})(?:工作|上班|上学|读书|出差|旅游|旅行|出生|长大|定居|生活|实习|留学)"
         )
-        self._segmenter = rjieba.Jieba()
 
     def found(self, text: str) -> Iterator[tuple[int, str, Kind]]:
         """Position, name and kind, unsorted and with repeats, of a normalised text."""
@@ -160,7 +159,7 @@ class Names:
         """Words and tags; a family name that the segmenter cut off (王|秀英, 小|刘) is put back."""
         held = ("", "")
         # Cut after words of kinship and role, or the segmenter reads 亲王 in 母亲王秀英.
-        for word, tag in (pair for piece in _ROLE.split(text) if piece for pair in self._segmenter.tag(piece)):
+        for word, tag in (pair for piece in _ROLE.split(text) if piece for pair in knowing().tag(piece)):
             given = held[0] != "小" and tag in ("nr", "ns") and len(word) == 2 and word not in self._not_chinese
             if held[0] and (given or (held[0] == "小" and word in self._surnames)):
                 yield held[0] + word, "nr"
@@ -188,4 +187,4 @@ class Names:
 
 
 def _ending(word: str) -> bool:
-    return re.search(rf"(?:{_ENDINGS})$", word) is not None
+    return _ENDS.search(word) is not None

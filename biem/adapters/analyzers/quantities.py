@@ -17,6 +17,8 @@ _NUMERAL = rf"[0-9{NUMERALS}]"
 _SIGNS = {"$": "$", "¥": "¥", "€": "€", "£": "£"}
 _LATE = frozenset(("下午", "晚上", "傍晚", "夜里", "今晚", "明晚", "昨晚", "晚"))
 _WEAK_ONE = "一"
+_ANY = re.compile(_NUMERAL)
+"""Every quantity has one of these: most texts have none, and need no look at the large pattern."""
 
 
 def _alternatives(spellings: list[str]) -> str:
@@ -56,6 +58,8 @@ class Quantities:
 
     def spans(self, text: str) -> Iterator[tuple[int, int, str]]:
         """Start, end and canonical spelling of every number of a normalised text."""
+        if not _ANY.search(text):
+            return
         for found in self._pattern.finditer(text):
             canonical = self._canonical(found)
             if canonical:

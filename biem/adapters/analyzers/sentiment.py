@@ -6,12 +6,14 @@ the next words round and weakens them, degree words scale them, and what follows
 
 import math
 import re
+from functools import cache, cached_property
+from typing import Any
 
-import rjieba
 from vaderSentiment.vaderSentiment import SentimentIntensityAnalyzer
 
 from biem.adapters.analyzers import words
 from biem.adapters.analyzers.script import EMOJI
+from biem.adapters.analyzers.segments import knowing
 
 _EDGE = 2000
 """Longer texts are judged by this many characters of each end."""
@@ -29,6 +31,12 @@ _STOPS = frozenset("，,。.！!？?；;、\n：:…")
 _SENTENCE = re.compile(r"[^。！？!?\n]*[。！？!?\n]*")
 
 
+@cache
+def _english() -> Any:
+    """The lexicon of VADER, read at the first English text."""
+    return SentimentIntensityAnalyzer()
+
+
 class Sentiment:
     """The lexicons, loaded once."""
 
@@ -39,11 +47,11 @@ class Sentiment:
         self._factor = {word: float(line[0]) for line in shifts if line[0][0].isdigit() for word in line[1:]}
         self._not = frozenset(word for line in shifts if line[0] == "not" for word in line[1:])
         self._but = frozenset(word for line in shifts if line[0] == "but" for word in line[1:])
-        self._segmenter = rjieba.Jieba()
-        for word in (*self._valence, *self._factor, *self._not):
-            if len(word) > 1:
-                self._segmenter.add_word(word, None, None)
-        self._english = SentimentIntensityAnalyzer()
+        self._words = tuple(word for word in (*self._valence, *self._factor, *self._not) if len(word) > 1)
+
+    @cached_property
+    def _segmenter(self) -> Any:
+        return knowing(*self._words)
 
     def score(self, text: str) -> float:
         """Of a normalised text; 0 is neutral."""
@@ -56,7 +64,7 @@ class Sentiment:
         rest = _HAN_RUN.sub(" ", plain) if han else plain
         if _LATIN.search(rest):
             # Back from VADER's compound to the sum it flattened, so that both languages add on one scale.
-            compound = float(self._english.polarity_scores(rest)["compound"])
+            compound = float(_english().polarity_scores(rest)["compound"])
             total += compound * math.sqrt(_FLATTEN / max(1e-6, 1 - min(compound * compound, 0.99)))
         return round(max(-1.0, min(1.0, total / math.sqrt(total * total + _FLATTEN))), 4)
 

@@ -36,6 +36,8 @@ _PATTERN = re.compile(
     r"|(?P<greek>(?<![α-ωΑ-Ωά-ώ])[α-ωΑ-Ω]{1,2}(?:[A-Za-z0-9](?![A-Za-z0-9]))?(?![α-ωΑ-Ωά-ώ]))"
     r"|(?P<math>[∑∏∂∇√∞∫≤≥≈≠∈∀∃⊂])"
 )
+_ANY = re.compile(r"[`@/_=$+#0-9α-ωΑ-Ωά-ώ∑∏∂∇√∞∫≤≥≈≠∈∀∃⊂]|[.\-][A-Za-z\-]|\(\)|[a-z][A-Z]")
+"""Every symbol has one of these: most texts have none, and need no look at the large pattern."""
 _OPEN = frozenset(("code", "product", "product2", "release", "greek", "math"))
 _COUNTING = frozenset(
     ("top", "age", "mid", "day", "week", "part", "step", "under", "over", "plus", "pre", "post", "type", "level", "non")
@@ -45,6 +47,8 @@ _TRAILING = ".,;:!?)]}'\""
 
 def spans(text: str) -> Iterator[tuple[int, int, str, str]]:
     """Start, end, the symbol as written and its kind. An empty span hides nothing: `Python 3.11` stays a number too."""
+    if not _ANY.search(text):
+        return
     for found in _PATTERN.finditer(text):
         kind = found.lastgroup or ""
         written = found.group("product3") or found.group(kind)

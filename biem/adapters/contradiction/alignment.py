@@ -41,6 +41,8 @@ def swapped(older: Reading, newer: Reading, subjects: frozenset[str], reader: Re
     """
     if older.words == newer.words or min(len(older.words), len(newer.words)) < _SWAP_WORDS:
         return None
+    if _most_alike(older.words, newer.words) < _SWAP_RATIO:
+        return None
     matcher = SequenceMatcher(None, older.words, newer.words, autojunk=False)
     if matcher.quick_ratio() < _SWAP_RATIO or matcher.ratio() < _SWAP_RATIO:
         return None
@@ -59,6 +61,14 @@ def swapped(older: Reading, newer: Reading, subjects: frozenset[str], reader: Re
     if older.numbers == newer.numbers and not (named and _crosswise(older.essence, newer.essence)):
         return None
     return Verdict("contradiction", _SWAP, "swapped value")
+
+
+def _most_alike(one: tuple[str, ...], other: tuple[str, ...]) -> float:
+    """What the ratio of a `SequenceMatcher` cannot exceed, at a fraction of its cost: each word of one side alone is
+    matched by nothing."""
+    here, there = frozenset(one), frozenset(other)
+    matched = min(len(one) - len(here - there), len(other) - len(there - here))
+    return 2.0 * matched / (len(one) + len(other))
 
 
 def _akin(one: tuple[str, ...], other: tuple[str, ...]) -> bool:

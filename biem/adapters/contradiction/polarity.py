@@ -69,6 +69,12 @@ class Polarity:
                 return word, min(against)
         return None
 
+    def speaks(self, newer: Reading) -> bool:
+        """Whether a statement may be opposed to one that denies nothing."""
+        if any(clause.negations or clause.past for clause in newer.clauses):
+            return True
+        return not self._antonyms.keys().isdisjoint(newer.content())
+
     def judge(self, older: Reading, newer: Reading) -> Verdict | None:
         """The surest opposition between two assertions of one subject."""
         return max(self._found(older, newer), key=lambda verdict: verdict.confidence, default=None)

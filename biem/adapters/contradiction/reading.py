@@ -8,14 +8,15 @@ import re
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import cast
+from functools import cached_property, lru_cache
+from typing import Any, cast
 
-import rjieba
 import Stemmer
 
 from biem.adapters.analyzers import words
 from biem.adapters.analyzers.quantities import Quantities
 from biem.adapters.analyzers.script import DENSE, normal
+from biem.adapters.analyzers.segments import knowing
 from biem.adapters.contradiction import lexicon
 from biem.domain.conflict import Statement
 
@@ -46,6 +47,9 @@ _PAIRS = (
     (r"\bany more\b(?!\s+\w)", "anymore"),
 )
 _EXPANSIONS = tuple((re.compile(pattern, re.IGNORECASE), to) for pattern, to in _PAIRS)
+_EXPANDABLE = re.compile("|".join(f"(?:{pattern})" for pattern, _ in _PAIRS), re.IGNORECASE)
+_KEPT = 8_192
+"""Stems and segmented stretches kept: most words of a statement were met before."""
 _CLAUSE = re.compile(
     r"(?P<end>[。！？；…\n~]+|[!?;]+|\.+(?=\s|$)|\s[–—-]{1,2}\s)"
     r"|(?P<comma>，|,(?=[^\d\s])|,\s+(?=(?:but|and|so|then|though|although|because)?\s*(?:I|we|he|she|they|you|it|my)\b)"
@@ -133,12 +137,11 @@ class Reader:
 
     def __init__(self) -> None:
         self._threads = threading.local()
-        self._segmenter = rjieba.Jieba()
+        self._stems = lru_cache(_KEPT)(self._stem)
+        self._segments = lru_cache(_KEPT)(self._cut)
         self._quantities = Quantities()
         raw = lexicon.sets("grammar")
-        for word in sorted(raw["negation"]):
-            if len(word) > 1 and not word.isascii():
-                self._segmenter.add_word(word, None, None)
+        self._words = tuple(word for word in sorted(raw["negation"]) if len(word) > 1 and not word.isascii())
         self.grammar = {name: frozenset(self.stem(word) for word in found) | found for name, found in raw.items()}
         self._anaphors = frozenset(word[0] if word.isascii() else word for word in raw["third"])
         """As `who` spells them; they stand for whom the clause before is about."""
@@ -146,13 +149,19 @@ class Reader:
         g = self.grammar
         people = g["first"] | g["plural"] | g["second"] | g["third"]
         self._empty = frozenset(self.stem(w) for w in stop) | stop | g["degree"] | people | g["present"] | g["negation"]
+        self._denial = lexicon.denial()
         self._possessive = re.compile(r"\b(?:my|your|his|her|our|their)\b", re.IGNORECASE)
+
+    @cached_property
+    def _segmenter(self) -> Any:
+        return knowing(*self._words)
 
     def read(self, statement: Statement) -> Reading:
         """Take a statement apart."""
         text = normal(statement.text[:LONGEST]).strip()
-        for pattern, to in _EXPANSIONS:
-            text = pattern.sub(to, text)
+        if _EXPANDABLE.search(text):
+            for pattern, to in _EXPANSIONS:
+                text = pattern.sub(to, text)
         speaker = normal(statement.speaker[:64]).strip().lower()
         clauses: list[Clause] = []
         for piece, asked in _pieces(text):
@@ -170,6 +179,10 @@ class Reader:
             tuple(canonical for _, _, canonical in self._quantities.spans(text)),
             len(re.findall(f"[{DENSE}]", text)) * 3 > len(text),
         )
+
+    def may_deny(self, text: str) -> bool:
+        """Whether a reading of `text` may hold a negation, at a tenth of what reading it costs."""
+        return self._denial.search(normal(text[:LONGEST])) is not None
 
     def numbers(self, text: str) -> list[str]:
         """Canonical numbers of a part of a reading."""
@@ -189,6 +202,9 @@ class Reader:
 
     def stem(self, word: str) -> str:
         """The form under which words are compared."""
+        return self._stems(word)
+
+    def _stem(self, word: str) -> str:
         lower = word.lower()
         if not lower.isascii():
             return lower
@@ -198,12 +214,18 @@ class Reader:
             stemmer = self._threads.porter = Stemmer.Stemmer("porter")
         return cast(str, stemmer.stemWord(lower.removesuffix("'s"))) or lower
 
+    def _cut(self, stretch: str) -> tuple[tuple[str, bool], ...]:
+        """Segments of a stretch without spaces, pronouns apart."""
+        out: list[tuple[str, bool]] = []
+        for segment in self._segmenter.cut(stretch):
+            cut = len(segment) > 1 and segment[0] in _PRONOUNS and segment[1:] not in _PRONOUN_ENDS
+            out += ((segment[0], True), (segment[1:], True)) if cut else ((segment, True),)
+        return tuple(out)
+
     def _tokens(self, text: str) -> Iterator[tuple[str, bool]]:
         for found in _TOKEN.finditer(text):
             if found.lastgroup == "dense":
-                for segment in self._segmenter.cut(found.group()):
-                    cut = len(segment) > 1 and segment[0] in _PRONOUNS and segment[1:] not in _PRONOUN_ENDS
-                    yield from ((segment[0], True), (segment[1:], True)) if cut else ((segment, True),)
+                yield from self._segments(found.group())
             else:
                 word = found.group().rstrip(".,:-'")
                 yield ("May (month)" if word == "May" and found.start() else word), False

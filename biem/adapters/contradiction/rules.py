@@ -3,7 +3,7 @@
 from functools import lru_cache
 
 from biem.adapters.contradiction.alignment import duplicate, swapped
-from biem.adapters.contradiction.cues import Cues
+from biem.adapters.contradiction.cues import CEILING, Cues
 from biem.adapters.contradiction.polarity import Polarity
 from biem.adapters.contradiction.reading import Reader, Reading
 from biem.adapters.contradiction.slots import Slot, Slots
@@ -11,9 +11,11 @@ from biem.adapters.contradiction.updates import Updates
 from biem.adapters.contradiction.values import Values
 from biem.domain.conflict import Statement, Verdict
 
-_KEPT = 256
-"""Readings kept: one memory is compared with ten others in a row."""
+_KEPT = 1_024
+"""Readings kept: each memory of a batch is compared with ten others, many of them with several."""
 
+_SAME_WORDS = 0.6
+"""Calibrated similarity below which two statements have neither the same words nor the same but for a value."""
 _SUSPICION = 0.3
 """Cues below this are silence: a coin thrown among unrelated memories would do better."""
 
@@ -29,28 +31,54 @@ class RuleContradictions:
         self._updates = Updates(self._reader)
         self._cues = Cues(self._reader, self._polarity)
         self._subjects = self._reader.grammar["kin"] | self._slots.nouns
-        self._taken_apart = lru_cache(_KEPT)(self._take_apart)
+        self._read = lru_cache(_KEPT)(self._reading)
+        self._said = lru_cache(_KEPT)(self._slots_of)
+        self._is_plain = lru_cache(_KEPT)(self._plain)
 
-    def compare(self, older: Statement, newer: Statement, similarity: float | None) -> Verdict | None:
+    def compare(
+        self, older: Statement, newer: Statement, similarity: float | None, *, least: float = 0.0
+    ) -> Verdict | None:
         """See `ContradictionRules.compare`. Verdicts of the rule `cues` are suspicions, never above `CEILING`."""
+        sure_only = least > CEILING
+        if sure_only and self._has_nothing_to_say(older, newer, similarity):
+            return None
         specific = self._specific(older, newer)
         if specific is not None:
             return specific
-        if not _one_speaker(older, newer):
+        if sure_only or not _one_speaker(older, newer):
             return None
-        confidence = self._cues.confidence(self._read(older)[0], self._read(newer)[0], similarity)
+        one, other = (self._read(side.text, side.speaker) for side in (older, newer))
+        confidence = self._cues.confidence(one, other, similarity)
         return Verdict("contradiction", confidence, "cues") if confidence >= _SUSPICION else None
+
+    def _has_nothing_to_say(self, older: Statement, newer: Statement, similarity: float | None) -> bool:
+        """Whether no rule can be sure, as is seen without reading the older: so it is with most neighbours.
+
+        Words as alike as `duplicate` and `swapped` want them make a high similarity; every other rule needs something
+        of the newer statement, or a negation.
+        """
+        return (
+            similarity is not None
+            and similarity < _SAME_WORDS
+            and self._is_plain(newer.text, newer.speaker)
+            and not self._reader.may_deny(older.text)
+        )
+
+    def _plain(self, text: str, speaker: str) -> bool:
+        reading = self._read(text, speaker)
+        return not (self._said(text, speaker) or self._polarity.speaks(reading) or self._updates.speaks(reading))
 
     def _specific(self, before: Statement, after: Statement) -> Verdict | None:
         """What the rules are sure of."""
-        older, older_slots = self._read(before)
-        newer, newer_slots = self._read(after)
+        older, newer = (self._read(side.text, side.speaker) for side in (before, after))
         same = duplicate(older, newer)
         if same is not None:
             return same
         now = bool(frozenset(newer.words) & self._reader.grammar["present"])
+        new_slots = self._said(after.text, after.speaker)
+        old_slots = self._said(before.text, before.speaker) if new_slots else ()  # most statements have none
         found = [
-            self._values.judge(older_slots, newer_slots, (before.at, after.at), now=now),
+            self._values.judge(old_slots, new_slots, (before.at, after.at), now=now),
             self._polarity.judge(older, newer),
             self._updates.judge(older, newer),
             swapped(older, newer, self._subjects, self._reader),
@@ -61,14 +89,14 @@ class RuleContradictions:
         """The weak cues of a pair, from which the weights are fitted; None where a rule decides."""
         if self._specific(older, newer) is not None or not _one_speaker(older, newer):
             return None
-        return self._cues.features(self._read(older)[0], self._read(newer)[0], similarity)
+        one, other = (self._read(side.text, side.speaker) for side in (older, newer))
+        return self._cues.features(one, other, similarity)
 
-    def _read(self, statement: Statement) -> tuple[Reading, tuple[Slot, ...]]:
-        return self._taken_apart(statement.text, statement.speaker)
+    def _reading(self, text: str, speaker: str) -> Reading:
+        return self._reader.read(Statement(text, speaker))
 
-    def _take_apart(self, text: str, speaker: str) -> tuple[Reading, tuple[Slot, ...]]:
-        reading = self._reader.read(Statement(text, speaker))
-        return reading, tuple(self._slots.all(reading, speaker.strip().lower()))
+    def _slots_of(self, text: str, speaker: str) -> tuple[Slot, ...]:
+        return tuple(self._slots.all(self._read(text, speaker), speaker.strip().lower()))
 
 
 def _one_speaker(older: Statement, newer: Statement) -> bool:

@@ -38,6 +38,14 @@ class Updates:
             for value in column
         }
 
+    def speaks(self, newer: Reading) -> bool:
+        """Whether a statement says that something changed."""
+        return bool(
+            _REPLACED.search(newer.text)
+            or _ANNOUNCED.search(newer.text)
+            or any(clause.changed and clause.asserts for clause in newer.clauses)
+        )
+
     def judge(self, older: Reading, newer: Reading) -> Verdict | None:
         """An update, or None."""
         if max(len(older.words), len(newer.words)) > _LONGEST:

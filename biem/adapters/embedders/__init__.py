@@ -8,7 +8,6 @@ from biem.adapters.embedders.cached import CachedEmbedder
 from biem.adapters.embedders.calibration import CalibratedEmbedder, cached_path, load, obtain
 from biem.adapters.embedders.e5 import E5Encoder
 from biem.adapters.embedders.encoder import Encoder
-from biem.adapters.embedders.http import Endpoint, HttpEncoder
 from biem.adapters.embedders.use import UseEncoder
 from biem.errors import ConfigError
 from biem.ports import Embedder
@@ -31,19 +30,23 @@ def build(
     passage_prefix: str = "",
     timeout_s: float = 30.0,
     devices: str = "",
+    late: bool = False,
 ) -> Embedder:
     """The embedder of a provider, calibrated and cached. A model's libraries load only when it is chosen.
 
     `cache_dir` keeps the constants of models that have none packaged; `cache_bytes` of 0 means no cache of vectors.
+    `late`, for who may embed nothing at all: e5 is loaded at its first use.
     """
 
     def served() -> Encoder:
+        from biem.adapters.embedders.http import Endpoint, HttpEncoder  # noqa: PLC0415  with its HTTP client
+
         endpoint = Endpoint("openai" if provider == "openai" else "ollama", model, url, query_prefix, passage_prefix)
         known = load(cached_path(cache_dir, endpoint.name), endpoint.name)
         return HttpEncoder(endpoint, api_key=api_key, timeout_s=timeout_s, known_dim=known.dim if known else None)
 
     makers: dict[str, Callable[[], Encoder]] = {
-        "e5": lambda: E5Encoder(threads),
+        "e5": lambda: E5Encoder(threads, late=late),
         "use": lambda: UseEncoder(threads),
         "bge": lambda: BgeEncoder(model, devices),
         "openai": served,

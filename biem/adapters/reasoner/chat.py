@@ -6,9 +6,11 @@ from biem.adapters.reasoner import parsing
 from biem.adapters.reasoner.desk import Desk
 from biem.adapters.reasoner.prompts import fill, fits, share
 from biem.domain.scope import Scope
+from biem.domain.text import one_line
 from biem.ports.reasoner import Instant, Judgement, Topic
 
 MAX_KEYWORDS = 32
+MAX_CANDIDATES = 50
 
 
 class ChatReasoner:
@@ -72,6 +74,16 @@ class ChatReasoner:
         return self._desk.ask(
             scope, "summarise", "large", prompt, lambda answer: parsing.summary(answer, said, max_chars)
         )
+
+    def relevant(self, scope: Scope, question: str, texts: Sequence[str]) -> list[int] | None:
+        texts = texts[:MAX_CANDIDATES]
+        if not texts or not question.strip():
+            return []
+        data = {"question": question, "texts": ""}
+        room = share(data) // len(texts) - len(" 50. ")
+        lines = [f"{number}. {one_line(text[: 2 * room], room)}" for number, text in enumerate(texts, 1)]
+        prompt = fill("relevant", data | {"texts": lines})
+        return self._desk.ask(scope, "relevant", "small", prompt, lambda said: parsing.relevant(said, len(texts)))
 
     def paused_s(self) -> float:
         return self._desk.paused_s()

@@ -151,6 +151,17 @@ def judgement(said: Said) -> Judgement | None:
     )
 
 
+def relevant(said: Said, count: int) -> list[int] | None:
+    """`{"relevant": [1, 3]}`, or the bare list, as places from 0; None for all else, also where a number is unknown."""
+    value = _json(said.text)
+    numbers = value.get("relevant") if isinstance(value, dict) else value
+    if said.cut or not isinstance(numbers, list):
+        return None
+    if not all(isinstance(number, int) and not isinstance(number, bool) and 1 <= number <= count for number in numbers):
+        return None
+    return sorted({number - 1 for number in numbers})
+
+
 def merged(said: Said, texts: Sequence[str]) -> str | None:
     """A text that has exactly the numbers of these and is not longer than all of them together."""
     text = _prose(said, max(1, sum(map(len, texts)) + len(texts)))

@@ -207,10 +207,13 @@ SELECT
     (SELECT count(*) FROM concept_items WHERE ns = %(ns)s),
     (SELECT count(*) FROM instant_memories WHERE ns = %(ns)s)
 
--- instant_add: a note of a message that is still there, once
+-- instant_add: notes of messages that are still there, once
 INSERT INTO instant_memories (id, ns, memory_id, conversation, text, keywords, created_at)
-SELECT %(id)s, ns, id, conversation, %(text)s, %(keywords)s, %(at)s
-FROM memories WHERE ns = %(ns)s AND id = %(memory_id)s AND status <> 'archived'
+SELECT n.id, m.ns, m.id, m.conversation, n.text, n.keywords, n.at
+FROM jsonb_to_recordset(%(notes)s) AS n (id uuid, memory_id uuid, text text, keywords text[], at timestamptz)
+JOIN memories m ON m.id = n.memory_id
+WHERE m.ns = %(ns)s AND m.status <> 'archived'
+ORDER BY m.id
 ON CONFLICT (memory_id) DO NOTHING
 
 -- instant_view: the newest notes of a conversation, counted as viewed

@@ -76,6 +76,12 @@ WHERE (m.ns = ANY (%(scopes)s)) IS TRUE AND m.id IN ( -- else the planner may re
          ORDER BY m.write_seq DESC LIMIT %(pending_limit)s))
     AND m.status <> 'archived' AND {where}
 
+-- live: live rows of given ids; what `candidates` gives for a query without words
+SELECT {node}, e.text, m.status = 'pending' OR m.model <> %(model)s
+FROM memories m
+LEFT JOIN evidence e ON %(evidence)s AND e.ns = m.ns AND e.sha256 = m.evidence_sha
+WHERE (m.ns = ANY (%(scopes)s)) IS TRUE AND m.id = ANY (%(ids)s::uuid[]) AND m.status <> 'archived' AND {where}
+
 -- text_search: the search by words that answers while the vector index cannot
 SELECT id::text, lexemes
 FROM matching_memories(%(scopes)s, %(words)s::tsquery, %(most)s,

@@ -46,13 +46,14 @@ WITH RECURSIVE found AS MATERIALIZED (
     SELECT id FROM seeds
     UNION SELECT unnest(before) FROM stretches
     UNION SELECT unnest(after) FROM stretches
+), placed AS MATERIALIZED ( -- joined once: beside the lookups below, it would be joined once for each of them
+    SELECT everyone.id, s.before::text[], s.after::text[] FROM everyone LEFT JOIN stretches s USING (id)
 )
 SELECT m.id::text, m.ns, m.lexemes, e.vector, m.kind, m.speaker, m.conversation, m.at, m.write_seq,
     right(rtrim(m.text), 1) IN ('?', '？'), {where}, m.valid_to, m.superseded_by::text,
-    s.before::text[], s.after::text[]
-FROM everyone
-CROSS JOIN LATERAL (SELECT * FROM memories WHERE memories.id = everyone.id OFFSET 0) m
+    placed.before, placed.after
+FROM placed
+CROSS JOIN LATERAL (SELECT * FROM memories WHERE memories.id = placed.id OFFSET 0) m
 LEFT JOIN LATERAL (
     SELECT vector FROM embeddings WHERE embeddings.model = %(model)s AND embeddings.sha256 = m.embed_sha OFFSET 0
 ) e ON true
-LEFT JOIN stretches s ON s.id = m.id

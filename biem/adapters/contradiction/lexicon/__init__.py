@@ -1,5 +1,6 @@
 """General knowledge of words, as packaged text: `#` starts a comment line, `|` separates columns."""
 
+import re
 from importlib.resources import files
 
 
@@ -16,3 +17,12 @@ def sets(name: str) -> dict[str, frozenset[str]]:
     for head, *rest in columns(name):
         out.setdefault(head[0], set()).update(word for column in rest for word in column)
     return {key: frozenset(words) for key, words in out.items()}
+
+
+def denial() -> re.Pattern[str]:
+    """Finds all that a reading takes for a negation, or turns into one, and more: also parts of words."""
+    negations = sets("grammar")["negation"]
+    english = "|".join(sorted(re.escape(word) for word in negations if word.isascii()))
+    chinese = "|".join(sorted(re.escape(word) for word in negations if not word.isascii()))
+    made = r"n't|cannot|can not|no longer|\bquit\b|\bstopped\b|\bgave up\b|\bgiven up\b|戒"
+    return re.compile(rf"\b(?:{english})|不|没|{chinese}|{made}", re.IGNORECASE)

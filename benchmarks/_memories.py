@@ -1,0 +1,89 @@
+"""One memory that holds the conversations of one or several files, a scope for each, asked through the public API."""
+
+import argparse
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import biem
+from benchmarks import _report
+from benchmarks._data import Conversation, Question, data_name, read_conversations
+from benchmarks._embedders import PassageCache, choose_embedder
+from benchmarks._systems import conditions, item_of, settle
+from benchmarks.metrics import new_gold, recall_at
+from biem.config import load_settings
+from biem.domain.node import Hits
+
+_BATCH = 500
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """What every benchmark of this kind is told."""
+    parser.add_argument("--data", nargs="+", type=Path, required=True, metavar="FILE", help="conversations")
+    parser.add_argument("--json", type=Path, metavar="OUT", help="write the rows there, too")
+    parser.add_argument("--limit-conversations", type=int, metavar="N", help="only the first N of each file")
+    parser.add_argument("--limit-questions", type=int, metavar="N", help="only the first N of each conversation")
+    parser.add_argument("--embedder", default="e5", help="synthetic, or a provider as in the settings (default: e5)")
+    parser.add_argument("--cache", type=Path, metavar="DIR", help="keep the vectors of passages there for the next run")
+    parser.add_argument("--home", type=Path, metavar="DIR", help="keep the memory there and load what it does not have")
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A conversation and the scope that remembers it."""
+
+    conversation: Conversation
+    memory: biem.Memory
+
+    def options(self, question: Question) -> dict[str, Any]:
+        """What `recall` is to respect for a question."""
+        return conditions(self.conversation, question)
+
+
+@contextmanager
+def opened(options: argparse.Namespace, **settings: Any) -> Iterator[biem.Memory]:
+    """A memory in a temporary home, or in the one of `--home`. Every query is embedded once a run."""
+    with ExitStack() as stack:
+        home = options.home or stack.enter_context(
+            tempfile.TemporaryDirectory(prefix="biem-bench-", ignore_cleanup_errors=True)
+        )
+        chosen = load_settings().model_copy(update={"home": Path(home), **settings})
+        cache = PassageCache(choose_embedder(options.embedder, chosen), options.cache, queries=True)
+        embedder = stack.enter_context(closing(cache))
+        yield stack.enter_context(biem.connect(chosen, embedder=embedder))
+
+
+def load(memory: biem.Memory, file: Path, options: argparse.Namespace) -> list[Told]:
+    """Remember the conversations of a file, unless the home has them, and wait until all is indexed."""
+    conversations = list(read_conversations(file, options.limit_conversations, options.limit_questions))
+    tenant = data_name(file).removesuffix(".dev")
+    told = [Told(one, memory.scope(tenant=tenant, user=one.id)) for one in conversations]
+    with _report.progress() as bar:
+        task = bar.add_task(f"load {tenant}", total=len(told))
+        for one in told:
+            if not one.memory.stats()["memories"]:
+                items = [item_of(turn) for turn in one.conversation.turns if turn.text.strip()]
+                for start in range(0, len(items), _BATCH):
+                    one.memory.remember_many(items[start : start + _BATCH])
+            settle(one.memory)
+            bar.advance(task)
+    return told
+
+
+def recall_10(hits: Hits, question: Question) -> float:
+    """Share of a question's evidence among the best ten."""
+    found = list(dict.fromkeys(hit.node.ref for hit in hits if hit.node.ref is not None))
+    return recall_at(10, new_gold(found, question.groups), len(question.groups))
+
+
+def mean(values: Sequence[float]) -> float:
+    """0 of nothing."""
+    return sum(values) / len(values) if values else 0.0
+
+
+def columns(rows: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
+    """The names of all columns, in the order they first appear."""
+    return tuple(dict.fromkeys(name for row in rows for name in row))

@@ -1,0 +1,117 @@
+"""What each part of recall is worth: R@10 of every data set with one thing switched off, and what each step takes.
+
+Rows are `{"data", "signal_off", "n", "r10", "delta"}`; `signal_off` is empty for the whole, and `delta` is how much is
+lost without the signal, so that a positive number speaks for it. Weights are not fitted anew without it.
+
+Signals, repetition and balance only order the pool: it is recorded once on real servers, then ordered again by the
+engine's own code. Activation, conflict and neighbours change what is in the pool: they are searched again, with a
+sample of the questions. What each step of recall takes was measured while recording.
+"""
+
+import argparse
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from benchmarks import _report
+from benchmarks._data import data_name
+from benchmarks._live import VARIANTS, Recording, recording
+from benchmarks.fit_ranking import vector
+from biem.config import load_settings
+from biem.domain.rank_policy import RankPolicy
+from biem.engine.ranking import NAMES
+from biem.errors import BiemError
+
+_HELPS = 0.0005
+"""Half a thousandth: what rounds to nothing is nothing."""
+_STEPS = ("data", "step", "p50_ms", "p95_ms")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command line. 0; 1 when a signal that is on helps nowhere; 130 when interrupted; else biem's exit codes."""
+    options = _options(arguments)
+    policy = load_settings().ranking
+    rows: list[dict[str, Any]] = []
+    steps: list[dict[str, Any]] = []
+    try:
+        for file in options.data:
+            limits = (options.limit_conversations, options.limit_questions)
+            held = recording(file, options.embedder, options.cache, limits, variants=True)
+            rows += rows_of(data_name(file), held, policy)
+            steps += [{"data": data_name(file), "step": step, **times} for step, times in held.stages.items()]
+    except KeyboardInterrupt:
+        return 130
+    except BiemError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return error.exit_code
+    _show(rows, steps)
+    idle = helps_nowhere(rows)
+    if idle:
+        print(f"helps nowhere: {', '.join(idle)}")
+    if options.json:
+        line = _report.command("benchmarks.ablation", sys.argv[1:] if arguments is None else arguments)
+        _report.write_json(options.json, line, rows, steps=steps, helps_nowhere=idle, embedder=options.embedder)
+    return int(any(_is_on(name, policy) for name in idle))
+
+
+def rows_of(data: str, held: Recording, policy: RankPolicy) -> Iterator[dict[str, Any]]:
+    """The rows of one file."""
+    weights = vector(policy.weights)
+    whole = held.mean(weights, policy).recall_10
+    yield {"data": data, "signal_off": "", "n": len(held.cases), "r10": whole, "delta": 0.0}
+
+    def row(name: str, r10: float, than: float, n: int) -> dict[str, Any]:
+        return {"data": data, "signal_off": name, "n": n, "r10": r10, "delta": than - r10}
+
+    for column, name in enumerate(NAMES):
+        less = weights.copy()
+        less[column] = 0.0
+        yield row(name, held.mean(less, policy).recall_10, whole, len(held.cases))
+    for name, other in (("repetition", replace(policy, repeat=0.0)), ("balance", replace(policy, balance=0.0))):
+        yield row(name, held.mean(weights, other).recall_10, whole, len(held.cases))
+    for name in VARIANTS:
+        yield row(name, held.live[name], held.live["sampled"], int(held.live["n"]))
+
+
+def helps_nowhere(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The signals without which no data set loses anything."""
+    best: dict[str, float] = {}
+    for row in rows:
+        if row["signal_off"]:
+            best[row["signal_off"]] = max(row["delta"], best.get(row["signal_off"], -1.0))
+    return [name for name, delta in best.items() if delta < _HELPS]
+
+
+def _is_on(name: str, policy: RankPolicy) -> bool:
+    """Whether something that helps nowhere is switched on: signals are judged, the rest serves more than recall."""
+    return name in NAMES and getattr(policy.weights, name) != 0
+
+
+def _show(rows: Sequence[Mapping[str, Any]], steps: Sequence[Mapping[str, Any]]) -> None:
+    """One line for each thing switched off, one column a data set."""
+    names = list(dict.fromkeys(row["data"] for row in rows))
+    lines: dict[str, dict[str, Any]] = {}
+    for row in rows:
+        line = lines.setdefault(row["signal_off"], {"off": row["signal_off"] or "(nothing)"})
+        line[row["data"]] = f"{row['r10']:.3f} ({-row['delta']:+.3f})" if row["signal_off"] else f"{row['r10']:.3f}"
+    _report.print_table("R@10 with one thing switched off", ("off", *names), lines.values())
+    _report.print_table("What the steps of recall take", _STEPS, steps)
+
+
+def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser("python -m benchmarks.ablation", description=__doc__)
+    parser.add_argument(
+        "--data", nargs="+", type=Path, required=True, metavar="FILE", help="conversations, .jsonl[.gz]"
+    )
+    parser.add_argument("--json", type=Path, metavar="OUT", help="write the rows there, too")
+    parser.add_argument("--cache", type=Path, metavar="DIR", help="keep vectors and pools there for the next run")
+    parser.add_argument("--limit-conversations", type=int, metavar="N", help="only the first N of each file")
+    parser.add_argument("--limit-questions", type=int, metavar="N", help="only the first N of each conversation")
+    parser.add_argument("--embedder", default="e5", help="synthetic, or a provider as in the settings (default: e5)")
+    return parser.parse_args(arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

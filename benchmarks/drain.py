@@ -1,0 +1,156 @@
+"""How fast worker processes drain pending memories, with one process and with several, embedder remote and local.
+
+For each row a home of its own is filled with pending memories, then a real `celery worker` with so many processes is
+started and woken once. Time runs from the first memory that is indexed to the last one, so that neither Celery's start
+nor loading a model counts. `ratio` compares with the row of one process.
+
+The remote embedder is an HTTP server on this machine that answers each call after a fixed time and costs little CPU;
+`--per-text` makes it take that time for every text of a call, as a server without batching would. What workers
+share, PostgreSQL and Milvus, runs on the same cores: a machine with fewer cores than processes shows less than many do.
+"""
+
+import argparse
+import logging
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import psycopg
+
+import biem
+from benchmarks import _report
+from benchmarks._http_embedder import served
+from benchmarks._synthetic import Texts
+from biem.adapters.celery import CeleryQueue, broker_url
+from biem.adapters.embedded import stop
+from biem.bootstrap import servers
+from biem.config import Settings
+from biem.domain.scope import Scope
+from biem.errors import BiemError
+
+_COLUMNS = ("embedder", "workers", "n", "seconds", "per_s", "ratio")
+_ROOT = Path(__file__).parents[1]
+_PATIENCE_S = 1_800.0
+_KEPT = ("PATH", "HOME", "PYTHONPATH", "LANG", "LC_ALL", "VIRTUAL_ENV", "LD_LIBRARY_PATH")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command line. 0, 130 when interrupted, else biem's."""
+    options = _options(arguments)
+    logging.getLogger("biem").setLevel(logging.ERROR)
+    rows: list[dict[str, Any]] = []
+    try:
+        for embedder in options.embedder:
+            for workers in options.workers:
+                rows.append(_row(embedder, workers, options))
+                _compare(rows)
+                print(rows[-1], file=sys.stderr, flush=True)
+                if options.json:
+                    line = _report.command("benchmarks.drain", sys.argv[1:] if arguments is None else arguments)
+                    _report.write_json(options.json, line, rows, latency_ms=options.latency_ms)
+    except KeyboardInterrupt:
+        return 130
+    except BiemError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return error.exit_code
+    _report.print_table("pending memories drained by worker processes", _COLUMNS, rows)
+    return 0
+
+
+def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        "python -m benchmarks.drain", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--size", type=int, default=20_000, metavar="N", help="pending memories of each row")
+    parser.add_argument("--workers", type=int, nargs="+", default=[1, 4], metavar="N", help="processes of each row")
+    parser.add_argument(
+        "--embedder", nargs="+", choices=("remote", "local"), default=["remote", "local"], help="which embedders"
+    )
+    parser.add_argument("--latency-ms", type=float, default=20.0, metavar="MS", help="how long the remote one takes")
+    parser.add_argument("--per-text", action="store_true", help="it takes that long for each text of a call")
+    parser.add_argument("--json", type=Path, metavar="OUT", help="write the rows there, too")
+    return parser.parse_args(arguments)
+
+
+def _compare(rows: Sequence[dict[str, Any]]) -> None:
+    for row in rows:
+        alone = next((one for one in rows if one["embedder"] == row["embedder"] and one["workers"] == 1), None)
+        row["ratio"] = round(row["per_s"] / alone["per_s"], 2) if alone else None
+
+
+def _row(embedder: str, workers: int, options: argparse.Namespace) -> dict[str, Any]:
+    with ExitStack() as stack:
+        folder = Path(tempfile.mkdtemp(prefix="biem-drain-")).resolve()
+        stack.callback(shutil.rmtree, folder, ignore_errors=True)
+        home = folder / "home"
+        stack.callback(stop, home)
+        model: dict[str, str] = {}
+        if embedder == "remote":
+            url = stack.enter_context(served(latency_s=options.latency_ms / 1e3, per_text=options.per_text))
+            model = {"provider": "openai", "model": "synthetic", "url": url}
+        where = stack.enter_context(servers(Settings(home=home)))
+        settings = Settings(home=home, queue="none", close_timeout_s=0.0, embedder=model)
+        with biem.connect(settings, scope=Scope("benchmark", "drain")) as memory:
+            memory.remember_many(Texts(seed=5).items(options.size))
+        with _worker(folder, home, workers, model):
+            seconds = _drained(where.postgres_dsn, broker_url(where.redis_url), options.size)
+    return {
+        "embedder": embedder,
+        "workers": workers,
+        "n": options.size,
+        "seconds": round(seconds, 2),
+        "per_s": round(options.size / seconds, 1),
+    }
+
+
+@contextmanager
+def _worker(folder: Path, home: Path, workers: int, model: Mapping[str, str]) -> Iterator[None]:
+    """A real Celery worker for encoding, with so many processes."""
+    environment = {name: os.environ[name] for name in _KEPT if name in os.environ}
+    environment |= {"BIEM_HOME": str(home), "TMPDIR": str(folder)}
+    environment |= {f"BIEM_EMBEDDER__{name.upper()}": value for name, value in model.items()}
+    pool = ["--pool", "prefork", "--concurrency", str(workers), "--loglevel", "WARNING"]
+    with (folder / "worker.log").open("wb") as log:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "celery", "-A", "workers.app", "worker", "-Q", "encode", *pool],
+            cwd=_ROOT, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
+        )  # fmt: skip
+    try:
+        yield
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+def _drained(dsn: str, broker: str, size: int) -> float:
+    """Wake the worker once; the seconds from the first memory that was indexed until none is pending."""
+    queue = CeleryQueue(broker)
+    queue.start(lambda: 0)
+    queue.wake()
+    queue.stop(5.0)
+    first: float | None = None
+    deadline = time.monotonic() + _PATIENCE_S
+    with psycopg.connect(dsn, autocommit=True) as admin:
+        while time.monotonic() < deadline:
+            row = admin.execute("SELECT count(*) FROM outbox WHERE dead_at IS NULL").fetchone()
+            left = int(row[0]) if row else 0
+            if first is None and left < size:
+                first = time.monotonic()
+            if first is not None and left == 0:
+                return time.monotonic() - first
+            time.sleep(0.05)
+    raise BiemError(f"the workers did not finish within {_PATIENCE_S:.0f} s")
+
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # whoever ends it must not leave its processes behind
+    sys.exit(main())

@@ -1,0 +1,14 @@
+-- The allowance of a scope (GCRA): one number, the time at which it will be full again. Atomic, on the server's clock.
+-- KEYS[1] rate:{ns}
+-- ARGV[1] milliseconds that one write costs, ARGV[2] writes, ARGV[3] milliseconds of a whole allowance
+-- Returns 0, or the milliseconds until a write is possible; then nothing was taken.
+local clock = redis.call('TIME')
+local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
+local full_at = math.max(tonumber(redis.call('GET', KEYS[1]) or 0), now)
+local over = full_at - now - tonumber(ARGV[3]) + tonumber(ARGV[1])
+if over > 0 then
+    return math.ceil(over)
+end
+full_at = full_at + ARGV[1] * ARGV[2]
+redis.call('SET', KEYS[1], string.format('%.0f', full_at), 'PX', math.ceil(full_at - now) + 1)
+return 0

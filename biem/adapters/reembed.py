@@ -1,0 +1,74 @@
+"""Which embedder counts, and how far a move to another one is, in PostgreSQL."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from psycopg.types.json import Jsonb
+
+from biem.adapters.database import ALL_SCOPES
+from biem.adapters.rows import NODE_COLUMNS, Store
+from biem.domain.scope import Scope
+from biem.ports import EmbedderInfo, Vector
+from biem.ports.reembed import EmbedderChoice, Unmoved
+
+_LOWEST = "00000000-0000-0000-0000-000000000000"
+
+
+class PostgresEmbedders(Store):
+    """The port `EmbedderRegistry`."""
+
+    def current(self) -> EmbedderChoice | None:
+        rows = self._database.fetch("", "current_embedder", ())
+        return EmbedderChoice(*rows[0]) if rows else None
+
+    def begin(self, choice: EmbedderChoice) -> str:
+        parameters = {
+            "model": choice.model,
+            "dim": choice.dim,
+            "collection": choice.collection,
+            "settings": Jsonb(dict(choice.settings)),
+        }
+        return str(self._database.fetch("", "begin_reembedding", parameters)[0][0])
+
+    def advance(self, info: EmbedderInfo, cursor: str) -> None:
+        self._database.execute("", "advance_reembedding", {"model": info.id, "cursor": cursor})
+
+    def switch(self, info: EmbedderInfo) -> None:
+        def attempt() -> None:
+            with self._database.connection() as connection, connection.transaction():
+                connection.execute(self._sql["retire_embedder"], (info.id,))
+                connection.execute(self._sql["choose_embedder"], (info.id,))
+
+        self._database.retrying(attempt)
+
+    def forget(self, models: Sequence[str]) -> None:
+        self._database.execute("", "forget_embedders", (list(models),))
+
+    def unmoved(self, model: str, after: str, limit: int) -> list[Unmoved]:
+        parameters = {"model": model, "after": after or _LOWEST, "limit": limit}
+        now = self._clock.now()
+        return [
+            Unmoved(
+                self.node(row, Scope(*row[NODE_COLUMNS : NODE_COLUMNS + 3]), now),
+                row[NODE_COLUMNS - 1],
+                None if row[-1] is None else np.frombuffer(row[-1], dtype="<f4"),
+            )
+            for row in self._database.fetch(ALL_SCOPES, "unmoved_page", parameters)
+        ]
+
+    def stored_models(self) -> list[str]:
+        return [row[0] for row in self._database.fetch("", "stored_models", ())]
+
+    def drop_vectors(self, model: str, limit: int) -> int:
+        return self._database.execute("", "drop_vectors", {"model": model, "limit": limit})
+
+    def unmoved_items(self, model: str, after: str, limit: int) -> list[tuple[str, str]]:
+        parameters = {"model": model, "after": after or _LOWEST, "limit": limit}
+        return [(row[0], row[1]) for row in self._database.fetch(ALL_SCOPES, "unmoved_items", parameters)]
+
+    def move_items(self, model: str, vectors: Mapping[str, Vector]) -> None:
+        packed = [vector.astype("<f4").tobytes() for vector in vectors.values()]
+        self._database.execute(ALL_SCOPES, "move_items", {"model": model, "ids": list(vectors), "vectors": packed})
+
+    def call_back(self, scope: Scope, model: str, limit: int) -> int:
+        return self._database.execute(scope.ns, "call_back", {"ns": scope.ns, "model": model, "limit": limit})

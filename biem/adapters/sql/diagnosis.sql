@@ -1,0 +1,60 @@
+-- What diagnosing asks and mends. Every statement is bounded by a page, whatever the number of memories.
+
+-- outbox_state: due jobs with the age of the oldest, jobs that a worker holds, dead letters with some of their memories
+SELECT
+    (SELECT count(*) FROM (
+        SELECT FROM outbox WHERE dead_at IS NULL AND due_at <= clock_timestamp() LIMIT 100000) AS due),
+    (SELECT coalesce(extract(epoch FROM clock_timestamp() - min(due_at)), 0)::float8 FROM (
+        SELECT due_at FROM outbox WHERE dead_at IS NULL AND due_at <= clock_timestamp() ORDER BY id LIMIT 1000) AS oldest),
+    (SELECT count(*) FROM (
+        SELECT FROM outbox
+        WHERE dead_at IS NULL AND due_at > clock_timestamp() AND claims > 0 AND last_error = '' LIMIT 100000) AS leased),
+    (SELECT count(*) FROM (SELECT FROM outbox WHERE dead_at IS NOT NULL LIMIT 100000) AS dead),
+    ARRAY(SELECT memory_id::text FROM outbox WHERE dead_at IS NOT NULL ORDER BY dead_at, id LIMIT %s)
+
+-- memory_bounds: the lowest and the highest id
+SELECT (SELECT id::text FROM memories ORDER BY id LIMIT 1), (SELECT id::text FROM memories ORDER BY id DESC LIMIT 1)
+
+-- known_page: the next memories by id, and whether some job is about them
+SELECT m.id::text, m.ns, m.status, m.model, EXISTS (SELECT FROM outbox o WHERE o.memory_id = m.id)
+FROM memories m WHERE m.id > %s ORDER BY m.id LIMIT %s
+
+-- known: the same of given ids, also of those that are no memories
+SELECT given.id::text, coalesce(m.ns, ''), coalesce(m.status, 'gone'), coalesce(m.model, ''),
+    EXISTS (SELECT FROM outbox o WHERE o.memory_id = given.id)
+FROM unnest(%s::uuid[]) AS given (id) LEFT JOIN memories m USING (id)
+
+-- scope_states: the next scopes, with links that nobody is told of and memories that another model indexed
+SELECT s.tenant, s.usr, s.project,
+    (SELECT count(*) FROM (
+        SELECT FROM crystal_links l WHERE l.ns = s.ns AND l.version > s.graph_version LIMIT 1000) AS unseen),
+    (SELECT coalesce(jsonb_object_agg(model, number), '{}') FROM (
+        SELECT model, count(*) AS number FROM (
+            (SELECT model FROM memories m WHERE m.ns = s.ns AND m.status = 'active' AND m.model < %(model)s LIMIT 1000)
+            UNION ALL
+            (SELECT model FROM memories m WHERE m.ns = s.ns AND m.status = 'active' AND m.model > %(model)s LIMIT 1000)
+        ) AS foreign_rows GROUP BY model) AS counted)
+FROM scopes s WHERE s.ns > %(after)s ORDER BY s.ns LIMIT %(limit)s
+
+-- reencode: active memories are indexed once more, each in place of a row that may be there
+WITH back AS (
+    UPDATE memories m SET status = 'pending'
+    WHERE id = ANY (%s::uuid[]) AND status = 'active' AND NOT EXISTS (SELECT FROM outbox o WHERE o.memory_id = m.id)
+    RETURNING id, ns
+)
+INSERT INTO outbox (task, memory_id, ns, claims) SELECT 'encode', id, ns, 1 FROM back
+
+-- clear_rows: what is archived or no memory leaves the index
+INSERT INTO outbox (task, memory_id, ns)
+SELECT CASE WHEN m.id IS NULL THEN 'purge' ELSE 'archive' END, given.id, given.ns
+FROM unnest(%s::uuid[], %s::text[]) AS given (id, ns) LEFT JOIN memories m ON m.id = given.id
+WHERE (m.id IS NULL OR m.status = 'archived') AND NOT EXISTS (SELECT FROM outbox o WHERE o.memory_id = given.id)
+
+-- renumber_scope: from now on every process loads this graph anew
+UPDATE scopes SET graph_version = fresh.version, graph_floor = fresh.version
+FROM (SELECT nextval('graph_versions') AS version) AS fresh
+WHERE ns = %(ns)s
+
+-- renumber_links: links above their scope's version get it
+UPDATE crystal_links l SET version = s.graph_version FROM scopes s
+WHERE s.ns = l.ns AND l.ns = %(ns)s AND l.version > s.graph_version

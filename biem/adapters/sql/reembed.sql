@@ -1,0 +1,63 @@
+-- Moving all memories to another embedder.
+
+-- current_embedder: which embedder counts
+SELECT model, dim, collection, settings FROM embedders WHERE state = 'current'
+
+-- begin_reembedding: go on where an earlier run stopped; a model that counted once begins anew
+INSERT INTO embedders AS e (model, dim, collection, settings, state)
+VALUES (%(model)s, %(dim)s, %(collection)s, %(settings)s, 'filling')
+ON CONFLICT (model) DO UPDATE SET
+    collection = EXCLUDED.collection, settings = EXCLUDED.settings,
+    cursor = CASE WHEN e.state = 'filling' AND e.collection = EXCLUDED.collection THEN e.cursor END,
+    state = CASE WHEN e.state = 'current' THEN 'current' ELSE 'filling' END, changed_at = now()
+RETURNING coalesce(cursor::text, '')
+
+-- advance_reembedding: memories up to here are moved
+UPDATE embedders SET cursor = %(cursor)s, changed_at = now() WHERE model = %(model)s
+
+-- retire_embedder: another one will count
+UPDATE embedders SET state = 'retired', changed_at = now() WHERE state = 'current' AND model <> %s
+
+-- choose_embedder: this one counts
+UPDATE embedders SET state = 'current', cursor = NULL, changed_at = now() WHERE model = %s
+
+-- forget_embedders: nobody uses them any more
+DELETE FROM embedders WHERE model = ANY (%s) AND state <> 'current'
+
+-- unmoved_page: active memories after an id that another model indexed, with the new model's vector where there is one
+SELECT {node}, s.tenant, s.usr, s.project,
+    (SELECT e.vector FROM embeddings e WHERE e.model = %(model)s AND e.sha256 = m.embed_sha)
+FROM memories m JOIN scopes s USING (ns)
+WHERE m.id > %(after)s AND m.status = 'active' AND m.model <> %(model)s ORDER BY m.id LIMIT %(limit)s
+
+-- stored_models: the models of which vectors are kept, one index probe each
+WITH RECURSIVE next AS (
+    SELECT min(model) AS model FROM embeddings
+    UNION ALL
+    SELECT (SELECT min(e.model) FROM embeddings e WHERE e.model > next.model) FROM next WHERE next.model IS NOT NULL
+)
+SELECT model FROM next WHERE model IS NOT NULL
+
+-- drop_vectors: some vectors of a model that nobody uses any more
+DELETE FROM embeddings WHERE model = %(model)s AND sha256 IN (
+    SELECT sha256 FROM embeddings WHERE model = %(model)s ORDER BY sha256 LIMIT %(limit)s)
+
+-- unmoved_items: concept items after an id that another model embedded
+SELECT id::text, text FROM concept_items
+WHERE id > %(after)s AND model <> %(model)s AND vector IS NOT NULL ORDER BY id LIMIT %(limit)s
+
+-- move_items: concept items get this model's vectors
+UPDATE concept_items i SET model = %(model)s, vector = moved.vector
+FROM unnest(%(ids)s::uuid[], %(vectors)s::bytea[]) AS moved (id, vector) WHERE i.id = moved.id
+
+-- call_back: what a program with another embedder indexed is indexed once more, once a move to this one was completed
+WITH back AS (
+    UPDATE memories SET status = 'pending'
+    WHERE EXISTS (SELECT FROM embedders WHERE state = 'current' AND model = %(model)s) AND id IN (
+        (SELECT id FROM memories WHERE ns = %(ns)s AND status = 'active' AND model < %(model)s LIMIT %(limit)s)
+        UNION ALL
+        (SELECT id FROM memories WHERE ns = %(ns)s AND status = 'active' AND model > %(model)s LIMIT %(limit)s))
+        AND status = 'active' AND model <> %(model)s
+    RETURNING id, ns
+)
+INSERT INTO outbox (task, memory_id, ns, claims) SELECT 'encode', id, ns, 1 FROM back

@@ -1,0 +1,152 @@
+"""Builds what diagnoses a system: from the outside, when it may not even open, and from within an open memory."""
+
+import logging
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from random import Random
+
+from biem.adapters.canvas import RedisCanvas
+from biem.adapters.clock import SystemClock
+from biem.adapters.database import Database
+from biem.adapters.diagnosis import PostgresInspection
+from biem.adapters.lifecycle import PostgresLife
+from biem.adapters.links import PostgresLinks
+from biem.adapters.milvus import collection_name
+from biem.adapters.milvus_inspection import MilvusInspection
+from biem.adapters.probes import CeleryWorkers, HomeDisk, MilvusProbe, NoWorkers, PostgresProbe, RedisProbe
+from biem.bootstrap.places import Servers, broker_of, home_of
+from biem.bootstrap.stores import REDIS_TIMEOUT_S, milvus_inspection
+from biem.config import Settings
+from biem.domain.finding import Depth, Diagnosis, Finding, Limits
+from biem.engine.diagnosis import (
+    CanvasCheck,
+    Check,
+    ClockCheck,
+    Diagnoser,
+    DiskCheck,
+    GraphCheck,
+    IndexCheck,
+    OutboxCheck,
+    RowCheck,
+    SchemaCheck,
+    ServerCheck,
+)
+from biem.ports import Clock, Embedder, EmbedderInfo, Records, Work
+from biem.ports.diagnosis import PlaceInspection, Workers
+from biem.telemetry import Telemetry
+
+
+@contextmanager
+def diagnoser(
+    settings: Settings,
+    where: Servers,
+    info: EmbedderInfo,
+    clock: Clock,
+    telemetry: Telemetry,
+    *,
+    records: Records | None = None,
+    work: Work | None = None,
+    sweep: Callable[[], object] | None = None,
+    limits: Limits | None = None,
+) -> Iterator[Diagnoser]:
+    """Everything that looks, on connections of its own; with `records`, `work` and `sweep` it can mend, too."""
+    limits = limits or Limits()
+    logging.getLogger("pymilvus").setLevel(logging.CRITICAL)  # it logs whole tracebacks of what becomes a finding
+    with ExitStack() as stack:
+        index = milvus_inspection(settings, where)
+        stack.callback(index.close)
+        postgres = PostgresProbe(where.postgres_dsn)
+        places: list[PlaceInspection] = [postgres, RedisProbe(where.redis_url), MilvusProbe(index)]
+        collection = collection_name(settings.milvus_collection, info)
+        checks: list[Check] = [
+            ServerCheck(places, _starts(settings, where)),
+            ClockCheck(places, clock, limits),
+            SchemaCheck(postgres),
+            IndexCheck(index, collection, info),
+        ]
+        if where.embedded:
+            checks.append(DiskCheck(HomeDisk(home_of(settings)), limits))
+        yield Diagnoser(
+            checks,
+            contents=lambda: _contents(
+                settings,
+                where,
+                info,
+                clock,
+                index,
+                collection,
+                records=records,
+                sweep=sweep,
+                limits=limits,
+                stack=stack,
+            ),
+            work=work,
+            limits=limits,
+            telemetry=telemetry,
+        )
+
+
+def _contents(
+    settings: Settings,
+    where: Servers,
+    info: EmbedderInfo,
+    clock: Clock,
+    index: MilvusInspection,
+    collection: str,
+    *,
+    records: Records | None,
+    sweep: Callable[[], object] | None,
+    limits: Limits,
+    stack: ExitStack,
+) -> list[Check]:
+    """What needs our schema in the database; built when PostgreSQL is known to have it."""
+    policies, random = settings.policies, Random()
+    decay = policies.energy.decay_per_hour
+    database = Database(where.postgres_dsn, pool_size=2, retry_s=2.0)
+    stack.callback(database.close)
+    inspection = PostgresInspection(database)
+    canvas = RedisCanvas(
+        where.redis_url, timeout_s=REDIS_TIMEOUT_S, model=info.id, policy=policies.tiers, decay_per_hour=decay
+    )
+    stack.callback(canvas.close)
+    life = PostgresLife(database, clock=clock, decay_per_hour=decay, model=info.id, policies=policies)
+    workers: Workers = CeleryWorkers(broker_of(settings, where)) if settings.queue == "celery" else NoWorkers()
+    return [
+        OutboxCheck(inspection, records, workers, limits),
+        RowCheck(inspection, index, inspection, collection=collection, model=info.id, random=random, limits=limits),
+        CanvasCheck(inspection, life, canvas, sweep=sweep, pause=time.sleep, random=random, limits=limits),
+        GraphCheck(
+            inspection, inspection, PostgresLinks(database), model=info.id, clock=clock, random=random, limits=limits
+        ),
+    ]
+
+
+def look_from_outside(
+    settings: Settings, where: Servers, embedder: Embedder, depth: Depth, *, clock: Clock | None = None
+) -> Diagnosis:
+    """Look at a system without opening it: nothing is created or changed, whatever state it is in."""
+    with diagnoser(settings, where, embedder.info, clock or SystemClock(), Telemetry()) as found:
+        return found.look(depth)
+
+
+def unopened(what: str, error: Exception) -> Diagnosis:
+    """The finding that there was nothing to look at."""
+    return Diagnosis((Finding(f"{what}_unusable", "error", str(error), "do what the message says"),), {}, whole=False)
+
+
+def _starts(settings: Settings, where: Servers) -> dict[str, str]:
+    """How each server is started again, where it runs."""
+    if where.embedded:
+        log = home_of(settings) / "log"
+        again = "run `biem local down`, then `biem local up`; its log is "
+        return {
+            "postgres": f"{again}{log / 'postgres.log'}",
+            "redis": f"{again}{log / 'valkey.log'}",
+            "milvus": f"{again}{log / 'milvus.log'}",
+        }
+    return {
+        "postgres": "start it (`make up` for the containers), or check BIEM_POSTGRES_DSN",
+        "redis": "start it (`make up` for the containers), or check BIEM_REDIS_URL",
+        "milvus": "start it (`make up` for the containers), or check BIEM_MILVUS_URI",
+    }

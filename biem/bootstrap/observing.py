@@ -1,0 +1,41 @@
+"""The handlers that settings ask for: metrics and traces of one process, for as long as it lives."""
+
+from collections.abc import Callable
+from contextlib import ExitStack
+
+from biem.adapters.database import Database
+from biem.adapters.exporters import OpenTelemetry, Prometheus
+from biem.adapters.gauges import PostgresGauges
+from biem.adapters.metrics import MetricsRecorder
+from biem.bootstrap.places import Servers
+from biem.config import Settings
+from biem.ports import Clock
+from biem.telemetry import Telemetry
+
+
+def observe(
+    telemetry: Telemetry, settings: Settings, where: Servers, clock: Clock, *, serve: bool
+) -> Callable[[], None]:
+    """Attach them; returns what ends them. Their connections are their own: they outlive a change of the embedder.
+
+    `serve`: metrics, where wanted, are served by this process and not by the one that started it.
+    """
+    with ExitStack() as stack:
+        serve = serve and settings.metrics_port is not None
+        if settings.traces:
+            telemetry.attach(OpenTelemetry(clock))
+        database: Database | None = None
+        if serve or settings.metrics_rows:
+            database = Database(where.postgres_dsn, pool_size=2, retry_s=2.0)
+            stack.callback(database.close)
+        if settings.metrics_port is not None:
+            exporter = Prometheus(PostgresGauges(database) if serve and database else None)
+            telemetry.attach(exporter)
+            if serve:
+                exporter.serve(settings.metrics_port, settings.metrics_host)
+                stack.callback(exporter.close)
+        if settings.metrics_rows and database:
+            recorder = MetricsRecorder(database, clock, keep_days=settings.metrics_keep_days)
+            telemetry.attach(recorder)
+            stack.callback(recorder.close)
+        return stack.pop_all().close

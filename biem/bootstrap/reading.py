@@ -1,0 +1,103 @@
+"""The parts of the read path that belong to recall as a whole: profiles, typed recall, reranker, context block."""
+
+from random import Random
+
+from biem.bootstrap.stores import Stores
+from biem.domain.policy import Policies
+from biem.engine.aim.anchors import Anchors
+from biem.engine.aim.route import Router
+from biem.engine.association import Associations
+from biem.engine.briefing import Briefer
+from biem.engine.likeness import Likenesses
+from biem.engine.orbit import Orbits
+from biem.engine.profiles import ProfileRecaller
+from biem.engine.recall import Recaller
+from biem.engine.related import Reminder
+from biem.engine.rerank import Chooser
+from biem.engine.search import Searcher
+from biem.engine.tiers import Tiers
+from biem.engine.typed import TypedRecaller
+from biem.ports import Analyzer, Clock, Embedder
+from biem.telemetry import Telemetry
+
+
+def build_recaller(
+    stores: Stores,
+    policies: Policies,
+    *,
+    searcher: Searcher,
+    orbits: Orbits,
+    tiers: Tiers,
+    associations: Associations,
+    reminder: Reminder,
+    router: Router,
+    embedder: Embedder,
+    analyzer: Analyzer,
+    random: Random,
+    clock: Clock,
+    telemetry: Telemetry,
+) -> Recaller:
+    """Recall with everything that may have a say in it."""
+    chooser = Chooser(reranker=stores.reranker, policy=policies.rerank, random=random, telemetry=telemetry)
+    typed = TypedRecaller(
+        records=stores.records,
+        index=stores.index,
+        turns=stores.turns,
+        searcher=searcher,
+        associations=associations,
+        embedder=embedder,
+        analyzer=analyzer,
+        clock=clock,
+        policy=policies.typed,
+        recall=policies.recall,
+        ranking=policies.ranking,
+        telemetry=telemetry,
+    )
+    profiles = ProfileRecaller(
+        records=stores.records,
+        likenesses=Likenesses(turns=stores.turns, embedder=embedder),
+        conflicts=stores.conflicts,
+        searcher=searcher,
+        associations=associations,
+        reminder=reminder,
+        typed=typed,
+        chooser=chooser,
+        analyzer=analyzer,
+        clock=clock,
+        policies=policies,
+        router=router,
+    )
+    return Recaller(
+        records=stores.records,
+        turns=stores.turns,
+        conflicts=stores.conflicts,
+        anchors=Anchors(records=stores.aim, analyzer=analyzer, policy=policies.aim, telemetry=telemetry),
+        searcher=searcher,
+        orbits=orbits,
+        tiers=tiers,
+        analyzer=analyzer,
+        embedder=embedder,
+        clock=clock,
+        policy=policies.recall,
+        ranking=policies.ranking,
+        weights=policies.confidence,
+        orbit=policies.orbit,
+        profiles=profiles,
+        chooser=chooser,
+        telemetry=telemetry,
+    )
+
+
+def build_briefer(
+    stores: Stores, policies: Policies, analyzer: Analyzer, clock: Clock, telemetry: Telemetry
+) -> Briefer:
+    """The context block."""
+    return Briefer(
+        core=stores.core,
+        records=stores.records,
+        hot=stores.hot,
+        analyzer=analyzer,
+        clock=clock,
+        policy=policies.context,
+        telemetry=telemetry,
+    )

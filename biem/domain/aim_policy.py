@@ -1,0 +1,129 @@
+"""The numbers of AIM-Memory, with the design's own names and defaults (A42–A48), and its presets (A49–A51)."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from types import MappingProxyType
+from typing import Any, Literal
+
+
+@dataclass(frozen=True, slots=True)
+class FieldWeights:
+    """What each kind of anchor counts (A47)."""
+
+    numbers: float = 3.0
+    names: float = 2.0
+    definitions: float = 1.5
+    symbols: float = 2.5
+
+    def __post_init__(self) -> None:
+        if not all(math.isfinite(weight) and weight >= 0 for weight in asdict(self).values()):
+            raise ValueError("weights of fields must be finite and not negative")
+
+
+@dataclass(frozen=True, slots=True)
+class AimPolicy:
+    """Gate, inertia, mirror, anchors and evidence. W, the size of HotKV, is `WritePolicy.hot_window`."""
+
+    admission: Literal["gate", "always"] = "gate"
+    """Who decides whether a message is formed: the gate, or nobody. What is remembered explicitly (a fact, the layer
+    core, importance 4 and more) always is."""
+    gate_form: Literal["raw", "centered"] = "centered"
+    """*raw*: the design's sigmoid, which refuses nothing below a threshold of 0.5; *centered*: sigmoid(8·(x − 0.5))."""
+    write_threshold: float = 0.6
+    """τ_write: a message whose gate value is below is not formed."""
+    gate_alpha: float = 0.5
+    """Of relevance."""
+    gate_beta: float = 0.3
+    """Of surprise."""
+    gate_gamma2: float = 0.2
+    """Of conflict."""
+    gate_context: int = 16
+    """Texts said just before that relevance compares with."""
+    local_cluster_k: int = 32
+    """K: nodes that a route looks at."""
+    inertia_strength: float = 0.5
+    """λ: how far the recent direction pulls a query; 0 switches it off."""
+    inertia_momentum: float = 0.85
+    """μ: how much of the recent direction a route keeps."""
+    inertia_ttl_s: float = 86_400.0
+    """A conversation silent for longer begins without a direction."""
+    inertia_conversations: int = 10_000
+    """Conversations of a scope whose direction is kept; those used longest ago are dropped."""
+    weight_decay_gamma: float = 0.8
+    """γ: what each memory formed later leaves of a weight."""
+    fresh_weight: float = 1.0
+    anchor_threshold: float = 0.1
+    """τ_anchor: a node's score must lie above."""
+    anchor_boost: float = 2.0
+    """η."""
+    conflict_penalty: float = 1.0
+    field_weights: FieldWeights = FieldWeights()
+    top_n: int = 3
+    """Nodes that a route returns; the design leaves it open."""
+    store_evidence: bool = True
+    """Whether strict mode hands out originals, or only their hashes; PostgreSQL keeps them in any case (C22)."""
+    max_evidence_length: int = 2_000
+    """Characters of one original that are handed out."""
+    summary_chars: int = 200
+    """A summary is one line of at most so many characters."""
+    answer_texts: int = 6
+    """Newest texts of HotKV that an answer's context begins with."""
+    anchor_filter: Literal["off", "rival", "exact", "all"] = "rival"
+    """What the default recall drops when a query pins something down and any candidate has it: what says another value
+    of the same kind, for short queries (*rival*); all candidates without that quantity, long number or symbol
+    (*exact*); all without any of its numbers, names and symbols (*all*)."""
+    anchor_weight: float = 0.0
+    """What a full match of anchors adds to a score of the default recall (log-odds)."""
+    adaptive: bool = False
+    """Whether λ, γ and K of a conversation follow how it goes, within bounds (A62)."""
+
+    def __post_init__(self) -> None:
+        if self.admission not in ("gate", "always") or self.gate_form not in ("raw", "centered"):
+            raise ValueError("admission is gate or always, gate_form is raw or centered")
+        if self.anchor_filter not in ("off", "rival", "exact", "all"):
+            raise ValueError("anchor_filter is off, rival, exact or all")
+        shares = (self.write_threshold, self.inertia_momentum, self.anchor_threshold)
+        if not all(0 <= share <= 1 for share in shares) or not 0 < self.weight_decay_gamma <= 1:
+            raise ValueError("write_threshold, inertia_momentum, anchor_threshold and weight_decay_gamma are 0 to 1")
+        weights = (
+            self.gate_alpha, self.gate_beta, self.gate_gamma2, self.inertia_strength, self.anchor_boost,
+            self.conflict_penalty, self.anchor_weight,
+        )  # fmt: skip
+        if not all(math.isfinite(weight) and weight >= 0 for weight in weights):
+            raise ValueError("weights of gate, inertia, anchors and conflicts must be finite and not negative")
+        if not 0 < self.fresh_weight <= 1 or self.inertia_ttl_s <= 0:
+            raise ValueError("fresh_weight lies above 0 and at most at 1; inertia_ttl_s must be positive")
+        sizes = (
+            self.gate_context, self.local_cluster_k, self.inertia_conversations, self.top_n, self.max_evidence_length,
+            self.summary_chars,
+        )  # fmt: skip
+        if min(sizes) < 1 or self.answer_texts < 0:
+            raise ValueError("sizes and lengths must be positive")
+
+
+PRESETS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
+    {
+        "quick_dialogue": MappingProxyType(
+            {"hot_window_size": 128, "local_cluster_k": 16, "write_threshold": 0.5, "inertia_strength": 0.6}
+        ),
+        "precise_knowledge": MappingProxyType(
+            {
+                "hot_window_size": 512,
+                "local_cluster_k": 64,
+                "write_threshold": 0.7,
+                "anchor_boost": 3.0,
+                "store_evidence": True,
+            }
+        ),
+        "long_term": MappingProxyType(
+            {
+                "weight_decay_gamma": 0.9,
+                "inertia_momentum": 0.9,
+                "local_cluster_k": 32,
+                "write_threshold": 0.4,
+            }
+        ),
+    }
+)
+"""Configurations for `create_aim_memory` by what they are for: quick dialogue, precise knowledge base, long term."""

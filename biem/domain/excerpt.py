@@ -1,0 +1,46 @@
+"""The part of a long text that a query is about: whole sentences, in their order, within a length."""
+
+import re
+from collections.abc import Callable, Collection, Iterable
+
+_SENTENCE_END = re.compile(r"(?<=[。！？；\n])|(?<=[.!?;])\s+")
+_GAP = " ... "
+_MOST_CHARS = 20_000
+"""The rest of a longer text is not read: every sentence is cut into words."""
+
+
+def excerpt(text: str, limit: int, asked: Collection[str], terms_of: Callable[[str], Iterable[str]]) -> str:
+    """`text` if it has at most `limit` characters; else those of its sentences that share most terms with `asked`.
+
+    Sentences after the best one fill what room is left, so that an answer that follows stays with it. What is left out
+    between sentences shows as `...`. Where no sentence shares a term, or the best is too long, the beginning is left
+    for the caller to cut.
+    """
+    if len(text) <= limit:
+        return text
+    sentences = [piece.strip() for piece in _SENTENCE_END.split(text[:_MOST_CHARS]) if piece and piece.strip()]
+    wanted = set(asked)
+    shared = [len(wanted.intersection(terms_of(sentence))) for sentence in sentences]
+    order = sorted((place for place in range(len(sentences)) if shared[place]), key=lambda place: -shared[place])
+    if not order:
+        return text
+    best = order[0]
+    if len(sentences[best]) + 2 * len(_GAP) > limit:
+        return sentences[best]
+    ended = len(text) <= _MOST_CHARS
+    shown, kept = "", [best]
+    for place in dict.fromkeys([best, *order, *range(best + 1, len(sentences)), *range(best - 1, -1, -1)]):
+        wider = sorted({*kept, place})
+        if len(longer := _joined(sentences, wider, ended=ended)) <= limit:
+            shown, kept = longer, wider
+    return shown
+
+
+def _joined(sentences: list[str], kept: list[int], *, ended: bool) -> str:
+    """The kept sentences, with a sign wherever something is missing."""
+    shown = "" if kept[0] == 0 else _GAP.lstrip()
+    for number, place in enumerate(kept):
+        if number:
+            shown += " " if place == kept[number - 1] + 1 else _GAP
+        shown += sentences[place]
+    return shown if ended and kept[-1] == len(sentences) - 1 else shown + _GAP.rstrip()

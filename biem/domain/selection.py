@@ -1,0 +1,113 @@
+"""Choosing among weighted memories: chain recall and weighted random selection (Angel G17 – G21, C28).
+
+    weight = occurrences · use count, where occurrences are the channels and links that led to the memory   (G19)
+
+A draw never takes a memory twice, and the same seed draws the same memories in every process.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from random import Random
+from typing import Literal, get_args
+
+from biem.domain.node import Hit
+
+Selection = Literal["top_k", "weighted_random", "squared_norm"]
+"""The best; drawn by weight; drawn by squared weight (Hippocampus H30 as a probability)."""
+SELECTIONS: tuple[str, ...] = get_args(Selection)
+LEAST_KINDS = 3
+"""Kinds among what is chosen, where so many have candidates (G21)."""
+
+
+@dataclass(frozen=True, slots=True)
+class TypedPolicy:
+    """The numbers of typed recall."""
+
+    per_kind: int = 7
+    """Candidates of each kind, and how many memories are chosen of all (Angel G17)."""
+    selection: Selection = "weighted_random"
+    hops: int = 2
+    """How far the association network is followed from the candidates."""
+    links: int = 7
+    """Links followed from one memory, the strongest: bounds the chain."""
+    pool: int = 30
+    """Nearest memories of a kind among which its candidates are ranked."""
+
+    def __post_init__(self) -> None:
+        if min(self.per_kind, self.links, self.pool) < 1 or self.hops < 0:
+            raise ValueError("typed.per_kind, typed.links and typed.pool must be positive, typed.hops not negative")
+        if self.selection not in SELECTIONS:
+            raise ValueError(f"typed.selection {self.selection!r} is unknown; choose one of {', '.join(SELECTIONS)}")
+
+
+def occurrences(
+    channels: Iterable[Sequence[str]], linked: Callable[[str], Iterable[str]], *, hops: int
+) -> dict[str, int]:
+    """How many channels and links led to each memory, in the order in which they were met (G18, G19).
+
+    Each channel that names a memory counts once. Then every memory met calls up those it is `linked` with, each once,
+    and `hops` times what was met for the first time goes on calling. No memory calls itself.
+    """
+    met: Counter[str] = Counter()
+    for channel in channels:
+        met.update(dict.fromkeys(channel, 1))
+    front = list(met)
+    for _ in range(hops):
+        reached: dict[str, None] = {}
+        for node in front:
+            for other in dict.fromkeys(linked(node)):
+                if other != node:
+                    if other not in met:
+                        reached[other] = None
+                    met[other] += 1
+        front = list(reached)
+    return dict(met)
+
+
+def chain_weight(occurred: int, use_count: int) -> int:
+    """Angel G19: occurrences × use count. Forming a memory is its first use, so that the unused can be recalled."""
+    return occurred * max(1, use_count)
+
+
+def choose(
+    weights: Mapping[str, float],
+    count: int,
+    selection: str,
+    random: Random,
+    kinds: Mapping[str, str] | None = None,
+) -> list[str]:
+    """At most `count` keys of positive weight, none twice, heaviest first.
+
+    `top_k` takes the heaviest (ties by order), `weighted_random` draws by weight and `squared_norm` by its square. With
+    `kinds`, at least `LEAST_KINDS` kinds are among them where so many have a candidate and `count` allows it: the last
+    places are then for kinds that are missing.
+    """
+    power = 2.0 if selection == "squared_norm" else 1.0
+    left = {key: weight**power for key, weight in weights.items() if weight > 0 and weight**power > 0}
+    wanted = min(LEAST_KINDS, count, len({kinds[key] for key in left})) if kinds else 0
+    chosen: list[str] = []
+    seen: set[str] = set()
+    while left and len(chosen) < count:
+        allowed = left
+        if kinds and count - len(chosen) <= wanted - len(seen):
+            allowed = {key: weight for key, weight in left.items() if kinds[key] not in seen}
+        key = max(allowed, key=allowed.__getitem__) if selection == "top_k" else _drawn(allowed, random)
+        chosen.append(key)
+        del left[key]
+        if kinds:
+            seen.add(kinds[key])
+    return sorted(chosen, key=lambda key: -weights[key])
+
+
+def _drawn(weights: Mapping[str, float], random: Random) -> str:
+    """One key with the probability of its share."""
+    keys = list(weights)
+    return random.choices(keys, cum_weights=list(accumulate(weights.values())))[0]
+
+
+def choose_hits(hits: Sequence[Hit], count: int, selection: str, random: Random) -> list[Hit]:
+    """At most `count` hits chosen by their scores, best first."""
+    by_id = {hit.node.id: hit for hit in hits}
+    return [by_id[key] for key in choose({hit.node.id: hit.score for hit in hits}, count, selection, random)]

@@ -1,0 +1,168 @@
+"""Where a conversation is going (A2–A6): its queries are searched in a direction that recent selections pull.
+
+    d = q + λ·v, unit length again            v ← μ·v + (1 − μ)·mean(vectors of the selection); unchanged by none
+
+Kept in Redis, by scope and conversation. While Redis is down the process goes on with what it knows itself, and a
+direction that nobody knows is none. With `adaptive` λ, γ and K follow the conversation (A62), see `adapted`.
+"""
+
+import logging
+import threading
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from biem.domain.aim_policy import AimPolicy
+from biem.domain.scope import Scope
+from biem.errors import StoreUnavailable
+from biem.ports import Vector
+from biem.ports.aim import Heading, Headings
+from biem.telemetry import Telemetry
+
+logger = logging.getLogger("biem.inertia")
+
+_KEPT_HERE = 1_000
+"""Conversations that this process knows by itself; those used longest ago are forgotten."""
+_STEP = 0.2
+"""By how much one route moves an adaptive parameter towards what it asks for."""
+_LEAST_STRENGTH, _MOST_STRENGTH = 0.25, 1.5
+"""Bounds of λ and of 1/(1 − γ), as shares of the configured value."""
+_LEAST_CLUSTER, _MOST_CLUSTER = 0.5, 4.0
+"""Bounds of K as shares of the configured value."""
+_MOST_GAMMA = 0.99
+
+
+def direction(query: Vector, heading: Heading, strength: float) -> Vector:
+    """R1: q + λ·v, as it is (A3); the query itself, bit by bit, for λ = 0 or without inertia."""
+    if strength == 0 or heading.vector is None:
+        return query
+    pulled: Vector = query + np.float32(strength) * heading.vector
+    return pulled
+
+
+def moved(heading: Heading, selected: Sequence[Vector], momentum: float) -> Heading:
+    """R5: the inertia after a route; the very same heading when nothing was selected."""
+    if not selected:
+        return heading
+    mean = np.mean(np.stack(selected), axis=0, dtype=np.float64)
+    before = np.zeros_like(mean) if heading.vector is None else heading.vector.astype(np.float64)
+    after: Vector = (momentum * before + (1.0 - momentum) * mean).astype(np.float32)
+    return replace(heading, vector=after)
+
+
+def norm(heading: Heading) -> float:
+    """The length of the inertia; 0 at the beginning."""
+    return 0.0 if heading.vector is None else float(np.linalg.norm(heading.vector))
+
+
+def adapted(heading: Heading, query: Vector, ages: Sequence[int], places: Sequence[int], policy: AimPolicy) -> Heading:
+    """λ, γ and K after a route, each a step nearer to what it asks for, and within its bounds.
+
+    λ follows how alike the query and the inertia are: switching topics lowers it. γ follows the `ages` of the selected
+    nodes, so that half their weight is left at the mean. K follows their `places` in the cluster: when the last ones
+    are needed it grows, when only the first ones are, it shrinks.
+    """
+    cluster = policy.local_cluster_k if heading.cluster is None else heading.cluster
+    strength = policy.inertia_strength if heading.strength is None else heading.strength
+    gamma = policy.weight_decay_gamma if heading.gamma is None else heading.gamma
+    length = norm(heading)
+    if heading.vector is not None and length > 0:
+        alike = float(query @ heading.vector) / length
+        wanted = policy.inertia_strength * 2.0 * max(0.0, alike)
+        strength = _stepped(strength, wanted, policy.inertia_strength, _LEAST_STRENGTH, _MOST_STRENGTH)
+    if ages:
+        mean = sum(ages) / len(ages)
+        gamma += _STEP * (0.5 ** (1.0 / max(1.0, mean)) - gamma)
+        gamma = min(max(gamma, min(policy.weight_decay_gamma, 0.5)), max(policy.weight_decay_gamma, _MOST_GAMMA))
+    if places:
+        depth = (max(places) + 1) / cluster
+        wanted = policy.local_cluster_k * (_MOST_CLUSTER if depth > 0.75 else 1.0 if depth > 0.25 else _LEAST_CLUSTER)
+        cluster = round(_stepped(cluster, wanted, policy.local_cluster_k, _LEAST_CLUSTER, _MOST_CLUSTER))
+    return replace(heading, strength=strength, gamma=gamma, cluster=max(1, cluster))
+
+
+def _stepped(value: float, wanted: float, configured: float, least: float, most: float) -> float:
+    return min(max(value + _STEP * (wanted - value), least * configured), most * configured)
+
+
+class Inertia:
+    """Loads and saves headings. Thread-safe."""
+
+    def __init__(self, *, headings: Headings, policy: AimPolicy, telemetry: Telemetry) -> None:
+        self._headings = headings
+        self._policy = policy
+        self._telemetry = telemetry
+        self._known: OrderedDict[tuple[str, str], Heading] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def of(self, scope: Scope, conversation: str) -> Heading:
+        """The heading of a conversation."""
+        key = (scope.ns, conversation)
+        try:
+            return self._headings.load(scope, conversation)
+        except StoreUnavailable as error:
+            logger.warning("inertia is what this process knows: %s", error)
+            with self._lock:
+                return self._known.get(key, Heading())
+
+    def keep(self, scope: Scope, conversation: str, heading: Heading) -> None:
+        """Save the heading of a conversation."""
+        with self._lock:
+            self._known[scope.ns, conversation] = heading
+            self._known.move_to_end((scope.ns, conversation))
+            while len(self._known) > _KEPT_HERE:
+                self._known.popitem(last=False)
+        try:
+            self._headings.save(
+                scope,
+                conversation,
+                heading,
+                most=self._policy.inertia_conversations,
+                ttl_s=self._policy.inertia_ttl_s,
+            )
+        except StoreUnavailable as error:
+            logger.warning("inertia is kept in this process only: %s", error)
+
+    def all(self, scope: Scope) -> dict[str, Heading]:
+        """The headings of a scope by conversation."""
+        return dict(self._headings.all(scope))
+
+    def drop(self, scope: Scope) -> None:
+        """Forget what this process knows of a scope."""
+        with self._lock:
+            for key in [key for key in self._known if key[0] == scope.ns]:
+                del self._known[key]
+
+    def follow(
+        self,
+        scope: Scope,
+        conversation: str,
+        heading: Heading,
+        query: Vector,
+        selected: Sequence[Vector],
+        ages: Sequence[int],
+        places: Sequence[int],
+    ) -> Heading:
+        """The heading after a route, saved; unchanged and not saved when nothing was selected."""
+        if not selected:
+            return heading
+        after = moved(heading, selected, self._policy.inertia_momentum)
+        if self._policy.adaptive:
+            changed = adapted(heading, query, ages, places, self._policy)
+            after = replace(after, strength=changed.strength, gamma=changed.gamma, cluster=changed.cluster)
+            if (changed.strength, changed.gamma, changed.cluster) != (
+                heading.strength,
+                heading.gamma,
+                heading.cluster,
+            ):
+                logger.info(
+                    "conversation %r goes on with λ %.3f, γ %.3f, K %d",
+                    conversation,
+                    changed.strength or 0.0,
+                    changed.gamma or 0.0,
+                    changed.cluster or 0,
+                )
+        self.keep(scope, conversation, after)
+        return after

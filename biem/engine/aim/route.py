@@ -1,0 +1,259 @@
+"""The design's route through memory (R1–R5, A2–A6, A33–A38): the recall profile `aim`, formula by formula.
+
+    d = q + λ·v → K nearest → anchors, temporal mirror, conflicts → top_n above the threshold → inertia follows
+
+Nothing but the K nodes nearest to d is looked at. Of those, what was not formed or holds no more is no node. The weight
+of the mirror falls by γ with each memory formed later, so this profile forgets within some dozen writes what nothing
+pulls; `hybrid` does not.
+"""
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from biem.domain.aim import AimNode, AimScore, mirror_weight, select
+from biem.domain.aim_policy import AimPolicy
+from biem.domain.conflict import Statement
+from biem.domain.fields import Fields
+from biem.domain.node import Hit, Node
+from biem.domain.scope import Scope
+from biem.engine.aim.inertia import Inertia, direction, norm
+from biem.errors import BiemError
+from biem.ports import Analyzer, Clock, Embedder, Filter, Vector, VectorIndex
+from biem.ports.aim import AimRecords, Heading, Held
+from biem.ports.conflicts import Conflicts
+from biem.ports.contradiction import ContradictionRules
+from biem.telemetry import Telemetry
+
+logger = logging.getLogger("biem.inertia")
+
+_ANYTHING = Filter()
+_CONTRADICTS = 0.5
+"""Confidence from which on a rule's verdict is a contradiction (`ConflictPolicy.record_confidence`)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Selected:
+    """One node of a route, with the parts of its score."""
+
+    node: Node
+    score: AimScore
+    weight: float
+    evidence: str | None
+    """The original as far as it is handed out; None in fast mode, and where evidence is not stored."""
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """What a query led to, best first."""
+
+    nodes: tuple[Selected, ...]
+    mode: str
+    cluster: tuple[str, ...]
+    """The ids that were looked at, nearest first."""
+    inertia_norm: float
+
+    @property
+    def refill_text(self) -> str:
+        """The originals of the selected nodes; empty in fast mode."""
+        return "\n\n".join(one.evidence for one in self.nodes if one.evidence is not None)
+
+    def hits(self, policy: AimPolicy) -> list[Hit]:
+        """The nodes as hits of a recall; a score is 1 for a fresh node with every anchor."""
+        most = 0.3 * policy.fresh_weight + policy.anchor_boost * policy.fresh_weight
+        return [
+            Hit(
+                one.node,
+                min(1.0, max(0.0, one.score.total / most)),
+                {
+                    "base": one.score.base,
+                    "anchor": one.score.bonus,
+                    "conflict": -one.score.penalty,
+                    "mirror": one.weight,
+                    "energy": one.node.energy,
+                    "status": one.node.status,
+                },
+                one.evidence,
+            )
+            for one in self.nodes
+        ]
+
+
+class Router:
+    """Routes queries. Thread-safe."""
+
+    def __init__(
+        self,
+        *,
+        records: AimRecords,
+        index: VectorIndex,
+        conflicts: Conflicts,
+        rules: ContradictionRules,
+        inertia: Inertia,
+        embedder: Embedder,
+        analyzer: Analyzer,
+        accessed: Callable[[Scope, Sequence[str]], object],
+        clock: Clock,
+        policy: AimPolicy,
+        strict_words: Sequence[str],
+        telemetry: Telemetry,
+    ) -> None:
+        self._records = records
+        self._index = index
+        self._conflicts = conflicts
+        self._rules = rules
+        self._inertia = inertia
+        self._embedder = embedder
+        self._analyzer = analyzer
+        self._accessed = accessed
+        self._clock = clock
+        self._policy = policy
+        self._strict_words = strict_words
+        self._telemetry = telemetry
+
+    def is_strict(self, query: str, mode: str, *, auto_mode: bool = True) -> bool:
+        """Whether originals are handed out (A37, A39): asked for by mode or, with `auto_mode`, by a trigger word."""
+        lowered = query.lower()
+        return mode == "strict" or (auto_mode and any(word in lowered for word in self._strict_words))
+
+    def route(
+        self,
+        scope: Scope,
+        query: str,
+        *,
+        mode: str = "fast",
+        auto_mode: bool = True,
+        conversation: str = "",
+        top_n: int | None = None,
+    ) -> Route:
+        """The nodes that a query leads to; the inertia of the conversation follows them."""
+        strict = self.is_strict(query, mode, auto_mode=auto_mode)
+        with self._telemetry.span("biem.route") as span:
+            heading = self._inertia.of(scope, conversation)
+            vector = self._embedder.embed([query], "query")[0]
+            cluster = self._cluster(scope, vector, heading)
+            held = self._records.nodes(scope.readable, cluster, self._clock.now(), evidence=strict)
+            nodes = {one.node.id: one for one in held if one.formed}
+            chosen = self._choose(scope, query, heading, nodes, top_n)
+            heading = self._follow(scope, conversation, heading, vector, cluster, [nodes[one.id] for one in chosen])
+            span.add(cluster=len(cluster), nodes=len(chosen))
+        if chosen:
+            self._accessed(scope, [one.id for one in chosen])
+        return Route(
+            tuple(self._selected(one, nodes[one.id], heading, strict) for one in chosen),
+            "strict" if strict else "fast",
+            tuple(cluster),
+            norm(heading),
+        )
+
+    def cluster(self, scope: Scope, query: str, conversation: str = "") -> list[str]:
+        """The ids of the local cluster of a query, nearest first; nothing follows."""
+        vector = self._embedder.embed([query], "query")[0]
+        return self._cluster(scope, vector, self._inertia.of(scope, conversation))
+
+    def follow(self, scope: Scope, query: str, ids: Sequence[str], conversation: str = "") -> float:
+        """Let the inertia of a conversation follow what somebody else selected for a query; returns its length."""
+        heading = self._inertia.of(scope, conversation)
+        if ids:
+            vector = self._embedder.embed([query], "query")[0]
+            held = self._records.nodes(scope.readable, ids, self._clock.now(), evidence=False)
+            heading = self._follow(scope, conversation, heading, vector, list(ids), held)
+        return norm(heading)
+
+    # -- for the profile `aim` of recall, which has conditions of its own ---------------------------------------------
+
+    def pulled(self, scope: Scope, vector: Vector | None, conversation: str, where: Filter) -> list[str] | None:
+        """The local cluster of a query with this vector, nearest first; None where nothing pulls, or nobody can say."""
+        if vector is None:
+            return None
+        heading = self._inertia.of(scope, conversation)
+        pulls = self._policy.inertia_strength if heading.strength is None else heading.strength
+        if heading.vector is None or pulls == 0:
+            return None
+        try:
+            return self._cluster(scope, vector, heading, where)
+        except BiemError as error:
+            logger.warning("recall follows no inertia: %s", error)
+            return None
+
+    def bank(self, scope: Scope, ids: Sequence[str]) -> Mapping[str, int]:
+        """Those of these memories that are formed, and how many were formed since."""
+        return {key: one.age for key, one in self._records.anchors(scope.readable, ids).items() if one.formed}
+
+    def went(self, scope: Scope, conversation: str, vector: Vector, cluster: Sequence[str], ids: Sequence[str]) -> None:
+        """Let the inertia follow the nodes that were selected of a cluster."""
+        heading = self._inertia.of(scope, conversation)
+        held = self._records.nodes(scope.readable, ids, self._clock.now(), evidence=False)
+        self._follow(scope, conversation, heading, vector, cluster, held)
+
+    def _cluster(self, scope: Scope, vector: Vector, heading: Heading, where: Filter = _ANYTHING) -> list[str]:
+        policy = self._policy
+        strength = policy.inertia_strength if heading.strength is None else heading.strength
+        pulled = direction(vector, heading, strength)
+        length = float(np.linalg.norm(pulled))
+        if length == 0:  # the inertia says the very opposite
+            pulled, length = vector, 1.0
+        unit = np.ascontiguousarray(pulled / np.float32(length))
+        k = policy.local_cluster_k if heading.cluster is None else heading.cluster
+        found = self._index.dense(scope.readable, unit, k, where)
+        return sorted(found, key=lambda key: (-found[key], key))
+
+    def _choose(
+        self,
+        scope: Scope,
+        query: str,
+        heading: Heading,
+        nodes: dict[str, Held],
+        top_n: int | None,
+    ) -> list[AimScore]:
+        doubted = self._conflicts.open_of(scope.readable, list(nodes)) if nodes else {}
+        seen = [
+            AimNode(
+                key,
+                mirror_weight(one.age, self._policy, heading.gamma),
+                self._fields(one.node),
+                1.0 if key in doubted or self._contradicts(query, one.node) else 0.0,
+            )
+            for key, one in nodes.items()
+        ]
+        return select(self._analyzer.analyze(query).fields, seen, self._policy, top_n)
+
+    def _contradicts(self, query: str, node: Node) -> bool:
+        verdict = self._rules.compare(
+            Statement(node.text, node.speaker, node.at), Statement(query, node.speaker, self._clock.now()), None
+        )
+        return verdict is not None and verdict.kind != "duplicate" and verdict.confidence >= _CONTRADICTS
+
+    def _fields(self, node: Node) -> Fields:
+        return self._analyzer.analyze(node.indexed_text).fields if node.status == "pending" else node.fields
+
+    def _follow(
+        self,
+        scope: Scope,
+        conversation: str,
+        heading: Heading,
+        vector: Vector,
+        cluster: Sequence[str],
+        held: Sequence[Held],
+    ) -> Heading:
+        known = [(one.node.id, one.vector, one.age) for one in held if one.vector is not None]
+        return self._inertia.follow(
+            scope,
+            conversation,
+            heading,
+            vector,
+            [one for _, one, _ in known],
+            [age for _, _, age in known],
+            [cluster.index(key) for key, _, _ in known],
+        )
+
+    def _selected(self, score: AimScore, held: Held, heading: Heading, strict: bool) -> Selected:
+        evidence = held.evidence if strict and self._policy.store_evidence else None
+        return Selected(
+            held.node,
+            score,
+            mirror_weight(held.age, self._policy, heading.gamma),
+            None if evidence is None else evidence[: self._policy.max_evidence_length],
+        )

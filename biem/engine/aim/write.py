@@ -1,0 +1,33 @@
+"""Writing as the design does (A24–A32): the text is kept in any case, and the answer is whether it was formed."""
+
+from collections.abc import Callable, Sequence
+
+from biem.domain.node import new_id
+from biem.domain.scope import Scope
+from biem.engine.aim.gate import Gate
+from biem.engine.remember import Writer
+from biem.ports.aim import AimRecords
+
+
+class MemoryWriter:
+    """Writes messages and says what the gate decided. Thread-safe."""
+
+    def __init__(self, *, writer: Writer, gate: Gate, records: AimRecords) -> None:
+        self._writer = writer
+        self._gate = gate
+        self._records = records
+
+    def write(
+        self, scope: Scope, text: str, context: Sequence[str] | None, settle: Callable[[], object], **details: str
+    ) -> bool:
+        """Keep a message; true when it was formed.
+
+        Without a `context` of the caller's, the worker compares with what was said before. `settle` waits for it.
+        """
+        memory_id = new_id()
+        if context is not None:
+            self._records.foretell(scope, [(memory_id, self._gate.judge(scope, text, context), None)])
+        self._writer.remember_as(scope, memory_id, text, kind="event", **details)
+        settle()
+        standing = self._records.standing(scope, [memory_id]).get(memory_id)
+        return standing is not None and standing.formed

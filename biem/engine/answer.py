@@ -1,0 +1,97 @@
+"""One ranked answer to a question, from whatever candidates there are, and how sure it may be."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from biem.domain.policy import RecallPolicy
+from biem.domain.rank_policy import RankPolicy
+from biem.engine.aim.anchors import NO_ANCHORS, Anchoring
+from biem.engine.confidence import Similarity, grounds
+from biem.engine.ordering import Ordering
+from biem.engine.question import Query, Sentence, is_asked, sentences_of
+from biem.engine.ranking import Order, Ranked
+from biem.engine.search import Found
+from biem.ports import Analyzer
+from biem.ports.turns import Turn, Turns
+
+_NAMED_CHARS = 1_000
+"""Names are looked for in so much of a query: the rest of a pasted document names half the world."""
+_SPARE = 10
+"""Memories looked at beyond those wanted: some may have been erased a moment ago."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A query as the searches need it."""
+
+    text: str
+    lexemes: Sequence[str]
+    """Different index terms, in order."""
+    parts: Sequence[str]
+    """Its sentences."""
+    mentioned: Sequence[Sequence[str]] = ()
+    """The terms of each name in it."""
+
+    @property
+    def texts(self) -> list[str]:
+        """What is embedded: the whole, and each sentence where there are several."""
+        return [self.text, *self.parts] if len(self.parts) > 1 else [self.text]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Candidates in order, and what confidence rests on; see `biem.engine.confidence`."""
+
+    ordering: Ordering
+    ranked: Ranked
+    turns: Mapping[str, Turn]
+    found: Found
+    grounds: Mapping[str, float]
+
+    def places(self, top_k: int) -> list[int]:
+        """The candidates to answer with, best first, and some more."""
+        return [place for place in self.ranked.order if self.ordering.is_answer(place)][: top_k + _SPARE]
+
+
+class Answerer:
+    """Ranks candidates. Pure but for the analyzer; thread-safe."""
+
+    def __init__(self, analyzer: Analyzer, similarity: Similarity, policy: RecallPolicy, ranking: RankPolicy) -> None:
+        self._analyzer = analyzer
+        self._similarity = similarity
+        self._policy = policy
+        self._ranking = ranking
+
+    def asked(self, text: str) -> Asked:
+        """Read a query."""
+        lexemes = list(dict.fromkeys(self._analyzer.lexemes(text)))
+        parts = sentences_of(text, lambda part: len(set(self._analyzer.lexemes(part))))
+        names = self._analyzer.analyze(text[:_NAMED_CHARS]).entities
+        return Asked(text, lexemes, parts, [self._analyzer.lexemes(name) for name in names])
+
+    def answer(
+        self,
+        asked: Asked,
+        turns: Turns,
+        found: Found,
+        conflicts: Mapping[str, float],
+        *,
+        now: datetime,
+        top_k: int,
+        order: Order,
+        anchors: Anchoring = NO_ANCHORS,
+    ) -> Answer:
+        """Order these turns. `now`: when a memory must hold to count as current."""
+        ordering = Ordering(turns, found, conflicts, self._policy, now, anchors)
+        speakers = {turn.speaker for turn in turns.by_id.values()}
+        names = {speaker: self._analyzer.lexemes(speaker) for speaker in speakers}
+        vectors = found.sentences or [None] * len(asked.parts)
+        sentences = [
+            Sentence(self._analyzer.lexemes(part), vector, is_asked(part))
+            for part, vector in zip(asked.parts, vectors, strict=True)
+        ]
+        query = Query(asked.text, asked.lexemes, found.vector, sentences)
+        ranked = order(query, ordering.candidates, names, self._ranking, top_k + _SPARE, adjust=ordering.adjusted)
+        measured = grounds(query, asked.mentioned, ordering.candidates, names, ranked, self._similarity)
+        return Answer(ordering, ranked, turns.by_id, found, measured)

@@ -1,0 +1,113 @@
+"""What an agent is told before a call: the sections of the context block, put together (C31, A40).
+
+    core (always, in its share) → relevant → originals in strict mode → newest texts
+
+What a section leaves of the budget flows to the next; no item is cut to fit, and nothing is told twice. A part that is
+down is left out and named.
+"""
+
+import logging
+from collections.abc import Sequence
+
+from biem.domain.context_policy import ContextPolicy
+from biem.domain.node import Hit, Hits, Node
+from biem.domain.scope import Scope
+from biem.engine.context import Context, Reader, estimate_tokens, harmless, listed, render
+from biem.errors import BiemError
+from biem.ports import Analyzer, Clock, Filter, HotStore, Records
+from biem.ports.core import CoreReader
+from biem.telemetry import Telemetry
+
+logger = logging.getLogger("biem.context")
+
+CORE = "## Core Memories"
+ORIGINALS = "## Originals"
+RECENT = "## Recent Messages"
+
+
+class Briefer:
+    """Builds context blocks. Thread-safe."""
+
+    def __init__(
+        self,
+        *,
+        core: CoreReader,
+        records: Records,
+        hot: HotStore,
+        analyzer: Analyzer,
+        clock: Clock,
+        policy: ContextPolicy,
+        telemetry: Telemetry,
+    ) -> None:
+        self._core = core
+        self._records = records
+        self._hot = hot
+        self._analyzer = analyzer
+        self._clock = clock
+        self._policy = policy
+        self._telemetry = telemetry
+
+    def brief(self, scope: Scope, query: str, hits: Hits, *, budget_tokens: int) -> Context:
+        """The block for these hits of this query; empty text when there is nothing to tell."""
+        policy, degraded = self._policy, list(hits.degraded)
+        reader = Reader(set(self._analyzer.lexemes(query)), self._analyzer.lexemes, self._clock.now())
+        with self._telemetry.span("biem.context") as span:
+            always, shown = self._always(scope, min(budget_tokens, policy.core_tokens))
+            sections, left = [always], budget_tokens - _cost(always)
+            known = {hit.node.id for hit in shown}
+            block = render([hit for hit in hits if hit.node.id not in known], policy, left, (), reader)
+            sections.append(block.text)
+            left -= _cost(block.text)
+            shown += block.hits
+            originals = listed(ORIGINALS, _originals(block.hits, policy), left)
+            sections.append(originals)
+            left -= _cost(originals)
+            if policy.recent:
+                sections.append(self._newest(scope, {hit.node.id for hit in shown}, left, degraded))
+            text = "\n\n".join(section for section in sections if section)
+            span.add(items=len(shown), tokens=estimate_tokens(text))
+        return Context(text, tuple(shown), tuple(degraded))
+
+    def _always(self, scope: Scope, budget_tokens: int) -> tuple[str, list[Hit]]:
+        """The core memories that fit into their share."""
+        if budget_tokens <= 0 or not self._policy.core_most:
+            return "", []
+        nodes = self._core.core(scope.readable, self._policy.core_most)
+        said = {harmless(node.text, self._policy.item_chars): node for node in reversed(nodes)}
+        section = listed(CORE, reversed(said), budget_tokens)
+        lines = set(section.splitlines())
+        told = [said[line] for line in reversed(said) if f"- {line}" in lines]
+        return section, [Hit(node, 1.0, {"layer": node.layer, "energy": node.energy}) for node in told]
+
+    def _newest(self, scope: Scope, shown: set[str], budget_tokens: int, degraded: list[str]) -> str:
+        """The newest texts of HotKV that are not told yet, oldest first."""
+        try:
+            entries = self._hot.recent(scope, self._policy.recent)
+        except BiemError as error:
+            logger.warning("the block goes without the newest texts: %s", error)
+            if "redis" not in degraded:
+                degraded.append("redis")
+            return ""
+        ids = [entry.id for entry in reversed(entries) if entry.id not in shown]
+        live = self._records.candidates(scope.readable, ids, (), Filter(), pending_limit=0, evidence=False)
+        nodes = [live.nodes[key] for key in ids if key in live.nodes]
+        return listed(RECENT, (_message(node, self._policy) for node in nodes), budget_tokens)
+
+
+def _cost(section: str) -> int:
+    """Tokens of a section with the blank line before the next."""
+    return estimate_tokens(f"{section}\n\n") if section else 0
+
+
+def _originals(hits: Sequence[Hit], policy: ContextPolicy) -> list[str]:
+    """What strict mode adds: the originals of the texts that the items show in part."""
+    return [
+        harmless(hit.evidence, policy.original_chars)
+        for hit in hits
+        if hit.evidence is not None and len(hit.evidence) > policy.item_chars
+    ]
+
+
+def _message(node: Node, policy: ContextPolicy) -> str:
+    said = harmless(node.text, policy.item_chars)
+    return f"{harmless(node.speaker, 40)}: {said}" if node.speaker else said

@@ -1,0 +1,129 @@
+"""How sure recall may be of its answer: a logistic of absolute measures, where the ranking has only relative ones.
+
+    confidence = σ(bias + Σ weight · ground)
+
+The same grounds answer two questions, each with weights of its own: does this memory know the answer at all (else
+nothing is injected), and is what was at hand as good as a search. A name that nobody here has heard of is the strongest
+reason to doubt; questions without names are judged by their words and by likeness. Pure functions, thread-safe.
+"""
+
+import math
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import asdict
+
+import numpy as np
+
+from biem.domain.confidence_policy import ConfidenceWeights
+from biem.engine.pool import Candidate
+from biem.engine.question import Query, named_in
+from biem.engine.ranking import Ranked
+from biem.ports import Vector, Vectors
+
+Similarity = Callable[[Vector, Vectors], Sequence[float] | np.ndarray[tuple[int], np.dtype[np.float32]]]
+"""As `Embedder.similarity`."""
+
+_BEST = 5
+_NEAREST = 3
+_PLAIN = 50
+"""The place in the order where nothing is an answer any more."""
+_MOST_TERMS = 30
+_USUAL = {"covered": 0.55, "known": 0.7, "lead": 0.22, "similarity": 0.4, "lift": 0.25}
+"""What answerable questions of the dev dialogues reach: neither an embedder that is down, nor a memory that is too
+small for comparisons or speaks another language, may silence it."""
+_HAN = range(0x3400, 0xA000)
+
+
+def grounds(
+    query: Query,
+    mentioned: Collection[Sequence[str]],
+    candidates: Sequence[Candidate],
+    names: Mapping[str, Sequence[str]],
+    ranked: Ranked,
+    similarity: Similarity,
+) -> dict[str, float]:
+    """What `ConfidenceWeights` weigh, for a ranked pool; empty for an empty pool.
+
+    `mentioned`: the terms of each name in the query; `names`: those of each speaker's name.
+    """
+    if not candidates:
+        return {}
+    named = named_in(query.lexemes, names)
+    of_names = {term for name in named for term in names[name]}
+    terms = list(dict.fromkeys(query.lexemes))
+    terms = [term for term in terms if term not in of_names] or terms
+    wanted = {*terms, *(term for name in mentioned for term in name)}
+    held = [wanted.intersection(one.lexemes) for one in candidates]
+    heard = set().union(*held)
+    best = list(ranked.order[:_BEST])
+    in_best = set().union(*(held[place] for place in best))
+    rarity = {term: _rarity(sum(term in words for words in held), len(held)) for term in terms}
+    scores = np.sort(ranked.scores)[::-1]
+    found = {
+        "covered": sum(rarity[term] for term in terms if term in in_best) / (sum(rarity.values()) or 1.0),
+        "known": sum(term in heard for term in terms) / max(1, len(terms)),
+        "named": float(bool(named)),
+        "strangers": sum(heard.isdisjoint(name) for name in mentioned) / max(1, len(mentioned)),
+        "terms": min(len(terms), _MOST_TERMS) / _MOST_TERMS,
+        "lead": _settled("lead", float(scores[0] - scores[min(_PLAIN, len(scores)) - 1]) / most(ranked), len(scores)),
+        **_likeness(query, candidates, best, similarity),
+    }
+    if _is_chinese(query.lexemes) != _is_chinese(candidates[best[0]].lexemes):
+        found |= _by_meaning(found)
+    return found
+
+
+def confidence(measured: Mapping[str, float], weights: ConfidenceWeights) -> float:
+    """In (0, 1); exactly 0 where there was nothing to measure."""
+    if not measured:
+        return 0.0
+    parts = asdict(weights)
+    odds = parts.pop("bias") + sum(weight * measured[name] for name, weight in parts.items())
+    return 1.0 / (1.0 + math.exp(-max(-700.0, min(700.0, odds))))
+
+
+def most(ranked: Ranked) -> float:
+    """What a turn would score for which everything speaks: other weights of the ranking must not change confidence."""
+    return float(ranked.weights[ranked.weights > 0].sum()) or 1.0
+
+
+def _is_chinese(lexemes: Sequence[str]) -> bool:
+    return sum(ord(term[0]) in _HAN for term in lexemes if term) * 2 > len(lexemes)
+
+
+def _by_meaning(found: Mapping[str, float]) -> dict[str, float]:
+    """Words and names of one script say nothing of texts in the other: there, likeness speaks for them."""
+    share = min(1.0, found["similarity"] / _USUAL["similarity"])
+    words = {name: max(found[name], share * _USUAL[name]) for name in ("covered", "known")}
+    return {**words, "strangers": (1 - share) * found["strangers"]}
+
+
+def _rarity(holders: int, size: int) -> float:
+    """Lucene's idf, as the ranking has it."""
+    return math.log1p((size - holders + 0.5) / (holders + 0.5))
+
+
+def _settled(name: str, value: float, size: int) -> float:
+    """A comparison among few candidates counts less than what is usual."""
+    share = min(1.0, (size - 1) / (_PLAIN - 1))
+    return share * value + (1 - share) * _USUAL[name]
+
+
+def _likeness(
+    query: Query, candidates: Sequence[Candidate], best: Sequence[int], similarity: Similarity
+) -> dict[str, float]:
+    vector = query.vector
+    known = [
+        place
+        for place, one in enumerate(candidates)
+        if vector is not None and one.vector is not None and len(one.vector) == len(vector)
+    ]
+    if vector is None or not known:
+        return {name: _USUAL[name] for name in ("similarity", "lift")}
+    rows = np.stack([row for place in known if (row := candidates[place].vector) is not None])
+    like = dict(zip(known, np.asarray(similarity(vector, rows), dtype=np.float64).tolist(), strict=True))
+    top = sorted(like.values(), reverse=True)[:_BEST]
+    nearest = [like[place] for place in best[:_NEAREST] if place in like]
+    return {
+        "similarity": max(nearest, default=0.0),
+        "lift": _settled("lift", sum(top) / len(top) - sum(like.values()) / len(like), len(like)),
+    }

@@ -1,0 +1,68 @@
+"""What moving all memories to another embedder needs from the records: how far it is, and which embedder counts."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from biem.domain.node import Node
+from biem.domain.scope import Scope
+from biem.ports import EmbedderInfo, Vector
+
+
+@dataclass(frozen=True, slots=True)
+class EmbedderChoice:
+    """The embedder that memories were moved to. `settings` is what builds it, without any key."""
+
+    model: str
+    dim: int
+    collection: str
+    settings: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Unmoved:
+    """A memory that another model indexed, with what its new row needs. `vector` is the new model's, if known."""
+
+    node: Node
+    lexemes: str
+    vector: Vector | None
+
+
+class EmbedderRegistry(Protocol):
+    """Which embedder all programs use since memories were moved to it, and how far a move is."""
+
+    def current(self) -> EmbedderChoice | None:
+        """The embedder that counts; None as long as no move was completed."""
+
+    def begin(self, choice: EmbedderChoice) -> str:
+        """Begin or go on with a move; returns the id up to which memories were moved, "" for none."""
+
+    def advance(self, info: EmbedderInfo, cursor: str) -> None:
+        """Note that memories up to this id are in the new collection."""
+
+    def switch(self, info: EmbedderInfo) -> None:
+        """From now on this embedder counts; the one that did until now is retired. Safe to repeat."""
+
+    def forget(self, models: Sequence[str]) -> None:
+        """Remove retired embedders."""
+
+    def unmoved(self, model: str, after: str, limit: int) -> list[Unmoved]:
+        """The next active memories by id that another model indexed."""
+
+    def stored_models(self) -> Sequence[str]:
+        """Models of which vectors are kept."""
+
+    def drop_vectors(self, model: str, limit: int) -> int:
+        """Delete at most `limit` vectors of a model; returns how many."""
+
+    def unmoved_items(self, model: str, after: str, limit: int) -> list[tuple[str, str]]:
+        """The next items of concepts, id and text, that have another model's vector."""
+
+    def move_items(self, model: str, vectors: Mapping[str, Vector]) -> None:
+        """Give items of concepts this model's vectors; those deleted meanwhile stay deleted."""
+
+    def call_back(self, scope: Scope, model: str, limit: int) -> int:
+        """Have at most twice `limit` memories of a scope that another model indexed indexed once more.
+
+        Only where a move to `model` was completed, or two models would take memories from each other for ever.
+        """

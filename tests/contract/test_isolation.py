@@ -1,0 +1,197 @@
+"""Row-level security, tried with raw SQL as the service, for every table that any migration ever made.
+
+Tables are found in the catalogue and not listed: a new one that forgets its policy fails here.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import psycopg
+import pytest
+from psycopg import sql
+
+from biem.adapters.migrations import migrate
+from biem.domain.node import new_id
+from tests.contract.conftest import Admin
+
+WITHOUT_POLICY = {
+    "embedders": "which models memories were moved to, and how far: no scope, no text, no key",
+    "embeddings": "vectors by the hash of a text: no scope and no text",
+    "metrics": "how long operations took: no scope and no text",
+    "outbox": "workers claim jobs of all scopes: ids, a hash of the scope, why a try failed",
+    "schema_migrations": "which migrations were applied; read only",
+}
+"""Tables without row-level security, and why they may be."""
+DEFINERS = {"matching_memories"}
+"""Functions with their owner's rights; each applies the policy itself, and test_records.py tries to cross it."""
+MINE, THEIRS = "0" * 32, "f" * 32
+SAMPLES: dict[str, Any] = {
+    "bytea": b"\1" * 32, "smallint": 1, "integer": 1,
+    "bigint": 1, "real": 1.0, "double precision": 0.5, "boolean": False, "jsonb": "{}", "date": "2026-05-04",
+    "timestamp with time zone": "2026-05-04T00:00:00Z",
+}  # fmt: skip
+"""A value of each type; texts and ids are made, arrays are empty."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of the schema as the catalogue has it."""
+
+    name: str
+    secured: bool
+    scoped: bool
+
+    @property
+    def sql(self) -> sql.Identifier:
+        """Its name in a statement."""
+        return sql.Identifier(self.name)
+
+
+@pytest.fixture
+def owner(empty_database: str) -> Iterator[Admin]:
+    """An administrator of a database of the test's own, to which every migration was applied."""
+    migrate(empty_database)
+    with psycopg.connect(empty_database, autocommit=True) as connection:
+        yield connection
+
+
+@pytest.fixture
+def intruder(owner: Admin, empty_database: str) -> Iterator[Admin]:
+    """Somebody who acts as the service there, as our connections do, and writes SQL by hand."""
+    with psycopg.connect(empty_database, autocommit=True) as connection:
+        connection.execute("SET ROLE biem_service")
+        yield connection
+
+
+def tables(owner: Admin) -> list[Table]:
+    """Every table, found in the catalogue."""
+    rows = owner.execute(
+        """
+        SELECT c.relname, c.relrowsecurity,
+            EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attname = 'ns' AND NOT a.attisdropped)
+        FROM pg_class c WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p') ORDER BY 1
+        """
+    ).fetchall()
+    return [Table(*row) for row in rows]
+
+
+def plant(owner: Admin, table: Table, ns: str) -> None:
+    """Put one row of a scope into a table; whatever else it holds, nothing but who it belongs to matters here."""
+    columns = owner.execute(
+        """
+        SELECT a.attname, regexp_replace(format_type(a.atttypid, a.atttypmod), '\\(.*', '') FROM pg_attribute a
+        WHERE a.attrelid = %s::regclass AND a.attnum > 0 AND NOT a.attisdropped AND a.attname <> 'ns'
+            AND a.attnotnull AND NOT a.atthasdef AND a.attidentity = ''
+        """,
+        (table.name,),
+    ).fetchall()
+    row: dict[str, Any] = {"ns": ns}
+    for name, kind in columns:  # keys of two rows must differ, and neither row may be in the other's way
+        own = new_id() if kind == "uuid" else f"{ns[0]}x" if kind in ("text", "character varying") else None
+        row[name] = own or ([] if kind.endswith("[]") else SAMPLES[kind])
+    for (check,) in owner.execute(
+        "SELECT conname FROM pg_constraint WHERE conrelid = %s::regclass AND contype IN ('c', 'f')", (table.name,)
+    ).fetchall():
+        owner.execute(sql.SQL("ALTER TABLE {} DROP CONSTRAINT {}").format(table.sql, sql.Identifier(check)))
+    owner.execute(
+        sql.SQL("INSERT INTO {} ({}) VALUES ({})").format(
+            table.sql,
+            sql.SQL(", ").join(map(sql.Identifier, row)),
+            sql.SQL(", ").join([sql.Placeholder()] * len(row)),
+        ),
+        list(row.values()),
+    )
+
+
+def name_scopes(intruder: Admin, scopes: str) -> None:
+    """Name the scopes that the session may see."""
+    intruder.execute("SELECT set_config('biem.ns', %s, false)", (scopes,))
+
+
+def seen(connection: Admin, table: Table) -> list[str]:
+    """Whose rows of a table somebody sees."""
+    return sorted(ns for (ns,) in connection.execute(sql.SQL("SELECT ns FROM {}").format(table.sql)).fetchall())
+
+
+@pytest.mark.req("D13")
+def test_every_table_of_every_migration_is_secured_or_has_a_reason_not_to_be(owner: Admin) -> None:
+    found = tables(owner)
+    assert {table.name for table in found if not table.secured} == set(WITHOUT_POLICY)
+    assert {table.name for table in found if table.secured and not table.scoped} == set()
+
+
+@pytest.mark.req("D13", "C24")
+def test_raw_sql_of_the_service_crosses_no_scope_in_any_table(owner: Admin, intruder: Admin) -> None:
+    secured = [table for table in tables(owner) if table.secured]
+    # Given a row of two scopes in every table
+    for table in secured:
+        plant(owner, table, MINE)
+        plant(owner, table, THEIRS)
+        assert seen(owner, table) == [MINE, THEIRS]
+    # When the service names nobody, nonsense, or one of them / Then it sees just that
+    for named, visible in {"": [], "'": [], "{}": [], ",,": [], f"{MINE}%": [], "0": [], MINE: [MINE]}.items():
+        name_scopes(intruder, named)
+        assert {table.name: seen(intruder, table) for table in secured} == {table.name: visible for table in secured}
+    # And it can neither change, remove, forge nor move a row of the other
+    for table in secured:
+        update = sql.SQL("UPDATE {} SET ns = ns WHERE ns = {}").format(table.sql, THEIRS)
+        delete = sql.SQL("DELETE FROM {} WHERE ns = {}").format(table.sql, THEIRS)
+        assert [_changed(intruder, query) for query in (update, delete)] == [0, 0], table.name
+        forge = sql.SQL("INSERT INTO {} (ns) VALUES ({})").format(table.sql, THEIRS)
+        move = sql.SQL("UPDATE {} SET ns = {} WHERE ns = {}").format(table.sql, THEIRS, MINE)
+        for query in (forge, move):
+            with pytest.raises(psycopg.errors.InsufficientPrivilege):  # comes before any other complaint
+                intruder.execute(query)
+        assert seen(owner, table) == [MINE, THEIRS]
+
+
+def _changed(intruder: Admin, query: sql.Composed) -> int:
+    """Rows changed; a statement that the service may not even send changes none."""
+    try:
+        return intruder.execute(query).rowcount
+    except psycopg.errors.InsufficientPrivilege:
+        return 0
+
+
+@pytest.mark.req("D13", partly="the lock cannot be taken off")
+def test_the_service_cannot_take_the_lock_off(owner: Admin, intruder: Admin) -> None:
+    # Given rows, and a service that tries to get around the policies
+    for table in tables(owner):
+        with pytest.raises(psycopg.errors.InsufficientPrivilege):
+            intruder.execute(sql.SQL("TRUNCATE {}").format(table.sql))
+        for trick in ("DISABLE ROW LEVEL SECURITY", "NO FORCE ROW LEVEL SECURITY", "OWNER TO biem_service"):
+            with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                intruder.execute(sql.SQL("ALTER TABLE {} ").format(table.sql) + sql.SQL(trick))
+    for trick in (
+        "CREATE TABLE mine (x int)",
+        "CREATE POLICY all_of_it ON memories USING (true)",
+        "DROP TABLE memories",
+    ):
+        with pytest.raises(psycopg.errors.InsufficientPrivilege):
+            intruder.execute(trick)
+    intruder.execute("SET row_security = off")
+    with pytest.raises(psycopg.errors.InsufficientPrivilege, match="row-level security"):
+        intruder.execute("SELECT * FROM memories")
+    # And the role itself has no power that the policies do not bind, and owns nothing
+    role = owner.execute(
+        "SELECT rolsuper, rolbypassrls, rolcreaterole, rolcanlogin FROM pg_roles WHERE rolname = %s", ("biem_service",)
+    )
+    assert role.fetchone() == (False, False, False, False)
+    owned = owner.execute("SELECT count(*) FROM pg_class WHERE relowner = 'biem_service'::regrole").fetchone()
+    assert owned == (0,)
+
+
+@pytest.mark.req("D13", partly="views and functions")
+def test_no_view_or_function_lends_its_owners_eyes(owner: Admin) -> None:
+    views = owner.execute(
+        "SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('v', 'm')"
+        " AND NOT coalesce(reloptions @> '{security_invoker=true}', false)"
+    ).fetchall()
+    assert views == []
+    definers = owner.execute(
+        "SELECT proname, has_function_privilege('public', oid, 'EXECUTE'), pg_get_functiondef(oid) LIKE '%%biem.ns%%'"
+        " FROM pg_proc WHERE pronamespace = 'public'::regnamespace AND prosecdef"
+    ).fetchall()
+    assert {name for name, _, _ in definers} == DEFINERS
+    assert all(checks and not public for _, public, checks in definers)

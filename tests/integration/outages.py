@@ -1,0 +1,72 @@
+"""What a caller gets from each operation while one server is away: docs/outages.md shows it, the tests prove it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import biem
+
+FINE = "as ever"
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One use of a memory; `do` says in a few words what came of it, or raises."""
+
+    name: str
+    do: Callable[[biem.Memory, list[str]], str]
+
+
+def _remember(memory: biem.Memory, ids: list[str]) -> str:
+    return FINE if memory.remember("The lamp is green", speaker="Ann") else "nothing"
+
+
+def _recall(memory: biem.Memory, ids: list[str]) -> str:
+    hits = memory.recall("lantern")
+    found = "found" if any("lantern" in hit.node.text for hit in hits) else "nothing"
+    return f"{found}, `degraded`: {', '.join(hits.degraded)}" if hits.degraded else FINE if hits else found
+
+
+def _context(memory: biem.Memory, ids: list[str]) -> str:
+    block = memory.context("lantern")
+    found = "found" if "lantern" in block.text else "nothing"
+    return f"{found}, `degraded`: {', '.join(block.degraded)}" if block.degraded else FINE if block.text else found
+
+
+def _feedback(memory: biem.Memory, ids: list[str]) -> str:
+    memory.feedback(useful=ids[:1])
+    return FINE
+
+
+def _erase(memory: biem.Memory, ids: list[str]) -> str:
+    receipt = memory.erase(ids[1])
+    return FINE if receipt.complete else "erased; the receipt names what is to be cleared later"
+
+
+def _conflicts(memory: biem.Memory, ids: list[str]) -> str:
+    return FINE if isinstance(memory.conflicts(), list) else "nothing"
+
+
+def _sleep(memory: biem.Memory, ids: list[str]) -> str:
+    failed = memory.sleep().failed
+    return "the report names the jobs that failed" if failed else FINE
+
+
+def _reindex(memory: biem.Memory, ids: list[str]) -> str:
+    return FINE if memory.reindex() else "nothing"
+
+
+def _stats(memory: biem.Memory, ids: list[str]) -> str:
+    return FINE if memory.stats()["memories"] else "nothing"
+
+
+OPERATIONS = (
+    Operation("remember", _remember),
+    Operation("recall", _recall),
+    Operation("context", _context),
+    Operation("feedback", _feedback),
+    Operation("conflicts", _conflicts),
+    Operation("stats", _stats),
+    Operation("sleep", _sleep),
+    Operation("erase", _erase),
+    Operation("reindex", _reindex),
+)

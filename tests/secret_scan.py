@@ -1,0 +1,106 @@
+"""Looks for secrets in every file of the repository: `python -m tests.secret_scan`, a part of `make check`.
+
+detect-secrets knows the shapes of keys and what is too random to be a word. What it takes for a secret and is none is
+listed below with its reason, by file and kind, so that a new one in the same file is found when it is of another kind.
+"""
+
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from detect_secrets.core.secrets_collection import SecretsCollection
+from detect_secrets.settings import transient_settings
+
+ROOT = Path(__file__).parent.parent
+_WEIGHTS = "a digest of model weights"
+_MADE_UP = "made up, to show that it is not shown"
+ALLOWED = {
+    (
+        "biem/adapters/embedders/calibrations/multilingual-e5-small-q4-1571fc98.json",
+        "Base64 High Entropy String",
+    ): _WEIGHTS,
+    ("biem/adapters/embedders/calibrations/use-multilingual-v3-0-2-1.json", "Base64 High Entropy String"): _WEIGHTS,
+    ("biem/adapters/embedders/e5_weights.py", "Hex High Entropy String"): _WEIGHTS,
+    ("biem/adapters/milvus_inspection.py", "Base64 High Entropy String"): "the digits of an id",
+    ("deploy/compose.env", "Basic Auth Credentials"): "change-me; `make up` writes a random one into .env",
+    ("deploy/kubernetes/secret.example.yaml", "Basic Auth Credentials"): "an example to fill in",
+    ("docs/quickstart.md", "Basic Auth Credentials"): "an example to fill in",
+    ("tests/contract/test_embedding_servers.py", "Basic Auth Credentials"): _MADE_UP,
+    ("tests/contract/test_reasoner.py", "Secret Keyword"): _MADE_UP,
+    ("tests/contract/test_records.py", "Basic Auth Credentials"): _MADE_UP,
+    ("tests/integration/test_diagnose.py", "Basic Auth Credentials"): _MADE_UP,
+    ("tests/integration/test_secrets.py", "Secret Keyword"): _MADE_UP,
+    ("tests/integration/test_tls.py", "Secret Keyword"): _MADE_UP,
+    ("tests/unit/test_config.py", "Secret Keyword"): _MADE_UP,
+    ("tests/unit/test_contradiction_benchmark.py", "GitHub Token"): "letters of a made-up word",
+    ("tests/unit/test_text.py", "Hex High Entropy String"): "the digest of a text",
+}
+_SHAPES = (
+    "ArtifactoryDetector", "AWSKeyDetector", "AzureStorageKeyDetector", "BasicAuthDetector",
+    "DiscordBotTokenDetector", "GitHubTokenDetector", "GitLabTokenDetector", "JwtTokenDetector",
+    "KeywordDetector", "MailchimpDetector", "NpmDetector", "OpenAIDetector", "PrivateKeyDetector",
+    "PypiTokenDetector", "SendGridDetector", "SlackDetector", "SquareOAuthDetector", "StripeDetector",
+    "TelegramBotTokenDetector", "TwilioKeyDetector",
+)  # fmt: skip
+_PLUGINS = [
+    *({"name": name} for name in _SHAPES),
+    {"name": "Base64HighEntropyString", "limit": 4.5},
+    {"name": "HexHighEntropyString", "limit": 3.0},
+]
+_GENERATED = (".venv", ".git", ".mypy", ".ruff", ".pytest", ".hypothesis", "__pycache__")
+_NOT_READ = (".lock",)
+"""Lock files hold thousands of digests, and nothing that a person wrote."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What looks like a secret, and where."""
+
+    file: str
+    line: int
+    kind: str
+
+
+def files() -> list[str]:
+    """The files that a commit would hold; of a tree without git, those that are not generated."""
+    try:
+        listed = subprocess.run(
+            ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+            cwd=ROOT, capture_output=True, check=True,
+        ).stdout.decode()  # fmt: skip
+        found = [name for name in listed.split("\0") if name and (ROOT / name).is_file()]
+    except (OSError, subprocess.CalledProcessError):
+        found = [
+            str(path.relative_to(ROOT))
+            for path in ROOT.rglob("*")
+            if path.is_file()
+            and not any(part.startswith((".venv", ".git", ".mypy", ".ruff", "__pycache__")) for part in path.parts)
+        ]
+    return [name for name in found if not name.endswith(_NOT_READ)]
+
+
+def scan(names: Iterable[str], root: Path = ROOT) -> Iterator[Finding]:
+    """What looks like a secret in these files; nothing is asked over the network whether it works."""
+    secrets = SecretsCollection(root=str(root))
+    with transient_settings({"plugins_used": _PLUGINS}):
+        for name in names:
+            secrets.scan_file(name)
+    for name, secret in secrets:
+        yield Finding(name, secret.line_number, secret.type)
+
+
+def main() -> None:
+    """Say what was found; exit 1 when something is not listed."""
+    found = list(scan(files()))
+    new = [finding for finding in found if (finding.file, finding.kind) not in ALLOWED]
+    for finding in new:
+        sys.stderr.write(f"{finding.file}:{finding.line}: looks like a secret ({finding.kind})\n")
+    if new:
+        sys.exit("remove it and revoke it; or list it in tests/secret_scan.py with the reason why it is none")
+    sys.stdout.write(f"no secret in the repository ({len(ALLOWED)} lookalikes are listed)\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,120 @@
+"""How sure an answer may be: names nobody has heard of, words nobody has said, and what cannot be measured."""
+
+import math
+from dataclasses import fields, replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from biem.domain.confidence_policy import ConfidenceWeights, OrbitPolicy, OrbitWeights
+from biem.engine.confidence import confidence, grounds
+from biem.engine.pool import Candidate
+from biem.ports import Vector, Vectors
+from tests.pools import ASIDE, FAR, NEAR, SPEAKERS, query, ranked, turn
+
+POOL = [
+    turn("paris", "we stayed in paris near the river", 1, NEAR),
+    turn("dog", "the dog has a new ball", 2, ASIDE, speaker="Bob"),
+    turn("rain", "rain again all day", 3, FAR),
+]
+
+
+def cosine(vector: Vector, others: Vectors) -> NDArray[np.float32]:
+    found: NDArray[np.float32] = np.clip(others @ vector, 0, 1)
+    return found
+
+
+def measured(
+    text: str, pool: list[Candidate] = POOL, *, mentioned: tuple[str, ...] = (), seen: bool = True
+) -> dict[str, float]:
+    asked = query(text, NEAR if seen else None)
+    return grounds(asked, [name.split() for name in mentioned], pool, SPEAKERS, ranked(asked, pool), cosine)
+
+
+def test_what_is_known_here_is_told_from_what_is_not() -> None:
+    # Given a question about Paris and one about nothing that was ever said
+    here, elsewhere = measured("paris river"), measured("quantum chess")
+
+    # Then the first is covered and known, and so more likely
+    assert (here["covered"], here["known"]) == (1.0, 1.0)
+    assert (elsewhere["covered"], elsewhere["known"]) == (0.0, 0.0)
+    assert confidence(here, ConfidenceWeights()) > confidence(elsewhere, ConfidenceWeights())
+
+
+def test_a_name_nobody_has_heard_of_is_a_reason_to_doubt() -> None:
+    # Given one name that was said, one that speaks here and one of a stranger
+    heard = measured("paris with maria", mentioned=("paris",))
+    named = measured("what did ann say of paris", mentioned=("ann",))
+    stranger = measured("paris with maria", mentioned=("maria",))
+
+    # Then only the stranger counts as one, and the speaker's name is no word that must be known
+    assert (heard["strangers"], named["strangers"], stranger["strangers"]) == (0.0, 0.0, 1.0)
+    assert measured("paris with maria", mentioned=("paris", "maria"))["strangers"] == 0.5
+    assert (heard["named"], named["named"]) == (0.0, 1.0)
+    assert confidence(stranger, ConfidenceWeights()) < confidence(heard, ConfidenceWeights())
+
+
+@pytest.mark.req("C23", partly="confidence across languages")
+def test_words_of_one_script_do_not_judge_texts_of_the_other() -> None:
+    # Given a Chinese text that answers, and one that is about something else
+    near = [turn("hotel", "住 酒店", 1, NEAR), *POOL[1:]]
+    far = [turn("hotel", "住 酒店", 1, FAR), *POOL[1:]]
+    asked = query("hotel with maria", NEAR)
+
+    def found(pool: list[Candidate]) -> dict[str, float]:
+        order = replace(ranked(asked, pool), order=[0, 1, 2])
+        return grounds(asked, [["maria"]], pool, SPEAKERS, order, cosine)
+
+    # When an English question with a name is asked / Then meaning alone says which of them may be the answer
+    assert (found(near)["known"], found(near)["strangers"]) == (0.7, 0.0)
+    assert (found(far)["known"], found(far)["strangers"]) == (0.0, 1.0)
+
+
+def test_nothing_to_measure_is_no_confidence() -> None:
+    assert measured("paris", []) == {}
+    assert confidence({}, ConfidenceWeights(bias=50.0)) == 0.0
+
+
+def test_an_embedder_that_is_down_silences_nobody() -> None:
+    # Given the same question with and without a vector
+    with_vector, without = measured("paris river"), measured("paris river", seen=False)
+
+    # Then what cannot be measured is taken as usual, and confidence stays high
+    assert without["similarity"] > 0.2
+    assert with_vector["similarity"] == pytest.approx(1.0)
+    assert confidence(without, ConfidenceWeights()) > 0.5
+
+
+def test_a_memory_of_one_text_can_be_sure() -> None:
+    # Given a single memory / When it is asked for / Then comparisons with others are taken as usual
+    sure = measured("paris", [POOL[0]])
+    assert sure["lead"] > 0.1
+    assert confidence(sure, ConfidenceWeights()) > 0.5
+    assert confidence(measured("quantum chess of maria", [POOL[1]], mentioned=("maria",)), ConfidenceWeights()) < 0.3
+
+
+def test_vectors_of_another_dimension_are_no_likeness() -> None:
+    # Given a pool embedded by a model of another dimension / Then it counts as not embedded
+    other = [turn("paris", "we stayed in paris", 1, np.ones(2, dtype=np.float32))]
+    assert measured("paris", other)["similarity"] == measured("paris", other, seen=False)["similarity"]
+
+
+@given(st.lists(st.floats(-1e6, 1e6), min_size=9, max_size=9), st.lists(st.floats(-1e3, 1e3), min_size=8, max_size=8))
+def test_confidence_is_a_share_whatever_the_weights(weights: list[float], values: list[float]) -> None:
+    names = [field.name for field in fields(ConfidenceWeights)]
+    chosen = ConfidenceWeights(**dict(zip(names, weights, strict=True)))
+    sure = confidence(dict(zip(names[1:], values, strict=True)), chosen)
+    assert 0.0 <= sure <= 1.0
+
+
+def test_weights_and_shares_out_of_range_are_refused() -> None:
+    with pytest.raises(ValueError, match="finite"):
+        ConfidenceWeights(covered=math.nan)
+    with pytest.raises(ValueError, match="finite"):
+        OrbitWeights(talk=math.inf)
+    for wrong in ({"min_confidence": 1.5}, {"least_talk": -0.1}, {"sessions": 0}, {"news": 0}, {"links": -1}):
+        with pytest.raises(ValueError, match=r"share|positive"):
+            OrbitPolicy(**wrong)

@@ -1,0 +1,68 @@
+"""The part of a long text that a question is about."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from biem.domain.excerpt import excerpt
+
+
+def words(text: str) -> list[str]:
+    return text.lower().replace(".", " ").replace("!", " ").replace("?", " ").split()
+
+
+def characters(text: str) -> list[str]:
+    return list(text)
+
+
+STORY = "We met at noon. The tea was cold. Ann lost her red umbrella in Rome! She was sad. Bob drove home at last."
+
+
+def test_a_short_text_is_told_whole() -> None:
+    assert excerpt("tea at five", 20, {"umbrella"}, words) == "tea at five"
+
+
+@pytest.mark.req("B56", partly="long texts keep what the question is about")
+def test_a_long_text_shows_the_sentences_of_the_question_in_their_order() -> None:
+    # Given a story and questions / When little of it may be told / Then it is what is asked for, with signs of gaps
+    assert excerpt(STORY, 50, {"umbrella"}, words) == "... Ann lost her red umbrella in Rome! ..."
+    assert excerpt(STORY, 60, {"umbrella"}, words) == "... Ann lost her red umbrella in Rome! She was sad. ..."
+    assert excerpt(STORY, 60, {"tea", "bob"}, words) == "... The tea was cold. ... Bob drove home at last."
+    assert excerpt(STORY, 40, {"met", "noon", "cold"}, words) == "We met at noon. The tea was cold. ..."
+
+
+@pytest.mark.req("B56", partly="in Chinese")
+def test_chinese_sentences_are_told_alike() -> None:
+    story = "我们中午见面。茶是冷的。安在罗马丢了红色的伞！她很难过。鲍勃最后开车回家。"
+    assert excerpt(story, 24, set("伞罗马"), characters) == "... 安在罗马丢了红色的伞！ ..."
+
+
+def test_where_nothing_is_asked_for_the_beginning_is_left_to_the_caller() -> None:
+    assert excerpt(STORY, 30, {"nobody"}, words) == STORY
+    assert excerpt(STORY, 30, set(), words) == STORY
+    assert excerpt("umbrella " * 50 + ". tea", 30, {"umbrella"}, words) == ("umbrella " * 50 + ".")
+
+
+@given(
+    st.lists(st.sampled_from(["Tea is hot. ", "Ann!", "sun\n", "雨。", "no end ", "? "]), max_size=40),
+    st.integers(1, 80),
+)
+def test_what_is_chosen_fits_and_is_of_the_text(pieces: list[str], limit: int) -> None:
+    # Given any text / When a part of it is chosen / Then it fits, or is one sentence or all, for the caller to cut
+    text = "".join(pieces)
+    shown = excerpt(text, limit, {"tea", "雨。"}, words)
+    said = " ".join(text.split())
+    assert all(word in said for word in shown.replace("...", " ").split())
+    assert len(shown) <= limit or shown in text
+
+
+def test_a_book_is_read_in_bounded_time() -> None:
+    # Given a text that no one tells whole / When a part of it is chosen / Then only its beginning is read
+    read: list[str] = []
+
+    def counted(text: str) -> list[str]:
+        read.append(text)
+        return words(text)
+
+    excerpt("Ann drinks tea. " * 20_000, 200, {"tea"}, counted)
+    assert sum(map(len, read)) <= 20_000

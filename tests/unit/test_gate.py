@@ -1,0 +1,172 @@
+"""The write gate: what it compares with, in which order, and whom it does not judge."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+import pytest
+
+from biem.domain.aim import GateDecision
+from biem.domain.aim_policy import AimPolicy
+from biem.domain.node import Node
+from biem.domain.scope import Scope
+from biem.engine.aim.gate import Gate, is_explicit
+from biem.ports import Vector, Vectors
+from biem.ports.aim import Held, Said, Standing
+from biem.telemetry import Telemetry
+from tests.fakes import START, HeldClock, WordEmbedder
+
+SCOPE = Scope(user="gate")
+
+
+def node(number: int, **values: Any) -> Node:
+    row: dict[str, Any] = {
+        "id": str(number), "scope": SCOPE, "text": f"m{number}", "kind": "event", "status": "pending",
+        "layer": "short_term", "at": START, "created_at": START, "write_seq": number,
+    } | values  # fmt: skip
+    return Node(**row)
+
+
+def at(degrees: float) -> Vector:
+    """A vector in the plane: the likeness of two is the cosine of their angle, and 0 from a right angle on."""
+    return np.array([np.cos(np.radians(degrees)), np.sin(np.radians(degrees))], dtype=np.float32)
+
+
+class Records:
+    """The part of `AimRecords` that the gate needs."""
+
+    def __init__(self) -> None:
+        self.before: list[Said] = []
+        self.known: dict[str, Standing] = {}
+        self.refused: dict[str, GateDecision] = {}
+
+    def said(self, scope: Scope, seqs: Sequence[int], most: int) -> list[Said]:
+        return [one for one in self.before if any(seq - most <= one.write_seq < seq for seq in seqs)]
+
+    def standing(self, scope: Scope, ids: Sequence[str]) -> Mapping[str, Standing]:
+        return {key: self.known.get(key, Standing(formed=True, decided=False)) for key in ids}
+
+    def decide(self, scope: Scope, ids: Sequence[str], refused: Mapping[str, GateDecision]) -> frozenset[str]:
+        self.refused = dict(refused)
+        return frozenset(ids) - refused.keys()
+
+    def nodes(self, scopes: Sequence[Scope], ids: Sequence[str], at: datetime, *, evidence: bool) -> list[Held]:
+        return []
+
+
+class Nobody:
+    """The port `Neighbours` of an empty index."""
+
+    def nearest(self, scope: Scope, vectors: Vectors, limit: int) -> list[dict[str, float]]:
+        return [{} for _ in vectors]
+
+
+@pytest.fixture
+def records() -> Records:
+    return Records()
+
+
+def gate(records: Records, **policy: Any) -> Gate:
+    return Gate(
+        records=records,  # type: ignore[arg-type]
+        neighbours=Nobody(),
+        embedder=WordEmbedder(dim=2),
+        clock=HeldClock(),
+        policy=replace(AimPolicy(), **policy),
+        telemetry=Telemetry(),
+    )
+
+
+@pytest.mark.req("C8", "X26", partly="an empty memory")
+def test_an_empty_memory_takes_its_first_text(records: Records) -> None:
+    assert gate(records).admit(SCOPE, [(node(1), at(0))], {}, {}) == {"1"}
+    assert records.refused == {}
+
+
+@pytest.mark.req("A25", "A26", partly="r compares with what was said, s with what is formed")
+def test_relevance_looks_at_what_was_said_and_surprise_at_what_is_formed(records: Records) -> None:
+    # Given two remarks just before, of which one was refused; and a formed memory far back
+    records.before = [Said("1", 1, "c", True, at(0)), Said("2", 2, "c", False, at(60))]
+    records.known = {"2": Standing(formed=False, decided=True), "9": Standing(formed=True, decided=True)}
+
+    # When the next one is like the refused remark only
+    strict = gate(records, write_threshold=1.0)
+    strict.admit(SCOPE, [(node(3, conversation="c"), at(60))], {"3": [("2", 1.0), ("1", 0.5), ("9", 0.1)]}, {})
+
+    # Then it is relevant, and as new as the nearest formed one lets it be
+    decision = records.refused["3"]
+    assert decision.relevance == pytest.approx(1.0)
+    assert decision.surprise == pytest.approx(0.5)
+
+
+def test_a_conversation_is_compared_with_itself_and_a_new_one_with_nothing(records: Records) -> None:
+    # Given conversations of one, six and two texts, of which only the first is about the same as what comes
+    records.before = [Said("1", 1, "a", True, at(0)), *(Said(str(n), n, "b", True, at(90)) for n in range(2, 8))]
+    records.before += [Said(str(n), n, "c", True, at(90)) for n in range(8, 10)]
+
+    # When each is gone on with, and a fourth begins
+    batch = [(node(n, conversation=name), at(0)) for n, name in ((11, "a"), (12, "b"), (13, "c"), (14, "new"))]
+    gate(records, write_threshold=1.0).admit(SCOPE, batch, {str(n): [("1", 0.9)] for n in range(11, 15)}, {})
+
+    # Then it is irrelevant to the second, and of the third, which has hardly begun, one text is still to come
+    assert [round(records.refused[str(n)].relevance, 3) for n in range(11, 15)] == [1.0, 0.0, 0.333, 1.0]
+
+
+def test_a_batch_is_judged_in_the_order_it_was_written(records: Records) -> None:
+    # Given three equal messages in one batch, handed over the wrong way round
+    records.before = [Said("0", 0, "", True, at(0)), *(Said(str(n), n, "", True, at(80)) for n in (1, 2, 3))]
+    near = {str(n): [(str(m), 1.0) for m in (1, 2, 3) if m != n] + [("0", 0.17)] for n in (1, 2, 3)}
+
+    # When they are judged / Then the later ones repeat the first, once that is formed
+    batch = [(node(n), at(80)) for n in (3, 2, 1)]
+    assert gate(records, write_threshold=0.55, gate_beta=0.6).admit(SCOPE, batch, near, {}) == {"1"}
+    assert records.refused["3"].surprise == pytest.approx(0.0)
+    gate(records, write_threshold=1.0).admit(SCOPE, batch, near, {})
+    assert records.refused["3"].surprise == pytest.approx(0.83)  # none of the batch is formed
+
+
+@pytest.mark.req("A27", "X41", partly="c raises the gate")
+def test_a_conflict_raises_the_value(records: Records) -> None:
+    records.before = [Said("1", 1, "", True, at(0))]
+    for conflict in (0.0, 0.9):
+        gate(records, write_threshold=1.0).admit(SCOPE, [(node(2), at(70))], {"2": [("1", 0.3)]}, {"2": conflict})
+        assert records.refused["2"].conflict == conflict
+    doubtful = records.refused["2"].value
+    gate(records, write_threshold=1.0).admit(SCOPE, [(node(2), at(70))], {"2": [("1", 0.3)]}, {})
+    assert records.refused["2"].value < doubtful
+
+
+@pytest.mark.req("C7", partly="explicit remembering bypasses the gate")
+@pytest.mark.parametrize(
+    ("values", "explicit"),
+    [({}, False), ({"kind": "task"}, True), ({"layer": "core"}, True), ({"importance": 4.0}, True)],
+)
+def test_what_is_remembered_on_purpose_is_not_judged(records: Records, values: dict[str, Any], explicit: bool) -> None:
+    records.before = [Said("1", 1, "", True, at(0))]
+    memory = node(2, **values)
+    assert is_explicit(memory) is explicit
+    formed = gate(records, write_threshold=1.0).admit(SCOPE, [(memory, at(0))], {"2": [("1", 1.0)]}, {})
+    assert formed == ({"2"} if explicit else set())
+
+
+def test_what_was_decided_or_foretold_is_not_judged_again(records: Records) -> None:
+    records.before = [Said("1", 1, "", True, at(0))]
+    records.known = {"2": Standing(True, True), "3": Standing(False, True), "4": Standing(True, False, foretold=True)}
+    gate(records, write_threshold=1.0).admit(SCOPE, [(node(n), at(0)) for n in (2, 3, 4)], {}, {})
+    assert records.refused == {}
+
+
+def test_without_a_gate_everything_is_formed(records: Records) -> None:
+    records.before = [Said("1", 1, "", True, at(0))]
+    assert gate(records, admission="always").admit(SCOPE, [(node(2), at(0))], {"2": [("1", 1.0)]}, {}) == {"2"}
+
+
+@pytest.mark.req("C8", "X26", partly="the raw gate as the design has it")
+def test_the_raw_gate_with_a_low_threshold_is_all_open(records: Records) -> None:
+    records.before = [Said("1", 1, "", True, at(0))]
+    opened = gate(records, gate_form="raw", write_threshold=0.5)
+    assert opened.admit(SCOPE, [(node(2), at(0))], {"2": [("1", 1.0)]}, {}) == {"2"}
+    closed = gate(records, gate_form="raw", write_threshold=0.75)
+    assert closed.admit(SCOPE, [(node(2), at(90))], {"2": [("1", 0.0)]}, {"2": 1.0}) == set()

@@ -1,0 +1,36 @@
+"""What starts fast does so because it does not load what it does not need."""
+
+import subprocess
+import sys
+
+import pytest
+
+CLIENTS = {"celery", "httpx", "networkx", "pandas", "pymilvus", "redis", "rjieba"}
+HEAVY = CLIENTS | {"numpy", "onnxruntime", "psycopg", "pydantic_settings", "tokenizers", "vaderSentiment"}
+"""What connects, computes, embeds or reads settings: a second of imports and more. (Typer itself loads pydantic.)"""
+
+
+def loaded(program: str) -> set[str]:
+    """The top-level packages that a new interpreter has loaded after a program."""
+    script = f"{program}\nimport sys\nsys.stderr.write(' '.join(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60)
+    return {name.partition(".")[0] for name in done.stderr.split()}
+
+
+@pytest.mark.parametrize("arguments", [["version"], ["--help"], ["recall", "--help"]])
+def test_a_command_that_needs_no_memory_loads_none(arguments: list[str]) -> None:
+    # Given the command line / When it only tells something / Then no client, no model and no settings are loaded
+    found = loaded(f"from biem.cli.app import run\nassert run({arguments}) == 0")
+    assert "typer" in found
+    assert found & HEAVY == set()
+
+
+def test_the_clients_of_the_servers_are_loaded_by_those_who_connect() -> None:
+    # Given a program that prepares to connect / When it has not yet / Then no client was loaded
+    assert loaded("import biem.bootstrap") & CLIENTS == set()
+
+
+def test_the_public_names_load_what_they_name_only() -> None:
+    # Given a program that names scopes and catches our errors / When it does no more / Then nothing heavy is loaded
+    found = loaded("import biem\nassert issubclass(biem.NotFound, biem.BiemError)\nbiem.Scope(user='li')")
+    assert found & HEAVY == set()
