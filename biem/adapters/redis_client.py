@@ -1,5 +1,6 @@
 """One Redis or Valkey server: how long a call may wait, what is left alone after a failure, errors in our words."""
 
+import re
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,6 +15,8 @@ from biem.errors import StoreFull, StoreUnavailable
 
 _PAUSE_S = 2.0
 """After a failure the server is left alone for this long: ten writes must not wait ten times for one that hangs."""
+
+_INCLUDE = re.compile(r"^-- include (\w+)$", re.MULTILINE)
 
 
 class RedisClient:
@@ -32,9 +35,7 @@ class RedisClient:
         self._last_failure: Exception | None = None
 
     def _script(self, name: str) -> Any:
-        return self._client.register_script(
-            files("biem.adapters.lua").joinpath(f"{name}.lua").read_text(encoding="utf-8")
-        )
+        return self._client.register_script(_source(name))
 
     def ping(self) -> None:
         with self._errors():
@@ -56,3 +57,9 @@ class RedisClient:
         except redis.exceptions.RedisError as error:
             self._down_until, self._last_failure = time.monotonic() + _PAUSE_S, error
             raise StoreUnavailable(f"Redis did not answer ({error}); check that it runs and BIEM_REDIS_URL") from error
+
+
+def _source(name: str) -> str:
+    """The text of a script, with the parts that it shares with others (Redis itself knows no includes)."""
+    text = files("biem.adapters.lua").joinpath(f"{name}.lua").read_text(encoding="utf-8")
+    return _INCLUDE.sub(lambda found: _source(found[1]), text)

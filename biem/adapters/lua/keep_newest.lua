@@ -1,0 +1,18 @@
+-- Part of other scripts: of the conversations ARGV[1] and those before it, the `most` used last within `ttl` seconds stay.
+local gone = redis.call('ZRANGEBYSCORE', KEYS[2], '-inf', '(' .. (now - ttl), 'LIMIT', 0, 100)
+for i = 1, #gone do
+    redis.call('HDEL', KEYS[1], gone[i])
+    redis.call('ZREM', KEYS[2], gone[i])
+end
+local surplus = redis.call('ZCARD', KEYS[2]) - most
+if surplus > 0 then -- the greater member goes last among equals, so keep the one just written
+    for _, oldest in ipairs(redis.call('ZRANGE', KEYS[2], 0, math.min(surplus, 100))) do
+        if surplus > 0 and oldest ~= ARGV[1] then
+            redis.call('HDEL', KEYS[1], oldest)
+            redis.call('ZREM', KEYS[2], oldest)
+            surplus = surplus - 1
+        end
+    end
+end
+redis.call('EXPIRE', KEYS[1], math.max(1, math.ceil(ttl)))
+redis.call('EXPIRE', KEYS[2], math.max(1, math.ceil(ttl)))
