@@ -63,8 +63,8 @@ secrets: setup
 	@$(BIN)/python -m tests.secret_scan
 
 audit: setup  ## Ask a database of known vulnerabilities about every locked package (needs the network)
-	@$(BIN)/uv tool run pip-audit --require-hashes --disable-pip --requirement requirements.lock
-	@$(BIN)/uv tool run pip-audit --require-hashes --disable-pip --requirement deploy/requirements.lock
+	@$(BIN)/uv tool run pip-audit --strict --require-hashes --disable-pip --requirement requirements.lock
+	@$(BIN)/uv tool run pip-audit --strict --require-hashes --disable-pip --requirement deploy/requirements.lock
 
 requirements: setup  ## Write docs/requirements.md from the markers of the tests
 	@$(BIN)/python -m tests.requirements
@@ -103,9 +103,12 @@ bench-mem0: setup benchmarks/peers/requirements-mem0.txt  ## Retrieval beside me
 	@.venv-mem0/bin/python -m pip install --quiet --disable-pip-version-check -r benchmarks/peers/requirements-mem0.txt
 	@test -z "$(DATA)" || $(BIN)/python -m benchmarks.retrieval --systems bm25 dense hybrid biem mem0 --data $(DATA) $(if $(OUT),--json $(OUT))
 
-test-milvus-server: setup  ## An old Milvus standalone server (2.3: vectors only), in a venv of its own (300 MB)
+# One after the other: such a server has ports that cannot be chosen, so no two run on a machine.
+test-milvus-server: export BIEM_TEST_SERVERS = milvus-server
+test-milvus-server: export BIEM_TEST_MILVUS_SERVER = $(CURDIR)/.venv-milvus/bin/milvus-server
+test-milvus-server: setup  ## The index and memories on an old Milvus standalone server (2.3: vectors only), in a venv of its own (300 MB)
 	@test -x .venv-milvus/bin/milvus-server || { $(PYTHON) -m venv .venv-milvus && .venv-milvus/bin/python -m pip install --quiet milvus==2.3.5; }
-	@BIEM_TEST_MILVUS_SERVER=$(CURDIR)/.venv-milvus/bin/milvus-server $(BIN)/python -m pytest tests/milvus_server
+	@$(BIN)/python -m pytest -rs tests/milvus_server tests/contract/test_vector_index.py tests/integration/test_memory.py
 
 LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate
 

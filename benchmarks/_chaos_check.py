@@ -79,7 +79,8 @@ def judge(where: Servers, memory: biem.Memory, told: Mapping[str, Story], seed: 
         hits = [hit.node for hit in own.recall(token, top_k=5) if token in hit.node.text]
         if story.fate == "erased" and (hits or _there(own, story.memory_id)):
             verdict.resurrected.add(token)
-        if (story.fate == "kept" and not hits) or (story.fate == "archiving" and not _there(own, story.memory_id)):
+        kept = bool(hits) and _is_held(own, story.memory_id, token)
+        if (story.fate == "kept" and not kept) or (story.fate == "archiving" and not _there(own, story.memory_id)):
             verdict.lost.add(token)
             verdict.traces.append(_trace(own, token, story))
         if len([node for node in hits if node.text == story.text]) > 1:
@@ -99,6 +100,21 @@ def _trace(memory: biem.Memory, token: str, story: Story) -> str:
     state = f"{node.status} {node.tier} valid to {node.valid_to} superseded by {node.superseded_by}"
     hits = memory.recall(token, top_k=50)
     return f"{token} is {state}; {len(hits)} others are recalled: {story.text!r}"
+
+
+def _is_held(memory: biem.Memory, memory_id: str, token: str) -> bool:
+    """Whether this memory, or the one that stands for it in the end, lives and still says the token."""
+    seen: set[str] = set()
+    while memory_id not in seen:
+        seen.add(memory_id)
+        try:
+            node = memory.get(memory_id)
+        except biem.NotFound:
+            return False
+        if node.superseded_by is None:
+            return node.status in ("active", "pending") and token in node.text
+        memory_id = node.superseded_by
+    return False  # each stands for the other: none holds
 
 
 def _there(memory: biem.Memory, memory_id: str) -> bool:

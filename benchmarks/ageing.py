@@ -1,14 +1,16 @@
 """What ageing costs: rows and keys written on a simulated day on which nobody uses the memory.
 
 Memories of four months are remembered and indexed through the public API, a tenth of them was returned once, and
-nights go by until there is nothing left to do. Then comes a day in steps of five minutes in which every job of the
-settings' timetable runs when it is due. Counted are the tuples that PostgreSQL wrote to our tables
-(`pg_stat_user_tables`) and the write commands that Redis carried out.
+nights go by until there is nothing left to do. Beyond `--remembered` memories, the older ones are written by SQL as a
+year would have left them, without vectors: a few hundred of them come to their end on that day. Then comes a day in
+steps of five minutes in which every job of the settings' timetable runs when it is due. Counted are the tuples that
+PostgreSQL wrote to our tables (`pg_stat_user_tables`) and the write commands that Redis carried out.
 
 Every job reports what it changed (`transitions`): what became of memories, and what the concept graph still learned of
-the last conversations. A tuple is `unexplained` when its job reported no change, or when it is beyond what a change
-needs: an archived memory, for example, leaves a job for the vector index and at most 50 links. Triggers on the tables,
-made for the day, tell which job wrote.
+the last conversations. One transition writes more than one tuple, and `tables` says which: to archive a memory is its
+row, a job for the vector index (written, claimed, done) and its links; to build a concept is its row, its terms, items
+and links, and how far building came. A tuple is `unexplained` when its job reported no change, or when it is beyond
+what a change needs. Triggers on the tables, made for the day, tell which job wrote.
 """
 
 import argparse
@@ -22,20 +24,20 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-import psycopg
-import redis
-
 import biem
 from benchmarks import _report
 from benchmarks._clock import HeldClock
 from benchmarks._embedders import SyntheticEmbedder
+from benchmarks._scale_rows import fill
 from benchmarks._synthetic import Texts
+from benchmarks._written import Meter
+from biem.adapters.migrations import migrate
 from biem.bootstrap import Servers, open_workshop, servers
 from biem.config import Settings, load_settings
 from biem.errors import BiemError
 
 _COLUMNS = ("system", "size", "hours", "tuples_written", "redis_writes", "transitions", "unexplained")
-_JOB_COLUMNS = ("job", "runs", "transitions", "tuples", "redis", "unexplained")
+_JOB_COLUMNS = ("job", "runs", "transitions", "tuples", "tables", "redis", "unexplained")
 _SCOPE = biem.Scope("benchmark", "ageing")
 _START = datetime(2026, 1, 1, tzinfo=UTC)
 _PAST_DAYS = 120
@@ -44,26 +46,16 @@ _STEP_S = 300
 _BATCH = 500
 _HOT = 200
 """Memories written at the moment the day begins: more than the canvas takes."""
+_REMEMBERED = 1_000
+"""Memories that come through the public API unless told otherwise: a hundred thousand would take an hour."""
 _USED_ONE_IN = 10
 _MOST_NIGHTS = 20
 _TUPLES_A_CHANGE = 3
 """The memory, link or item itself, the row of its scope, and what was noted about it."""
-_TUPLES_AN_ARCHIVE = 55
-"""The memory, its job written, claimed and done, and the links it may have (`GraphPolicy.max_links`)."""
-
-_COUNT = """
-CREATE SCHEMA ageing;
-GRANT USAGE ON SCHEMA ageing TO biem_service;
-CREATE SEQUENCE ageing.writes;
-CREATE FUNCTION ageing.count() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS
-    $$ BEGIN PERFORM nextval('ageing.writes'); RETURN NULL; END $$;
-DO $$ DECLARE name text; BEGIN
-    FOR name IN SELECT relname FROM pg_stat_user_tables WHERE schemaname <> 'ageing' LOOP
-        EXECUTE format('CREATE TRIGGER ageing AFTER INSERT OR UPDATE OR DELETE ON %I
-                        FOR EACH ROW EXECUTE FUNCTION ageing.count()', name);
-    END LOOP;
-END $$;
-"""
+_MORE_TUPLES = {"jobs": 55, "merged": 5}
+"""Beyond these: of an archived memory its job, written, claimed and done, and the links it may have
+(`GraphPolicy.max_links`); of an item of a concept that was merged into another, up to three sources, which go with
+the one and are added to the other."""
 
 
 @dataclass(slots=True)
@@ -72,59 +64,18 @@ class Tally:
 
     runs: int = 0
     transitions: int = 0
-    tuples: int = 0
+    tuples: Counter[str] = field(default_factory=Counter)
+    """By table."""
     redis: int = 0
     unexplained: int = 0
     changes: Counter[str] = field(default_factory=Counter)
-
-
-class Meter:
-    """Counts of what was written so far."""
-
-    def __init__(self, where: Servers) -> None:
-        self._postgres = psycopg.connect(where.postgres_dsn, autocommit=True)
-        self._redis: Any = redis.Redis.from_url(where.redis_url)
-        flags = {name.lower(): command["flags"] for name, command in self._redis.command().items()}
-        self._writing = {name for name, given in flags.items() if "write" in given}
-
-    def begin(self) -> None:
-        """Count tuples from here on."""
-        self._postgres.execute(_COUNT)
-
-    def tuples(self) -> int:
-        """Written since `begin`."""
-        row = self._postgres.execute("SELECT last_value - 1 + is_called::integer FROM ageing.writes").fetchone()
-        return int(row[0]) if row else 0
-
-    def keys(self) -> int:
-        """Write commands that Redis ever carried out, those of scripts among them."""
-        stats: dict[str, dict[str, int]] = self._redis.info("commandstats")
-        return sum(
-            stat["calls"] for name, stat in stats.items() if name.removeprefix("cmdstat_").lower() in self._writing
-        )
-
-    def all_tuples(self) -> int:
-        """What PostgreSQL's statistics say was ever written, once all sessions of biem have ended."""
-        others = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'biem'"
-        while self._postgres.execute(others).fetchone() != (0,):
-            self._postgres.execute("SELECT pg_sleep(0.1)")
-        self._postgres.execute("SELECT pg_stat_clear_snapshot()")
-        row = self._postgres.execute(
-            "SELECT sum(n_tup_ins + n_tup_upd + n_tup_del) FROM pg_stat_user_tables"
-        ).fetchone()
-        return int(row[0]) if row else 0
-
-    def close(self) -> None:
-        """Let go of the connections."""
-        self._postgres.close()
-        self._redis.close()
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command line. 0, 1 when something was written that no transition explains, else biem's exit codes."""
     options = _options(arguments)
     try:
-        row = _measure(options.size)
+        row = _measure(options.size, options.remembered)
     except BiemError as error:
         print(f"error: {error}", file=sys.stderr)
         return error.exit_code
@@ -139,6 +90,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser("python -m benchmarks.ageing", description=__doc__)
     parser.add_argument("--size", type=_positive, required=True, metavar="N", help="memories before the day begins")
+    parser.add_argument(
+        "--remembered",
+        type=_positive,
+        default=_REMEMBERED,
+        metavar="N",
+        help=f"of these, the newest that come through the public API; others by SQL (default: {_REMEMBERED:,})",
+    )
     parser.add_argument("--json", type=Path, metavar="OUT", help="write the rows there, too")
     return parser.parse_args(arguments)
 
@@ -149,7 +107,7 @@ def _positive(text: str) -> int:
     return int(text)
 
 
-def _measure(size: int) -> dict[str, Any]:
+def _measure(size: int, remembered: int) -> dict[str, Any]:
     """Always on servers of its own: on shared ones others write, too."""
     with ExitStack() as stack:
         home = stack.enter_context(tempfile.TemporaryDirectory(prefix="biem-bench-", ignore_cleanup_errors=True))
@@ -157,23 +115,28 @@ def _measure(size: int) -> dict[str, Any]:
         settings = load_settings().model_copy(update={"home": Path(home), "queue": "none", **unset})
         where = stack.enter_context(servers(settings))
         clock = HeldClock(_START - timedelta(days=_PAST_DAYS))
+        if size > remembered:
+            _fill_past(where, size - remembered)
         with closing(_Jobs(settings, clock)) as jobs:
-            _fill(settings, clock, jobs, size)
+            _fill(settings, clock, jobs, min(size, remembered))
             clock.move_to(_START)
             jobs.settle()
         meter = stack.enter_context(closing(Meter(where)))
         meter.begin()
         before = meter.all_tuples(), meter.keys()
         with closing(_Jobs(settings, clock)) as jobs:
-            opening = meter.tuples()
+            opening = meter.tuples().total()
             done = _idle_day(jobs, clock, meter)
         written = meter.all_tuples() - before[0]
-        rest = written - opening - sum(tally.tuples for tally in done.values())  # of no job: closing, for example
+        rest = (
+            written - opening - sum(tally.tuples.total() for tally in done.values())
+        )  # of no job: closing, for example
         return {
             "system": "biem",
             "data": "synthetic",
             "n": 1,
             "size": size,
+            "remembered": min(size, remembered),
             "hours": _HOURS,
             "tuples_written": written,
             "redis_writes": meter.keys() - before[1],
@@ -184,7 +147,8 @@ def _measure(size: int) -> dict[str, Any]:
                     "job": name,
                     "runs": tally.runs,
                     "transitions": tally.transitions,
-                    "tuples": tally.tuples,
+                    "tuples": tally.tuples.total(),
+                    "tables": ", ".join(f"{name} {count:,}" for name, count in tally.tuples.most_common()),
                     "redis": tally.redis,
                     "unexplained": tally.unexplained,
                     "changes": dict(tally.changes),
@@ -226,6 +190,14 @@ class _Jobs:
     def close(self) -> None:
         """Let go of the servers."""
         self._workshop.close()
+
+
+def _fill_past(where: Servers, size: int) -> None:
+    """A year of settled memories, of which one in three hundred has its retention looked at on the day."""
+    embedder = SyntheticEmbedder()
+    migrate(where.postgres_dsn)
+    now = _START - timedelta(hours=26)  # the first are due two days later: two hours before the day ends
+    fill(where.postgres_dsn, _SCOPE, size, embedder.info.id, now, embedder.info.dim)
 
 
 def _fill(settings: Settings, clock: HeldClock, jobs: _Jobs, size: int) -> None:
@@ -277,14 +249,16 @@ def _idle_day(jobs: _Jobs, clock: HeldClock, meter: Meter) -> dict[str, Tally]:
     return done
 
 
-def _count(tally: Tally, changes: Mapping[str, int], marks: int, tuples: int, keys: int) -> None:
+def _count(tally: Tally, changes: Mapping[str, int], marks: int, tuples: Counter[str], keys: int) -> None:
     changed = sum(changes.values())
-    allowed = _TUPLES_A_CHANGE * changed + _TUPLES_AN_ARCHIVE * changes.get("jobs", 0) + marks
+    allowed = (
+        _TUPLES_A_CHANGE * changed + sum(more * changes.get(name, 0) for name, more in _MORE_TUPLES.items()) + marks
+    )
     tally.runs += 1
     tally.transitions += changed
-    tally.tuples += tuples
+    tally.tuples.update(tuples)
     tally.redis += keys
-    tally.unexplained += max(0, tuples - allowed)
+    tally.unexplained += max(0, tuples.total() - allowed)
     tally.changes.update(changes)
 
 

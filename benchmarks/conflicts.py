@@ -3,6 +3,8 @@
 Three thresholds of `ConflictPolicy` are measured: `f1` with precision and recall where a pair becomes suspect (a model
 would be asked), `*_recorded` where it becomes a conflict, `*_acting` where the rule supersedes by itself. `--halves`
 adds the rows of the tune half, on which the weights were fitted, and of the validation half (split by hash).
+`f1_all` is what calling every pair a contradiction gives, and `auc` how often a contradiction is judged likelier than a
+consistent pair: 0.5 by chance, whatever the threshold and the share of contradictions.
 Only verdicts of kind contradiction and update count as predictions.
 """
 
@@ -31,7 +33,7 @@ _BATCH = 64
 _SPEAKER = "speaker"
 """The pairs of these files are said by one person."""
 _COLUMNS = [
-    "data", "n", "precision", "recall", "f1", "precision_recorded", "recall_recorded",
+    "data", "n", "precision", "recall", "f1", "f1_all", "auc", "precision_recorded", "recall_recorded",
     "precision_acting", "recall_acting", "acting", "cpu_us_per_pair",
 ]  # fmt: skip
 
@@ -132,6 +134,8 @@ def measure(name: str, pairs: Sequence[Pair], found: Sequence[float]) -> dict[st
         "precision": precision,
         "recall": recall,
         "f1": f1,
+        "f1_all": _scores(pairs, [1.0] * len(pairs), 0.0)[2],
+        "auc": _auc(pairs, found),
         "precision_recorded": precision_recorded,
         "recall_recorded": recall_recorded,
         "f1_recorded": f1_recorded,
@@ -139,6 +143,16 @@ def measure(name: str, pairs: Sequence[Pair], found: Sequence[float]) -> dict[st
         "recall_acting": recall_acting,
         "acting": acting,
     }
+
+
+def _auc(pairs: Sequence[Pair], found: Sequence[float]) -> float | None:
+    """The area under the ROC curve, ties counted half; None where all pairs are of one kind."""
+    values, wanted = np.array(found), np.array([pair.contradiction for pair in pairs], dtype=bool)
+    right, wrong = np.sort(values[wanted]), values[~wanted]
+    if not len(right) or not len(wrong):
+        return None
+    below, not_above = np.searchsorted(right, wrong, "left"), np.searchsorted(right, wrong, "right")
+    return float(1.0 - (below + not_above).sum() / 2 / (len(right) * len(wrong)))
 
 
 def _scores(pairs: Sequence[Pair], found: Sequence[float], threshold: float) -> tuple[float | None, float, float, int]:

@@ -3,6 +3,7 @@
 The message says what happened and what to do next; `retryable` says whether the same call may succeed later.
 """
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 
@@ -65,6 +66,18 @@ class StoreFull(StoreUnavailable):
 
     exit_code = 7
     http_status = 507
+
+
+class NotIndexed(BiemError):
+    """Who waited for the index waited in vain. The memories are stored, and found by their words: do not repeat."""
+
+    exit_code = 11
+    http_status = 504
+
+    def __init__(self, message: str, ids: Sequence[str] = ()) -> None:
+        super().__init__(message)
+        self.ids = tuple(ids)
+        """All memories that the call stored or found, indexed or not, in order."""
 
 
 class EmbedderUnavailable(BiemError):

@@ -22,6 +22,7 @@ from biem.engine.feedback import Lesson
 from biem.engine.parts import Parts
 from biem.engine.rerank import Choice
 from biem.engine.sleep import SleepReport
+from biem.engine.waiting import await_indexed
 from biem.errors import BiemError, InvalidInput, NotFound
 from biem.ports import DeadLetter, EmbedderInfo, Filter
 from biem.ports.aim import Refusal
@@ -95,7 +96,7 @@ class Memory:
         """Keep a text for good; returns the memory's id once it is durable, usually within a millisecond or two.
 
         From then on `recall` finds it, by its words at once and by meaning when a worker has indexed it (`wait=True`
-        waits for that, at most a minute).
+        waits for that; `NotIndexed` says why it did not happen within a minute).
 
         `kind`: knowledge, skill, emotion, task, event; unset, a text with a speaker, conversation or chat source is an
         `event` (a message), any other is `knowledge` (a fact). A fact repeated in one scope is the same memory;
@@ -120,7 +121,7 @@ class Memory:
         )
         self._all.wrote.set()
         if wait:
-            self._until(lambda: self.get(memory_id).status != "pending", 60.0)
+            await_indexed(self._parts.records, [memory_id], self._all.closed)
         return memory_id
 
     def remember_many(
@@ -133,12 +134,13 @@ class Memory:
         """Keep many texts, each a mapping of `remember`'s arguments; returns their ids in order.
 
         Written some hundred a transaction; `on_progress` hears the number stored so far. A bad item raises
-        `InvalidInput` with its position; what was stored before it stays.
+        `InvalidInput` with its position; what was stored before it stays. `wait` ends with `NotIndexed` when none of
+        them was indexed for a minute.
         """
         ids = self._parts.writer.remember_many(self.bound_to, items, on_progress)
         self._all.wrote.set()
         if wait:
-            self.flush()
+            await_indexed(self._parts.records, ids, self._all.closed)
         return ids
 
     def recall(

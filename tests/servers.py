@@ -1,8 +1,10 @@
 """Which servers the suite runs on: embedded ones, containers, or those that the environment names.
 
 `BIEM_TEST_SERVERS`: `embedded` (default), `containers`, or `auto`, which takes containers where Docker answers and the
-embedded servers elsewhere. `BIEM_TEST_POSTGRES_DSN`, `BIEM_TEST_REDIS_URL` and `BIEM_TEST_MILVUS_URI`, all three, name
-servers that run already: the tests create databases and roles there and leave rows behind, so give none that matters.
+embedded servers elsewhere; `milvus-server`: embedded ones, but Milvus is a standalone server, from the program that
+`BIEM_TEST_MILVUS_SERVER` names.
+`BIEM_TEST_POSTGRES_DSN`, `BIEM_TEST_REDIS_URL` and `BIEM_TEST_MILVUS_URI`, all three, name servers that run already:
+the tests create databases and roles there and leave rows behind, so give none that matters.
 """
 
 import os
@@ -15,11 +17,14 @@ from typing import Any
 
 import pytest
 import yaml
+from pymilvus import MilvusClient
 
 from biem import bootstrap
 from biem.adapters import embedded
+from biem.adapters.milvus import server_version
 from biem.bootstrap import Servers
 from biem.config import Settings
+from tests.standalone import PROGRAM, standalone
 
 ROOT = Path(__file__).parents[1]
 COMPOSE = (ROOT / "docker-compose.yml", ROOT / "docker-compose.milvus.yml")
@@ -75,8 +80,12 @@ def choose(environ: Mapping[str, str], docker_answers: Callable[[], bool]) -> Ch
     wish = environ.get("BIEM_TEST_SERVERS") or "embedded"
     if wish == "embedded":
         return Choice("embedded", "the default; BIEM_TEST_SERVERS=auto asks for containers", {})
+    if wish == "milvus-server":
+        if not environ.get(PROGRAM):
+            raise pytest.UsageError(f"BIEM_TEST_SERVERS=milvus-server, but {PROGRAM} names no program")
+        return Choice("milvus-server", f"a Milvus standalone server, {PROGRAM}", {"program": environ[PROGRAM]})
     if wish not in ("containers", "auto"):
-        raise pytest.UsageError(f"BIEM_TEST_SERVERS is {wish!r}; use embedded, containers or auto")
+        raise pytest.UsageError(f"BIEM_TEST_SERVERS is {wish!r}; use embedded, containers, auto or milvus-server")
     if docker_answers():
         return Choice("containers", f"BIEM_TEST_SERVERS={wish}, and Docker answers", {})
     if wish == "auto":
@@ -114,6 +123,8 @@ def started(choice: Choice, home: Path) -> Iterator[Testbed]:
         if choice.kind == "embedded":
             where = stack.enter_context(bootstrap.servers(Settings(home=home)))
             bed = Testbed(where, {}, home, lambda name: _stopped(home, name))
+        elif choice.kind == "milvus-server":
+            bed = stack.enter_context(_with_standalone(choice.urls["program"], home))
         else:
             urls: Mapping[str, Any] = choice.urls
             containers: dict[str, Any] = {}
@@ -130,6 +141,15 @@ def started(choice: Choice, home: Path) -> Iterator[Testbed]:
         yield bed
 
 
+@contextmanager
+def _with_standalone(program: str, home: Path) -> Iterator[Testbed]:
+    """The embedded PostgreSQL and Redis, and a Milvus server beside them."""
+    with bootstrap.servers(Settings(home=home)) as own, standalone(program, home / "standalone") as milvus:
+        urls = {"postgres_dsn": own.postgres_dsn, "redis_url": own.redis_url, "milvus_uri": milvus.uri}
+        where = Servers(own.postgres_dsn, own.redis_url, milvus.uri, "", embedded=False)
+        yield Testbed(where, urls, home, lambda name: milvus.frozen() if name == "milvus" else _stopped(home, name))
+
+
 def _containers() -> dict[str, Any]:
     from testcontainers.community.milvus import MilvusContainer
     from testcontainers.community.postgres import PostgresContainer
@@ -142,6 +162,16 @@ def _containers() -> dict[str, Any]:
         "redis": RedisContainer(image["redis"]),
         "milvus": MilvusContainer(image["milvus"]),
     }
+
+
+def lacking(where: Servers) -> tuple[str, ...]:
+    """What every recall names as missing on these servers: the search by words, before Milvus 2.5."""
+    client = MilvusClient(uri=where.milvus_uri, timeout=5.0, dedicated=True)
+    try:
+        version = server_version(client, 5.0)
+    finally:
+        client.close()
+    return ("milvus-words",) if version is not None and version < (2, 5) else ()
 
 
 def _address(template: str, container: Any, port: int) -> str:

@@ -115,6 +115,7 @@ class PostgresConflicts:
                 winner, losers = _outcome(conflict, resolution, merged_id)
                 self._lock_memories(connection, scope, [conflict.older_id, conflict.newer_id])
                 keys = {"ns": scope.ns, "id": conflict_id}
+                self._require_no_circle(connection, scope, winner, losers)
                 if losers:
                     connection.execute(self._sql["conflict_supersede"], {**keys, "winner": winner, "losers": losers})
                     self._settle(connection, scope, losers, ())
@@ -157,6 +158,8 @@ class PostgresConflicts:
                         "after_s": self._purge_after_s,
                     }
                     connection.execute(self._sql["archive"], {"ns": scope.ns, "at": at, **leaving})
+                    # What it came to stand for since has nobody else.
+                    connection.execute(self._sql["erase_revive"], {"ns": scope.ns, "ids": merged})
                 kept = None if plan is None else Jsonb(asdict(plan))
                 connection.execute(self._sql["conflict_reopen"], {**keys, "plan": kept, "lease_s": _RESTORE_AFTER_S})
                 return self._read(connection, scope, conflict_id)[0]
@@ -213,6 +216,14 @@ class PostgresConflicts:
 
     def _lock_memories(self, connection: Connection, scope: Scope, ids: Sequence[str]) -> None:
         connection.execute(self._sql["conflict_lock_memories"], {"ns": scope.ns, "ids": list(ids)})
+
+    def _require_no_circle(
+        self, connection: Connection, scope: Scope, winner: str | None, losers: Sequence[str]
+    ) -> None:
+        """Were each superseded by the other, none would hold."""
+        keys = {"ns": scope.ns, "winner": winner, "losers": list(losers)}
+        if losers and (heir := connection.execute(self._sql["conflict_behind"], keys).fetchone()):
+            raise AlreadyDecided(f"memory {winner} was itself replaced by {heir[0]}; restore it, or undo that first")
 
     def _settle(self, connection: Connection, scope: Scope, losers: Sequence[str], former: Sequence[str]) -> None:
         parameters = {"ns": scope.ns, "losers": list(losers), "former": list(former)}

@@ -82,6 +82,8 @@ class PostgresConsolidations(Store):
                 return True
             if write.id in rows or not all(_is_current(rows.get(key)) for key in ids):
                 return False
+            if self._was_taken_back(connection, scope, ids[0], ids[1:]):
+                return False
             if connection.execute(self._sql["remember"], row).fetchone() is None:
                 return False  # its ref is somebody else's
             self._replace(connection, scope, write.id, ids, "merge", ids, at)

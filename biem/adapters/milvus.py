@@ -9,6 +9,7 @@ import re
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from typing import Any, TypeVar
@@ -26,6 +27,10 @@ T = TypeVar("T")
 _ID_BATCH = 500
 _BM25 = {"bm25_k1": 1.2, "bm25_b": 0.75}
 _FIRST_WITH_BM25 = (2, 5)
+_FIRST_WITH_INFIX = (2, 4)
+"""Before, `like` knows only prefixes; so the nearest rows are fetched with their tags, and chosen among here."""
+_MOST_WITH_TAGS = 1_000
+"""Rows fetched for that: a memory with the tags that is further away than so many others of its scope is missed."""
 _NOT_LOADED = (101, 106, 503)
 """Milvus' codes for a collection that is there but not in memory, as after a restart."""
 _MISSING = (100, 4)
@@ -71,6 +76,7 @@ class MilvusIndex:
         self._opened = False
         self._lexical = True
         self._lite = False
+        self._infix = True
 
     @property
     def lexical(self) -> bool:
@@ -87,6 +93,7 @@ class MilvusIndex:
             return
         version = server_version(client, self._timeout_s)
         self._lite = version is None
+        self._infix = version is None or version >= _FIRST_WITH_INFIX
         if not client.has_collection(self.collection, timeout=self._timeout_s):
             try:
                 self._create(client, bm25=version is None or version >= _FIRST_WITH_BM25)
@@ -180,6 +187,17 @@ class MilvusIndex:
             rows = [row for row in rows if row["id"] not in there]
         if rows:
             self._call(lambda client: client.insert(self.collection, rows, timeout=self._timeout_s * 10))
+        self._await_visible(entries[-1].id)
+
+    def _await_visible(self, memory_id: str) -> None:
+        """Return when searches show what was just written.
+
+        They ask with bounded staleness, as waiting for the newest write takes a server until its next time tick (0.2 s)
+        at every question. So whoever writes waits for that tick, once: a question with strong consistency ends after
+        it, and what it saw every later search sees. Milvus Lite shows writes at once.
+        """
+        if not self._lite:
+            self._present(self.collection, [memory_id])
 
     def dense(self, scopes: Sequence[Scope], vector: Vector, limit: int, where: Filter) -> dict[str, float]:
         return self._search("dense", vector, scopes, limit, where)
@@ -195,24 +213,34 @@ class MilvusIndex:
             raise
 
     def nearest(self, scope: Scope, vectors: Vectors, limit: int) -> list[dict[str, float]]:
-        return self._searches("dense", list(vectors), _expression([scope], Filter()), limit) if len(vectors) else []
+        return self._searches("dense", list(vectors), [scope], limit, Filter()) if len(vectors) else []
 
     def _search(self, field: str, data: Any, scopes: Sequence[Scope], limit: int, where: Filter) -> dict[str, float]:
-        return self._searches(field, [data], _expression(scopes, where), limit)[0]
+        return self._searches(field, [data], scopes, limit, where)[0]
 
-    def _searches(self, field: str, data: list[Any], expression: str, limit: int) -> list[dict[str, float]]:
-        answers = self._call(
-            lambda client: client.search(
+    def _searches(
+        self, field: str, data: list[Any], scopes: Sequence[Scope], limit: int, where: Filter
+    ) -> list[dict[str, float]]:
+        tags = {_hash(tag) for tag in where.tags}
+
+        def attempt(client: MilvusClient) -> list[dict[str, float]]:
+            here = bool(tags) and not self._infix
+            answers = client.search(
                 self.collection,
                 data,
                 anns_field=field,
-                filter=expression,
-                limit=limit,
+                filter=_expression(scopes, replace(where, tags=()) if here else where),
+                limit=max(limit, _MOST_WITH_TAGS) if here else limit,
+                output_fields=["tags"] if here else [],
                 timeout=self._timeout_s * max(1.0, len(data) / 8),
                 consistency_level="Bounded",
             )
-        )
-        return [{hit["id"]: float(hit["distance"]) for hit in hits} for hits in answers]
+            return [
+                dict([(hit["id"], float(hit["distance"])) for hit in hits if not here or _has(hit, tags)][:limit])
+                for hits in answers
+            ]
+
+        return self._call(attempt)
 
     def purge(self, ids: Sequence[str]) -> None:
         for collection in self._collections():
@@ -336,6 +364,11 @@ def server_version(client: MilvusClient, timeout_s: float) -> tuple[int, ...] | 
             return None
         raise
     return tuple(int(part) for part in re.findall(r"\d+", version)[:2])
+
+
+def _has(hit: Any, tags: set[str]) -> bool:
+    """Whether a row that was found has all of these tags."""
+    return tags <= set(hit["entity"]["tags"].split())
 
 
 def _delete(client: MilvusClient, collection: str, ids: list[str]) -> None:

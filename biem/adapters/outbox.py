@@ -8,7 +8,7 @@ from biem.adapters.database import ALL_SCOPES
 from biem.adapters.rows import NODE_COLUMNS, Store
 from biem.domain.fields import Fields
 from biem.domain.scope import Scope
-from biem.ports import Completion, DeadLetter, Encoded, Job
+from biem.ports import Completion, DeadLetter, Encoded, Job, Waiting
 
 
 class PostgresOutbox(Store):
@@ -102,6 +102,9 @@ class PostgresOutbox(Store):
     def backlog(self, scope: Scope | None = None, *, due_only: bool = False) -> int:
         parameters = {"ns": scope.ns if scope else None, "due_only": due_only}
         return int(self._database.fetch("", "backlog", parameters)[0][0])
+
+    def waiting(self, ids: Sequence[str]) -> list[Waiting]:
+        return [Waiting(*row) for row in self._database.fetch("", "waiting", (list(ids),))]
 
 
 def _fields_json(fields: Fields) -> dict[str, list[str]]:

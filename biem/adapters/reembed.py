@@ -59,6 +59,10 @@ class PostgresEmbedders(Store):
     def stored_models(self) -> list[str]:
         return [row[0] for row in self._database.fetch("", "stored_models", ())]
 
+    def stored_dimension(self, model: str) -> int | None:
+        rows = self._database.fetch("", "stored_dimension", (model,))
+        return int(rows[0][0]) if rows else None
+
     def drop_vectors(self, model: str, limit: int) -> int:
         return self._database.execute("", "drop_vectors", {"model": model, "limit": limit})
 

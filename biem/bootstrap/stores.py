@@ -30,7 +30,7 @@ from biem.adapters.reembed import PostgresEmbedders
 from biem.adapters.turns import PostgresTurns
 from biem.bootstrap.places import Servers, broker_of
 from biem.config import Settings
-from biem.errors import StoreUnavailable
+from biem.errors import EmbedderMismatch, StoreUnavailable
 from biem.ports import Clock, Embedder, EmbedderInfo, JobQueue
 from biem.ports.reasoner import Reasoner
 from biem.ports.rerank import Reranker
@@ -88,6 +88,8 @@ def open_stores(
         retry_s=_EMBEDDED_RETRY_S if where.embedded else _REMOTE_RETRY_S,
     )
     stack.callback(database.close)
+    embedders = PostgresEmbedders(database, clock=clock, decay_per_hour=decay, policies=policies)
+    _require_one_dimension(embedders, embedder.info)
     exclusive = PostgresExclusive(where.postgres_dsn)
     stack.callback(exclusive.close)
     records = PostgresRecords(database, clock=clock, decay_per_hour=decay, model=model, policies=policies)
@@ -130,7 +132,7 @@ def open_stores(
         scopes=PostgresScopes(database),
         exclusive=exclusive,
         ledger=ledger,
-        embedders=PostgresEmbedders(database, clock=clock, decay_per_hour=decay, policies=policies),
+        embedders=embedders,
         hot=hot,
         canvas=canvas,
         minds=minds,
@@ -142,6 +144,17 @@ def open_stores(
         reranker=_reranker(settings, stack),
         queue=_queue(settings, where),
     )
+
+
+def _require_one_dimension(embedders: PostgresEmbedders, info: EmbedderInfo) -> None:
+    """Vectors are kept by their model's name: two models of one name would be taken for each other."""
+    stored = embedders.stored_dimension(info.id)
+    if stored not in (None, info.dim):
+        raise EmbedderMismatch(
+            f"embedder {info.id} makes {info.dim}-dimensional vectors now, and {stored}-dimensional ones are kept "
+            "under its name; serve the old model again, or give the new one another name in BIEM_EMBEDDER__MODEL and "
+            "run `biem reembed`"
+        )
 
 
 def milvus_inspection(settings: Settings, where: Servers) -> MilvusInspection:

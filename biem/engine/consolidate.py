@@ -128,10 +128,7 @@ class Consolidator:
         kept = alike[richest({key: node.text for key, node in alike.items()})]
         near = self._near(scope, kept, first, alike) if len(alike) > 2 else alike
         said = [key for key, node in near.items() if node is not kept and self._says_it(kept, node, similar, recorded)]
-        if not said or not self._consolidations.absorb(scope, kept.id, said, self._clock.now()):
-            return set()
-        self._succession.settle(scope, kept.id, said)
-        return set(said)
+        return self._absorb(scope, kept.id, said)
 
     def _says_it(self, kept: Node, node: Node, similar: Mapping[str, float], recorded: bool) -> bool:
         """Whether nothing is lost without `node`: by its words, or because a rule or a model said so."""
@@ -166,8 +163,8 @@ class Consolidator:
                 node = found.nodes[other]
                 if len(group) < self._policy.merge_size and other not in gone and self._joins(node, group, similar):
                     group.append(node)
-            if len(group) > 1 and self._merge_group(scope, group):
-                gone |= {node.id for node in group}
+            if len(group) > 1:
+                gone |= self._merge_group(scope, group)
         return len(gone)
 
     def _joins(self, node: Node, group: Sequence[Node], similar: Mapping[str, float]) -> bool:
@@ -175,21 +172,38 @@ class Consolidator:
             _same_kind(node, member) and self._compatible(node, member, similar) for member in group
         )
 
-    def _merge_group(self, scope: Scope, group: Sequence[Node]) -> bool:
+    def _merge_group(self, scope: Scope, group: Sequence[Node]) -> set[str]:
+        """Returns what was archived."""
         pairs = self._neighbourhood.similarity(scope, [node.id for node in group])
         group = [group[0]] + [node for node in group[1:] if _alike(node, group, pairs, self._policy.merge_similarity)]
         if len(group) < 2:
-            return False
+            return set()
         ordered = sorted(group, key=lambda node: (node.at, node.write_seq))
+        if (kept := self._says_all(ordered)) is not None:
+            return self._absorb(scope, kept, [node.id for node in ordered if node.id != kept])
         text = self._merged_text(scope, ordered)
         if text is None:
-            return False
+            return set()
         ids = [node.id for node in ordered]
         write = self._write(text, ordered, derived_id(scope.ns, "merge", sources_hash(ids)))
         if not self._consolidations.merge(scope, write, ids, self._clock.now()):
-            return False
+            return set()
         self._succession.settle(scope, write.id, ids)
-        return True
+        return set(ids)
+
+    def _says_all(self, group: Sequence[Node]) -> str | None:
+        """The one that says what all say, if there is one: then no new text is needed, and a night ends the same
+        whether `dedupe` or `merge` comes to a pair first."""
+        best = richest({node.id: node.text for node in group})
+        kept = next(node for node in group if node.id == best)
+        others = [node for node in group if node is not kept]
+        if all(
+            covers(kept.fields, node.fields)
+            and adds_nothing(kept.indexed_text, node.indexed_text, self._analyzer.lexemes)
+            for node in others
+        ):
+            return best
+        return None
 
     def _merged_text(self, scope: Scope, ordered: Sequence[Node]) -> str | None:
         """The model's merge if it loses no number, name or symbol, else the richest joined with what the others add."""
@@ -223,6 +237,13 @@ class Consolidator:
         return Write(memory_id, draft, " ".join(self._analyzer.lexemes(draft.indexed_text)), 0.1, None)
 
     # -- both -------------------------------------------------------------------------------------------------------
+
+    def _absorb(self, scope: Scope, kept: str, replaced: Sequence[str]) -> set[str]:
+        """Have `kept` stand for `replaced`; returns what was archived."""
+        if not replaced or not self._consolidations.absorb(scope, kept, replaced, self._clock.now()):
+            return set()
+        self._succession.settle(scope, kept, replaced)
+        return set(replaced)
 
     def _compatible(self, one: Node, two: Node, similar: Mapping[str, float]) -> bool:
         """Whether the two may be one memory: no rule is sure that they disagree."""

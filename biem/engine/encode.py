@@ -13,7 +13,7 @@ from biem.domain.node import Node
 from biem.domain.policy import EncodePolicy
 from biem.domain.text import sha256
 from biem.engine.form import Former
-from biem.errors import BiemError, InvalidInput
+from biem.errors import BiemError, EmbedderUnavailable, InvalidInput, StoreFull, StoreUnavailable
 from biem.ports import Analyzer, Embedder, Encoded, Entry, HotStore, Job, Records, Vector, VectorIndex
 from biem.telemetry import Telemetry
 
@@ -21,6 +21,9 @@ logger = logging.getLogger("biem.encode")
 
 _MOST_BATCHES = 4
 """How many batches' rows one round may hold when most texts need no embedding."""
+_SUSPECT_CLAIMS = 3
+"""A row that met this many outages may be what its server cannot take; two in a row happen to anybody."""
+_PROBE = "Is anybody there?"
 
 
 def entry_of(node: Node, lexemes: str, vector: Vector) -> Entry:
@@ -59,7 +62,8 @@ class Encoder:
     def __call__(self) -> int:
         """Do one batch of new rows, then at most one row that failed before; returns how many were claimed.
 
-        An outage gives the rows back without blame and is raised, so that the caller waits before the next round.
+        An outage gives the rows back without blame and is raised, so that the caller waits before the next round. A row
+        that meets outages although the server answers is tried alone from then on, so that no other waits for it.
         """
         return sum(self._batch(retried) for retried in (False, True))
 
@@ -80,8 +84,12 @@ class Encoder:
             except InvalidInput as error:
                 self._fail(encodes, error)
             except BiemError as error:  # an outage or a wrong setting: no row is to blame
-                self._records.release([*encodes, *chores], self._policy.backoff_s, str(error), refund=True)
-                raise
+                suspects = [job for job in encodes if job.claims >= _SUSPECT_CLAIMS]
+                if not suspects or not self._serves(error):
+                    self._records.release([*encodes, *chores], self._policy.backoff_s, str(error), refund=True)
+                    raise
+                self._set_apart(suspects, error)
+                self._records.release([job for job in encodes if job not in suspects], 0.0, str(error), refund=True)
             except Exception as error:  # a row that breaks the code: found by trying it alone
                 logger.exception("encoding %d rows failed", len(encodes))
                 self._fail(encodes, error)
@@ -116,6 +124,28 @@ class Encoder:
         elif jobs:
             delay_s = 0.0 if len(jobs) > 1 else self._policy.backoff_s * 2 ** (jobs[0].attempts - 1)
             self._records.release(jobs, delay_s, reason, refund=False)
+
+    def _serves(self, error: BiemError) -> bool:
+        """Whether the server that an error tells of does answer: then not it is to blame, but what it was given."""
+        try:
+            if isinstance(error, EmbedderUnavailable):
+                self._embedder.embed([_PROBE], "passage")
+            elif isinstance(error, StoreUnavailable) and not isinstance(error, StoreFull):
+                self._index.ping()
+            else:
+                return False
+        except BiemError:
+            return False
+        return True
+
+    def _set_apart(self, jobs: Sequence[Job], error: BiemError) -> None:
+        """Try each alone from now on, ever more seldom. None is given up: it may have been the server after all."""
+        if len(jobs) > 1 or jobs[0].attempts == 1:
+            logger.warning("%d memories are tried one by one, for what they meet is no outage: %s", len(jobs), error)
+            self._records.release(jobs, 0.0, str(error), refund=False)
+        else:
+            pause = self._policy.backoff_s * 2 ** min(jobs[0].claims, 20)
+            self._records.release(jobs, min(self._policy.backoff_max_s, pause), str(error), refund=True)
 
     def _do(self, jobs: Sequence[Job]) -> None:
         """What was erased or archived leaves the projections; after an outage, some other time."""

@@ -104,6 +104,8 @@ class Searcher:
             near = {entry.id: float(entry.vector @ vector) for entry in entries}
             near |= found.dense
             best = sorted(near, key=lambda key: (-near[key], key))[:limit]
+            if where != Filter():  # the canvas does not know of it: what met it must not make room for what may not
+                best = list(dict.fromkeys([*best, *found.dense]))
             found.dense = {key: near[key] for key in best}
         if scored is None or not self._index.lexical:
             if "milvus" not in found.degraded and not self._index.lexical:

@@ -166,7 +166,10 @@ class VectorIndex(Protocol):
         """Create the collection if there is none and check that its dimension is the embedder's. Idempotent."""
 
     def insert(self, entries: Sequence[Entry], *, again: bool) -> None:
-        """Add rows durably. `again` replaces rows of the same ids, for a retry whose first try may have succeeded."""
+        """Add rows durably; every search that begins after the return sees them, from whatever process.
+
+        `again` replaces rows of the same ids, for a retry whose first try may have succeeded.
+        """
 
     def dense(self, scopes: Sequence[Scope], vector: Vector, limit: int, where: Filter) -> dict[str, float]:
         """The ids with the highest cosine and their cosine, of these scopes only."""
@@ -175,10 +178,13 @@ class VectorIndex(Protocol):
         """For each vector, in order, the `limit` ids of exactly this scope with the highest cosine, in one call."""
 
     def words(self, scopes: Sequence[Scope], lexemes: str, limit: int, where: Filter) -> dict[str, float]:
-        """The ids with the highest BM25 score and that score, of these scopes only."""
+        """The ids with the highest BM25 score and that score, of these scopes only; none where not `lexical`."""
 
     def purge(self, ids: Sequence[str]) -> None:
-        """Remove rows by id alone, from the collections of every model; for what is erased or archived."""
+        """Remove rows by id alone, from the collections of every model; for what is erased or archived.
+
+        `count` says so at once; a search may name them for a moment more, and whoever asks looks up what still lives.
+        """
 
     def count(self, ids: Sequence[str] | None = None) -> int:
         """Rows acknowledged: all of this model's collection, or these ids' in the collections of every model."""
@@ -272,6 +278,18 @@ class DeadLetter:
     attempts: int
     reason: str
     dead_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A memory that is not indexed yet. `reason` says what its last try met, empty when none failed."""
+
+    memory_id: str
+    claimed: bool
+    """Whether a worker ever took it."""
+    dead: bool
+    """Whether it is a dead letter: nobody will try again before `retry_dead`."""
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -371,6 +389,9 @@ class Records(Protocol):
 
     def backlog(self, scope: Scope | None = None, *, due_only: bool = False) -> int:
         """Memories still to be encoded, dead letters apart; `due_only` leaves out what a worker holds."""
+
+    def waiting(self, ids: Sequence[str]) -> list[Waiting]:
+        """Those of these memories that are still to be encoded, dead letters among them, oldest job first."""
 
     def load_vectors(self, model: str, keys: Sequence[bytes]) -> dict[bytes, Vector]:
         """The persistent embedding cache: vectors by SHA-256 of the embedded text."""

@@ -130,7 +130,8 @@ class Conflicts(Protocol):
         """Decide a pending conflict, with its effect on both memories; a `resolution` of None ignores it.
 
         The same decision again changes nothing; another one raises `AlreadyDecided`, and so does any other one while a
-        merge is under way. A merge needs `merged_id`. Raises `NotFound`.
+        merge is under way, and one that would have a memory end for another that it was itself replaced by. A merge
+        needs `merged_id`. Raises `NotFound`.
         """
 
     def undo(self, scope: Scope, conflict_id: str, at: datetime, plan: Plan | None) -> Conflict:

@@ -52,6 +52,9 @@ class EmbedderRegistry(Protocol):
     def stored_models(self) -> Sequence[str]:
         """Models of which vectors are kept."""
 
+    def stored_dimension(self, model: str) -> int | None:
+        """How many numbers the vectors have that are kept under this name; None when none are."""
+
     def drop_vectors(self, model: str, limit: int) -> int:
         """Delete at most `limit` vectors of a model; returns how many."""
 

@@ -217,7 +217,8 @@ class TestSnippets:
 
 
 class TestConcepts:
-    @pytest.mark.req("H2", "H3", "H16", partly="concepts with items in the database")
+    @pytest.mark.req("H3")
+    @pytest.mark.req("H2", "H16", partly="concepts with items in the database")
     def test_a_concept_has_the_items_that_were_added_and_is_there_once(
         self, concepts: PostgresConcepts, scope: Scope, say: Callable[..., list[str]]
     ) -> None:

@@ -153,7 +153,7 @@ def test_two_workers_that_encode_both_sides_at_once_miss_nothing_while_the_index
 
         # When two workers encode one each, at the same time
         def work(key: str, barrier: Barrier = together) -> Sequence[Conflict]:
-            barrier.wait(10)
+            barrier.wait(60)
             return encoding.check(scope, [key])
 
         with ThreadPoolExecutor(2) as threads:

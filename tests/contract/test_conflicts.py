@@ -775,7 +775,7 @@ class TestWork:
         assert alone.claim(LEASE_S, 8, judged=False) is None
 
         # And after that a worker gets it, model or not, and finishes it
-        eventually(lambda: (claimed := alone.claim(LEASE_S, 8, judged=False)) and claimed.plan == plan, 5.0)
+        eventually(lambda: (claimed := alone.claim(LEASE_S, 8, judged=False)) and claimed.plan == plan)
         merged = known(records, scope, "both")
         alone.resolve(scope, conflict.id, "merge", "user", LATER, merged_id=merged)
         assert alone.plan_of(scope, conflict.id) is None

@@ -266,6 +266,15 @@ class Night:
     def statuses(self, ids: Sequence[str]) -> list[str]:
         return [self.node(key).status for key in ids]
 
+    def successor(self, memory_id: str) -> str:
+        """The living memory that stands for this one now: itself, or what replaced it."""
+        node = self.node(memory_id)
+        while node.superseded_by is not None:
+            assert node.status == "archived"
+            node = self.node(node.superseded_by)
+        assert node.status in ("active", "pending")
+        return node.id
+
     def all_jobs(self) -> list[Callable[[Scope], Mapping[str, int]]]:
         return [self.consolidator.dedupe, self.consolidator.merge, self.crystalliser.crystallise, self.integrity.mend]
 
@@ -493,15 +502,65 @@ def test_a_models_merge_is_used_when_it_loses_nothing(
     # Given a model and memories that are alike
     admin.execute("DELETE FROM outbox")
     night = Night(pool, scope, model=answer)
-    ids = night.learn(*RUNS[:2], layer="long_term")
+    ids = night.learn(*RUNS[1:3], layer="long_term")
     # When they merge
     night.consolidator.merge(scope)
     # Then its text is taken if it is good, else the richest text with what the other adds
     [heir] = {night.node(key).superseded_by for key in ids}
     assert heir is not None
-    assert night.reasoner.asked == [list(RUNS[:2])]
+    assert night.reasoner.asked == [list(RUNS[1:3])]
     assert (night.node(heir).text == answer) is used
     assert "Rex" in night.node(heir).text
+
+
+@pytest.mark.parametrize("first", ["dedupe", "merge"])
+def test_what_says_the_same_ends_as_one_of_them_whichever_job_comes_first(
+    pool: Database, scope: Scope, admin: Admin, first: str
+) -> None:
+    # Given long-term facts of which the last says all that the others say, and a model
+    admin.execute("DELETE FROM outbox")
+    night = Night(pool, scope, model="Ferns love shade.")
+    *others, rich = night.learn("Ferns love deep shade", "ferns love deep shade", "Ferns love deep shade!")
+    night.use([*others, rich], 5)
+    jobs = [night.consolidator.dedupe, night.consolidator.merge]
+    # When the night comes in one order or in the other
+    for job in jobs if first == "dedupe" else reversed(jobs):
+        job(scope)
+    # Then the richest stands for all, no new text was made, and nobody was asked for one
+    assert night.statuses([*others, rich]) == ["archived", "archived", "active"]
+    assert {night.node(key).superseded_by for key in others} == {rich}
+    assert in_scope(admin, "memories", scope) == 3
+    assert night.reasoner.asked == []
+    assert night.node(rich).access_count == 15
+    assert_whole(night, admin)
+
+
+def test_while_another_process_dedupes_a_merge_takes_no_pair_apart(database: str, pool: Database, scope: Scope) -> None:
+    # Given a pair that says the same, used until both are long-term, while another process dedupes their scope
+    night = Night(pool, scope)
+    poor, rich = night.learn("Ferns love deep shade", "Ferns love deep shade!")
+    night.use([poor, rich], 5)
+    mine, theirs = PostgresExclusive(database), PostgresExclusive(database)
+    sleeper = Sleeper(
+        [NightJob(str(number), run) for number, run in enumerate(night.all_jobs())],
+        exclusive=mine,
+        clock=night.clock,
+        telemetry=Telemetry(),
+    )
+    try:
+        # When this process goes on to merge before the other one has come to the pair
+        with theirs.hold(scope, "0") as granted:
+            report = sleeper.sleep(scope)
+        # Then one of the two is the memory, as it would be with the other order
+        assert granted
+        assert [(job.name, job.reason) for job in report.failed] == [("0", "it runs already")]
+        assert night.statuses([poor, rich]) == ["archived", "active"]
+        # And the other process finds nothing left to do
+        assert night.consolidator.dedupe(scope)["archived"] == 0
+        assert night.statuses([poor, rich]) == ["archived", "active"]
+    finally:
+        mine.close()
+        theirs.close()
 
 
 def test_a_chain_of_neighbours_is_not_one_memory(pool: Database, scope: Scope, admin: Admin) -> None:
@@ -775,6 +834,20 @@ UNLIKE = (
 )
 
 
+def test_a_pair_that_is_merged_before_it_is_deduplicated_is_one_memory_as_well(night: Night, admin: Admin) -> None:
+    # Given a pair of long-term memories that say the same: one job keeps the richer, and so does the other
+    one, two = night.learn("Copper conducts heat quickly", "Copper conducts heat quickly!")
+    night.use([one, two], 12)
+    # When the other job is first, as while a second worker still deduplicates
+    night.consolidator.merge(night.scope)
+    night.encode()
+    night.consolidator.dedupe(night.scope)
+    # Then one memory stands for both
+    assert night.successor(one) == night.successor(two)
+    assert night.statuses([one, two]) == ["archived", "active"]
+    assert_whole(night, admin)
+
+
 @pytest.mark.req("X38")
 def test_three_processes_at_once_end_as_one_would(database: str, scope: Scope, admin: Admin) -> None:
     # Given memories to dedupe, merge and crystallise, with links
@@ -819,7 +892,10 @@ def test_three_processes_at_once_end_as_one_would(database: str, scope: Scope, a
         # Then nothing failed but what ran already
         assert set(reasons) <= {"it runs already"}
         sleepers[0].sleep(scope)
-        # And each pair is one memory, there is one fact of all six, and nothing dangles
+        # And each pair is one of the two, there is one fact of all six, and nothing dangles
+        pairs = [(first.successor(one), first.successor(two)) for one, two in zip(same[::2], same[1::2], strict=True)]
+        assert all(one == two for one, two in pairs)
+        assert len({one for one, _ in pairs}) == 6
         assert sorted(first.statuses(same)) == ["active"] * 6 + ["archived"] * 6
         [fact] = first.store.facts(scope, 10)
         assert set(fact.source_node_ids) == set(used)

@@ -291,7 +291,7 @@ def test_ten_megabytes_cost_no_more_than_what_is_read_of_them(onnx: E5Encoder) -
     vector = embedder.embed([text], "passage")
     elapsed = time.perf_counter() - started
     np.testing.assert_allclose(vector, embedder.embed([text[:20_000]], "passage"), atol=1e-6)
-    assert elapsed < 10  # the C engine alone would take hours
+    assert elapsed < 60  # the C engine alone would take hours
 
 
 def test_roles_have_their_own_prefix(onnx: E5Encoder) -> None:

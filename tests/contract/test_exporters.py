@@ -102,7 +102,7 @@ class TestPrometheus:
         exporter.serve(0, "127.0.0.1")
 
         def scrape() -> dict[tuple[str, ...], float]:
-            with urllib.request.urlopen(f"http://127.0.0.1:{exporter.port}/metrics", timeout=5) as answer:
+            with urllib.request.urlopen(f"http://127.0.0.1:{exporter.port}/metrics", timeout=60) as answer:
                 return samples(answer.read())
 
         try:

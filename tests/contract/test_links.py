@@ -263,6 +263,7 @@ def test_a_big_write_of_links_lets_memories_be_acknowledged_meanwhile(
     nodes = memories(records, scope, 201)
     many = [NewLink(a, b, "semantic", 0.8, 8) for a in nodes for b in nodes if a < b]
     waits: list[float] = []
+    started = time.perf_counter()
 
     # When memories are written to it one after the other until all links are there
     with ThreadPoolExecutor(1) as thread:
@@ -275,7 +276,7 @@ def test_a_big_write_of_links_lets_memories_be_acknowledged_meanwhile(
     # Then each waited for one portion at most, not for the whole
     assert job.result() == len(many)
     assert len(waits) >= 10
-    assert max(waits) < 2.0
+    assert max(waits) < (time.perf_counter() - started) / 2
 
 
 # -- changes ---------------------------------------------------------------------------------------------------------
@@ -413,6 +414,7 @@ def test_a_link_made_by_one_process_is_used_by_the_next_spreading_of_another(
     assert there.spread(scope, {c: 1.0}) == {b: 0.5, c: 1.0}
 
 
+@pytest.mark.req("X12")
 @pytest.mark.req("B25", "X10", partly="recall over it belongs to the read path")
 def test_a_restart_restores_50_000_links_with_type_owner_and_both_directions(
     links: PostgresLinks, records: PostgresRecords, scope: Scope, other: Scope, admin: Admin

@@ -87,7 +87,7 @@ def test_a_database_that_is_down_costs_rows_and_nothing_else(database: str) -> N
     for _ in range(1_000):
         with telemetry.span("biem.remember"):
             pass
-    assert (datetime.now(UTC) - started).total_seconds() < 1
+    assert (datetime.now(UTC) - started).total_seconds() < 20  # not a tenth of a second for each
     recorder.close()
 
 

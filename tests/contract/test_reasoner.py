@@ -101,6 +101,11 @@ def model(build: Builder) -> Reasoner:
     return build()
 
 
+PATIENT = Limits(timeout_s=60.0, reply_timeout_s=60.0, tries=3, pause_s=30.0)
+SOON_S = 10.0
+"""What a busy machine may take for what is to be had at once; whoever waits for what he should not takes far longer."""
+
+
 def took(work: Callable[[], Any]) -> float:
     """Seconds of a call."""
     started = time.monotonic()
@@ -320,13 +325,13 @@ class TestOutage:
         self, build: Builder, server: ChatServer, scope: Scope
     ) -> None:
         # Given a provider that answers 429 for five minutes
-        model = build()
+        model = build(limits=PATIENT)
         server.default = error(429, Retry_After="300")
 
         # When workers and replies ask / Then nobody waits, and it is asked once
-        assert took(lambda: USES["worth"](model, scope)) < 1
-        assert took(lambda: USES["worth"](model, scope)) < 0.1
-        assert took(lambda: USES["worth"](model.for_reply(), scope)) < 0.1
+        assert took(lambda: USES["worth"](model, scope)) < SOON_S
+        assert took(lambda: USES["worth"](model, scope)) < SOON_S
+        assert took(lambda: USES["worth"](model.for_reply(), scope)) < SOON_S
         assert len(server.calls) == 1
         assert 290 < model.paused_s() <= 300
 
@@ -357,12 +362,12 @@ class TestOutage:
     ) -> None:
         # Given a server that never finishes its answer
         server.default = (
-            Reply("1", before=lambda: server.stopped.wait(10)) if slow == "silent" else Reply("1", drip=True)
+            Reply("1", before=lambda: server.stopped.wait(60)) if slow == "silent" else Reply("1", drip=True)
         )
-        model = build(limits=Limits(timeout_s=0.3, reply_timeout_s=0.3, tries=5, pause_s=30.0))
+        model = build(limits=Limits(timeout_s=0.5, reply_timeout_s=0.5, tries=40, pause_s=30.0))
 
-        # When a worker asks / Then it gives up within twice its limit, pauses included
-        assert took(lambda: USES["worth"](model, scope)) < 1.0
+        # When a worker asks / Then the limit is for all its tries and pauses, not for each of forty
+        assert took(lambda: USES["worth"](model, scope)) < SOON_S
         assert model.paused_s() > 0
 
     def test_no_server_at_all_is_none(self, build: Builder, scope: Scope) -> None:
@@ -370,10 +375,11 @@ class TestOutage:
         assert all(ask(model, scope) is None for ask in USES.values())
 
     def test_closing_ends_pauses_and_later_calls_are_none(
-        self, model: Reasoner, server: ChatServer, scope: Scope
+        self, build: Builder, server: ChatServer, scope: Scope
     ) -> None:
         # Given a worker that pauses because the server asked for it
-        server.default = error(429, Retry_After="4")
+        model = build(limits=PATIENT)
+        server.default = error(429, Retry_After="40")
         with ThreadPoolExecutor(1) as pool:
             asked = pool.submit(USES["worth"], model, scope)
             while not server.calls:
@@ -382,7 +388,7 @@ class TestOutage:
             # When the reasoner is closed, twice / Then it ends at once, and nobody asks any more
             model.close()
             model.close()
-            assert took(asked.result) < 1
+            assert took(asked.result) < SOON_S
         assert USES["worth"](model, scope) is USES["worth"](model.for_reply(), scope) is None
         assert len(server.calls) == 1
 
@@ -408,10 +414,13 @@ class TestReply:
 
     @pytest.mark.req("X49", partly="429 and 500 in the reply path")
     @pytest.mark.parametrize("status", [429, 500])
-    def test_a_reply_never_tries_again(self, status: int, model: Reasoner, server: ChatServer, scope: Scope) -> None:
+    def test_a_reply_never_tries_again(
+        self, status: int, build: Builder, server: ChatServer, scope: Scope
+    ) -> None:
+        model = build(limits=PATIENT)
         server.default = error(status)
-        assert took(lambda: USES["worth"](model.for_reply(), scope)) < 0.4
-        assert took(lambda: USES["worth"](model.for_reply(), scope)) < 0.05
+        assert took(lambda: USES["worth"](model.for_reply(), scope)) < SOON_S
+        assert took(lambda: USES["worth"](model.for_reply(), scope)) < SOON_S
         assert len(server.calls) == 1
         assert model.paused_s() == 0  # a worker has the patience to try it
 
@@ -422,12 +431,14 @@ class TestReply:
     ) -> None:
         # Given a server that never finishes its answer
         server.default = (
-            Reply("1", before=lambda: server.stopped.wait(10)) if slow == "silent" else Reply("1", drip=True)
+            Reply("1", before=lambda: server.stopped.wait(60)) if slow == "silent" else Reply("1", drip=True)
         )
 
-        # When replies ask / Then the first waits half a second, and the next not at all
-        assert took(lambda: USES["worth"](model.for_reply(), scope)) < 0.8
-        assert took(lambda: USES["worth"](model.for_reply(), scope)) < 0.05
+        # When replies ask / Then the first waits half a second, and the next does not even ask
+        assert took(lambda: USES["worth"](model.for_reply(), scope)) < SOON_S
+        asked = len(server.calls)
+        assert took(lambda: USES["worth"](model.for_reply(), scope)) < SOON_S
+        assert len(server.calls) == asked == 1
         assert model.for_reply().paused_s() > 0
         assert model.paused_s() == 0
 
@@ -441,15 +452,15 @@ class TestReply:
             admin.execute("SELECT 1 FROM reasoner_usage WHERE ns = %s FOR UPDATE", (scope.ns,))
 
             # When a reply asks / Then it does without
-            assert took(lambda: USES["worth"](model.for_reply(), scope)) < 0.8
+            assert took(lambda: USES["worth"](model.for_reply(), scope)) < 5  # the database alone would take ten
         assert server.calls == []
 
     def test_many_replies_at_once_are_all_in_time(self, model: Reasoner, server: ChatServer, scope: Scope) -> None:
         # Given a server that never answers / When twenty replies ask at once / Then none waits longer than its limit
-        server.default = Reply("1", before=lambda: server.stopped.wait(10))
+        server.default = Reply("1", before=lambda: server.stopped.wait(60))
         with ThreadPoolExecutor(20) as pool:
             waits = list(pool.map(lambda _: took(lambda: USES["worth"](model.for_reply(), scope)), range(20)))
-        assert max(waits) < 0.9
+        assert max(waits) < SOON_S
         assert len(server.calls) <= 4
 
 
@@ -615,7 +626,7 @@ class TestBudget:
             ledger.reserve(scope, "worth", TODAY, 1)
 
         # When the model is to be asked / Then it is not, at once
-        assert took(lambda: USES["worth"](build(ledger=ledger), scope)) < 3
+        assert took(lambda: USES["worth"](build(ledger=ledger), scope)) < SOON_S
         assert server.calls == []
 
     @pytest.mark.req("H52", partly="costs of each operation are reported")

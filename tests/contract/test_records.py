@@ -17,7 +17,7 @@ from biem.domain.node import new_id
 from biem.domain.scope import Scope
 from biem.domain.text import sha256
 from biem.errors import BiemError, ConfigError, RefConflict, SchemaOutdated, StoreUnavailable
-from biem.ports import Candidates, Completion, Filter, Job
+from biem.ports import Candidates, Completion, Filter, Job, Waiting
 from tests.contract.conftest import (
     ANY,
     LEARNED,
@@ -788,6 +788,26 @@ class TestJobs:
         assert revived == 2
         assert [(job.memory_id, job.attempts) for job in again] == [(key, 1) for key in ids]
         assert jobs.dead(scope, 10) == []
+
+    def test_what_waits_for_the_index_is_told_with_what_keeps_it(
+        self, jobs: PostgresRecords, scope: Scope, other: Scope
+    ) -> None:
+        # Given a dead, a finished, a released, a leased and a waiting job, and one of another scope
+        ids = [remember(jobs, scope, text) for text in ("dead", "done", "released", "leased", "waiting")]
+        theirs = remember(jobs, other, "theirs")
+        dead, done, released, _ = jobs.claim(4, 60.0, retried=False)
+        jobs.bury([dead], "poison")
+        jobs.complete(encoded([done]))
+        jobs.release([released], 60.0, "Milvus is down", refund=True)
+
+        # When all but one are asked for, and one that never was / Then the unfinished ones are told, oldest first
+        assert jobs.waiting([new_id(), theirs, *reversed(ids[:4])]) == [
+            Waiting(ids[0], True, True, "poison"),
+            Waiting(ids[2], True, False, "Milvus is down"),
+            Waiting(ids[3], True, False, ""),
+            Waiting(theirs, False, False, ""),
+        ]
+        assert jobs.waiting([]) == []
 
     def test_the_backlog_counts_jobs_neither_done_nor_dead(
         self, jobs: PostgresRecords, scope: Scope, other: Scope

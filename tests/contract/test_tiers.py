@@ -366,7 +366,7 @@ class TestRun:
         world.clock.advance(days=36_500)
         assert world.lifecycle.run(scope).archived == 0
 
-    @pytest.mark.req("G25", partly="the memories: a year in steps of a day")
+    @pytest.mark.req("G25")
     def test_in_a_year_noise_stays_bounded_and_what_proved_itself_survives(self, world: World, scope: Scope) -> None:
         # Given a proven memory of the first days and a normal message that is used every other month
         proven, used = world.remember(scope, "proven"), world.remember(scope, "used", kind="event")

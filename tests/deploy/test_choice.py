@@ -20,6 +20,7 @@ URLS = dict.fromkeys(GIVEN.values(), "somewhere")
         ({"BIEM_TEST_SERVERS": "auto"}, True, "containers"),
         ({"BIEM_TEST_SERVERS": "auto"}, False, "embedded"),
         ({"BIEM_TEST_SERVERS": "containers"}, True, "containers"),
+        ({"BIEM_TEST_SERVERS": "milvus-server", "BIEM_TEST_MILVUS_SERVER": "/a/program"}, True, "milvus-server"),
         (URLS, False, "given"),
         (URLS | {"BIEM_TEST_SERVERS": "containers"}, True, "given"),
     ],
@@ -29,7 +30,7 @@ def test_the_environment_decides(environ: Mapping[str, str], docker: bool, kind:
     choice = choose(environ, lambda: docker)
     assert choice.kind == kind
     assert choice.why
-    assert bool(choice.urls) == (kind == "given")
+    assert bool(choice.urls) == (kind in ("given", "milvus-server"))
 
 
 @pytest.mark.parametrize(
@@ -37,6 +38,7 @@ def test_the_environment_decides(environ: Mapping[str, str], docker: bool, kind:
     [
         ({"BIEM_TEST_SERVERS": "containers"}, "no Docker answers"),
         ({"BIEM_TEST_SERVERS": "podman"}, "podman"),
+        ({"BIEM_TEST_SERVERS": "milvus-server"}, "BIEM_TEST_MILVUS_SERVER"),
         ({"BIEM_TEST_REDIS_URL": "redis://x"}, "BIEM_TEST_POSTGRES_DSN, BIEM_TEST_MILVUS_URI not set"),
     ],
 )

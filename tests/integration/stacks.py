@@ -116,7 +116,7 @@ def base() -> Iterator[Path]:
     yield folder
     for home in (folder, *folder.iterdir()):
         stop(home)
-    eventually(lambda: not processes(folder), 10, f"all servers of {folder} are gone: {processes(folder)}")
+    eventually(lambda: not processes(folder), 60, f"all servers of {folder} are gone: {processes(folder)}")
     shutil.rmtree(folder)
 
 

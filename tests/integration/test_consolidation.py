@@ -52,7 +52,8 @@ def changes(report: object) -> dict[str, int]:
     return {job.name: sum(job.changes.values()) for job in report.jobs if job.changes}  # type: ignore[attr-defined]
 
 
-@pytest.mark.req("B28", "B29", "B51", "X14", "X15", "X1", partly="consolidation")
+@pytest.mark.req("B28", "B29", "B51", "X15")
+@pytest.mark.req("X14", "X1", partly="consolidation")
 def test_five_memories_used_often_become_one_fact_that_answers_after_they_are_gone(
     living: biem.Memory, clock: HeldClock, stack: Servers
 ) -> None:

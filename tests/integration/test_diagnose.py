@@ -226,7 +226,7 @@ def test_memories_of_another_model_are_told(town: System) -> None:
 @pytest.mark.req("X44", partly="a collection of another dimension is told; the queue waits for the embedder")
 def test_a_collection_of_another_dimension_is_told_although_nothing_can_be_opened(stack: Servers) -> None:
     with system(stack) as town, town.index() as index:
-        narrow = WordEmbedder(dim=32)
+        narrow = WordEmbedder(dim=32, model=WordEmbedder().info.id)
         index.open()
         name = index.collection
         with town.inspection() as inspection:

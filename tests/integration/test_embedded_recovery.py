@@ -66,7 +66,7 @@ def test_processes_that_arrive_together_share_one_owner_and_the_last_to_leave_en
         assert {status(own_home).owner_pid} == owners
         # And goes when the last one is killed
         a.kill()
-        eventually(lambda: down(own_home), 10, "a killed client counts as gone")
+        eventually(lambda: down(own_home), 60, "a killed client counts as gone")
 
 
 @pytest.mark.req("D1")
@@ -86,7 +86,7 @@ def test_no_acknowledged_text_is_lost_or_doubled_while_the_owner_is_killed_three
             acknowledged = [a.stdout.readline(), b.stdout.readline()]
             for _ in range(3):
                 dead = kill_owner(own_home)
-                eventually(recovered(own_home, dead), 10, "the stack is back")
+                eventually(recovered(own_home, dead), 60, "the stack is back")
                 acknowledged += [a.stdout.readline() for _ in range(100)]
             acknowledged += [*a.stdout, *b.stdout]
             assert (a.wait(), b.wait()) == (0, 0)
@@ -101,7 +101,7 @@ def test_a_surviving_client_brings_the_stack_back_at_the_same_urls(own_home: Pat
     with joined(own_home) as urls:
         query(urls, "CREATE TABLE t AS SELECT 1 AS x")
         dead = kill_owner(own_home)
-        eventually(recovered(own_home, dead), 10, "a new owner")
+        eventually(recovered(own_home, dead), 60, "a new owner")
         assert status(own_home).urls == urls
         assert query(urls, "SELECT x FROM t") == [(1,)]
 
@@ -117,7 +117,7 @@ def test_a_server_that_is_killed_comes_back(own_home: Path) -> None:
             def replaced(name: str = name, dead: int = dead) -> bool:
                 return any(s.name == name and s.ready and s.pid != dead for s in status(own_home).servers)
 
-            eventually(replaced, 15, f"{name} is back")
+            eventually(replaced, 60, f"{name} is back")
         assert query(urls, "SELECT x FROM t") == [(1,)]
 
 
@@ -139,7 +139,7 @@ def test_nothing_is_left_after_everybody_was_killed_and_the_next_start_recovers(
 @pytest.mark.req("D1", "X42")
 def test_a_kill_in_the_middle_of_the_first_start_leaves_no_half_made_cluster(new_home: Path) -> None:
     with client(new_home) as process:
-        eventually((new_home / "postgres.new").is_dir, 10, "initdb runs")
+        eventually((new_home / "postgres.new").is_dir, 60, "initdb runs")
         process.kill()
         kill_owner(new_home)
     assert not (new_home / "postgres").exists()
@@ -152,7 +152,7 @@ def test_a_kill_in_the_middle_of_the_first_start_leaves_no_half_made_cluster(new
 def test_a_pid_that_now_belongs_to_somebody_else_is_spared_and_does_no_harm(own_home: Path) -> None:
     with joined(own_home):
         pass
-    eventually(lambda: down(own_home), 10, "the servers end")
+    eventually(lambda: down(own_home), 60, "the servers end")
     with client(own_home.with_name("other")) as innocent:
         # Given pid files of dead servers, whose pid was given to a process that is not ours
         for name in ("postgres", "valkey", "milvus"):
@@ -178,7 +178,7 @@ def test_an_owner_whose_home_was_removed_leaves(base: Path, own_home: Path) -> N
     stack = joined(own_home)
     stack.join()
     own_home.rename(base / "moved")
-    eventually(lambda: not processes(own_home), 20, "the servers of a removed home end")
+    eventually(lambda: not processes(own_home), 60, "the servers of a removed home end")
     stack.leave()
     stack.leave()
     assert not own_home.exists()

@@ -292,7 +292,8 @@ class TestBuild:
 
 
 class TestConsolidate:
-    @pytest.mark.req("H6", "H12", "C16", partly="dedupe of items of a topic")
+    @pytest.mark.req("H12")
+    @pytest.mark.req("H6", "C16", partly="dedupe of items of a topic")
     def test_near_duplicates_become_the_richer_one_and_the_rest_stays(self, database: Database) -> None:
         # Given a concept of which nearly the same was said twice, and something else
         mind = Mind(database, snippet_messages=1)

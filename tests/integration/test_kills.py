@@ -111,7 +111,7 @@ def test_what_a_killed_writer_had_acknowledged_is_found_once(own_home: Path, tmp
         for _ in range(150):
             assert line(writer)
         writer.kill()
-        writer.wait(10)
+        writer.wait(60)
     # Then no server is orphaned
     eventually(lambda: not processes(own_home), 60)
     # And the next one finds all that was acknowledged

@@ -211,6 +211,20 @@ def test_the_canvas_answers_while_the_index_is_not_asked(world: Open) -> None:
     assert both(world, story, recall=RecallPolicy(use_canvas=False)) == [True, False]
 
 
+def test_hot_memories_do_not_crowd_out_what_meets_a_condition(world: Open) -> None:
+    # Given more hot memories than a search takes, nearer to the question than the one task
+    there = world()
+    task = there.memory.remember("Book the ferry to the far harbour of the old town", kind="task", importance=1)
+    for number in range(60):
+        there.memory.remember(f"harbour harbour {number}", importance=5)
+    assert there.memory.flush()
+
+    # When a task is asked for / Then it is found by its meaning, not by its words alone
+    [hit] = there.memory.recall("harbour", kinds=["task"])
+    assert hit.node.id == task
+    assert "dense" in hit.why
+
+
 def test_the_canvas_holds_no_more_than_it_may(world: Open) -> None:
     def story(there: World) -> int:
         keys = [there.remember(f"Note number {number} of the harbour", importance=5) for number in range(4)]

@@ -35,7 +35,7 @@ def own_home() -> Iterator[Path]:
         home = Path(folder).resolve() / "home"
         yield home
         stop(home)
-        eventually(lambda: not processes(home), 20)
+        eventually(lambda: not processes(home))
 
 
 @contextmanager

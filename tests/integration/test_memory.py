@@ -17,12 +17,14 @@ from hypothesis import strategies as st
 
 import biem
 from biem.bootstrap import Servers
-from biem.errors import RefConflict
+from biem.domain.policy import EncodePolicy
+from biem.errors import EmbedderMismatch, InvalidInput, NotIndexed, RefConflict
 from biem.ports import Role, Vectors
 from biem.telemetry import Span
 from tests.fakes import START, WordEmbedder, eventually
+from tests.integration.systems import system
 from tests.integration.workloads import in_milvus, line, process
-from tests.servers import Configure
+from tests.servers import Configure, lacking
 
 UNKNOWN = "01890a5d-ac96-774b-bcce-b302099a8057"
 NAMES = [
@@ -100,7 +102,7 @@ def test_once_indexed_a_memory_is_found_by_meaning(settings: Configure, stack: S
         hits = memory.recall("automobile")
         assert hits[0].node.text == "My car is red"
         assert "dense" in hits[0].why
-        assert not hits.degraded
+        assert hits.degraded == lacking(stack)
         assert sorted(in_milvus(stack.milvus_uri, ns=memory.bound_to.ns)) == sorted(ids)
 
 
@@ -324,7 +326,7 @@ def test_stats_count_this_scope_and_all(memory: biem.Memory) -> None:
     assert after["scope"] == str(memory.bound_to)
 
 
-def test_spans_tell_what_was_done_and_a_broken_listener_breaks_nothing(memory: biem.Memory) -> None:
+def test_spans_tell_what_was_done_and_a_broken_listener_breaks_nothing(memory: biem.Memory, stack: Servers) -> None:
     spans: list[Span] = []
 
     def broken(span: Span) -> None:
@@ -343,7 +345,7 @@ def test_spans_tell_what_was_done_and_a_broken_listener_breaks_nothing(memory: b
     recalled = next(span for span in spans if span.name == "biem.recall")
     confidence = recalled.attributes["confidence"]
     assert recalled.attributes == {
-        "top_k": 10, "hits": 1, "degraded": "", "way": "search", "confidence": confidence
+        "top_k": 10, "hits": 1, "degraded": ",".join(lacking(stack)), "way": "search", "confidence": confidence
     }  # fmt: skip
     assert isinstance(confidence, float)
     assert 0 < confidence < 1
@@ -418,7 +420,7 @@ def test_closing_while_others_are_at_it_gives_them_a_clear_error(settings: Confi
         users = [threads.submit(use, number) for number in range(4)]
         began.wait()
         memory.close()
-        ends = [user.result(timeout=20) for user in users]
+        ends = [user.result(timeout=60) for user in users]
     assert [end for end in ends if not isinstance(end, biem.BiemError)] == []
 
 
@@ -466,6 +468,35 @@ def test_memories_indexed_by_a_process_with_another_model_are_still_found(settin
         assert worker.get(written).status == "active"
         # Then it is not lost to the writer
         assert [hit.node.id for hit in reader.recall("lighthouse built")] == [written]
+
+
+@pytest.mark.req("X44", partly="another dimension under the same name")
+def test_an_embedder_whose_name_had_another_dimension_before_is_refused(settings: Configure) -> None:
+    # Given vectors of a model
+    scope, name = biem.Scope(user=uuid.uuid4().hex), f"model-{uuid.uuid4().hex}"
+    with biem.connect(settings(), scope=scope, embedder=WordEmbedder(64, name)) as memory:
+        memory.remember("The lighthouse was built in 1812", wait=True)
+
+    # When a model of that name has another dimension / Then nobody may work with it, and the old one goes on
+    with pytest.raises(EmbedderMismatch, match="32-dimensional vectors now, and 64-dimensional"):
+        biem.connect(settings(), scope=scope, embedder=WordEmbedder(32, name))
+    with biem.connect(settings(), scope=scope, embedder=WordEmbedder(64, name)) as memory:
+        memory.remember("The lighthouse was built in 1812, they say", wait=True)
+
+
+def test_who_waits_for_the_index_in_vain_is_told_why_and_what_was_stored(stack: Servers) -> None:
+    # Given an embedder that refuses every text
+    refusing = WordEmbedder()
+    refusing.failure = InvalidInput("cannot be embedded")
+    with system(stack, encode=EncodePolicy(max_attempts=1)) as town, town.connect(embedder=refusing) as memory:
+        # When one waits for memories / Then the reason is told at once, and they are there
+        with pytest.raises(NotIndexed, match="cannot be embedded") as alone:
+            memory.remember("The lighthouse was built in 1812", wait=True)
+        with pytest.raises(NotIndexed, match="2 memories, first") as many:
+            memory.remember_many([{"text": "It is white"}, {"text": "It is tall"}], wait=True)
+        assert len(many.value.ids) == 2
+        for memory_id in (*alone.value.ids, *many.value.ids):
+            assert memory.get(memory_id).status == "pending"
 
 
 # -- scope ------------------------------------------------------------------------------------------------------------

@@ -128,10 +128,10 @@ def test_each_operation_ends_as_the_page_says_while_a_server_is_away(
     assert {name: took for name, (_, took) in found.items() if took > SECONDS[server, how]} == {}
     # And when it is back, so is everything, and what was erased is gone
     door.open()
-    eventually(lambda: not memory.sleep().failed, 30)
+    eventually(lambda: not memory.sleep().failed)
     memory.reindex()
     index_all(memory)
-    eventually(lambda: memory.recall("lantern").degraded == (), 20)
+    eventually(lambda: memory.recall("lantern").degraded == ())
     assert ids[0] in {hit.node.id for hit in memory.recall("lantern")}
     written = memory.remember("The lantern was lit again")
     assert written in {hit.node.id for hit in memory.recall("lantern")}

@@ -226,7 +226,7 @@ def test_running_and_new_programs_go_over_to_the_packaged_model_that_was_moved_t
         use = town.settings.embedder.model_copy(update={"provider": "use"})
         reembed(town.settings.model_copy(update={"embedder": use}), drop_old=True)
         # Then it goes over by itself, and finds and indexes with the new one
-        eventually(lambda: memory.embedder.dim == 512, 30)
+        eventually(lambda: memory.embedder.dim == 512)
         (hit,) = memory.recall("What is Li Ming allergic to?")
         assert hit.node.text == "李明对花生严重过敏"
         assert "biem.recall" in heard  # whoever listened goes on listening

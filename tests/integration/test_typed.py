@@ -58,7 +58,8 @@ def test_flooding_one_kind_leaves_the_channels_of_the_others_as_they_were(memory
     assert later["event"] != before["event"]
 
 
-@pytest.mark.req("G18", "G19", partly="on real servers")
+@pytest.mark.req("G18")
+@pytest.mark.req("G19", partly="on real servers")
 def test_what_candidates_are_linked_with_joins_them_and_weighs_by_its_links_and_uses(memory: biem.Memory) -> None:
     # Given a memory about something else that was useful together with two of the candidates
     hits = memory.recall_typed(QUERY, selection="top_k")

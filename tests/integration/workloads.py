@@ -52,7 +52,7 @@ def process(name: str, *arguments: object, env: dict[str, str] | None = None) ->
         try:
             yield started
             if started.poll() is None:
-                started.communicate(timeout=30)
+                started.communicate(timeout=60)
         finally:
             started.kill()
 

@@ -1,17 +1,12 @@
 """A Milvus standalone server older than 2.5: vectors only; PostgreSQL answers for words, and `diagnose` says so.
 
-`make test-milvus-server` installs one in a venv of its own and runs this. `BIEM_TEST_MILVUS_SERVER` names its program.
+`make test-milvus-server` installs one in a venv of its own and runs this with the contract and integration tests.
 """
 
-import os
-import signal
-import socket
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from pymilvus import MilvusClient, MilvusException
 
 from biem.bootstrap import Servers
 from biem.bootstrap.operations import backup, diagnose, reembed, restore_backup
@@ -20,46 +15,17 @@ from biem.ports import Filter
 from tests.fakes import WordEmbedder, eventually
 from tests.integration.systems import System, system
 
-SERVER = os.environ.get("BIEM_TEST_MILVUS_SERVER", "")
-pytestmark = [
-    pytest.mark.skipif(not SERVER, reason="make test-milvus-server names the program of the server"),
-    pytest.mark.timeout(180),
-]
-
-
-@pytest.fixture(scope="module")
-def milvus(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The URI of a server of this module's own."""
-    folder = tmp_path_factory.mktemp("milvus")
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    with (folder / "log").open("wb") as log:
-        words = [SERVER, "--data", str(folder / "data"), "--proxy-port", str(port)]
-        process = subprocess.Popen(words, stdout=log, stderr=log, start_new_session=True)
-        try:
-            uri = f"http://127.0.0.1:{port}"
-            eventually(lambda: answers(uri), 90)
-            yield uri
-        finally:
-            os.killpg(process.pid, signal.SIGTERM)  # the program has the server as a child
-            process.wait(60)
-
-
-def answers(uri: str) -> bool:
-    try:
-        client = MilvusClient(uri=uri, timeout=2.0)
-        try:
-            return bool(client.get_server_version(timeout=2.0))
-        finally:
-            client.close()
-    except MilvusException:
-        return False
+pytestmark = pytest.mark.timeout(180)
 
 
 @pytest.fixture
-def town(stack: Servers, milvus: str) -> Iterator[System]:
-    with system(Servers(stack.postgres_dsn, stack.redis_url, milvus, "", embedded=False)) as built:
+def town(stack: Servers) -> Iterator[System]:
+    """A system whose Milvus cannot search by words."""
+    with system(stack) as built:
+        with built.index() as index:
+            index.open()
+            if index.lexical:
+                pytest.skip("this Milvus searches by words; make test-milvus-server runs one that does not")
         yield built
 
 
@@ -78,7 +44,7 @@ def test_memories_are_found_by_meaning_there_and_by_words_in_postgresql(town: Sy
             index.open()
             assert not index.lexical
             vector = town.embedder.embed(["green tea"], "query")[0]
-            eventually(lambda: len(index.dense([town.scope], vector, 5, Filter())) == 2)
+            assert len(index.dense([town.scope], vector, 5, Filter())) == 2
 
 
 def test_diagnose_says_that_words_are_searched_in_postgresql_and_mends_what_else_is_wrong(town: System) -> None:
@@ -126,3 +92,20 @@ def test_a_move_to_another_embedder_and_a_backup_work_with_it(town: System, tmp_
     with town.index() as index:
         assert index.count(ids) == 30
     assert [found.id for found in look(town).findings] == ["milvus_without_bm25"]
+
+
+def test_what_one_program_has_indexed_another_finds_by_meaning_at_once(town: System) -> None:
+    # Given two programs, and words that lead nowhere: only meaning can find anything
+    with town.connect() as writer, town.index() as elsewhere:
+        elsewhere.open()
+        for number in range(20):
+            # When one program's memory is indexed
+            text = f"token{number} of number{number}"
+            memory_id = writer.remember(text, wait=True)
+
+            # Then a search with another connection, at once, has it
+            vector = town.embedder.embed([text], "query")[0]
+            assert (
+                max(found := elsewhere.dense([town.scope], vector, 5, Filter()), key=lambda key: found[key])
+                == memory_id
+            )

@@ -39,7 +39,8 @@ def load(env: pytest.MonkeyPatch, **variables: str) -> Settings:
 
 
 class TestNames:
-    @pytest.mark.req("B16", "B58", "B59", "B60", partly="defaults")
+    @pytest.mark.req("B16")
+    @pytest.mark.req("B58", "B59", "B60", partly="defaults")
     def test_the_defaults_are_those_of_the_design(self, env: pytest.MonkeyPatch) -> None:
         # Given no setting / When they are loaded
         settings = load_settings()

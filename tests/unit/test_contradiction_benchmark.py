@@ -50,6 +50,15 @@ def test_a_row_counts_what_each_threshold_lets_through() -> None:
     assert (row["precision_acting"], row["recall_acting"], row["acting"]) == (1.0, pytest.approx(1 / 3), 1)
 
 
+def test_a_row_shows_what_no_skill_would_give() -> None:
+    # Given three contradictions among four pairs, then calling all so finds three of four with a precision of 3/4
+    for found, auc in (([0.9, 0.6, 0.5, 0.4], 1.0), ([0.4] * 4, 0.5), ([0.1, 0.6, 0.4, 0.4], 0.5)):
+        row = conflicts.measure("pairs", PAIRS, found)
+        assert row["f1_all"] == pytest.approx(6 / 7)
+        assert row["auc"] == pytest.approx(auc)
+    assert conflicts.measure("pairs", PAIRS[:2], [0.9, 0.1])["auc"] is None
+
+
 def test_a_threshold_that_nothing_reaches_has_no_precision() -> None:
     assert conflicts.measure("pairs", PAIRS, [0.0] * 4)["precision_acting"] is None
 

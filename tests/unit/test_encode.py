@@ -1,6 +1,8 @@
 """One batch of background work, on fakes of the ports."""
 
+import contextlib
 import dataclasses
+import itertools
 import logging
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
@@ -16,7 +18,19 @@ from biem.domain.text import sha256
 from biem.engine.encode import Encoder
 from biem.engine.form import Former
 from biem.errors import BiemError, EmbedderUnavailable, InvalidInput, StoreUnavailable
-from biem.ports import Analyzer, Completion, Encoded, Entry, HotStore, Job, Records, Vector, VectorIndex
+from biem.ports import (
+    Analyzer,
+    Completion,
+    Encoded,
+    Entry,
+    HotStore,
+    Job,
+    Records,
+    Role,
+    Vector,
+    VectorIndex,
+    Vectors,
+)
 from biem.telemetry import Telemetry
 from tests.fakes import START, WordEmbedder
 
@@ -40,6 +54,7 @@ class Outbox:
 
     def __init__(self) -> None:
         self.rows: dict[int, Row] = {}
+        self.keys = itertools.count(1)
         self.cache: dict[tuple[str, bytes], Vector] = {}
         self.completed: list[str] = []
         self.erased: set[str] = set()
@@ -49,7 +64,7 @@ class Outbox:
         self.failures: dict[str, Exception] = {}
 
     def add(self, text: str, task: str = "encode", attempts: int = 0, claims: int = 0) -> str:
-        key, memory_id = len(self.rows) + 1, new_id()
+        key, memory_id = next(self.keys), new_id()
         node = Node(
             id=memory_id,
             scope=SCOPE,
@@ -139,10 +154,17 @@ class Index:
         self.purged: list[str] = []
         self.fails_before: Exception | None = None
         self.fails_after: Exception | None = None
+        self.refuses = ""
+
+    def ping(self) -> None:
+        if self.fails_before is not None:
+            raise self.fails_before
 
     def insert(self, entries: Sequence[Entry], *, again: bool) -> None:
         if self.fails_before is not None:
             raise self.fails_before
+        if self.refuses and any(self.refuses in entry.lexemes for entry in entries):
+            raise StoreUnavailable("the server does not take this")
         if again:
             ids = {entry.id for entry in entries}
             self.rows = [row for row in self.rows if row.id not in ids]
@@ -204,11 +226,16 @@ class Forming:
 class Room:
     """A worker and everything it speaks to."""
 
-    def __init__(self, policy: EncodePolicy = POLICY) -> None:
-        self.outbox, self.index, self.hot, self.embedder = Outbox(), Index(), Hot(), WordEmbedder()
+    def __init__(self, policy: EncodePolicy = POLICY, embedder: WordEmbedder | None = None) -> None:
+        self.outbox, self.index, self.hot, self.embedder = Outbox(), Index(), Hot(), embedder or WordEmbedder()
         self.forming = Forming(self.outbox)
         self.cleared: list[str] = []
         self.left: list[str] = []
+        self.policy = policy
+        self.rebuild()
+
+    def rebuild(self) -> None:
+        """The worker starts anew."""
         self.encoder = Encoder(
             records=cast(Records, self.outbox),
             index=cast(VectorIndex, self.index),
@@ -218,7 +245,7 @@ class Room:
             former=cast(Former, self.forming),
             clear=lambda jobs: self.cleared.extend(job.memory_id for job in jobs),
             leave=lambda _, ids: self.left.extend(ids),
-            policy=policy,
+            policy=self.policy,
             telemetry=Telemetry(),
         )
 
@@ -494,6 +521,90 @@ class TestPoison:
         # Then it is not tried again
         assert "died" in room.outbox.row(memory_id).dead
         assert room.embedder.calls == []
+
+
+class Picky(WordEmbedder):
+    """A server that fails at one text, as some do that compute no number of it, and answers otherwise."""
+
+    def embed(self, texts: Sequence[str], role: Role) -> Vectors:
+        if "refused" in texts:
+            raise EmbedderUnavailable("500")
+        return super().embed(texts, role)
+
+
+class TestRefused:
+    """What a server never takes looks like an outage; whoever waits for its end waits for ever."""
+
+    @pytest.fixture(params=["index", "embedder"])
+    def picky(self, request: pytest.FixtureRequest) -> Room:
+        if request.param == "embedder":
+            return Room(embedder=Picky())
+        room = Room()
+        room.index.refuses = "refused"
+        return room
+
+    def rounds(self, room: Room, count: int) -> int:
+        """Go through rounds, their pauses over; how many ended in an outage."""
+        outages = 0
+        for _ in range(count):
+            try:
+                room.encoder()
+            except BiemError:
+                outages += 1
+            room.outbox.pass_time()
+        return outages
+
+    def test_a_row_that_a_server_refuses_keeps_no_other_waiting(self, picky: Room) -> None:
+        # Given a row that the server never takes, among others
+        early = [picky.outbox.add(f"text {n}") for n in range(5)]
+        refused = picky.outbox.add("refused")
+
+        # When the work goes on, and more comes in
+        outages = self.rounds(picky, 12)
+        late = [picky.outbox.add(f"more {n}") for n in range(5)]
+        outages += self.rounds(picky, 12)
+
+        # Then all others are indexed, and the worker stopped for it only while it might have been an outage
+        assert picky.indexed == sorted(early + late)
+        assert outages == 2
+
+        # And the row is kept with its reason, blamed for nothing
+        row = picky.outbox.row(refused)
+        assert row.dead == ""
+        assert row.job.attempts == 1
+        assert row.reason in ("the server does not take this", "500")
+
+        # And when the server takes it after all, it is indexed
+        picky.index.refuses, picky.embedder = "", WordEmbedder()
+        picky.rebuild()
+        self.rounds(picky, 2)
+        assert refused in picky.indexed
+
+    def test_the_longer_it_is_refused_the_more_seldom_it_is_tried(self, picky: Room) -> None:
+        # Given a row that the server never takes / When it is tried again and again
+        picky.outbox.add("refused")
+        waits = []
+        for _ in range(12):
+            with contextlib.suppress(BiemError):
+                picky.encoder()
+            waits.append(next(iter(picky.outbox.rows.values())).waits_s)
+            picky.outbox.pass_time()
+
+        # Then each pause is at least the one before, up to the longest
+        alone = waits[3:]
+        assert alone == sorted(alone)
+        assert alone[-1] == POLICY.backoff_max_s
+
+    def test_rows_that_met_a_long_outage_come_back_together(self, room: Room) -> None:
+        # Given rows that met many outages
+        ids = [room.outbox.add(f"text {n}") for n in range(10)]
+        room.index.fails_before = StoreUnavailable("down")
+        assert self.rounds(room, 9) == 9
+
+        # When the server is back / Then one round does them all
+        room.index.fails_before = None
+        assert room.encoder() == 10
+        assert room.indexed == sorted(ids)
 
 
 class TestErased:

@@ -1,5 +1,6 @@
 """The same thing affirmed and denied, or said with words of opposite meaning, clause against clause."""
 
+import re
 from collections.abc import Iterator
 
 from biem.adapters.contradiction import lexicon
@@ -7,6 +8,9 @@ from biem.adapters.contradiction.reading import Clause, Reader, Reading
 from biem.domain.conflict import ConflictKind, Verdict
 
 _EQUAL, _GENERAL, _BARE = 0.85, 0.72, 0.55
+_HAPPENED = 0.7
+"""At most, for what happened and did not, or happened the other way round: recorded, but never acted upon, because
+both may be true of two occasions."""
 _SHORT = 3
 """Clauses: in longer texts, two short clauses that match are rarely about the same."""
 _TIMES = frozenset(
@@ -47,6 +51,10 @@ _ABSOLUTE = frozenset(("never", "从不", "从来不", "从没"))
 """These deny on every occasion."""
 _HABIT = frozenset(("everi", "alway", "usual", "每天", "总是", "经常", "一直", "每"))
 _NOW = frozenset(("now", "current", "nowaday", "现在", "目前", "如今"))
+_NO_NOUN = frozenset(("here", "there", "insid", "outsid", "again", "enough", "these", "all"))
+"""Words that may follow a quality without being what it is a quality of."""
+_DID_NOT = re.compile(r"\b(?:did|have|has|had) not\b|没", re.IGNORECASE)
+_DONE = re.compile("了|[a-z]ed\\b|\\b(?:have|has|had) ", re.IGNORECASE)
 
 
 class Polarity:
@@ -54,12 +62,15 @@ class Polarity:
 
     def __init__(self, reader: Reader) -> None:
         self._antonyms: dict[str, frozenset[str]] = {}
-        for left, right in lexicon.columns("antonyms"):
+        kinds: dict[str, set[str]] = {"quality": set(), "event": set()}
+        for left, right, *kind in lexicon.columns("antonyms"):
+            for name in (word for column in kind for word in column):
+                kinds[name].update(reader.stem(word) for word in (*left, *right))
             sides = [frozenset(reader.stem(word) for word in side) for side in (left, right)]
             for one, other in (sides, sides[::-1]):
                 for word in one:
                     self._antonyms[word] = self._antonyms.get(word, frozenset()) | other
-        self._kin = reader.grammar["kin"]
+        self._qualities, self._events = kinds["quality"], kinds["event"]
 
     def opposite(self, one: frozenset[str], other: frozenset[str]) -> tuple[str, str] | None:
         """A word of `one` and its antonym in `other`, neither of which the other side has."""
@@ -113,20 +124,29 @@ class Polarity:
                     _timeless(old, new) or not _ABSOLUTE.isdisjoint(deny.tokens) or not _HABIT.isdisjoint(affirm.tokens)
                 )
             ):
-                yield Verdict(kind, _sure(deny.content, affirm.content), "negation")
+                sure = _sure(deny.content, affirm.content)
+                happened = _DID_NOT.search(deny.text) is not None and _DONE.search(affirm.text) is not None
+                yield Verdict(kind, min(sure, _HAPPENED) if happened else sure, "negation")
             return
         if old.negations or new.negations:  # neither liking nor hating is possible
             return
         pair = self.opposite(frozenset(old.tokens) - {"有", "在"}, frozenset(new.tokens) - {"有", "在"})
         if pair and pair[0] in old.content and pair[1] in new.content and _timeless(old, new):
             one, other = old.content - {pair[0]}, new.content - {pair[1]}
+            if self._tells_apart(old, pair[0]) or self._tells_apart(new, pair[1]):
+                return
             if one == other or (one and other and (one <= other or other <= one)):
                 whole = one == other and (bool(one) or bool(old.who))
-                yield Verdict(
-                    kind,
-                    _EQUAL - 0.03 if one == other and one else _GENERAL - 0.02 if whole or one else _BARE,
-                    "antonym",
-                )
+                sure = _EQUAL - 0.03 if one == other and one else _GENERAL - 0.02 if whole or one else _BARE
+                happened = pair[0] in self._events or _completed(old, pair[0]) or _completed(new, pair[1])
+                yield Verdict(kind, min(sure, _HAPPENED) if happened else sure, "antonym")
+
+    def _tells_apart(self, clause: Clause, word: str) -> bool:
+        """Whether a quality stands before what it is a quality of: hot water and cold water are two things."""
+        if word not in self._qualities:
+            return False
+        after = clause.tokens[clause.tokens.index(word) + 1 :][:1]
+        return any(token in clause.content and token not in _TIMES | _NO_NOUN for token in after)
 
 
 def comparable(old: Clause, new: Clause) -> bool:
@@ -149,6 +169,11 @@ def _sure(deny: frozenset[str], affirm: frozenset[str]) -> float:
 def _bare(content: frozenset[str]) -> bool:
     """Only a verb: what it is about was left out, and may differ."""
     return len(content) == 1 and all(len(word) <= 2 or word.isascii() for word in content)
+
+
+def _completed(clause: Clause, word: str) -> bool:
+    """Whether the word says what was done, not how things are: opened, 打开了."""
+    return re.search(rf"{re.escape(word)}(?:了.|p?ed\b)", clause.text, re.IGNORECASE) is not None
 
 
 def _timeless(old: Clause, new: Clause) -> bool:

@@ -112,6 +112,15 @@ FROM conflicts c JOIN memories n ON n.id = c.newer_id JOIN memories l ON l.id = 
 WHERE c.ns = %(ns)s AND c.id = %(id)s
 ON CONFLICT DO NOTHING
 
+-- conflict_behind: the one of the losers that the winner stands behind, however many others are in between
+WITH RECURSIVE heir (id) AS (
+    SELECT %(winner)s::uuid
+    UNION
+    SELECT m.superseded_by FROM heir JOIN memories m ON m.id = heir.id AND m.ns = %(ns)s
+    WHERE m.superseded_by IS NOT NULL
+)
+SELECT id::text FROM heir WHERE id = ANY (%(losers)s::uuid[]) LIMIT 1
+
 -- conflict_decide: a conflict is resolved or ignored; what the judge decided once it is not asked again
 UPDATE conflicts
 SET status = %(status)s, resolution = %(resolution)s, decided_by = %(by)s, resolved_at = %(at)s, merged_id = %(merged_id)s,

@@ -175,6 +175,10 @@ SELECT count(*) FROM outbox
 WHERE dead_at IS NULL AND task = 'encode' AND (%(ns)s::text IS NULL OR ns = %(ns)s)
     AND (NOT %(due_only)s OR due_at <= clock_timestamp())
 
+-- waiting: memories that are still to be encoded, and what keeps them
+SELECT memory_id::text, claims > 0, dead_at IS NOT NULL, last_error FROM outbox
+WHERE memory_id = ANY (%s::uuid[]) AND task = 'encode' ORDER BY id
+
 -- load_vectors: the persistent embedding cache
 SELECT sha256, vector FROM embeddings WHERE model = %s AND sha256 = ANY (%s)
 

@@ -38,6 +38,9 @@ WITH RECURSIVE next AS (
 )
 SELECT model FROM next WHERE model IS NOT NULL
 
+-- stored_dimension: how many numbers the vectors have that are kept under a model's name
+SELECT octet_length(vector) / 4 FROM embeddings WHERE model = %s LIMIT 1
+
 -- drop_vectors: some vectors of a model that nobody uses any more
 DELETE FROM embeddings WHERE model = %(model)s AND sha256 IN (
     SELECT sha256 FROM embeddings WHERE model = %(model)s ORDER BY sha256 LIMIT %(limit)s)

@@ -27,22 +27,22 @@ def test_an_empty_memory_takes_its_first_text_and_refuses_its_repetition(aim: Ai
     assert aim.memory.links(refusal.id) == []
 
 
-@pytest.mark.req("A25", "A26")
+@pytest.mark.req("A25", "A26", partly="what is refused; what is its own context is told, not refused")
 def test_relevance_and_surprise_are_measured_apart(aim: AimMemory) -> None:
     # Given two texts in contexts of the caller's own
     text = "Li Ming is allergic to peanuts"
     facts(aim, "The dam of the valley was repaired in spring")
 
     # When the text is its own context, and when the context is about something else
-    aim.write_memory(text, context=text)
-    aim.write_memory("林晓下周三飞里斯本", context="The printer on the second floor is out of toner")
+    formed = aim.write_memory(text, context=text)
+    refused = aim.write_memory("林晓下周三飞里斯本", context="The printer on the second floor is out of toner")
 
-    # Then relevance is high and low, and both are new
-    first, second = (aim.memory.aim.replayer.refusals(aim.memory.bound_to, 10) or [] for _ in range(2))
-    assert all(refusal.decision.relevance <= 0.3 for refusal in second if refusal.text.startswith("林晓"))
-    assert all(refusal.decision.relevance >= 0.9 for refusal in first if refusal.text == text)
-    assert {refusal.text for refusal in first} >= {"林晓下周三飞里斯本"}
-    assert all(refusal.decision.surprise >= 0.5 for refusal in first)
+    # Then the first is relevant enough to be formed, and the other is new, too, but to no purpose
+    assert (formed, refused) == (True, False)
+    [refusal] = aim.memory.aim.replayer.refusals(aim.memory.bound_to, 10)
+    assert refusal.text == "林晓下周三飞里斯本"
+    assert refusal.decision.relevance <= 0.3
+    assert refusal.decision.surprise >= 0.5
 
 
 @pytest.mark.req("X26", "C8")

@@ -1,0 +1,52 @@
+"""Waiting until memories are indexed, and saying why they are not."""
+
+import threading
+import time
+from collections.abc import Sequence
+
+from biem.errors import NotIndexed
+from biem.ports import Records, Waiting
+
+PATIENCE_S = 60.0
+_POLL_S = 0.01
+_AT_ONCE = 100
+"""Memories asked for in one statement. Workers take the oldest first, so those behind are seldom done before."""
+
+
+def await_indexed(
+    records: Records, ids: Sequence[str], closed: threading.Event, *, patience_s: float = PATIENCE_S
+) -> None:
+    """Return when all these memories are indexed; raises `NotIndexed` when none was for `patience_s`.
+
+    Dead letters are not waited for. The error names how many are left and what the first of them met.
+    """
+    todo, dead, fewest = list(ids), list[Waiting](), len(ids) + 1
+    deadline = time.monotonic() + patience_s
+    while todo:
+        found = records.waiting(todo[:_AT_ONCE])
+        alive = [waiting for waiting in found if not waiting.dead]
+        if not alive:
+            dead += found
+            del todo[:_AT_ONCE]
+            continue
+        left = len(alive) + max(0, len(todo) - _AT_ONCE)
+        now = time.monotonic()
+        if left < fewest:
+            fewest, deadline = left, now + patience_s
+        if now >= deadline:
+            raise NotIndexed(_told(alive[0], left + len(dead), f"nothing more for {patience_s:.0f} s"), ids)
+        if closed.wait(_POLL_S):
+            raise NotIndexed(_told(alive[0], left + len(dead), "this memory was closed meanwhile"), ids)
+    if dead:
+        raise NotIndexed(_told(dead[0], len(dead), "nobody tries again before `biem retry`"), ids)
+
+
+def _told(first: Waiting, count: int, since: str) -> str:
+    who = f"memory {first.memory_id} is" if count == 1 else f"{count} memories, first {first.memory_id}, are"
+    if first.reason:
+        why = first.reason
+    elif first.claimed:
+        why = "a worker has it, or died with it"
+    else:
+        why = "no worker took it; does one run, and has it caught up?"
+    return f"{who} stored and found by words, but not indexed ({since}): {why}"
