@@ -58,7 +58,7 @@ class WordEmbedder:
 
 
 def eventually(condition: Callable[[], object], timeout_s: float = 60.0) -> None:
-    """Wait until `condition` is true, or fail. A busy machine is no failure: give a limit only where it is the point."""
+    """Wait until `condition` is true, or fail; a limit of your own only where it is the point: machines are busy."""
     deadline = time.monotonic() + timeout_s
     pause = threading.Event()
     while not condition():

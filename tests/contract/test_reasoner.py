@@ -414,9 +414,7 @@ class TestReply:
 
     @pytest.mark.req("X49", partly="429 and 500 in the reply path")
     @pytest.mark.parametrize("status", [429, 500])
-    def test_a_reply_never_tries_again(
-        self, status: int, build: Builder, server: ChatServer, scope: Scope
-    ) -> None:
+    def test_a_reply_never_tries_again(self, status: int, build: Builder, server: ChatServer, scope: Scope) -> None:
         model = build(limits=PATIENT)
         server.default = error(status)
         assert took(lambda: USES["worth"](model.for_reply(), scope)) < SOON_S

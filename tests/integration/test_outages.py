@@ -51,7 +51,7 @@ def timed(work: Callable[[], object]) -> float:
 
 
 def usual(work: Callable[[], object]) -> float:
-    """The median of five: on a busy machine one may take long, and what waits for a server takes its time limit each."""
+    """The median of five: a busy machine delays one or two, waiting for a server would delay each."""
     return sorted(timed(work) for _ in range(5))[2]
 
 
