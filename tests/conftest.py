@@ -1,5 +1,6 @@
 """Real servers for every test above the unit tests: one set a session (see `servers.py`), one scope a test."""
 
+import logging
 import os
 import uuid
 from collections.abc import Iterator
@@ -17,9 +18,13 @@ CHOICE = pytest.StashKey[Choice]()
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Decide which servers the session runs on; a busy machine is no reason for an example to fail."""
-    hypothesis.settings.register_profile("biem", deadline=None)
-    hypothesis.settings.load_profile("biem")
+    """Decide which servers the session runs on; a busy machine is no reason for an example to fail.
+
+    `HYPOTHESIS_PROFILE=thorough` tries ten times as many examples as one waits for each time.
+    """
+    hypothesis.settings.register_profile("quick", deadline=None, max_examples=30)
+    hypothesis.settings.register_profile("thorough", deadline=None, max_examples=300)
+    hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
     config.stash[CHOICE] = choose(os.environ, docker_answers)
 
 
@@ -35,6 +40,13 @@ def _no_settings_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in os.environ:
         if name.startswith(("BIEM_", "MILVUS_", "POSTGRES_", "DISABLE_MEMORY")):
             monkeypatch.delenv(name)
+
+
+@pytest.fixture(autouse=True)
+def _no_log_level_from_another_test() -> Iterator[None]:
+    """Commands that run in the test process set how much is logged."""
+    yield
+    logging.getLogger("biem").setLevel(logging.NOTSET)
 
 
 @pytest.fixture(scope="session")

@@ -79,7 +79,7 @@ def archive_all(aged: Aged) -> Verdict:
 
 class TestEnergy:
     @pytest.mark.req("B33")
-    @settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+    @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
     @example(anchor=5e-324, hours=100_000.0, rate=5.0)
     @example(anchor=1e-12, hours=100_000.0, rate=5.0)
     @given(anchor=st.floats(0, 1), hours=st.floats(-10, 100_000), rate=st.floats(0, 5, allow_subnormal=False))

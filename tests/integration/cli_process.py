@@ -7,6 +7,7 @@ runs here, with an embedder that all of them share, where the process is not the
 import json
 import logging
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -65,6 +66,7 @@ class Cli:
             stderr=subprocess.PIPE,
             cwd=self.home.parent,
             env=_clean() | (env or {}),
+            preexec_fn=_heed_ctrl_c,
         )
 
     def __call__(self, *arguments: str, stdin: bytes = b"", code: int = 0) -> Result:
@@ -133,3 +135,8 @@ def within(seconds: float, condition: Callable[[], object]) -> None:
 
 def lines(*values: object) -> bytes:
     return b"".join(json.dumps(value).encode() + b"\n" for value in values)
+
+
+def _heed_ctrl_c() -> None:
+    """A shell that runs the tests in the background has its children ignore it."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)

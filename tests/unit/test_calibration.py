@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from biem.adapters.embedders import calibration
@@ -47,6 +47,8 @@ class RandomEncoder:
         ("你好世界", 1.0),
         ("ab 好", 0.5),
         ("カタカナ", 1.0),
+        ("・", 0.5),
+        ("ab・", 0.0),
         ("한국어", 1.0),
         ("Привет", 0.0),
         ("", 0.5),
@@ -58,6 +60,7 @@ def test_language_is_the_share_of_cjk_letters(text: str, share: float) -> None:
 
 
 @given(st.text())
+@example("\ufada")  # in a range of CJK, and no letter yet
 def test_share_stays_between_zero_and_one(text: str) -> None:
     assert 0 <= cjk_share(text) <= 1
 

@@ -4,7 +4,7 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from biem.adapters.analyzers import RuleAnalyzer, words
@@ -49,7 +49,6 @@ class TestKeywords:
         # Given words divided by a stop word and by a full stop / When asked / Then they are no pair
         assert not {"dog garden", "river dog"} & set(ANALYZER.keywords("A river. Dog and garden", 20))
 
-    @settings(max_examples=200, deadline=None)
     @given(text=st.text(max_size=120), limit=st.integers(0, 9))
     def test_of_any_text_it_gives_few_whole_words_none_twice(self, text: str, limit: int) -> None:
         # Given any text / When its keywords are asked for

@@ -4,7 +4,7 @@ import re
 from typing import get_args
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from biem.adapters.reasoner import parsing
@@ -222,7 +222,6 @@ class TestAnything:
     """Whatever a model says, reading it never fails, and what comes out has its type and bounds."""
 
     @pytest.mark.req("H24", partly="any answer at all")
-    @settings(max_examples=150, deadline=None)
     @given(SAYINGS)
     def test_lists_of_words(self, said: Said) -> None:
         for found in (parsing.concepts(said, 4), parsing.keywords(said, ["known"], 4)):
@@ -230,7 +229,6 @@ class TestAnything:
             assert all(clean(word, parsing.MAX_KEYWORD_CHARS) for word in found)
             assert len({word.casefold() for word in found}) == len(found)
 
-    @settings(max_examples=150, deadline=None)
     @given(SAYINGS)
     def test_structures(self, said: Said) -> None:
         for topic in parsing.topics(said) or []:
@@ -241,7 +239,6 @@ class TestAnything:
         assert judged is None or 0 <= judged.confidence <= 1
         assert parsing.worth(said) in (True, False)
 
-    @settings(max_examples=150, deadline=None)
     @given(SAYINGS)
     def test_texts(self, said: Said) -> None:
         for text in (parsing.merged(said, ["a 1", "b 0"]), parsing.summary(said, ["a 1", "b 0"], 40)):

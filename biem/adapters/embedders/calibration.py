@@ -64,8 +64,9 @@ def sentences() -> Sentences:
 
 def cjk_share(text: str) -> float:
     """How far the text's letters are CJK, in [0, 1]; one half where there are none."""
-    cjk = len(_CJK.findall(text))
-    others = len(_LETTER.findall(text)) - cjk
+    letters = _LETTER.findall(text)
+    cjk = len(_CJK.findall("".join(letters)))  # their ranges hold marks and gaps, too, such as the dot in 卡尔・马克思
+    others = len(letters) - cjk
     weight = _CJK_WEIGHT * cjk
     return weight / (weight + others) if weight + others else 0.5
 
