@@ -17,11 +17,9 @@ from typing import Any
 
 import pytest
 import yaml
-from pymilvus import MilvusClient
 
 from biem import bootstrap
 from biem.adapters import embedded
-from biem.adapters.milvus import server_version
 from biem.bootstrap import Servers
 from biem.config import Settings
 from tests.standalone import PROGRAM, standalone
@@ -166,6 +164,10 @@ def _containers() -> dict[str, Any]:
 
 def lacking(where: Servers) -> tuple[str, ...]:
     """What every recall names as missing on these servers: the search by words, before Milvus 2.5."""
+    from pymilvus import MilvusClient
+
+    from biem.adapters.milvus import server_version
+
     client = MilvusClient(uri=where.milvus_uri, timeout=5.0, dedicated=True)
     try:
         version = server_version(client, 5.0)

@@ -9,8 +9,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from pymilvus import MilvusClient, MilvusException
-
 from tests.fakes import eventually
 
 PROGRAM = "BIEM_TEST_MILVUS_SERVER"
@@ -54,6 +52,8 @@ def standalone(program: str, folder: Path) -> Iterator[Standalone]:
 
 
 def _answers(uri: str) -> bool:
+    from pymilvus import MilvusClient, MilvusException  # half a second, for those who need it
+
     try:
         client = MilvusClient(uri=uri, timeout=2.0)
         try:
