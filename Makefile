@@ -14,7 +14,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test check lint format types contracts traceability secrets audit requirements \
-	unit system contract integration deployment test-containers test-bge test-milvus-server bench-mem0 lock up down logs ps migrate clean
+	unit system contract integration deployment test-containers test-bge test-milvus-server test-rabbitmq bench-mem0 lock up down logs ps migrate clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' Makefile
@@ -74,7 +74,7 @@ unit: setup  ## Unit tests alone (seconds)
 	@$(BIN)/python -m pytest tests/unit -n 2 --dist worksteal
 
 system: setup  ## The tests on real servers, all in one run
-	@$(PYTEST) tests/integration tests/contract tests/deploy
+	@$(PYTEST) --durations=10 --durations-min=10 tests/integration tests/contract tests/deploy
 
 contract: setup
 	@$(PYTEST) tests/contract
@@ -110,6 +110,10 @@ test-milvus-server: export BIEM_TEST_MILVUS_SERVER = $(CURDIR)/.venv-milvus/bin/
 test-milvus-server: setup  ## The index and memories on an old Milvus standalone server (2.3: vectors only), in a venv of its own (300 MB)
 	@test -x .venv-milvus/bin/milvus-server || { $(PYTHON) -m venv .venv-milvus && .venv-milvus/bin/python -m pip install --quiet milvus==2.3.5; }
 	@$(BIN)/python -m pytest -rs tests/milvus_server tests/contract/test_vector_index.py tests/integration/test_memory.py
+
+test-rabbitmq: setup  ## Worker and beat on the RabbitMQ that BIEM_TEST_AMQP_URL names
+	@test -n "$(BIEM_TEST_AMQP_URL)" || { echo "set BIEM_TEST_AMQP_URL, such as amqp://guest:guest@127.0.0.1:5672//"; exit 1; }
+	@BIEM_TEST_AMQP_URL="$(BIEM_TEST_AMQP_URL)" $(BIN)/python -m pytest tests/rabbitmq
 
 LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate
 

@@ -34,6 +34,9 @@ class BareMilvus:
         self._top_k = top_k
         self._client = MilvusClient(uri=where.milvus_uri, token=where.milvus_token, dedicated=True)
         self._client.load_collection(self._collection)
+        fields = self._client.describe_collection(self._collection)["fields"]
+        self.lexical = any(field["name"] == "sparse" for field in fields)
+        """Whether the server searches by words, too: from 2.5 on."""
 
     def prepare(self, question: str) -> Prepared:
         """Embed and tokenise."""
@@ -53,19 +56,23 @@ class BareMilvus:
 
     def two_searches(self, question: Prepared) -> set[str]:
         """A dense search, then a BM25 search."""
-        found: set[str] = set()
-        for field, data in (("dense", question.vector), ("sparse", question.lexemes)):
-            hits = self._client.search(
-                self._collection,
-                [data],
-                anns_field=field,
-                filter=self._where,
-                limit=self._top_k,
-                search_params={},
-                consistency_level="Bounded",
-            )
-            found |= {str(hit["id"]) for hit in hits[0]}
-        return found
+        return self.dense(question) | self._search("sparse", question.lexemes)
+
+    def dense(self, question: Prepared) -> set[str]:
+        """A search by meaning alone."""
+        return self._search("dense", question.vector)
+
+    def _search(self, field: str, data: Vector | str) -> set[str]:
+        hits = self._client.search(
+            self._collection,
+            [data],
+            anns_field=field,
+            filter=self._where,
+            limit=self._top_k,
+            search_params={},
+            consistency_level="Bounded",
+        )
+        return {str(hit["id"]) for hit in hits[0]}
 
     def close(self) -> None:
         """Release the connection."""

@@ -29,8 +29,14 @@ SCOPES = (
 SERVERS = ("postgres", "valkey", "milvus")
 VICTIMS = ("client", "worker", "worker process", "beat", *SERVERS, "owner")
 """`worker` is all of its processes, `worker process` one child; the owner is the process that runs the servers."""
-_LONGEST_FREEZE_S = 4.0
+MIXES = ("each", "together", "long")
+"""Every victim for itself; several at the same instant, the first time all of them; or frozen until calls give up."""
+LONGEST_FREEZE_S = 4.0
 """Longer than the lease of a job, so that a worker sleeps through it."""
+_GIVEN_UP_S = (11.0, 15.0)
+"""Longer than a call of ours waits for a server that hangs."""
+_MOMENTS = 5
+"""How often several are struck together."""
 LEASE_S = 2.0
 
 
@@ -43,16 +49,34 @@ class Fault:
     freeze_s: float
 
 
-def schedule(seed: int, seconds: float) -> list[Fault]:
-    """Every victim is killed once and frozen once, in an order and at moments that the seed decides."""
+def schedule(seed: int, seconds: float, mix: str = "each") -> list[Fault]:
+    """Every victim is killed once and frozen once, in an order and at moments that the seed decides.
+
+    With the mix *long* each freeze outlasts the calls that wait for it; with *together* some are killed and some frozen
+    at the same instants, and at the first of them everything is killed: a power cut.
+    """
     chance = random.Random(seed)
+    if mix == "together":
+        return _together(chance, seconds)
+    shortest_s, longest_s = _GIVEN_UP_S if mix == "long" else (0.5, LONGEST_FREEZE_S)
     plans = [(victim, frozen) for victim in VICTIMS for frozen in (False, True)]
     chance.shuffle(plans)
     slot = seconds / len(plans)
     return [
-        Fault((number + chance.random()) * slot, victim, chance.uniform(0.5, _LONGEST_FREEZE_S) if frozen else 0.0)
+        Fault((number + chance.random()) * slot, victim, chance.uniform(shortest_s, longest_s) if frozen else 0.0)
         for number, (victim, frozen) in enumerate(plans)
     ]
+
+
+def _together(chance: random.Random, seconds: float) -> list[Fault]:
+    faults = [Fault(0.0, victim, 0.0) for victim in VICTIMS]
+    for moment in range(1, _MOMENTS):
+        struck = chance.sample(VICTIMS, chance.randint(3, len(VICTIMS)))
+        at_s = moment * seconds / _MOMENTS
+        faults += [
+            Fault(at_s, victim, chance.choice((0.0, chance.uniform(0.5, LONGEST_FREEZE_S)))) for victim in struck
+        ]
+    return faults
 
 
 class Cast:
@@ -97,7 +121,9 @@ class Cast:
     def _client(self, number: int) -> list[str]:
         life, scope = self._lives[number], SCOPES[number]
         self._lives[number] = life + 1
-        words = (self._home, scope.tenant, scope.user, scope.project, self.notes(number), self._seed, number, life)
+        shared = [self.notes(other) for other, theirs in enumerate(SCOPES) if theirs == scope]
+        who = (self._home, scope.tenant, scope.user, scope.project)
+        words = (*who, self.notes(number), self._seed, number, life, *shared)
         return ["-m", "benchmarks._chaos_client", *map(str, words)]
 
     def strike(self, fault: Fault, now: float) -> None:

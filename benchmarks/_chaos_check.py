@@ -17,6 +17,8 @@ from biem.bootstrap import Servers
 from biem.domain.scope import Scope
 
 _PAGE = 16_000
+OUTAGES = ("StoreUnavailable", "EmbedderUnavailable", "NotFound")
+"""Errors that callers may meet here; NotFound, for another process erases what this one wants."""
 
 
 @dataclass(slots=True)
@@ -46,15 +48,26 @@ class Verdict:
 
 
 def stories(events: Mapping[Scope, Sequence[Sequence[Any]]], verdict: Verdict) -> dict[str, Story]:
-    """The story of each token; what a client saw with its own eyes goes into the verdict."""
+    """The story of each token; what a client saw with its own eyes goes into the verdict.
+
+    Several clients may tell of one token, in any order: an erasure is the end of its story, whoever noted it.
+    """
     told: dict[str, Story] = {}
+    doomed: dict[str, str] = {}
+    missing: Counter[str] = Counter()
+    erasures: Counter[str] = Counter()
     for scope, lines in events.items():
         for kind, *rest in lines:
             if kind == "try":
                 told[rest[0]] = Story(scope, rest[1])
             elif kind == "kept":
                 told[rest[0]].memory_id, told[rest[0]].fate = rest[1], "kept"
-            elif kind in ("erasing", "erased", "archiving"):
+            elif kind in ("erasing", "erased"):
+                erasures[rest[0]] += kind == "erasing"
+                doomed[rest[0]] = "erased" if "erased" in (kind, doomed.get(rest[0])) else kind
+            elif kind == "missing":
+                missing[rest[0]] += 1
+            elif kind == "archiving":
                 told[rest[0]].fate = kind
             elif kind == "restored":
                 told[rest[0]].fate = "kept"
@@ -62,6 +75,14 @@ def stories(events: Mapping[Scope, Sequence[Sequence[Any]]], verdict: Verdict) -
                 getattr(verdict, kind).update(TOKEN.findall(rest[0]) or [rest[0]])
             elif kind == "broken":
                 verdict.broken.append(rest[0])
+            elif kind == "refused" and rest[0] not in OUTAGES:
+                verdict.broken.append(": ".join(rest))
+    for token, fate in doomed.items():
+        told[token].fate = fate
+    for token, count in missing.items():
+        if count == erasures[token]:  # nobody who tried to erase it found it
+            verdict.lost.add(token)
+            verdict.traces.append(f"{token} was not there when it was to be erased")
     verdict.acked = sum(bool(story.memory_id) for story in told.values())
     verdict.erased = sum(story.fate == "erased" for story in told.values())
     return told

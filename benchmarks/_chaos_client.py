@@ -1,6 +1,6 @@
 """One client of `benchmarks.chaos`: remembers, recalls, erases, forgets and restores until it is killed.
 
-    python -m benchmarks._chaos_client HOME TENANT USER PROJECT NOTES SEED NUMBER LIFE
+    python -m benchmarks._chaos_client HOME TENANT USER PROJECT NOTES SEED NUMBER LIFE [NOTES_OF_THE_SCOPE ...]
 
 What is tried is noted before, what was acknowledged after, a JSON array a line; a line in the operating system's hands
 outlives the process. A call that ended with `StoreUnavailable` is repeated with the same `ref`, as a caller should.
@@ -13,8 +13,7 @@ import signal
 import sys
 import threading
 import traceback
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -109,7 +108,10 @@ class Client:
         chance: random.Random,
         name: Callable[[int], str],
         told: threading.Event,
+        others: Sequence[Path] = (),
     ) -> None:
+        """`others`: what all clients of this scope noted, also in earlier lives."""
+        self._others = others
         self._memory = memory
         self._notes = notes
         self._chance = chance
@@ -186,20 +188,33 @@ class Client:
                 self._notes.write("resurrected", hit.node.text)
 
     def _erase(self) -> None:
-        if (known := self._any()) is None:
+        known = self._of_anybody() if self._others and self._chance.random() < 0.4 else self._any()
+        if known is None:
             return
         word, memory_id = known
-        del self._kept[word]
+        self._kept.pop(word, None)
         self._notes.write("erasing", word)
+        tries = 0
 
         def gone() -> bool:
-            with suppress(biem.NotFound):  # the try before was not in vain
+            nonlocal tries
+            tries += 1
+            try:
                 self._memory.erase(memory_id)
+            except biem.NotFound:
+                if tries == 1:  # else the try before was not in vain
+                    self._notes.write("missing", word)
             return True
 
         if self._surely(gone):
             self._notes.write("erased", word)
             self._erased.append(word)
+
+    def _of_anybody(self) -> tuple[str, str] | None:
+        """One of the newest memories of this scope, by whomever; it may have been erased already."""
+        lines = [line for path in self._others for line in Notes.read(path)]
+        kept = [(word, memory_id) for kind, word, *rest in lines if kind == "kept" for memory_id in rest][-50:]
+        return self._chance.choice(kept) if kept else None
 
     def _archive(self) -> None:
         if (known := self._any()) is None:
@@ -215,14 +230,17 @@ class Client:
         self._memory.feedback(useful=[hit.node.id for hit in hits if hit.node.scope == self._memory.bound_to])
 
 
-def main(home: str, tenant: str, user: str, project: str, notes: str, seed: str, number: str, life: str) -> None:
+def main(
+    home: str, tenant: str, user: str, project: str, notes: str, seed: str, number: str, life: str, *shared: str
+) -> None:
     """Live until SIGTERM."""
     told = threading.Event()
     signal.signal(signal.SIGTERM, lambda *_: told.set())
     chance = random.Random(f"{seed}/{number}/{life}")
     with biem.connect(load_settings(), home=home, scope=biem.Scope(tenant, user, project)) as memory:
         name = lambda count: token(int(seed), int(number), int(life), count)  # noqa: E731
-        Client(memory, Notes(Path(notes)), chance, name, told).live()
+        others = [Path(path) for path in shared]
+        Client(memory, Notes(Path(notes)), chance, name, told, others).live()
 
 
 if __name__ == "__main__":

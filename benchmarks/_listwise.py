@@ -38,7 +38,7 @@ class FitPolicy:
     """Pulls towards the weights of the softmax while recall is raised."""
     softness: float = 0.4
     """Standardised score: a lead of several times as much counts as a sure place among the first."""
-    depths: tuple[tuple[int, float], ...] = ((5, 0.25), (10, 0.5), (20, 0.25))
+    depths: tuple[tuple[int, float], ...] = ((1, 0.1), (5, 0.25), (10, 0.45), (20, 0.2))
     """How much recall counts at each depth."""
     lead: float = 5.5
     """Log-odds by which the best of a pool leads the fiftieth in the end. Which order wins does not depend on it, but

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +17,7 @@ from benchmarks._pools import Case, Recorder
 from benchmarks._systems import conditions, item_of, settle, spoken
 from benchmarks.metrics import DEPTH, Score, mean, percentiles, score
 from biem.adapters.clock import SystemClock
-from biem.adapters.migrations import migrate
 from biem.bootstrap import Servers, servers
-from biem.bootstrap.assembly import assemble
 from biem.config import Settings, load_settings
 from biem.domain.rank_policy import RankPolicy
 from biem.domain.scope import Scope
@@ -108,7 +107,7 @@ def _record(
     *,
     variants: bool,
 ) -> tuple[list[Case], dict[str, Any]]:
-    migrate(where.postgres_dsn)
+    import_module("biem.adapters.migrations").migrate(where.postgres_dsn)
     parts = _assembled(settings, where, embedder, stack)
     position = _load(name, conversations, parts)
     recorder = Recorder(parts.recaller.order)
@@ -141,7 +140,8 @@ def _record(
 
 def _assembled(settings: Settings, where: Servers, embedder: Embedder, stack: ExitStack) -> Parts:
     """One object graph, without threads of its own; closed with `stack`."""
-    parts = assemble(
+    assemble = import_module("biem.bootstrap.assembly").assemble  # clients of servers: not for those who only reckon
+    parts: Parts = assemble(
         settings.model_copy(update={"queue": "none"}), where, embedder, SystemClock(), ExitStack(), serve=False
     )
     stack.callback(Memory(parts, Scope()).close)

@@ -12,6 +12,7 @@ import biem
 from benchmarks import _report
 from benchmarks._data import Conversation, Question, data_name, read_conversations
 from benchmarks._embedders import PassageCache, choose_embedder
+from benchmarks._options import on_conversations
 from benchmarks._systems import conditions, item_of, settle
 from benchmarks.metrics import new_gold, recall_at
 from biem.config import load_settings
@@ -22,12 +23,7 @@ _BATCH = 500
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """What every benchmark of this kind is told."""
-    parser.add_argument("--data", nargs="+", type=Path, required=True, metavar="FILE", help="conversations")
-    parser.add_argument("--json", type=Path, metavar="OUT", help="write the rows there, too")
-    parser.add_argument("--limit-conversations", type=int, metavar="N", help="only the first N of each file")
-    parser.add_argument("--limit-questions", type=int, metavar="N", help="only the first N of each conversation")
-    parser.add_argument("--embedder", default="e5", help="synthetic, or a provider as in the settings (default: e5)")
-    parser.add_argument("--cache", type=Path, metavar="DIR", help="keep the vectors of passages there for the next run")
+    on_conversations(parser)
     parser.add_argument("--home", type=Path, metavar="DIR", help="keep the memory there and load what it does not have")
 
 

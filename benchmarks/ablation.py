@@ -12,12 +12,12 @@ import argparse
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from benchmarks import _report
 from benchmarks._data import data_name
 from benchmarks._live import VARIANTS, Recording, recording
+from benchmarks._options import on_conversations
 from benchmarks.fit_ranking import vector
 from biem.config import load_settings
 from biem.domain.rank_policy import RankPolicy
@@ -102,14 +102,7 @@ def _show(rows: Sequence[Mapping[str, Any]], steps: Sequence[Mapping[str, Any]])
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser("python -m benchmarks.ablation", description=__doc__)
-    parser.add_argument(
-        "--data", nargs="+", type=Path, required=True, metavar="FILE", help="conversations, .jsonl[.gz]"
-    )
-    parser.add_argument("--json", type=Path, metavar="OUT", help="write the rows there, too")
-    parser.add_argument("--cache", type=Path, metavar="DIR", help="keep vectors and pools there for the next run")
-    parser.add_argument("--limit-conversations", type=int, metavar="N", help="only the first N of each file")
-    parser.add_argument("--limit-questions", type=int, metavar="N", help="only the first N of each conversation")
-    parser.add_argument("--embedder", default="e5", help="synthetic, or a provider as in the settings (default: e5)")
+    on_conversations(parser, kept="vectors and pools")
     return parser.parse_args(arguments)
 
 

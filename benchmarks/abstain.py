@@ -3,24 +3,35 @@
 Every question is asked twice: of the memory of its own conversation, and of that of another conversation of the same
 file (each in turn). `injected`: share of the strangers' questions for which something would be put into the prompt.
 `r10_lost`: what evidence R@10 falls on the right memory because it keeps silent there, too. The threshold is that of
-`BIEM_CONTEXT__MIN_CONFIDENCE`; further rows show what others would do. With `--gate NAME` the exit code is 1 when a
-file with NAME in its name injects more than 5 % or loses more than a point.
+`BIEM_CONTEXT__MIN_CONFIDENCE`; further rows show what others would do. `reachable`: what would be injected with the
+threshold that suits this very file best, the highest that loses at most a point: below that, the grounds of confidence
+cannot tell the two apart. With `--gate NAME` the exit code is 1 when a file with NAME in its name injects more than
+5 % or loses more than a point.
+
+With `--small N`, N questions of each file are asked of small memories, too: the question's evidence and up to eight
+other turns of its conversation, asked by its own and by a stranger's question.
 """
 
 import argparse
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from random import Random
 
 import biem
 from benchmarks import _report
-from benchmarks._data import data_name
+from benchmarks._data import Question, data_name
 from benchmarks._memories import Told, arguments, columns, load, mean, opened, recall_10
+from benchmarks._systems import item_of, settle
 from biem.config import load_settings
 from biem.errors import BiemError
 
 _MOST_INJECTED = 0.05
 _MOST_LOST = 0.01
+_FEW = (0, 1, 3, 8)
+"""Turns of a small memory beside the evidence."""
+_EVIDENCE = 3
+_NAME_CHARS = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,14 +51,22 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments(parser)
     parser.add_argument("--gate", metavar="NAME", help="fail when files with this in their names miss the aim")
     parser.add_argument("--thresholds", type=_numbers, default=(0.1, 0.2, 0.3, 0.5, 0.6), help="other thresholds")
+    parser.add_argument("--questions", type=int, default=0, metavar="N", help="at most so many of each file, drawn")
+    parser.add_argument(
+        "--small", type=int, default=0, metavar="N", help="ask so many small memories of each file, too"
+    )
     options = parser.parse_args(argv)
     rows: list[dict[str, object]] = []
     threshold = load_settings().context.min_confidence
     try:
         with opened(options) as memory:
             for file in options.data:
-                given = list(replies(load(memory, file, options)))
+                told = load(memory, file, options)
+                given = list(replies(told, options.questions))
                 rows += [row(data_name(file), "biem", given, threshold)]
+                if options.small:
+                    few = list(small_replies(memory, told, options.small))
+                    rows += [row(data_name(file), "biem, small memories", few, threshold)]
                 rows += [row(data_name(file), f"biem ≥ {other:g}", given, other) for other in options.thresholds]
     except BiemError as error:
         print(f"error: {error}", file=sys.stderr)
@@ -65,20 +84,42 @@ def misses(row: Mapping[str, object]) -> bool:
     return row["system"] == "biem" and (injected > _MOST_INJECTED or lost > _MOST_LOST)
 
 
-def replies(told: Sequence[Told]) -> Iterator[Reply]:
-    """Ask every question of its own memory and of another one, all others in turn."""
-    number = 0
+def replies(told: Sequence[Told], most: int = 0) -> Iterator[Reply]:
+    """Ask every question, or `most` of them, of its own memory and of another one, all others in turn."""
+    pairs = [(place, question) for place, one in enumerate(told) for question in one.conversation.questions]
+    if 0 < most < len(pairs):
+        pairs = [pairs[number] for number in sorted(Random(7).sample(range(len(pairs)), most))]
     with _report.progress() as bar:
-        task = bar.add_task("ask", total=sum(len(one.conversation.questions) for one in told))
-        for place, one in enumerate(told):
-            for question in one.conversation.questions:
-                hits = one.memory.recall(question.text, top_k=10, **one.options(question))
-                yield _reply(one, hits, recall_10(hits, question), own=True)
-                if len(told) > 1:
-                    stranger = told[(place + 1 + number % (len(told) - 1)) % len(told)]
-                    number += 1
-                    yield _reply(one, stranger.memory.recall(question.text, top_k=10), 0.0, own=False)
-                bar.advance(task)
+        task = bar.add_task("ask", total=len(pairs))
+        for number, (place, question) in enumerate(pairs):
+            one = told[place]
+            hits = one.memory.recall(question.text, top_k=10, **one.options(question))
+            yield _reply(one, hits, recall_10(hits, question), own=True)
+            if len(told) > 1:
+                stranger = told[(place + 1 + number % (len(told) - 1)) % len(told)]
+                yield _reply(one, stranger.memory.recall(question.text, top_k=10), 0.0, own=False)
+            bar.advance(task)
+
+
+def small_replies(memory: biem.Memory, told: Sequence[Told], most: int) -> Iterator[Reply]:
+    """Ask small memories, each made of one question's evidence and a few turns beside it, at most so many."""
+    random = Random(9)
+    pairs = [(one, question) for one in told for question in one.conversation.questions if question.groups]
+    for one, question in random.sample(pairs, min(most, len(pairs))):
+        texts = {turn.id: turn for turn in one.conversation.turns if turn.text.strip()}
+        wanted = [min(group) for group in question.groups if min(group) in texts][:_EVIDENCE]
+        others = random.sample(sorted(texts), min(random.choice(_FEW), len(texts)))
+        few = memory.scope(tenant="small memories", user=f"{one.conversation.id} {question.id}"[:_NAME_CHARS])
+        if not wanted:
+            continue
+        if not few.stats()["memories"]:
+            kept = set(wanted) | set(others)
+            few.remember_many([item_of(turn) for turn in one.conversation.turns if turn.id in kept])
+            settle(few)
+        yield _reply(one, few.recall(question.text, top_k=10), 1.0, own=True)
+        if strangers := [other for other, _ in pairs if other is not one]:
+            asked: Question = random.choice(random.choice(strangers).conversation.questions)
+            yield _reply(one, few.recall(asked.text, top_k=10), 0.0, own=False)
 
 
 def _reply(asked: Told, hits: "biem.Hits", r10: float, *, own: bool) -> Reply:
@@ -96,7 +137,20 @@ def row(data: str, system: str, given: Sequence[Reply], threshold: float) -> dic
         "injected": mean([float(reply.confidence >= threshold) for reply in given if not reply.own]),
         "r10": mean([reply.r10 for reply in own]),
         "r10_lost": mean([reply.r10 * (reply.confidence < threshold) for reply in own]),
+        "reachable": reachable(given),
     }
+
+
+def reachable(given: Sequence[Reply]) -> float:
+    """The least that any threshold injects which loses at most a point of these replies."""
+    own = [reply for reply in given if reply.own]
+    strangers = [reply.confidence for reply in given if not reply.own]
+    lost = 0.0
+    for reply in sorted(own, key=lambda reply: reply.confidence):
+        lost += reply.r10 / len(own)
+        if lost > _MOST_LOST:
+            return mean([float(sure >= reply.confidence) for sure in strangers])
+    return 0.0
 
 
 def _numbers(text: str) -> tuple[float, ...]:

@@ -28,6 +28,7 @@ import biem
 from benchmarks import _report
 from benchmarks._clock import HeldClock
 from benchmarks._embedders import SyntheticEmbedder
+from benchmarks._options import positive
 from benchmarks._scale_rows import fill
 from benchmarks._synthetic import Texts
 from benchmarks._written import Meter
@@ -89,22 +90,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser("python -m benchmarks.ageing", description=__doc__)
-    parser.add_argument("--size", type=_positive, required=True, metavar="N", help="memories before the day begins")
+    parser.add_argument("--size", type=positive, required=True, metavar="N", help="memories before the day begins")
     parser.add_argument(
         "--remembered",
-        type=_positive,
+        type=positive,
         default=_REMEMBERED,
         metavar="N",
         help=f"of these, the newest that come through the public API; others by SQL (default: {_REMEMBERED:,})",
     )
     parser.add_argument("--json", type=Path, metavar="OUT", help="write the rows there, too")
     return parser.parse_args(arguments)
-
-
-def _positive(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a positive number")
-    return int(text)
 
 
 def _measure(size: int, remembered: int) -> dict[str, Any]:

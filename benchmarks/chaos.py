@@ -9,6 +9,9 @@ processes, beat, each server, and the process that runs the servers. Then everyt
     doubled      more than one row for one memory in PostgreSQL or Milvus, or twice in an answer
     leaked       in another scope, in any store or answer
     resurrected  in any store or answer although its erasure was acknowledged
+
+Two processes share a scope, and each erases what the other has just kept. What is gone without anybody's having erased
+it is lost, and an error that is no outage counts as broken.
 """
 
 import argparse
@@ -30,7 +33,7 @@ import psycopg
 
 import biem
 from benchmarks import _report
-from benchmarks._chaos_cast import LEASE_S, SCOPES, Cast, Fault, schedule
+from benchmarks._chaos_cast import LEASE_S, LONGEST_FREEZE_S, MIXES, SCOPES, Cast, Fault, schedule
 from benchmarks._chaos_check import Verdict, judge, stories
 from benchmarks._chaos_client import Notes
 from benchmarks._http_embedder import served
@@ -56,7 +59,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     bad = False
     try:
         for seed in range(options.first, options.first + options.seeds):
-            row, verdict = run(seed, options.seconds, options.embedder)
+            row, verdict = run(seed, options.seconds, options.embedder, options.mix)
             rows.append(row)
             print(" ".join(f"{name} {row[name]}" for name in _COLUMNS), file=sys.stderr, flush=True)
             bad = _complain(verdict) or bad
@@ -84,11 +87,15 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
         "--embedder", choices=("packaged", "http"), default="packaged",
         help="the packaged model, or a synthetic one behind HTTP that costs no CPU",
     )  # fmt: skip
+    parser.add_argument(
+        "--mix", choices=MIXES, default="each",
+        help="one victim after the other; several at once, at first all of them; or freezes that calls give up on",
+    )  # fmt: skip
     parser.add_argument("--json", type=Path, metavar="OUT", help="write the rows there, too")
     return parser.parse_args(arguments)
 
 
-def run(seed: int, seconds: float, embedder: str) -> tuple[dict[str, Any], Verdict]:
+def run(seed: int, seconds: float, embedder: str, mix: str = "each") -> tuple[dict[str, Any], Verdict]:
     """One seed from empty servers to the verdict."""
     began = time.monotonic()
     with ExitStack() as stack:
@@ -103,7 +110,7 @@ def run(seed: int, seconds: float, embedder: str) -> tuple[dict[str, Any], Verdi
             pass
         cast = Cast(home, folder, seed, environment)
         stack.callback(cast.close)
-        _play(cast, schedule(seed, seconds))
+        _play(cast, schedule(seed, seconds, mix))
         cast.retire_clients(30.0)
         verdict = Verdict()
         with biem.connect(settings) as memory:
@@ -117,7 +124,7 @@ def run(seed: int, seconds: float, embedder: str) -> tuple[dict[str, Any], Verdi
         counts = {name: len(getattr(verdict, name)) for name in _FAULTS}
         row = {"seed": seed, "kills": cast.kills, "freezes": cast.freezes, "acked": verdict.acked}
         took = {"seconds": round(time.monotonic() - began, 1)}
-        return {**row, "erased": verdict.erased, **counts, "embedder": embedder, **took}, verdict
+        return {**row, "erased": verdict.erased, **counts, "embedder": embedder, "mix": mix, **took}, verdict
 
 
 def _environment(folder: Path, home: Path, model: Mapping[str, str]) -> dict[str, str]:
@@ -168,12 +175,13 @@ def _play(cast: Cast, faults: Sequence[Fault]) -> None:
     waiting = sorted(faults, key=lambda fault: fault.at_s)
     while waiting:
         now = time.monotonic() - began
-        if waiting[0].at_s <= now:
+        while waiting and waiting[0].at_s <= now:
             cast.strike(waiting.pop(0), now)
         cast.thaw(now)
         cast.tend()
         time.sleep(0.02)
-    while time.monotonic() - began < faults[-1].at_s + 2.0:
+    ends_s = max(fault.at_s + max(2.0, fault.freeze_s - LONGEST_FREEZE_S) for fault in faults)
+    while time.monotonic() - began < ends_s:
         cast.thaw(time.monotonic() - began)
         cast.tend()
         time.sleep(0.02)

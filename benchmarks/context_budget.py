@@ -29,7 +29,9 @@ import biem
 from benchmarks import _report
 from benchmarks._data import Conversation, Question, Turn, data_name, read_conversations
 from benchmarks._embedders import PassageCache, choose_embedder
-from benchmarks._systems import Biem, MilvusHybrid
+from benchmarks._hybrid import MilvusHybrid
+from benchmarks._options import on_conversations
+from benchmarks._systems import Biem
 from biem.adapters.analyzers import RuleAnalyzer
 from biem.bootstrap import servers
 from biem.config import load_settings
@@ -113,12 +115,7 @@ class Judge:
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command line; biem's exit codes."""
     parser = argparse.ArgumentParser("python -m benchmarks.context_budget", description=__doc__)
-    parser.add_argument("--data", nargs="+", type=Path, required=True, metavar="FILE", help="conversations")
-    parser.add_argument("--json", type=Path, metavar="OUT", help="write the rows there, too")
-    parser.add_argument("--limit-conversations", type=int, metavar="N", help="only the first N of each file")
-    parser.add_argument("--limit-questions", type=int, metavar="N", help="only the first N of each conversation")
-    parser.add_argument("--embedder", default="e5", help="synthetic, or a provider as in the settings (default: e5)")
-    parser.add_argument("--cache", type=Path, metavar="DIR", help="keep the vectors of passages there for the next run")
+    on_conversations(parser)
     options = parser.parse_args(arguments)
     rows: list[dict[str, object]] = []
     try:

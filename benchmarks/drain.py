@@ -4,9 +4,12 @@ For each row a home of its own is filled with pending memories, then a real `cel
 started and woken once. Time runs from the first memory that is indexed to the last one, so that neither Celery's start
 nor loading a model counts. `ratio` compares with the row of one process.
 
-The remote embedder is an HTTP server on this machine that answers each call after a fixed time and costs little CPU;
-`--per-text` makes it take that time for every text of a call, as a server without batching would. What workers
-share, PostgreSQL and Milvus, runs on the same cores: a machine with fewer cores than processes shows less than many do.
+The remote embedder is an HTTP server on this machine that answers after a fixed time and costs little CPU: `remote`
+takes it for a call, however many texts that has, `remote-per-text` for each text of a call, as a model without batching
+does. The local embedder is the packaged one, in every worker process.
+
+Workers, PostgreSQL and Milvus share the cores of this machine. `cpu_ms` is what all of them compute for one memory, the
+embedder behind HTTP not counted, and `most_per_s` what the cores allow at that: no number of processes drains faster.
 """
 
 import argparse
@@ -18,8 +21,9 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -27,16 +31,18 @@ import psycopg
 
 import biem
 from benchmarks import _report
+from benchmarks._cpu import used_s
 from benchmarks._http_embedder import served
 from benchmarks._synthetic import Texts
 from biem.adapters.celery import CeleryQueue, broker_url
 from biem.adapters.embedded import stop
-from biem.bootstrap import servers
+from biem.bootstrap import Servers, servers
 from biem.config import Settings
 from biem.domain.scope import Scope
 from biem.errors import BiemError
 
-_COLUMNS = ("embedder", "workers", "n", "seconds", "per_s", "ratio")
+_COLUMNS = ("embedder", "workers", "n", "seconds", "per_s", "ratio", "cpu_ms", "most_per_s")
+_EMBEDDERS = ("remote", "remote-per-text", "local")
 _ROOT = Path(__file__).parents[1]
 _PATIENCE_S = 1_800.0
 _KEPT = ("PATH", "HOME", "PYTHONPATH", "LANG", "LC_ALL", "VIRTUAL_ENV", "LD_LIBRARY_PATH")
@@ -71,11 +77,8 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     )
     parser.add_argument("--size", type=int, default=20_000, metavar="N", help="pending memories of each row")
     parser.add_argument("--workers", type=int, nargs="+", default=[1, 4], metavar="N", help="processes of each row")
-    parser.add_argument(
-        "--embedder", nargs="+", choices=("remote", "local"), default=["remote", "local"], help="which embedders"
-    )
+    parser.add_argument("--embedder", nargs="+", choices=_EMBEDDERS, default=list(_EMBEDDERS), help="which embedders")
     parser.add_argument("--latency-ms", type=float, default=20.0, metavar="MS", help="how long the remote one takes")
-    parser.add_argument("--per-text", action="store_true", help="it takes that long for each text of a call")
     parser.add_argument("--json", type=Path, metavar="OUT", help="write the rows there, too")
     return parser.parse_args(arguments)
 
@@ -93,26 +96,31 @@ def _row(embedder: str, workers: int, options: argparse.Namespace) -> dict[str, 
         home = folder / "home"
         stack.callback(stop, home)
         model: dict[str, str] = {}
-        if embedder == "remote":
-            url = stack.enter_context(served(latency_s=options.latency_ms / 1e3, per_text=options.per_text))
+        if embedder != "local":
+            per_text = embedder == "remote-per-text"
+            url = stack.enter_context(served(latency_s=options.latency_ms / 1e3, per_text=per_text))
             model = {"provider": "openai", "model": "synthetic", "url": url}
         where = stack.enter_context(servers(Settings(home=home)))
         settings = Settings(home=home, queue="none", close_timeout_s=0.0, embedder=model)
         with biem.connect(settings, scope=Scope("benchmark", "drain")) as memory:
             memory.remember_many(Texts(seed=5).items(options.size))
-        with _worker(folder, home, workers, model):
-            seconds = _drained(where.postgres_dsn, broker_url(where.redis_url), options.size)
+        with _worker(folder, home, workers, model) as process:
+            drained = _drained(where, options.size, lambda: used_s(home=home, group=process.pid))
+    seconds = drained.seconds
+    cpu_ms = None if drained.cpu_s is None else drained.cpu_s / drained.rows * 1e3
     return {
         "embedder": embedder,
         "workers": workers,
         "n": options.size,
         "seconds": round(seconds, 2),
-        "per_s": round(options.size / seconds, 1),
+        "per_s": round(drained.rows / seconds, 1),
+        "cpu_ms": None if cpu_ms is None else round(cpu_ms, 2),
+        "most_per_s": None if not cpu_ms else round((os.cpu_count() or 1) * 1e3 / cpu_ms, 1),
     }
 
 
 @contextmanager
-def _worker(folder: Path, home: Path, workers: int, model: Mapping[str, str]) -> Iterator[None]:
+def _worker(folder: Path, home: Path, workers: int, model: Mapping[str, str]) -> Iterator["subprocess.Popen[bytes]"]:
     """A real Celery worker for encoding, with so many processes."""
     environment = {name: os.environ[name] for name in _KEPT if name in os.environ}
     environment |= {"BIEM_HOME": str(home), "TMPDIR": str(folder)}
@@ -124,29 +132,42 @@ def _worker(folder: Path, home: Path, workers: int, model: Mapping[str, str]) ->
             cwd=_ROOT, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
         )  # fmt: skip
     try:
-        yield
+        yield process
     finally:
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
         process.wait()
 
 
-def _drained(dsn: str, broker: str, size: int) -> float:
-    """Wake the worker once; the seconds from the first memory that was indexed until none is pending."""
-    queue = CeleryQueue(broker)
+@dataclass(frozen=True, slots=True)
+class _Drained:
+    """What was measured from the first memory that was seen to be indexed to the last, or to the end of all at once."""
+
+    rows: int
+    seconds: float
+    cpu_s: float | None
+
+
+def _drained(where: Servers, size: int, cpu_s: Callable[[], float | None]) -> _Drained:
+    """Wake the worker once, and wait until nothing is pending."""
+    queue = CeleryQueue(broker_url(where.redis_url))
     queue.start(lambda: 0)
     queue.wake()
     queue.stop(5.0)
-    first: float | None = None
+    woken = time.monotonic()
+    began: tuple[int, float, float | None] | None = None
     deadline = time.monotonic() + _PATIENCE_S
-    with psycopg.connect(dsn, autocommit=True) as admin:
+    with psycopg.connect(where.postgres_dsn, autocommit=True) as admin:
         while time.monotonic() < deadline:
             row = admin.execute("SELECT count(*) FROM outbox WHERE dead_at IS NULL").fetchone()
             left = int(row[0]) if row else 0
-            if first is None and left < size:
-                first = time.monotonic()
-            if first is not None and left == 0:
-                return time.monotonic() - first
+            if began is None and left < size:
+                began = (left, time.monotonic(), cpu_s()) if left else (size, woken, None)
+            if began is not None and left == 0:
+                rows, since, before = began
+                after = cpu_s()
+                used = None if after is None or before is None else after - before
+                return _Drained(rows, time.monotonic() - since, used)
             time.sleep(0.05)
     raise BiemError(f"the workers did not finish within {_PATIENCE_S:.0f} s")
 

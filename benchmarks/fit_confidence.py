@@ -6,7 +6,8 @@ cross-validated: a conversation's own questions never decide its figures.
 
 Files named by `--people` (part of their names) are dialogues of people who name each other: there a stranger's question
 can be told apart, so these files decide. In the others ("what is my uncle's name?") a wrong memory may look right; an
-answer withheld there weighs more than one injected.
+answer withheld there weighs far more than one injected. Small memories of each file (see `benchmarks.abstain`) take
+part, so that a young memory speaks; a question whose evidence was not found has no say.
 """
 
 import argparse
@@ -28,8 +29,11 @@ Matrix = NDArray[np.float64]
 _FOLDS = 5
 _STEPS = 40
 _PENALTY = 1e-2
-_PEOPLE, _OWN, _STRANGER = 6.0, 1.0, 0.2
+_PEOPLE, _OWN, _STRANGER = 16.0, 10.0, 0.2
 """Weight of a file of people, and of the two kinds of questions of any other file."""
+_SMALL_OWN, _SMALL_STRANGER = 1.5, 0.3
+"""The same for small memories of any file."""
+_SMALL = ", small"
 _ORBIT_PEOPLE = 5.0
 
 
@@ -54,15 +58,21 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments(parser)
     parser.add_argument("--people", default="locomo", metavar="NAME", help="part of the names of files of people")
     parser.add_argument("--pairs", type=int, default=600, metavar="N", help="pairs of questions of each file, at most")
+    parser.add_argument("--questions", type=int, default=0, metavar="N", help="at most so many of each file, drawn")
+    parser.add_argument("--small", type=int, default=60, metavar="N", help="small memories of each file")
     options = parser.parse_args(argv)
     silence: list[Case] = []
     nearby: list[Case] = []
     try:
         with opened(options, orbit=OrbitPolicy(min_confidence=0.0, least_talk=0.0)) as memory:
             for file in options.data:
-                told, people = load(memory, file, options), options.people in file.name
-                silence += _silence(data_name(file), list(abstain.replies(told)), people)
-                nearby += _nearby(data_name(file), orbit.ask(memory, orbit.pairs(told, options.pairs)), people)
+                told, people, name = load(memory, file, options), options.people in file.name, data_name(file)
+                costs = (_PEOPLE, _PEOPLE) if people else (_OWN, _STRANGER)
+                silence += _silence(name, list(abstain.replies(told, options.questions)), *costs)
+                few = list(abstain.small_replies(memory, told, options.small))
+                silence += _silence(name + _SMALL, few, _SMALL_OWN, _SMALL_STRANGER)
+                if options.pairs and (pairs := orbit.pairs(told, options.pairs)):
+                    nearby += _nearby(name, orbit.ask(memory, pairs), people)
     except BiemError as error:
         print(f"error: {error}", file=sys.stderr)
         return error.exit_code
@@ -74,15 +84,17 @@ def main(argv: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _silence(data: str, replies: Sequence[abstain.Reply], people: bool) -> list[Case]:
-    sizes = {own: max(1, sum(reply.own is own for reply in replies)) for own in (True, False)}
+def _silence(data: str, replies: Sequence[abstain.Reply], own: float, stranger: float) -> list[Case]:
+    """`own` and `stranger`: the weight of all questions of that kind."""
+    weights = {True: own, False: stranger}
+    sizes = {kind: max(1, sum(reply.own is kind for reply in replies)) for kind in weights}
     return [
         Case(
             data,
             reply.conversation,
             reply.grounds,
             reply.own,
-            (_PEOPLE if people else _OWN if reply.own else _STRANGER) / sizes[reply.own],
+            weights[reply.own] / sizes[reply.own] * (reply.r10 > 0 or not reply.own),
             "own" if reply.own else "stranger",
             reply.r10,
         )
@@ -114,8 +126,9 @@ def _tell(what: str, cases: Sequence[Case], names: Sequence[str]) -> list[dict[s
     table = np.array([[case.grounds[name] for name in grounds] for case in cases])
     wanted = np.array([float(case.wanted) for case in cases])
     weight = np.array([case.weight for case in cases])
-    places = {key: n for n, key in enumerate(sorted({(case.data, case.conversation) for case in cases}))}
-    fold = np.array([places[case.data, case.conversation] % _FOLDS for case in cases])
+    keys = [(case.data.removesuffix(_SMALL), case.conversation) for case in cases]
+    places = {key: number for number, key in enumerate(sorted(set(keys)))}
+    fold = np.array([places[key] % _FOLDS for key in keys])
     chance = np.zeros(len(cases))
     for number in range(_FOLDS):
         held, rest = fold == number, fold != number

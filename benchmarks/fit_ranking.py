@@ -15,7 +15,6 @@ import math
 import sys
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import fields, replace
-from pathlib import Path
 
 import numpy as np
 
@@ -23,6 +22,7 @@ from benchmarks import _report
 from benchmarks._data import data_name
 from benchmarks._listwise import FitPolicy, fit
 from benchmarks._live import recording
+from benchmarks._options import on_conversations, positive
 from benchmarks._pools import Case
 from benchmarks.metrics import Score, mean
 from biem.config import load_settings
@@ -147,24 +147,11 @@ def _measure(
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser("python -m benchmarks.fit_ranking", description=__doc__)
-    parser.add_argument(
-        "--data", nargs="+", type=Path, required=True, metavar="FILE", help="conversations, .jsonl[.gz]"
-    )
-    parser.add_argument("--json", type=Path, metavar="OUT", help="write the rows and weights there, too")
-    parser.add_argument("--cache", type=Path, metavar="DIR", help="keep vectors and pools there for the next run")
-    parser.add_argument("--folds", type=_positive, default=5, metavar="N", help="of the cross-validation")
+    on_conversations(parser, kept="vectors and pools")
+    parser.add_argument("--folds", type=positive, default=5, metavar="N", help="of the cross-validation")
     parser.add_argument("--l2", type=float, default=_FIT.l2, help="how strongly weights are pulled towards 0")
     parser.add_argument("--hold", type=float, default=_FIT.hold, help="and towards those of the softmax")
-    parser.add_argument("--limit-conversations", type=_positive, metavar="N", help="only the first N of each file")
-    parser.add_argument("--limit-questions", type=_positive, metavar="N", help="only the first N of each conversation")
-    parser.add_argument("--embedder", default="e5", help="synthetic, or a provider as in the settings (default: e5)")
     return parser.parse_args(arguments)
-
-
-def _positive(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a positive number")
-    return int(text)
 
 
 if __name__ == "__main__":

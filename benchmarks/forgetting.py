@@ -19,6 +19,7 @@ from benchmarks import _report
 from benchmarks._clock import HeldClock
 from benchmarks._data import Conversation, data_name, read_conversations
 from benchmarks._embedders import PassageCache, choose_embedder
+from benchmarks._options import on_conversations, positive
 from benchmarks._synthetic import Texts
 from benchmarks._systems import Biem
 from benchmarks.metrics import Score, mean, score
@@ -56,24 +57,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser("python -m benchmarks.forgetting", description=__doc__)
-    parser.add_argument(
-        "--data", nargs="+", type=Path, required=True, metavar="FILE", help="conversations, .jsonl[.gz]"
-    )
-    parser.add_argument("--json", type=Path, metavar="OUT", help="write the rows there, too")
-    parser.add_argument("--weeks", type=_positive, default=12, metavar="N", help="simulated weeks (default: 12)")
-    parser.add_argument("--ask-every", type=_positive, default=4, metavar="N", help="weeks between questions")
+    on_conversations(parser)
+    parser.add_argument("--weeks", type=positive, default=12, metavar="N", help="simulated weeks (default: 12)")
+    parser.add_argument("--ask-every", type=positive, default=4, metavar="N", help="weeks between questions")
     parser.add_argument("--noise", type=float, default=0.5, metavar="X", help="memories of noise a turn and week")
-    parser.add_argument("--limit-conversations", type=_positive, metavar="N", help="only the first N of each file")
-    parser.add_argument("--limit-questions", type=_positive, metavar="N", help="only the first N of each conversation")
-    parser.add_argument("--embedder", default="e5", help="synthetic, or a provider as in the settings (default: e5)")
-    parser.add_argument("--cache", type=Path, metavar="DIR", help="keep the vectors of passages there for the next run")
     return parser.parse_args(arguments)
-
-
-def _positive(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a positive number")
-    return int(text)
 
 
 def _measure(file: Path, options: argparse.Namespace) -> Iterator[dict[str, object]]:

@@ -23,6 +23,7 @@ import biem
 from benchmarks import _report
 from benchmarks._bare import BareMilvus, BarePostgres
 from benchmarks._embedders import SyntheticEmbedder
+from benchmarks._options import positive
 from benchmarks._synthetic import Texts
 from benchmarks.metrics import percentiles
 from biem.bootstrap import servers
@@ -45,6 +46,7 @@ _WHAT = {
     "postgres-3-statements": "bare transaction of three small statements",
     "recall": "recall(top_k=10), embedding costs nothing",
     "milvus-hybrid": "bare hybrid_search: same collection, vector, words, scope, top-k",
+    "milvus-dense": "bare dense search, all that a Milvus before 2.5 has: same collection, vector, scope, top-k",
     "milvus-two-searches": "bare dense search, then bare BM25 search",
 }
 
@@ -124,18 +126,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser("python -m benchmarks.latency", description=__doc__)
-    parser.add_argument("--size", type=_positive, required=True, metavar="N", help="memories before measuring starts")
+    parser.add_argument("--size", type=positive, required=True, metavar="N", help="memories before measuring starts")
     parser.add_argument("--json", type=Path, metavar="OUT", help="write the rows there, too")
-    parser.add_argument("--queries", type=_positive, default=200, metavar="N", help="searches of each kind")
-    parser.add_argument("--acks", type=_positive, default=500, metavar="N", help="single writes")
+    parser.add_argument("--queries", type=positive, default=200, metavar="N", help="searches of each kind")
+    parser.add_argument("--acks", type=positive, default=500, metavar="N", help="single writes")
     parser.add_argument("--fsync-baseline", action="store_true", help="a bare PostgreSQL transaction beside each ack")
     return parser.parse_args(arguments)
-
-
-def _positive(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a positive number")
-    return int(text)
 
 
 def _measure(options: argparse.Namespace, samples: Samples, overlap: list[float]) -> None:
@@ -157,7 +153,7 @@ def _measure(options: argparse.Namespace, samples: Samples, overlap: list[float]
         bare = stack.enter_context(closing(BareMilvus(where, memory.collection, scopes[0].bound_to, embedder, _TOP_K)))
         postgres = stack.enter_context(closing(BarePostgres(where))) if options.fsync_baseline else None
         scopes[0].recall("warm up 热身", top_k=_TOP_K)
-        bare.hybrid(bare.prepare("warm up 热身"))
+        (bare.hybrid if bare.lexical else bare.dense)(bare.prepare("warm up 热身"))
         memory.telemetry.attach(samples.on_span)
         texts = Texts(seed=2)
         for _ in range(options.acks):
@@ -249,20 +245,26 @@ def _searches(scope: biem.Memory, question: str, bare: BareMilvus, samples: Samp
     found: dict[str, set[str]] = {}
     kinds: list[tuple[str, Callable[[], set[str]]]] = [
         ("recall", lambda: {hit.node.id for hit in scope.recall(question, top_k=_TOP_K)}),
-        ("milvus-hybrid", lambda: bare.hybrid(prepared)),
-        ("milvus-two-searches", lambda: bare.two_searches(prepared)),
     ]
+    if bare.lexical:
+        kinds += [
+            ("milvus-hybrid", lambda: bare.hybrid(prepared)),
+            ("milvus-two-searches", lambda: bare.two_searches(prepared)),
+        ]
+    else:
+        kinds.append(("milvus-dense", lambda: bare.dense(prepared)))
     first = number % len(kinds)
     for name, search in (*kinds[first:], *kinds[:first]):
         with samples.timed(name):
             found[name] = search()
-    return len(found["recall"] & found["milvus-hybrid"]) / max(1, len(found["milvus-hybrid"]))
+    least = found["milvus-hybrid" if bare.lexical else "milvus-dense"]
+    return len(found["recall"] & least) / max(1, len(least))
 
 
 def _ratios(rows: dict[str, dict[str, object]]) -> dict[str, float]:
     """The numbers that hold on other machines, too."""
     ratios: dict[str, float] = {}
-    for one, other in (("recall", "milvus-hybrid"), ("ack", "postgres-3-statements")):
+    for one, other in (("recall", "milvus-hybrid"), ("recall", "milvus-dense"), ("ack", "postgres-3-statements")):
         for rank in ("p50", "p95", "p99"):
             value, base = (rows.get(name, {}).get(f"{rank}_ms") for name in (one, other))
             if isinstance(value, float) and isinstance(base, float) and base > 0:

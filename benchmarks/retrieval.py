@@ -26,8 +26,10 @@ from benchmarks import _report
 from benchmarks._baselines import Bm25, Dense, System
 from benchmarks._data import Conversation, Question, data_name, read_conversations
 from benchmarks._embedders import PassageCache, choose_embedder
+from benchmarks._hybrid import MilvusHybrid
 from benchmarks._mem0 import Mem0
-from benchmarks._systems import Biem, MilvusHybrid
+from benchmarks._options import on_conversations
+from benchmarks._systems import Biem
 from benchmarks.metrics import Score, mean, percentiles, score
 from biem.bootstrap import servers
 from biem.config import load_settings
@@ -119,10 +121,7 @@ def _finished(options: argparse.Namespace, line: str) -> list[dict[str, object]]
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser("python -m benchmarks.retrieval", description=__doc__)
-    parser.add_argument(
-        "--data", nargs="+", type=Path, required=True, metavar="FILE", help="conversations, .jsonl[.gz]"
-    )
-    parser.add_argument("--json", type=Path, metavar="OUT", help="write the rows there, too")
+    on_conversations(parser)
     parser.add_argument(
         "--systems",
         nargs="+",
@@ -131,10 +130,6 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
         metavar="NAME",
         help=f"any of {' '.join(SYSTEMS)}; default: {' '.join(DEFAULT)}",
     )
-    parser.add_argument("--limit-conversations", type=_positive, metavar="N", help="only the first N of each file")
-    parser.add_argument("--limit-questions", type=_positive, metavar="N", help="only the first N of each conversation")
-    parser.add_argument("--embedder", default="e5", help="synthetic, or a provider as in the settings (default: e5)")
-    parser.add_argument("--cache", type=Path, metavar="DIR", help="keep the vectors of passages there for the next run")
     parser.add_argument("--fresh", action="store_true", help="measure again what OUT has already")
     options = parser.parse_args(arguments)
     options.systems = tuple(dict.fromkeys(itertools.chain.from_iterable(options.systems)))
@@ -147,12 +142,6 @@ def _systems(text: str) -> tuple[str, ...]:
     if unknown:
         raise argparse.ArgumentTypeError(f"{', '.join(sorted(unknown))}: there are only {', '.join(SYSTEMS)}")
     return names
-
-
-def _positive(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a positive number")
-    return int(text)
 
 
 def measure(file: Path, options: argparse.Namespace) -> tuple[list[dict[str, object]], bool]:

@@ -19,6 +19,7 @@ from typing import Any
 
 from benchmarks import _report
 from benchmarks._embedders import SyntheticEmbedder
+from benchmarks._options import positive
 from benchmarks._scale_rows import create_database, fill
 from benchmarks._synthetic import Texts
 from benchmarks.metrics import percentiles
@@ -127,18 +128,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser("python -m benchmarks.scale", description=__doc__)
-    parser.add_argument("--small", type=_positive, default=10_000, metavar="N", help="memories of the small scope")
-    parser.add_argument("--large", type=_positive, default=1_000_000, metavar="N", help="memories of the large scope")
-    parser.add_argument("--rounds", type=_positive, default=30, metavar="N", help="cycles of each")
-    parser.add_argument("--acks", type=_positive, default=20, metavar="N", help="writes of each in a round")
+    parser.add_argument("--small", type=positive, default=10_000, metavar="N", help="memories of the small scope")
+    parser.add_argument("--large", type=positive, default=1_000_000, metavar="N", help="memories of the large scope")
+    parser.add_argument("--rounds", type=positive, default=30, metavar="N", help="cycles of each")
+    parser.add_argument("--acks", type=positive, default=20, metavar="N", help="writes of each in a round")
     parser.add_argument("--json", type=Path, metavar="OUT", help="write the rows there, too")
     return parser.parse_args(arguments)
-
-
-def _positive(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a positive number")
-    return int(text)
 
 
 def _measure(

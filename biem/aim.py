@@ -9,6 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
+from biem.domain.aim_node import MemoryNode
 from biem.domain.node import Hit
 from biem.engine.aim.answer import Generate, Reply
 from biem.engine.aim.route import Selected
@@ -87,6 +88,12 @@ class AimMemory:
         """
         _require(query, "fast")
         return search(query, self._aim.router.cluster(self.memory.bound_to, query, conversation))
+
+    def node(self, memory_id: str) -> MemoryNode:
+        """A node with its embedding, fields, neighbours and weight. Raises `NotFound`, also for what was refused."""
+        links = self.memory.links(memory_id)
+        others = [link.target if link.source == memory_id else link.source for link in links]
+        return self._aim.router.node(self.memory.bound_to, memory_id, others)
 
     def get_stats(self, conversation: str = "") -> dict[str, Any]:
         """Sizes, weights and accesses of this scope, and the length of one conversation's inertia."""

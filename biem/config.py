@@ -1,7 +1,6 @@
 """Every setting, from the environment (`BIEM_…`) or an env file that an entry point names; importing reads nothing.
 
-No server URL set means the embedded servers under `home`. The source designs' own names (`MILVUS_HOST`,
-`POSTGRES_USER`, `DISABLE_MEMORY`, …) are understood, too. Engine code never sees Settings, only policies.
+No server URL set: the embedded servers. The designs' own names are understood, too. Engine code sees policies only.
 """
 
 import json
@@ -122,7 +121,11 @@ class Settings(BaseSettings):
     postgres_password: SecretStr = Field(
         SecretStr(""), validation_alias=_names("POSTGRES_PASSWORD"), description="goes with POSTGRES_HOST"
     )
-    postgres_pool: int = Field(8, ge=2, description="connections to PostgreSQL a process may hold")
+    postgres_pool: int = Field(
+        8,
+        ge=2,
+        description="connections to PostgreSQL a process may hold; as many again for what does not wait for the disk",
+    )
     disable_memory: bool = Field(
         False, validation_alias=_names("DISABLE_MEMORY"), description="true: plugins do nothing and need no server"
     )
@@ -147,6 +150,8 @@ class Settings(BaseSettings):
     traces: bool = Field(False, description="true: hand every span to the OpenTelemetry SDK of the program")
     metrics_rows: bool = Field(False, description="true: keep the duration of every operation in the table metrics")
     metrics_keep_days: float = Field(7.0, gt=0, description="for how long that table keeps them")
+    rescan: str = Field("", pattern=r"^$|^[\w.]+:\w+$", description="module:function that workers call; empty: none")
+    rescan_s: float = Field(900.0, gt=0, description="seconds between two calls of that function")
 
     profile: Design = Field(
         "default", description="whose numbers stand in for defaults: default, biem, hippocampus, angel, aimate or aim"
@@ -190,11 +195,11 @@ class Settings(BaseSettings):
                 merged[section] = {**given, name: number.value}
         return merged
 
-    @field_validator("recall", "concepts", mode="before")
+    @field_validator("recall", "concepts", "sleep", mode="before")
     @classmethod
     def _list_from_json(cls, value: Any, about: Any) -> Any:
-        """`BIEM_RECALL__STRICT_WORDS` and `BIEM_CONCEPTS__BANNED` are JSON lists; the environment gives strings."""
-        name = "strict_words" if about.field_name == "recall" else "banned"
+        """`BIEM_RECALL__STRICT_WORDS` and the like are JSON lists; the environment gives strings."""
+        name = {"recall": "strict_words", "concepts": "banned", "sleep": "off"}[about.field_name]
         if isinstance(value, dict) and isinstance(words := value.get(name), str):
             try:
                 return {**value, name: json.loads(words)}
@@ -290,6 +295,6 @@ def load_settings(env_file: Path | None = None) -> Settings:
         )
         raise ConfigError(f"settings cannot be used: {faults}") from None
     except SettingsError as error:  # a section given as a whole, and not as JSON; the value may hold a key
-        raise ConfigError(f"settings cannot be used: {error}; write one variable for each setting") from None
+        raise ConfigError(f"settings cannot be used: {error}; give each its own variable, see .env.example") from None
     except UnicodeDecodeError:
         raise ConfigError(f"settings cannot be used: env file {env_file} is not UTF-8") from None

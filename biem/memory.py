@@ -1,70 +1,32 @@
 """The facade: every use case of one memory, in one scope, and no logic of its own."""
 
-import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from biem.domain.activation import Running
 from biem.domain.aim import GateDecision
 from biem.domain.concept import Recollection
 from biem.domain.conflict import Conflict
-from biem.domain.finding import Depth, Diagnosis
 from biem.domain.link import Link
-from biem.domain.node import KINDS, Hit, Hits, Node, Receipt, parse_id, require_time
+from biem.domain.node import Hit, Hits, Node, parse_id
 from biem.domain.scope import Scope
-from biem.domain.stage import StageTime
 from biem.engine.aim.answer import Generate, Reply
 from biem.engine.aim.system import AimSystem
 from biem.engine.context import Context
 from biem.engine.feedback import Lesson
-from biem.engine.parts import Parts
-from biem.engine.rerank import Choice
+from biem.engine.request import conditions
+from biem.engine.rerank import HYBRID, Choice
 from biem.engine.sleep import SleepReport
 from biem.engine.waiting import await_indexed
-from biem.errors import BiemError, InvalidInput, NotFound
-from biem.ports import DeadLetter, EmbedderInfo, Filter
+from biem.errors import NotFound
+from biem.operations import Operations
 from biem.ports.aim import Refusal
 from biem.ports.consolidation import CrystalFact
-from biem.telemetry import Telemetry
-
-_FAR_FUTURE_DAYS = 3_000_000
-_POLL_S = 0.01
 
 
-class Memory:
+class Memory(Operations):
     """What an agent remembers, in one scope. Thread-safe; use it as a context manager, or call `close`."""
-
-    def __init__(self, parts: Parts, scope: Scope, *, owner: bool = True) -> None:
-        self._all = parts
-        self._owner = owner
-        self.bound_to = scope
-
-    @property
-    def _parts(self) -> Parts:
-        if self._all.closed.is_set():
-            raise BiemError("this memory is closed; call biem.connect() again")
-        return self._all
-
-    @property
-    def telemetry(self) -> Telemetry:
-        """Where spans are reported: `memory.telemetry.attach(handler)`."""
-        return self._all.telemetry
-
-    @property
-    def embedder(self) -> EmbedderInfo:
-        """Which model embeds, its dimension and its languages."""
-        return self._all.embedder
-
-    @property
-    def collection(self) -> str:
-        """Name of this model's collection in Milvus."""
-        return self._all.collection
-
-    def now(self) -> datetime:
-        """The current time of this memory's clock."""
-        return self._all.clock.now()
 
     def scope(self, *, tenant: str | None = None, user: str | None = None, project: str | None = None) -> "Memory":
         """The same memory system for another scope; names left out stay as they are. Closing it closes nothing."""
@@ -178,7 +140,7 @@ class Memory:
         `seed` draws the same, and `Hits.seed` tells it.
         """
         parts = self._parts
-        where = self._filter(kinds, since, until, speakers, conversations, tags, as_of)
+        where = conditions(parts.clock.now(), kinds, since, until, speakers, conversations, tags, as_of)
         limit = parts.policies.recall.top_k if top_k is None else top_k
         return parts.recaller.recall(
             self.bound_to,
@@ -221,7 +183,7 @@ class Memory:
             query,
             top_k=parts.policies.typed.per_kind if top_k is None else top_k,
             mode="auto",
-            where=self._filter(kinds, since, until, speakers, conversations, tags, as_of),
+            where=conditions(parts.clock.now(), kinds, since, until, speakers, conversations, tags, as_of),
             choice=Choice("angel", selection, seed, each),
         )
 
@@ -237,11 +199,13 @@ class Memory:
     ) -> Context:
         """The block to put into a prompt for this query; its `text` is empty when there is nothing to tell.
 
-        Nothing is told below `BIEM_CONTEXT__MIN_CONFIDENCE`. `session`: as for `recall`.
+        Nothing is told below `BIEM_CONTEXT__MIN_CONFIDENCE` (a profile of a source design, which knows no silence,
+        tells its best). `session`: as for `recall`.
         """
         policy = self._parts.policies.context
         limit, look = policy.top_k if top_k is None else top_k, self._parts.second_look
-        hits = self.recall(query, top_k=look.wanted(limit), session=session, min_confidence=policy.min_confidence)
+        least = policy.min_confidence if self._parts.policies.recall.profile == HYBRID.profile else 0.0
+        hits = self.recall(query, top_k=look.wanted(limit), session=session, min_confidence=least)
         hits = look.keep(self.bound_to, query, hits, limit)
         budget = policy.budget_tokens if budget_tokens is None else budget_tokens
         return self._parts.briefer.brief(self.bound_to, query, hits, budget_tokens=budget)
@@ -370,138 +334,3 @@ class Memory:
         if report.changed:
             self._all.wrote.set()  # facts and merged memories are to be indexed before closing
         return report
-
-    def erase(self, target: str | Scope) -> Receipt:
-        """Destroy one memory of this scope by its id, or everything of a scope, in every store; returns the proof.
-
-        There is no way back: forgetting archives, only this destroys. Raises `NotFound` for an unknown id.
-        """
-        if isinstance(target, Scope):
-            return self._parts.eraser.erase(target, None)
-        return self._parts.eraser.erase(self.bound_to, target)
-
-    def dead_letters(self, limit: int = 100) -> list[DeadLetter]:
-        """Memories of this scope that could not be indexed, with the reason; they are still found by their words."""
-        return self._parts.records.dead(self.bound_to, limit)
-
-    def retry(self) -> int:
-        """Give this scope's dead letters another chance; returns how many."""
-        count = self._parts.records.retry_dead(self.bound_to)
-        self._all.queue.wake()
-        return count
-
-    def reindex(self, on_progress: Callable[[int], None] | None = None) -> int:
-        """Rebuild the vector index of all scopes from PostgreSQL; returns the number of memories indexed."""
-        return self._parts.reindexer.reindex(on_progress)
-
-    def diagnose(
-        self,
-        *,
-        fix: bool = False,
-        full: bool = False,
-        after: str = "",
-        on_progress: Callable[[str, int], None] | None = None,
-    ) -> Diagnosis:
-        """Look for faults in every store, of all scopes; `fix` mends what can be mended safely, and nothing else does.
-
-        Looks at a sample of the memories, or, `full`, at all (beginning after the id `after`); beside running programs.
-        """
-        depth = Depth(full, after, on_progress)
-        with self._parts.diagnosis() as diagnoser:
-            return diagnoser.mend(depth) if fix else diagnoser.look(depth)
-
-    def perf(self) -> list[StageTime]:
-        """How long each stage took lately in this process: percentiles of the newest thousand of each."""
-        return self._parts.times.table()
-
-    def stats(self) -> Mapping[str, int | str]:
-        """Counts of this scope, of the whole system (`all_…`), and which embedder runs."""
-        parts = self._parts
-        mine = parts.records.stats(self.bound_to)
-        everything = parts.records.stats(None)
-        info = parts.embedder
-        return {
-            "scope": str(self.bound_to),
-            **{name: mine[name] for name in ("memories", "active", "pending", "archived", "dead_letters")},
-            **{f"all_{name}": count for name, count in everything.items()},
-            "backlog": parts.records.backlog(),
-            "conflicts": parts.resolver.count(self.bound_to),
-            "embedder": info.id,
-            "dimension": info.dim,
-            "languages": " ".join(info.languages),
-            "collection": parts.collection,
-        }
-
-    def flush(self, timeout_s: float = 60.0, on_progress: Callable[[int], None] | None = None) -> bool:
-        """Wait until nothing of this scope is pending; False after `timeout_s`. Hears the number still pending."""
-        records = self._parts.records
-
-        def empty() -> bool:
-            left = records.backlog(self.bound_to)
-            if on_progress:
-                on_progress(left)
-            return left == 0
-
-        self._all.queue.wake()
-        return self._until(empty, timeout_s)
-
-    def close(self) -> None:
-        """Index what this process wrote, for at most `BIEM_CLOSE_TIMEOUT_S`, then let go of everything.
-
-        What is not indexed by then stays safe in PostgreSQL and is indexed by the next process. Idempotent.
-        """
-        parts = self._all
-        if not self._owner or parts.closed.is_set():
-            return
-        try:
-            if parts.wrote.is_set():  # what other processes hold is theirs to finish
-                parts.queue.wake()
-                self._until(lambda: parts.records.backlog(due_only=True) == 0, parts.close_timeout_s)
-        except BiemError:
-            pass  # a server is down: nothing that was acknowledged is lost
-        finally:
-            parts.closed.set()
-            parts.keeper.stop(parts.close_timeout_s)
-            parts.queue.stop(parts.close_timeout_s)
-            parts.recaller.close()
-            parts.unobserve()
-            parts.release()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
-    def _until(self, condition: Callable[[], bool], timeout_s: float) -> bool:
-        deadline = time.monotonic() + timeout_s
-        while not condition():
-            if time.monotonic() >= deadline or self._all.closed.wait(_POLL_S):
-                return False
-        return True
-
-    def _filter(
-        self,
-        kinds: Sequence[str],
-        since: datetime | None,
-        until: datetime | None,
-        speakers: Sequence[str],
-        conversations: Sequence[str],
-        tags: Sequence[str],
-        as_of: datetime | None,
-    ) -> Filter:
-        for kind in kinds:
-            if kind not in KINDS:
-                raise InvalidInput(f"kind {kind!r} is unknown; choose one of {', '.join(KINDS)}")
-        now = self._parts.clock.now()
-        return Filter(
-            tuple(kinds),
-            tuple(speakers),
-            tuple(conversations),
-            tuple(tags),
-            None if since is None else require_time(since, "since", now, _FAR_FUTURE_DAYS),
-            None if until is None else require_time(until, "until", now, _FAR_FUTURE_DAYS),
-            None if as_of is None else require_time(as_of, "as_of", now, _FAR_FUTURE_DAYS),
-        )

@@ -7,11 +7,12 @@ from typing import Any
 
 from celery import Celery
 
-import biem.bootstrap.assembly  # noqa: F401  before a fork: its children share what is loaded
 from biem.bootstrap import ENCODE_TASK, Workshop, open_workshop
+from biem.bootstrap.rescan import rescan
 from biem.config import Settings
 
 JOB_TASK = "biem.job"
+RESCAN_TASK = "biem.rescan"
 
 _ENCODE_S = 20.0
 """After this long an encoding task lets others have the worker; the one it asked for goes on."""
@@ -39,6 +40,10 @@ class Bench:
             if self._workshop is None:
                 self._workshop = open_workshop(self._settings)
             return self._workshop
+
+    def rescan(self) -> Mapping[str, int]:
+        """Have what lies outside, such as notes in files, brought in by the function that the settings name."""
+        return rescan(self._settings)
 
     def close(self) -> None:
         """Let go of everything; a second call does nothing."""
@@ -76,3 +81,11 @@ def register(app: Celery, bench: Bench) -> None:
     def job(name: str) -> Mapping[str, Any]:
         """Run one job of the night over all scopes; what it changed, by kind."""
         return {"job": name, **bench.workshop.run(name)}
+
+    @app.task(name=RESCAN_TASK)
+    def look_again() -> Mapping[str, Any]:
+        """Bring in what changed outside; what was remembered by that is encoded at once."""
+        found = bench.rescan()
+        if any(found.values()):
+            app.send_task(ENCODE_TASK, expires=_HELP_EXPIRES_S)
+        return {"job": "rescan", **found}

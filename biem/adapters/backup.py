@@ -24,6 +24,7 @@ Heard = Callable[[int], None]
 
 _LEAVING_S = 3.0
 """How long PostgreSQL may take to notice that a program has ended."""
+_LOOK_S = 0.1
 _STAGE = "biem_restore"
 """A schema that exists only within the transaction of a restore from an older version."""
 _GRAPH_LEAP = 1_000_000
@@ -179,10 +180,9 @@ def _older(manifest: Manifest) -> bool:
 def _require_alone(connection: Connection) -> None:
     deadline = time.monotonic() + _LEAVING_S
     while others := _one(connection, queries()["other_programs"]):
-        if time.monotonic() < deadline:  # one that has just ended
-            time.sleep(0.1)
-            continue
-        raise ConfigError(f"{others} connections of running programs use this database; stop them, then repeat")
+        if time.monotonic() >= deadline:
+            raise ConfigError(f"{others} connections of running programs use this database; stop them, then repeat")
+        time.sleep(_LOOK_S)  # one may just be ending, which PostgreSQL tells nobody
 
 
 def _require_empty(connection: Connection) -> None:

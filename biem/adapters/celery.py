@@ -35,7 +35,7 @@ def broker_url(url: str) -> str:
 
 
 def broker_options(url: str) -> dict[str, Any]:
-    """Transport options that both ends must agree on."""
+    """Transport options that both ends must agree on; RabbitMQ knows none of them and needs none."""
     if not url.startswith(("redis", "rediss")):
         return {}
     return {"global_keyprefix": KEY_PREFIX, "socket_timeout": 5.0, "socket_connect_timeout": 2.0}
@@ -47,8 +47,7 @@ class CeleryQueue:
     def __init__(self, url: str) -> None:
         celery: Any = import_module("celery")  # loaded by those who have workers
         self._app = celery.Celery("biem", broker=url, set_as_current=False)
-        options = broker_options(url)
-        self._app.conf.broker_transport_options = options and options | _ONE_TRY
+        self._app.conf.broker_transport_options = broker_options(url) | _ONE_TRY
         self._wake = threading.Event()
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._loop, name="biem-wake", daemon=True)

@@ -1,20 +1,23 @@
-"""Conflicts in PostgreSQL. Who decides a conflict locks its row first, then both memories in the order of their ids."""
+"""Conflicts in PostgreSQL.
+
+Who decides one locks its scope first, then its row, then both memories in the order of their ids: the decisions of a
+scope are made one after the other, so that no two of them close a circle.
+"""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import datetime
-from typing import Any
 
 import numpy as np
 from psycopg.types.json import Jsonb
 
-from biem.adapters.database import ALL_SCOPES, Connection, Database, Row
+from biem.adapters.conflict_rows import around_all, conflict_of, plan_of
+from biem.adapters.database import ALL_SCOPES, Connection, Database
 from biem.domain.conflict import Conflict, ConflictKind, Decider, Resolution
 from biem.domain.scope import Scope
 from biem.errors import AlreadyDecided, InvalidInput, NotFound
 from biem.ports.conflicts import Claimed, Finding, Peer, Plan
 
-_PLAN = 18  # column of conflict_pairs
 _RESTORE_AFTER_S = 120.0
 
 
@@ -34,7 +37,7 @@ class PostgresConflicts:
         parameters = {
             "ns": scope.ns,
             "ids": list(ids),
-            "seqs": _around(seqs, around),
+            "seqs": around_all(seqs, around),
             "model": self._model,
             "max_chars": max_chars,
         }
@@ -46,25 +49,36 @@ class PostgresConflicts:
             return []
         older = [finding.older_id for finding in findings]
         newer = [finding.newer_id for finding in findings]
-        losers = [finding.older_id for finding in findings if finding.acts]
-        rows = Jsonb([asdict(finding) for finding in findings])
 
         def attempt() -> list[Conflict]:
             with self._database.connection() as connection, connection.pipeline(), connection.transaction():
                 connection.execute(self._sql["see_scopes"], (scope.ns,))
-                self._lock_memories(connection, scope, [*older, *newer])
-                connection.execute(self._sql["conflict_record"], {"ns": scope.ns, "findings": rows, "at": at})
-                self._settle(connection, scope, losers, ())
+                if any(finding.acts for finding in findings):
+                    connection.execute(self._sql["lock_scope"], (scope.ns,))
+                spans = self._lock_memories(connection, scope, [*older, *newer])
+                still = [finding for finding in findings if _is_open(finding, spans)]
+                self._add(connection, scope, [finding for finding in still if not finding.acts], at)
+                for finding in (finding for finding in still if finding.acts):  # each may lead back to another
+                    if self._behind(connection, scope, finding.newer_id, [finding.older_id]):
+                        self._add(connection, scope, [replace(finding, acts=False)], at)
+                    else:
+                        self._add(connection, scope, [finding], at)
+                        self._settle(connection, scope, [finding.older_id], ())
                 known = connection.execute(
                     self._sql["conflict_of_pairs"], {"ns": scope.ns, "older": older, "newer": newer}
                 )
-            return [_conflict(row) for row in known.fetchall()]
+            return [conflict_of(row) for row in known.fetchall()]
 
         return self._database.retrying(attempt)
 
+    def _add(self, connection: Connection, scope: Scope, findings: Sequence[Finding], at: datetime) -> None:
+        if findings:
+            rows = Jsonb([asdict(finding) for finding in findings])
+            connection.execute(self._sql["conflict_record"], {"ns": scope.ns, "findings": rows, "at": at})
+
     def get(self, scope: Scope, conflict_id: str) -> Conflict | None:
         rows = self._database.fetch(scope.ns, "conflict_get", {"ns": scope.ns, "id": conflict_id})
-        return _conflict(rows[0]) if rows else None
+        return conflict_of(rows[0]) if rows else None
 
     def find(
         self, scope: Scope, status: str | None, kinds: Sequence[str], limit: int, memory_id: str | None = None
@@ -77,7 +91,7 @@ class PostgresConflicts:
             "memory_id": memory_id,
         }
         name = "conflict_find_pending" if status == "pending" else "conflict_find"
-        return [_conflict(row) for row in self._database.fetch(scope.ns, name, parameters)]
+        return [conflict_of(row) for row in self._database.fetch(scope.ns, name, parameters)]
 
     def count(self, scope: Scope, status: str | None, kinds: Sequence[str]) -> int:
         parameters = {"ns": scope.ns, "status": status, "kinds": list(kinds) or None}
@@ -181,7 +195,7 @@ class PostgresConflicts:
 
     def plan_of(self, scope: Scope, conflict_id: str) -> Plan | None:
         rows = self._database.fetch(scope.ns, "conflict_get", {"ns": scope.ns, "id": conflict_id})
-        return _plan(rows[0]) if rows else None
+        return plan_of(rows[0]) if rows else None
 
     def carried_out(self, scope: Scope, conflict_id: str) -> None:
         self._database.execute(scope.ns, "conflict_carried_out", {"ns": scope.ns, "id": conflict_id})
@@ -193,7 +207,7 @@ class PostgresConflicts:
         if not rows and judged:
             parameters = {"lease_s": lease_s, "max_attempts": max_attempts}
             rows = self._database.fetch(ALL_SCOPES, "conflict_claim_unjudged", parameters)
-        return Claimed(Scope(*rows[0][-3:]), _conflict(rows[0]), _plan(rows[0])) if rows else None
+        return Claimed(Scope(*rows[0][-3:]), conflict_of(rows[0]), plan_of(rows[0])) if rows else None
 
     def release(self, scope: Scope, conflict_id: str, delay_s: float) -> None:
         self._database.execute(scope.ns, "conflict_release", {"ns": scope.ns, "id": conflict_id, "delay_s": delay_s})
@@ -205,6 +219,7 @@ class PostgresConflicts:
 
     def _lock(self, connection: Connection, scope: Scope, conflict_id: str) -> tuple[Conflict, Plan | None]:
         connection.execute(self._sql["see_scopes"], (scope.ns,))
+        connection.execute(self._sql["lock_scope"], (scope.ns,))
         connection.execute(self._sql["conflict_lock"], {"ns": scope.ns, "id": conflict_id})
         return self._read(connection, scope, conflict_id)
 
@@ -212,32 +227,42 @@ class PostgresConflicts:
         row = connection.execute(self._sql["conflict_get"], {"ns": scope.ns, "id": conflict_id}).fetchone()
         if row is None:
             raise NotFound(f"no conflict {conflict_id} in scope {scope}")
-        return _conflict(row), _plan(row)
+        return conflict_of(row), plan_of(row)
 
-    def _lock_memories(self, connection: Connection, scope: Scope, ids: Sequence[str]) -> None:
-        connection.execute(self._sql["conflict_lock_memories"], {"ns": scope.ns, "ids": list(ids)})
+    def _lock_memories(
+        self, connection: Connection, scope: Scope, ids: Sequence[str]
+    ) -> dict[str, tuple[datetime, datetime | None]]:
+        """From when until when each of them holds."""
+        rows = connection.execute(self._sql["conflict_lock_memories"], {"ns": scope.ns, "ids": list(ids)})
+        return {memory_id: (valid_from, valid_to) for memory_id, valid_from, valid_to in rows}
 
     def _require_no_circle(
         self, connection: Connection, scope: Scope, winner: str | None, losers: Sequence[str]
     ) -> None:
         """Were each superseded by the other, none would hold."""
+        if winner is not None and (heir := self._behind(connection, scope, winner, losers)):
+            raise AlreadyDecided(f"memory {winner} was itself replaced by {heir}; restore it, or undo that first")
+
+    def _behind(self, connection: Connection, scope: Scope, winner: str, losers: Sequence[str]) -> str | None:
+        """The one of the losers that the winner stands behind, or would when other decisions are taken back."""
         keys = {"ns": scope.ns, "winner": winner, "losers": list(losers)}
-        if losers and (heir := connection.execute(self._sql["conflict_behind"], keys).fetchone()):
-            raise AlreadyDecided(f"memory {winner} was itself replaced by {heir[0]}; restore it, or undo that first")
+        found = connection.execute(self._sql["conflict_behind"], keys).fetchone()
+        return found[0] if found else None
 
     def _settle(self, connection: Connection, scope: Scope, losers: Sequence[str], former: Sequence[str]) -> None:
         parameters = {"ns": scope.ns, "losers": list(losers), "former": list(former)}
         connection.execute(self._sql["conflict_settle"], parameters)
 
 
-def _around(seqs: Sequence[int], around: int) -> list[int]:
-    """The numbers up to `around` away from any of these; less far where these lie far apart and that were too many."""
-    most = 2 * (2 * around + len(seqs))
-    while True:
-        near = {number for seq in seqs for number in range(max(1, seq - around), seq + around + 1)}
-        if len(near) <= most:
-            return sorted(near)
-        around //= 2
+def _is_open(finding: Finding, spans: Mapping[str, tuple[datetime, datetime | None]]) -> bool:
+    """Whether it is as the rules saw it. Somebody may have decided meanwhile that one of the two never held, or, which
+    matters where the rule does not act, have ended the older before the newer began."""
+    if finding.older_id not in spans or finding.newer_id not in spans:
+        return False
+    (older_from, older_to), (newer_from, newer_to) = spans[finding.older_id], spans[finding.newer_id]
+    if older_to is not None and older_to <= (older_from if finding.acts else max(older_from, newer_from)):
+        return False
+    return newer_to is None or newer_to > newer_from
 
 
 def _outcome(conflict: Conflict, resolution: Resolution | None, merged_id: str | None) -> tuple[str | None, list[str]]:
@@ -257,31 +282,3 @@ def _require_open(conflict: Conflict, plan: Plan | None, *, merging: bool) -> No
         raise AlreadyDecided(f"conflict {conflict.id} was {decision} ({conflict.decided_by}); undo that first")
     if plan is not None and not (merging and plan.step == "merge"):
         raise AlreadyDecided(f"conflict {conflict.id} has a merge under way; wait for it, or undo it")
-
-
-def _conflict(row: Row) -> Conflict:
-    older, newer, merged = str(row[3]), str(row[4]), row[13] and str(row[13])
-    return Conflict(
-        id=str(row[0]),
-        kind=row[2],
-        older_id=older,
-        newer_id=newer,
-        older_text=row[5],
-        newer_text=row[6],
-        confidence=row[7],
-        rule=row[8],
-        attribute=row[9],
-        status=row[10],
-        resolution=row[11],
-        decided_by=row[12],
-        merged_id=merged,
-        created_at=row[14],
-        resolved_at=row[15],
-        moot=row[16],
-        suspected=row[17],
-    )
-
-
-def _plan(row: Row) -> Plan | None:
-    kept: dict[str, Any] | None = row[_PLAN]
-    return Plan(**kept) if kept else None

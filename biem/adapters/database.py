@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
+from functools import cached_property
 from typing import Any, TypeVar
 
 import orjson
@@ -46,6 +47,11 @@ def _configure(connection: psycopg.Connection[Any]) -> None:
     connection.execute("; ".join(_SESSION))
     connection.prepare_threshold = 1
     set_json_loads(orjson.loads, connection)
+
+
+def _configure_deferring(connection: psycopg.Connection[Any]) -> None:
+    _configure(connection)
+    connection.execute("SET synchronous_commit = off")
 
 
 class _Watchdog:
@@ -106,17 +112,47 @@ class Database:
                 f"the PostgreSQL user cannot act as biem_service ({_first_line(error)}); as an administrator: "
                 "GRANT biem_service TO that user"
             ) from error
-        self._pool: ConnectionPool[Connection] = ConnectionPool(
-            dsn,
-            min_size=1,
-            max_size=pool_size,
+        self._dsn = dsn
+        self._size = pool_size
+        self._pool = self._pool_of(_configure, least=1)
+        self._thread = threading.local()
+
+    def _pool_of(
+        self, configure: Callable[[psycopg.Connection[Any]], None], *, least: int
+    ) -> ConnectionPool[Connection]:
+        return ConnectionPool(
+            self._dsn,
+            min_size=least,
+            max_size=self._size,
             timeout=2.0,
             reconnect_timeout=1.0,
             kwargs={"autocommit": True, "connect_timeout": 3, "application_name": "biem"},
-            configure=_configure,
+            configure=configure,
             name="biem",
             open=True,
         )
+
+    @cached_property
+    def _deferring_pool(self) -> ConnectionPool[Connection]:
+        """Opened by the first work that defers."""
+        return self._pool_of(_configure_deferring, least=0)
+
+    @contextmanager
+    def deferring(self) -> Iterator[None]:
+        """What this thread commits inside does not wait for the disk: for work that is done again when it is lost.
+
+        A server that dies loses what it had not written yet, newest first; the next commit outside writes all of it.
+        Others see such a commit at once, and a lock that it held is free without a write to the disk.
+        """
+        before = self._defers()
+        self._thread.deferring = True
+        try:
+            yield
+        finally:
+            self._thread.deferring = before
+
+    def _defers(self) -> bool:
+        return getattr(self._thread, "deferring", False) and not self._closing.is_set()
 
     def run(self, scopes: str, name: str, parameters: Any, *, binary: bool = False) -> psycopg.Cursor[Row]:
         """One statement that sees `scopes`, in one transaction and one round trip.
@@ -157,8 +193,9 @@ class Database:
     @contextmanager
     def connection(self, *, patient: bool = False) -> Iterator[Connection]:
         """A connection in autocommit mode, for transactions of several statements; `patient` for long ones."""
+        pool = self._deferring_pool if self._defers() else self._pool
         try:
-            with self._pool.connection() as connection, nullcontext() if patient else self._watchdog.over(connection):
+            with pool.connection() as connection, nullcontext() if patient else self._watchdog.over(connection):
                 yield connection
         except (PoolTimeout, PoolClosed) as error:
             raise StoreUnavailable(
@@ -184,6 +221,8 @@ class Database:
         self._closing.set()
         self._watchdog.stop()
         self._pool.close()
+        if "_deferring_pool" in self.__dict__:
+            self._deferring_pool.close()
 
 
 def _first_line(error: Exception) -> str:

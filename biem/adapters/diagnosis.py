@@ -17,8 +17,9 @@ class PostgresInspection:
         self._database = database
 
     def outbox(self, samples: int) -> OutboxState:
-        due, due_for_s, leased, dead, ids = self._database.fetch("", "outbox_state", (samples,))[0]
-        return OutboxState(due, due_for_s, leased, dead, tuple(ids))
+        row = self._database.fetch("", "outbox_state", {"samples": samples})[0]
+        due, due_for_s, leased, dead, dead_ids, refused, refused_ids, refused_for = row
+        return OutboxState(due, due_for_s, leased, dead, tuple(dead_ids), refused, tuple(refused_ids), refused_for)
 
     def bounds(self) -> tuple[str, str] | None:
         lowest, highest = self._database.fetch(ALL_SCOPES, "memory_bounds", ())[0]
@@ -40,6 +41,9 @@ class PostgresInspection:
 
     def reencode(self, ids: Sequence[str]) -> int:
         return self._database.execute(ALL_SCOPES, "reencode", (list(ids),)) if ids else 0
+
+    def hurry(self) -> int:
+        return self._database.execute("", "try_refused", ())
 
     def clear(self, rows: Mapping[str, str]) -> int:
         real = {memory_id: ns for memory_id, ns in rows.items() if _is_uuid(memory_id)}

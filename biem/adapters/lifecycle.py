@@ -1,12 +1,12 @@
 """The life of memories in PostgreSQL: tiers, feedback, retention, archives."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
 import numpy as np
 
-from biem.adapters.database import ALL_SCOPES, Row
+from biem.adapters.database import ALL_SCOPES, Connection, Row
 from biem.adapters.rows import Store
 from biem.domain.energy import energy_at, energy_key
 from biem.domain.retention import retention_days
@@ -154,18 +154,14 @@ class PostgresLife(Store):
                 [(held,)] = connection.execute(self._sql["held"], (scope.ns,)).fetchall()
                 surplus = held - int(policy.max_memories * policy.keep_share) if held > policy.max_memories else 0
                 gone: list[str] = []
+                full = False
                 if surplus:
-                    least = {
-                        "ns": scope.ns,
-                        "at": at,
-                        "decay": self._decay,
-                        "minimum": self._policies.tiers.minimum,
-                        "limit": min(surplus, limit),
-                    }
-                    found = connection.execute(self._sql["least_valuable"], least).fetchall()
-                    leaving = self._leaving(scope.ns, [(row[0], "capacity") for row in found], at)
+                    picked = self._least_valuable(connection, scope, at, min(surplus, limit))
+                    full = len(picked) == limit
+                    still = self._unchanged(connection, scope, picked)
+                    leaving = self._leaving(scope.ns, [(memory_id, "capacity") for memory_id in still], at)
                     gone = [row[0] for row in connection.execute(self._sql["archive"], leaving)]
-                if surplus <= limit or len(gone) < limit:  # else the next run goes on
+                if surplus <= limit or not full:  # else the next run goes on
                     room = policy.max_memories - held + len(gone)
                     if room < 0:  # the rest may not be archived: it is counted again when some more have come
                         room = int(policy.max_memories * (1 - policy.keep_share))
@@ -173,3 +169,20 @@ class PostgresLife(Store):
             return gone
 
         return self._database.retrying(attempt)
+
+    def _least_valuable(self, connection: Connection, scope: Scope, at: datetime, limit: int) -> dict[str, str]:
+        """What should go first, and the version of its row. Not locked: the whole scope is looked at."""
+        least = {
+            "ns": scope.ns,
+            "at": at,
+            "decay": self._decay,
+            "minimum": self._policies.tiers.minimum,
+            "limit": limit,
+        }
+        return dict(connection.execute(self._sql["least_valuable"], least).fetchall())
+
+    def _unchanged(self, connection: Connection, scope: Scope, picked: Mapping[str, str]) -> list[str]:
+        """Of these, held from now on, what nobody has used, praised or made stand for others since it was picked."""
+        keys = {"ns": scope.ns, "ids": list(picked), "versions": list(picked.values())}
+        held = [row[0] for row in connection.execute(self._sql["room_lock"], keys)]
+        return [row[0] for row in connection.execute(self._sql["room_unchanged"], {**keys, "held": held})]

@@ -34,12 +34,13 @@ class PostgresLinks:
 
     def connect(self, scope: Scope, links: Sequence[NewLink], at: datetime, *, once: str | None = None) -> int:
         wanted = [link for link in combined(links) if _is_id(link.source) and _is_id(link.target)]
+        if once is not None:  # whole: of work cut in parts, a repetition that cuts it elsewhere counts some links twice
+            return self._change(scope.ns, "links_connect", _connect_row(wanted, at, once))[1] if wanted else 0
         written = 0
-        for part in _parts(wanted, _LINKS_AT_ONCE):
-            name = f"{once}/{part[0]}" if once is not None else None
-            if name is None and any(link.add for link in part[1]):
-                name = f"call:{uuid.uuid4()}"  # a repetition after a lost answer must not add twice
-            written += self._change(scope.ns, "links_connect", _connect_row(part[1], at, name))[1]
+        for _, part in _parts(wanted, _LINKS_AT_ONCE):
+            # A repetition after a lost answer must not add twice.
+            name = f"call:{uuid.uuid4()}" if any(link.add for link in part) else None
+            written += self._change(scope.ns, "links_connect", _connect_row(part, at, name))[1]
         return written
 
     def weaken(

@@ -101,8 +101,9 @@ class MetricsRecorder:
 
     def _tidy(self) -> None:
         before = self._clock.now() - self._keep
-        while self._database.execute("", "metrics_drop", {"before": before, "limit": _DROPPED_AT_ONCE}):
-            pass
+        dropped = _DROPPED_AT_ONCE
+        while dropped == _DROPPED_AT_ONCE:
+            dropped = self._database.execute("", "metrics_drop", {"before": before, "limit": _DROPPED_AT_ONCE})
 
 
 def recorded(database: Database, since: datetime) -> list[StageTime]:

@@ -1,60 +1,41 @@
 """VectorIndex in Milvus: dense vectors and, from server 2.5 on, BM25 over the same rows.
 
-Rows never change except when their text does (architecture D4). What reaches a filter expression is a hash or an
-integer, never a caller's text, so nothing can be read as syntax.
+Rows never change except when their text does (architecture D4).
 """
 
-import hashlib
-import re
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from datetime import datetime
 from functools import partial
 from typing import Any, TypeVar
 
 import grpc
-from pymilvus import DataType, Function, FunctionType, MilvusClient, MilvusException
+from pymilvus import MilvusClient, MilvusException
 
+from biem.adapters.milvus_collection import (
+    LOAD_TIMEOUT_S,
+    Dialect,
+    collection_name,
+    create,
+    is_ours,
+    searches_words,
+    server_version,
+)
+from biem.adapters.milvus_rows import expression, fitting, has_tags, row
 from biem.domain.scope import Scope
-from biem.domain.text import cut_bytes
-from biem.errors import ConfigError, EmbedderMismatch, StoreFull, StoreUnavailable
+from biem.errors import StoreFull, StoreUnavailable
 from biem.ports import EmbedderInfo, Entry, Filter, Vector, Vectors
 
 T = TypeVar("T")
 
 _ID_BATCH = 500
-_BM25 = {"bm25_k1": 1.2, "bm25_b": 0.75}
-_FIRST_WITH_BM25 = (2, 5)
-_FIRST_WITH_INFIX = (2, 4)
-"""Before, `like` knows only prefixes; so the nearest rows are fetched with their tags, and chosen among here."""
 _MOST_WITH_TAGS = 1_000
-"""Rows fetched for that: a memory with the tags that is further away than so many others of its scope is missed."""
+"""Rows fetched where `like` finds no tags, to be chosen among here: a memory with the tags that is further away than so
+many others of its scope is missed."""
 _NOT_LOADED = (101, 106, 503)
 """Milvus' codes for a collection that is there but not in memory, as after a restart."""
 _MISSING = (100, 4)
-_LOAD_TIMEOUT_S = 60.0
-"""Reading 100,000 rows into memory takes Milvus Lite 3.4 s."""
-
-
-def _hash(name: str) -> str:
-    return hashlib.sha256(name.encode()).hexdigest()[:16]
-
-
-def _microseconds(at: datetime) -> int:
-    return int(at.timestamp() * 1_000_000)
-
-
-def collection_name(prefix: str, info: EmbedderInfo) -> str:
-    """One collection per (model, dimension): vectors of two models are never compared."""
-    slug = re.sub(r"[^a-z0-9]+", "_", info.id.lower()).strip("_")[:40]
-    return f"{prefix}_{slug}_{_hash(info.id)[:6]}_{info.dim}"
-
-
-def is_ours(name: str, prefix: str) -> bool:
-    """Whether a collection's name is one that `collection_name` makes: a foreign one may begin alike."""
-    return re.fullmatch(rf"{re.escape(prefix)}_[a-z0-9_]*_[0-9a-f]{{6}}_[0-9]+", name) is not None
 
 
 class MilvusIndex:
@@ -75,8 +56,7 @@ class MilvusIndex:
         self._client: MilvusClient | None = None
         self._opened = False
         self._lexical = True
-        self._lite = False
-        self._infix = True
+        self._dialect = Dialect()
 
     @property
     def lexical(self) -> bool:
@@ -91,100 +71,31 @@ class MilvusIndex:
     def _open(self, client: MilvusClient) -> None:
         if self._opened:
             return
-        version = server_version(client, self._timeout_s)
-        self._lite = version is None
-        self._infix = version is None or version >= _FIRST_WITH_INFIX
+        self._dialect = Dialect.of(server_version(client, self._timeout_s))
         if not client.has_collection(self.collection, timeout=self._timeout_s):
             try:
-                self._create(client, bm25=version is None or version >= _FIRST_WITH_BM25)
-            except MilvusException:
-                if not client.has_collection(
-                    self.collection, timeout=self._timeout_s
-                ):  # else another process was faster
+                create(client, self.collection, self._dialect, dim=self._info.dim, index_type=self._index_type)
+            except MilvusException:  # another process was faster, or it is an error
+                if not client.has_collection(self.collection, timeout=self._timeout_s):
                     raise
-        fields = {
-            field["name"]: field
-            for field in client.describe_collection(self.collection, timeout=self._timeout_s)["fields"]
-        }
-        if "dense" not in fields or "lexemes" not in fields:
-            raise ConfigError(
-                f"Milvus collection {self.collection} was not made by biem; set BIEM_MILVUS_COLLECTION to a free name"
-            )
-        dim = int(fields["dense"]["params"]["dim"])
-        if dim != self._info.dim:
-            raise EmbedderMismatch(
-                f"collection {self.collection} holds {dim}-dimensional vectors, {self._info.id} makes {self._info.dim}"
-            )
-        self._lexical = "sparse" in fields
-        client.load_collection(self.collection, timeout=_LOAD_TIMEOUT_S)
+        self._lexical = searches_words(client, self.collection, self._info, self._timeout_s)
+        client.load_collection(self.collection, timeout=LOAD_TIMEOUT_S)
         self._opened = True
-
-    def _create(self, client: MilvusClient, *, bm25: bool) -> None:
-        schema = MilvusClient.create_schema(auto_id=False, enable_dynamic_field=False)
-        schema.add_field("id", DataType.VARCHAR, is_primary=True, max_length=36)
-        # Milvus Lite cannot filter on a partition key; a server wants one to keep scopes apart.
-        schema.add_field("ns", DataType.VARCHAR, max_length=32, is_partition_key=not self._lite)
-        schema.add_field("kind", DataType.VARCHAR, max_length=16)
-        schema.add_field("speaker", DataType.VARCHAR, max_length=16)
-        schema.add_field("conversation", DataType.VARCHAR, max_length=16)
-        schema.add_field("tags", DataType.VARCHAR, max_length=2_048)
-        schema.add_field("at", DataType.INT64)
-        index = client.prepare_index_params()
-        index.add_index("dense", index_type=self._dense_index(), metric_type="COSINE")
-        if bm25:
-            schema.add_field(
-                "lexemes",
-                DataType.VARCHAR,
-                max_length=65_535,
-                enable_analyzer=True,
-                analyzer_params={"tokenizer": "whitespace"},
-            )
-            schema.add_field("sparse", DataType.SPARSE_FLOAT_VECTOR)
-            schema.add_function(
-                Function(
-                    name="bm25",
-                    function_type=FunctionType.BM25,
-                    input_field_names=["lexemes"],
-                    output_field_names=["sparse"],
-                )
-            )
-            index.add_index("sparse", index_type="SPARSE_INVERTED_INDEX", metric_type="BM25", params=_BM25)
-        else:
-            schema.add_field("lexemes", DataType.VARCHAR, max_length=65_535)
-        schema.add_field("dense", DataType.FLOAT_VECTOR, dim=self._info.dim)
-        client.create_collection(self.collection, schema=schema, index_params=index, consistency_level="Bounded")
-
-    def _dense_index(self) -> str:
-        """Exact search embedded: an IVF index looks at few lists only and would miss a small scope among large ones."""
-        if self._index_type != "auto":
-            return self._index_type
-        return "FLAT" if self._lite else "AUTOINDEX"
 
     # -- rows -------------------------------------------------------------------------------------------------------
 
     def insert(self, entries: Sequence[Entry], *, again: bool) -> None:
         if not entries:
             return
-        rows: list[dict[str, Any]] = [
-            {
-                "id": entry.id,
-                "ns": entry.scope.ns,
-                "kind": entry.kind,
-                "speaker": _hash(entry.speaker),
-                "conversation": _hash(entry.conversation),
-                "tags": " ".join(_hash(tag) for tag in entry.tags),
-                "at": _microseconds(entry.at),
-                "lexemes": cut_bytes(entry.lexemes, 65_000),
-                "dense": entry.vector,
-            }
-            for entry in entries
-        ]
+        rows = [row(entry) for entry in entries]
         if again:
             there = self._present(self.collection, [entry.id for entry in entries])
-            replaced = [row for row in rows if row["id"] in there]
-            if replaced:
+            replaced = [each for each in rows if each["id"] in there]
+            if replaced and self._dialect.upsert:
                 self._call(lambda client: client.upsert(self.collection, replaced, timeout=self._timeout_s * 10))
-            rows = [row for row in rows if row["id"] not in there]
+                rows = [each for each in rows if each["id"] not in there]
+            elif replaced:
+                self._call(partial(_delete, collection=self.collection, ids=sorted(there)))
         if rows:
             self._call(lambda client: client.insert(self.collection, rows, timeout=self._timeout_s * 10))
         self._await_visible(entries[-1].id)
@@ -196,7 +107,7 @@ class MilvusIndex:
         at every question. So whoever writes waits for that tick, once: a question with strong consistency ends after
         it, and what it saw every later search sees. Milvus Lite shows writes at once.
         """
-        if not self._lite:
+        if not self._dialect.lite:
             self._present(self.collection, [memory_id])
 
     def dense(self, scopes: Sequence[Scope], vector: Vector, limit: int, where: Filter) -> dict[str, float]:
@@ -206,7 +117,7 @@ class MilvusIndex:
         if not lexemes or not self._lexical:
             return {}
         try:
-            return self._search("sparse", cut_bytes(lexemes, 65_000), scopes, limit, where)
+            return self._search("sparse", fitting(lexemes), scopes, limit, where)
         except StoreUnavailable as error:
             if "NaN" in str(error) and self.count() == 0:  # Milvus divides by the mean length of no documents
                 return {}
@@ -221,22 +132,26 @@ class MilvusIndex:
     def _searches(
         self, field: str, data: list[Any], scopes: Sequence[Scope], limit: int, where: Filter
     ) -> list[dict[str, float]]:
-        tags = {_hash(tag) for tag in where.tags}
+        here = bool(where.tags) and not self._dialect.infix
+        asked = replace(where, tags=()) if here else where
 
         def attempt(client: MilvusClient) -> list[dict[str, float]]:
-            here = bool(tags) and not self._infix
             answers = client.search(
                 self.collection,
                 data,
                 anns_field=field,
-                filter=_expression(scopes, replace(where, tags=()) if here else where),
+                filter=expression(scopes, asked),
                 limit=max(limit, _MOST_WITH_TAGS) if here else limit,
                 output_fields=["tags"] if here else [],
                 timeout=self._timeout_s * max(1.0, len(data) / 8),
                 consistency_level="Bounded",
             )
             return [
-                dict([(hit["id"], float(hit["distance"])) for hit in hits if not here or _has(hit, tags)][:limit])
+                dict(
+                    [(hit["id"], float(hit["distance"])) for hit in hits if not here or has_tags(hit, where.tags)][
+                        :limit
+                    ]
+                )
                 for hits in answers
             ]
 
@@ -271,7 +186,7 @@ class MilvusIndex:
     def _present(self, collection: str, ids: Sequence[str]) -> set[str]:
         def attempt(client: MilvusClient) -> set[str]:
             if collection != self.collection:
-                client.load_collection(collection, timeout=_LOAD_TIMEOUT_S)
+                client.load_collection(collection, timeout=LOAD_TIMEOUT_S)
             rows = client.query(
                 collection,
                 ids=list(ids),
@@ -279,7 +194,7 @@ class MilvusIndex:
                 consistency_level="Strong",
                 timeout=self._timeout_s * 2,
             )
-            return {row["id"] for row in rows}
+            return {each["id"] for each in rows}
 
         return self._call(attempt)
 
@@ -351,48 +266,5 @@ class MilvusIndex:
             raise StoreUnavailable(f"Milvus did not answer ({text}); check that it runs and BIEM_MILVUS_URI") from error
 
 
-def server_version(client: MilvusClient, timeout_s: float) -> tuple[int, ...] | None:
-    """Major and minor version of a server; None for Milvus Lite, which does not implement the question."""
-    try:
-        version = str(client.get_server_version(timeout=timeout_s))
-    except grpc.RpcError as error:
-        if isinstance(error, grpc.Call) and error.code() is grpc.StatusCode.UNIMPLEMENTED:
-            return None
-        raise
-    except MilvusException as error:
-        if "UNIMPLEMENTED" in str(error):
-            return None
-        raise
-    return tuple(int(part) for part in re.findall(r"\d+", version)[:2])
-
-
-def _has(hit: Any, tags: set[str]) -> bool:
-    """Whether a row that was found has all of these tags."""
-    return tags <= set(hit["entity"]["tags"].split())
-
-
 def _delete(client: MilvusClient, collection: str, ids: list[str]) -> None:
-    client.delete(collection, ids=ids, timeout=_LOAD_TIMEOUT_S)
-
-
-def _expression(scopes: Sequence[Scope], where: Filter) -> str:
-    """A filter over hashes and integers only."""
-    parts = [_one_of("ns", [scope.ns for scope in scopes])]
-    if where.kinds:
-        parts.append(_one_of("kind", where.kinds))
-    if where.speakers:
-        parts.append(_one_of("speaker", [_hash(name) for name in where.speakers]))
-    if where.conversations:
-        parts.append(_one_of("conversation", [_hash(name) for name in where.conversations]))
-    parts += [f'tags like "%{_hash(tag)}%"' for tag in where.tags]
-    if where.since is not None:
-        parts.append(f"at >= {_microseconds(where.since)}")
-    if where.until is not None:
-        parts.append(f"at < {_microseconds(where.until)}")
-    return " and ".join(parts)
-
-
-def _one_of(field: str, values: Sequence[str]) -> str:
-    if len(values) == 1:
-        return f'{field} == "{values[0]}"'
-    return f"{field} in [" + ", ".join(f'"{value}"' for value in values) + "]"
+    client.delete(collection, ids=ids, timeout=LOAD_TIMEOUT_S)

@@ -7,13 +7,12 @@ from typing import Any, TypeVar
 import grpc
 from pymilvus import MilvusClient, MilvusException
 
-from biem.adapters.milvus import is_ours, server_version
+from biem.adapters.milvus_collection import LOAD_TIMEOUT_S, is_ours, server_version
 from biem.errors import StoreUnavailable
 from biem.ports.diagnosis import Collection
 
 T = TypeVar("T")
 
-_LOAD_TIMEOUT_S = 60.0
 _MOST = 16_384
 """Rows that a server answers at once."""
 
@@ -66,13 +65,13 @@ class MilvusInspection:
         return {row["id"] for row in self._query(collection, None, ["id"], ids=list(ids))}
 
     def drop(self, collection: str) -> None:
-        self._call(lambda client: client.drop_collection(collection, timeout=_LOAD_TIMEOUT_S))
+        self._call(lambda client: client.drop_collection(collection, timeout=LOAD_TIMEOUT_S))
         self._loaded.discard(collection)
 
     def _query(self, collection: str, condition: str | None, fields: list[str], **more: Any) -> list[Any]:
         def attempt(client: MilvusClient) -> list[Any]:
             if collection not in self._loaded:
-                client.load_collection(collection, timeout=_LOAD_TIMEOUT_S)
+                client.load_collection(collection, timeout=LOAD_TIMEOUT_S)
                 self._loaded.add(collection)
             if condition is not None:
                 more["filter"] = condition

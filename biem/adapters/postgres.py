@@ -59,7 +59,8 @@ class PostgresRecords(PostgresOutbox, PostgresErasure):
                 if len(rows) == 1:
                     with connection.pipeline():  # one implicit transaction, one round trip
                         connection.execute(self._sql["see_scopes"], (scope.ns,))
-                        connection.execute(self._sql["lock_scope"], (scope.ns,))
+                        if _may_be_there(rows[0]):
+                            connection.execute(self._sql["lock_scope"], (scope.ns,))
                         result = connection.execute(self._sql["remember"], rows[0])
                     if result.fetchone() is not None:
                         return [Written(writes[0].id, True)]
@@ -133,7 +134,8 @@ class PostgresRecords(PostgresOutbox, PostgresErasure):
             "promote": self._policies.tiers.promote,
             "accesses": self._policies.retention.promote_accesses,
         }
-        rows = self._database.fetch(",".join(namespaces), "touch", parameters)
+        with self._database.deferring():  # to be read must not keep those waiting who write
+            rows = self._database.fetch(",".join(namespaces), "touch", parameters)
         return [
             Touched(memory_id, ns, energy_key(anchor, anchor_at, self._decay), accessed_at, tier, before)
             for memory_id, ns, anchor, anchor_at, accessed_at, tier, before in rows
@@ -231,6 +233,14 @@ class PostgresRecords(PostgresOutbox, PostgresErasure):
 
     def close(self) -> None:
         self._database.close()
+
+
+def _may_be_there(row: Mapping[str, Any]) -> bool:
+    """Whether another writer may be writing the same: then the scope is locked before the statement looks.
+
+    For all others the statement's own lock, of the row that counts, is enough.
+    """
+    return row["ref"] is not None or row["fact_key"] is not None
 
 
 def tsquery(lexemes: Sequence[str]) -> str | None:

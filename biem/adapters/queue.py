@@ -1,7 +1,9 @@
 """JobQueue without a broker: a thread of this process runs the same work that a worker process would."""
 
 import logging
+import math
 import threading
+import time
 
 from biem.errors import BiemError
 from biem.ports import Work
@@ -10,7 +12,10 @@ logger = logging.getLogger("biem.worker")
 
 
 _LINGER_S = 0.05
-"""A burst of writes becomes one batch instead of many, and its writer has the interpreter to itself meanwhile."""
+"""A burst of writes becomes one batch instead of many, and its writer has the interpreter to itself meanwhile: until
+nobody wrote for so long …"""
+_LONGEST_LINGER_S = 0.25
+"""… but no longer than this."""
 
 
 class InProcessQueue:
@@ -19,8 +24,18 @@ class InProcessQueue:
     A failure is logged and waited out: `backoff_s`, doubling up to `backoff_max_s`, or until the next round succeeds.
     """
 
-    def __init__(self, *, poll_s: float, backoff_s: float, backoff_max_s: float, name: str = "biem-worker") -> None:
+    def __init__(
+        self,
+        *,
+        poll_s: float,
+        backoff_s: float,
+        backoff_max_s: float,
+        full: float = math.inf,
+        name: str = "biem-worker",
+    ) -> None:
+        """`full`: jobs of a round that has probably left some; the next one then begins at once."""
         self._name = name
+        self._full = full
         self._poll_s = poll_s
         self._backoff_s = backoff_s
         self._backoff_max_s = backoff_max_s
@@ -43,12 +58,13 @@ class InProcessQueue:
 
     def _loop(self, work: Work) -> None:
         pause = self._backoff_s
+        done = 0
         while not self._stop.is_set():
-            if self._wake.is_set():
-                self._stop.wait(_LINGER_S)
+            if done < self._full:
+                self._linger()
             self._wake.clear()
             try:
-                busy = work() > 0
+                done = work()
             except Exception as error:  # the loop must outlive whatever one round meets
                 known = isinstance(error, BiemError)
                 logger.warning("background work failed, next try in %.0f s: %s", pause, error, exc_info=not known)
@@ -56,8 +72,14 @@ class InProcessQueue:
                 pause = min(self._backoff_max_s, pause * 2)
                 continue
             pause = self._backoff_s
-            if not busy and not self._stop.is_set():  # whose wake may have been the one that was cleared above
+            if not done and not self._stop.is_set():  # whose wake may have been the one that was cleared above
                 self._wake.wait(self._poll_s)
+
+    def _linger(self) -> None:
+        until = time.monotonic() + _LONGEST_LINGER_S
+        while self._wake.is_set() and not self._stop.is_set() and time.monotonic() < until:
+            self._wake.clear()
+            self._stop.wait(_LINGER_S)
 
 
 class NoQueue:

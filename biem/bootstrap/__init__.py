@@ -17,6 +17,7 @@ from biem.adapters.embedders import build
 from biem.adapters.migrations import migrate as apply_migrations
 from biem.bootstrap.embedders import agreed
 from biem.bootstrap.metrics import serve_levels, serve_spans_of_children
+from biem.bootstrap.misspelt import warn_of_misspelt
 from biem.bootstrap.places import Servers, broker_of, home_of, servers
 from biem.bootstrap.upgrading import upgrade
 from biem.config import Settings, load_settings
@@ -54,7 +55,7 @@ logger = logging.getLogger("biem")
 def build_embedder(settings: Settings, *, late: bool = False) -> Embedder:
     """The configured embedder, loaded and probed; `late`: the packaged default is loaded at its first use only."""
     wanted = settings.embedder
-    return build(
+    embedder = build(
         wanted.provider,
         model=wanted.model,
         url=wanted.url.get_secret_value(),
@@ -68,6 +69,17 @@ def build_embedder(settings: Settings, *, late: bool = False) -> Embedder:
         devices=wanted.devices,
         late=late,
     )
+    return _prototyped(embedder, settings)
+
+
+def _prototyped(embedder: Embedder, settings: Settings) -> Embedder:
+    """The embedder itself, or the one that sees summaries and fields of passages, as AIM-Memory has it."""
+    if settings.aim.prototype == "text":
+        return embedder
+    from biem.adapters.analyzers import RuleAnalyzer
+    from biem.adapters.embedders.prototype import PrototypeEmbedder
+
+    return PrototypeEmbedder(embedder, RuleAnalyzer(), settings.aim.summary_chars)
 
 
 def connect(
@@ -86,7 +98,9 @@ def connect(
     """
     from biem.memory import Memory
 
-    settings = settings or load_settings()
+    if settings is None:
+        settings = load_settings()
+        warn_of_misspelt()
     if home is not None:
         settings = settings.model_copy(update={"home": Path(home)})
     parts = _open(settings, embedder, clock, serve=True)
@@ -118,6 +132,7 @@ def _open(
         # Two seconds of CPU while servers start.
         built = partial(build_embedder, late=late)
         loading = None if embedder else loader.submit(built, settings)
+        embedder = embedder and _prototyped(embedder, settings)
         clients = loader.submit(_assembly)
         where = stack.enter_context(servers(settings))
         if where.embedded:

@@ -23,14 +23,25 @@ from biem.ports.contradiction import ContradictionRules
 from biem.telemetry import Telemetry
 
 
-def build_gate(stores: Stores, policies: Policies, embedder: Embedder, clock: Clock, telemetry: Telemetry) -> Gate:
+def build_gate(
+    stores: Stores,
+    policies: Policies,
+    rules: ContradictionRules,
+    embedder: Embedder,
+    analyzer: RuleAnalyzer,
+    clock: Clock,
+    telemetry: Telemetry,
+) -> Gate:
     """What the worker asks about each new message."""
     return Gate(
         records=stores.aim,
         neighbours=stores.index,
+        rules=rules,
         embedder=embedder,
+        analyzer=analyzer,
         clock=clock,
         policy=policies.aim,
+        conflicts=policies.conflicts,
         telemetry=telemetry,
     )
 

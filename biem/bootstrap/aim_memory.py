@@ -11,7 +11,7 @@ from biem.bootstrap import connect
 from biem.config import Settings, load_settings
 from biem.domain.aim_policy import PRESETS, AimPolicy, FieldWeights
 from biem.domain.scope import Scope
-from biem.engine.aim.snapshot import read
+from biem.engine.aim.snapshot_file import read
 from biem.errors import ConfigError
 from biem.ports import Clock, Embedder
 
@@ -42,7 +42,7 @@ def create_aim_memory(
 
 def load_aim_memory(path: Path | str, **options: Any) -> AimMemory:
     """Open a memory with the configuration of a saved one, and load that; options as for `create_aim_memory`."""
-    memory = create_aim_memory(read(Path(path))["config"], **options)
+    memory = create_aim_memory(read(Path(path)).config, **options)
     try:
         memory.load(path)
     except BaseException:

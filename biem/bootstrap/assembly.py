@@ -103,7 +103,7 @@ def assemble(
         telemetry=telemetry,
         on_archived=(associations.archived,),
     )
-    gate = build_gate(stores, policies, embedder, clock, telemetry)
+    gate = build_gate(stores, policies, rules, embedder, analyzer, clock, telemetry)
     inertia = Inertia(headings=stores.headings, policy=policies.aim, telemetry=telemetry)
     former = Former(
         checker=ConflictChecker(
@@ -139,6 +139,7 @@ def assemble(
         leave=tiers.leave,
         policy=policies.encode,
         telemetry=telemetry,
+        deferring=stores.database.deferring,
     )
     feedback = Feedback(
         records=stores.records,
@@ -155,6 +156,7 @@ def assemble(
         writer=writer,
         links=stores.links,
         reasoner=stores.reasoner,
+        destroy=lambda scope, memory_id: eraser.erase(scope, memory_id),
         clock=clock,
         policy=policies.conflicts,
         telemetry=telemetry,
@@ -190,6 +192,20 @@ def assemble(
         orbits.drop(scope)
         inertia.drop(scope)
 
+    eraser = Eraser(
+        records=stores.records,
+        index=stores.index,
+        hot=stores.hot,
+        feed=feed,
+        canvas=stores.canvas,
+        minds=stores.minds,
+        headings=stores.headings,
+        forgotten=forgotten,
+        clock=clock,
+        policy=policies.encode,
+        telemetry=telemetry,
+    )
+
     def changed(scope: Scope, ids: Sequence[str]) -> None:
         """Copies of what was archived or replaced are dropped at once; what is kept comes back when it is used."""
         tiers.drop(scope.ns, ids)
@@ -205,20 +221,9 @@ def assemble(
         telemetry=telemetry,
     )
     aim = build_aim(
-        stores,
-        policies,
-        gate,
-        inertia,
-        former,
-        writer,
-        feed,
-        rules,
-        analyzer,
-        embedder,
-        tiers.accessed,
-        clock,
+        stores, policies, gate, inertia, former, writer, feed, rules, analyzer, embedder, tiers.accessed, clock,
         telemetry,
-    )
+    )  # fmt: skip
     upkeep = Upkeep(sleeper, stores.scopes, clock=clock, scopes_per_tick=policies.sleep.scopes_per_tick)
     return Parts(
         records=stores.records,
@@ -241,19 +246,7 @@ def assemble(
         ),
         second_look=SecondLook(stores.reasoner, policies.context, telemetry),
         briefer=build_briefer(stores, policies, analyzer, clock, telemetry),
-        eraser=Eraser(
-            records=stores.records,
-            index=stores.index,
-            hot=stores.hot,
-            feed=feed,
-            canvas=stores.canvas,
-            minds=stores.minds,
-            headings=stores.headings,
-            forgotten=forgotten,
-            clock=clock,
-            policy=policies.encode,
-            telemetry=telemetry,
-        ),
+        eraser=eraser,
         reindexer=Reindexer(
             records=stores.records, index=stores.index, embedder=embedder, encoder=encoder, telemetry=telemetry
         ),

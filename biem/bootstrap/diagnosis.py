@@ -12,7 +12,7 @@ from biem.adapters.database import Database
 from biem.adapters.diagnosis import PostgresInspection
 from biem.adapters.lifecycle import PostgresLife
 from biem.adapters.links import PostgresLinks
-from biem.adapters.milvus import collection_name
+from biem.adapters.milvus_collection import collection_name
 from biem.adapters.milvus_inspection import MilvusInspection
 from biem.adapters.probes import CeleryWorkers, HomeDisk, MilvusProbe, NoWorkers, PostgresProbe, RedisProbe
 from biem.bootstrap.places import Servers, broker_of, home_of
@@ -113,7 +113,7 @@ def _contents(
     life = PostgresLife(database, clock=clock, decay_per_hour=decay, model=info.id, policies=policies)
     workers: Workers = CeleryWorkers(broker_of(settings, where)) if settings.queue == "celery" else NoWorkers()
     return [
-        OutboxCheck(inspection, records, workers, limits),
+        OutboxCheck(inspection, inspection, records, workers, limits),
         RowCheck(inspection, index, inspection, collection=collection, model=info.id, random=random, limits=limits),
         CanvasCheck(inspection, life, canvas, sweep=sweep, pause=time.sleep, random=random, limits=limits),
         GraphCheck(

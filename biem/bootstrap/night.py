@@ -112,7 +112,7 @@ def night_jobs(
     def decide() -> Mapping[str, int]:
         return {"decided": resolver.work(policies.conflicts.decisions)}
 
-    return [
+    jobs = [
         NightJob("build", hippocampus.build, every["build"]),
         NightJob("concepts", hippocampus.consolidate, every["concepts"]),
         NightJob("dedupe", consolidator.dedupe, every["dedupe"]),
@@ -131,6 +131,7 @@ def night_jobs(
         NightJob("turns", feedback.compact, every["turns"]),
         NightJob("integrity", integrity.mend, every["integrity"]),
     ]
+    return [job for job in jobs if job.name not in policies.sleep.off]
 
 
 def keeper_queue(settings: Settings, policies: Policies) -> JobQueue:

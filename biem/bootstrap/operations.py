@@ -186,7 +186,7 @@ def reembed(
         moved = reembedder.move(of_the_model(settings), on_progress)
         dropped: Mapping[str, int] = {}
         if drop_old:
-            time.sleep(3 * EVERY_S)  # running programs go over first
+            time.sleep(3 * EVERY_S)  # running programs look so often, go over, and tell nobody
             dropped = reembedder.drop_others()
     return {"moved": moved, **{f"dropped_{what}": count for what, count in dropped.items()}}
 

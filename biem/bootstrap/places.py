@@ -26,21 +26,37 @@ class Servers:
 @contextmanager
 def servers(settings: Settings) -> Iterator[Servers]:
     """The configured servers or, where none are, the embedded ones: shared, and left again at the end."""
-    dsn, milvus = settings.postgres_url(), settings.milvus_url()
-    token = settings.milvus_token.get_secret_value()
-    ca = str(settings.milvus_ca.expanduser()) if settings.milvus_ca else ""
-    if dsn is not None and settings.redis_url is not None and milvus is not None:
-        yield Servers(dsn, settings.redis_url.get_secret_value(), milvus, token, embedded=False, milvus_ca=ca)
+    if _all_are_configured(settings):
+        yield _places(settings, None)
         return
     with embedded.EmbeddedStack(home_of(settings)) as urls:
-        yield Servers(
-            dsn or urls.postgres_dsn,
-            settings.redis_url.get_secret_value() if settings.redis_url else urls.redis_url,
-            milvus or urls.milvus_uri,
-            token if milvus else "",
-            embedded=dsn is None,
-            milvus_ca=ca if milvus else "",
-        )
+        yield _places(settings, urls)
+
+
+def standing(settings: Settings) -> Servers | None:
+    """The same servers as they are, with none started; None where embedded ones are needed and do not run."""
+    if _all_are_configured(settings):
+        return _places(settings, None)
+    found = embedded.status(home_of(settings))
+    return _places(settings, found.urls) if found.ready else None
+
+
+def _all_are_configured(settings: Settings) -> bool:
+    return None not in (settings.postgres_url(), settings.redis_url, settings.milvus_url())
+
+
+def _places(settings: Settings, urls: embedded.Urls | None) -> Servers:
+    """The configured servers, with the embedded ones in place of those that are missing."""
+    dsn, milvus = settings.postgres_url(), settings.milvus_url()
+    redis = settings.redis_url.get_secret_value() if settings.redis_url else None
+    return Servers(
+        dsn or (urls.postgres_dsn if urls else ""),
+        redis or (urls.redis_url if urls else ""),
+        milvus or (urls.milvus_uri if urls else ""),
+        settings.milvus_token.get_secret_value() if milvus else "",
+        embedded=dsn is None,
+        milvus_ca=str(settings.milvus_ca.expanduser()) if settings.milvus_ca and milvus else "",
+    )
 
 
 def broker_of(settings: Settings, where: Servers) -> str:

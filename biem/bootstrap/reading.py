@@ -56,7 +56,6 @@ def build_recaller(
     profiles = ProfileRecaller(
         records=stores.records,
         likenesses=Likenesses(turns=stores.turns, embedder=embedder),
-        conflicts=stores.conflicts,
         searcher=searcher,
         associations=associations,
         reminder=reminder,

@@ -231,4 +231,6 @@ def _queue(settings: Settings, where: Servers) -> JobQueue:
     if settings.queue == "celery":
         return CeleryQueue(broker_of(settings, where))
     encode = settings.encode
-    return InProcessQueue(poll_s=encode.poll_s, backoff_s=encode.backoff_s, backoff_max_s=encode.backoff_max_s)
+    return InProcessQueue(
+        poll_s=encode.poll_s, backoff_s=encode.backoff_s, backoff_max_s=encode.backoff_max_s, full=encode.batch
+    )

@@ -1,18 +1,21 @@
 """The `biem` command: its global options, all its commands on one screen, and what an error becomes."""
 
 import logging
+import os
 import platform
 import signal
 import sys
+import threading
 from collections.abc import Sequence
+from contextlib import suppress
 from importlib.metadata import version as installed_version
 from io import TextIOWrapper
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
-from biem.cli import demo, life, local, memories, operations, transcripts_import, upkeep
+from biem.cli import demo, health, life, local, memories, operations, transcripts_import, upkeep
 from biem.cli.output import INTERRUPTED, Output
 from biem.cli.session import Session, of
 
@@ -87,6 +90,7 @@ app.command("dead")(upkeep.dead)
 app.command("retry")(upkeep.retry)
 app.command("reindex")(upkeep.reindex)
 app.command("migrate")(upkeep.migrate)
+app.command("health")(health.health)
 app.command("diagnose")(operations.diagnose)
 app.command("perf")(operations.perf)
 app.command("backup")(operations.backup)
@@ -134,4 +138,22 @@ def main() -> None:
         if isinstance(stream, TextIOWrapper):  # scripts of any language, whatever the locale says
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(_TERMINATED))  # leave as after Ctrl-C: close what is open
-    sys.exit(run(sys.argv[1:]))
+    try:
+        code = run(sys.argv[1:])
+    except SystemExit as end:
+        code = end.code if isinstance(end.code, int) else 1
+    leave(code)
+
+
+def leave(code: int) -> NoReturn:
+    """End the process. What a command opened is closed by now, but a worker may be in the middle of a batch.
+
+    A thread that computes in C++ while the interpreter is taken apart aborts the process, which then ends with another
+    code and a cry of its own on stderr. So it is not taken apart while there is one.
+    """
+    if threading.active_count() > 1:
+        with suppress(OSError, ValueError):  # whoever read our output has gone
+            sys.stdout.flush()
+            sys.stderr.flush()
+        os._exit(code)
+    sys.exit(code)

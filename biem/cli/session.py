@@ -43,6 +43,7 @@ class Session:
         env_file = self.env_file or (DEFAULT_ENV_FILE if DEFAULT_ENV_FILE.is_file() else None)
         changes = self.changes | ({"home": self.home} if self.home else {})
         settings: Settings = import_module("biem.config").load_settings(env_file)
+        import_module("biem.bootstrap.misspelt").warn_of_misspelt(env_file)
         return settings.model_copy(update=changes)
 
     def scope(self, settings: "Settings") -> Scope:

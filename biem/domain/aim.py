@@ -1,5 +1,6 @@
 """AIM-Memory's arithmetic: gate (A28, C8), temporal mirror (A7, C29), the score of a node (A33–A36).
 
+s = 1 − exp(−(novelty·words + Σ weight of new anchors)/10)        novelty = min(1, (1 − likeness)/0.75)   (ADR 0038)
 x = α·r + β·s + γ2·c           g = sigmoid(x) raw, sigmoid(8·(x − 0.5)) centered;  formed when g ≥ τ_write
 w = fresh · γ^age              age: memories formed since, by the write sequence and never by the clock
 anchor = Σ weight·matched/asked ÷ Σ weight, over the kinds of fields that the query has
@@ -18,6 +19,14 @@ from biem.domain.fields import Fields
 
 _BASE_SHARE = 0.3
 _STEEPNESS, _MIDDLE = 8.0, 0.5
+_UNRELATED = 0.25
+"""Calibrated likeness that one pair of unrelated texts in a hundred exceeds: what is no more alike is all new."""
+_WORDS = 10.0
+"""New words of content that make a surprise of 1 − 1/e."""
+MOST_WORDS = 15.0
+"""Words that count: a long text is no greater surprise for being long."""
+_MOST_ANCHORS = 7.5
+"""What new anchors count at most, in words."""
 
 
 # -- gate ---------------------------------------------------------------------------------------------------------
@@ -26,6 +35,16 @@ _STEEPNESS, _MIDDLE = 8.0, 0.5
 def gate_input(relevance: float, surprise: float, conflict: float, policy: AimPolicy) -> float:
     """x = α·r + β·s + γ2·c; each of the three in [0, 1]."""
     return policy.gate_alpha * relevance + policy.gate_beta * surprise + policy.gate_gamma2 * conflict
+
+
+def surprise(likeness: float, words: float, anchors: float) -> float:
+    """How much new information a text has, in [0, 1): 0 for what repeats a memory and pins down nothing else.
+
+    `likeness` to the nearest formed memory, in [0, 1]. `words` of content that it tells. `anchors`: the weights of what
+    it pins down and the memories nearest to it do not; a figure that changed is news however alike the sentence is.
+    """
+    novelty = min(1.0, max(0.0, 1.0 - likeness) / (1.0 - _UNRELATED))
+    return 1.0 - math.exp(-(novelty * min(words, MOST_WORDS) + min(anchors, _MOST_ANCHORS)) / _WORDS)
 
 
 def gate_value(x: float, form: Literal["raw", "centered"]) -> float:

@@ -75,6 +75,8 @@ class AimPolicy:
     (*exact*); all without any of its numbers, names and symbols (*all*)."""
     anchor_weight: float = 0.0
     """What a full match of anchors adds to a score of the default recall (log-odds)."""
+    prototype: Literal["text", "summary"] = "text"
+    """What is embedded of a message: all of it, or, as the design has it, its summary and its fields (A30)."""
     adaptive: bool = False
     """Whether λ, γ and K of a conversation follow how it goes, within bounds (A62)."""
 
@@ -83,6 +85,8 @@ class AimPolicy:
             raise ValueError("admission is gate or always, gate_form is raw or centered")
         if self.anchor_filter not in ("off", "rival", "exact", "all"):
             raise ValueError("anchor_filter is off, rival, exact or all")
+        if self.prototype not in ("text", "summary"):
+            raise ValueError("prototype is text or summary")
         shares = (self.write_threshold, self.inertia_momentum, self.anchor_threshold)
         if not all(0 <= share <= 1 for share in shares) or not 0 < self.weight_decay_gamma <= 1:
             raise ValueError("write_threshold, inertia_momentum, anchor_threshold and weight_decay_gamma are 0 to 1")

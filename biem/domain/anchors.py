@@ -4,6 +4,7 @@ anchor score = Σ weight·matched/asked ÷ Σ weight, over the kinds of fields t
 """
 
 import re
+from collections.abc import Iterable
 from typing import Literal
 
 from biem.domain.aim_policy import FieldWeights
@@ -42,6 +43,16 @@ def anchor_score(query: Fields, node: Fields, weights: FieldWeights) -> float:
             total += weight
             got += weight * len(asked & anchors_of(node, kind)) / len(asked)
     return got / total if total > 0 else 0.0
+
+
+def unsaid(fields: Fields, known: Iterable[Fields], weights: FieldWeights) -> float:
+    """The weights of what `fields` pins down and none of the `known` does, summed."""
+    others = list(known)
+    news = 0.0
+    for kind in FIELD_KINDS:
+        said = frozenset[str]().union(*(anchors_of(one, kind) for one in others))
+        news += getattr(weights, kind) * len(anchors_of(fields, kind) - said)
+    return news
 
 
 def binding(query: Fields, which: Literal["off", "rival", "exact", "all"]) -> Fields:

@@ -11,39 +11,45 @@ class ConfidenceWeights:
     Fitted by `benchmarks.fit_confidence` on the dev dialogues; 0 leaves a ground out.
     """
 
-    bias: float = -5.09
-    covered: float = 0.6
-    """Share of what the question asks, in rarity, that its five best answers hold."""
-    known: float = 2.61
+    bias: float = -5.67
+    known: float = 3.56
     """Share of the question's words that any candidate holds."""
-    named: float = 1.61
+    named: float = 0.59
     """1 where the question names somebody who speaks here."""
-    strangers: float = -2.35
-    """Share of the names in the question of which no candidate has heard."""
-    terms: float = 0.7
-    """Different words of the question, in thirtieths, at most 1."""
-    lead: float = 7.9
+    mentions: float = -1.57
+    """1 where the question has names at all: somebody or something in particular is asked for."""
+    heard: float = 1.95
+    """Share of these names that some candidate holds whole."""
+    lead: float = 10.15
     """The best score over the fiftieth, as a share of the most that a score can be."""
-    similarity: float = 2.68
-    """The best calibrated similarity of the three best answers."""
-    lift: float = 6.53
+    similarity: float = 5.12
+    """The best calibrated similarity of the three best answers, with the question or a sentence of it that asks."""
+    lift: float = 7.21
     """How far the five most similar candidates stand out of all: a difference of calibrated similarities."""
+    day: float = 1.85
+    """How exactly one of the five best is of a day that the question names: the signal `day` of the ranking."""
+    together: float = 0.36
+    """Share of the ten best that are from one conversation."""
+    small: float = 0.91
+    """1 for a memory of one candidate, 0 from fifty on: comparisons say less there."""
 
     def __post_init__(self) -> None:
-        if not all(math.isfinite(weight) for weight in asdict(self).values()):
-            raise ValueError("weights of confidence must be finite; 0 leaves a ground out")
+        _require_finite(self)
 
 
 @dataclass(frozen=True, slots=True)
-class OrbitWeights(ConfidenceWeights):
-    """The same for the log-odds that a search would find nothing better than what is at hand, and what tells it."""
+class OrbitWeights:
+    """The same for the log-odds that a search would find nothing better than what is at hand."""
 
     bias: float = -7.6
     covered: float = 0.24
+    """Share of what the question asks, in rarity, that its five best answers hold."""
     known: float = 0.38
     named: float = -0.57
     strangers: float = -0.77
+    """Share of the names in the question of which no candidate has heard."""
     terms: float = -1.72
+    """Different words of the question, in thirtieths, at most 1."""
     lead: float = 5.37
     similarity: float = 1.45
     lift: float = 2.22
@@ -53,6 +59,14 @@ class OrbitWeights(ConfidenceWeights):
     """Share of the five best that are from the conversation which the last answers were mostly from."""
     echo: float = 1.5
     """Share of the question's words that the five best of the last answers have."""
+
+    def __post_init__(self) -> None:
+        _require_finite(self)
+
+
+def _require_finite(weights: ConfidenceWeights | OrbitWeights) -> None:
+    if not all(math.isfinite(weight) for weight in asdict(weights).values()):
+        raise ValueError("weights of confidence must be finite; 0 leaves a ground out")
 
 
 @dataclass(frozen=True, slots=True)

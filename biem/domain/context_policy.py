@@ -1,7 +1,12 @@
 """The tunable numbers of the context block (BIEM B52 – B57, requirements C31)."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Literal
+
+SLOTS: Mapping[str, int] = MappingProxyType({"knowledge": 14, "skill": 7, "event": 3, "task": 1, "emotion": 1})
+"""Angel's short-term slots of each kind (requirements 7.2)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -11,11 +16,13 @@ class ContextPolicy:
     top_k: int = 5
     item_chars: int = 200
     entities: int = 5
+    repeat_entities: bool = False
+    """Whether entities are listed that the item says already: of use only to a reader that looks for them there."""
     budget_tokens: int = 1_000
     """Room for the block; whole items only."""
-    min_confidence: float = 0.45
-    """Nothing is told below: at most 5 % of questions about another conversation's people get something told on the dev
-    dialogues, and at most a point of recall@10 is lost; 0: always tell the best there is."""
+    min_confidence: float = 0.6
+    """Nothing is told below: about a point of recall@10 is lost at most on every set of dev dialogues, and where people
+    are named at most 5 % of the questions about another conversation get something told; 0: always tell the best."""
     second_look: int = 0
     """Best hits, at most 50, from which a language model chooses what to tell; 0: no model is asked."""
     drop: float = 3.0
@@ -28,6 +35,10 @@ class ContextPolicy:
     core_tokens: int = 200
     """Room for core memories, which come first, of the whole."""
     core_most: int = 20
+    slots: float = 0.0
+    """Short-term slots: × `SLOTS` of each kind for what was of use last, told whatever is asked (G27, G28); 0: none."""
+    slot_tokens: int = 400
+    """Room for them, of the whole."""
     original_chars: int = 2_000
     """Length of an original that strict mode adds for a text that was cut (AIM A48)."""
     recent: int = 0
@@ -40,5 +51,12 @@ class ContextPolicy:
             raise ValueError("context.top_k and item_chars must be positive, the other sizes not negative")
         if not 0 <= self.second_look <= 50:
             raise ValueError("context.second_look is a number from 0 to 50")
-        if min(self.core_most, self.original_chars, self.recent) < 0:
-            raise ValueError("context.core_most, original_chars and recent must not be negative")
+        if min(self.core_most, self.original_chars, self.recent, self.slot_tokens) < 0 or not 0 <= self.slots <= 100:
+            raise ValueError(
+                "context.core_most, original_chars, recent and slot_tokens must not be negative, slots ≤ 100"
+            )
+
+    @property
+    def slots_of_kinds(self) -> dict[str, int]:
+        """How many memories of each kind stay in view."""
+        return {kind: max(1, round(size * self.slots)) for kind, size in SLOTS.items()} if self.slots else {}

@@ -1,6 +1,6 @@
 """The tunable numbers of consolidation, feedback and the background jobs."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,9 +77,24 @@ class SleepPolicy:
     """Scopes that one tick visits for each job that is due."""
     integrity_rows: int = 1_000
     """Faults mended in one run."""
+    off: tuple[str, ...] = ()
+    """Jobs that never run, by name: neither when they are due nor in `sleep` (C15)."""
+
+    def __post_init__(self) -> None:
+        unknown = set(self.off) - set(self._every())
+        if unknown:
+            raise ValueError(f"sleep.off names no job: {', '.join(sorted(unknown))}; jobs: {', '.join(self._every())}")
+        for item in fields(self):
+            value = getattr(self, item.name)
+            least = 1 if isinstance(value, int) else 0
+            if not isinstance(value, tuple) and not value >= least:  # true for NaN, too
+                raise ValueError(f"sleep.{item.name} is at least {least}, not {value}")
 
     def periods(self) -> dict[str, float]:
-        """Seconds between two runs, by the name of the job, in the order of a night."""
+        """Seconds between two runs, by the name of the job, in the order of a night; 0 for those that are off."""
+        return {name: 0.0 if name in self.off else period_s for name, period_s in self._every().items()}
+
+    def _every(self) -> dict[str, float]:
         return {
             "build": self.build_s,
             "concepts": self.consolidate_s,

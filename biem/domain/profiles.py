@@ -52,6 +52,7 @@ _BIEM = (
     Number("context.top_k", 5, "B52", "memories in the block"),
     Number("context.item_chars", 200, "B56", "characters of an item"),
     Number("context.entities", 5, "B56", "entities of an item"),
+    Number("context.repeat_entities", True, "B56", "entities that the text names are listed, too"),
     Number("context.order", "rank", "B56", "items by their rank"),
 )
 
@@ -94,6 +95,7 @@ _ANGEL = (
     Number("formulas.notes_tag", 0.3, "G46", "weight of the tag vector"),
     Number("energy.boost", 0.0, "G15, C19", "only useful recall strengthens"),
     Number("retention.promote_useful", 1, "G29", "feedback makes a memory long-term"),
+    Number("context.slots", 1.0, "G27, G28", "14 facts, 7 skills, 3 events, a task and an emotion stay in view"),
     Number("encode.batch", 64, "G59", "texts of one embedding call"),
     Number("embedder.cache_mb", 100, "G57", "cache of vectors, in MB"),
 )
@@ -138,6 +140,7 @@ _AIM = (
     Number("aim.anchor_boost", 2.0, "A46", "η"),
     Number("aim.conflict_penalty", 1.0, "A46", "taken from a node that conflicts"),
     Number("aim.anchor_filter", "all", "A12", "numbers, names and symbols of a query are required"),
+    Number("aim.prototype", "summary", "A30", "a message is embedded as its summary and its fields"),
     Number("aim.store_evidence", True, "A48", "originals are handed out"),
     Number("aim.max_evidence_length", 2_000, "A48", "characters of an original"),
 )

@@ -12,43 +12,45 @@ class SignalWeights:
     [0, 1], so that a weight is the most its signal can say.
     """
 
-    words_around: float = 2.51
+    words_around: float = 2.65
     """BM25 of the words said in a turn or, for less, up to two turns away: an answer seldom repeats its question."""
-    reply: float = 0.96
+    reply: float = 1.47
     """Follows a turn that asks with the query's words."""
-    session_words: float = 1.37
+    session_words: float = 1.27
     """Its session speaks of the matter."""
-    dense_around: float = 1.12
+    dense_around: float = 1.02
     """Cosine of the turn together with both neighbours."""
-    hub: float = -3.64
+    hub: float = -2.68
     """Cosine to the pool's mean, about [0, 0.3]: small talk is near to everything and answers nothing."""
-    session_dense: float = 1.3
+    session_dense: float = 1.44
     """The best cosine of its session."""
-    session_dense3: float = 1.59
+    session_dense3: float = 1.5
     """The mean of its session's three best cosines: one lucky turn does not make a session."""
-    sentence_dense: float = 1.99
+    sentence_dense: float = 1.92
     """Cosine to the nearest sentence of the query; to the whole where it has but one."""
-    sentence_words: float = 1.09
+    sentence_words: float = 0.95
     """BM25 of the best sentence that asks."""
-    longer: float = -0.37
+    longer: float = -0.32
     """Log-length above the pool's mean, in [-2, 2]: long turns match by chance …"""
-    longer_than_own: float = 0.27
+    longer_than_own: float = 0.38
     """… but a turn long for its speaker has something to tell."""
-    short: float = -1.81
+    short: float = -1.44
     """Shorter than `RankPolicy.short_words`: "Thanks!" """
-    opening: float = 1.3
-    """The first turn of a session says what it is about."""
-    speaker: float = 0.54
+    opening: float = 0.54
+    """The first turn of a session says what it is about …"""
+    opening_to_machine: float = 1.89
+    """… where people talk to a program: they begin with what they want, among themselves with a greeting."""
+    speaker: float = 0.6
     """Said by someone whom the query names. Small: adversarial questions name the wrong speaker."""
-    machine: float = -0.78
+    machine: float = -0.55
     """Said by a program: what people say of themselves is evidence more often …"""
     machine_asked: float = 0.0
     """… unless the query asks what the program said. Off: `benchmarks.ablation` found no set that it helps."""
-    when: float = 1.94
+    when: float = 1.9
     """Nearness to a time that the query names."""
-    day: float = 1.56
+    day: float = 1.77
     """Within a time that is named to the day or week."""
-    bridge: float = 2.67
+    bridge: float = 3.21
     """Holds what a good hit leaves open of the query, and shares that hit's own rare words."""
 
     def __post_init__(self) -> None:

@@ -1,6 +1,7 @@
 """What an agent is told before a call: the sections of the context block, put together (C31, A40).
 
-    core (always, in its share) → relevant → originals in strict mode → newest texts
+    core (always, in its share) → relevant → what was of use last (in its share, where wanted) → originals in strict
+    mode → newest texts
 
 What a section leaves of the budget flows to the next; no item is cut to fit, and nothing is told twice. A part that is
 down is left out and named.
@@ -21,6 +22,7 @@ from biem.telemetry import Telemetry
 logger = logging.getLogger("biem.context")
 
 CORE = "## Core Memories"
+USEFUL = "## Useful Before"
 ORIGINALS = "## Originals"
 RECENT = "## Recent Messages"
 
@@ -55,10 +57,16 @@ class Briefer:
             always, shown = self._always(scope, min(budget_tokens, policy.core_tokens))
             sections, left = [always], budget_tokens - _cost(always)
             known = {hit.node.id for hit in shown}
-            block = render([hit for hit in hits if hit.node.id not in known], policy, left, (), reader)
+            share = min(policy.slot_tokens, left // 2) if policy.slots else 0
+            block = render([hit for hit in hits if hit.node.id not in known], policy, left - share, (), reader)
             sections.append(block.text)
             left -= _cost(block.text)
             shown += block.hits
+            if share > 0:
+                kept, told = self._useful(scope, {hit.node.id for hit in shown}, share - 1)
+                sections.append(kept)
+                left -= _cost(kept)
+                shown += told
             originals = listed(ORIGINALS, _originals(block.hits, policy), left)
             sections.append(originals)
             left -= _cost(originals)
@@ -73,11 +81,17 @@ class Briefer:
         if budget_tokens <= 0 or not self._policy.core_most:
             return "", []
         nodes = self._core.core(scope.readable, self._policy.core_most)
-        said = {harmless(node.text, self._policy.item_chars): node for node in reversed(nodes)}
-        section = listed(CORE, reversed(said), budget_tokens)
-        lines = set(section.splitlines())
-        told = [said[line] for line in reversed(said) if f"- {line}" in lines]
+        section, told = _told(
+            CORE, {harmless(node.text, self._policy.item_chars): node for node in nodes[::-1]}, budget_tokens
+        )
         return section, [Hit(node, 1.0, {"layer": node.layer, "energy": node.energy}) for node in told]
+
+    def _useful(self, scope: Scope, shown: set[str], budget_tokens: int) -> tuple[str, list[Hit]]:
+        """What was of use in the last turns and is not told yet, the last first."""
+        nodes = self._core.useful(scope.readable, self._policy.slots_of_kinds)
+        said = {_message(node, self._policy): node for node in nodes[::-1] if node.id not in shown}
+        section, told = _told(USEFUL, said, budget_tokens)
+        return section, [Hit(node, 1.0, {"slot": node.kind, "energy": node.energy}) for node in told]
 
     def _newest(self, scope: Scope, shown: set[str], budget_tokens: int, degraded: list[str]) -> str:
         """The newest texts of HotKV that are not told yet, oldest first."""
@@ -92,6 +106,13 @@ class Briefer:
         live = self._records.candidates(scope.readable, ids, (), Filter(), pending_limit=0, evidence=False)
         nodes = [live.nodes[key] for key in ids if key in live.nodes]
         return listed(RECENT, (_message(node, self._policy) for node in nodes), budget_tokens)
+
+
+def _told(heading: str, said: dict[str, Node], budget_tokens: int) -> tuple[str, list[Node]]:
+    """A section of these lines, last first, as far as they fit, and the memories that it tells."""
+    section = listed(heading, reversed(said), budget_tokens)
+    lines = set(section.splitlines())
+    return section, [said[line] for line in reversed(said) if f"- {line}" in lines]
 
 
 def _cost(section: str) -> int:

@@ -150,10 +150,15 @@ class Hippocampus:
             for said, vector in zip(everything, vectors, strict=True)
         ]
         added = self._concepts.add(scope, list(topics.values()), items, self._fading, now)
-        links = [link for passage in passages for link in meeting_links([said.topic.id for said in passage])]
-        links += [NewLink(memory, said.topic.id, "mention") for said in everything for memory in said.mentions]
-        links += self._namesakes(scope, topics.values())
-        return added, self._links.connect(scope, links, now, once=name)
+        linked = 0
+        for passage in passages:  # each by itself: no transaction is long, and none of them counts twice
+            links = meeting_links([said.topic.id for said in passage])
+            found = (topics.pop(said.topic.id, None) for said in passage)  # each name is looked up once
+            links += self._namesakes(scope, [topic for topic in found if topic is not None])
+            links += [NewLink(memory, said.topic.id, "mention") for said in passage for memory in said.mentions]
+            first = min((source for said in passage for source in said.sources), default="")
+            linked += self._links.connect(scope, links, now, once=f"{name}/{first}" if len(passages) > 1 else name)
+        return added, linked
 
     def _namesakes(self, scope: Scope, topics: Iterable[Named]) -> list[NewLink]:
         """Links of names with those like them, found through the terms they share (H34, X32).

@@ -4,19 +4,21 @@
 
 The same grounds answer two questions, each with weights of its own: does this memory know the answer at all (else
 nothing is injected), and is what was at hand as good as a search. A name that nobody here has heard of is the strongest
-reason to doubt; questions without names are judged by their words and by likeness. Pure functions, thread-safe.
+reason to doubt; questions without names are judged by their words and by likeness. Of several sentences, those that ask
+count: small talk around a question is no reason to doubt. Pure functions, thread-safe.
 """
 
 import math
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict
 
 import numpy as np
 
-from biem.domain.confidence_policy import ConfidenceWeights
+from biem.domain.confidence_policy import ConfidenceWeights, OrbitWeights
 from biem.engine.pool import Candidate
 from biem.engine.question import Query, named_in
-from biem.engine.ranking import Ranked
+from biem.engine.ranking import NAMES, Ranked
 from biem.ports import Vector, Vectors
 
 Similarity = Callable[[Vector, Vectors], Sequence[float] | np.ndarray[tuple[int], np.dtype[np.float32]]]
@@ -24,10 +26,12 @@ Similarity = Callable[[Vector, Vectors], Sequence[float] | np.ndarray[tuple[int]
 
 _BEST = 5
 _NEAREST = 3
+_TOGETHER = 10
+_DAY = NAMES.index("day")
 _PLAIN = 50
 """The place in the order where nothing is an answer any more."""
 _MOST_TERMS = 30
-_USUAL = {"covered": 0.55, "known": 0.7, "lead": 0.22, "similarity": 0.4, "lift": 0.25}
+_USUAL = {"covered": 0.55, "known": 0.7, "lead": 0.22, "similarity": 0.4, "lift": 0.25, "together": 0.5}
 """What answerable questions of the dev dialogues reach: neither an embedder that is down, nor a memory that is too
 small for comparisons or speaks another language, may silence it."""
 _HAN = range(0x3400, 0xA000)
@@ -41,7 +45,7 @@ def grounds(
     ranked: Ranked,
     similarity: Similarity,
 ) -> dict[str, float]:
-    """What `ConfidenceWeights` weigh, for a ranked pool; empty for an empty pool.
+    """What `ConfidenceWeights` and `OrbitWeights` weigh, for a ranked pool; empty for an empty pool.
 
     `mentioned`: the terms of each name in the query; `names`: those of each speaker's name.
     """
@@ -54,6 +58,7 @@ def grounds(
     wanted = {*terms, *(term for name in mentioned for term in name)}
     held = [wanted.intersection(one.lexemes) for one in candidates]
     heard = set().union(*held)
+    in_question = _in_question(query, mentioned)
     best = list(ranked.order[:_BEST])
     in_best = set().union(*(held[place] for place in best))
     rarity = {term: _rarity(sum(term in words for words in held), len(held)) for term in terms}
@@ -63,8 +68,13 @@ def grounds(
         "known": sum(term in heard for term in terms) / max(1, len(terms)),
         "named": float(bool(named)),
         "strangers": sum(heard.isdisjoint(name) for name in mentioned) / max(1, len(mentioned)),
+        "mentions": float(bool(in_question)),
+        "heard": sum(any(words.issuperset(name) for words in held) for name in in_question) / max(1, len(in_question)),
         "terms": min(len(terms), _MOST_TERMS) / _MOST_TERMS,
         "lead": _settled("lead", float(scores[0] - scores[min(_PLAIN, len(scores)) - 1]) / most(ranked), len(scores)),
+        "day": float(ranked.signals[best, _DAY].max()),
+        "together": _together([candidates[place] for place in ranked.order[:_TOGETHER]]),
+        "small": 1.0 - _many(len(candidates)),
         **_likeness(query, candidates, best, similarity),
     }
     if _is_chinese(query.lexemes) != _is_chinese(candidates[best[0]].lexemes):
@@ -72,7 +82,7 @@ def grounds(
     return found
 
 
-def confidence(measured: Mapping[str, float], weights: ConfidenceWeights) -> float:
+def confidence(measured: Mapping[str, float], weights: ConfidenceWeights | OrbitWeights) -> float:
     """In (0, 1); exactly 0 where there was nothing to measure."""
     if not measured:
         return 0.0
@@ -86,6 +96,18 @@ def most(ranked: Ranked) -> float:
     return float(ranked.weights[ranked.weights > 0].sum()) or 1.0
 
 
+def _in_question(query: Query, mentioned: Collection[Sequence[str]]) -> list[Sequence[str]]:
+    """The names in the sentences that ask."""
+    asked = [set(one.lexemes) for one in query.asked]
+    return [name for name in mentioned if not asked or any(words.issuperset(name) for words in asked)]
+
+
+def _together(best: Sequence[Candidate]) -> float:
+    """Facts, which belong to no conversation, have no say."""
+    talks = Counter(one.conversation for one in best if not one.conversation.startswith("\0"))
+    return max(talks.values()) / talks.total() if talks else _USUAL["together"]
+
+
 def _is_chinese(lexemes: Sequence[str]) -> bool:
     return sum(ord(term[0]) in _HAN for term in lexemes if term) * 2 > len(lexemes)
 
@@ -94,7 +116,7 @@ def _by_meaning(found: Mapping[str, float]) -> dict[str, float]:
     """Words and names of one script say nothing of texts in the other: there, likeness speaks for them."""
     share = min(1.0, found["similarity"] / _USUAL["similarity"])
     words = {name: max(found[name], share * _USUAL[name]) for name in ("covered", "known")}
-    return {**words, "strangers": (1 - share) * found["strangers"]}
+    return {**words, "strangers": (1 - share) * found["strangers"], "heard": max(found["heard"], share)}
 
 
 def _rarity(holders: int, size: int) -> float:
@@ -104,8 +126,13 @@ def _rarity(holders: int, size: int) -> float:
 
 def _settled(name: str, value: float, size: int) -> float:
     """A comparison among few candidates counts less than what is usual."""
-    share = min(1.0, (size - 1) / (_PLAIN - 1))
+    share = _many(size)
     return share * value + (1 - share) * _USUAL[name]
+
+
+def _many(size: int) -> float:
+    """0 for one candidate, 1 from where comparisons count in full."""
+    return min(1.0, (size - 1) / (_PLAIN - 1))
 
 
 def _likeness(
@@ -120,7 +147,9 @@ def _likeness(
     if vector is None or not known:
         return {name: _USUAL[name] for name in ("similarity", "lift")}
     rows = np.stack([row for place in known if (row := candidates[place].vector) is not None])
-    like = dict(zip(known, np.asarray(similarity(vector, rows), dtype=np.float64).tolist(), strict=True))
+    asked = [vector, *(one.vector for one in query.asked if one.vector is not None and len(one.vector) == len(vector))]
+    values = np.max([np.asarray(similarity(one, rows), dtype=np.float64) for one in asked], axis=0)
+    like = dict(zip(known, values.tolist(), strict=True))
     top = sorted(like.values(), reverse=True)[:_BEST]
     nearest = [like[place] for place in best[:_NEAREST] if place in like]
     return {

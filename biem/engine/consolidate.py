@@ -211,7 +211,7 @@ class Consolidator:
         limit = self._policy.merge_chars
         if self._reasoner is not None:
             written = self._reasoner.merge(scope, texts)
-            if written is not None and _is_usable(written, min(limit, sum(map(len, texts)))):
+            if written is not None and is_usable(written, min(limit, sum(map(len, texts)))):
                 pinned = self._analyzer.analyze(written).fields
                 if all(covers(pinned, node.fields) for node in ordered):
                     return written.strip()
@@ -288,7 +288,8 @@ def _alike(node: Node, group: Sequence[Node], pairs: Mapping[tuple[str, str], fl
     )
 
 
-def _is_usable(text: str, limit: int) -> bool:
+def is_usable(text: str, limit: int) -> bool:
+    """Whether what a model wrote can be kept as a memory of at most `limit` characters."""
     try:
         require_clean(text, "the merged text")
     except InvalidInput:

@@ -143,6 +143,9 @@ def _item(hit: Hit, said: str, policy: ContextPolicy, reader: Reader) -> list[st
     if "held_until" in hit.why and node.valid_to is not None:
         said += f" (until {node.valid_to:%Y-%m-%d})"
     lines = [f"[{indicator(node.energy)} E={node.energy:.2f}] {said}"]
-    if node.entities and policy.entities:
-        lines.append("   Entities: " + ", ".join(harmless(name, 40) for name in node.entities[: policy.entities]))
+    names = [harmless(name, 40) for name in node.entities]
+    if not policy.repeat_entities:  # what the line says already is paid for once
+        names = [name for name in names if name.lower() not in said.lower()]
+    if names[: policy.entities]:
+        lines.append("   Entities: " + ", ".join(names[: policy.entities]))
     return lines

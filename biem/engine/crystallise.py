@@ -13,7 +13,7 @@ from biem.domain.energy import initial_energy
 from biem.domain.night_policy import ConsolidationPolicy
 from biem.domain.node import Draft, Node
 from biem.domain.scope import Scope
-from biem.engine.consolidate import is_current
+from biem.engine.consolidate import is_current, is_usable
 from biem.engine.similar import Neighbourhood
 from biem.engine.succession import Succession
 from biem.ports import Analyzer, Clock, Records, Write
@@ -157,6 +157,6 @@ class Crystalliser:
         written = None
         if self._reasoner is not None:
             written = self._reasoner.summarise(scope, [node.indexed_text for node in ordered], limit)
-        if written is not None and 0 < len(written.strip()) <= limit:
+        if written is not None and is_usable(written, limit):
             return written.strip()
         return digest([Passage(node.indexed_text, node.at) for node in ordered], self._analyzer.lexemes, limit)

@@ -6,6 +6,7 @@ the batch again. Embedding is cached by text, the index replaces rows on a retry
 
 import logging
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 
 import numpy as np
 
@@ -47,6 +48,7 @@ class Encoder:
         leave: Callable[[str, Sequence[str]], None],
         policy: EncodePolicy,
         telemetry: Telemetry,
+        deferring: Callable[[], AbstractContextManager[None]] = nullcontext,
     ) -> None:
         self._records = records
         self._index = index
@@ -58,6 +60,7 @@ class Encoder:
         self._leave = leave
         self._policy = policy
         self._telemetry = telemetry
+        self._deferring = deferring
 
     def __call__(self) -> int:
         """Do one batch of new rows, then at most one row that failed before; returns how many were claimed.
@@ -178,14 +181,17 @@ class Encoder:
             self._records.done(erased)
         if not live:
             return
-        vectors = self.vectors([node.indexed_text for _, node in live])
-        encoded = [Encoded(job, self._analyzer.analyze(node.indexed_text)) for job, node in live]
-        entries = {
-            job.key: entry_of(node, job.lexemes, vector) for (job, node), vector in zip(live, vectors, strict=True)
-        }
-        memories = {job.key: (node, vector) for (job, node), vector in zip(live, vectors, strict=True)}
-        self._former.relate(list(memories.values()))
-        held = self._records.renew([job for job, _ in live], self._policy.lease_s)  # all that may have taken long
+        # The claim is on disk and the completion will be. What lies between is done again when it is lost, and waiting
+        # for the disk would hold up who writes meanwhile: their commits queue there, too, and for the scope's lock.
+        with self._deferring():
+            vectors = self.vectors([node.indexed_text for _, node in live])
+            encoded = [Encoded(job, self._analyzer.analyze(node.indexed_text)) for job, node in live]
+            entries = {
+                job.key: entry_of(node, job.lexemes, vector) for (job, node), vector in zip(live, vectors, strict=True)
+            }
+            memories = {job.key: (node, vector) for (job, node), vector in zip(live, vectors, strict=True)}
+            self._former.relate(list(memories.values()))
+            held = self._records.renew([job for job, _ in live], self._policy.lease_s)  # all that may have taken long
         if not held:
             return
         with self._telemetry.span("biem.encode.index", rows=len(held)):
@@ -196,7 +202,8 @@ class Encoder:
             self._index.purge(completion.erased)
         gone = {*completion.erased, *completion.overtaken}
         settled = [memories[job.key] for job in held if job.memory_id not in gone]
-        self._former.settle(settled, frozenset(completion.hot))
+        with self._deferring():
+            self._former.settle(settled, frozenset(completion.hot))
         if completion.overtaken:  # we slept through our lease between the two steps: two rows may stand for one memory
             doubled = set(completion.overtaken)
             self._index.insert([entry for entry in entries.values() if entry.id in doubled], again=True)

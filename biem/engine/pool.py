@@ -114,9 +114,12 @@ def _beside(candidates: Sequence[Candidate], session: Indices) -> dict[int, Indi
     """For each offset the index of the turn that many places on in the same session, or -1."""
     if not candidates:
         return {offset: np.zeros(0, dtype=np.intp) for offset in OFFSETS}
-    seq = np.array([one.seq for one in candidates], dtype=np.int64)
-    seq -= seq.min()
-    places = session * (int(seq.max()) + 2 * max(OFFSETS) + 1) + seq + max(OFFSETS)  # sessions never touch
+    apart = 2 * max(OFFSETS) + 1
+    seqs, position = np.unique(np.array([one.seq for one in candidates], dtype=np.int64), return_inverse=True)
+    # Turns that far apart are not beside each other, however far it is: the places stay small numbers.
+    gaps = np.minimum(np.diff(seqs.view(np.uint64)), np.uint64(apart)).astype(np.int64)
+    seq = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(gaps)])[position]
+    places = session * (int(seq.max()) + apart) + seq + max(OFFSETS)  # sessions never touch
     order = np.argsort(places, kind="stable")
     ranked = places[order]
     out: dict[int, Indices] = {}

@@ -30,7 +30,6 @@ from biem.engine.search import Found, Searcher
 from biem.engine.typed import TypedRecaller, has_lapsed
 from biem.errors import BiemError
 from biem.ports import Analyzer, Clock, Filter, Records
-from biem.ports.conflicts import Conflicts
 
 logger = logging.getLogger("biem.recall")
 
@@ -69,7 +68,6 @@ class ProfileRecaller:
         *,
         records: Records,
         likenesses: Likenesses,
-        conflicts: Conflicts,
         searcher: Searcher,
         associations: Associations,
         reminder: Reminder,
@@ -82,7 +80,6 @@ class ProfileRecaller:
     ) -> None:
         self._records = records
         self._likenesses = likenesses
-        self._conflicts = conflicts
         self._searcher = searcher
         self._associations = associations
         self._reminder = reminder
@@ -222,10 +219,10 @@ class ProfileRecaller:
         near = near or list(found.dense or found.words or found.text)
         pool = self._read(asked, near)
         ages = self._router.bank(asked.scope, list(pool.nodes))
-        against = self._open_conflicts(asked.scope, list(pool.nodes), degraded)
+        against = self._doubted(asked, list(pool.nodes.values()), degraded)
         fields = self._analyzer.analyze(asked.text).fields
         cluster = [
-            AimNode(node.id, mirror_weight(ages[node.id], policy), node.fields, against.get(node.id, 0.0))
+            AimNode(node.id, mirror_weight(ages[node.id], policy), node.fields, float(node.id in against))
             for node in pool.nodes.values()
             if node.id in ages
         ]
@@ -266,13 +263,13 @@ class ProfileRecaller:
         }
         return _Pool(nodes, live.evidence, waiting)
 
-    def _open_conflicts(self, scope: Scope, ids: Sequence[str], degraded: list[str]) -> Mapping[str, float]:
+    def _doubted(self, asked: _Asked, nodes: Sequence[Node], degraded: list[str]) -> frozenset[str]:
         try:
-            return self._conflicts.open_of(scope.readable, ids)
+            return self._router.against(asked.scope, asked.text, nodes)
         except BiemError as error:
             logger.warning("recall does not know of conflicts: %s", error)
             degraded.append("conflicts")
-            return {}
+            return frozenset()
 
     def _refresh(self, scope: Scope) -> None:
         try:

@@ -102,7 +102,8 @@ class Recaller:
     ) -> Hits:
         """The best `top_k` memories for a query, best first; see `Hits`.
 
-        None below `min_confidence`. With `session`, what this session has at hand may answer instead of a search.
+        None below `min_confidence`, which is measured alike under every profile. With `session`, what this session has
+        at hand may answer instead of a search.
         """
         request = checked(
             scope,
@@ -114,15 +115,12 @@ class Recaller:
             min_confidence=min_confidence,
             policy=self._policy,
         )
-        text, strict = request.text, request.strict
         with self._telemetry.span("biem.recall", top_k=top_k) as span:
             if choice.profile != HYBRID.profile:
-                hits = self._profiles.recall(
-                    scope, text, choice, top_k=top_k, strict=strict, where=where, session=session
-                )
+                hits = self._by_profile(request, choice)
             else:
                 hits = self._by_hybrid(request.of(self._chooser.wanted(choice, top_k)))
-                hits = self._chooser.choose(text, hits, choice, top_k)
+                hits = self._chooser.choose(request.text, hits, choice, top_k)
             span.add(hits=len(hits), degraded=",".join(hits.degraded), way=hits.way, confidence=hits.confidence)
         if hits:
             self._searcher.submit(self._count_access, scope, [hit.node.id for hit in hits])
@@ -131,6 +129,23 @@ class Recaller:
     def close(self) -> None:
         """Finish counting accesses; a second call does nothing."""
         self._searcher.close()
+
+    def _by_profile(self, request: Request, choice: Choice) -> Hits:
+        """A source design's ranking. Its scores are no measure of knowing: where one is wanted, it is taken first."""
+        sure, measured = 0.0, Hits()
+        if request.least > 0:
+            found, answer, _ = self._searched(request, self._answerer.asked(request.text))
+            sure = confidence(answer.grounds, self._weights)
+            measured = Hits(degraded=tuple(found.degraded), mode=request.mode, confidence=sure, grounds=answer.grounds)
+        if sure < request.least:
+            return measured
+        count, strict, session = request.top_k, request.strict, request.session
+        hits = self._profiles.recall(
+            request.scope, request.text, choice, top_k=count, strict=strict, where=request.where, session=session
+        )
+        if request.least > 0:
+            hits.confidence, hits.grounds = sure, measured.grounds
+        return hits
 
     def _by_hybrid(self, request: Request) -> Hits:
         """This package's own ranking: of what is at hand where that is sure, else of what searches find."""
@@ -143,6 +158,22 @@ class Recaller:
     # -- searching --------------------------------------------------------------------------------------------------
 
     def _from_search(self, request: Request, asked: Asked) -> Hits:
+        scope, top_k = request.scope, request.top_k
+        found, answer, led_to = self._searched(request, asked)
+        sure = confidence(answer.grounds, self._weights)
+        hits: list[Hit] = []
+        if sure >= request.least:
+            with self._telemetry.span("biem.recall.read"):
+                hits, _ = self._read(request, answer, "search")
+        if hits and request.follows:
+            told = [answer.ordering.candidates[place].id for place in answer.places(top_k)]
+            self._searcher.submit(
+                self._orbits.gather, scope, request.session, told[: max(_TOLD, top_k)], led_to, self._open_conflicts
+            )
+        return Hits(hits, degraded=tuple(found.degraded), mode=request.mode, confidence=sure, grounds=answer.grounds)
+
+    def _searched(self, request: Request, asked: Asked) -> tuple[Found, Answer, list[str]]:
+        """What searches find, in order, and what links led to, the most active first."""
         scope, top_k, where = request.scope, request.top_k, request.where
         limit = max(self._policy.min_candidates, self._policy.candidates_per_result * top_k)
         with self._telemetry.span("biem.recall.search"):
@@ -156,18 +187,7 @@ class Recaller:
             answer = self._answerer.answer(
                 asked, turns, found, conflicts, now=now, top_k=top_k, order=self.order, anchors=anchors
             )
-        sure = confidence(answer.grounds, self._weights)
-        hits: list[Hit] = []
-        if sure >= request.least:
-            with self._telemetry.span("biem.recall.read"):
-                hits, _ = self._read(request, answer, "search")
-        if hits and request.follows:
-            told = [answer.ordering.candidates[place].id for place in answer.places(top_k)]
-            self._searcher.submit(
-                self._orbits.gather, scope, request.session, told[: max(_TOLD, top_k)], led_to, self._open_conflicts
-            )
-        mode = "strict" if request.strict else "fast"
-        return Hits(hits, degraded=tuple(found.degraded), mode=mode, confidence=sure, grounds=answer.grounds)
+        return found, answer, led_to
 
     def _around(
         self, scope: Scope, lexemes: Sequence[str], found: Found, led_to: Sequence[str], where: Filter

@@ -1,8 +1,10 @@
 """What a caller asks of recall, checked once."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 
-from biem.domain.node import MODES
+from biem.domain.node import KINDS, MODES, require_time
 from biem.domain.policy import RecallPolicy
 from biem.domain.scope import Scope
 from biem.domain.text import require_clean
@@ -10,6 +12,8 @@ from biem.errors import InvalidInput
 from biem.ports import Filter
 
 EVERYTHING = Filter()
+_FAR_FUTURE_DAYS = 3_000_000
+"""Conditions may name any time that a datetime can."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +34,11 @@ class Request:
     def follows(self) -> bool:
         """Whether what its session has at hand may answer: no conditions, no originals, no other time."""
         return bool(self.session) and not self.strict and self.where == EVERYTHING
+
+    @property
+    def mode(self) -> str:
+        """As `Hits.mode`."""
+        return "strict" if self.strict else "fast"
 
     def of(self, top_k: int) -> "Request":
         """The same for another number of results."""
@@ -64,3 +73,24 @@ def checked(
     lowered = text.lower()
     strict = mode == "strict" or (mode == "auto" and any(word in lowered for word in policy.strict_words))
     return Request(scope, text, top_k, where, strict, session, float(min_confidence))
+
+
+def conditions(
+    now: datetime,
+    kinds: Sequence[str],
+    since: datetime | None,
+    until: datetime | None,
+    speakers: Sequence[str],
+    conversations: Sequence[str],
+    tags: Sequence[str],
+    as_of: datetime | None,
+) -> Filter:
+    """The filter, or `InvalidInput` that names the unknown kind or the impossible time."""
+    for kind in kinds:
+        if kind not in KINDS:
+            raise InvalidInput(f"kind {kind!r} is unknown; choose one of {', '.join(KINDS)}")
+    since, until, as_of = (
+        None if time is None else require_time(time, name, now, _FAR_FUTURE_DAYS)
+        for time, name in ((since, "since"), (until, "until"), (as_of, "as_of"))
+    )
+    return Filter(tuple(kinds), tuple(speakers), tuple(conversations), tuple(tags), since, until, as_of)

@@ -6,6 +6,7 @@ links, at last the decision, which supersedes both memories at once. Taking it b
 """
 
 import logging
+from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime
 from typing import Any, cast
@@ -30,7 +31,10 @@ _MOST_LISTED = 1_000
 
 
 class Resolver:
-    """Lists, decides and reopens conflicts. Without a `reasoner` the pending ones wait for a person."""
+    """Lists, decides and reopens conflicts. Without a `reasoner` the pending ones wait for a person.
+
+    `destroy(scope, id)` erases a memory from every store.
+    """
 
     def __init__(
         self,
@@ -40,6 +44,7 @@ class Resolver:
         writer: Writer,
         links: Links | None,
         reasoner: Reasoner | None,
+        destroy: Callable[[Scope, str], object],
         clock: Clock,
         policy: ConflictPolicy,
         telemetry: Telemetry,
@@ -49,6 +54,7 @@ class Resolver:
         self._writer = writer
         self._links = links
         self._reasoner = reasoner
+        self._destroy = destroy
         self._clock = clock
         self._policy = policy
         self._telemetry = telemetry
@@ -143,15 +149,25 @@ class Resolver:
             details = self._details(scope, older, newer)
             self._writer.draft(**{**details, "at": newer.at})  # refuses now what it would refuse later
             plan = Plan("merge", by, ref=f"merge:{new_id()}", details=details)
-        plan = self._conflicts.begin(scope, conflict_id, plan, self._policy.lease_s)
+        try:
+            plan = self._conflicts.begin(scope, conflict_id, plan, self._policy.lease_s)
+        except AlreadyDecided:
+            if (conflict := self._get(scope, conflict_id)).resolution == "merge":
+                return conflict  # somebody else has just done the same
+            raise
         return self._carry_out_merge(scope, conflict, plan)
 
     def _carry_out_merge(self, scope: Scope, conflict: Conflict, plan: Plan) -> Conflict:
         at = datetime.fromisoformat(plan.details["at"])
         merged_id = self._writer.remember(scope, **{**plan.details, "at": at, "ref": plan.ref})
-        if self._links is not None:
-            self._links.redirect(scope, [conflict.older_id, conflict.newer_id], merged_id, self._clock.now())
-        return self._conflicts.resolve(scope, conflict.id, "merge", plan.by, self._clock.now(), merged_id=merged_id)
+        try:
+            if self._links is not None:
+                self._links.redirect(scope, [conflict.older_id, conflict.newer_id], merged_id, self._clock.now())
+            return self._conflicts.resolve(scope, conflict.id, "merge", plan.by, self._clock.now(), merged_id=merged_id)
+        except NotFound:  # one of the two was erased meanwhile, and what says the same goes with it
+            with suppress(NotFound):
+                self._destroy(scope, merged_id)
+            raise
 
     def _restore_links(self, scope: Scope, conflict: Conflict, plan: Plan) -> None:
         if self._links is not None:

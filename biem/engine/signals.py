@@ -70,6 +70,7 @@ def signals(query: Query, pool: Pool, names: Mapping[str, Sequence[str]], policy
     best_dense, own_dense = (_or_words(found, words, pool) for found in (best_dense, own_dense))
     near, day = _times(query.text, pool)
     speakers = [one.speaker for one in pool.candidates]
+    opening = np.array([float(one.opening) for one in pool.candidates])
     log_length = np.log1p(pool.bag.lengths)
     asks = np.array([one.asks for one in pool.candidates])
     machine = np.array([float(speaker.lower() in MACHINES) for speaker in speakers])
@@ -86,7 +87,8 @@ def signals(query: Query, pool: Pool, names: Mapping[str, Sequence[str]], policy
         "longer": np.clip(log_length - log_length.mean(), -2, 2),
         "longer_than_own": _longer_than_own(log_length, speakers),
         "short": np.clip(1 - pool.bag.lengths / policy.short_words, 0, 1),
-        "opening": np.array([float(one.opening) for one in pool.candidates]),
+        "opening": opening,
+        "opening_to_machine": opening * min(1.0, 2 * float(machine.mean())),  # half of a talk with it is its own
         "speaker": np.array([float(speaker in named) for speaker in speakers]),
         "machine": machine,
         "machine_asked": machine * query.asks_machine,

@@ -9,7 +9,8 @@ from biem.domain.aim import GateDecision
 from biem.domain.fields import Fields
 from biem.domain.node import Node
 from biem.domain.scope import Scope
-from biem.ports import Vector
+from biem.ports.embedding import Vector
+from biem.ports.index import Filter
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +131,13 @@ class AimRecords(Protocol):
 
     def reserve(self, scope: Scope, count: int) -> int:
         """Take so many numbers of the mirror; returns the last one that was taken before."""
+
+
+class MemoryMap(Protocol):
+    """What a route looks at (A23, A60): whatever finds the nearest of many vectors, such as every `VectorIndex`."""
+
+    def dense(self, scopes: Sequence[Scope], vector: Vector, limit: int, where: Filter) -> Mapping[str, float]:
+        """The ids with the highest cosine and their cosine, of these scopes only: the local cluster of a direction."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from typing import Any, Literal, Protocol
 
 from biem.domain.conflict import Conflict, ConflictKind, Decider, Resolution
 from biem.domain.scope import Scope
-from biem.ports import Vector, Vectors
+from biem.ports.embedding import Vector, Vectors
 
 
 @dataclass(frozen=True, slots=True)

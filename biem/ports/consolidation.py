@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Any, Literal, Protocol
 
 from biem.domain.scope import Scope
-from biem.ports import Touched, Write
+from biem.ports.rows import Touched, Write
 
 Work = Literal["dedupe", "merge", "crystal"]
 """The jobs that memories wait for."""

@@ -37,6 +37,11 @@ class OutboxState:
     dead: int
     dead_ids: tuple[str, ...]
     """Memories of some dead letters, oldest first."""
+    refused: int = 0
+    """Memories that several attempts did not index although others were; they are tried again, ever more seldom."""
+    refused_ids: tuple[str, ...] = ()
+    refused_for: str = ""
+    """What the last attempt of the oldest of them met."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +82,9 @@ class Repairs(Protocol):
 
         Those that some job is about already are left to it.
         """
+
+    def hurry(self) -> int:
+        """Have refused memories tried now instead of at their next turn; returns how many."""
 
     def clear(self, rows: Mapping[str, str]) -> int:
         """Leave jobs that take these out of the index, given as ids with their scope's hash; returns how many jobs.

@@ -46,7 +46,8 @@ class Links(Protocol):
 
         Links with an end that is no node of the scope, and links from a node to itself, are left out. With `once`, a
         name for this piece of work, a call with the same name does nothing for as long as `compact` keeps the name:
-        so a job that adds may be repeated. A link removed before starts anew.
+        so a job that adds may be repeated. Such work is one transaction, however many links it has, and so counts whole
+        or not at all. A link removed before starts anew.
         """
 
     def changes(self, known: Mapping[Scope, int]) -> Mapping[Scope, LinkChanges]:

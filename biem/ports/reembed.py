@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 from biem.domain.node import Node
 from biem.domain.scope import Scope
-from biem.ports import EmbedderInfo, Vector
+from biem.ports.embedding import EmbedderInfo, Vector
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,8 @@ from datetime import datetime
 from typing import Protocol
 
 from biem.domain.scope import Scope
-from biem.ports import Job, Touched, Vector
+from biem.ports.embedding import Vector
+from biem.ports.rows import Job, Touched
 
 
 @dataclass(frozen=True, slots=True)

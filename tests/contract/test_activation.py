@@ -1,6 +1,6 @@
 """The promises of `Minds` on a real Valkey."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -8,12 +8,28 @@ import pytest
 import redis
 
 from biem.adapters.activation import RedisMinds
+from biem.adapters.analyzers import RuleAnalyzer
 from biem.bootstrap import Servers
 from biem.domain.activation import Mind, Running
+from biem.domain.concept import Recollection
+from biem.domain.concept_policy import ConceptPolicy
 from biem.domain.scope import Scope
+from biem.engine.activation import Activator
 from biem.errors import StoreUnavailable
+from tests.concept_fakes import ScriptedReasoner
 
+PRECISE = ConceptPolicy(keywords="precise")
 FULL = Mind(("Grace", "花生"), (Running("Grace", "对花生过敏 \"'\n", 2, ("id-1", "id-2")),))
+
+
+class Named:
+    """A reminder: each keyword reminds of itself, and all of it is still there."""
+
+    def from_topics(self, scope: Scope, keywords: Sequence[str]) -> list[Recollection]:
+        return [Recollection(word, word, (word,)) for word in keywords]
+
+    def living(self, scope: Scope, running: Sequence[Running]) -> tuple[Running, ...]:
+        return tuple(running)
 
 
 @pytest.fixture(scope="module")
@@ -42,6 +58,33 @@ class TestMinds:
         # Then it is whole, and nobody else has it
         assert found == Mind(FULL.keywords, FULL.running, 1)
         assert minds.load(scope, "b") == minds.load(other, "a {x} \n 中文") == Mind()
+
+    @pytest.mark.req("H37")
+    def test_a_message_with_its_history_goes_on_where_another_worker_stopped(
+        self, minds: RedisMinds, stack: Servers, scope: Scope
+    ) -> None:
+        # Given two workers that each reply to a message of one conversation
+        reasoner, other = ScriptedReasoner(keywords=["Grace"]), RedisMinds(stack.redis_url, timeout_s=0.5)
+        first, second = (
+            Activator(minds=held, reminder=Named(), analyzer=RuleAnalyzer(), policy=PRECISE, reasoner=reasoner)
+            for held in (minds, other)
+        )
+
+        # When the one has called up a memory, and the next message comes to the other
+        one = first.activate(scope, "chat", "my sister called", "Ann: hello")
+        reasoner.keywords_ = ["Rex"]
+        two = second.activate(scope, "chat", "the dog barks", "Ann: hello\nAnn: my sister called")
+        other.close()
+
+        # Then the model heard message, history and the keyword of the first, and both memories are at hand
+        assert [item.topic for item in one] == ["Grace"]
+        assert [item.topic for item in two] == ["Grace", "Rex"]
+        assert reasoner.asked == {
+            "message": "the dog barks",
+            "history": "Ann: hello\nAnn: my sister called",
+            "known": ("Grace",),
+            "limit": 10,
+        }
 
     def test_a_state_that_changed_meanwhile_is_not_overwritten(self, minds: RedisMinds, scope: Scope) -> None:
         # Given two workers that read the same state / When both save / Then the slower one is told

@@ -639,7 +639,21 @@ def test_a_model_may_write_the_fact(pool: Database, scope: Scope, admin: Admin) 
     assert [fact.content for fact in night.store.facts(scope, 10)] == ["Li Ming is a runner."]
 
 
-@pytest.mark.req("X14", partly="two owners")
+@pytest.mark.parametrize("written", ["Li Ming\0 runs", "Li Ming \ud800", " ", "long " * 100])
+def test_what_no_memory_can_hold_is_not_taken_from_a_model(
+    pool: Database, scope: Scope, admin: Admin, written: str
+) -> None:
+    # Given a model that writes nonsense
+    admin.execute("DELETE FROM outbox")
+    night = Night(pool, scope, model=written)
+    night.use(night.learn(*RUNS[:5], kind="event"))
+    # When a cluster crystallises, Then the fact is made without it
+    assert night.crystalliser.crystallise(scope)["facts"] == 1
+    [fact] = night.store.facts(scope, 10)
+    assert fact.content.startswith("Li Ming runs along the old river")
+
+
+@pytest.mark.req("X14", "C16")
 def test_two_owners_of_the_same_texts_have_a_fact_each(
     pool: Database, scope: Scope, other: Scope, admin: Admin
 ) -> None:
@@ -651,11 +665,12 @@ def test_two_owners_of_the_same_texts_have_a_fact_each(
     for night in (mine, theirs):
         ids = night.learn(*RUNS[:5], kind="event")
         night.use(ids)
-        # When each sleeps
+        # When each sleeps, ten times
         Night.all_jobs(night)
         rebuilt = Night(pool, night.scope)
         rebuilt.index.rows = mine.index.rows
-        rebuilt.crystalliser.crystallise(night.scope)
+        for _ in range(10):
+            rebuilt.crystalliser.crystallise(night.scope)
         [fact] = night.store.facts(night.scope, 10)
         assert fact.source_node_ids == tuple(sorted(ids))
         facts.append(fact)
@@ -931,6 +946,35 @@ def test_a_second_night_writes_no_row(night: Night, admin: Admin) -> None:
     # Then nothing changed, and no row was written
     assert all(not any(change.values()) for change in changes)
     assert state(admin, night.scope) == before
+
+
+@pytest.mark.parametrize("text", ["Ann sings", "林晓每天早上跑五公里。", "🙂", "。"])
+def test_a_scope_of_one_memory_sleeps_well(night: Night, text: str) -> None:
+    # Given one memory, used so often that every job looks at it / When it sleeps / Then it is as it was
+    [key] = night.learn(text)
+    night.use([key], 12)
+    before = night.node(key)
+    for job in night.all_jobs():
+        assert not any(job(night.scope).values())
+    assert night.node(key) == before
+
+
+def test_chinese_memories_merge_and_crystallise(night: Night) -> None:
+    # Given Chinese facts that are alike, some of them long-term, some used together
+    habit = "李明 每天 早上 都 沿着 老河 和 他的 狗 一起 慢跑 "
+    merged = night.learn(habit + "五圈", habit + "唱歌", layer="long_term", speaker="林晓")
+    used = night.learn(*(habit + word for word in ("快乐", "安静", "独自", "下雨", "微笑")), kind="event")
+    night.use(used)
+    # When they sleep
+    for job in night.all_jobs():
+        job(night.scope)
+    # Then one text says what both say, and the five are a fact
+    kept = night.node(night.successor(merged[0]))
+    assert night.successor(merged[1]) == kept.id
+    assert {"五圈", "唱歌"} <= set(kept.text.split())
+    [fact] = night.store.facts(night.scope, 10)
+    assert set(fact.source_node_ids) == set(used)
+    assert fact.content.startswith("李明")
 
 
 def test_an_empty_scope_sleeps_well(night: Night) -> None:

@@ -1,13 +1,16 @@
 """The promises of `CoreReader` on a real PostgreSQL."""
 
+from datetime import timedelta
+
 import pytest
 
 from biem.adapters.core import PostgresCore
 from biem.adapters.database import Database
+from biem.adapters.feedback import PostgresFeedbacks
 from biem.adapters.postgres import PostgresRecords
 from biem.domain.scope import Scope
 from tests.contract.conftest import Admin, write
-from tests.fakes import HeldClock
+from tests.fakes import START, HeldClock
 
 
 @pytest.fixture
@@ -71,3 +74,94 @@ def test_the_few_are_found_without_reading_the_scope(
     ).fetchall()
     assert "memories_core" in str(plan)
     assert told(reader, scope) == ["b core", "a core"]
+
+
+# -- slots ------------------------------------------------------------------------------------------------------------
+
+SLOTS = {"knowledge": 2, "task": 1}
+
+
+class Turns:
+    """Feedback of one scope, a minute apart."""
+
+    def __init__(self, pool: Database, scope: Scope) -> None:
+        self._feedbacks = PostgresFeedbacks(pool, clock=HeldClock(), decay_per_hour=0.1)
+        self._scope = scope
+        self._count = 0
+
+    def useful(self, *ids: str, mark: float = 1.0) -> None:
+        for key in ids:
+            self._count += 1
+            at = START + timedelta(minutes=self._count)
+            self._feedbacks.take(self._scope, f"turn {self._count}", {key: mark}, at)
+
+
+def remembered(records: PostgresRecords, scope: Scope, *texts: str, kind: str = "knowledge") -> list[str]:
+    return [records.remember(scope, [write(text, kind=kind)])[0].id for text in texts]
+
+
+def in_view(reader: PostgresCore, *scopes: Scope) -> list[str]:
+    return [node.text for node in reader.useful(scopes, SLOTS)]
+
+
+@pytest.mark.req("G27")
+def test_each_kind_has_its_slots_and_the_oldest_leaves(
+    reader: PostgresCore, records: PostgresRecords, pool: Database, scope: Scope
+) -> None:
+    # Given three facts, a task and an event that were of use, and a fact that was not
+    facts = remembered(records, scope, "fact 1", "fact 2", "fact 3", "never of use")
+    tasks = remembered(records, scope, "task 1", "task 2", kind="task")
+    [event] = remembered(records, scope, "event", kind="event")
+    turns = Turns(pool, scope)
+    turns.useful(tasks[0], *facts[:2], event)
+
+    # When they are read / Then the last comes first, and what has no slot is left out
+    assert in_view(reader, scope) == ["fact 2", "fact 1", "task 1"]
+
+    # And a newer one takes the place of the oldest of its kind alone
+    turns.useful(facts[2])
+    assert in_view(reader, scope) == ["fact 3", "fact 2", "task 1"]
+    turns.useful(tasks[1])
+    assert in_view(reader, scope) == ["task 2", "fact 3", "fact 2"]
+
+    # And who is of use again is the newest, and who is of none leaves
+    turns.useful(facts[0])
+    assert in_view(reader, scope) == ["fact 1", "task 2", "fact 3"]
+    turns.useful(facts[0], mark=-1.0)
+    assert in_view(reader, scope) == ["task 2", "fact 3", "fact 2"]
+
+
+@pytest.mark.req("X47", partly="short-term slots")
+def test_slots_refer_to_memories_as_they_are_now_and_of_readable_scopes(
+    reader: PostgresCore, records: PostgresRecords, pool: Database, scope: Scope, other: Scope, admin: Admin
+) -> None:
+    # Given memories of use here and elsewhere
+    gone, old, kept = remembered(records, scope, "archived", "superseded", "kept")
+    [theirs] = remembered(records, other, "theirs")
+    Turns(pool, scope).useful(gone, old, kept)
+    Turns(pool, other).useful(theirs)
+
+    # When one is archived, one superseded and one corrected / Then the slots know
+    admin.execute("UPDATE memories SET status = 'archived' WHERE id = %s", (gone,))
+    admin.execute("UPDATE memories SET valid_to = valid_from WHERE id = %s", (old,))
+    admin.execute("UPDATE memories SET text = 'corrected' WHERE id = %s", (kept,))
+    assert in_view(reader, scope) == ["corrected"]
+    assert sorted(in_view(reader, scope, other)) == ["corrected", "theirs"]
+    records.erase(scope, kept, 0.0)
+    assert in_view(reader, scope) == []
+
+
+@pytest.mark.req("X32", partly="slots")
+def test_slots_are_read_without_reading_all_that_was_ever_useful(
+    records: PostgresRecords, pool: Database, scope: Scope, admin: Admin
+) -> None:
+    # Given many memories that were of use
+    records.remember(scope, [write(f"memory {n}", kind="knowledge") for n in range(500)])
+    admin.execute("UPDATE memories SET useful_at = at WHERE ns = %s", (scope.ns,))
+    admin.execute("ANALYZE memories")
+
+    # When slots are read / Then each kind reads as many rows of the index as it has slots
+    keys = {"scopes": [scope.ns], "kinds": ["knowledge"], "sizes": [2], "now": START}
+    plan = admin.execute("EXPLAIN (ANALYZE, TIMING OFF) " + pool.sql["useful_memories"], keys).fetchall()
+    [scan] = [line for (line,) in plan if "memories_useful" in line]
+    assert "actual rows=2" in scan

@@ -89,6 +89,25 @@ def test_dead_letters_are_found_without_reading_the_outbox(admin: Admin) -> None
     assert "outbox_dead" in plan
 
 
+def test_what_its_server_refuses_is_told_and_can_be_tried_at_once(
+    jobs: PostgresRecords, inspection: PostgresInspection, scope: Scope, admin: Admin
+) -> None:
+    # Given a job that waits after its fifth try, one that waits after an outage, and one that was never tried
+    refused, outage, fresh = [written.id for written in jobs.remember(scope, [write(f"t{n}") for n in range(3)])]
+    later = "UPDATE outbox SET due_at = now() + interval '1 hour', claims = 5, attempts = %s, last_error = %s"
+    admin.execute(f"{later} WHERE memory_id = %s", (1, "too many dimensions", refused))
+    admin.execute(f"{later} WHERE memory_id = %s", (0, "nobody answers", outage))
+
+    # When the outbox is looked at / Then the first is told, with what it met, and hurrying makes it alone due
+    state = inspection.outbox(5)
+    assert (state.refused, state.refused_ids, state.refused_for) == (1, (refused,), "too many dimensions")
+    assert state.due == 1
+    assert inspection.hurry() == 1
+    assert inspection.hurry() == 0
+    assert [job.memory_id for job in claim_all(jobs)] == [fresh]
+    assert [job.memory_id for job in jobs.claim(1, 60.0, retried=True)] == [refused]
+
+
 def test_reencoding_leaves_to_jobs_what_they_are_about(
     jobs: PostgresRecords, inspection: PostgresInspection, scope: Scope, admin: Admin
 ) -> None:

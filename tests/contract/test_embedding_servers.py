@@ -120,10 +120,13 @@ def test_prefixes_reach_the_server_and_the_id(server: EmbeddingServer, build: Bu
     assert plain.info.id != dressed.info.id
 
 
-@pytest.mark.req("C12")
-def test_dimension_is_probed_at_start(server: EmbeddingServer, build: Builder) -> None:
-    server.default = Answer(dim=24)
-    assert build().info.dim == 24
+@pytest.mark.req("C12", "B6")
+@pytest.mark.parametrize(("provider", "model", "dim"), [("openai", "small", 24), ("ollama", "bge-m3", 1024)])
+def test_dimension_is_probed_at_start(
+    server: EmbeddingServer, build: Builder, provider: str, model: str, dim: int
+) -> None:
+    server.default = Answer(dim=dim)
+    assert build(provider, model=model).info.dim == dim
 
 
 def test_blank_text_is_never_sent_empty(server: EmbeddingServer, build: Builder) -> None:
@@ -172,7 +175,7 @@ def test_retries_end(server: EmbeddingServer, connect: Connector) -> None:
 
 @pytest.mark.req("X5")
 def test_one_failed_call_of_many_fails_them_all(server: EmbeddingServer, connect: Connector) -> None:
-    encoder = connect(timeout_s=0.2)
+    encoder = connect(timeout_s=5.0)
     broken = Answer(change=lambda body: body | {"data": body["data"][1:]})
     server.script.extend([Answer(), broken, Answer(), Answer()])
     with pytest.raises(EmbedderUnavailable):

@@ -195,3 +195,62 @@ def test_no_view_or_function_lends_its_owners_eyes(owner: Admin) -> None:
     ).fetchall()
     assert {name for name, _, _ in definers} == DEFINERS
     assert all(checks and not public for _, public, checks in definers)
+
+
+LEAK = """
+CREATE FUNCTION pg_temp.leak(t text) RETURNS boolean LANGUAGE plpgsql COST 0.0000001 AS
+$$BEGIN RAISE NOTICE 'saw %', t; RETURN true; END$$
+"""
+"""A function that tells what it is asked about, and is so cheap that a planner would ask it before the policy."""
+
+
+@pytest.mark.req("D13", partly="ways around a plain statement")
+def test_no_way_around_a_plain_statement_shows_another_scope(owner: Admin, intruder: Admin) -> None:
+    # Given a memory of two scopes, and a service that named one of them
+    (table,) = (table for table in tables(owner) if table.name == "memories")
+    plant(owner, table, MINE)
+    plant(owner, table, THEIRS)
+    (stolen,) = owner.execute("SELECT id FROM memories WHERE ns = %s", (THEIRS,)).fetchone() or ()
+    notices: list[str] = []
+    intruder.add_notice_handler(lambda told: notices.append(str(told.message_primary)))
+    name_scopes(intruder, MINE)
+
+    # When it looks through functions, copies, plans made under another name, and statistics
+    intruder.execute(LEAK)
+    looks = {
+        "a function before the policy": "SELECT ns FROM memories WHERE pg_temp.leak(ns)",
+        "a lateral function": "SELECT m.ns FROM memories m, LATERAL (SELECT pg_temp.leak(m.ns)) AS told",
+        "a view of its own": "SELECT ns FROM pg_temp.seen",
+        "statistics": "SELECT most_common_vals, histogram_bounds FROM pg_stats WHERE tablename = 'memories'",
+    }
+    owner.execute("ANALYZE memories")
+    intruder.execute("CREATE TEMP VIEW seen AS SELECT * FROM memories")
+    found = {name: str(intruder.execute(query.encode()).fetchall()) for name, query in looks.items()}
+    with intruder.cursor().copy("COPY memories (ns) TO STDOUT") as copy:
+        found["copy"] = b"".join(bytes(part) for part in copy).decode()
+    name_scopes(intruder, THEIRS)
+    intruder.execute("PREPARE look AS SELECT ns FROM memories")
+    intruder.execute("EXECUTE look")
+    name_scopes(intruder, MINE)
+    found["a plan of another scope"] = str(intruder.execute("EXECUTE look").fetchall())
+
+    # Then each shows what it named, and nothing of the other
+    assert {name: THEIRS in shown for name, shown in found.items()} == dict.fromkeys(found, False)
+    assert MINE in found["copy"]
+    assert notices
+    assert THEIRS not in str(notices)
+
+    # And it can neither take over a row by its key, nor reach the disk, nor become somebody else
+    merge = (
+        "MERGE INTO memories m USING (SELECT %s::uuid AS id) AS s ON m.id = s.id"
+        " WHEN MATCHED THEN UPDATE SET ns = current_setting('biem.ns')"
+    )
+    assert intruder.execute(merge, (stolen,)).rowcount == 0
+    for trick in (
+        "COPY memories TO '/tmp/stolen'", "COPY memories TO PROGRAM 'cat'", "COPY memories (ns) FROM '/etc/hostname'",
+        "SELECT pg_read_file('PG_VERSION')", "SELECT * FROM pg_statistic", "SELECT * FROM pg_authid",
+        "ALTER ROLE biem_service BYPASSRLS", "ALTER DATABASE postgres SET biem.ns = '*'",
+        "CREATE FUNCTION public.trap() RETURNS int LANGUAGE sql AS 'SELECT 1'",
+    ):  # fmt: skip
+        with pytest.raises((psycopg.errors.InsufficientPrivilege, psycopg.errors.FeatureNotSupported)):
+            intruder.execute(trick.encode())

@@ -78,6 +78,20 @@ def test_a_busy_queue_goes_on_until_nothing_is_left() -> None:
         eventually(lambda: work.jobs == 0)
 
 
+def test_writers_without_a_pause_do_not_keep_it_from_working() -> None:
+    # Given a queue that lets a burst of writes end
+    work = Rounds()
+    with running(work) as queue:
+        eventually(lambda: work.rounds == 1)
+
+        # When the burst does not end / Then it works all the same, again and again
+        def woken() -> bool:
+            queue.wake()
+            return work.rounds >= 3
+
+        eventually(woken)
+
+
 def test_a_wake_up_during_a_round_is_not_lost() -> None:
     # Given a round that is under way and will find nothing
     entered, leave = threading.Event(), threading.Event()

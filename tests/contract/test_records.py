@@ -214,7 +214,7 @@ class TestRemember:
         assert in_scope(admin, "memories", scope) == in_scope(admin, "outbox", scope) == 3
         assert _sequence(admin, scope) == [1, 2, 3]
 
-    @pytest.mark.req("A61", partly="the sequence; both see all nodes")
+    @pytest.mark.req("A61")
     def test_four_concurrent_writers_leave_a_sequence_without_gaps_or_repeats(
         self, another: Callable[..., PostgresRecords], scope: Scope, admin: Admin
     ) -> None:
@@ -226,15 +226,37 @@ class TestRemember:
             for turn in range(10):
                 writers[number].remember(scope, [write(f"{number}-{turn}"), write(f"both {turn}", fact=True)])
                 writers[number].remember(scope, [write(f"ref {turn}", ref=f"ref-{turn}")])
+                writers[number].remember(scope, [write(f"message {number}-{turn}")])  # takes no lock beforehand
 
         with ThreadPoolExecutor(4) as threads:
             list(threads.map(work, range(4)))
 
         # Then every number is used exactly once, and each process sees all memories
-        assert _sequence(admin, scope) == list(range(1, 61))
+        assert _sequence(admin, scope) == list(range(1, 101))
         ids = tuple(row[0] for row in admin.execute("SELECT id::text FROM memories WHERE ns = %s", (scope.ns,)))
         for writer in writers:
-            assert len(candidates(writer, scope, ids=ids).nodes) == 60
+            assert len(candidates(writer, scope, ids=ids).nodes) == 100
+
+    @pytest.mark.req("X30", partly="one id, many processes")
+    def test_processes_that_write_one_id_at_once_make_one_memory(
+        self, another: Callable[..., PostgresRecords], scope: Scope, admin: Admin
+    ) -> None:
+        # Given three processes and messages whose ids all of them know
+        writers = [another(pool_size=2) for _ in range(3)]
+        messages = [write(f"message {number}") for number in range(10)]
+        together = threading.Barrier(3)
+
+        # When all write the same ones at the same moment
+        def work(writer: PostgresRecords) -> list[bool]:
+            together.wait()
+            return [writer.remember(scope, [message])[0].created for message in messages]
+
+        with ThreadPoolExecutor(3) as threads:
+            created = list(threads.map(work, writers))
+
+        # Then one of them made each, and no number is lost
+        assert [sum(made) for made in zip(*created, strict=True)] == [1] * 10
+        assert _sequence(admin, scope) == list(range(1, 11))
 
     @pytest.mark.req("A61", partly="the first write of a new scope")
     def test_many_processes_may_write_the_first_memory_of_a_scope_at_once(

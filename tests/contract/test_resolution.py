@@ -105,7 +105,9 @@ class World:
     clock: HeldClock = field(default_factory=HeldClock)
     lease_s: float = 60.0
 
-    def resolver(self, *, model: Merging | None = None, fuse: Fuse | None = None, linked: bool = True) -> Resolver:
+    def resolver(
+        self, *, model: Merging | None = None, fuse: Fuse | None = None, linked: bool = True, links: Any = None
+    ) -> Resolver:
         def mortal(store: Any) -> Any:
             return store if fuse is None else Dying(store, fuse)
 
@@ -122,8 +124,9 @@ class World:
             conflicts=mortal(self.conflicts),
             records=mortal(self.records),
             writer=writer,
-            links=cast(Links, mortal(self.links)) if linked else None,
+            links=cast(Links, links or mortal(self.links)) if linked else None,
             reasoner=cast("Reasoner | None", model),
+            destroy=lambda scope, memory_id: self.records.erase(scope, memory_id, 0.0),
             clock=self.clock,
             policy=ConflictPolicy(lease_s=self.lease_s),
             telemetry=Telemetry(),
@@ -186,6 +189,53 @@ class TestMerge:
         # And merging again is the same merge
         assert world.resolver().resolve(world.scope, conflict.id, "merge") == merged
         assert len(everything(admin, world.scope)[0]) == 4
+
+    def test_who_is_overtaken_by_the_same_decision_has_its_outcome(self, world: World, admin: Admin) -> None:
+        # Given somebody who merges the two while another one's model is still writing
+        conflict = world.conflict()
+        faster: list[Conflict] = []
+
+        class Slow(Merging):
+            def merge(self, scope: Scope, texts: Sequence[str]) -> str:
+                faster.append(world.resolver().resolve(scope, conflict.id, "merge"))
+                return super().merge(scope, texts)
+
+        # When that one goes on / Then there is one merge, and both are told of it
+        assert world.resolver(model=Slow()).resolve(world.scope, conflict.id, "merge") == faster[0]
+        assert len(everything(admin, world.scope)[0]) == 3
+
+    def test_a_memory_erased_while_it_is_merged_leaves_no_merged_text(self, world: World, admin: Admin) -> None:
+        # Given a merge whose memory is written when somebody erases one of the two
+        conflict = world.conflict()
+
+        class Slow:
+            def redirect(self, *arguments: Any) -> None:
+                world.records.erase(world.scope, conflict.older_id, 0.0)
+
+        # When it goes on / Then it has nothing to decide any more, and what says the same is erased, too
+        with pytest.raises(NotFound):
+            world.resolver(links=Slow()).resolve(world.scope, conflict.id, "merge")
+        texts = admin.execute("SELECT text FROM memories WHERE ns = %s", (world.scope.ns,)).fetchall()
+        assert texts == [("lives in Oslo",)]
+
+    def test_a_memory_erased_after_its_merge_died_half_way_leaves_no_merged_text(
+        self, world: World, admin: Admin
+    ) -> None:
+        # Given a process that died when it had written the merged memory
+        conflict = world.conflict()
+
+        class Dead:
+            def redirect(self, *arguments: Any) -> None:
+                raise StoreUnavailable("killed")
+
+        with pytest.raises(StoreUnavailable):
+            world.resolver(links=Dead()).resolve(world.scope, conflict.id, "merge")
+        assert len(everything(admin, world.scope)[0]) == 3
+
+        # When one of the two is erased / Then the merged memory goes with it, and the other one holds
+        world.records.erase(world.scope, conflict.older_id, 0.0)
+        texts = admin.execute("SELECT text FROM memories WHERE ns = %s", (world.scope.ns,)).fetchall()
+        assert texts == [("lives in Oslo",)]
 
     @pytest.mark.req("X17", partly="undo of a merge")
     @pytest.mark.parametrize("linked", [True, False])

@@ -16,7 +16,8 @@ from pymilvus import DataType, MilvusClient
 
 from biem.adapters import embedded
 from biem.adapters.analyzers import RuleAnalyzer
-from biem.adapters.milvus import MilvusIndex, collection_name
+from biem.adapters.milvus import MilvusIndex
+from biem.adapters.milvus_collection import collection_name
 from biem.bootstrap import Servers
 from biem.domain.node import new_id
 from biem.domain.scope import Scope

@@ -16,9 +16,22 @@ from typing import Any
 import psycopg
 
 import biem
+from biem.domain.night_policy import SleepPolicy
 from tests.fakes import WordEmbedder, eventually
 from tests.integration.workloads import in_milvus
 
+ONLY_SLEEP = SleepPolicy(
+    sweep_s=0.0,
+    build_s=0.0,
+    forget_s=0.0,
+    consolidate_s=0.0,
+    crystallise_s=0.0,
+    lifecycle_s=0.0,
+    links_s=0.0,
+    integrity_s=0.0,
+    decisions_s=0.0,
+)
+"""No job runs by itself: nothing happens behind a story's back."""
 HABIT = "Li Ming runs along the old river every single morning before breakfast with his dog Rex"
 CLUSTER = [HABIT + how for how in ("", " happily", " again", " alone", " slowly")]
 CHOIR = "The choir of the white church by the market square rehearses a mass by Haydn every Tuesday evening"

@@ -43,6 +43,13 @@ def test_a_seed_decides_everything_and_everybody_is_killed_and_frozen_once() -> 
     assert all(0 <= fault.at_s <= 20 for fault in plan)
 
 
+def test_together_begins_with_a_power_cut_and_long_outlasts_every_call() -> None:
+    plan = schedule(3, 20.0, "together")
+    assert {fault.victim for fault in plan if fault.at_s == 0.0 == fault.freeze_s} == set(VICTIMS)
+    assert plan == sorted(plan, key=lambda fault: fault.at_s)
+    assert all(fault.freeze_s > 10 for fault in schedule(3, 20.0, "long") if fault.freeze_s)
+
+
 def test_tokens_are_unique_and_one_term_of_the_index() -> None:
     words = {token(seed, who, life, n) for seed in range(3) for who in range(4) for life in range(3) for n in range(50)}
     assert len(words) == 3 * 4 * 3 * 50
@@ -103,12 +110,21 @@ def test_what_clients_noted_becomes_a_story_of_each_memory() -> None:
         ["try", two, "b"], ["kept", two, "id2"], ["archiving", two], ["restored", two],
         ["try", three, "c"], ["leaked", f"{three}: c"], ["resurrected", f"{one}: a"], ["broken", "Traceback"],
     ]  # fmt: skip
+    # And one that another client of the scope erased, heard of first, and one that nobody who wanted to erase it found
+    four, five = (token(1, 0, 1, number) for number in range(2))
+    events = [["erasing", four], ["missing", four], ["erased", four], *events]
+    events += [["try", four, "d"], ["kept", four, "id4"], ["erasing", four], ["erased", four], ["restored", four]]
+    events += [["try", five, "e"], ["kept", five, "id5"], ["erasing", five], ["missing", five], ["erased", five]]
+    events += [["refused", "StoreUnavailable", "an outage"], ["refused", "SchemaOutdated", "no outage"]]
     verdict = Verdict()
     told = stories({ANN: events}, verdict)
     assert [(story.fate, story.memory_id) for story in told.values()] == [
         ("erased", "id1"),
         ("kept", "id2"),
         ("tried", ""),
+        ("erased", "id4"),
+        ("erased", "id5"),
     ]
-    assert (verdict.acked, verdict.erased) == (2, 1)
-    assert (verdict.leaked, verdict.resurrected, verdict.broken) == ({three}, {one}, ["Traceback"])
+    assert (verdict.acked, verdict.erased) == (4, 3)
+    assert (verdict.leaked, verdict.resurrected, verdict.lost) == ({three}, {one}, {five})
+    assert verdict.broken == ["Traceback", "SchemaOutdated: no outage"]

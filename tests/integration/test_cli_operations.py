@@ -66,6 +66,22 @@ def test_diagnose_exits_with_10_while_a_fault_is_left_and_fix_mends_it(cli: Cli)
     assert cli("diagnose", "--json").document["findings"] == []
 
 
+def test_health_asks_every_server_and_starts_none(cli: Cli, tmp_path: Path) -> None:
+    # Given a system that runs, and a home that has nothing
+    none = Cli(tmp_path / "none")
+
+    # When each is asked / Then one is ready, the other is not, and is as empty as before
+    cli("stats")  # whoever opens the embedded servers first brings their schema
+    assert cli("health", "--json").document == {
+        "ready": True, "degraded": [], "schema": "ok",
+        "servers": {"postgres": "ok", "redis": "ok", "milvus": "ok"},
+    }  # fmt: skip
+    told = none("health", code=6)
+    assert "not ready" in told.stderr
+    assert "biem local up" in told.stdout
+    assert not none.home.exists()
+
+
 @pytest.mark.req("M68", partly="after PostgreSQL, Redis and Milvus were destroyed together")
 def test_a_backup_is_brought_back_into_another_home_and_moved_to_another_model(cli: Cli, tmp_path: Path) -> None:
     # Given a backup, and a home that has nothing

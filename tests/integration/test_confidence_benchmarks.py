@@ -42,6 +42,7 @@ def test_strangers_questions_get_nothing_and_the_right_memory_keeps_its_answers(
 ) -> None:
     out = tmp_path / "out.json"
     arguments = ["--data", str(data), "--json", str(out), "--embedder", "synthetic", "--thresholds", "0,1"]
+    arguments += ["--small", "6"]
 
     assert abstain.main([*arguments, "--gate", "elsewhere"]) == 0
 
@@ -51,7 +52,9 @@ def test_strangers_questions_get_nothing_and_the_right_memory_keeps_its_answers(
     assert rows["biem"]["r10"] == 1.0
     assert (rows["biem ≥ 0"]["injected"], rows["biem ≥ 0"]["r10_lost"]) == (1.0, 0.0)
     assert (rows["biem ≥ 1"]["injected"], rows["biem ≥ 1"]["r10_lost"]) == (0.0, 1.0)
+    assert (rows["biem, small memories"]["n"], rows["biem, small memories"]["r10"]) == (6, 1.0)
     assert rows["biem"]["injected"] <= 0.5
+    assert 0.0 <= rows["biem"]["reachable"] <= 1.0
     assert rows["biem"]["r10_lost"] <= 0.5
     assert "tiny_en.dev" in capsys.readouterr().out
     assert str(tmp_path) not in out.read_text()
@@ -63,6 +66,16 @@ def test_the_gate_fails_where_too_much_is_injected_or_lost() -> None:
     assert abstain.misses({**good, "injected": 0.051})
     assert abstain.misses({**good, "r10_lost": 0.011})
     assert not abstain.misses({**good, "system": "biem ≥ 0.1", "injected": 1.0})
+
+
+def test_what_any_threshold_could_reach_is_told_beside_what_the_default_does() -> None:
+    # Given a hundred answers of the right memory, of which one point may be lost, and four of a stranger's
+    own = [abstain.Reply("c", True, 1.0, sure / 100, {}) for sure in range(100)]
+    strangers = [abstain.Reply("c", False, 0.0, sure, {}) for sure in (0.0, 0.005, 0.012, 0.9)]
+
+    # Then the highest threshold that loses no more is the second answer's confidence: two strangers are above
+    assert abstain.reachable([*own, *strangers]) == 0.5
+    assert abstain.reachable(strangers) == 0.0
 
 
 def test_follow_ups_are_asked_at_hand_and_of_everything(data: Path, tmp_path: Path) -> None:
@@ -84,13 +97,27 @@ def test_both_sets_of_weights_are_fitted(data: Path, tmp_path: Path) -> None:
     out = tmp_path / "out.json"
 
     code = fit_confidence.main(
-        ["--data", str(data), "--json", str(out), "--embedder", "synthetic", "--pairs", "12", "--people", "tiny"]
+        [
+            "--data",
+            str(data),
+            "--json",
+            str(out),
+            "--embedder",
+            "synthetic",
+            "--pairs",
+            "12",
+            "--people",
+            "tiny",
+            "--small",
+            "6",
+        ]
     )
 
     assert code == 0
     rows = json.loads(out.read_text())["rows"]
     weights = {row["what"]: row for row in rows if "bias" in row}
-    assert weights["silence"]["strangers"] < 0
+    assert weights["silence"]["named"] > 0
+    assert {"named", "mentions", "heard", "day", "together", "small"} <= set(weights["silence"])
     assert {"best", "talk", "echo"} <= set(weights["orbit"])
     assert {row["threshold"] for row in rows if "threshold" in row} >= {0.2, 0.5, 0.9}
 

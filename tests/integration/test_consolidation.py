@@ -82,12 +82,17 @@ def test_five_memories_used_often_become_one_fact_that_answers_after_they_are_go
     assert "river" in hit.node.text
 
 
-@pytest.mark.req("G23", "G16", partly="through the public API")
+@pytest.mark.req("G23")
+@pytest.mark.req("G16", partly="through the public API")
 def test_duplicates_are_one_in_the_morning_and_nothing_is_lost(living: biem.Memory) -> None:
-    # Given a fact told twice, with different tags
+    # Given a fact told twice, with different tags, of use once each, and once together with something else
     rich = living.remember("The parcel locker opens with code 7714!", tags=["home"])
     poor = living.remember("the parcel locker opens with code 7714", tags=["parcels"])
+    other = living.remember("Oma sends a cake every December")
     assert living.flush()
+    living.feedback(useful=[rich], turn="one")
+    living.feedback(useful=[poor, other], turn="two")
+    assert {other} <= {end for link in living.links(poor) for end in (link.source, link.target)}
     # When the night has passed
     assert changes(living.sleep())["dedupe"] >= 1
     assert living.flush()
@@ -96,6 +101,11 @@ def test_duplicates_are_one_in_the_morning_and_nothing_is_lost(living: biem.Memo
         assert [hit.node.id for hit in living.recall("parcel locker code", tags=[tag])] == [rich]
     gone = living.get(poor)
     assert (gone.status, gone.superseded_by) == ("archived", rich)
+    # And what one was of use is the other's, and so are its links, of which none leads to what is gone
+    assert living.get(rich).useful_count == 2
+    ends = [{link.source, link.target} for key in (rich, other) for link in living.links(key)]
+    assert {rich, other} in ends
+    assert not any(poor in pair for pair in ends)
     # And a second night makes nothing of the rest
     assert not changes(living.sleep()).keys() & {"dedupe", "merge", "crystallise", "integrity"}
 

@@ -13,7 +13,7 @@ import pytest
 import biem
 from biem.adapters.archive import Table, opened
 from biem.adapters.clock import SystemClock
-from biem.adapters.milvus import collection_name
+from biem.adapters.milvus_collection import collection_name
 from biem.bootstrap import Servers
 from biem.bootstrap.diagnosis import diagnoser
 from biem.bootstrap.operations import backup, diagnose
@@ -170,6 +170,20 @@ def test_a_row_that_is_just_being_encoded_is_no_fault(town: System) -> None:
     look(town, fix=True)
     with town.connect() as memory:
         memory.flush()
+
+
+def test_a_memory_that_its_server_refused_is_told_and_tried_at_once(town: System) -> None:
+    # Given a memory that was set apart, for the vector index had refused it again and again
+    with town.connect(**NOT_BY_ITSELF, close_timeout_s=0.0) as memory:
+        memory_id = memory.remember("Ann likes tea")
+    town.sql(
+        "UPDATE outbox SET claims = 6, attempts = 1, last_error = 'Milvus refused the rows',"
+        " due_at = now() + interval '1 hour'"
+    )
+    # Then it is found with what it met, and mended: what refused it refuses it no more
+    finding = mended(town, "memory_refused")
+    assert finding.samples == (memory_id,)
+    assert "Milvus refused the rows" in finding.what
 
 
 def test_a_canvas_that_differs_from_the_tiers_is_found_and_swept(town: System) -> None:

@@ -2,24 +2,20 @@
 
 import threading
 import uuid
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from pathlib import Path
+from collections.abc import Sequence
 
 import psycopg
 import pytest
 
 import biem
 from biem.bootstrap import Servers
-from biem.config import Settings
-from biem.domain.policy import EncodePolicy
 from biem.ports import Completion, Encoded, Role, Vectors
 from tests.fakes import WordEmbedder, eventually
+from tests.integration.doors import through
 from tests.integration.workloads import Doors, anywhere, in_milvus, in_redis
 from tests.servers import Configure
 
 UNKNOWN = "01890a5d-ac96-774b-bcce-b302099a8057"
-IMPATIENT = EncodePolicy(backoff_s=0.05, backoff_max_s=0.1, poll_s=0.1)
 
 
 @pytest.fixture
@@ -42,22 +38,6 @@ def hasten_purges(where: Servers) -> None:
     """As if the time that a purge waits were over."""
     with psycopg.connect(where.postgres_dsn, autocommit=True) as connection:
         connection.execute("UPDATE outbox SET due_at = now() WHERE task = 'purge'")
-
-
-@pytest.fixture
-def doors(stack: Servers, tmp_path: Path) -> Iterator[Doors]:
-    """The same servers, each of which can be cut off."""
-    opened = Doors(tmp_path, stack)
-    yield opened
-    opened.shut()
-
-
-@contextmanager
-def through(doors: Doors, *, worker: bool = True, embedder: WordEmbedder | None = None) -> Iterator[biem.Memory]:
-    settings = Settings(**doors.urls, queue="thread" if worker else "none", close_timeout_s=0.2, encode=IMPATIENT)  # type: ignore[arg-type]
-    scope = biem.Scope(user=uuid.uuid4().hex)
-    with biem.connect(settings, scope=scope, embedder=embedder or WordEmbedder()) as memory:
-        yield memory
 
 
 @pytest.mark.req("D8", partly="erasing")

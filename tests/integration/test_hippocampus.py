@@ -2,10 +2,12 @@
 
 import random
 import uuid
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta
 
+import psycopg
 import pytest
 
 from biem.adapters.analyzers import RuleAnalyzer
@@ -16,12 +18,13 @@ from biem.adapters.links import PostgresLinks
 from biem.adapters.postgres import PostgresRecords
 from biem.bootstrap import Servers
 from biem.domain.activation import Running
-from biem.domain.concept import Item, item_id
+from biem.domain.concept import Item, Message, Snippet, item_id
 from biem.domain.concept_policy import ConceptPolicy
 from biem.domain.link import Link
 from biem.domain.node import Draft, new_id
 from biem.domain.policy import GraphPolicy
 from biem.domain.scope import Scope
+from biem.engine.activation import Activator
 from biem.engine.association import Associations
 from biem.engine.concepts import Hippocampus
 from biem.engine.instant import InstantMaker
@@ -33,6 +36,7 @@ from biem.ports.reasoner import Topic
 from biem.telemetry import Telemetry
 from tests.concept_fakes import ScriptedReasoner
 from tests.fakes import HeldClock, WordEmbedder
+from tests.unit.test_activation import HeldMinds
 
 
 class Mind:
@@ -289,6 +293,148 @@ class TestBuild:
         jobs = (mind.hippocampus.build, mind.hippocampus.consolidate, mind.hippocampus.forget)
         assert [job(mind.scope) for job in jobs] == [{}, {}, {}]
         assert mind.concepts.count(mind.scope)["concepts"] == 0
+
+
+class TestGraph:
+    @pytest.mark.req("H2")
+    def test_it_is_concepts_with_lists_of_items_and_links_with_whole_strengths(
+        self, database: Database, stack: Servers
+    ) -> None:
+        # Given a conversation of which two things were said of one topic / When it is built
+        mind = Mind(database)
+        mind.say("Grace trains for the marathon", "Grace runs the marathon in Lisbon")
+        mind.hippocampus.build(mind.scope, eager=True)
+
+        # Then the topic has a list of items, and what joins it to others counts in whole numbers
+        key, now = mind.id("Grace"), mind.clock.now()
+        [concept] = mind.concepts.find([mind.scope], [key], now)
+        items = mind.concepts.items([mind.scope], [key], 9, mind.hippocampus._fading, now)[key]
+        assert concept.items == len(items) == 2
+        assert {type(link.strength) for link in mind.links.of(mind.scope, key)} == {int}
+
+        # And so has the database
+        with psycopg.connect(stack.postgres_dsn) as opened:
+            rows = opened.execute(
+                "SELECT table_name, column_name, data_type FROM information_schema.columns "
+                "WHERE (table_name, column_name) IN (('crystal_links', 'strength'), ('concept_items', 'concept_id'))"
+            ).fetchall()
+        assert sorted(rows) == [("concept_items", "concept_id", "uuid"), ("crystal_links", "strength", "integer")]
+
+    @pytest.mark.req("H11", "H16")
+    def test_read_anew_it_is_what_it_was_with_every_strength(self, database: Database) -> None:
+        # Given a graph that one process follows while three conversations are built
+        mind = Mind(database)
+        talks = (
+            ("Grace trains for the marathon", "Grace runs the marathon in Lisbon"),
+            ("The marathon in Lisbon is in October", "Rex the dog sleeps"),
+            ("李明去里斯本开会", "李明对花生过敏"),
+        )
+        for number, talk in enumerate(talks):
+            mind.say(*talk, conversation=f"day {number}")
+            mind.hippocampus.build(mind.scope, eager=True)
+            mind.associations.refresh(mind.scope)
+        before = mind.related("Who runs the marathon?")
+
+        # When another process that knows nothing reads it
+        fresh = Mind(database)
+        fresh.scope = mind.scope
+        fresh.associations.refresh(mind.scope)
+
+        # Then links, weights and strengths are the same, and so is what a text reminds of
+        nodes = [mind.id(name) for name in ("Grace", "marathon", "Lisbon", "Rex", "dog", "李明", "花生")]
+        held = [
+            sorted((link.key, link.weight, link.strength) for link in each.associations.neighbours(mind.scope, node))
+            for each in (mind, fresh)
+            for node in nodes
+        ]
+        assert held[: len(nodes)] == held[len(nodes) :]
+        assert sum(map(len, held)) > 0
+        assert before
+        assert fresh.related("Who runs the marathon?") == before
+
+    @pytest.mark.req("X9", partly="a second sync; that hashes are the same in two processes is a unit test")
+    def test_the_same_conversation_built_twice_writes_no_row_the_second_time(
+        self, database: Database, stack: Servers
+    ) -> None:
+        # Given a conversation that was built
+        mind = Mind(database)
+        mind.say("Grace trains for the marathon", "李明对花生过敏", "Grace runs the marathon in Lisbon")
+        tables = ("concepts", "concept_terms", "concept_items", "concept_sources", "crystal_links")
+        kept: list[tuple[object, ...]] = []
+        keep = mind.hippocampus._keep
+
+        def noted(*given: object) -> tuple[int, int]:
+            kept.append(given)
+            return keep(*given)  # type: ignore[arg-type]
+
+        mind.hippocampus._keep = noted  # type: ignore[assignment,method-assign]
+        mind.hippocampus.build(mind.scope, eager=True)
+
+        def rows() -> list[list[tuple[str, str]]]:
+            with psycopg.connect(stack.postgres_dsn) as opened:
+                return [
+                    opened.execute(
+                        f"SELECT xmin::text, ctid::text FROM {table} WHERE ns = %s ORDER BY ctid",
+                        (mind.scope.ns,),
+                    ).fetchall()
+                    for table in tables
+                ]
+
+        # When the same is written again, as by another process that did not know
+        before = rows()
+        assert all(before)
+        assert kept
+        for given in kept:
+            keep(*given)  # type: ignore[arg-type]
+
+        # Then no row was written
+        assert rows() == before
+
+    @pytest.mark.req("H8")
+    @pytest.mark.parametrize(
+        ("said", "asked"), [("Grace runs the marathon", "How is Grace?"), ("李明对花生过敏", "李明呢？")]
+    )
+    def test_an_activator_takes_cues_from_the_talk_and_asks_for_what_they_remind_of(
+        self, database: Database, said: str, asked: str
+    ) -> None:
+        # Given what was said long ago / When a message of another conversation names it
+        mind = Mind(database)
+        mind.say(said)
+        mind.hippocampus.build(mind.scope, eager=True)
+        activator = Activator(minds=HeldMinds(), reminder=mind.reminder, analyzer=mind.analyzer, policy=mind.policy)
+        held = activator.activate(mind.scope, "another talk", asked)
+
+        # Then it is held ready for the reply, and a message about nothing calls up nothing
+        assert [item.content for item in held] == [f"Ann: {said}"]
+        assert activator.activate(mind.scope, "a third talk", "OK") == ()
+
+    @pytest.mark.req("H9")
+    def test_what_is_sampled_is_a_stretch_of_one_talk_and_no_message_is_used_too_often(
+        self, database: Database
+    ) -> None:
+        # Given two talks that go on at the same time, and stretches of at most three messages
+        mind = Mind(database, snippet_messages=3, uses_per_message=2, snippets=4)
+        ids = [mind.say(f"Grace said number {turn}", conversation=("left", "right")[turn % 2])[0] for turn in range(12)]
+        built: list[list[str]] = []
+        messages = mind.concepts.messages
+
+        def noted(scope: Scope, snippet: Snippet) -> list[Message]:
+            found = messages(scope, snippet)
+            built.append([message.id for message in found])
+            return found
+
+        mind.concepts.messages = noted  # type: ignore[method-assign]
+
+        # When it is built until nothing is left
+        for _ in range(8):
+            mind.hippocampus.build(mind.scope, eager=True)
+
+        # Then each stretch is one of its talk without gaps, and each message was used as often as is allowed
+        talks = (ids[0::2], ids[1::2])
+        for stretch in built:
+            assert any(stretch == talk[at : at + len(stretch)] for talk in talks for at in range(len(talk)))
+            assert 1 <= len(stretch) <= 3
+        assert Counter(key for stretch in built for key in stretch) == dict.fromkeys(ids, 2)
 
 
 class TestConsolidate:

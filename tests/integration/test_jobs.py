@@ -15,21 +15,11 @@ from biem.adapters.database import Connection, Database
 from biem.domain.night_policy import SleepPolicy
 from biem.domain.scope import Scope
 from tests.fakes import HeldClock, eventually
-from tests.integration.life_workloads import embedder, night_is_done, story
+from tests.integration.life_workloads import ONLY_SLEEP, embedder, night_is_done, story
 from tests.servers import Testbed
 
-ONLY_SLEEP = SleepPolicy(
-    sweep_s=0.0,
-    build_s=0.0,
-    forget_s=0.0,
-    consolidate_s=0.0,
-    crystallise_s=0.0,
-    lifecycle_s=0.0,
-    links_s=0.0,
-    integrity_s=0.0,
-    decisions_s=0.0,
-)
-KILLS = 12
+KILLS = 4
+"""Real deaths in the wired system; `test_every_statement` goes through all of them."""
 
 
 class Killed(BaseException):
@@ -172,11 +162,14 @@ def test_a_process_that_dies_at_any_statement_of_the_night_loses_and_doubles_not
         night_is_done(memory, named, testbed.where.postgres_dsn, testbed.where.milvus_uri)
 
 
+@pytest.mark.req("X2")
 @pytest.mark.req("G16", "G26", partly="in the background, without being told")
 def test_jobs_run_by_themselves_when_they_are_due(testbed: Testbed, clock: HeldClock) -> None:
     # Given a memory with the default periods
     settings = testbed.settings(sleep=SleepPolicy(tick_s=0.05))
     with biem.connect(settings, scope=Scope(user=uuid.uuid4().hex), embedder=embedder(), clock=clock) as memory:
+        ran: set[str] = set()
+        memory.telemetry.attach(lambda span: ran.add(str(span.attributes.get("job", ""))))
         ids = story(memory)
         # When days go by and nobody calls sleep
         for _ in range(5):
@@ -187,3 +180,5 @@ def test_jobs_run_by_themselves_when_they_are_due(testbed: Testbed, clock: HeldC
         eventually(lambda: memory.get(ids["merged 0"]).status == "archived", 60)
         eventually(lambda: "archived" in {memory.get(ids[f"double {number}"]).status for number in (0, 1)}, 60)
         eventually(lambda: memory.related("saffron"), 60)
+        # And every job there is has run
+        eventually(lambda: ran >= set(SleepPolicy().periods()), 60)

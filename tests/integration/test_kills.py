@@ -3,9 +3,7 @@
 import json
 import os
 import signal
-import tempfile
 from collections import Counter
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -13,25 +11,18 @@ import psycopg
 import pytest
 
 import biem
-from biem.adapters.embedded import status, stop
+from biem.adapters.embedded import status
 from biem.config import Settings
 from biem.domain.policy import EncodePolicy
 from tests.fakes import WordEmbedder, eventually
+from tests.integration import stacks
 from tests.integration.workloads import in_milvus, line, process, processes
+
+base, cluster, own_home = stacks.base, stacks.cluster, stacks.own_home
 
 USER = "survivor"
 HASTY = {"BIEM_ENCODE__LEASE_S": "2"}
 EACH = 1_000
-
-
-@pytest.fixture
-def own_home() -> Iterator[Path]:
-    """A stack of the test's own, to be killed; afterwards none of its processes is left."""
-    with tempfile.TemporaryDirectory(prefix="biem-") as folder:
-        home = Path(folder).resolve() / "home"
-        yield home
-        stop(home)
-        eventually(lambda: not processes(home), 20)
 
 
 def opened(home: Path) -> biem.Memory:

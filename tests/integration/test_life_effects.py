@@ -3,9 +3,11 @@
 Every test tells one story twice through the public API, on one clock, in two scopes; what differs is one setting.
 """
 
+import gc
 import uuid
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
+from datetime import timedelta
 from functools import partial
 from typing import Any
 
@@ -14,31 +16,29 @@ import pytest
 import biem
 from biem.domain.aim_policy import AimPolicy
 from biem.domain.concept_policy import ConceptPolicy
-from biem.domain.night_policy import ConsolidationPolicy, FeedbackPolicy, SleepPolicy
+from biem.domain.context_policy import ContextPolicy
+from biem.domain.night_policy import ConsolidationPolicy, FeedbackPolicy
+from biem.domain.node import Node
 from biem.domain.policy import (
     ConflictPolicy,
+    EncodePolicy,
     EnergyPolicy,
     GraphPolicy,
     RecallPolicy,
     RetentionPolicy,
     TierPolicy,
 )
+from biem.engine.association import Associations
+from biem.engine.conflicts import ConflictChecker
+from biem.engine.encode import Encoder
+from biem.engine.tiers import Tiers
 from tests.fakes import HeldClock, WordEmbedder, eventually
+from tests.integration.life_workloads import ONLY_SLEEP
+from tests.integration.workloads import in_milvus, in_redis
 from tests.servers import Testbed
 
 pytestmark = pytest.mark.req("X1", "X46", partly="one mechanism of the life of memories a test")
 
-ONLY_SLEEP = SleepPolicy(
-    sweep_s=0.0,
-    build_s=0.0,
-    forget_s=0.0,
-    consolidate_s=0.0,
-    crystallise_s=0.0,
-    lifecycle_s=0.0,
-    links_s=0.0,
-    integrity_s=0.0,
-    decisions_s=0.0,
-)
 FORM_ALL = AimPolicy(admission="always")
 """What the gate refuses has no links and no energy; here something else is shown."""
 HABIT = "Li Ming runs along the old river every single morning before breakfast with his dog Rex"
@@ -92,11 +92,12 @@ Open = Callable[..., World]
 
 @pytest.fixture(scope="module")
 def everything(testbed: Testbed) -> Iterator[World]:
-    """A connection with the default policies, for all tests; connecting takes longer than a story."""
-    clock = HeldClock()
-    with biem.connect(
-        testbed.settings(sleep=ONLY_SLEEP, aim=FORM_ALL), embedder=WordEmbedder(dim=512), clock=clock
-    ) as memory:
+    """A connection with the default policies, for all tests; connecting takes longer than a story.
+
+    Its worker works when it is told to, and does not look for jobs that others should do by other policies.
+    """
+    clock, settings = HeldClock(), testbed.settings(sleep=ONLY_SLEEP, aim=FORM_ALL, encode=EncodePolicy(poll_s=3_600.0))
+    with biem.connect(settings, embedder=WordEmbedder(dim=512), clock=clock) as memory:
         yield World(memory, clock)
 
 
@@ -122,9 +123,22 @@ def both(world: Open, story: Callable[[World], object], **off: Any) -> list[obje
     return [story(world()), story(world(**off))]
 
 
+@pytest.mark.req("B5", partly="one of each part, of the engine; what is faked in unit tests is their ports")
+def test_one_entry_point_uses_one_of_each_part(world: Open) -> None:
+    parts = world().memory._parts
+    former, searcher = parts.encoder._former, parts.recaller._searcher
+    assert isinstance(parts.encoder, Encoder)
+    assert isinstance(former._checker, ConflictChecker)
+    assert isinstance(former._tiers, Tiers)  # with the energies, which it keeps and boosts
+    assert former._tiers is searcher._tiers is parts.recaller._tiers
+    assert former._associations is searcher._associations is parts.associations
+    assert isinstance(parts.associations, Associations)
+
+
 # -- energy and tiers -------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.req("X1", partly="decay")
 def test_decay_lets_energy_fall(world: Open) -> None:
     def story(there: World) -> float:
         key = there.remember("The ferry leaves at seven")
@@ -159,7 +173,7 @@ def test_what_a_recall_strengthens_is_stronger_in_the_store(world: Open) -> None
     assert both(world, story, energy=EnergyPolicy(boost=0.0)) == [("L2", 0.5), ("L2", 0.4)]
 
 
-@pytest.mark.req("X13", partly="pushed out by stronger ones, then used again")
+@pytest.mark.req("X13")
 def test_what_was_pushed_out_of_the_canvas_says_so_and_rises_again(world: Open) -> None:
     # Given a canvas of two, and a memory that two stronger ones push out
     there = world(tiers=TierPolicy(max_nodes=2))
@@ -199,6 +213,42 @@ def test_feedback_makes_memories_stay(world: Open) -> None:
     assert story(world(retention=RetentionPolicy(useful_factor=0.0, promote_useful=99)), True) == ["archived"] * 2
 
 
+@pytest.mark.req("G28")
+def test_what_was_of_use_stays_in_view_while_other_things_are_asked(world: Open) -> None:
+    # Given a memory that was of use in the first turn, Then it is told in the third, which is about something else
+    def story(there: World) -> bool:
+        key = there.remember("Ann cannot eat nuts")
+        there.remember("The tram to the harbour leaves at seven")
+        there.memory.feedback(useful=[key], turn="1")
+        assert there.memory.context("When does the tram leave?").hits
+        told = there.memory.context("Which tram goes to the harbour?")
+        return key in {hit.node.id for hit in told.hits} and "Ann cannot eat nuts" in told.text
+
+    assert both(world, story, context=ContextPolicy(slots=1.0)) == [False, True]
+
+
+@pytest.mark.req("G29")
+def test_long_term_memory_is_entered_by_feedback_and_recalled_from_the_stores(world: Open) -> None:
+    # Given a memory that was of use twice, and many more of the layer that it has entered
+    there = world()
+    key = there.remember("The ferry leaves at seven")
+    for turn in ("1", "2"):
+        there.memory.feedback(useful=[key], turn=turn)
+    assert there.memory.get(key).layer == "long_term"
+
+    def kept(count: int) -> int:
+        there.memory.remember_many(
+            [{"text": f"Note {n} of {count} of the harbour", "layer": "long_term"} for n in range(count)], wait=True
+        )
+        there.memory.recall("harbour", top_k=5)
+        there.memory.recall("ferry", top_k=5)
+        gc.collect()
+        return sum(isinstance(one, Node) and one.scope == there.memory.bound_to for one in gc.get_objects())
+
+    # Then the process does not keep them, however many there are
+    assert kept(60) <= 20
+
+
 def test_the_canvas_answers_while_the_index_is_not_asked(world: Open) -> None:
     # Given an index that was emptied, and a question that shares no word with the memory but its vector
     def story(there: World) -> bool:
@@ -225,6 +275,81 @@ def test_hot_memories_do_not_crowd_out_what_meets_a_condition(world: Open) -> No
     assert "dense" in hit.why
 
 
+@pytest.mark.req("B13")
+def test_what_is_in_the_canvas_is_in_the_vector_index_too(world: Open) -> None:
+    # Given a memory of L1 / When the index alone is searched for what it means / Then it finds it
+    there = world()
+    key = there.remember("The ferry leaves at seven", importance=5)
+    assert there.memory.get(key).tier == "L1"
+    vector = WordEmbedder(dim=512).embed(["ferry seven"], "query")
+    index = there.memory._parts.recaller._searcher._index
+    eventually(lambda: key in index.nearest(there.memory.bound_to, vector, 5)[0])
+
+
+@pytest.mark.req("B31", "C5")
+def test_all_that_is_known_of_a_memory_survives_every_tier_and_no_tier_is_a_layer(world: Open) -> None:
+    # Given a memory with everything, hot, of the layer long_term
+    there = world()
+    at = there.clock.now() - timedelta(days=3)
+    details: dict[str, Any] = {
+        "tags": ["sea", "港口"], "source": "diary", "speaker": "Ann", "at": at, "metadata": {"location": "Porto"},
+        "layer": "long_term", "importance": 5,
+    }  # fmt: skip
+    key = there.remember("Li Ming happily met Zhang Wei at the harbour of Porto", **details)
+
+    def known() -> tuple[object, ...]:
+        node = there.memory.get(key)
+        told = next((hit.node for hit in there.memory.recall("harbour of Porto") if hit.node.id == key), node)
+        for one in (node, told):
+            assert (one.tags, one.source, one.speaker, one.at, one.layer) == (
+                ("sea", "港口"), "diary", "Ann", at, "long_term",
+            )  # fmt: skip
+            assert one.metadata["location"] == "Porto"
+        assert told.entities == node.entities
+        assert told.sentiment == node.sentiment
+        return node.tier, node.layer, node.entities, node.sentiment
+
+    # When it cools, is archived and comes back / Then it is in another tier each time, and nothing else is different
+    hot = known()
+    assert hot[0] == "L1"
+    assert "Zhang Wei" in str(hot[2])
+    there.clock.advance(days=1)
+    there.sleep()
+    cold = known()
+    there.memory.archive(key)
+    gone = there.memory.get(key)
+    there.memory.restore(key)
+    assert there.memory.flush()
+    assert [cold[0], gone.tier, known()[0]] == ["L2", "L3", "L2"]
+    assert hot[1:] == cold[1:] == (gone.layer, gone.entities, gone.sentiment) == known()[1:]
+
+
+@pytest.mark.req("C18", partly="by hand; through the night and for what is exempt it is tested with the tiers")
+def test_what_is_archived_is_in_postgresql_alone_until_it_is_restored(world: Open, testbed: Testbed) -> None:
+    # Given two linked memories in all stores
+    there = world()
+    ns = there.memory.bound_to.ns
+    keys = [
+        there.remember(text, conversation="c", importance=5) for text in ("The lift is slow", "The stairs are quick")
+    ]
+    where = testbed.where
+    eventually(lambda: set(in_milvus(where.milvus_uri, ns=ns)) == set(keys))
+
+    # When one is archived / Then Milvus, Redis and the graph have lost it
+    there.memory.archive(keys[0])
+    assert there.memory.flush()
+    eventually(lambda: in_milvus(where.milvus_uri, ns=ns) == [keys[1]])
+    eventually(lambda: not in_redis(where.redis_url, keys[0]))
+    eventually(lambda: there.memory.links(keys[1]) == [])
+    assert there.memory.get(keys[0]).text == "The lift is slow"
+
+    # And it comes back everywhere
+    there.memory.restore(keys[0])
+    assert there.memory.flush()
+    eventually(lambda: set(in_milvus(where.milvus_uri, ns=ns)) == set(keys))
+    eventually(lambda: [link.type for link in there.memory.links(keys[1])] == ["temporal"])
+
+
 def test_the_canvas_holds_no_more_than_it_may(world: Open) -> None:
     def story(there: World) -> int:
         keys = [there.remember(f"Note number {number} of the harbour", importance=5) for number in range(4)]
@@ -247,6 +372,8 @@ def spread(there: World) -> list[str]:
     return ["second" for hit in hits if hit.node.id == second and "activation" in hit.why and hits[0].node.id == first]
 
 
+@pytest.mark.req("X1", partly="spreading")
+@pytest.mark.req("B2", "B17")
 def test_activation_spreads_along_links(world: Open) -> None:
     assert both(world, spread, recall=RecallPolicy(activation_weight=0.0)) == [["second"], []]
 
@@ -283,6 +410,56 @@ def test_a_node_keeps_its_strongest_links(world: Open) -> None:
     assert (on, off) == (4, 2)
 
 
+@pytest.mark.req("B21")
+def test_what_was_useful_together_led_from_the_earlier_to_the_later(world: Open) -> None:
+    # Given two memories said in this order / When both were of use, told the other way round
+    there = world()
+    cause = there.remember("Ann forgot to water the fern", conversation="a")
+    there.clock.advance(hours=1)
+    effect = there.remember("A dry leaf fell off", conversation="b")
+    there.memory.feedback(useful=[effect, cause])
+    # Then the earlier leads to the later
+    [link] = [link for link in there.memory.links(cause) if link.type == "causal"]
+    assert (link.source, link.target) == (cause, effect)
+
+
+@pytest.mark.req("B25", "B42")  # that 50,000 links come back is tested with the links, the order of steps elsewhere
+def test_after_a_restart_links_lead_to_the_same_answers(world: Open, testbed: Testbed) -> None:
+    # Given a memory that only links lead to
+    there = world()
+    first = there.remember("The harbour master called", speaker="Ann", conversation="c")
+    there.clock.advance(seconds=20)
+    second = there.remember("Zebra xylophone quartz", speaker="Bo", conversation="c")
+
+    def told(memory: biem.Memory) -> list[tuple[str, float]]:
+        return [(hit.node.id, round(hit.score, 6)) for hit in memory.recall("harbour master called")]
+
+    eventually(lambda: second in dict(told(there.memory)))
+    before, links = told(there.memory), there.memory.links(first)
+    assert links
+
+    # When another process begins / Then it has the same links, and answers the same
+    settings = testbed.settings(sleep=ONLY_SLEEP, aim=FORM_ALL)
+    with biem.connect(
+        settings, scope=there.memory.bound_to, embedder=WordEmbedder(dim=512), clock=there.clock
+    ) as restarted:
+        assert told(restarted) == before
+        assert restarted.links(first) == links
+
+
+@pytest.mark.req("B22")
+def test_a_memory_without_links_is_a_node_of_the_graph(world: Open) -> None:
+    # Given a memory that nothing is like / When it has been written / Then activation that begins there stays there
+    there = world()
+    key = there.remember("Zebra xylophone quartz")
+    assert there.memory.links(key) == []
+    assert there.memory._parts.associations.spread(there.memory.bound_to, {key: 1.0}) == {key: 1.0}
+    # And another one may be linked with it
+    other = there.remember("Saffron grows in Iran")
+    there.memory.feedback(useful=[key, other])
+    assert {link.type for link in there.memory.links(key)} >= {"causal"}
+
+
 @pytest.mark.req("A9", "A24", partly="through the public API")
 def test_the_gate_lets_repetitions_form_nothing(world: Open) -> None:
     def story(there: World) -> tuple[float, int]:
@@ -312,6 +489,17 @@ def test_a_sure_contradiction_supersedes_by_itself(world: Open) -> None:
 def test_a_contradiction_is_noticed(world: Open) -> None:
     off = ConflictPolicy(act_confidence=NEVER, record_confidence=NEVER, suspect_confidence=NEVER)
     assert both(world, moved, conflicts=off) == [(["new"], 1), (["old", "new"], 0)]
+
+
+@pytest.mark.req("B3")
+def test_what_disagrees_is_signalled_and_what_is_compatible_is_not(world: Open) -> None:
+    # Given two people, of whom one changed employers and the other told two things
+    there = world()
+    for text in ("Li Ming works at Acme", "Li Ming works at Globex", "Ann works at Acme", "Ann plays chess on Sundays"):
+        there.remember(text)
+    # Then there is one signal, about the first
+    [signal] = there.memory.conflicts(status=None)
+    assert (signal.older_text, signal.newer_text) == ("Li Ming works at Acme", "Li Ming works at Globex")
 
 
 def test_an_open_conflict_costs_score(world: Open) -> None:
@@ -348,6 +536,7 @@ def test_retention_archives_noise(world: Open) -> None:
     assert both(world, story, retention=for_ever) == [("archived", False), ("active", True)]
 
 
+@pytest.mark.req("X1", partly="access counting")
 def test_use_promotes_and_promotion_outlasts_retention(world: Open) -> None:
     # Given a memory recalled five times; without promotion its accesses prolong it less
     def story(there: World) -> str:

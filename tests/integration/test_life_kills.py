@@ -4,7 +4,6 @@ import os
 import random
 import subprocess
 import sys
-import tempfile
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -14,28 +13,20 @@ import psycopg
 import pytest
 
 import biem
-from biem.adapters.embedded import stop
 from biem.bootstrap import servers
 from biem.config import Settings
 from biem.domain.node import Node
 from biem.domain.policy import EncodePolicy
 from tests.fakes import eventually
+from tests.integration import stacks
 from tests.integration.life_workloads import Notes, converges, embedder, faults
-from tests.integration.workloads import ROOT, in_milvus, processes
+from tests.integration.workloads import ROOT, in_milvus
+
+base, new_home = stacks.base, stacks.new_home
 
 USER = "nine lives"
 KILLS = 10
 SEED = 20260504
-
-
-@pytest.fixture
-def own_home() -> Iterator[Path]:
-    """A stack of the test's own; afterwards none of its processes is left."""
-    with tempfile.TemporaryDirectory(prefix="biem-") as folder:
-        home = Path(folder).resolve() / "home"
-        yield home
-        stop(home)
-        eventually(lambda: not processes(home))
 
 
 @contextmanager
@@ -64,15 +55,15 @@ def stands_for(memory: biem.Memory, node: Node) -> Node:
 
 @pytest.mark.req("X8", "X38", partly="kill -9 of a whole life, at random moments")
 def test_what_a_life_killed_ten_times_acknowledged_is_there_once_and_counted_once(
-    own_home: Path, tmp_path: Path
+    new_home: Path, tmp_path: Path
 ) -> None:
     chance = random.Random(SEED)
     files = [tmp_path / str(number) for number in range(KILLS)]
-    with servers(Settings(home=own_home)) as where:
+    with servers(Settings(home=new_home)) as where:
         # Given a life that is killed at random moments of its progress, on servers that stay
         for number, notes in enumerate(files):
             until = chance.randrange(10, 70)
-            with life(own_home, notes, number) as process:
+            with life(new_home, notes, number) as process:
                 eventually(lambda notes=notes, until=until: noted(notes) >= until, 60)  # type: ignore[misc]
                 assert process.poll() is None
         events = [event for notes in files for event in Notes.read(notes)]
@@ -81,7 +72,7 @@ def test_what_a_life_killed_ten_times_acknowledged_is_there_once_and_counted_onc
         with closing(psycopg.connect(where.postgres_dsn, autocommit=True)) as admin:
             locks = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'"
             eventually(lambda: admin.execute(locks).fetchone() == (0,))
-        settings = Settings(home=own_home, encode=EncodePolicy(lease_s=2.0))
+        settings = Settings(home=new_home, encode=EncodePolicy(lease_s=2.0))
         with biem.connect(settings, scope=biem.Scope(user=USER), embedder=embedder()) as memory:
             scopes = {USER: memory, f"{USER} too": memory.scope(user=f"{USER} too")}
             # Then nights find an end, and every acknowledged memory is there, or what stands for it

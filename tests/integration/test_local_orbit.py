@@ -260,8 +260,15 @@ def test_nothing_is_told_of_what_nobody_has_heard_of_but_a_recall_still_shows_it
     plugin = BIEMContextPlugin(ready.memory, conversation="chat")
     question = "Why did Professor Fitzgerald sell his violin?"
 
-    # Then the context is empty, nothing counts as accessed, and a recall says how unsure it is
-    assert plugin.prepare_context(question) == ""
+    # Then the context is empty and the plugin adds nothing to any form of prompt
+    assert (ready.memory.context(question).text, plugin.prepare_context(question)) == ("", "")
+    assert plugin.system_prompt("Be kind.", question) == "Be kind."
+    assert plugin.messages("Be kind.", [], question)[0]["content"] == "Be kind."
+    with plugin.inject(holder := {"system_prompt": "Be kind."}, question):
+        assert holder == {"system_prompt": "Be kind."}
+    assert plugin.injected == ()
+
+    # And a recall says how unsure it is
     hits = ready.memory.recall(question)
     assert hits
     assert hits.confidence < ContextPolicy().min_confidence

@@ -6,6 +6,7 @@ Ann and 小安 live through it at the same time. Ann's double writes what Ann wr
 import uuid
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import timedelta
 
@@ -14,11 +15,12 @@ import pytest
 import biem
 from biem.bootstrap import build_embedder
 from biem.config import Settings
+from biem.domain.activation import Running
 from biem.domain.aim_policy import AimPolicy
-from biem.domain.night_policy import SleepPolicy
 from biem.domain.node import Hit, Node
 from biem.engine.sleep import SleepReport
 from tests.fakes import START, HeldClock, eventually
+from tests.integration.life_workloads import ONLY_SLEEP
 from tests.integration.stories import CHINESE, ENGLISH, Story
 from tests.integration.workloads import in_milvus
 from tests.servers import Testbed
@@ -26,18 +28,12 @@ from tests.servers import Testbed
 DAYS = 28
 MOVE = 16
 """The day on which homes, bridges and employers change."""
-ONLY_SLEEP = SleepPolicy(
-    sweep_s=0.0,
-    build_s=0.0,
-    forget_s=0.0,
-    consolidate_s=0.0,
-    crystallise_s=0.0,
-    lifecycle_s=0.0,
-    links_s=0.0,
-    integrity_s=0.0,
-    decisions_s=0.0,
-)
-"""Nothing happens behind the story's back."""
+RESTART = 13
+"""The day before which the process ends and another one goes on."""
+
+
+Held = tuple[object, object, object, object]
+"""Links, what a word reminds of, facts, and how many memories are active."""
 
 
 @dataclass(slots=True)
@@ -59,7 +55,9 @@ class Life:
     active: list[int] = field(default_factory=list)
     """Active memories after each night."""
     reminded: list[tuple[str, str]] = field(default_factory=list)
+    running: tuple[Running, ...] = ()
     seen: list[Hit] = field(default_factory=list)
+    over_the_restart: tuple[Held, Held] | None = None
     end: Mapping[str, Node] = field(default_factory=dict)
 
     def say(self, name: str, text: str, about: str, **details: object) -> None:
@@ -84,6 +82,17 @@ class Life:
         hits = self.memory.recall(query, top_k=top_k, **where)  # type: ignore[arg-type]
         self.seen += hits
         return [hit.node.id for hit in hits]
+
+    def held(self) -> Held:
+        """All of it that another process has to know, too."""
+        linked = {
+            (name, link.key, link.weight, link.strength)
+            for name, key in self.ids.items()
+            if self.memory.get(key).status == "active"
+            for link in self.memory.links(key)
+        }
+        reminds = [pair.pair for pair in self.memory.related(self.story.topic)]
+        return linked, reminds, {fact.id for fact in self.memory.facts()}, self.memory.stats()["active"]
 
     def morning(self, day: int) -> None:
         """What is said on a day."""
@@ -117,6 +126,7 @@ class Life:
             self.recall(self.story.habit[1], top_k=5)
         if day == 9:
             self.reminded = [(pair.topic, pair.memory) for pair in self.memory.related(self.story.topic)]
+            self.running = self.memory.running(self.story.topic, conversation="another talk")
 
     def night(self, day: int) -> None:
         """Sleep, and now and then sleep again."""
@@ -142,11 +152,21 @@ def month(testbed: Testbed) -> Iterator[Month]:
     clock = HeldClock()
     embedder = build_embedder(Settings())
     settings = testbed.settings(sleep=ONLY_SLEEP, aim=AimPolicy(admission="always"))  # the gate has tests of its own
-    with biem.connect(settings, scope=biem.Scope(user=uuid.uuid4().hex), embedder=embedder, clock=clock) as memory:
+    scope = biem.Scope(user=uuid.uuid4().hex)
+    with ExitStack() as opened:
+        memory = opened.enter_context(biem.connect(settings, scope=scope, embedder=embedder, clock=clock))
         lives = {story.language: Life(memory.scope(user=uuid.uuid4().hex), story) for story in (ENGLISH, CHINESE)}
         double = Life(memory.scope(user=uuid.uuid4().hex), ENGLISH)
         everybody = (*lives.values(), double)
         for day in range(DAYS):
+            if day == RESTART:
+                before = [life.held() for life in everybody]
+                memory.close()
+                memory = opened.enter_context(biem.connect(settings, scope=scope, embedder=embedder, clock=clock))
+                for life in everybody:
+                    life.memory = memory.scope(user=life.memory.bound_to.user)
+                for life, held in zip(everybody, before, strict=True):
+                    life.over_the_restart = (held, life.held())
             for life in everybody:
                 life.morning(day)
             for life in everybody:
@@ -260,6 +280,25 @@ def test_what_was_forgotten_can_be_brought_back(life: Life) -> None:
     assert life.memory.flush()
     assert life.memory.archive(key, "it was a test")
     assert key not in life.found(text)
+
+
+@pytest.mark.req("X10", "H16", partly="in the middle of a month, through the public API")
+def test_a_restart_in_the_middle_of_the_month_changes_nothing(life: Life) -> None:
+    # Given links, topics and facts of thirteen days / When another process goes on / Then it knows the same
+    assert life.over_the_restart is not None
+    before, after = life.over_the_restart
+    assert before[0]
+    assert before[1]
+    assert after == before
+
+
+@pytest.mark.req("H18", "G24", partly="through the public API")
+def test_what_was_asked_for_is_linked_and_comes_to_mind_in_another_talk(life: Life) -> None:
+    # Given the topic of five messages / When another conversation names it / Then it is on one's mind
+    assert life.running
+    assert all(item.topic and item.content for item in life.running)
+    # And what was said in one talk is linked with what was said before it
+    assert any(life.memory.links(life.ids[f"habit {number}"]) for number in range(5))
 
 
 # -- conflicts --------------------------------------------------------------------------------------------------------

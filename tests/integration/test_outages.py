@@ -7,7 +7,7 @@ import time
 import uuid
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -19,29 +19,11 @@ import biem
 from biem.adapters.embedded import status, stop
 from biem.bootstrap import Servers
 from biem.config import Settings
-from biem.domain.policy import EncodePolicy
 from biem.errors import EmbedderUnavailable, StoreFull
 from tests.fakes import WordEmbedder, eventually
+from tests.integration.doors import through
 from tests.integration.workloads import Doors, in_milvus, processes
 from tests.servers import Configure, Testbed
-
-IMPATIENT = EncodePolicy(backoff_s=0.05, backoff_max_s=0.1, poll_s=0.1)
-
-
-@pytest.fixture
-def doors(stack: Servers, tmp_path: Path) -> Iterator[Doors]:
-    """The same servers, each of which can be cut off or made to hang."""
-    opened = Doors(tmp_path, stack)
-    yield opened
-    opened.shut()
-
-
-@contextmanager
-def through(doors: Doors, *, worker: bool = True, embedder: WordEmbedder | None = None) -> Iterator[biem.Memory]:
-    settings = Settings(**doors.urls, queue="thread" if worker else "none", close_timeout_s=0.2, encode=IMPATIENT)  # type: ignore[arg-type]
-    scope = biem.Scope(user=uuid.uuid4().hex)
-    with biem.connect(settings, scope=scope, embedder=embedder or WordEmbedder()) as memory:
-        yield memory
 
 
 def timed(work: Callable[[], object]) -> float:
@@ -62,7 +44,7 @@ def found(memory: biem.Memory, query: str) -> list[str]:
 # -- Milvus -----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.req("M34", partly="the fallback")
+@pytest.mark.req("M34")
 def test_without_milvus_memories_are_kept_and_found_by_words_and_indexed_when_it_is_back(
     doors: Doors, stack: Servers
 ) -> None:

@@ -12,7 +12,9 @@ from typing import Any
 import pytest
 
 import biem
+from biem.domain.energy import initial_energy
 from biem.domain.formulas import PROFILES, aimate_score, biem_score, notes_score
+from biem.domain.policy import RecallPolicy
 from biem.errors import EmbedderUnavailable, InvalidInput
 from tests.fakes import START, HeldClock, WordEmbedder, eventually
 from tests.integration.cli_process import BIEM
@@ -230,6 +232,39 @@ def test_the_command_line_chooses_profile_and_selection(home: Path, environment:
     assert {"vector", "activation"} <= found["hits"][0]["why"].keys()
 
 
+def test_least_confidence_means_the_same_under_every_profile(filled: Callable[..., biem.Memory]) -> None:
+    # Given memories, a question that they answer and one about what nobody here has heard of
+    memory = filled()
+    stranger = "Why did Professor Fitzgerald sell his violin?"
+    sure, unsure = memory.recall(QUERY).confidence, memory.recall(stranger).confidence
+    assert unsure + 0.2 < sure
+    least = (sure + unsure) / 2
+
+    for profile in PROFILES:
+        # When a caller wants to be told only what is likely known
+        told = memory.recall(QUERY, profile=profile, min_confidence=least)
+        silent = memory.recall(stranger, profile=profile, min_confidence=least)
+
+        # Then the stranger's question gets nothing at all, and the other what it gets without
+        assert silent == []
+        assert told or profile == "hippocampus"  # which has no concepts yet
+        assert abs(told.confidence - sure) < 0.05
+        assert abs(silent.confidence - unsure) < 0.05
+
+    # And without it a design tells its best, however unlikely
+    assert memory.recall(stranger, profile="biem")
+
+
+def test_a_context_is_never_silent_where_a_design_ranks(filled: Callable[..., biem.Memory]) -> None:
+    # Given a memory that ranks as BIEM does, which knows no silence
+    memory = filled(recall=RecallPolicy(profile="biem"))
+
+    # When something is asked that nobody here knows / Then the block has the best there is, and a plugin the same
+    question = "Why did Professor Fitzgerald sell his violin?"
+    assert memory.context(question).hits
+    assert biem.BIEMContextPlugin(memory).prepare_context(question)
+
+
 def test_unknown_profiles_and_selections_are_refused(filled: Callable[..., biem.Memory]) -> None:
     memory = filled()
     with pytest.raises(InvalidInput, match="profile 'elephant'"):
@@ -238,7 +273,8 @@ def test_unknown_profiles_and_selections_are_refused(filled: Callable[..., biem.
         memory.recall("x", selection="dice")
 
 
-@pytest.mark.req("B34", "B47", "C19", partly="the profile biem: every recall boosts")
+@pytest.mark.req("B47")
+@pytest.mark.req("B34", "C19", partly="the profile biem: every recall boosts")
 @pytest.mark.parametrize(("profile", "boosts"), [("default", 1), ("biem", 3)])
 def test_under_biem_every_access_lifts_energy_and_by_default_one_a_minute(
     filled: Callable[..., biem.Memory], profile: str, boosts: int
@@ -251,6 +287,12 @@ def test_under_biem_every_access_lifts_energy_and_by_default_one_a_minute(
         if count < 3:
             memory.recall(QUERY, top_k=1)
     assert memory.get(before.id).energy == pytest.approx(min(1.0, before.energy + 0.1 * boosts), abs=1e-6)
+
+    # And what was looked at and not returned is as it was
+    for other in memory.recall(QUERY, top_k=len(TEXTS))[1:]:
+        node = other.node
+        assert node.access_count == 0
+        assert node.energy == pytest.approx(initial_energy(node.importance, ""), abs=1e-6)
 
 
 @pytest.mark.parametrize(

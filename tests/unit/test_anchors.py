@@ -133,6 +133,7 @@ IDS = ("asked", "other", "none", "fresh")
 QUERY = "10M tokens 的模型"
 
 
+@pytest.mark.req("X1", partly="anchors")
 @pytest.mark.req("C11", partly="how strict the default recall is")
 @pytest.mark.parametrize(
     ("which", "dropped"),

@@ -13,7 +13,7 @@ from biem.adapters.archive import FORMAT, Manifest, opened, written
 from biem.errors import InvalidInput
 
 LINES = st.lists(st.binary(max_size=40).map(lambda raw: raw.replace(b"\n", b" ") + b"\n"), max_size=20)
-IN_A_FOLDER = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+IN_A_FOLDER = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 def write(path: Path, chunks: list[bytes]) -> Manifest:

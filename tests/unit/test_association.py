@@ -8,7 +8,7 @@ from typing import cast
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from biem.domain.link import Key, Link, LinkType, Moment, NewLink
@@ -137,6 +137,21 @@ def test_a_cause_leads_to_its_effect_and_not_back(held: HeldLinks) -> None:
     assert spread(graph, "effect") == {"effect": 1.0}
     assert spread(graph, "cause", strategy="subtractive") == {"cause": 1.0, "effect": 0.75}
     assert spread(graph, "effect", strategy="subtractive") == {"effect": 1.0}
+
+
+@pytest.mark.req("C3")
+def test_links_of_all_types_stand_beside_each_other_and_each_keeps_its_way(held: HeldLinks) -> None:
+    # Given one pair with a link of each type, and the same type twice
+    kinds: tuple[LinkType, ...] = ("temporal", "semantic", "mention", "cooccurrence", "causal")
+    held.put(USER, *(edge("a", "b", kind, 0.5) for kind in kinds), edge("a", "b", "causal", 1.0))
+    graph = build(held)
+    graph.refresh(USER)
+
+    # When they are read / Then there is one of each, and against its direction only the causal one is no way
+    assert {link.type for link in graph.neighbours(USER, "a")} == {*kinds}
+    assert len(graph.neighbours(USER, "a")) == len(kinds)
+    assert spread(graph, "a") == {"a": 1.0, "b": 0.5}
+    assert spread(graph, "b") == {"b": 1.0, "a": 0.25}
 
 
 @pytest.mark.req("C2")
@@ -417,7 +432,6 @@ changes = st.tuples(
 ).filter(lambda change: change[0] != change[1])
 
 
-@settings(max_examples=40, deadline=None)
 @given(batches=st.lists(st.lists(changes, max_size=4), max_size=5))
 def test_following_changes_is_loading_anew(batches: list[list[tuple[str, str, LinkType, int]]]) -> None:
     # Given any history, followed step by step with spreading in between

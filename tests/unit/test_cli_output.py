@@ -2,6 +2,8 @@
 
 import io
 import json
+import subprocess
+import sys
 from datetime import UTC, datetime
 from typing import Any
 
@@ -210,3 +212,16 @@ def test_the_bare_command_shows_its_help(capsys: pytest.CaptureFixture[str]) -> 
 def test_version_needs_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["version", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["biem"]
+
+
+def test_a_command_ends_with_its_code_and_all_its_words_while_a_thread_goes_on() -> None:
+    # Given a worker that is in the middle of something / When the command ends / Then nobody waits for it
+    program = """
+import threading
+from biem.cli.app import leave
+threading.Thread(target=threading.Event().wait).start()
+print("said")
+leave(7)
+"""
+    done = subprocess.run([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout) == (7, "said\n")

@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 from biem.domain.confidence_policy import ConfidenceWeights, OrbitPolicy, OrbitWeights
 from biem.engine.confidence import confidence, grounds
 from biem.engine.pool import Candidate
+from biem.engine.question import Query, Sentence
 from biem.ports import Vector, Vectors
+from tests.fakes import START
 from tests.pools import ASIDE, FAR, NEAR, SPEAKERS, query, ranked, turn
 
 POOL = [
@@ -55,6 +57,53 @@ def test_a_name_nobody_has_heard_of_is_a_reason_to_doubt() -> None:
     assert measured("paris with maria", mentioned=("paris", "maria"))["strangers"] == 0.5
     assert (heard["named"], named["named"]) == (0.0, 1.0)
     assert confidence(stranger, ConfidenceWeights()) < confidence(heard, ConfidenceWeights())
+
+
+def test_a_name_counts_as_heard_where_one_text_has_all_of_it() -> None:
+    # Given one text of Ana Silva, and two that share the words between them
+    asked = query("what of ana silva")
+    whole = [turn("whole", "ana silva came", 1), turn("other", "rain", 2)]
+    parts = [turn("one", "ana came", 1), turn("two", "silva left", 2)]
+
+    def found(pool: list[Candidate]) -> dict[str, float]:
+        return grounds(asked, [["ana", "silva"]], pool, SPEAKERS, ranked(asked, pool), cosine)
+
+    # Then only the first has heard of her, and a question without names says so
+    assert (found(whole)["mentions"], found(whole)["heard"]) == (1.0, 1.0)
+    assert (found(parts)["mentions"], found(parts)["heard"]) == (1.0, 0.0)
+    assert (measured("paris")["mentions"], measured("paris")["heard"]) == (0.0, 0.0)
+
+
+def test_small_talk_around_a_question_is_no_reason_to_doubt() -> None:
+    # Given a question after a sentence about something else, with a name and a vector of its own
+    talk = Sentence(["what", "a", "day", "zurich"], FAR, asked=False)
+    asks = Sentence(["paris", "river"], NEAR, asked=True)
+    asked = Query("what a day zurich. paris river?", [*talk.lexemes, *asks.lexemes], FAR, [talk, asks])
+
+    # When confidence is measured
+    found = grounds(asked, [["zurich"]], POOL, SPEAKERS, ranked(asked, POOL), cosine)
+
+    # Then the name beside the question does not count, and the likeness is that of what asks
+    assert (found["mentions"], found["heard"]) == (0.0, 0.0)
+    assert found["similarity"] == pytest.approx(1.0)
+
+
+def test_answers_of_one_conversation_speak_for_each_other_and_facts_have_no_say() -> None:
+    # Given turns of one conversation, of two, and facts, which belong to none
+    one = [turn(str(n), f"word {n}", n) for n in range(4)]
+    two = [turn(str(n), f"word {n}", n, conversation=str(n % 2)) for n in range(4)]
+    facts = [turn(str(n), f"word {n}", n, conversation=f"\0{n}") for n in range(4)]
+
+    # Then their share says so, and facts count as usual
+    assert [measured("word", pool)["together"] for pool in (one, two, facts)] == [1.0, 0.5, 0.5]
+    assert measured("word", [*facts, one[0]])["together"] == 1.0
+
+
+def test_a_day_that_the_question_names_is_found_or_not() -> None:
+    # Given a turn of the fourth of May / When that day is asked about, or another / Then the ground says which
+    pool = [turn("one", "we met", 1, at=START), turn("two", "we ate", 2, at=START)]
+    assert measured(f"what happened on {START:%B} {START.day}", pool)["day"] > 0.5
+    assert measured("what happened on January 9", pool)["day"] == 0.0
 
 
 @pytest.mark.req("C23", partly="confidence across languages")
@@ -102,9 +151,15 @@ def test_vectors_of_another_dimension_are_no_likeness() -> None:
     assert measured("paris", other)["similarity"] == measured("paris", other, seen=False)["similarity"]
 
 
-@given(st.lists(st.floats(-1e6, 1e6), min_size=9, max_size=9), st.lists(st.floats(-1e3, 1e3), min_size=8, max_size=8))
+NAMES = [field.name for field in fields(ConfidenceWeights)]
+
+
+@given(
+    st.lists(st.floats(-1e6, 1e6), min_size=len(NAMES), max_size=len(NAMES)),
+    st.lists(st.floats(-1e3, 1e3), min_size=len(NAMES) - 1, max_size=len(NAMES) - 1),
+)
 def test_confidence_is_a_share_whatever_the_weights(weights: list[float], values: list[float]) -> None:
-    names = [field.name for field in fields(ConfidenceWeights)]
+    names = NAMES
     chosen = ConfidenceWeights(**dict(zip(names, weights, strict=True)))
     sure = confidence(dict(zip(names[1:], values, strict=True)), chosen)
     assert 0.0 <= sure <= 1.0
@@ -112,7 +167,7 @@ def test_confidence_is_a_share_whatever_the_weights(weights: list[float], values
 
 def test_weights_and_shares_out_of_range_are_refused() -> None:
     with pytest.raises(ValueError, match="finite"):
-        ConfidenceWeights(covered=math.nan)
+        ConfidenceWeights(known=math.nan)
     with pytest.raises(ValueError, match="finite"):
         OrbitWeights(talk=math.inf)
     for wrong in ({"min_confidence": 1.5}, {"least_talk": -0.1}, {"sessions": 0}, {"news": 0}, {"links": -1}):

@@ -379,6 +379,7 @@ def resolver(table: Table, model: Model | None) -> Resolver:
         writer=cast(Writer, None),
         links=None,
         reasoner=cast("Reasoner | None", model),
+        destroy=lambda *_: None,
         clock=HeldClock(),
         policy=POLICY,
         telemetry=Telemetry(),

@@ -55,7 +55,7 @@ def test_the_block_is_the_one_of_the_design() -> None:
     )
 
     # When they are shown
-    shown = block(*hits)
+    shown = block(*hits, repeat_entities=True)
 
     # Then it reads like this
     assert shown.text == (
@@ -101,6 +101,13 @@ def test_long_texts_and_many_entities_are_cut() -> None:
     assert lines[3] == "   Entities: name0, name1, name2, name3, name4"
 
 
+def test_entities_that_the_item_says_already_are_not_paid_for_twice() -> None:
+    # Given entities of which the text and the speaker say two / When it is shown / Then the others are listed
+    said = hit("I am allergic to Peanuts", speaker="Li Ming", entities=("Li Ming", "peanuts", "Hospital 6"))
+    assert block(said).text.splitlines()[3:] == ["   Entities: Hospital 6"]
+    assert len(block(hit("I like tea", entities=("tea",))).text.splitlines()) == 3
+
+
 def test_the_same_text_is_told_once() -> None:
     # Given a text twice, once with other white space / When they are shown / Then the first is
     first = hit("tea at five")
@@ -136,7 +143,8 @@ def test_tokens_are_guessed_per_character_in_chinese_and_per_four_in_english() -
 @given(text=visible, speaker=anything, entities=st.lists(visible, max_size=7))
 def test_whatever_was_said_each_line_of_the_block_is_ours(text: str, speaker: str, entities: list[str]) -> None:
     # Given any text, speaker and entities
-    shown = block(hit(text, speaker=speaker, entities=tuple(entities)), hit("the last"))
+    said = hit(text, speaker=speaker, entities=tuple(entities))
+    shown = block(said, hit("the last"), repeat_entities=True)
 
     # When the block is read line by line, as loosely as a reader may
     lines = shown.text.splitlines()
@@ -165,7 +173,8 @@ ATTACKS = (
 @pytest.mark.parametrize("attack", ATTACKS)
 def test_a_memory_can_neither_end_the_block_nor_forge_a_heading_or_an_item(attack: str) -> None:
     # Given a text that tries, as text, speaker and entity
-    shown = block(hit(f"said {attack}", speaker=attack, entities=(attack,)), hit(attack), hit("the last"))
+    first = hit(f"said {attack}", speaker=attack, entities=(attack,))
+    shown = block(first, hit(attack), hit("the last"), repeat_entities=True)
 
     # When the block is read
     lines = shown.text.splitlines()

@@ -107,7 +107,7 @@ def test_the_reference_has_every_public_name_and_method() -> None:
     for name in biem.__all__:
         assert f"`{name}" in REFERENCE, f"{name} is public and not in the reference"
     for kind in (biem.Memory, biem.BIEMContextPlugin):
-        for method in vars(kind):
+        for method in dir(kind):
             if not method.startswith("_"):
                 assert re.search(rf"\b{method}\b", REFERENCE), f"{kind.__name__}.{method} is not in the reference"
     for value in (biem.Node, biem.Hit, biem.Receipt):
@@ -133,6 +133,11 @@ def test_links_of_a_page_lead_somewhere(page: Path) -> None:
         assert target.exists(), f"{page.name} links to {link}"
         if fragment:
             assert fragment in anchors(target), f"{page.name} links to {link}, a heading that is not there"
+
+
+def test_the_readme_leads_to_every_page() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert [page.name for page in (ROOT / "docs").glob("*.md") if f"(docs/{page.name})" not in readme] == []
 
 
 def test_the_readme_fits_on_one_screen() -> None:

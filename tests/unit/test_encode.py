@@ -4,7 +4,7 @@ import contextlib
 import dataclasses
 import itertools
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -57,6 +57,7 @@ class Outbox:
         self.keys = itertools.count(1)
         self.cache: dict[tuple[str, bytes], Vector] = {}
         self.completed: list[str] = []
+        self.events: list[str] = []
         self.erased: set[str] = set()
         self.stolen: set[int] = set()
         self.overtaken: set[str] = set()
@@ -103,6 +104,7 @@ class Outbox:
             row.job = dataclasses.replace(row.job, attempts=row.job.attempts + 1, claims=row.job.claims + 1)
         if due:
             self.claims.append(len(due))
+            self.events.append("claim")
         return [
             dataclasses.replace(row.job, node=None, lexemes="") if row.job.memory_id in self.erased else row.job
             for row in due
@@ -110,10 +112,12 @@ class Outbox:
 
     def renew(self, jobs: Sequence[Job], lease_s: float) -> list[Job]:
         self._fail("renew")
+        self.events.append("renew")
         return [job for job in jobs if job.key not in self.stolen]
 
     def complete(self, encoded: Sequence[Encoded]) -> Completion:
         self._fail("complete")
+        self.events.append("complete")
         ids = [item.job.memory_id for item in encoded]
         self.completed += [memory_id for memory_id in ids if memory_id not in self.erased]
         self.done([item.job for item in encoded])
@@ -216,9 +220,11 @@ class Forming:
     def relate(self, memories: Sequence[tuple[Node, Vector]]) -> None:
         if self.failure is not None:
             raise self.failure
+        self.outbox.events.append("relate")
         self.related += [node.id for node, _ in memories]
 
     def settle(self, memories: Sequence[tuple[Node, Vector]], hot: frozenset[str]) -> None:
+        self.outbox.events.append("settle")
         self.settled += [node.id for node, _ in memories]
         self.hot += sorted(hot)
 
@@ -231,6 +237,7 @@ class Room:
         self.forming = Forming(self.outbox)
         self.cleared: list[str] = []
         self.left: list[str] = []
+        self.events = self.outbox.events
         self.policy = policy
         self.rebuild()
 
@@ -247,7 +254,15 @@ class Room:
             leave=lambda _, ids: self.left.extend(ids),
             policy=self.policy,
             telemetry=Telemetry(),
+            deferring=self.deferring,
         )
+
+    @contextlib.contextmanager
+    def deferring(self) -> Iterator[None]:
+        """What happens inside is written down between brackets."""
+        self.events.append("(")
+        yield
+        self.events.append(")")
 
     def work(self, most: int = 10_000) -> None:
         """Go on until nothing is due; pauses are over at once."""
@@ -289,6 +304,15 @@ class TestBatches:
             assert np.array_equal(row.vector, expected)
             assert row.lexemes == f"text {ids.index(row.id)}"
         assert room.outbox.left == []
+
+    @pytest.mark.req("D2", partly="which commits of the worker wait for the disk")
+    def test_only_the_claim_and_the_completion_wait_for_the_disk(self, room: Room) -> None:
+        # Given a pending memory / When it is encoded
+        room.outbox.add("Text")
+        room.encoder()
+
+        # Then all that is done again when it is lost is deferred, and nothing else
+        assert room.events == ["claim", "(", "relate", "renew", ")", "complete", "(", "settle", ")"]
 
     @pytest.mark.req("G59", partly="64 texts a call")
     def test_no_call_to_the_embedder_has_more_than_64_texts(self, room: Room) -> None:
@@ -688,6 +712,7 @@ def test_vectors_are_kept_by_the_hash_of_what_was_embedded(room: Room) -> None:
 
 
 class TestForming:
+    @pytest.mark.req("B23")
     @pytest.mark.req("B41", "B42", partly="the order of steps")
     def test_a_memory_is_related_before_it_is_active_and_settled_after(self, room: Room) -> None:
         # Given a text, and links that fail once

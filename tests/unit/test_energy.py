@@ -7,7 +7,10 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from biem.domain.aim import mirror_weight
+from biem.domain.aim_policy import AimPolicy
 from biem.domain.energy import energy_at, energy_key, indicator, initial_energy, key_threshold
+from biem.domain.formulas import time_factor
 from tests.fakes import START
 
 RATE = 0.1
@@ -22,6 +25,19 @@ spans = st.integers(0, 5 * 365 * 86_400).map(lambda seconds: timedelta(seconds=s
 def test_energy_fades_by_a_tenth_per_hour_not_per_second(hours: float, factor: float) -> None:
     # Given a memory of energy 0.8 / When hours go by / Then it has what the law leaves
     assert energy_at(0.8, START, START + timedelta(hours=hours), RATE) == pytest.approx(0.8 * factor, abs=1e-6)
+
+
+@pytest.mark.req("C1", partly="three of four; the strength of links falls by runs of forgetting, see there")
+def test_what_fades_fades_by_a_law_of_its_own() -> None:
+    # Given a day without a write, and a write without time
+    day, one_later = START + timedelta(days=1), 1
+
+    # Then energy falls with hours alone, w with writes alone, and what a ranking makes of age with days
+    assert energy_at(0.8, START, day, RATE) == pytest.approx(0.8 * math.exp(-2.4))
+    assert mirror_weight(one_later, AimPolicy()) == pytest.approx(0.8)
+    assert time_factor(30.0) == pytest.approx(0.95)
+    assert energy_at(0.8, START, START, RATE) == 0.8
+    assert mirror_weight(0, AimPolicy()) == time_factor(0.0) == 1.0
 
 
 @pytest.mark.req("X6", "B33")

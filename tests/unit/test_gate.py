@@ -8,22 +8,33 @@ from typing import Any
 import numpy as np
 import pytest
 
-from biem.domain.aim import GateDecision
+from benchmarks import gate as benchmark
+from benchmarks._data import Conversation, Question, Turn
+from benchmarks._embedders import SyntheticEmbedder
+from biem.adapters import contradiction
+from biem.adapters.analyzers import RuleAnalyzer
+from biem.config import Settings
+from biem.domain.aim import GateDecision, surprise
 from biem.domain.aim_policy import AimPolicy
+from biem.domain.fields import Fields
 from biem.domain.node import Node
+from biem.domain.policy import ConflictPolicy
 from biem.domain.scope import Scope
 from biem.engine.aim.gate import Gate, is_explicit
 from biem.ports import Vector, Vectors
-from biem.ports.aim import Held, Said, Standing
+from biem.ports.aim import Anchored, Held, Said, Standing
 from biem.telemetry import Telemetry
 from tests.fakes import START, HeldClock, WordEmbedder
 
 SCOPE = Scope(user="gate")
+RULES, ANALYZER = contradiction.build(), RuleAnalyzer()
+NEWS = "the old lighthouse keeper paints quiet harbours every windy morning before breakfast"
+"""Eleven words of content, and no anchor."""
 
 
 def node(number: int, **values: Any) -> Node:
     row: dict[str, Any] = {
-        "id": str(number), "scope": SCOPE, "text": f"m{number}", "kind": "event", "status": "pending",
+        "id": str(number), "scope": SCOPE, "text": NEWS, "kind": "event", "status": "pending",
         "layer": "short_term", "at": START, "created_at": START, "write_seq": number,
     } | values  # fmt: skip
     return Node(**row)
@@ -41,6 +52,8 @@ class Records:
         self.before: list[Said] = []
         self.known: dict[str, Standing] = {}
         self.refused: dict[str, GateDecision] = {}
+        self.fields: dict[str, Fields] = {}
+        self.held: list[Held] = []
 
     def said(self, scope: Scope, seqs: Sequence[int], most: int) -> list[Said]:
         return [one for one in self.before if any(seq - most <= one.write_seq < seq for seq in seqs)]
@@ -53,14 +66,20 @@ class Records:
         return frozenset(ids) - refused.keys()
 
     def nodes(self, scopes: Sequence[Scope], ids: Sequence[str], at: datetime, *, evidence: bool) -> list[Held]:
-        return []
+        return [one for one in self.held if one.node.id in ids]
+
+    def anchors(self, scopes: Sequence[Scope], ids: Sequence[str]) -> Mapping[str, Anchored]:
+        return {key: Anchored(self.fields.get(key, Fields()), None, 0) for key in ids}
 
 
-class Nobody:
-    """The port `Neighbours` of an empty index."""
+class Nearby:
+    """The port `Neighbours`: everything that is held."""
+
+    def __init__(self, records: Records) -> None:
+        self._records = records
 
     def nearest(self, scope: Scope, vectors: Vectors, limit: int) -> list[dict[str, float]]:
-        return [{} for _ in vectors]
+        return [{one.node.id: 1.0 for one in self._records.held} for _ in vectors]
 
 
 @pytest.fixture
@@ -71,10 +90,13 @@ def records() -> Records:
 def gate(records: Records, **policy: Any) -> Gate:
     return Gate(
         records=records,  # type: ignore[arg-type]
-        neighbours=Nobody(),
+        neighbours=Nearby(records),
+        rules=RULES,
+        analyzer=ANALYZER,
         embedder=WordEmbedder(dim=2),
         clock=HeldClock(),
         policy=replace(AimPolicy(), **policy),
+        conflicts=ConflictPolicy(),
         telemetry=Telemetry(),
     )
 
@@ -98,7 +120,7 @@ def test_relevance_looks_at_what_was_said_and_surprise_at_what_is_formed(records
     # Then it is relevant, and as new as the nearest formed one lets it be
     decision = records.refused["3"]
     assert decision.relevance == pytest.approx(1.0)
-    assert decision.surprise == pytest.approx(0.5)
+    assert decision.surprise == pytest.approx(surprise(0.5, 11, 0.0))
 
 
 def test_a_conversation_is_compared_with_itself_and_a_new_one_with_nothing(records: Records) -> None:
@@ -124,10 +146,59 @@ def test_a_batch_is_judged_in_the_order_it_was_written(records: Records) -> None
     assert gate(records, write_threshold=0.55, gate_beta=0.6).admit(SCOPE, batch, near, {}) == {"1"}
     assert records.refused["3"].surprise == pytest.approx(0.0)
     gate(records, write_threshold=1.0).admit(SCOPE, batch, near, {})
-    assert records.refused["3"].surprise == pytest.approx(0.83)  # none of the batch is formed
+    assert records.refused["3"].surprise == pytest.approx(surprise(0.17, 11, 0.0))  # none of the batch is formed
 
 
-@pytest.mark.req("A27", "X41", partly="c raises the gate")
+def test_what_the_nearest_memories_do_not_pin_down_is_news(records: Records) -> None:
+    # Given a formed memory with a figure / When the same is said with the same figure, and with another
+    records.before = [Said("1", 1, "", True, at(0))]
+    batch = [(node(2, text="The tank holds 48 litres"), at(0)), (node(3, text="The tank holds 52 litres"), at(0))]
+    numbers = [ANALYZER.analyze(one.text).fields.numbers for one, _ in batch]
+    records.fields = {"1": Fields(numbers=numbers[0])}
+    formed = gate(records).admit(SCOPE, batch, {"2": [("1", 0.98)], "3": [("1", 0.98)]}, {})
+
+    # Then the first is no news, and the second is
+    assert numbers[0] != numbers[1]
+    assert formed == {"3"}
+    assert records.refused["2"].surprise < surprise(1.0, 5, 3.0)
+
+
+@pytest.mark.req("A27")
+@pytest.mark.parametrize(
+    ("known", "text"),
+    [
+        ("The deposit for the flat is 500 euros", "The deposit for the flat is 800 euros"),
+        ("房租押金是五百元", "房租押金是八百元"),
+    ],
+)
+def test_another_figure_for_the_same_thing_is_a_conflict_and_the_same_sentence_is_none(
+    records: Records, known: str, text: str
+) -> None:
+    # Given something formed / When texts are judged: another figure, the same sentence, something else
+    records.held = [Held(node(1, text=known), True, 0, at(0), None)]
+    judge = gate(records).judge
+    other = judge(SCOPE, text, ["something else entirely"]).conflict
+    same = judge(SCOPE, known, [known]).conflict
+    unrelated = judge(SCOPE, "The cat sleeps on the sofa", [known]).conflict
+
+    # Then the other figure conflicts more than the rest, and repeating does not at all
+    assert 0.0 <= unrelated < other <= 1.0
+    assert same == 0.0
+
+
+@pytest.mark.req("A26", partly="the formula; with a real model in the integration tests")
+def test_a_repetition_surprises_less_than_news_and_an_empty_memory_is_all_surprise(records: Records) -> None:
+    empty = gate(records).judge(SCOPE, "ok", ["some context"])
+    records.held = [Held(node(1), True, 0, WordEmbedder(dim=2).embed([NEWS], "passage")[0], None)]
+    again, news = (gate(records).judge(SCOPE, text, [NEWS]) for text in (NEWS, f"{NEWS} on Kelda in 1871"))
+    assert empty.surprise == 1.0
+    assert again.surprise == pytest.approx(0.0, abs=1e-6)
+    assert news.surprise > 0.2
+    assert again.relevance == pytest.approx(1.0)
+    assert news.surprise != pytest.approx(1.0 - news.relevance)
+
+
+@pytest.mark.req("X41", partly="c raises the gate")
 def test_a_conflict_raises_the_value(records: Records) -> None:
     records.before = [Said("1", 1, "", True, at(0))]
     for conflict in (0.0, 0.9):
@@ -170,3 +241,30 @@ def test_the_raw_gate_with_a_low_threshold_is_all_open(records: Records) -> None
     assert opened.admit(SCOPE, [(node(2), at(0))], {"2": [("1", 1.0)]}, {}) == {"2"}
     closed = gate(records, gate_form="raw", write_threshold=0.75)
     assert closed.admit(SCOPE, [(node(2), at(90))], {"2": [("1", 0.0)]}, {"2": 1.0}) == set()
+
+
+@pytest.mark.req("X26", partly="what the benchmark counts")
+def test_the_benchmark_judges_a_conversation_as_the_worker_does() -> None:
+    # Given a conversation in which a question needs one turn
+    said = (
+        "The ferry to Kelda leaves at 9:30 from pier 4",
+        "ok",
+        "The ferry to Kelda leaves at 9:30 from pier 4",
+        "ok",
+    )
+    turns = tuple(Turn(str(n), "s", "Ada", text, START) for n, text in enumerate(said))
+    asked = Question("q", "When does the ferry leave?", "", (frozenset({"0"}),), frozenset({"s"}), None)
+
+    # When the gate judges it / Then the first turn is formed, no repetition is, and the evidence is told apart
+    judged, _ = benchmark.judge(
+        Conversation("c", "en", turns, (asked,)), SyntheticEmbedder(), ANALYZER, RULES, Settings()
+    )
+    assert [one.decision.formed for one in judged] == [True, False, False, False]
+    assert [one.evidence for one in judged] == [True, False, False, False]
+    row = benchmark.row("c", judged, 0.0)
+    assert (row["accepted"], row["evidence"], row["other"], row["auc"]) == (0.25, 1.0, 0.0, 1.0)
+
+
+def test_auc_counts_equal_values_half_and_says_nothing_without_pairs() -> None:
+    assert benchmark.auc([1.0, 0.5], [0.5, 0.0]) == 0.875
+    assert benchmark.auc([], [1.0]) is None

@@ -29,6 +29,29 @@ class TestKeywords:
         # Given a text / When its keywords are asked for / Then what it is about is among them
         assert expected <= set(ANALYZER.keywords(text, 20))
 
+    @pytest.mark.req("H20", partly="what is done is no topic")
+    @pytest.mark.parametrize(
+        ("text", "expected"),
+        [
+            ("We discussed the migration and agreed to postpone the release", {"migration", "release"}),
+            ("She is learning to play the cello and practices every morning", {"cello"}),
+            ("He teaches physics, grows tomatoes and repairs clocks", {"physics", "tomatoes", "clocks"}),
+            ("My daughter enjoys painting and hiking", {"daughter", "painting", "hiking"}),
+            ("I am writing a thesis", {"thesis"}),
+            ("They tinker with the boat", {"boat"}),
+            ("The play was a success, and so was the walk", {"play", "success", "walk"}),
+            ("我昨天买了一台咖啡机，准备送给李明", {"李明", "咖啡机"}),
+            ("我们讨论了项目进度，决定推迟上线", {"项目", "上线"}),
+            ("我参加了公司组织的培训", {"公司", "培训"}),
+            ("周末想带孩子去看电影", {"孩子", "电影"}),
+            ("会议改到下周三，请通知王芳准备材料", {"王芳", "会议", "材料"}),
+            ("他辞职以后开了一家面包店", {"辞职", "面包店"}),
+        ],
+    )
+    def test_what_is_done_is_no_topic(self, text: str, expected: set[str]) -> None:
+        # Given a text about things / When its keywords are asked for / Then these are all, but for pairs of them
+        assert {word for word in ANALYZER.keywords(text, 20) if " " not in word} == expected
+
     @pytest.mark.parametrize(
         "text", ["", " ", "的了 a", "好的，谢谢！", "I think so, yes. OK?", "12 34", "。？!", "\0\ud800"]
     )

@@ -3,7 +3,7 @@
 from datetime import timedelta
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from biem.domain.link import (
@@ -68,7 +68,6 @@ def test_meeting_adds_one_each_time() -> None:
 
 
 @given(links=st.lists(new_links, max_size=8), state=st.none() | st.tuples(st.floats(0, 1), st.integers(1, 30)))
-@settings(max_examples=60)
 def test_finding_together_is_finding_one_after_the_other(links: list[NewLink], state: tuple[float, int] | None) -> None:
     # Given any links / When those of one key are combined
     together = {link.key: link for link in combined(links)}

@@ -42,7 +42,8 @@ def test_a_profile_sets_each_of_its_numbers(monkeypatch: pytest.MonkeyPatch, des
 @pytest.mark.parametrize("design", DESIGNS)
 def test_each_design_changes_something_and_the_default_nothing(design: str) -> None:
     # Given the defaults / When a profile is chosen / Then some number is another one
-    changed = [number for number in NUMBERS[design] if value_of(Settings(), number) != number.value]
+    defaults = Settings()
+    changed = [number for number in NUMBERS[design] if value_of(defaults, number) != number.value]
     assert bool(changed) == (design != "default")
     assert len({number.setting for number in NUMBERS[design]}) == len(NUMBERS[design])
 

@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from biem.domain.rank_policy import RankPolicy, SignalWeights
@@ -203,7 +203,6 @@ asks = st.builds(
 )
 
 
-@settings(max_examples=60)
 @given(asked=asks, pool=st.lists(turns, max_size=8), count=st.integers(0, 10), gap_s=st.sampled_from([0.0, 60.0]))
 def test_every_pool_has_a_finite_order_of_all(asked: Query, pool: list[Candidate], count: int, gap_s: float) -> None:
     # Given any pool / When it is ranked twice

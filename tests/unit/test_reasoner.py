@@ -28,7 +28,7 @@ def clean(text: str, limit: int) -> bool:
 
 
 class TestConcepts:
-    @pytest.mark.req("H19", partly="the answer; the prompt and the model are contract tests")
+    @pytest.mark.req("H19")
     @pytest.mark.parametrize(
         ("answer", "expected"),
         [
@@ -133,9 +133,18 @@ class TestTopics:
 
 
 class TestInstant:
-    @pytest.mark.req("H46", partly="the answer")
-    def test_a_note_has_a_text_and_keywords(self) -> None:
-        answer = "{'memory_text': 'Ann moved to Rome.', 'keywords': ['Ann', 'Rome', 'ann', 3]}"
+    @pytest.mark.req("H46")
+    @pytest.mark.parametrize(
+        "answer",
+        [
+            '{"memory_text": "Ann moved to Rome.", "keywords": ["Ann", "Rome"]}',
+            "{'memory_text': 'Ann moved to Rome.', 'keywords': ['Ann', 'Rome', 'ann', 3]}",
+            '```json\n{"memory_text": "Ann moved to Rome.", "keywords": ["Ann", "Rome"]}\n```',
+            '{"memory_text": "Ann moved to Rome.", "keywords": ["Ann", "Rome"',
+            'Here you are: {"memory_text": "Ann moved to Rome.", "keywords": ["Ann", "Rome",]} Anything else?',
+        ],
+    )
+    def test_a_note_has_a_text_and_keywords(self, answer: str) -> None:
         assert parsing.instant(Said(answer), 10) == Instant("Ann moved to Rome.", ("Ann", "Rome"))
 
     @pytest.mark.req("H46", partly="broken answers")
@@ -275,7 +284,7 @@ class TestRelevant:
 
 
 class TestPrompts:
-    @pytest.mark.req("H22", partly="the prompt")
+    @pytest.mark.req("H22")
     def test_the_keyword_prompt_is_the_designs(self) -> None:
         # Given a conversation / When its prompt is filled
         data = {"history": ["Ann: hi", "Bob: hello"], "message": "Where is Rex?", "known": ["cat", "dog"]}

@@ -161,6 +161,23 @@ def test_hits_are_drawn_with_a_seed_that_the_answer_tells(selection: str) -> Non
     assert lengths(drawn) == sorted(lengths(drawn))  # best first
 
 
+@pytest.mark.req("C28")
+def test_chance_is_off_by_default_and_comes_from_the_generator_handed_in() -> None:
+    # Given two choosers whose generators are seeded alike, and hits to choose four of
+    scores = [0.9 - place / 20 for place in range(12)]
+    one, other = chooser(None), chooser(None)
+
+    # When nothing is said / Then the best four are the answer, and there is no seed to tell
+    best = one.choose("q", found(*scores), HYBRID, 4)
+    assert (lengths(best), best.selection, best.seed) == ([1, 2, 3, 4], "top_k", None)
+
+    # And of what is drawn, one after the other, both draw the same, and tell the seed of each
+    for selection in ("weighted_random", "squared_norm", "weighted_random"):
+        drawn, again = (asked.choose("q", found(*scores), Choice(selection=selection), 4) for asked in (one, other))
+        assert (lengths(drawn), drawn.seed) == (lengths(again), again.seed)
+        assert (drawn.selection, drawn.seed is None) == (selection, False)
+
+
 def test_the_caller_may_ask_for_no_chance_at_all() -> None:
     chosen = chooser(None).choose("q", found(0.9, 0.8, 0.7), Choice(selection="top_k", seed=4), 2)
     assert (lengths(chosen), chosen.seed) == ([1, 2], None)

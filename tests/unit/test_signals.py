@@ -77,6 +77,11 @@ def _opening(more: bool) -> Case:
     return HOTEL, [turn(X, "hello", 1, opening=more), *OTHERS]
 
 
+def _opening_to_machine(more: bool) -> Case:
+    answer = turn("a", "a lilac", 2, speaker="assistant" if more else "Bob")
+    return HOTEL, [turn(X, "hello", 1, opening=True), answer, *OTHERS]
+
+
 def _speaker(more: bool) -> Case:
     return query("what did bob eat"), [turn(X, "soup", 1, speaker="Bob" if more else "Ann"), *OTHERS]
 
@@ -113,7 +118,8 @@ CASES: dict[str, Callable[[bool], Case]] = {
     "words_around": _words_around, "reply": _reply, "session_words": _session_words, "dense_around": _dense_around,
     "hub": _hub, "session_dense": _session_dense, "session_dense3": _session_dense3,
     "sentence_dense": _sentence_dense, "sentence_words": _sentence_words, "longer": _longer,
-    "longer_than_own": _longer_than_own, "short": _short, "opening": _opening, "speaker": _speaker,
+    "longer_than_own": _longer_than_own, "short": _short, "opening": _opening,
+    "opening_to_machine": _opening_to_machine, "speaker": _speaker,
     "machine": _machine, "machine_asked": _machine_asked, "when": _when, "day": _day, "bridge": _bridge,
 }  # fmt: skip
 
@@ -140,6 +146,7 @@ def test_more_of_a_signal_moves_the_score_its_way(name: str) -> None:
     assert (more - less) * weight > 1e-3
 
 
+@pytest.mark.req("X1", partly="BM25")
 @pytest.mark.parametrize("name", NAMES)
 def test_a_weight_of_zero_switches_just_this_signal_off(name: str) -> None:
     # Given a pool in which the signal speaks
@@ -157,3 +164,12 @@ def test_a_weight_of_zero_switches_just_this_signal_off(name: str) -> None:
     assert np.abs(part).max() > 1e-3
     assert all(name not in without.why(index) for index in range(len(pool)))
     assert any(name in with_it.why(index) for index in range(len(pool)))
+
+
+@pytest.mark.parametrize(("of_program", "value"), [(0, 0.0), (1, 0.5), (2, 1.0), (3, 1.0)])
+def test_what_opens_a_talk_counts_as_far_as_a_program_takes_part(of_program: int, value: float) -> None:
+    # Given four turns, some of them a program's / When the first is looked at / Then half of them is all it takes
+    speakers = ["assistant"] * of_program + ["Ann"] * (4 - of_program)
+    pool = [turn(f"t{at}", "so", at, speaker=speaker, opening=at == 0) for at, speaker in enumerate(reversed(speakers))]
+    found = ranked(HOTEL, pool).signals[:, NAMES.index("opening_to_machine")]
+    assert found.tolist() == [value, 0.0, 0.0, 0.0]

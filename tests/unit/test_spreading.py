@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from biem.domain.spreading import EPSILON, multiplicative, subtractive
@@ -62,7 +62,6 @@ def test_of_several_ways_the_best_counts() -> None:
 
 
 @pytest.mark.req("C2", partly="multiplicative")
-@settings(max_examples=40)
 @given(edges=weighted, start=seeds, hops=st.integers(0, 4))
 def test_the_multiplicative_result_lies_in_zero_to_one_and_keeps_its_seeds(
     edges: Edges, start: dict[str, float], hops: int
@@ -75,7 +74,6 @@ def test_the_multiplicative_result_lies_in_zero_to_one_and_keeps_its_seeds(
     assert all(found[node] >= value for node, value in start.items() if value > EPSILON)
 
 
-@settings(max_examples=40)
 @given(edges=weighted, start=seeds, hops=st.integers(0, 4))
 def test_the_multiplicative_result_is_the_best_product_over_all_walks(
     edges: Edges, start: dict[str, float], hops: int
@@ -163,7 +161,6 @@ def every_path(
 
 
 @pytest.mark.req("C2", partly="subtractive")
-@settings(max_examples=40)
 @given(edges=strengthened, start=seeds, depth=st.integers(0, 4))
 def test_the_subtractive_result_is_the_sum_over_all_paths(
     edges: dict[tuple[str, str], int], start: dict[str, float], depth: int
@@ -179,7 +176,6 @@ def test_the_subtractive_result_is_the_sum_over_all_paths(
 
 
 @pytest.mark.req("H33")
-@settings(max_examples=40)
 @given(
     edges=strengthened, start=st.sets(nodes, max_size=3), pair=pairs, more=st.integers(1, 5), depth=st.integers(1, 3)
 )
@@ -195,7 +191,6 @@ def test_a_stronger_edge_never_lowers_an_activation(
 
 
 @pytest.mark.req("X12", partly="the arithmetic")
-@settings(max_examples=40)
 @given(edges=strengthened, a=nodes, b=nodes)
 def test_what_reaches_there_reaches_back(edges: dict[tuple[str, str], int], a: str, b: str) -> None:
     # Given any undirected graph / When it is walked from either end / Then both give the other the same

@@ -4,10 +4,14 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any, cast
 
+import pytest
 from celery import Celery
 
 from biem.bootstrap import ENCODE_TASK
-from workers.tasks import Bench, register
+from biem.config import Settings
+from biem.domain.night_policy import SleepPolicy
+from workers.configuration import configuration
+from workers.tasks import RESCAN_TASK, Bench, register
 
 
 class App:
@@ -43,6 +47,9 @@ class Shop:
     def encode(self) -> int:
         return self._rounds.popleft() if self._rounds else 0
 
+    def rescan(self) -> dict[str, int]:
+        return {"notes": self.encode()}
+
 
 def worked(*rounds: int) -> tuple[int, list[str]]:
     app = App()
@@ -57,3 +64,38 @@ def test_a_backlog_calls_one_more_process_once() -> None:
 def test_little_to_do_calls_nobody() -> None:
     assert worked(63) == (63, [])
     assert worked() == (0, [])
+
+
+def test_what_a_rescan_brings_in_is_encoded_at_once() -> None:
+    for found, sent in ((3, [ENCODE_TASK]), (0, [])):
+        app = App()
+        register(cast(Celery, app), cast(Bench, Shop(found)))
+        assert app.tasks[RESCAN_TASK]() == {"job": "rescan", "notes": found}
+        assert app.sent == sent
+
+
+@pytest.mark.req("C15", partly="each job has its own switch")
+def test_beats_table_has_every_job_that_has_a_period_and_the_hook_only_where_one_is_named() -> None:
+    # Given settings as they come / Then every job of the night is in the table, once, and the look at the outbox
+    table = configuration(Settings(), "redis://x")["beat_schedule"]
+    assert set(table) == {*SleepPolicy().periods(), "outbox"}
+
+    # When one job is switched off and a hook is named / Then the table lacks the one and has the other
+    own = Settings(sleep=SleepPolicy(forget_s=0.0), rescan="my_notes.sync:rescan", rescan_s=60.0)
+    table = configuration(own, "redis://x")["beat_schedule"]
+    assert set(table) == {*SleepPolicy().periods(), "outbox", "rescan"} - {"forget"}
+    assert table["rescan"]["schedule"] == table["rescan"]["options"]["expires"] == 60.0
+
+
+@pytest.mark.parametrize("broker", ["redis://x", "rediss://x", "amqp://x//"])
+def test_a_message_is_given_out_again_only_after_any_task_has_ended(broker: str) -> None:
+    told = configuration(Settings(), broker)
+    assert (
+        told["broker_transport_options"]["visibility_timeout"] > told["task_time_limit"] > told["task_soft_time_limit"]
+    )
+    assert (told["task_acks_late"], told["task_reject_on_worker_lost"], told["worker_prefetch_multiplier"]) == (
+        True,
+        True,
+        1,
+    )
+    assert ("global_keyprefix" in told["broker_transport_options"]) is broker.startswith("redis")

@@ -12,6 +12,7 @@ from biem.adapters.analyzers import words
 from biem.adapters.analyzers.extract import Extractor
 from biem.adapters.analyzers.script import DENSE, HAN, LETTER, normal
 from biem.adapters.analyzers.segments import knowing
+from biem.adapters.analyzers.verbs import Verbs
 
 _EDGE = 8_000
 """Of a longer text only this many characters of its beginning say what it is about."""
@@ -19,9 +20,11 @@ _RUN = re.compile(
     rf"(?P<han>[{HAN}]+)|(?P<word>{LETTER}(?:{LETTER}|[0-9_'+#]|[.\-](?={LETTER}|[0-9]))*)|(?P<stop>[^\w\s])"
 )
 _KINDS = ("n", "v", "t", "eng", "i", "l", "j")
-"""Parts of speech of jieba that can name a topic: nouns, verbs (many nouns pass for them), times, idioms."""
+"""Parts of speech of jieba that can name a topic: nouns, verbs that name an activity (留学), times, idioms."""
 _PAST = re.compile("[a-z]{2}[^e]ed$")
 """English verbs in the past tense: what happened to a topic is not one."""
+_PRONOUNS = "我你您他她它"
+"""The segmenter takes 我会 and the like for one word."""
 _SHORTEST_WORD = 3
 _LONGEST = 64
 _DENSE = re.compile(f"[{DENSE}]")
@@ -32,6 +35,7 @@ class Keywords:
 
     def __init__(self, extractor: Extractor) -> None:
         self._extractor = extractor
+        self._verbs = Verbs()
         self._idle = words.load_set("not_topics") | words.load_set("stop_en") | words.load_set("stop_zh")
 
     def keywords(self, text: str, limit: int) -> list[str]:
@@ -59,19 +63,29 @@ class Keywords:
 
     def _words(self, text: str) -> Iterator[str]:
         """Content words in order; an empty one stands where the thread breaks, so that no pair reaches across."""
-        for found in _RUN.finditer(text):
-            if found.lastgroup == "han":
-                for word, kind in knowing().tag(found.group(), hmm=True):
-                    said = len(word) > 1 and kind.startswith(_KINDS) and word not in self._idle
-                    yield word if said else ""
-            elif found.lastgroup == "word":
-                word = found.group().rstrip("'")
-                lower = word.casefold()
-                short = len(word) < _SHORTEST_WORD and not (word.isupper() and len(word) > 1)
-                idle = lower in self._idle or lower.removesuffix("'s") in self._idle or _PAST.search(word) is not None
-                yield "" if short or idle else _shown(word)
+        runs = [(found.lastgroup, found.group()) for found in _RUN.finditer(text)]
+        spoken = ["", *(run.casefold() if kind == "word" else "" for kind, run in runs), ""]
+        for place, (kind, run) in enumerate(runs, start=1):
+            if kind == "han":
+                last = ""
+                for word, tag in knowing().tag(run, hmm=True):
+                    named = tag.startswith(_KINDS) and not (tag == "v" and self._verbs.is_chinese_verb(word, last))
+                    known = len(word) > 1 and word[0] not in _PRONOUNS and word not in self._idle
+                    yield word if known and named else ""
+                    last = tag
+            elif kind == "word":
+                word = run.rstrip("'")
+                yield "" if self._says_little(word, spoken[place - 1], spoken[place + 1]) else _shown(word)
             else:
                 yield ""
+
+    def _says_little(self, word: str, before: str, after: str) -> bool:
+        lower = word.casefold()
+        if len(word) < _SHORTEST_WORD and not (word.isupper() and len(word) > 1):
+            return True
+        if lower in self._idle or lower.removesuffix("'s") in self._idle or _PAST.search(word) is not None:
+            return True
+        return word.islower() and self._verbs.is_verb(lower, before, after)
 
 
 def _shown(word: str) -> str:

@@ -2,8 +2,9 @@
 
 Every cue is something a reader could point at: one side denies, numbers of one kind differ, one answers "I don't
 know". The weights in `cues.json`, a table for each language, come from `python -m benchmarks.fit_conflicts`.
-Fitted where nearly half of the pairs are contradictions. Among the neighbours of a memory they are far rarer, so a
-cue never reaches a confidence above `CEILING`: such a verdict is a question for a model or a person, not a finding.
+Fitted where nearly half of the pairs are contradictions. Among the neighbours of a memory they are far rarer, so what
+the model gives above `_KNEE` is pressed together below `CEILING`, in the same order: such a verdict is a question for a
+model or a person, not a finding, and the strongest questions are asked first.
 """
 
 import json
@@ -18,6 +19,8 @@ from biem.adapters.contradiction.reading import Clause, Reader, Reading
 from biem.adapters.contradiction.slots import unit
 
 CEILING = 0.45
+_KNEE = 0.34
+"""What the logistic model gives is kept as it is up to here."""
 _LONGEST = 40
 _CLAUSES, _CHINESE_CLAUSES = 1, 4
 """Words and clauses of a single thought (a Chinese comma ends a clause): two longer texts always have some cue."""
@@ -53,7 +56,8 @@ class Cues:
             return 0.0
         weights = self._weights["zh" if older.chinese and newer.chinese else "en"]
         score = weights["bias"] + sum(weights[name] * value for name, value in features.items())
-        return min(CEILING, 1.0 / (1.0 + math.exp(-score)))
+        chance = 1.0 / (1.0 + math.exp(-score))
+        return chance if chance <= _KNEE else _KNEE + (chance - _KNEE) * (CEILING - _KNEE) / (1.0 - _KNEE)
 
     def features(self, older: Reading, newer: Reading, similarity: float | None) -> dict[str, float]:
         """The cues of a pair; empty where one side only asks, or is about as long as a document."""

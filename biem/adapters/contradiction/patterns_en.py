@@ -31,6 +31,7 @@ PATTERNS = {
         r"am based|is based|are based)"
         rf"{_ADVERB}\s(?:in|at|on|near)\s{_VALUE}",
         rf"{_START}{_WHO}(?:\shas|\shave)?{_ADVERB}\s(?P<changed>moved|relocated)\s(?:back\s)?to\s(?!the\s[a-z]){_VALUE}",
+        rf"{_START}{_WHO}\s(?:have|has)\s(?:lived|been living)\sin\s(?P<value>[A-Z][^,;.!?]{{1,40}}?)\s(?:for|since)\b",
         rf"{_START}{_WHO}\s(?P<past>used to live|lived) in\s{_VALUE}",
         rf"{_START}(?P<who>(?i:my|his|her|our|their))\s(?P<changed>new\s)?(?:home )?address is\s{_VALUE}",
     ),
@@ -64,7 +65,16 @@ PATTERNS = {
         rf"{_START}{_PLAIN}(?:work|works|am working|is working)\s(?:at|for)\s{_VALUE}",
         rf"{_START}{_WHO}(?:\shave|\shas)?{_ADVERB}\s(?P<past>left|quit)\s(?:my job at\s)?"
         r"(?P<value>[A-Z][\w&]+(?:\s[A-Z]\w+)*)$",
+        rf"{_START}{_WHO}(?:\shave|\shas)?{_ADVERB}\s(?P<changed>started|got|took|accepted|found)\sa\s(?:new\s)?"
+        r"(?:job|position|role)\s(?:at|with)\s(?P<value>[A-Z][\w&]+(?:\s[A-Z]\w+)*)",
+        rf"{_START}{_WHO}\s(?:was|were|got|has been|have been)\s(?P<past>laid off|fired|dismissed|let go)\s"
+        r"(?:from|by|at)\s(?P<value>[A-Z][\w&]+(?:\s[A-Z]\w+)*)",
+        rf"{_START}{_WHO}(?:\shave|\shas)?{_ADVERB}\s(?P<past>resigned)\sfrom\s(?P<value>[A-Z][\w&]+(?:\s[A-Z]\w+)*)",
         rf"{_START}{_WHO}(?:\shave|\shas)?{_ADVERB}\s(?P<changed>joined)\s(?P<value>[A-Z][\w&]+(?:\s[A-Z]\w+)*)",
+    ),
+    "marital": (
+        rf"{_START}{_WHO}(?:\shave|\shas)?{_ADVERB}\s(?P<changed>got|gotten)\s(?P<value>married|divorced|engaged)"
+        r"(?=\s*(?:$|[,;.!?]|in\b|on\b|to\b|last\b|this\b|today\b|yesterday\b))",
     ),
     "school": (
         rf"{_START}{_PLAIN}(?:study|studies|am studying|is studying)\sat\s{_VALUE}",

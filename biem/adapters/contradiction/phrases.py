@@ -29,7 +29,8 @@ VAGUE = re.compile(
 """Says too little to differ from another value."""
 _CHANGED = (
     r"(?P<changed>(?:was |has been |got |is now |has |have )?(?:moved|postponed|rescheduled|changed|pushed|delayed|"
-    r"shifted|brought|increased|raised|lowered|reduced|updated|escalated|switched|renamed|went up|dropped)"
+    r"shifted|brought|cut|reset|slashed|increased|raised|lowered|reduced|updated|escalated|switched|renamed|went up|"
+    r"dropped)"
     r"(?:\s(?:back|forward|up|down|over))*\s(?:to|until|till))"
 )
 DEFINITE = re.compile(
@@ -38,19 +39,27 @@ DEFINITE = re.compile(
     rf"(?P<verb>is|are|costs?|weighs?|starts?|begins?|opens?|closes?|ends?|expires?|lasts?|takes?|{_CHANGED})\s(?P<not>not\s)?"
     r"(?:(?:now|due|scheduled|set|held|currently|still|planned|up)\s)*"
     r"(?:(?:in|on|at|for|by|from|under|inside|behind)\s)?"
-    r"(?P<value>(?:[^,;.!?]|\.(?=\S))+?)(?:\s(?:now|instead|today|this year))*$",
+    r"(?P<value>(?:[^,;.!?]|\.(?=\S))+?)(?:\s(?:now|instead|today|this year))*"
+    r"(?:,\s(?:[A-Z]\w+\s[a-z]|(?:and|but|so|since|because|as|which|who|not|he|she|it|they|we|the|my)\b).*)?$",
     re.IGNORECASE,
 )
 """The NP is VALUE."""
 _CHANGED_ZH = (
-    "(?P<changed>(?:已经|被|现在)?(?:改到|改成|改为|改在|推迟到|提前到|延期到|调到|涨到|降到|挪到|换成|换到|搬到|移到|变成|升级到|升级为|"
+    "(?P<changed>(?:已经|被|现在)?(?:改到|改成|改为|改在|推迟到|提前到|延期到|延误到|延后到|砍到|减到|压到|加到|升到|缩到|调到|涨到|降到|挪到|换成|换到|搬到|移到|变成|升级到|升级为|"
     "更新为|调整为)了?)"
 )
 DEFINITE_ZH = re.compile(
     rf"^(?P<np>[\u4e00-\u9fffA-Za-z0-9]{{2,16}}?)(?P<verb>{_CHANGED_ZH}|(?P<not>不)?(?:现在)?"
-    r"(?:是在|定在|定为|安排在|放在|是|在|为|卖|要|有|(?=\d[\d.]*[万千百]?[元块])))(?:了)?"
+    r"(?:是在|定在|定为|安排在|放在|是|在|为|卖|要|有|每个?[月年天周]|一个?[月年]|(?=\d[\d.]*[万千百]?[元块])))(?:了)?"
     r"(?P<value>[\u4e00-\u9fffA-Za-z0-9:： .,%-]{1,20}?)(?:了|的|啊|呀)*$"
 )
+ALTERED = re.compile(
+    r"^(?:(?:so|well|and|actually|update|fyi)[,:]?\s+)*(?:I|[Ww]e|he|she|they|[A-Z]\w+)(?:\shave|\shas|'ve)?\s(?:just\s)?"
+    r"(?P<changed>changed|updated|reset|renamed|switched|migrated|moved)\s"
+    r"(?P<np>(?:my|the|our|his|her|their)\s[\w' -]{2,40}?)\s"
+    r"(?:from\s[^,;.!?]+?\s)?to\s(?P<value>[^,;.!?]{1,40}?)(?:\s(?:now|today|yesterday|last\s\w+))?$"
+)
+"""Somebody changed NP to VALUE."""
 HOLDER = re.compile(
     r"^(?P<value>[A-Z][\w.-]+(?:\s[A-Z][\w.-]+)?)\sis\s(?P<not>not\s)?(?:now\s)?(?P<owner>the|my|our)\s(?:new\s|current\s)?"
     r"(?P<noun>\w+)(?:\s(?:on|of|for|at)\s(?P<np>[\w ]{2,40}))?$"
@@ -64,13 +73,16 @@ LOCATED = re.compile(
     re.IGNORECASE,
 )
 PLACE_ZH = re.compile(r"(?:里|上|下|旁边|后面|前面|抽屉|桌|柜|楼|室|房|厅|包|箱)$")
+INTRODUCED = re.compile(r"[一二两三四五六七八九十几有了][个只条位名头匹道部本家款种首座门台辆套]")
+"""一只猫: somebody or something that is new to the talk."""
 ENDS = re.compile(r"closes?|ends?|expires?", re.IGNORECASE)
 SMALL = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 COUNT = re.compile(
-    r"^(?:(?:yes|well|and|so)[, ]+)?(?P<who>I|we|he|she|they|[Mm]y \w+|[A-Z]\w+)\s(?:now |only |also |still )?"
-    rf"(?:have|has)\s(?:got\s)?(?P<value>\d{{1,3}}|{'|'.join(SMALL)})\s(?P<what>[a-z]+)(?:\s(?:now|in total))?$"
+    r"^(?:(?:yes|well|and|so)[, ]+)?(?P<who>I|we|he|she|they|(?:[Mm]y|[Oo]ur|[Tt]he) \w+|[A-Z]\w+)\s"
+    rf"(?:now |only |also |still )?(?:have|has)\s(?:got\s)?(?P<value>\d{{1,6}}|{'|'.join(SMALL)})\s"
+    r"(?P<what>[a-z]+)(?:\s(?:now|in total))?$"
 )
 COUNT_ZH = re.compile(
-    r"^(?P<who>我们?家?|他们?|她们?|你)?(?:现在|已经|也|就|只|家里?|都)*(?:有|养了)"
-    r"(?P<value>[\d一二两三四五六七八九十]{1,3}[个只条位辆套])(?P<what>[\u4e00-\u9fff]{1,4}?)(?:了|啊|呢|呀)*$"
+    r"^(?P<who>我们?家?|他们?|她们?|你|(?:我们?|他们?)?(?!.?[今明昨前后上下每这那本周])[\u4e00-\u9fff]{2,5}?)?(?:现在|已经|也|就|只|家里?|都)*(?:有|养了)"
+    r"(?P<value>(?:\d{1,6}|[一二两三四五六七八九十百千万]{1,5})[个只条位辆套名人家台])(?P<what>[\u4e00-\u9fff]{1,4}?)(?:了|啊|呢|呀)*$"
 )

@@ -4,57 +4,38 @@ import re
 from collections.abc import Iterator
 
 from biem.adapters.contradiction import lexicon
+from biem.adapters.contradiction.kinds import Kinds
 from biem.adapters.contradiction.reading import Clause, Reader, Reading
 from biem.domain.conflict import ConflictKind, Verdict
 
 _EQUAL, _GENERAL, _BARE = 0.85, 0.72, 0.55
+_NO_MORE = 0.82
+"""When the newer says itself that it is so no longer, of nearly all that the older says."""
+_DETAILS = 2
+"""Words more of the older: I work at the bakery as a baker, I no longer work at the bakery."""
 _HAPPENED = 0.7
 """At most, for what happened and did not, or happened the other way round: recorded, but never acted upon, because
 both may be true of two occasions."""
 _SHORT = 3
 """Clauses: in longer texts, two short clauses that match are rarely about the same."""
-_TIMES = frozenset(
-    (
-        "today",
-        "yesterday",
-        "tomorrow",
-        "tonight",
-        "morning",
-        "evening",
-        "night",
-        "week",
-        "sometim",
-        "now",
-        "first",
-        "last",
-    )
-) | frozenset(
-    (
-        "今天",
-        "昨天",
-        "明天",
-        "今晚",
-        "早上",
-        "晚上",
-        "上午",
-        "下午",
-        "周末",
-        "有时",
-        "有时候",
-        "偶尔",
-        "第一次",
-        "上次",
-        "下次",
-    )
+_TIMES = (
+    "today yesterday tomorrow tonight morning evening night week sometimes now first last monday tuesday wednesday "
+    "thursday friday saturday sunday 今天 昨天 明天 前天 后天 今晚 昨晚 早上 晚上 上午 下午 周末 有时 有时候 偶尔 "
+    "第一次 上次 下次 上周 这周 下周 上个月 这个月 去年 今年 前年 周一 周二 周三 周四 周五 周六 周日 "
+    "星期一 星期二 星期三 星期四 星期五 星期六 星期天"
 )
-_ABSOLUTE = frozenset(("never", "从不", "从来不", "从没"))
+_ABSOLUTE = frozenset(("never", "从不", "从来不", "从没", "从来", "再也"))
 """These deny on every occasion."""
-_HABIT = frozenset(("everi", "alway", "usual", "每天", "总是", "经常", "一直", "每"))
-_NOW = frozenset(("now", "current", "nowaday", "现在", "目前", "如今"))
+_HABIT = "every always usually often daily constantly 每天 天天 总是 经常 常常 一直 每 每周 每次 每晚 老是"
+_NOW = "now currently nowadays 现在 目前 如今"
+_ALL = frozenset(("all", "everi", "everyon", "everybodi", "都", "全", "全部", "所有", "每个", "大家"))
+_AGO = frozenset(("last", "month", "year", "week", "dai", "ago", "recent"))
+_PART = "有些 有的 一些 部分 有人 some"
 _NO_NOUN = frozenset(("here", "there", "insid", "outsid", "again", "enough", "these", "all"))
 """Words that may follow a quality without being what it is a quality of."""
+_COMPARED = re.compile(r"比|\bthan\b", re.IGNORECASE)
 _DID_NOT = re.compile(r"\b(?:did|have|has|had) not\b|没", re.IGNORECASE)
-_DONE = re.compile("了|[a-z]ed\\b|\\b(?:have|has|had) ", re.IGNORECASE)
+_DONE = re.compile("[了过]|[a-z]ed\\b|\\b(?:have|has|had) ", re.IGNORECASE)
 
 
 class Polarity:
@@ -71,6 +52,10 @@ class Polarity:
                 for word in one:
                     self._antonyms[word] = self._antonyms.get(word, frozenset()) | other
         self._qualities, self._events = kinds["quality"], kinds["event"]
+        self._times, self._habit, self._now, self._part = (
+            frozenset(reader.stem(word) for word in words.split()) for words in (_TIMES, _HABIT, _NOW, _PART)
+        )
+        self._kinds = Kinds(reader)
 
     def opposite(self, one: frozenset[str], other: frozenset[str]) -> tuple[str, str] | None:
         """A word of `one` and its antonym in `other`, neither of which the other side has."""
@@ -84,7 +69,8 @@ class Polarity:
         """Whether a statement may be opposed to one that denies nothing."""
         if any(clause.negations or clause.past for clause in newer.clauses):
             return True
-        return not self._antonyms.keys().isdisjoint(newer.content())
+        content = newer.content()
+        return not self._antonyms.keys().isdisjoint(content) or self._kinds.speaks(content)
 
     def judge(self, older: Reading, newer: Reading) -> Verdict | None:
         """The surest opposition between two assertions of one subject."""
@@ -92,15 +78,35 @@ class Polarity:
 
     def _found(self, older: Reading, newer: Reading) -> Iterator[Verdict]:
         short = max(len(older.clauses), len(newer.clauses)) <= _SHORT
-        for old in older.clauses:
-            for new in newer.clauses:
-                if comparable(old, new) and (short or min(len(old.content), len(new.content)) > 1):
-                    yield from self._clauses(old, new)
+        told = _DONE.search(older.text) is not None
+        later = self._spelt_out(newer)
+        for old in self._spelt_out(older):
+            for new in later:
+                if old.asserts and new.asserts and (short or min(len(old.content), len(new.content)) > 1):
+                    if comparable(old, new):
+                        yield from self._clauses(old, new, told=told)
+                    yield from self._special(old, new)
 
-    def _clauses(self, old: Clause, new: Clause) -> Iterator[Verdict]:
-        kind: ConflictKind = (
-            "update" if new.ended or new.changed or not _NOW.isdisjoint(new.tokens) else "contradiction"
-        )
+    def _spelt_out(self, reading: Reading) -> list[Clause]:
+        return [clause for said in reading.clauses for clause in self._kinds.spelt_out(said)]
+
+    def _special(self, old: Clause, new: Clause) -> Iterator[Verdict]:
+        """Something denied in general, and a special case of it affirmed."""
+        if (old.negations - new.negations) % 2 == 0 or old.past or new.past:
+            return
+        deny, affirm = (old, new) if old.negations % 2 else (new, old)
+        raised = self._kinds.raised(deny, affirm)
+        if raised is None or not comparable(deny, raised) or not deny.content <= raised.content:
+            return
+        if self._timeless(deny, raised) or self._on_any(deny, raised):
+            yield Verdict(self._kind(new), _GENERAL, "special case")
+
+    def _kind(self, new: Clause) -> ConflictKind:
+        return "update" if new.ended or new.changed or not self._now.isdisjoint(new.tokens) else "contradiction"
+
+    def _clauses(self, old: Clause, new: Clause, *, told: bool) -> Iterator[Verdict]:
+        """`told`: the older statement tells what happened, which stays true when it is so no longer."""
+        kind = self._kind(new)
         opposed = (old.negations - new.negations) % 2 == 1
         sure = _agreement(old.content, new.content)
         if (
@@ -109,29 +115,20 @@ class Polarity:
             and not opposed
             and len(old.content) > 1
             and sure >= _GENERAL
-            and _timeless(old, new)
+            and self._timeless(old, new)
         ):
             yield Verdict("update", sure, "ended")
-        if old.past or new.past:
-            return
-        if opposed:
-            deny, affirm = (old, new) if old.negations % 2 else (new, old)
-            bare = _bare(deny.content)
-            if (
-                deny.content
-                and (deny.content == affirm.content or (not bare and deny.content < affirm.content))
-                and (
-                    _timeless(old, new) or not _ABSOLUTE.isdisjoint(deny.tokens) or not _HABIT.isdisjoint(affirm.tokens)
-                )
-            ):
-                sure = _sure(deny.content, affirm.content)
-                happened = _DID_NOT.search(deny.text) is not None and _DONE.search(affirm.text) is not None
-                yield Verdict(kind, min(sure, _HAPPENED) if happened else sure, "negation")
+        deny, affirm = (old, new) if old.negations % 2 else (new, old)
+        if opposed and not deny.past and (not affirm.past or not _ABSOLUTE.isdisjoint(deny.tokens)):
+            yield from self._denied(deny, affirm, kind, ended=deny is new and new.ended, told=told)
+        if opposed or old.past or new.past:
             return
         if old.negations or new.negations:  # neither liking nor hating is possible
             return
+        if _COMPARED.search(old.text) and _COMPARED.search(new.text):  # who is taller than whom, `relations` knows
+            return
         pair = self.opposite(frozenset(old.tokens) - {"有", "在"}, frozenset(new.tokens) - {"有", "在"})
-        if pair and pair[0] in old.content and pair[1] in new.content and _timeless(old, new):
+        if pair and pair[0] in old.content and pair[1] in new.content and self._timeless(old, new):
             one, other = old.content - {pair[0]}, new.content - {pair[1]}
             if self._tells_apart(old, pair[0]) or self._tells_apart(new, pair[1]):
                 return
@@ -141,12 +138,47 @@ class Polarity:
                 happened = pair[0] in self._events or _completed(old, pair[0]) or _completed(new, pair[1])
                 yield Verdict(kind, min(sure, _HAPPENED) if happened else sure, "antonym")
 
+    def _denied(
+        self, deny: Clause, affirm: Clause, kind: ConflictKind, *, ended: bool, told: bool
+    ) -> Iterator[Verdict]:
+        """The same denied and affirmed, apart from how often and of how many: never and every day, none and all."""
+        if not self._part.isdisjoint(deny.tokens) and _ALL.isdisjoint(affirm.tokens):
+            return  # that some do not is no news to some that do
+        aside = self._habit | _ABSOLUTE | _ALL | self._part
+        denied, affirmed = deny.content - aside, affirm.content - aside
+        if ended:  # it says when it ended
+            denied -= self._times | _AGO
+        bare = _bare(denied) and not self._on_any(deny, affirm)
+        if not denied or not (denied == affirmed or (not bare and denied < affirmed)):
+            return
+        if not (ended or self._timeless(deny, affirm) or self._sometimes(deny, affirm)):
+            return
+        exact = denied == affirmed and deny.content == affirm.content
+        sure = _BARE if bare else _EQUAL if exact and len(denied) > 1 else _GENERAL
+        if ended and len(denied) > 1 and len(affirmed - denied) <= _DETAILS:
+            sure = max(sure, _NO_MORE)
+        happened = affirm.past or (
+            (told and ended) or (_DID_NOT.search(deny.text) is not None and _DONE.search(affirm.text) is not None)
+        )
+        yield Verdict(kind, min(sure, _HAPPENED) if happened else sure, "negation")
+
+    def _sometimes(self, deny: Clause, affirm: Clause) -> bool:
+        return not _ABSOLUTE.isdisjoint(deny.tokens) or not self._habit.isdisjoint(affirm.tokens)
+
+    def _on_any(self, deny: Clause, affirm: Clause) -> bool:
+        """Denied of every occasion, and affirmed of many."""
+        return not _ABSOLUTE.isdisjoint(deny.tokens) and not self._habit.isdisjoint(affirm.tokens)
+
+    def _timeless(self, old: Clause, new: Clause) -> bool:
+        """Neither clause is about another occasion than the other."""
+        return (old.content & self._times) == (new.content & self._times)
+
     def _tells_apart(self, clause: Clause, word: str) -> bool:
         """Whether a quality stands before what it is a quality of: hot water and cold water are two things."""
         if word not in self._qualities:
             return False
         after = clause.tokens[clause.tokens.index(word) + 1 :][:1]
-        return any(token in clause.content and token not in _TIMES | _NO_NOUN for token in after)
+        return any(token in clause.content and token not in self._times | _NO_NOUN for token in after)
 
 
 def comparable(old: Clause, new: Clause) -> bool:
@@ -160,12 +192,6 @@ def _agreement(one: frozenset[str], other: frozenset[str]) -> float:
     return _EQUAL if one == other else _GENERAL if one and other and (one <= other or other <= one) else 0.0
 
 
-def _sure(deny: frozenset[str], affirm: frozenset[str]) -> float:
-    if _bare(deny):
-        return _BARE
-    return _EQUAL if deny == affirm and len(deny) > 1 else _GENERAL
-
-
 def _bare(content: frozenset[str]) -> bool:
     """Only a verb: what it is about was left out, and may differ."""
     return len(content) == 1 and all(len(word) <= 2 or word.isascii() for word in content)
@@ -174,8 +200,3 @@ def _bare(content: frozenset[str]) -> bool:
 def _completed(clause: Clause, word: str) -> bool:
     """Whether the word says what was done, not how things are: opened, 打开了."""
     return re.search(rf"{re.escape(word)}(?:了.|p?ed\b)", clause.text, re.IGNORECASE) is not None
-
-
-def _timeless(old: Clause, new: Clause) -> bool:
-    """Neither clause is about another occasion than the other."""
-    return (old.content & _TIMES) == (new.content & _TIMES)

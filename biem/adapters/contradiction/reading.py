@@ -45,6 +45,8 @@ _PAIRS = (
         " some ",
     ),
     (r"\bany more\b(?!\s+\w)", "anymore"),
+    (r"没有(?:一个|任何)?人(?=[\u4e00-\u9fff])|没人(?=[\u4e00-\u9fff])", "大家都不"),
+    (r"谁[都也](?=[不没])", "大家都"),
 )
 _EXPANSIONS = tuple((re.compile(pattern, re.IGNORECASE), to) for pattern, to in _PAIRS)
 _EXPANDABLE = re.compile("|".join(f"(?:{pattern})" for pattern, _ in _PAIRS), re.IGNORECASE)
@@ -59,8 +61,8 @@ _QUALITIES = "adzlirucpyo"
 """First letters of the segmenter's tags for adjectives, adverbs, idioms and words of grammar."""
 _QUOTED = re.compile(r"“[^”]{1,200}”|\"[^\"\n]{1,200}\"|「[^」]{1,200}」|『[^』]{1,200}』")
 _TOKEN = re.compile(rf"(?P<dense>[{DENSE}]+)|(?P<number>\d[\d.,:/%-]*(?:[A-Za-z]+)?)|(?P<word>[^\W_\d{DENSE}][\w'’-]*)")
-_PRONOUNS, _PRONOUN_ENDS = "我你他她", ("们", "的", "自己")
-"""The segmenter takes 我会 and the like for one word."""
+_PRONOUNS, _PRONOUN_ENDS = "我你他她", ("们", "的", "自己")  # 我会 and the like are one word to the segmenter
+_OPENED = frozenset(("抽烟", "喝酒", "喝茶", "喝咖啡", "吃肉", "吃鱼"))  # divided in 抽一包烟
 _NAME = re.compile(r"(?<![.!?\w])\s([A-Z][a-zA-Z]+)")
 _A_NOT_A = re.compile(r"(.)不\1|有没有|是不是")
 _ENGLISH_ASKS = re.compile(
@@ -78,6 +80,7 @@ _IMPERATIVE = re.compile(
     re.IGNORECASE,
 )
 _USED_TO = re.compile(r"\bused to\s+(?!be used\b)(?=\w)|\bformerly\b|\bpreviously\b|曾经|以前|原来|过去")
+_NO_MORE = re.compile(r"不(?![久过少错仅])[\u4e00-\u9fff]{2,12}了$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,16 +144,15 @@ class Reader:
         self._segments = lru_cache(_KEPT)(self._cut)
         self._quantities = Quantities()
         raw = lexicon.sets("grammar")
-        self._words = tuple(word for word in sorted(raw["negation"]) if len(word) > 1 and not word.isascii())
+        known = raw["negation"] | raw["changed"] | lexicon.words("exclusive", "implied", "kinds")
+        self._words = tuple(word for word in sorted(known) if len(word) > 1 and not word.isascii() and "*" not in word)
         self.grammar = {name: frozenset(self.stem(word) for word in found) | found for name, found in raw.items()}
         self._anaphors = frozenset(word[0] if word.isascii() else word for word in raw["third"])
         """As `who` spells them; they stand for whom the clause before is about."""
-        stop = words.load_set("stop_en") | words.load_set("stop_zh")
-        g = self.grammar
+        stop, g = words.load_set("stop_en") | words.load_set("stop_zh"), self.grammar
         people = g["first"] | g["plural"] | g["second"] | g["third"]
         self._empty = frozenset(self.stem(w) for w in stop) | stop | g["degree"] | people | g["present"] | g["negation"]
         self._denial = lexicon.denial()
-        self._possessive = re.compile(r"\b(?:my|your|his|her|our|their)\b", re.IGNORECASE)
 
     @cached_property
     def _segmenter(self) -> Any:
@@ -167,8 +169,7 @@ class Reader:
         for piece, asked in _pieces(text):
             clause = self._clause(piece, asked, speaker)
             if clauses and clause.who and clause.who <= self._anaphors:
-                before = clauses[-1]
-                clause = replace(clause, who=before.who | before.content)
+                clause = replace(clause, who=clauses[-1].who | clauses[-1].content)
             clauses.append(clause)
         surface = tuple(token.lower() for token, _ in self._tokens(text))
         return Reading(
@@ -219,6 +220,7 @@ class Reader:
         out: list[tuple[str, bool]] = []
         for segment in self._segmenter.cut(stretch):
             cut = len(segment) > 1 and segment[0] in _PRONOUNS and segment[1:] not in _PRONOUN_ENDS
+            cut = cut or segment in _OPENED
             out += ((segment[0], True), (segment[1:], True)) if cut else ((segment, True),)
         return tuple(out)
 
@@ -265,7 +267,7 @@ class Reader:
             open=bool(_IMPERATIVE.match(lone) or known & (g["hypothetical"] | g["hedge"] | g["reported"])),
             modality=frozenset(name for name in ("modal", "wish") if known & g[name]),
             past=bool(_USED_TO.search(bare)),
-            ended=bool(known & g["ended"] or _USED_TO.search(bare)),
+            ended=bool(known & g["ended"] or _USED_TO.search(bare) or _NO_MORE.search(bare)),
             changed=bool(surface & g["changed"]),
         )
 

@@ -6,6 +6,7 @@ from biem.adapters.contradiction.alignment import duplicate, swapped
 from biem.adapters.contradiction.cues import CEILING, Cues
 from biem.adapters.contradiction.polarity import Polarity
 from biem.adapters.contradiction.reading import Reader, Reading
+from biem.adapters.contradiction.relations import Relations
 from biem.adapters.contradiction.slots import Slot, Slots
 from biem.adapters.contradiction.updates import Updates
 from biem.adapters.contradiction.values import Values
@@ -28,12 +29,14 @@ class RuleContradictions:
         self._slots = Slots(self._reader)
         self._values = Values()
         self._polarity = Polarity(self._reader)
+        self._relations = Relations(self._reader, self._polarity)
         self._updates = Updates(self._reader)
         self._cues = Cues(self._reader, self._polarity)
         self._subjects = self._reader.grammar["kin"] | self._slots.nouns
         self._read = lru_cache(_KEPT)(self._reading)
         self._said = lru_cache(_KEPT)(self._slots_of)
         self._is_plain = lru_cache(_KEPT)(self._plain)
+        self._may_deny = lru_cache(_KEPT)(self._reader.may_deny)
 
     def compare(
         self, older: Statement, newer: Statement, similarity: float | None, *, least: float = 0.0
@@ -61,17 +64,19 @@ class RuleContradictions:
             similarity is not None
             and similarity < _SAME_WORDS
             and self._is_plain(newer.text, newer.speaker)
-            and not self._reader.may_deny(older.text)
+            and not self._may_deny(older.text)
         )
 
     def _plain(self, text: str, speaker: str) -> bool:
         reading = self._read(text, speaker)
-        return not (self._said(text, speaker) or self._polarity.speaks(reading) or self._updates.speaks(reading))
+        speaks = (self._polarity.speaks, self._relations.speaks, self._updates.speaks)
+        return not (self._said(text, speaker) or any(rule(reading) for rule in speaks))
 
     def _specific(self, before: Statement, after: Statement) -> Verdict | None:
         """What the rules are sure of."""
         older, newer = (self._read(side.text, side.speaker) for side in (before, after))
-        same = duplicate(older, newer)
+        turned = self._relations.judge(older, newer)
+        same = duplicate(older, newer) if turned is None else None
         if same is not None:
             return same
         now = bool(frozenset(newer.words) & self._reader.grammar["present"])
@@ -80,6 +85,7 @@ class RuleContradictions:
         found = [
             self._values.judge(old_slots, new_slots, (before.at, after.at), now=now),
             self._polarity.judge(older, newer),
+            turned,
             self._updates.judge(older, newer),
             swapped(older, newer, self._subjects, self._reader),
         ]

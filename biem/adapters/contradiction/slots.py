@@ -15,6 +15,8 @@ from biem.adapters.contradiction.reading import Clause, Reader, Reading
 Phase = Literal["now", "past", "changed"]
 
 _ME = frozenset(("i", "my", "me", "我"))
+_SPELT = frozenset(("phone", "account", "email", "model"))
+"""Attributes whose value is a row of signs, and no number."""
 _SHORT = 2
 """Clauses of a statement that needs no context."""
 
@@ -53,8 +55,9 @@ class Slots:
     def all(self, reading: Reading, speaker: str) -> Iterator[Slot]:
         """The attributes that a statement asserts, of which it may repeat some; 他, it … stand for the last subject."""
         topic = ""
-        for clause in reading.clauses:
-            for slot in self._of(clause, speaker):
+        for place, clause in enumerate(reading.clauses):
+            others = any(self._introduces(before) for before in reading.clauses[:place])
+            for slot in self._of(clause, speaker, others=others, later=any(c.content for c in reading.clauses[:place])):
                 subject = slot.subject
                 if len(reading.clauses) > _SHORT and self._bare(subject):
                     continue  # 金额128元 in a long notice is the amount of that notice
@@ -72,20 +75,26 @@ class Slots:
         """An attribute without its owner."""
         return subject in self.nouns or subject in ("金额", "amount")
 
-    def _of(self, clause: Clause, speaker: str) -> Iterator[Slot]:
+    def _introduces(self, clause: Clause) -> bool:
+        """Whether it brings up somebody or something that the next clause may be about without naming it again."""
+        kin = self._reader.grammar["kin"]
+        return bool(kin & clause.content or kin & clause.who or phrases.INTRODUCED.search(clause.text))
+
+    def _of(self, clause: Clause, speaker: str, *, others: bool, later: bool) -> Iterator[Slot]:
         if not clause.asserts or clause.modality or len(clause.text) > 200:
             return
         text = clause.text
         chinese = any(c > "\u2e7f" for c in text)
         for name, pattern in self._chinese if chinese else self._english:
             found = pattern.search(text)
-            if found:
+            if found and not (not found["who"] and (others or (later and name == "name"))):
                 slot = self._slot(name, found, clause, speaker)
                 if slot:
                     yield slot
         yield from self._definite(clause, speaker, chinese=chinese)
         if not chinese:
             yield from self._holder(clause, speaker)
+            yield from self._altered(clause, speaker)
         yield from self._group(clause)
         yield from self._count(clause, speaker)
 
@@ -96,8 +105,11 @@ class Slots:
         if not value or (not numbers and phrases.VAGUE.search(value)):
             return None
         what = self._reader.stem(groups.get("what") or "")
+        who = groups.get("who") or ""
+        if name == "home" and groups.get("changed") and who.lower() in ("we", "我们"):
+            who = "I"  # who moves with others moves
         return Slot(
-            subject_of(groups.get("who") or "", speaker),
+            subject_of(who, speaker),
             f"{name} {what}".strip(),
             value,
             positive=not groups.get("not"),
@@ -118,8 +130,8 @@ class Slots:
             return
         groups = found.groupdict()
         np, value = groups["np"], _trim(groups["value"])
-        numbers = self._reader.numbers(groups["value"])
         noun = self._noun(np, chinese=chinese)
+        numbers = self._reader.numbers(groups["value"]) if noun not in _SPELT else []
         if noun:
             attribute = noun
         elif numbers and not (chinese and groups["verb"] == "有"):
@@ -162,6 +174,16 @@ class Slots:
             yield Slot(
                 subject, noun, found["value"], not found["not"], "changed" if phrases.NOW.search(clause.text) else "now"
             )
+
+    def _altered(self, clause: Clause, speaker: str) -> Iterator[Slot]:
+        """ "I changed the password to X": a new value of a noun that has one."""
+        found = phrases.ALTERED.match(clause.text.removesuffix("."))
+        noun = found and self._noun(found["np"], chinese=False)
+        if not found or not noun or clause.negations:
+            return
+        numbers = self._reader.numbers(found["value"]) if noun not in _SPELT else []
+        value = numbers[0] if numbers else _trim(found["value"])
+        yield Slot(subject_of(found["np"], speaker), noun, value, positive=True, phase="changed", number=bool(numbers))
 
     def _count(self, clause: Clause, speaker: str) -> Iterator[Slot]:
         """ "I have two sons": how many there are of something."""

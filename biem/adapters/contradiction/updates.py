@@ -16,6 +16,7 @@ _REPLACED = re.compile(
     re.IGNORECASE,
 )
 _REPLACEMENT = 0.75
+_CANCELLED = 0.72
 _CODE = re.compile(r"(?<![\w-])([A-Z]+-?)(\d+(?:\.\d+)*)(?![\w-])")
 _NUMBERED = re.compile(r"([A-Za-z]+|[\u4e00-\u9fff]{2})\s?#?(\d+)")
 _BASE, _ALIKE, _VALUED, _TOLD = 0.5, 0.15, 0.15, 0.1
@@ -30,6 +31,7 @@ class Updates:
 
     def __init__(self, reader: Reader) -> None:
         self._changed = reader.grammar["changed"]
+        self._cancelled = frozenset(reader.stem(word) for word in ("cancelled", "canceled", "取消"))
         self._reader = reader
         self._values = {
             reader.stem(value): (row[0][0], column[0])
@@ -62,6 +64,9 @@ class Updates:
             return None
         one, other = older.content() - self._changed, newer.content() - self._changed
         alike = len(one & other) / max(1, min(len(one), len(other)))
+        ended = newer.tokens() & self._cancelled
+        if ended and other and other - self._cancelled <= one and not older.tokens() & self._cancelled:
+            return Verdict("update", _CANCELLED, "cancelled")
         group = self._exclusive(older, newer)
         if group and (_codes_differ(older.text, newer.text) or _named_differ(older.text, newer.text)):
             return None

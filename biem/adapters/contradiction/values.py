@@ -59,6 +59,7 @@ class Values:
 
     def __init__(self) -> None:
         self._level = {place: level for level, found in lexicon.sets("regions").items() for place in found}
+        self._people = lexicon.sets("grammar")["kin"]
         self._nouns = frozenset(noun for row in lexicon.columns("attributes") for noun in row[1] if noun.isascii())
 
     def judge(
@@ -96,10 +97,16 @@ class Values:
         one, other = self._parts(old.subject), self._parts(new.subject)
         if one == other:
             return bool(one)
-        return new.phase == "changed" and bool(one and other) and (one <= other or other <= one)
+        if new.phase != "changed" or not one or not other or not (one <= other or other <= one):
+            return False
+        less, more = sorted((old.subject.split(), new.subject.split()), key=len)
+        if less == more[len(more) - len(less) :]:  # Arjun is my brother Arjun, and the car is not my sister's
+            before = more[len(more) - len(less) - 1]
+            return before in self._people or self._people.isdisjoint(word.removesuffix("'s") for word in more)
+        return len(less) > 1 and self._people.isdisjoint(set(more) - set(less))
 
     def _parts(self, subject: str) -> frozenset[str]:
-        return frozenset(subject.replace("'s", "").split()) - _DROPPED - self._nouns
+        return frozenset(subject.replace("'s", "").split()) - _DROPPED - (self._nouns - self._people)
 
     def _pair(
         self, old: Slot, new: Slot, times: tuple[datetime | None, datetime | None], *, now: bool

@@ -22,7 +22,7 @@ import stat
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -218,11 +218,9 @@ def is_locked(path: Path) -> bool:
 
 def open_log(path: Path) -> int:
     """A descriptor to append to the log; one that has grown too long becomes `.1` first."""
-    try:
+    with suppress(FileNotFoundError):
         if path.stat().st_size > _MAX_LOG_BYTES:
             path.replace(path.with_suffix(".log.1"))
-    except FileNotFoundError:
-        pass
     return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
 
 

@@ -96,11 +96,15 @@ class Postgres:
             "unix_socket_permissions": "0777",  # the folder is closed; the server may run as another user than we
             "port": "5432",
             "max_connections": "100",
-            "shared_buffers": "128MB",
+            "shared_buffers": "256MB",
             "huge_pages": "off",
             "wal_level": "minimal",
             "max_wal_senders": "0",
-            "max_wal_size": "256MB",  # bounds how long recovery takes after a kill
+            "wal_buffers": "16MB",
+            # After a checkpoint a page goes to the WAL whole when it first changes, and keys are random: seldom.
+            "checkpoint_timeout": "15min",
+            "max_wal_size": "512MB",  # bounds how long recovery takes after a kill
+            "min_wal_size": "256MB",  # files used again; a new one is filled with zeros while a writer waits
             "fsync": "on",
             "synchronous_commit": "on",
             "autovacuum_naptime": "10s",  # a new home's tables grow from nothing: their statistics must keep up

@@ -26,6 +26,7 @@ logger = logging.getLogger("biem")
 _LINGER_S = 1.0
 """How long the servers outlive their last client, so that one script after the other does not start them anew."""
 _POLL_S = 0.02
+"""How often locks and files of other processes are looked at: neither can be waited for with a time limit."""
 _WATCH_S, _LONGEST_WATCH_S = 0.2, 5.0
 _STARTS = 3
 """Owners that may die at birth before a client gives up."""

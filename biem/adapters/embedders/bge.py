@@ -6,8 +6,6 @@ torch do not survive a fork.
 """
 
 import hashlib
-import importlib
-import importlib.util
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,8 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from biem.adapters import flag_embedding
 from biem.adapters.embedders.encoder import unit
-from biem.errors import ConfigError, EmbedderUnavailable, MissingExtra
+from biem.errors import ConfigError, EmbedderUnavailable
 from biem.ports import Role, Vectors
 
 DEFAULT_MODEL = "BAAI/bge-m3"
@@ -32,20 +31,9 @@ class BgeEncoder:
     max_tokens = 512
 
     def __init__(self, model: str, devices: str = "", batch_size: int = 16) -> None:
-        if importlib.util.find_spec("FlagEmbedding") is None:
-            raise MissingExtra("the embedder bge needs torch and FlagEmbedding (1.7 GB); run: pip install 'biem[bge]'")
+        self._model: Any = flag_embedding.load("BGEM3FlagModel", "embedder", model or DEFAULT_MODEL, devices)
         self.name = _name(model or DEFAULT_MODEL)
         self._batch_size = batch_size
-        flag: Any = importlib.import_module("FlagEmbedding")
-        try:
-            self._model: Any = flag.BGEM3FlagModel(
-                model or DEFAULT_MODEL, use_fp16=devices.startswith("cuda"), devices=devices or None
-            )
-        except (OSError, ValueError, RuntimeError) as error:
-            raise ConfigError(
-                f"BGE-M3 cannot be loaded from {model or DEFAULT_MODEL!r}: {error}; "
-                f"set BIEM_EMBEDDER__MODEL to the folder of a downloaded checkpoint"
-            ) from error
         self._process = os.getpid()
         self.dim = int(self._run(["."]).shape[-1])
 

@@ -6,6 +6,7 @@ do not have.
 
 import re
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from typing import Annotated, Any, Literal, TypeVar
 
 import json_repair
@@ -216,10 +217,8 @@ def _complete(items: list[Any], said: Said) -> list[Any]:
 
 def _json(text: str) -> Any:
     """JSON, repaired where it is fenced, cut off or oddly quoted; None where there is none."""
-    try:
+    with suppress(ValueError):
         return orjson.loads(text)
-    except ValueError:
-        pass
     try:
         return json_repair.loads(text[:_MAX_REPAIRED_CHARS])
     except (ValueError, RecursionError, IndexError, KeyError, TypeError, AttributeError):

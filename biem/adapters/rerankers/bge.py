@@ -4,8 +4,6 @@ A computation cannot be interrupted: one that takes longer than its time goes on
 who come meanwhile wait for it within their own time. Threads of torch do not survive a fork.
 """
 
-import importlib
-import importlib.util
 import os
 import threading
 import time
@@ -13,7 +11,8 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from biem.errors import ConfigError, MissingExtra, RerankerUnavailable
+from biem.adapters import flag_embedding
+from biem.errors import RerankerUnavailable
 
 DEFAULT_MODEL = "BAAI/bge-reranker-v2-m3"
 _MAX_TOKENS = 512
@@ -24,18 +23,7 @@ class BgeReranker:
     """`FlagReranker` of one checkpoint."""
 
     def __init__(self, model: str, devices: str = "") -> None:
-        if importlib.util.find_spec("FlagEmbedding") is None:
-            raise MissingExtra("the reranker bge needs torch and FlagEmbedding (1.7 GB); run: pip install 'biem[bge]'")
-        flag: Any = importlib.import_module("FlagEmbedding")
-        try:
-            self._model: Any = flag.FlagReranker(
-                model or DEFAULT_MODEL, use_fp16=devices.startswith("cuda"), devices=devices or None
-            )
-        except (OSError, ValueError, RuntimeError) as error:
-            raise ConfigError(
-                f"the reranker cannot be loaded from {model or DEFAULT_MODEL!r}: {error}; "
-                f"set BIEM_RERANKER__MODEL to the folder of a downloaded checkpoint"
-            ) from error
+        self._model: Any = flag_embedding.load("FlagReranker", "reranker", model or DEFAULT_MODEL, devices)
         self._process = os.getpid()
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="biem-rerank")
         self._free = threading.Semaphore()

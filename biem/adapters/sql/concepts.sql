@@ -68,10 +68,10 @@ DELETE FROM concept_snippets WHERE ns = %(ns)s AND first_seq = %(first_seq)s AND
 -- concept_living: which memories are there; they stay until this transaction ends
 SELECT id::text FROM memories WHERE ns = %(ns)s AND id = ANY (%(ids)s::uuid[]) ORDER BY id FOR KEY SHARE
 
--- concept_add: concepts that are named; one that had run empty has items again
+-- concept_add: concepts that are named; one that had run empty has items again, and the others are only locked
 INSERT INTO concepts (id, ns, name, created_at)
 SELECT id, %(ns)s, name, %(at)s FROM unnest(%(ids)s::uuid[], %(names)s::text[]) AS c (id, name) ORDER BY id
-ON CONFLICT (id) DO UPDATE SET empty = false
+ON CONFLICT (id) DO UPDATE SET empty = false WHERE concepts.empty
 
 -- concept_terms_add: the terms of the names
 INSERT INTO concept_terms (ns, term, concept_id)

@@ -14,7 +14,8 @@ JOIN embeddings e ON e.model = %(model)s AND e.sha256 = m.embed_sha
 WHERE m.status <> 'archived' AND char_length(m.text) <= %(max_chars)s
 
 -- conflict_lock_memories: nobody else changes their validity meanwhile; in one order, so that two of us do not deadlock
-SELECT id FROM memories WHERE ns = %(ns)s AND id = ANY (%(ids)s::uuid[]) ORDER BY id FOR NO KEY UPDATE
+SELECT id::text, valid_from, valid_to FROM memories
+WHERE ns = %(ns)s AND id = ANY (%(ids)s::uuid[]) ORDER BY id FOR NO KEY UPDATE
 
 -- conflict_record: keep findings that are new, and what those that act supersede
 WITH finding AS (
@@ -112,12 +113,15 @@ FROM conflicts c JOIN memories n ON n.id = c.newer_id JOIN memories l ON l.id = 
 WHERE c.ns = %(ns)s AND c.id = %(id)s
 ON CONFLICT DO NOTHING
 
--- conflict_behind: the one of the losers that the winner stands behind, however many others are in between
+-- conflict_behind: the one of the losers that the winner stands behind, however many others are in between; decisions
+-- that count no more, because another one ended a memory first, count again when that one is taken back
 WITH RECURSIVE heir (id) AS (
     SELECT %(winner)s::uuid
     UNION
-    SELECT m.superseded_by FROM heir JOIN memories m ON m.id = heir.id AND m.ns = %(ns)s
-    WHERE m.superseded_by IS NOT NULL
+    SELECT next.id FROM heir CROSS JOIN LATERAL (
+        SELECT superseded_by AS id FROM memories WHERE id = heir.id AND ns = %(ns)s AND superseded_by IS NOT NULL
+        UNION ALL
+        SELECT winner_id FROM supersessions WHERE loser_id = heir.id AND ns = %(ns)s) AS next
 )
 SELECT id::text FROM heir WHERE id = ANY (%(losers)s::uuid[]) LIMIT 1
 
@@ -212,10 +216,13 @@ WHERE m.id = rest.loser_id AND m.id <> ALL (%(ids)s::uuid[]) AND m.superseded_by
 DELETE FROM conflicts
 WHERE ns = %(ns)s AND (%(all)s OR older_id = ANY (%(ids)s::uuid[]) OR newer_id = ANY (%(ids)s::uuid[]))
 
--- erase_merged: memories that say what these say, merged; found again for what was merged further
+-- erase_merged: memories that say what these say, merged, also where the merge was not decided yet; found again for what
+-- was merged further
 WITH RECURSIVE derived AS (
-    SELECT merged_id FROM conflicts
-    WHERE ns = %(ns)s AND merged_id IS NOT NULL AND (older_id = ANY (%(ids)s::uuid[]) OR newer_id = ANY (%(ids)s::uuid[]))
+    SELECT coalesce(c.merged_id, m.id) AS merged_id
+    FROM conflicts c LEFT JOIN memories m ON m.ns = c.ns AND m.ref = c.plan ->> 'ref' AND c.plan ->> 'step' = 'merge'
+    WHERE c.ns = %(ns)s AND (c.older_id = ANY (%(ids)s::uuid[]) OR c.newer_id = ANY (%(ids)s::uuid[]))
+        AND coalesce(c.merged_id, m.id) IS NOT NULL
     UNION
     SELECT c.merged_id FROM conflicts c JOIN derived d ON c.older_id = d.merged_id OR c.newer_id = d.merged_id
     WHERE c.ns = %(ns)s AND c.merged_id IS NOT NULL

@@ -16,13 +16,14 @@ UPDATE memories k
 SET tags = coalesce(r.tags, '{}'), importance = greatest(k.importance, r.importance), layer = r.layer,
     energy_anchor = r.energy_anchor, anchor_at = r.anchor_at,
     access_count = k.access_count + r.access_count, useful_count = k.useful_count + r.useful_count,
-    accessed_at = greatest(k.accessed_at, r.accessed_at), boosted_at = greatest(k.boosted_at, r.boosted_at),
+    useful_at = greatest(k.useful_at, r.useful_at), accessed_at = greatest(k.accessed_at, r.accessed_at),
+    boosted_at = greatest(k.boosted_at, r.boosted_at),
     valid_from = least(k.valid_from, r.valid_from),
     due_at = CASE WHEN k.due_at IS NULL OR r.immortal THEN NULL ELSE greatest(k.due_at, r.due_at) END,
     metadata = k.metadata || jsonb_build_object('merged_from', r.merged_from)
 FROM (
     SELECT max(m.importance) AS importance, sum(m.access_count) AS access_count, sum(m.useful_count) AS useful_count,
-        max(m.accessed_at) AS accessed_at, max(m.boosted_at) AS boosted_at, min(m.valid_from) AS valid_from,
+        max(m.useful_at) AS useful_at, max(m.accessed_at) AS accessed_at, max(m.boosted_at) AS boosted_at, min(m.valid_from) AS valid_from,
         max(m.due_at) AS due_at, bool_or(m.due_at IS NULL) AS immortal,
         (SELECT array_agg(tag ORDER BY place, tag) FROM (
             SELECT tag, min(place) AS place
@@ -115,14 +116,24 @@ WITH RECURSIVE doomed (id, absorbed) AS (
 )
 SELECT DISTINCT id::text FROM doomed
 
--- erase_revive: what only stood behind an erased memory comes back; its row of the index may be gone or not
-WITH back AS (
-    UPDATE memories
-    SET status = 'pending', tier = 'L2', archived_at = NULL, archive_reason = '', superseded_by = NULL, fact_key = NULL,
+-- erase_revive: what only stood behind an erased memory comes back, unless a decision is in force that it lost by; its row
+-- of the index may be gone or not
+WITH lost AS (
+    SELECT m.id, s.winner_id, s.ended_at
+    FROM memories m LEFT JOIN LATERAL (
+        SELECT winner_id, ended_at FROM supersessions
+        WHERE loser_id = m.id AND winner_id <> ALL (%(ids)s::uuid[]) ORDER BY ended_at, winner_id LIMIT 1) s ON true
+    WHERE m.ns = %(ns)s AND m.superseded_by = ANY (%(ids)s::uuid[]) AND m.id <> ALL (%(ids)s::uuid[])
+        AND m.status = 'archived' AND m.archive_reason IN ('dedupe', 'merge')
+), back AS (
+    UPDATE memories m
+    SET status = 'pending', tier = 'L2', archived_at = NULL, archive_reason = '', fact_key = NULL,
+        superseded_by = lost.winner_id, valid_to = coalesce(lost.ended_at, m.valid_to),
         due_at = clock_timestamp() -- its retention is to be looked at
-    WHERE ns = %(ns)s AND superseded_by = ANY (%(ids)s::uuid[]) AND id <> ALL (%(ids)s::uuid[])
-        AND status = 'archived' AND archive_reason IN ('dedupe', 'merge')
-    RETURNING id, ns
+    FROM lost WHERE m.id = lost.id
+    RETURNING m.id, m.ns
+), own AS ( -- their links are their own again, also where nobody has taken them over yet
+    UPDATE derivations SET linked = true WHERE ns = %(ns)s AND source_id IN (SELECT id FROM back) AND NOT linked
 ), dropped AS (
     DELETE FROM outbox WHERE task = 'archive' AND memory_id IN (SELECT id FROM back)
 )

@@ -1,6 +1,11 @@
 -- What diagnosing asks and mends. Every statement is bounded by a page, whatever the number of memories.
 
--- outbox_state: due jobs with the age of the oldest, jobs that a worker holds, dead letters with some of their memories
+-- outbox_state: due jobs with the age of the oldest, jobs that a worker holds, dead letters with some of their memories,
+-- memories that three attempts or more did not index although others were, with some of them and what the last one met
+WITH refused AS (
+    SELECT id, memory_id, last_error FROM outbox
+    WHERE dead_at IS NULL AND task = 'encode' AND attempts > 0 AND claims > 3 AND last_error <> '' LIMIT 100000
+)
 SELECT
     (SELECT count(*) FROM (
         SELECT FROM outbox WHERE dead_at IS NULL AND due_at <= clock_timestamp() LIMIT 100000) AS due),
@@ -10,7 +15,10 @@ SELECT
         SELECT FROM outbox
         WHERE dead_at IS NULL AND due_at > clock_timestamp() AND claims > 0 AND last_error = '' LIMIT 100000) AS leased),
     (SELECT count(*) FROM (SELECT FROM outbox WHERE dead_at IS NOT NULL LIMIT 100000) AS dead),
-    ARRAY(SELECT memory_id::text FROM outbox WHERE dead_at IS NOT NULL ORDER BY dead_at, id LIMIT %s)
+    ARRAY(SELECT memory_id::text FROM outbox WHERE dead_at IS NOT NULL ORDER BY dead_at, id LIMIT %(samples)s),
+    (SELECT count(*) FROM refused),
+    ARRAY(SELECT memory_id::text FROM refused ORDER BY id LIMIT %(samples)s),
+    coalesce((SELECT last_error FROM refused ORDER BY id LIMIT 1), '')
 
 -- memory_bounds: the lowest and the highest id
 SELECT (SELECT id::text FROM memories ORDER BY id LIMIT 1), (SELECT id::text FROM memories ORDER BY id DESC LIMIT 1)
@@ -43,6 +51,11 @@ WITH back AS (
     RETURNING id, ns
 )
 INSERT INTO outbox (task, memory_id, ns, claims) SELECT 'encode', id, ns, 1 FROM back
+
+-- try_refused: what was refused is due now
+UPDATE outbox SET due_at = clock_timestamp()
+WHERE dead_at IS NULL AND task = 'encode' AND attempts > 0 AND claims > 3 AND last_error <> ''
+    AND due_at > clock_timestamp()
 
 -- clear_rows: what is archived or no memory leaves the index
 INSERT INTO outbox (task, memory_id, ns)

@@ -19,6 +19,7 @@ WITH before AS MATERIALIZED (
 UPDATE memories m
 SET energy_anchor = energy, anchor_at = greatest(anchor_at, %(at)s), useful_count = useful,
     tier = CASE WHEN status = 'active' AND energy >= %(promote)s THEN 'L1' ELSE m.tier END,
-    layer = CASE WHEN layer = 'short_term' AND useful >= %(useful)s THEN 'long_term' ELSE layer END
+    layer = CASE WHEN layer = 'short_term' AND useful >= %(useful)s THEN 'long_term' ELSE layer END,
+    useful_at = CASE WHEN mark > 0 THEN %(at)s WHEN mark < 0 THEN NULL ELSE useful_at END
 FROM before WHERE m.id = before.id
 RETURNING m.id::text, m.ns, m.energy_anchor, m.anchor_at, greatest(m.anchor_at, m.accessed_at), m.tier, before.tier

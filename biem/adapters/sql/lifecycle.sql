@@ -84,6 +84,8 @@ WHERE ns = %s AND id = %s AND status = 'archived' FOR NO KEY UPDATE
 -- job counts as claimed before, which makes the encoder replace the row instead of adding a second one
 WITH dropped AS (
     DELETE FROM outbox WHERE task = 'archive' AND memory_id = %(id)s
+), own AS ( -- its links are its own again, also where nobody has taken them over yet
+    UPDATE derivations SET linked = true WHERE ns = %(ns)s AND source_id = %(id)s AND NOT linked
 ), back AS (
     UPDATE memories m
     SET status = 'pending', tier = 'L2', archived_at = NULL, archive_reason = '', superseded_by = NULL,
@@ -115,9 +117,16 @@ SELECT count(*) FROM memories WHERE ns = %s AND status = 'active'
 UPDATE scopes SET room_until = write_seq + %(room)s WHERE ns = %(ns)s
 
 -- least_valuable: what is archived when a scope holds too much: least importance and use first, then longest untouched
-SELECT id::text FROM memories
+SELECT id::text, xmin::text FROM memories
 WHERE ns = %(ns)s AND status = 'active' AND layer <> 'core'
     AND energy_at(energy_anchor, anchor_at, %(at)s, %(decay)s) < %(minimum)s
 ORDER BY importance + least(useful_count, 4) + ln(1 + access_count) / 4 + (layer = 'long_term')::integer,
     greatest(anchor_at, accessed_at), id
 LIMIT %(limit)s
+
+-- room_lock: held against everybody else; what somebody is changing at this moment is left out
+SELECT id::text FROM memories WHERE ns = %(ns)s AND id = ANY (%(ids)s::uuid[]) ORDER BY id FOR NO KEY UPDATE SKIP LOCKED
+
+-- room_unchanged: of what is held, the rows that are still the versions that were picked
+SELECT m.id::text FROM memories m JOIN unnest(%(ids)s::uuid[], %(versions)s::text[]) AS picked (id, version) USING (id)
+WHERE m.ns = %(ns)s AND m.id = ANY (%(held)s::uuid[]) AND m.xmin::text = picked.version

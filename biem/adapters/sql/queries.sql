@@ -14,7 +14,7 @@ AND m.tags @> %(tags)s
 AND (%(since)s::timestamptz IS NULL OR m.at >= %(since)s)
 AND (%(until)s::timestamptz IS NULL OR m.at < %(until)s)
 AND (%(as_of)s::timestamptz IS NULL
-    OR m.valid_from <= %(as_of)s AND (m.valid_to IS NULL OR m.valid_to > %(as_of)s))
+    OR m.valid_from <= %(as_of)s AND (m.kind = 'event' OR m.valid_to IS NULL OR m.valid_to > %(as_of)s))
 
 -- see_scopes: which scopes this transaction may touch, comma-separated ('*' for maintenance)
 SELECT set_config('biem.ns', %s, true)
@@ -115,7 +115,7 @@ WITH due AS (
 )
 UPDATE outbox o
 SET attempts = 1, claims = claims + 1, due_at = clock_timestamp() + make_interval(secs => %(lease_s)s)
-FROM due WHERE o.id = due.id
+WHERE o.id = ANY (ARRAY(SELECT id FROM due)) -- a join would be planned for a tenth of the outbox, and read all of it
 RETURNING o.id, o.task, o.memory_id::text, o.ns, o.attempts, o.claims
 
 -- claim_retried: lease one job that was tried before; alone, so that a poison row cannot take others down with it
@@ -125,7 +125,7 @@ WITH due AS (
 )
 UPDATE outbox o
 SET attempts = attempts + 1, claims = claims + 1, due_at = clock_timestamp() + make_interval(secs => %(lease_s)s)
-FROM due WHERE o.id = due.id
+WHERE o.id = ANY (ARRAY(SELECT id FROM due)) -- a join would be planned for a tenth of the outbox, and read all of it
 RETURNING o.id, o.task, o.memory_id::text, o.ns, o.attempts, o.claims
 
 -- renew: prolong the leases that are still held

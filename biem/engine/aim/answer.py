@@ -25,7 +25,7 @@ from biem.domain.scope import Scope
 from biem.engine.context import harmless
 from biem.engine.remember import Writer
 from biem.errors import BiemError, InvalidInput, StoreUnavailable
-from biem.ports import Filter, HotStore, Records
+from biem.ports import Filter, HotEntry, HotStore, Records
 
 logger = logging.getLogger("biem.answer")
 
@@ -122,12 +122,14 @@ class Conversant:
         mode = "strict" if strict else "fast"
         return Reply(text, query, mode, tuple(hit.node for hit in hits), context, inertia_norm, saved)
 
+    def recent(self, scope: Scope) -> Sequence[HotEntry]:
+        """The newest texts of HotKV that an answer's context begins with, newest first. Raises `StoreUnavailable`."""
+        return self._hot.recent(scope, self._policy.answer_texts) if self._policy.answer_texts else ()
+
     def _recent(self, scope: Scope) -> list[Node]:
         """The newest texts, oldest first; none while Redis is down."""
-        if self._policy.answer_texts == 0:
-            return []
         try:
-            ids = [entry.id for entry in self._hot.recent(scope, self._policy.answer_texts)]
+            ids = [entry.id for entry in self.recent(scope)]
         except StoreUnavailable as error:
             logger.warning("answering without the newest texts: %s", error)
             return []

@@ -1,7 +1,7 @@
 """The write gate (A25–A28, C8): which messages are formed, with energy, links and layer; all others stay events.
 
     r = 1 − Π(1 − likeness) over the five most alike of what was said just before          (nothing said: 1)
-    s = 1 − likeness to the nearest formed memory                                          (empty memory: 1)
+    s = surprise of its words and anchors beside the nearest formed memories, see `biem.domain.aim`   (empty memory: 1)
     c = confidence of the surest conflict
 
 In a conversation that has hardly begun there is little to be irrelevant to: of fewer than three texts before a message,
@@ -13,16 +13,23 @@ What is remembered explicitly is not judged: a fact, the layer core, importance 
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from biem.domain.aim import GateDecision, gate
+from biem.domain.aim import GateDecision, gate, surprise
 from biem.domain.aim_policy import AimPolicy
+from biem.domain.anchors import unsaid
+from biem.domain.conflict import Statement
+from biem.domain.fields import Fields
 from biem.domain.node import Draft, Node
+from biem.domain.policy import ConflictPolicy
 from biem.domain.scope import Scope
-from biem.ports import Clock, Embedder, Vector
+from biem.engine.aim.information import Reader, Told
+from biem.ports import Analyzer, Clock, Embedder, Vector
 from biem.ports.aim import AimRecords, Said
 from biem.ports.conflicts import Neighbours
+from biem.ports.contradiction import ContradictionRules
 from biem.telemetry import Telemetry
 
 Near = Mapping[str, Sequence[tuple[str, float]]]
@@ -32,6 +39,8 @@ _YOUNG = 3
 """So many texts make a conversation."""
 _NEAREST = 10
 """How many neighbours a memory comes with; where none of so many is formed, none is nearer than the last of them."""
+_COMPARED = 3
+"""Of the formed neighbours so many say what is known of the matter."""
 _MARKED = 4.0
 """From this importance on somebody wants it kept."""
 
@@ -39,6 +48,16 @@ _MARKED = 4.0
 def is_explicit(memory: Node | Draft) -> bool:
     """Whether it was remembered on purpose and not just said."""
     return memory.kind != "event" or memory.layer == "core" or memory.importance >= _MARKED
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What is formed near a text. `likeness` of the nearest; None where the memory is empty."""
+
+    likeness: float | None = None
+    fields: Sequence[Fields] = ()
+    statements: Sequence[tuple[Statement, float]] = field(default=())
+    """With their likeness, for texts whose conflicts nobody has looked for yet."""
 
 
 class Gate:
@@ -49,14 +68,20 @@ class Gate:
         *,
         records: AimRecords,
         neighbours: Neighbours,
+        rules: ContradictionRules,
         embedder: Embedder,
+        analyzer: Analyzer,
         clock: Clock,
         policy: AimPolicy,
+        conflicts: ConflictPolicy,
         telemetry: Telemetry,
     ) -> None:
         self._records = records
         self._neighbours = neighbours
+        self._conflicts = conflicts
+        self._rules = rules
         self._embedder = embedder
+        self._reader = Reader(analyzer)
         self._clock = clock
         self._policy = policy
         self._telemetry = telemetry
@@ -68,61 +93,61 @@ class Gate:
 
         `conflicts`: the confidence of the surest one of each new memory. The embedding cache must hold their vectors.
         """
-        ordered = sorted(batch, key=lambda item: item[0].write_seq)
         with self._telemetry.span("biem.gate", rows=len(batch)) as span:
-            refused: dict[str, GateDecision] = {}
-            if self._policy.admission == "gate" and not all(is_explicit(node) for node, _ in ordered):
-                refused = self._judge_all(scope, ordered, near, conflicts)
+            judged: Mapping[str, GateDecision] = {}
+            if self._policy.admission == "gate" and not all(is_explicit(node) for node, _ in batch):
+                judged = self.weigh(scope, batch, near, conflicts)
+            refused = {key: decision for key, decision in judged.items() if not decision.formed}
             span.add(refused=len(refused))
-            return self._records.decide(scope, [node.id for node, _ in ordered], refused)
+            return self._records.decide(scope, [node.id for node, _ in _ordered(batch)], refused)
 
-    def judge(self, scope: Scope, text: str, context: Sequence[str]) -> GateDecision:
+    def judge(self, scope: Scope, text: str, context: Sequence[str], speaker: str = "") -> GateDecision:
         """What the gate says of a text in a context of the caller's own; nothing is written."""
         vectors = self._embedder.embed([text, *context], "passage")
-        alike = self._alike(scope, vectors[0], "")
-        return self._decision(vectors[0], list(vectors[1:]), _surprise(alike), 0.0)
+        known = self._known(scope, vectors[0], "")
+        conflict = self._conflict(Statement(text, speaker, self._clock.now()), known)
+        return self._decision(vectors[0], list(vectors[1:]), self._surprise(self._reader.told(text), known), conflict)
 
     def judge_again(self, scope: Scope, node: Node) -> GateDecision:
         """What the gate says today of a memory that it refused; nothing is written."""
         vector = self._embedder.embed([node.indexed_text], "passage")[0]
         said = self._records.said(scope, [node.write_seq], self._policy.gate_context)
         context = _context(said, node, self._policy.gate_context)
-        surprise = _surprise(self._alike(scope, vector, node.id))
-        return self._decision(vector, context, surprise, 0.0, missing=_YOUNG - len(context))
+        known = self._known(scope, vector, node.id)
+        conflict = self._conflict(Statement(node.text, node.speaker, node.at), known)
+        news = self._surprise(self._reader.told(node.text), known)
+        return self._decision(vector, context, news, conflict, missing=_YOUNG - len(context))
 
-    def _judge_all(
-        self,
-        scope: Scope,
-        ordered: Sequence[tuple[Node, Vector]],
-        near: Near,
-        conflicts: Mapping[str, float],
+    def weigh(
+        self, scope: Scope, batch: Sequence[tuple[Node, Vector]], near: Near, conflicts: Mapping[str, float]
     ) -> dict[str, GateDecision]:
-        """Decisions that refuse, each with those before it in mind."""
+        """What `admit` decides about messages that are to be judged, each with those before it in mind."""
+        ordered = _ordered(batch)
         own = {node.id for node, _ in ordered}
         known = self._records.standing(scope, sorted(own.union(*(dict(near.get(key, ())) for key in own))))
         said = self._records.said(scope, [node.write_seq for node, _ in ordered], self._policy.gate_context)
         formed = {key for key, standing in known.items() if standing.formed} - own
-        refused: dict[str, GateDecision] = {}
+        fields = self._fields(scope, {key for one in own for key, _ in _first(near.get(one, ()), formed)})
+        judged: dict[str, GateDecision] = {}
         for node, vector in ordered:
             standing = known.get(node.id)
             if standing is None:  # erased meanwhile
                 continue
+            told = self._reader.told(node.text)
             if standing.decided or standing.foretold is not None:
                 passes = standing.formed if standing.decided else bool(standing.foretold)
             elif is_explicit(node):
                 passes = True
             else:
-                alike = near.get(node.id, ())
-                surprise = _surprise([one for one in alike if one[0] in formed], alike)
+                surprise = self._surprise(told, _near(near.get(node.id, ()), formed, fields))
                 context = _context(said, node, self._policy.gate_context)
                 conflict = conflicts.get(node.id, 0.0)
                 decision = self._decision(vector, context, surprise, conflict, missing=_YOUNG - len(context))
-                passes = decision.formed
-                if not passes:
-                    refused[node.id] = decision
+                judged[node.id], passes = decision, decision.formed
             if passes:
                 formed.add(node.id)
-        return refused
+                fields[node.id] = told.fields
+        return judged
 
     def _decision(
         self, vector: Vector, context: Sequence[Vector], surprise: float, conflict: float, *, missing: int = 0
@@ -136,22 +161,61 @@ class Gate:
             relevance = (1.0 - benefit) * relevance + benefit
         return gate(relevance, surprise, conflict, self._policy, self._clock.now())
 
-    def _alike(self, scope: Scope, vector: Vector, but: str) -> list[tuple[str, float]]:
-        """Formed memories near a vector, with their similarity."""
+    def _surprise(self, told: Told, known: _Known) -> float:
+        if known.likeness is None:
+            return 1.0
+        news = unsaid(told.fields, known.fields, self._policy.field_weights)
+        return surprise(known.likeness, told.words, news)
+
+    def _conflict(self, statement: Statement, known: _Known) -> float:
+        """The confidence of the surest conflict with what is formed nearby, as the worker would record it."""
+        least = self._conflicts.record_confidence
+        verdicts = (
+            self._rules.compare(other, statement, likeness, least=least)
+            for other, likeness in known.statements
+            if likeness >= self._conflicts.least_similarity
+        )
+        against = (one.confidence for one in verdicts if one is not None and one.kind != "duplicate")
+        return max((confidence for confidence in against if confidence >= least), default=0.0)
+
+    def _known(self, scope: Scope, vector: Vector, but: str) -> _Known:
+        """Formed memories near a vector."""
         found = self._neighbours.nearest(scope, vector[np.newaxis], _NEAREST)[0]
         held = self._records.nodes([scope], sorted(found.keys() - {but}), self._clock.now(), evidence=False)
-        known = [(one.node.id, one.vector) for one in held if one.formed and one.vector is not None]
-        if not known:
-            return []
-        likeness = self._embedder.similarity(vector, np.stack([other for _, other in known])).tolist()
-        return [(key, value) for (key, _), value in zip(known, likeness, strict=True)]
+        formed = [(one.node, one.vector) for one in held if one.formed and one.vector is not None]
+        if not formed:
+            return _Known()
+        likeness = self._embedder.similarity(vector, np.stack([other for _, other in formed])).tolist()
+        ranked = sorted(zip(likeness, (node for node, _ in formed), strict=True), key=lambda pair: -pair[0])
+        return _Known(
+            ranked[0][0],
+            [self._reader.fields(node.text) for _, node in ranked[:_COMPARED]],
+            [(Statement(node.text, node.speaker, node.at), alike) for alike, node in ranked],
+        )
+
+    def _fields(self, scope: Scope, ids: set[str]) -> dict[str, Fields]:
+        if not ids:
+            return {}
+        found = self._records.anchors([scope], sorted(ids))
+        return {key: one.fields if one.text is None else self._reader.fields(one.text) for key, one in found.items()}
 
 
-def _surprise(formed: Sequence[tuple[str, float]], nearest: Sequence[tuple[str, float]] = ()) -> float:
-    """How new a text is beside the formed memories near it; `nearest` are all that are near, nearest first."""
-    if formed:
-        return 1.0 - max(likeness for _, likeness in formed)
-    return 1.0 - nearest[-1][1] if len(nearest) >= _NEAREST else 1.0
+def _ordered(batch: Sequence[tuple[Node, Vector]]) -> list[tuple[Node, Vector]]:
+    return sorted(batch, key=lambda item: item[0].write_seq)
+
+
+def _first(near: Sequence[tuple[str, float]], formed: set[str]) -> list[tuple[str, float]]:
+    return [one for one in near if one[0] in formed][:_COMPARED]
+
+
+def _near(near: Sequence[tuple[str, float]], formed: set[str], fields: Mapping[str, Fields]) -> _Known:
+    """What is known of a text whose neighbours are these, nearest first."""
+    if not near:
+        return _Known()
+    nearest = _first(near, formed)
+    if nearest:
+        return _Known(nearest[0][1], [fields[key] for key, _ in nearest if key in fields])
+    return _Known(near[-1][1] if len(near) >= _NEAREST else 0.0)
 
 
 def _context(said: Sequence[Said], node: Node, most: int) -> list[Vector]:

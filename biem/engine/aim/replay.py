@@ -18,7 +18,7 @@ class Replayer:
     def __init__(
         self, *, gate: Gate, records: AimRecords, memories: Records, former: Former, embedder: Embedder
     ) -> None:
-        self._gate = gate
+        self.gate = gate
         self._records = records
         self._memories = memories
         self._former = former
@@ -38,7 +38,7 @@ class Replayer:
         standing = self._records.standing(scope, [memory_id]).get(memory_id)
         if node is None or standing is None:
             raise NotFound(f"no memory {memory_id} in scope {scope}")
-        decision = self._gate.judge_again(scope, node)
+        decision = self.gate.judge_again(scope, node)
         passes = decision.formed or force or standing.formed
         if passes:
             if not standing.decided:  # the worker will find it so

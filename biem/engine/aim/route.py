@@ -14,15 +14,18 @@ from dataclasses import dataclass
 import numpy as np
 
 from biem.domain.aim import AimNode, AimScore, mirror_weight, select
+from biem.domain.aim_node import MemoryNode
 from biem.domain.aim_policy import AimPolicy
 from biem.domain.conflict import Statement
 from biem.domain.fields import Fields
 from biem.domain.node import Hit, Node
 from biem.domain.scope import Scope
+from biem.domain.text import one_line
 from biem.engine.aim.inertia import Inertia, direction, norm
-from biem.errors import BiemError
-from biem.ports import Analyzer, Clock, Embedder, Filter, Vector, VectorIndex
-from biem.ports.aim import AimRecords, Heading, Held
+from biem.engine.question import is_asked
+from biem.errors import BiemError, NotFound
+from biem.ports import Analyzer, Clock, Embedder, Filter, Vector
+from biem.ports.aim import AimRecords, Heading, Held, MemoryMap
 from biem.ports.conflicts import Conflicts
 from biem.ports.contradiction import ContradictionRules
 from biem.telemetry import Telemetry
@@ -32,6 +35,8 @@ logger = logging.getLogger("biem.inertia")
 _ANYTHING = Filter()
 _CONTRADICTS = 0.5
 """Confidence from which on a rule's verdict is a contradiction (`ConflictPolicy.record_confidence`)."""
+_STATEMENT_CHARS = 2_000
+"""A longer text is no statement that a query could contradict (`ConflictPolicy.max_statement_chars`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +93,7 @@ class Router:
         self,
         *,
         records: AimRecords,
-        index: VectorIndex,
+        index: MemoryMap,
         conflicts: Conflicts,
         rules: ContradictionRules,
         inertia: Inertia,
@@ -162,6 +167,27 @@ class Router:
             heading = self._follow(scope, conversation, heading, vector, list(ids), held)
         return norm(heading)
 
+    def heading(self, scope: Scope, conversation: str) -> Heading:
+        """Where a conversation is going."""
+        return self._inertia.of(scope, conversation)
+
+    def node(self, scope: Scope, memory_id: str, links: Sequence[str]) -> MemoryNode:
+        """A formed memory as the design describes it, with these neighbours; `NotFound`, too, for a refused one."""
+        held = self._records.nodes([scope], [memory_id], self._clock.now(), evidence=True)
+        if not held or not held[0].formed:
+            raise NotFound(f"no node {memory_id} in scope {scope}; what the gate refused is a memory, but no node")
+        (one,) = held
+        return MemoryNode(
+            id=memory_id,
+            proto=() if one.vector is None else tuple(one.vector.tolist()),
+            summary=one_line(one.node.text, self._policy.summary_chars),
+            fields=self._fields(one.node),
+            links=tuple(dict.fromkeys(links)),
+            w=mirror_weight(one.age, self._policy),
+            evidence_ptr=one.node.evidence_ptr,
+            evidence_text=None if one.evidence is None or not self._policy.store_evidence else one.evidence,
+        )
+
     # -- for the profile `aim` of recall, which has conditions of its own ---------------------------------------------
 
     def pulled(self, scope: Scope, vector: Vector | None, conversation: str, where: Filter) -> list[str] | None:
@@ -181,6 +207,15 @@ class Router:
     def bank(self, scope: Scope, ids: Sequence[str]) -> Mapping[str, int]:
         """Those of these memories that are formed, and how many were formed since."""
         return {key: one.age for key, one in self._records.anchors(scope.readable, ids).items() if one.formed}
+
+    def against(self, scope: Scope, query: str, nodes: Sequence[Node]) -> frozenset[str]:
+        """Those of these nodes that contradict the query, or something else that nobody has decided about (A35)."""
+        if not nodes:
+            return frozenset()
+        found = set(self._conflicts.open_of(scope.readable, [node.id for node in nodes]))
+        if not is_asked(query):  # a question contradicts nothing
+            found |= {node.id for node in nodes if self._contradicts(query, node)}
+        return frozenset(found)
 
     def went(self, scope: Scope, conversation: str, vector: Vector, cluster: Sequence[str], ids: Sequence[str]) -> None:
         """Let the inertia follow the nodes that were selected of a cluster."""
@@ -208,19 +243,21 @@ class Router:
         nodes: dict[str, Held],
         top_n: int | None,
     ) -> list[AimScore]:
-        doubted = self._conflicts.open_of(scope.readable, list(nodes)) if nodes else {}
+        doubted = self.against(scope, query, [one.node for one in nodes.values()])
         seen = [
             AimNode(
                 key,
                 mirror_weight(one.age, self._policy, heading.gamma),
                 self._fields(one.node),
-                1.0 if key in doubted or self._contradicts(query, one.node) else 0.0,
+                1.0 if key in doubted else 0.0,
             )
             for key, one in nodes.items()
         ]
         return select(self._analyzer.analyze(query).fields, seen, self._policy, top_n)
 
     def _contradicts(self, query: str, node: Node) -> bool:
+        if len(node.text) > _STATEMENT_CHARS:
+            return False
         verdict = self._rules.compare(
             Statement(node.text, node.speaker, node.at), Statement(query, node.speaker, self._clock.now()), None
         )

@@ -6,6 +6,7 @@ from biem.domain.node import new_id
 from biem.domain.scope import Scope
 from biem.engine.aim.gate import Gate
 from biem.engine.remember import Writer
+from biem.errors import InvalidInput
 from biem.ports.aim import AimRecords
 
 
@@ -26,7 +27,13 @@ class MemoryWriter:
         """
         memory_id = new_id()
         if context is not None:
-            self._records.foretell(scope, [(memory_id, self._gate.judge(scope, text, context), None)])
+            if not all(isinstance(said, str) for said in context):
+                raise InvalidInput(
+                    "the context of a text is a text or several; leave it out to compare with the newest"
+                )
+            self._records.foretell(
+                scope, [(memory_id, self._gate.judge(scope, text, context, details.get("speaker", "")), None)]
+            )
         self._writer.remember_as(scope, memory_id, text, kind="event", **details)
         settle()
         standing = self._records.standing(scope, [memory_id]).get(memory_id)

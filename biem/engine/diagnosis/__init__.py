@@ -1,6 +1,7 @@
 """Looking at the whole system: what is wrong, how to mend it, and mending what can be mended safely."""
 
 from biem.engine.diagnosis.diagnose import Check, Diagnoser
+from biem.engine.diagnosis.health import ask
 from biem.engine.diagnosis.places import ClockCheck, DiskCheck, IndexCheck, SchemaCheck, ServerCheck
 from biem.engine.diagnosis.rows import RowCheck
 from biem.engine.diagnosis.state import CanvasCheck, GraphCheck, OutboxCheck
@@ -17,4 +18,5 @@ __all__ = [
     "RowCheck",
     "SchemaCheck",
     "ServerCheck",
+    "ask",
 ]

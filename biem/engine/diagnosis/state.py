@@ -26,16 +26,22 @@ class OutboxCheck:
     needs = frozenset({"postgres"})
 
     def __init__(
-        self, inspection: RecordsInspection, records: Records | None, workers: Workers, limits: Limits
+        self,
+        inspection: RecordsInspection,
+        repairs: Repairs,
+        records: Records | None,
+        workers: Workers,
+        limits: Limits,
     ) -> None:
         """`records` gives dead letters another chance; None where nothing is mended."""
         self._inspection = inspection
+        self._repairs = repairs
         self._records = records
         self._workers = workers
         self._limits = limits
 
     def look(self, depth: Depth, seen: Counter[str], *, mend: bool) -> Iterator[Finding]:  # noqa: ARG002
-        """Findings about dead letters, waiting jobs and missing workers."""
+        """Findings about dead letters, refused memories, waiting jobs and missing workers."""
         state = self._inspection.outbox(self._limits.samples)
         seen["jobs"] += state.due + state.leased + state.dead
         if state.dead:
@@ -48,6 +54,18 @@ class OutboxCheck:
                 state.dead,
                 state.dead_ids,
                 f"{retried} tried once more" if retried else "",
+            )
+        if state.refused:
+            hurried = self._repairs.hurry() if mend else 0
+            yield Finding(
+                "memory_refused",
+                "warning",
+                f"{state.refused} memories were not indexed in several attempts although the servers answer; they are "
+                f"found by their words only, and tried again and again: {state.refused_for}",
+                "mend what the message says, then `biem diagnose --fix` tries them at once; or `biem erase` them",
+                state.refused,
+                state.refused_ids,
+                f"{hurried} tried once more" if hurried else "",
             )
         try:
             alive = self._workers.alive()

@@ -1,10 +1,12 @@
 """A conversation from end to end (A1, A64): written, refused, routed, answered, counted, saved."""
 
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
 
 from biem.aim import AimMemory
+from biem.domain.aim_policy import AimPolicy
 from tests.fakes import eventually
 
 DIALOGUE = (
@@ -35,6 +37,23 @@ def test_a_conversation_from_end_to_end(aim: AimMemory, tmp_path: Path) -> None:
     assert stats["node_bank_size"] + len(aim.memory.refusals()) <= len(DIALOGUE) + 2
     assert aim.memory.flush()
     assert aim.save(tmp_path / "wedding.json") == len(DIALOGUE) + 2
+
+
+@pytest.mark.req("A66")
+def test_nine_modules_test_the_design_and_all_with_its_default_configuration(aim: AimMemory) -> None:
+    # Given the modules beside this one
+    subjects = (
+        "write_and_read", "inertia", "decay", "anchors", "refill", "answer", "persistence", "end_to_end", "statistics"
+    )  # fmt: skip
+    sources = {path.stem: path.read_text(encoding="utf-8") for path in Path(__file__).parent.glob("test_*.py")}
+
+    # When they are looked at / Then there is one for each subject, and each uses the memory of this test
+    for subject in subjects:
+        assert "aim: AimMemory" in sources[f"test_{subject}"]
+
+    # And that is configured by default, its threshold not lowered
+    assert aim.config == {"hot_window_size": 256, **asdict(AimPolicy())}
+    assert aim.config["write_threshold"] == 0.6
 
 
 @pytest.mark.req("A64")

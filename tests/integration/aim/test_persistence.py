@@ -9,8 +9,9 @@ import pytest
 
 from biem.aim import AimMemory
 from biem.bootstrap.aim_memory import create_aim_memory, load_aim_memory
+from biem.domain.aim_node import MemoryNode
 from biem.domain.scope import Scope
-from biem.errors import InvalidInput
+from biem.errors import InvalidInput, NotFound
 from tests.integration.aim.conftest import facts
 from tests.servers import Testbed
 
@@ -50,6 +51,30 @@ def linked(saved: dict[str, Any]) -> set[tuple[str, ...]]:
         for node in saved["nodes"]
         for target, kind, _ in node["links"]
     }
+
+
+@pytest.mark.req("A20")
+def test_a_node_has_all_its_parts_and_a_refused_text_is_no_node(lived: AimMemory, tmp_path: Path) -> None:
+    # Given a memory with links and a refusal / When a node is looked at
+    (refused,) = (refusal.id for refusal in lived.memory.refusals())
+    first, *_ = (hit.node.id for hit in lived.memory.recall("Li Ming is allergic to peanuts") if hit.node.id != refused)
+    node = lived.node(first)
+
+    # Then every part is there, it survives JSON, and it is what a saved file has
+    assert sum(value * value for value in node.proto) == pytest.approx(1.0, abs=1e-4)
+    assert node.links
+    assert refused not in node.links
+    assert node.summary == node.evidence_text == lived.memory.get(first).text
+    assert MemoryNode.from_json(json.loads(json.dumps(node.as_json()))) == node
+    lived.save(tmp_path / "aim.json")
+    (saved,) = (one for one in json.loads((tmp_path / "aim.json").read_text())["nodes"] if one["id"] == first)
+    shown = node.as_json()
+    assert {name: saved[name] for name in ("summary", "fields", "evidence_ptr", "evidence_text")} == {
+        name: shown[name] for name in ("summary", "fields", "evidence_ptr", "evidence_text")
+    }
+    assert saved["w"] == pytest.approx(node.w)
+    with pytest.raises(NotFound, match="refused"):
+        lived.node(refused)
 
 
 @pytest.mark.req("A54")

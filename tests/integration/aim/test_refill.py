@@ -50,14 +50,20 @@ def test_every_node_can_be_traced_to_its_original(aim: AimMemory) -> None:
 
 
 @pytest.mark.req("A48")
+@pytest.mark.req("A30", partly="the embedder of an open memory")
 def test_a_long_original_is_cut_between_characters_and_may_be_withheld(testbed: Testbed, aim: AimMemory) -> None:
     long = "海" * 4_999 + "🌊"
     facts(aim, long)
     assert aim.route_memory("海", mode="strict")[1] == "海" * 2_000
-    config = {"store_evidence": False}
-    with create_aim_memory(config, settings=testbed.settings(), embedder=WordEmbedder()) as silent:
+    config, words = {"store_evidence": False, "prototype": "summary"}, WordEmbedder()
+    with create_aim_memory(config, settings=testbed.settings(), embedder=words) as silent:
         facts(silent, ORIGINAL)
         nodes, refill = silent.route_memory("Li Ming", mode="strict")
         assert (refill, nodes[0].evidence) == ("", None)
         assert nodes[0].node.evidence_ptr == hashlib.sha256(ORIGINAL.encode()).hexdigest()
         silent.memory.erase(silent.memory.bound_to)
+
+    # And where the prototype is the summary, no model ever saw the original as it is
+    embedded = [text for call in words.calls for text in call]
+    assert not any(ORIGINAL in text for text in embedded)
+    assert any("Li Ming noted 10M tokens — twice\n" in text for text in embedded)

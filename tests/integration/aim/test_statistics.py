@@ -30,7 +30,8 @@ def test_statistics_equal_a_count_by_hand(aim: AimMemory) -> None:
     assert 0 < stats["inertia_norm"] <= 1
 
 
-@pytest.mark.req("A57", "C5", partly="the layers of AIM-Memory")
+@pytest.mark.req("A57")
+@pytest.mark.req("C5", partly="the layers of AIM-Memory")
 def test_a_node_moves_from_layer_b_to_c_as_writes_follow(aim: AimMemory) -> None:
     facts(aim, "The first fact of all")
     eventually(lambda: aim.get_stats()["layers"] == {"A": 1, "B": 1, "C": 0})

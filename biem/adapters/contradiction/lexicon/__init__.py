@@ -19,10 +19,16 @@ def sets(name: str) -> dict[str, frozenset[str]]:
     return {key: frozenset(words) for key, words in out.items()}
 
 
+def words(*names: str) -> frozenset[str]:
+    """All words of these files, first columns included."""
+    return frozenset(word for name in names for line in columns(name) for column in line for word in column)
+
+
 def denial() -> re.Pattern[str]:
     """Finds all that a reading takes for a negation, or turns into one, and more: also parts of words."""
     negations = sets("grammar")["negation"]
     english = "|".join(sorted(re.escape(word) for word in negations if word.isascii()))
     chinese = "|".join(sorted(re.escape(word) for word in negations if not word.isascii()))
     made = r"n't|cannot|can not|no longer|\bquit\b|\bstopped\b|\bgave up\b|\bgiven up\b|戒"
-    return re.compile(rf"\b(?:{english})|不|没|{chinese}|{made}", re.IGNORECASE)
+    implied = "|".join(sorted(re.escape(word) for line in columns("implied") for word in line[0]))
+    return re.compile(rf"\b(?:{english})|不|没|{chinese}|{made}|{implied}", re.IGNORECASE)

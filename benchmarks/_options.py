@@ -1,0 +1,23 @@
+"""What benchmarks are told on the command line, said once."""
+
+import argparse
+from pathlib import Path
+
+
+def positive(text: str) -> int:
+    """A whole number from 1."""
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a positive number")
+    return int(text)
+
+
+def on_conversations(parser: argparse.ArgumentParser, *, kept: str = "the vectors of passages") -> None:
+    """The options of every benchmark that asks conversations; `kept`: what `--cache` keeps."""
+    parser.add_argument(
+        "--data", nargs="+", type=Path, required=True, metavar="FILE", help="conversations, .jsonl[.gz]"
+    )
+    parser.add_argument("--json", type=Path, metavar="OUT", help="write the rows there, too")
+    parser.add_argument("--limit-conversations", type=positive, metavar="N", help="only the first N of each file")
+    parser.add_argument("--limit-questions", type=positive, metavar="N", help="only the first N of each conversation")
+    parser.add_argument("--embedder", default="e5", help="synthetic, or a provider as in the settings (default: e5)")
+    parser.add_argument("--cache", type=Path, metavar="DIR", help=f"keep {kept} there for the next run")

@@ -1,0 +1,48 @@
+"""Passages embedded as AIM-Memory does (A30): proto = embed(summary + fields), in place of the whole text."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from biem.domain.anchors import FIELD_KINDS
+from biem.domain.text import one_line
+from biem.ports import Analyzer, Embedder, EmbedderInfo, Role, Vector, Vectors
+
+
+class PrototypeEmbedder:
+    """The port `Embedder` in front of another: a passage is its summary and its fields, a query is itself.
+
+    Its id is another one, so its vectors are in a collection of their own.
+    """
+
+    def __init__(self, embedder: Embedder, analyzer: Analyzer, summary_chars: int) -> None:
+        self._embedder = embedder
+        self._analyzer = analyzer
+        self._summary_chars = summary_chars
+        self._info = replace(embedder.info, id=f"{embedder.info.id}-prototype-{summary_chars}")
+
+    @property
+    def info(self) -> EmbedderInfo:
+        """The wrapped embedder's, under another id."""
+        return self._info
+
+    def embed(self, texts: Sequence[str], role: Role) -> Vectors:
+        """As the port says."""
+        passages = texts if role == "query" else [self.prototype(text) for text in texts]
+        return self._embedder.embed(passages, role)
+
+    def similarity(self, vector: Vector, others: Vectors) -> NDArray[np.float32]:
+        """The wrapped embedder's."""
+        return self._embedder.similarity(vector, others)
+
+    def close(self) -> None:
+        """Close the wrapped embedder."""
+        self._embedder.close()
+
+    def prototype(self, text: str) -> str:
+        """What is embedded of a passage: its summary on one line, and what it pins down on another."""
+        fields = self._analyzer.analyze(text).fields
+        pinned = [value for kind in FIELD_KINDS for value in getattr(fields, kind)]
+        return "\n".join(part for part in (one_line(text, self._summary_chars), " ".join(pinned)) if part)

@@ -1,0 +1,73 @@
+"""A memory as a row of Milvus, and conditions on such rows.
+
+What reaches a filter expression is a hash or an integer, never a caller's text, so nothing can be read as syntax.
+"""
+
+import hashlib
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from biem.domain.scope import Scope
+from biem.domain.text import cut_bytes
+from biem.ports import Entry, Filter
+
+_LONGEST_LEXEMES = 65_000
+"""Bytes; Milvus keeps 65,535 of a text."""
+
+
+def hashed(name: str) -> str:
+    """Sixteen hexadecimal digits for a name of any length and alphabet."""
+    return hashlib.sha256(name.encode()).hexdigest()[:16]
+
+
+def fitting(lexemes: str) -> str:
+    """As many index terms as a row or a question holds."""
+    return cut_bytes(lexemes, _LONGEST_LEXEMES)
+
+
+def row(entry: Entry) -> dict[str, Any]:
+    """The values of the fields that `milvus_collection` creates, without those that the server derives."""
+    return {
+        "id": entry.id,
+        "ns": entry.scope.ns,
+        "kind": entry.kind,
+        "speaker": hashed(entry.speaker),
+        "conversation": hashed(entry.conversation),
+        "tags": " ".join(hashed(tag) for tag in entry.tags),
+        "at": _microseconds(entry.at),
+        "lexemes": fitting(entry.lexemes),
+        "dense": entry.vector,
+    }
+
+
+def has_tags(hit: Any, tags: Sequence[str]) -> bool:
+    """Whether a row that was found, with its field `tags`, has all of these."""
+    return {hashed(tag) for tag in tags} <= set(hit["entity"]["tags"].split())
+
+
+def expression(scopes: Sequence[Scope], where: Filter) -> str:
+    """Rows of these scopes that meet the conditions."""
+    parts = [_one_of("ns", [scope.ns for scope in scopes])]
+    if where.kinds:
+        parts.append(_one_of("kind", where.kinds))
+    if where.speakers:
+        parts.append(_one_of("speaker", [hashed(name) for name in where.speakers]))
+    if where.conversations:
+        parts.append(_one_of("conversation", [hashed(name) for name in where.conversations]))
+    parts += [f'tags like "%{hashed(tag)}%"' for tag in where.tags]
+    if where.since is not None:
+        parts.append(f"at >= {_microseconds(where.since)}")
+    if where.until is not None:
+        parts.append(f"at < {_microseconds(where.until)}")
+    return " and ".join(parts)
+
+
+def _one_of(field: str, values: Sequence[str]) -> str:
+    if len(values) == 1:
+        return f'{field} == "{values[0]}"'
+    return f"{field} in [" + ", ".join(f'"{value}"' for value in values) + "]"
+
+
+def _microseconds(at: datetime) -> int:
+    return int(at.timestamp() * 1_000_000)

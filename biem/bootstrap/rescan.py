@@ -1,0 +1,53 @@
+"""A hook in the beat table: a function of somebody else's that brings in what changed outside, such as notes in files.
+
+    BIEM_RESCAN=my_notes.sync:rescan        called every BIEM_RESCAN_S seconds, by one worker at a time
+
+The function takes an open `Memory` and returns what it changed, as counts by kind. It should give each note a `ref`:
+then it may be called as often as one likes, also again after a crash, and every note is stored once.
+"""
+
+from collections.abc import Callable, Mapping
+from importlib import import_module
+
+from biem.adapters.exclusive import PostgresExclusive
+from biem.bootstrap import connect_late
+from biem.bootstrap.places import servers
+from biem.config import Settings
+from biem.domain.scope import Scope
+from biem.errors import ConfigError
+from biem.memory import Memory
+
+Rescan = Callable[[Memory], Mapping[str, int]]
+_ALONE = {"queue": "none", "close_timeout_s": 0.0}
+
+
+def rescan(settings: Settings) -> Mapping[str, int]:
+    """Call the function of the settings, unless it runs already; what it changed, and nothing where none is named.
+
+    Raises `ConfigError` when there is no such function, and whatever it raises.
+    """
+    if not settings.rescan:
+        return {}
+    function = _named(settings.rescan)
+    with servers(settings) as where:
+        alone = PostgresExclusive(where.postgres_dsn)
+        try:
+            with alone.hold(None, "rescan") as granted:
+                return _called(function, settings) if granted else {}
+        finally:
+            alone.close()
+
+
+def _called(function: Rescan, settings: Settings) -> Mapping[str, int]:
+    scope = Scope(settings.tenant, settings.user, settings.project)
+    with connect_late(settings.model_copy(update=_ALONE), scope) as memory:
+        return {str(kind): int(count) for kind, count in function(memory).items()}
+
+
+def _named(name: str) -> Rescan:
+    module, _, attribute = name.partition(":")
+    try:
+        function: Rescan = getattr(import_module(module), attribute)
+    except (ImportError, AttributeError) as error:
+        raise ConfigError(f"BIEM_RESCAN={name} names no function: {error}") from error
+    return function

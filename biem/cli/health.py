@@ -1,0 +1,36 @@
+"""`biem health`: whether the system can do its work, for probes and people."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+import typer
+
+from biem.cli.session import of
+from biem.errors import SchemaOutdated, StoreUnavailable
+
+if TYPE_CHECKING:
+    from biem.domain.health import Health
+
+
+def health(context: typer.Context) -> None:
+    """Ask every server whether it answers, and start none; exit code 0 as long as memories can be kept and recalled.
+
+    6 when PostgreSQL does not answer, 5 when its schema is not this version's. Without Redis or Milvus recall goes on:
+    0, and `degraded` names them.
+    """
+    session = of(context)
+    out = session.out
+    found: Health = import_module("biem.bootstrap.health").health(session.settings())
+    document = {
+        "ready": found.ready,
+        "degraded": found.degraded,
+        "servers": {name: why or "ok" for name, why in found.servers.items()},
+        "schema": found.schema or ("ok" if found.ready else "unknown"),
+    }
+    rows = [(name, "down" if why else "ok", why) for name, why in found.servers.items()]
+    rows += [("schema", "down", found.schema)] if found.schema else []
+    out.result(document, lambda: out.table(("part", "state", "why"), rows))
+    without = f", without {' and '.join(found.degraded)}" if found.degraded else ""
+    out.note(f"ready{without}" if found.ready else "not ready")
+    if not found.ready:
+        raise typer.Exit((SchemaOutdated if found.schema else StoreUnavailable).exit_code)

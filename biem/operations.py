@@ -1,0 +1,164 @@
+"""The operator's verbs of the facade: what a memory tells of itself, what is mended or destroyed, how it is closed."""
+
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from datetime import datetime
+from types import TracebackType
+from typing import Self
+
+from biem.domain.finding import Depth, Diagnosis
+from biem.domain.node import Receipt
+from biem.domain.scope import Scope
+from biem.domain.stage import StageTime
+from biem.engine.parts import Parts
+from biem.errors import BiemError
+from biem.ports import DeadLetter, EmbedderInfo
+from biem.telemetry import Telemetry
+
+_POLL_S = 0.01
+
+
+class Operations:
+    """A memory system bound to one scope, as whoever runs it sees it."""
+
+    def __init__(self, parts: Parts, scope: Scope, *, owner: bool = True) -> None:
+        self._all = parts
+        self._owner = owner
+        self.bound_to = scope
+
+    @property
+    def _parts(self) -> Parts:
+        if self._all.closed.is_set():
+            raise BiemError("this memory is closed; call biem.connect() again")
+        return self._all
+
+    @property
+    def telemetry(self) -> Telemetry:
+        """Where spans are reported: `memory.telemetry.attach(handler)`."""
+        return self._all.telemetry
+
+    @property
+    def embedder(self) -> EmbedderInfo:
+        """Which model embeds, its dimension and its languages."""
+        return self._all.embedder
+
+    @property
+    def collection(self) -> str:
+        """Name of this model's collection in Milvus."""
+        return self._all.collection
+
+    def now(self) -> datetime:
+        """The current time of this memory's clock."""
+        return self._all.clock.now()
+
+    def erase(self, target: str | Scope) -> Receipt:
+        """Destroy one memory of this scope by its id, or everything of a scope, in every store; returns the proof.
+
+        There is no way back: forgetting archives, only this destroys. Raises `NotFound` for an unknown id.
+        """
+        if isinstance(target, Scope):
+            return self._parts.eraser.erase(target, None)
+        return self._parts.eraser.erase(self.bound_to, target)
+
+    def dead_letters(self, limit: int = 100) -> list[DeadLetter]:
+        """Memories of this scope that could not be indexed, with the reason; they are still found by their words."""
+        return self._parts.records.dead(self.bound_to, limit)
+
+    def retry(self) -> int:
+        """Give this scope's dead letters another chance; returns how many."""
+        count = self._parts.records.retry_dead(self.bound_to)
+        self._all.queue.wake()
+        return count
+
+    def reindex(self, on_progress: Callable[[int], None] | None = None) -> int:
+        """Rebuild the vector index of all scopes from PostgreSQL; returns the number of memories indexed."""
+        return self._parts.reindexer.reindex(on_progress)
+
+    def diagnose(
+        self,
+        *,
+        fix: bool = False,
+        full: bool = False,
+        after: str = "",
+        on_progress: Callable[[str, int], None] | None = None,
+    ) -> Diagnosis:
+        """Look for faults in every store, of all scopes; `fix` mends what can be mended safely, and nothing else does.
+
+        Looks at a sample of the memories, or, `full`, at all (beginning after the id `after`); beside running programs.
+        """
+        depth = Depth(full, after, on_progress)
+        with self._parts.diagnosis() as diagnoser:
+            return diagnoser.mend(depth) if fix else diagnoser.look(depth)
+
+    def perf(self) -> list[StageTime]:
+        """How long each stage took lately in this process: percentiles of the newest thousand of each."""
+        return self._parts.times.table()
+
+    def stats(self) -> Mapping[str, int | str]:
+        """Counts of this scope, of the whole system (`all_…`), and which embedder runs."""
+        parts = self._parts
+        mine = parts.records.stats(self.bound_to)
+        everything = parts.records.stats(None)
+        info = parts.embedder
+        return {
+            "scope": str(self.bound_to),
+            **{name: mine[name] for name in ("memories", "active", "pending", "archived", "dead_letters")},
+            **{f"all_{name}": count for name, count in everything.items()},
+            "backlog": parts.records.backlog(),
+            "conflicts": parts.resolver.count(self.bound_to),
+            "embedder": info.id,
+            "dimension": info.dim,
+            "languages": " ".join(info.languages),
+            "collection": parts.collection,
+        }
+
+    def flush(self, timeout_s: float = 60.0, on_progress: Callable[[int], None] | None = None) -> bool:
+        """Wait until nothing of this scope is pending; False after `timeout_s`. Hears the number still pending."""
+        records = self._parts.records
+
+        def empty() -> bool:
+            left = records.backlog(self.bound_to)
+            if on_progress:
+                on_progress(left)
+            return left == 0
+
+        self._all.queue.wake()
+        return self._until(empty, timeout_s)
+
+    def close(self) -> None:
+        """Index what this process wrote, for at most `BIEM_CLOSE_TIMEOUT_S`, then let go of everything.
+
+        What is not indexed by then stays safe in PostgreSQL and is indexed by the next process. Idempotent.
+        """
+        parts = self._all
+        if not self._owner or parts.closed.is_set():
+            return
+        try:
+            if parts.wrote.is_set():
+                with suppress(BiemError):  # a server is down: nothing that was acknowledged is lost
+                    parts.queue.wake()
+                    # What other processes hold is theirs to finish.
+                    self._until(lambda: parts.records.backlog(due_only=True) == 0, parts.close_timeout_s)
+        finally:
+            parts.closed.set()
+            parts.keeper.stop(parts.close_timeout_s)
+            parts.queue.stop(parts.close_timeout_s)
+            parts.recaller.close()
+            parts.unobserve()
+            parts.release()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _until(self, condition: Callable[[], bool], timeout_s: float) -> bool:
+        deadline = time.monotonic() + timeout_s
+        while not condition():
+            if time.monotonic() >= deadline or self._all.closed.wait(_POLL_S):
+                return False
+        return True

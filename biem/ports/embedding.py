@@ -1,0 +1,52 @@
+"""Texts to vectors, and how alike two of these are."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+Vectors = NDArray[np.float32]
+"""Shape (n, dim), C-contiguous, rows of unit length."""
+Vector = NDArray[np.float32]
+"""Shape (dim,), unit length."""
+Role = Literal["query", "passage"]
+
+
+@dataclass(frozen=True, slots=True)
+class EmbedderInfo:
+    """Who embeds. `id` changes whenever the same text would get another vector; it names the collection."""
+
+    id: str
+    dim: int
+    languages: tuple[str, ...]
+    """ISO 639-1 codes it was made for; `("mul",)` for about a hundred languages."""
+    max_tokens: int
+    """Longer texts are cut to this many tokens."""
+
+
+class Embedder(Protocol):
+    """Text to vectors, and the only judge of how similar two vectors are."""
+
+    @property
+    def info(self) -> EmbedderInfo:
+        """Known without network traffic after construction; the dimension was probed, not assumed."""
+
+    def embed(self, texts: Sequence[str], role: Role) -> Vectors:
+        """One unit vector a text, in order; `[]` gives shape (0, dim).
+
+        The same text and role give the same vector in any batch. Empty text, NUL and lone surrogates are embedded as if
+        cleaned. Thread-safe. Raises `EmbedderUnavailable` for an outage and `EmbedderMismatch` for another dimension;
+        never returns zero, partial or non-finite vectors.
+        """
+
+    def similarity(self, vector: Vector, others: Vectors) -> NDArray[np.float32]:
+        """Calibrated similarity in [0, 1] of one passage's vector to each of n others, shape (n,).
+
+        Near 0 for unrelated texts and near 1 for paraphrases, whatever the embedder's raw cosines look like: all
+        thresholds of the designs (0.7, 0.8, 0.85) are applied to this and never to a cosine.
+        """
+
+    def close(self) -> None:
+        """Release what it holds; a second call does nothing."""

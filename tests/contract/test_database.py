@@ -1,0 +1,88 @@
+"""What `Database` promises beyond running statements."""
+
+import threading
+
+import psycopg
+import pytest
+
+from biem.adapters.database import ALL_SCOPES, Database
+from biem.errors import StoreUnavailable
+
+
+def setting(pool: Database) -> str:
+    with pool.connection() as connection:
+        row = connection.execute("SHOW synchronous_commit").fetchone()
+    assert row is not None
+    return str(row[0])
+
+
+@pytest.mark.req("D2", partly="which commits wait for the disk")
+def test_only_what_a_thread_defers_does_not_wait_for_the_disk(pool: Database) -> None:
+    # Given a thread that defers / When it asks, and another one meanwhile
+    others: list[str] = []
+    with pool.deferring():
+        inside = setting(pool)
+        other = threading.Thread(target=lambda: others.append(setting(pool)))
+        other.start()
+        other.join()
+
+    # Then only its own commits do not wait, and only inside
+    assert (inside, others, setting(pool)) == ("off", ["on"], "on")
+
+
+def test_deferring_inside_of_deferring_ends_with_the_outer_one(pool: Database) -> None:
+    # Given work that defers as part of other work that does
+    with pool.deferring():
+        with pool.deferring():
+            pass
+
+        # When the inner part is over / Then the outer one still defers
+        assert setting(pool) == "off"
+    assert setting(pool) == "on"
+
+
+def test_after_its_end_a_database_refuses_deferred_work_too(database: str) -> None:
+    # Given a closed database / When somebody still works on it / Then it says so, and opens nothing anew
+    closed = Database(database, pool_size=2, retry_s=0.0)
+    closed.close()
+    with closed.deferring(), pytest.raises(StoreUnavailable):
+        closed.fetch("", "backlog", {"ns": None, "due_only": False})
+
+
+def test_a_failure_inside_ends_the_deferring(pool: Database) -> None:
+    # Given work that fails while it defers
+    with pytest.raises(ZeroDivisionError), pool.deferring():
+        _ = 1 // 0
+
+    # When something else commits / Then it waits for the disk
+    assert setting(pool) == "on"
+
+
+@pytest.mark.req("D2", partly="which commits wait for the disk")
+def test_the_next_commit_outside_writes_what_was_deferred(pool: Database, database: str) -> None:
+    # Given a deferred commit
+    with pool.deferring():
+        pool.execute(ALL_SCOPES, "save_vectors", ("nobody's", [], []))
+        with pool.connection() as connection:
+            connection.execute("CREATE TEMPORARY TABLE deferred AS SELECT 1 AS one")
+            row = connection.execute("SELECT pg_current_wal_insert_lsn()").fetchone()
+            assert row is not None
+
+    # When another commits and waits for the disk
+    with psycopg.connect(database, autocommit=True) as other:
+        other.execute("CREATE TABLE IF NOT EXISTS kept (one integer)")
+        other.execute("DROP TABLE kept")
+        flushed = other.execute("SELECT pg_current_wal_flush_lsn() >= %s::pg_lsn", row).fetchone()
+
+    # Then both are on it
+    assert flushed == (True,)
+
+
+def test_a_deferred_commit_is_seen_at_once(pool: Database, database: str) -> None:
+    # Given a job that is added while deferring
+    with pool.deferring(), pool.connection() as connection:
+        connection.execute("INSERT INTO outbox (task, memory_id, ns) VALUES ('purge', gen_random_uuid(), 'deferred')")
+
+    # When somebody else looks / Then it is there
+    with psycopg.connect(database, autocommit=True) as other:
+        assert other.execute("DELETE FROM outbox WHERE ns = 'deferred' RETURNING task").fetchall() == [("purge",)]

@@ -1,0 +1,49 @@
+"""Celery's settings: queues, limits and the table of what beat sends when."""
+
+from typing import Any
+
+from biem.bootstrap import ENCODE_TASK, broker_options
+from biem.config import Settings
+from workers.tasks import JOB_TASK, RESCAN_TASK
+
+_LATE_S = 30
+"""How long a task that was told to stop may still take before it is killed."""
+
+
+def configuration(settings: Settings, broker: str) -> dict[str, Any]:
+    """Celery's settings for these settings and the broker at this URL."""
+    limit = settings.sleep.task_limit_s
+    schedule = {
+        name: {"task": JOB_TASK, "args": (name,), "schedule": period, "options": {"expires": period}}
+        for name, period in settings.sleep.periods().items()
+        if period > 0
+    }
+    schedule["outbox"] = {
+        "task": ENCODE_TASK,
+        "schedule": settings.sleep.outbox_s,
+        "options": {"expires": settings.sleep.outbox_s},
+    }
+    if settings.rescan:
+        schedule["rescan"] = {
+            "task": RESCAN_TASK,
+            "schedule": settings.rescan_s,
+            "options": {"expires": settings.rescan_s},
+        }
+    return {
+        "broker_url": broker,
+        "broker_connection_retry_on_startup": True,
+        # A message is given out again when its worker has not finished by then: longer than any task may take.
+        "broker_transport_options": broker_options(broker) | {"visibility_timeout": 2 * (int(limit) + _LATE_S)},
+        "task_acks_late": True,
+        "task_reject_on_worker_lost": True,
+        "task_ignore_result": True,
+        "task_soft_time_limit": limit,
+        "task_time_limit": limit + _LATE_S,
+        "task_default_queue": "maintain",
+        "task_routes": {ENCODE_TASK: {"queue": "encode"}},
+        "worker_prefetch_multiplier": 1,
+        "worker_cancel_long_running_tasks_on_connection_loss": True,
+        "beat_schedule": schedule,
+        "beat_scheduler": "celery.beat:Scheduler",  # keeps nothing on disk: after a restart every job runs early
+        "timezone": "UTC",
+    }
