@@ -1,5 +1,6 @@
 """JobQueue without a broker: a thread of this process runs the same work that a worker process would."""
 
+import atexit
 import logging
 import math
 import threading
@@ -16,6 +17,8 @@ _LINGER_S = 0.05
 nobody wrote for so long …"""
 _LONGEST_LINGER_S = 0.25
 """… but no longer than this."""
+_AT_EXIT_S = 5.0
+"""A program that ends without closing waits so long for the batch in work: torn down in C++, it would abort."""
 
 
 class InProcessQueue:
@@ -46,11 +49,13 @@ class InProcessQueue:
     def start(self, work: Work) -> None:
         self._thread = threading.Thread(target=self._loop, args=(work,), name=self._name, daemon=True)
         self._thread.start()
+        atexit.register(self.stop, _AT_EXIT_S)
 
     def wake(self) -> None:
         self._wake.set()
 
     def stop(self, timeout_s: float) -> None:
+        atexit.unregister(self.stop)
         self._stop.set()
         self._wake.set()
         if self._thread is not None:

@@ -1,6 +1,8 @@
 """The promises of `JobQueue`."""
 
 import logging
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -306,3 +308,22 @@ def test_a_process_without_a_worker_starts_none() -> None:
 
     # Then it did nothing
     assert work.rounds == 0
+
+
+def test_a_program_that_ends_without_closing_lets_its_batch_end() -> None:
+    # Given a program whose last line comes while a round is at work
+    program = (
+        "import threading\n"
+        "from biem.adapters.queue import InProcessQueue\n"
+        "begun, end = threading.Event(), threading.Event()\n"
+        "def work():\n"
+        "    begun.set(); end.wait(0.2); print('round ended', flush=True); return 0\n"
+        "InProcessQueue(poll_s=60, backoff_s=60, backoff_max_s=60).start(work)\n"
+        "begun.wait(30)\n"
+    )
+
+    # When it ends
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+
+    # Then the round did, too
+    assert (ended.returncode, ended.stdout.split("\n")[0], ended.stderr) == (0, "round ended", "")
