@@ -248,12 +248,13 @@ class Memory(Operations):
         parts.associations.refresh(self.bound_to)
         return parts.associations.neighbours(self.bound_to, node.id)
 
-    def conflicts(self, *, status: str | None = "pending", limit: int = 100) -> list[Conflict]:
+    def conflicts(self, *, status: str | None = "pending", limit: int = 100, after: str = "") -> list[Conflict]:
         """Memories of this scope that contradict, update or repeat each other, newest first; status None: all.
 
         A sure contradiction is decided at once, in favour of what was said later; the others wait for `resolve`.
+        `after`: the id of the last one of the page before.
         """
-        return self._parts.resolver.find(self.bound_to, status=status, limit=limit)
+        return self._parts.resolver.find(self.bound_to, status=status, limit=limit, after=after)
 
     def resolve(self, conflict_id: str, resolution: str) -> Conflict:
         """Decide a conflict: keep_new, keep_old, merge, keep_both or ignore; `undo` takes it back."""
@@ -263,9 +264,12 @@ class Memory(Operations):
         """Take a decision about a conflict back, whoever made it: both memories are as they were before."""
         return self._parts.resolver.undo(self.bound_to, conflict_id)
 
-    def facts(self, limit: int = 100) -> list[CrystalFact]:
-        """What was distilled from memories of this scope that are used together."""
-        return self._parts.consolidations.facts(self.bound_to, limit)
+    def facts(self, limit: int = 100, *, after: str = "") -> list[CrystalFact]:
+        """What was distilled from memories of this scope that are used together, oldest first.
+
+        `after`: the id of the last one of the page before.
+        """
+        return self._parts.consolidations.facts(self.bound_to, limit, after=parse_id(after) if after else "")
 
     @property
     def aim(self) -> AimSystem:

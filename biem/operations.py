@@ -7,8 +7,9 @@ from datetime import datetime
 from types import TracebackType
 from typing import Self
 
+from biem.domain.browse import GraphPart, Page
 from biem.domain.finding import Depth, Diagnosis
-from biem.domain.node import Receipt
+from biem.domain.node import Node, Receipt
 from biem.domain.scope import Scope
 from biem.domain.stage import StageTime
 from biem.engine.parts import Parts
@@ -60,6 +61,23 @@ class Operations:
         if isinstance(target, Scope):
             return self._parts.eraser.erase(target, None)
         return self._parts.eraser.erase(self.bound_to, target)
+
+    def memories(
+        self, *, tier: str | None = None, layer: str | None = None, limit: int = 50, after: str = ""
+    ) -> Page[Node]:
+        """A page of this scope's memories, archived ones among them, the newest first: to look through, not to recall.
+
+        Counts no access. `after` is the `next` of the page before. A page of one tier or layer may be short, or empty,
+        and yet have a `next`: each looks at some thousand memories.
+        """
+        return self._parts.look.memories(self.bound_to, limit, after, tier, layer)
+
+    def graph(self, *, around: str | None = None, limit: int = 200, after: str = "") -> GraphPart:
+        """A page of this scope's links, the one changed last first, or of those of one node, the heaviest first.
+
+        With the memories and concepts they end in; `after` is the `next` of the page before.
+        """
+        return self._parts.look.graph(self.bound_to, limit, after, around)
 
     def dead_letters(self, limit: int = 100) -> list[DeadLetter]:
         """Memories of this scope that could not be indexed, with the reason; they are still found by their words."""

@@ -81,7 +81,14 @@ class PostgresConflicts:
         return conflict_of(rows[0]) if rows else None
 
     def find(
-        self, scope: Scope, status: str | None, kinds: Sequence[str], limit: int, memory_id: str | None = None
+        self,
+        scope: Scope,
+        status: str | None,
+        kinds: Sequence[str],
+        limit: int,
+        memory_id: str | None = None,
+        *,
+        after: str | None = None,
     ) -> list[Conflict]:
         parameters = {
             "ns": scope.ns,
@@ -89,6 +96,7 @@ class PostgresConflicts:
             "kinds": list(kinds) or None,
             "limit": limit,
             "memory_id": memory_id,
+            "after": after,
         }
         name = "conflict_find_pending" if status == "pending" else "conflict_find"
         return [conflict_of(row) for row in self._database.fetch(scope.ns, name, parameters)]

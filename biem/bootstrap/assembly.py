@@ -20,6 +20,7 @@ from biem.domain.scope import Scope
 from biem.engine.activation import Activator
 from biem.engine.aim.inertia import Inertia
 from biem.engine.association import Associations
+from biem.engine.browse import Look
 from biem.engine.conflicts import ConflictChecker
 from biem.engine.encode import Encoder
 from biem.engine.erase import Eraser
@@ -264,6 +265,7 @@ def assemble(
         ),
         consolidations=stores.consolidations,
         aim=aim,
+        look=Look(stores.browser),
         diagnosis=lambda: diagnoser(
             settings,
             where,

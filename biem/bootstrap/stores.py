@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from biem.adapters.activation import RedisMinds
 from biem.adapters.aim import PostgresAim, RedisHeadings
+from biem.adapters.browse import PostgresBrowser
 from biem.adapters.canvas import RedisCanvas
 from biem.adapters.celery import CeleryQueue
 from biem.adapters.concepts import PostgresConcepts
@@ -53,6 +54,7 @@ class Stores:
     turns: PostgresTurns
     orbits: PostgresOrbits
     core: PostgresCore
+    browser: PostgresBrowser
     life: PostgresLife
     links: PostgresLinks
     concepts: PostgresConcepts
@@ -120,6 +122,7 @@ def open_stores(
         turns=PostgresTurns(database, clock=clock, decay_per_hour=decay, model=model, policies=policies),
         orbits=PostgresOrbits(database, clock=clock, decay_per_hour=decay, model=model, policies=policies),
         core=PostgresCore(database, clock=clock, decay_per_hour=decay, model=model, policies=policies),
+        browser=PostgresBrowser(database, clock=clock, decay_per_hour=decay, model=model, policies=policies),
         life=PostgresLife(database, clock=clock, decay_per_hour=decay, model=model, policies=policies),
         links=PostgresLinks(database),
         concepts=PostgresConcepts(database, model=model),

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
-from biem.cli import demo, health, life, local, memories, operations, transcripts_import, upkeep
+from biem.cli import demo, health, life, local, memories, operations, transcripts_import, upkeep, web
 from biem.cli.output import INTERRUPTED, Output
 from biem.cli.session import Session, of
 
@@ -93,6 +93,7 @@ app.command("migrate")(upkeep.migrate)
 app.command("health")(health.health)
 app.command("diagnose")(operations.diagnose)
 app.command("perf")(operations.perf)
+app.command("web")(web.web)
 app.command("backup")(operations.backup)
 app.command("reembed")(operations.reembed)
 app.add_typer(local.app, name="local")

@@ -10,6 +10,7 @@ from biem.engine.activation import Activator
 from biem.engine.aim.system import AimSystem
 from biem.engine.association import Associations
 from biem.engine.briefing import Briefer
+from biem.engine.browse import Look
 from biem.engine.diagnosis import Diagnoser
 from biem.engine.encode import Encoder
 from biem.engine.erase import Eraser
@@ -49,6 +50,7 @@ class Parts:
     activator: Activator
     consolidations: Consolidations
     aim: AimSystem
+    look: Look
     diagnosis: Callable[[], AbstractContextManager[Diagnoser]]
     times: StageTimes
     unobserve: Callable[[], None]

@@ -67,13 +67,17 @@ class Resolver:
         kinds: tuple[str, ...] = (),
         memory_id: str | None = None,
         limit: int = 100,
+        after: str = "",
     ) -> list[Conflict]:
-        """Conflicts of a scope, newest first; `status` None means any. Pending ones that are moot are left out."""
+        """Conflicts of a scope, newest first; `status` None means any. Pending ones that are moot are left out.
+
+        `after`: the id of the last one known, to see those that follow it.
+        """
         _require_status(status)
         if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= _MOST_LISTED:
             raise InvalidInput(f"limit must be a whole number from 1 to {_MOST_LISTED}, not {limit!r}")
         about = None if memory_id is None else parse_id(memory_id)
-        return self._conflicts.find(scope, status, kinds, limit, about)
+        return self._conflicts.find(scope, status, kinds, limit, about, after=parse_id(after) if after else None)
 
     def count(self, scope: Scope, *, status: str | None = "pending", kinds: tuple[str, ...] = ()) -> int:
         """How many there are."""

@@ -101,11 +101,19 @@ class Conflicts(Protocol):
         """One conflict of exactly this scope."""
 
     def find(
-        self, scope: Scope, status: str | None, kinds: Sequence[str], limit: int, memory_id: str | None = None
+        self,
+        scope: Scope,
+        status: str | None,
+        kinds: Sequence[str],
+        limit: int,
+        memory_id: str | None = None,
+        *,
+        after: str | None = None,
     ) -> list[Conflict]:
         """Conflicts of the scope, newest first; None and `()` mean any. `memory_id`: only those about this memory.
 
-        Asked for the pending ones, it leaves out what is moot or only suspected.
+        Asked for the pending ones, it leaves out what is moot or only suspected. `after`: those that follow the
+        conflict of this id, decided meanwhile or not; none when it is not of this scope.
         """
 
     def count(self, scope: Scope, status: str | None, kinds: Sequence[str]) -> int:

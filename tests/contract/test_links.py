@@ -559,6 +559,7 @@ def test_no_statement_reads_the_links_or_memories_of_a_whole_scope(
 
 
 @pytest.mark.req("H13", partly="links; nodes and items belong to concepts")
+@pytest.mark.req("C1")  # the laws of energy, of w and of the ranking's time: unit/test_energy
 def test_idle_links_lose_one_strength_a_day_and_go_at_zero(
     links: PostgresLinks, elsewhere: PostgresLinks, records: PostgresRecords, scope: Scope
 ) -> None:
@@ -568,7 +569,11 @@ def test_idle_links_lose_one_strength_a_day_and_go_at_zero(
     later = START + 24 * HOUR
     links.connect(scope, [NewLink(c, d, "cooccurrence", 1.0, 1)], later - timedelta(seconds=1))
 
-    # When a day has gone by and the forgetting runs, twice
+    # When a day goes by and memories are written / Then that alone weakens nothing
+    memories(records, scope, 2)
+    assert values(elsewhere, scope, a) == [(a, b, "cooccurrence", 1.0, 3)]
+
+    # When the forgetting runs, twice
     runs = [links.weaken(scope, START, 100, later, types=["cooccurrence"]) for _ in range(2)]
 
     # Then the idle ones lost one, just once, and another process sees it

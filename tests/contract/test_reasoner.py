@@ -351,6 +351,36 @@ class TestOutage:
         assert USES["worth"](model.for_reply(), scope) is True
         assert model.paused_s() == 0
 
+    # The wired reply path, which asks no model: integration/test_rate_limits. The embedder: unit/test_encode and
+    # test_embedding_servers, integration/test_outages
+    @pytest.mark.req("X49")
+    def test_five_minutes_of_429_keep_nobody_waiting_and_then_the_work_goes_on(
+        self, build: Builder, server: ChatServer, scope: Scope
+    ) -> None:
+        # Given a provider that has enough for a minute, again and again, and five minutes of our own time
+        passed = [0.0]
+        limits = Limits(timeout_s=20.0, reply_timeout_s=20.0, tries=3, pause_s=30.0)
+        model = build(limits=limits, seconds=lambda: passed[0])
+        server.default = error(429, Retry_After="60")
+
+        # When a worker and a reply ask every ten seconds / Then both go on without it at once
+        for second in range(0, 300, 10):
+            passed[0] = float(second)
+            assert took(lambda: USES["worth"](model, scope)) < SOON_S
+            asked = len(server.calls)
+            assert took(lambda: USES["worth"](model.for_reply(), scope)) < SOON_S
+            assert USES["worth"](model.for_reply(), scope) is None
+
+            # And it was asked once a minute, by the worker; no reply was spent on it
+            assert len(server.calls) == asked == second // 60 + 1
+
+        # When the five minutes are over / Then workers and replies have their answers again
+        passed[0] = 300.0
+        server.default = Reply("1")
+        assert USES["worth"](model, scope) is True
+        assert USES["worth"](model.for_reply(), scope) is True
+        assert len(server.calls) == 7
+
     def test_tries_are_counted(self, model: Reasoner, server: ChatServer, scope: Scope) -> None:
         server.default = error(500)
         assert USES["worth"](model, scope) is None

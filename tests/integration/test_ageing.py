@@ -8,7 +8,10 @@ import pytest
 from benchmarks import ageing
 
 
-@pytest.mark.req("D3", "C29", "X6", partly="an idle day of all jobs writes transitions only")
+@pytest.mark.req(
+    "D3"
+)  # the order by the key, and θ as a range of keys: unit/test_energy; w: integration/aim/test_decay
+@pytest.mark.req("C29", "X6", partly="an idle day of all jobs writes transitions only")
 def test_an_idle_day_writes_nothing_but_transitions(tmp_path: Path) -> None:
     # Given a store with hot memories and some whose time ends on that day, two thirds of it written as rows
     out = tmp_path / "out.json"

@@ -64,7 +64,9 @@ def own_home(tmp_path: Path) -> Path:
     return tmp_path / "home"
 
 
-@pytest.mark.req("D10", partly="a wake-up, and the work of a worker process")
+# D10: leases, and attempts that count at the claim: contract/test_records; a poison row and the dead letter:
+# unit/test_encode; a wake-up that got lost: contract/test_queue; a task calls and reports: unit/test_worker_tasks
+@pytest.mark.req("D10")
 def test_a_prefork_worker_encodes_what_a_writer_only_announced(own_home: Path, tmp_path: Path) -> None:
     # Given a writer that does no work itself, and a worker whose children load the model after the fork
     log = tmp_path / "worker.log"

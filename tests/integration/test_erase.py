@@ -40,8 +40,8 @@ def hasten_purges(where: Servers) -> None:
         connection.execute("UPDATE outbox SET due_at = now() WHERE task = 'purge'")
 
 
-@pytest.mark.req("D8", partly="erasing")
-@pytest.mark.req("X16", partly="erasing; the graph comes later")
+@pytest.mark.req("D8")  # that forgetting archives, and what it leaves where: integration/test_life_effects
+@pytest.mark.req("X16", partly="erasing; the graph is in integration/test_life_effects")
 def test_an_erased_memory_is_nowhere_and_the_receipt_counts_it(memory: biem.Memory, stack: Servers, word: str) -> None:
     # Given a memory that is in every store
     kept = memory.remember("Something to keep", wait=True)

@@ -12,10 +12,14 @@ import pytest
 
 import biem
 from biem.adapters.database import Connection, Database
+from biem.domain.aim_policy import AimPolicy
+from biem.domain.link import Key
 from biem.domain.night_policy import SleepPolicy
+from biem.domain.policy import GraphPolicy
 from biem.domain.scope import Scope
+from biem.telemetry import Span
 from tests.fakes import HeldClock, eventually
-from tests.integration.life_workloads import ONLY_SLEEP, embedder, night_is_done, story
+from tests.integration.life_workloads import CLUSTER, HABIT, ONLY_SLEEP, embedder, night_is_done, story
 from tests.servers import Testbed
 
 KILLS = 4
@@ -163,13 +167,19 @@ def test_a_process_that_dies_at_any_statement_of_the_night_loses_and_doubles_not
 
 
 @pytest.mark.req("X2")
-@pytest.mark.req("G16", "G26", partly="in the background, without being told")
+@pytest.mark.req("G16")  # its report to whoever asks for a night: integration/test_cli_life and unit/test_sleep
+@pytest.mark.req("G26", partly="in the background, without being told")
 def test_jobs_run_by_themselves_when_they_are_due(testbed: Testbed, clock: HeldClock) -> None:
     # Given a memory with the default periods
     settings = testbed.settings(sleep=SleepPolicy(tick_s=0.05))
     with biem.connect(settings, scope=Scope(user=uuid.uuid4().hex), embedder=embedder(), clock=clock) as memory:
-        ran: set[str] = set()
-        memory.telemetry.attach(lambda span: ran.add(str(span.attributes.get("job", ""))))
+        ran: dict[str, int] = {}
+
+        def note(span: Span) -> None:
+            name, changed = str(span.attributes.get("job", "")), span.attributes.get("changed", 0)
+            ran[name] = ran.get(name, 0) + (changed if isinstance(changed, int) else 0)
+
+        memory.telemetry.attach(note)
         ids = story(memory)
         # When days go by and nobody calls sleep
         for _ in range(5):
@@ -181,4 +191,57 @@ def test_jobs_run_by_themselves_when_they_are_due(testbed: Testbed, clock: HeldC
         eventually(lambda: "archived" in {memory.get(ids[f"double {number}"]).status for number in (0, 1)}, 60)
         eventually(lambda: memory.related("saffron"), 60)
         # And every job there is has run
-        eventually(lambda: ran >= set(SleepPolicy().periods()), 60)
+        eventually(lambda: ran.keys() >= set(SleepPolicy().periods()), 60)
+        # And has said how much it changed
+        assert all(ran[name] > 0 for name in ("build", "crystallise", "dedupe", "lifecycle"))
+
+
+@pytest.mark.req("G26")  # by itself, when it is due: the test above
+def test_a_night_joins_what_was_recalled_together_prunes_what_is_weak_and_keeps_no_question_waiting(
+    testbed: Testbed, clock: HeldClock
+) -> None:
+    # Given two scopes that were told the same; in one of them it was recalled together, three times
+    settings = testbed.settings(
+        sleep=ONLY_SLEEP, aim=AimPolicy(admission="always"), graph=GraphPolicy(max_links=3, temporal_links=5)
+    )
+    with (
+        biem.connect(settings, scope=Scope(user=uuid.uuid4().hex), embedder=embedder(), clock=clock) as used,
+        biem.connect(settings, scope=used.bound_to, embedder=embedder(), clock=clock) as beside,
+    ):
+        idle = used.scope(user=uuid.uuid4().hex)
+        told = {
+            memory: [memory.remember(text, conversation="c", wait=True) for text in CLUSTER] for memory in (used, idle)
+        }
+        for wanted in range(1, 4):
+            used.recall(HABIT, top_k=len(CLUSTER))
+            eventually(lambda least=wanted: all(used.get(key).access_count >= least for key in told[used]))  # type: ignore[misc]
+            clock.advance(seconds=61)
+
+        def links(memory: biem.Memory) -> set[Key]:
+            return {link.key for key in told[memory] for link in memory.links(key)}
+
+        before = {memory: links(memory) for memory in told}
+        asked = 0
+
+        def ask() -> None:
+            nonlocal asked
+            asked += 1
+            if asked % 5 == 0:
+                assert questions.submit(beside.recall, HABIT).result(60)
+
+        # When both have a night, and between its statements somebody asks
+        with ThreadPoolExecutor(1) as questions, before_each_statement(used, ask):
+            assert [memory.sleep().failed for memory in told] == [(), ()]
+        assert asked > 50
+
+        # Then what was recalled together hangs together by what it has in common, and what was not does not
+        assert used.flush()
+        [fact] = used.facts()
+        added = {memory: links(memory) - before[memory] for memory in told}
+        assert added[used]
+        assert all(fact.id in key for key in added[used])
+        assert added[idle] == set()
+
+        # And of both the weak links are gone
+        for memory in told:
+            assert before[memory] - links(memory)

@@ -16,6 +16,7 @@ import pytest
 import biem
 from biem.domain.aim_policy import AimPolicy
 from biem.domain.concept_policy import ConceptPolicy
+from biem.domain.conflict import RESOLUTIONS
 from biem.domain.context_policy import ContextPolicy
 from biem.domain.night_policy import ConsolidationPolicy, FeedbackPolicy
 from biem.domain.node import Node
@@ -32,6 +33,7 @@ from biem.engine.association import Associations
 from biem.engine.conflicts import ConflictChecker
 from biem.engine.encode import Encoder
 from biem.engine.tiers import Tiers
+from biem.plugin import BIEMContextPlugin
 from tests.fakes import HeldClock, WordEmbedder, eventually
 from tests.integration.life_workloads import ONLY_SLEEP
 from tests.integration.workloads import in_milvus, in_redis
@@ -286,7 +288,7 @@ def test_what_is_in_the_canvas_is_in_the_vector_index_too(world: Open) -> None:
     eventually(lambda: key in index.nearest(there.memory.bound_to, vector, 5)[0])
 
 
-@pytest.mark.req("B31", "C5")
+@pytest.mark.req("B31", "C5", "D7")
 def test_all_that_is_known_of_a_memory_survives_every_tier_and_no_tier_is_a_layer(world: Open) -> None:
     # Given a memory with everything, hot, of the layer long_term
     there = world()
@@ -324,7 +326,8 @@ def test_all_that_is_known_of_a_memory_survives_every_tier_and_no_tier_is_a_laye
     assert hot[1:] == cold[1:] == (gone.layer, gone.entities, gone.sentiment) == known()[1:]
 
 
-@pytest.mark.req("C18", partly="by hand; through the night and for what is exempt it is tested with the tiers")
+# Through the night: test_retention_archives_noise. What is exempt: contract/test_tiers. Destroying: test_erase
+@pytest.mark.req("C18")
 def test_what_is_archived_is_in_postgresql_alone_until_it_is_restored(world: Open, testbed: Testbed) -> None:
     # Given two linked memories in all stores
     there = world()
@@ -348,6 +351,51 @@ def test_what_is_archived_is_in_postgresql_alone_until_it_is_restored(world: Ope
     assert there.memory.flush()
     eventually(lambda: set(in_milvus(where.milvus_uri, ns=ns)) == set(keys))
     eventually(lambda: [link.type for link in there.memory.links(keys[1])] == ["temporal"])
+
+
+# Store by store, crashes between them and whole scopes: contract/test_records, test_links, test_hot_store,
+# test_vector_index and test_conflicts, integration/test_erase
+@pytest.mark.req("X16")
+def test_what_was_erased_or_archived_is_no_ghost_anywhere_after_a_restart(world: Open, testbed: Testbed) -> None:
+    # Given five memories in all stores, linked with each other, of which a night made a fact
+    there, where = world(), testbed.where
+    keys = [
+        there.remember(HABIT + how, conversation="sport", speaker="Ann", importance=5)
+        for how in ("", " happily", " again", " alone", " slowly")
+    ]
+    there.recall("Li Ming runs along the river", top_k=5, times=3)
+    there.sleep()
+    [fact] = there.memory.facts()
+    erased, archived, *kept = keys
+    assert set(fact.source_node_ids) >= {erased, archived}
+    links = {key: {link.key for link in there.memory.links(key)} for key in keys}
+    assert all(links.values())
+    eventually(lambda: set(in_milvus(where.milvus_uri, ids=keys)) == set(keys))
+
+    # When one is erased and one archived, and another process begins
+    assert there.memory.erase(erased).complete
+    there.memory.archive(archived)
+    assert there.memory.flush()
+    settings = testbed.settings(sleep=ONLY_SLEEP, aim=FORM_ALL)
+    with biem.connect(
+        settings, scope=there.memory.bound_to, embedder=WordEmbedder(dim=512), clock=there.clock
+    ) as restarted:
+        # Then neither is in Milvus or Redis, or at the end of a link, or where activation leads
+        eventually(lambda: set(in_milvus(where.milvus_uri, ids=keys)) == set(kept))
+        eventually(lambda: in_redis(where.redis_url, erased) == in_redis(where.redis_url, archived) == [])
+        gone = {erased, archived, fact.id}
+        for key in kept:
+            own = {link.key for link in restarted.links(key)}
+            assert own == {link for link in links[key] if not gone & {link[0], link[1]}}
+        assert restarted.links(archived) == []
+        spread = restarted._parts.associations.spread(restarted.bound_to, {kept[0]: 1.0})
+        assert set(kept) <= set(spread) <= set(kept) | {one.id for one in restarted.facts()}
+
+        # And what was made of the erased is gone, and no answer, not even by words, has either
+        assert all(erased not in one.source_node_ids for one in restarted.facts())
+        hits = {hit.node.id for hit in restarted.recall(HABIT, top_k=50)}
+        assert hits >= set(kept)
+        assert not hits & gone
 
 
 def test_the_canvas_holds_no_more_than_it_may(world: Open) -> None:
@@ -500,6 +548,59 @@ def test_what_disagrees_is_signalled_and_what_is_compatible_is_not(world: Open) 
     # Then there is one signal, about the first
     [signal] = there.memory.conflicts(status=None)
     assert (signal.older_text, signal.newer_text) == ("Li Ming works at Acme", "Li Ming works at Globex")
+
+
+# Undo and deaths between two steps: contract/test_conflicts and test_resolution; two decisions at once:
+# test_replaced_twice. C9: how and when the ten nearest are compared, unit/test_conflicts and test_encode; the model,
+# contract/test_resolution; what recall takes off, the two tests below
+@pytest.mark.req("X17", "C9")
+def test_what_waits_for_a_decision_survives_a_restart_and_every_decision_does_what_it_says(
+    world: Open, testbed: Testbed
+) -> None:
+    # Given five people of whom two things were said, and somebody else
+    there = world()
+    people = dict(
+        zip(("Li Ming", "Zhang Wei", "Bob Stone", "Eve Ryder", "Tom Baker"), (*RESOLUTIONS, "ignore"), strict=True)
+    )
+    said: dict[str, list[str]] = {}
+    for person in people:
+        said[person] = [there.remember(f"{person} works at {firm}") for firm in ("Acme", "Globex")]
+    before = {conflict.id: (conflict.older_id, conflict.newer_id) for conflict in there.memory.conflicts()}
+    assert sorted(before.values()) == sorted((older, newer) for older, newer in said.values())
+
+    # When another process begins / Then the same wait there, for their owner alone
+    settings = testbed.settings(sleep=ONLY_SLEEP, aim=FORM_ALL)
+    with biem.connect(
+        settings, scope=there.memory.bound_to, embedder=WordEmbedder(dim=512), clock=there.clock
+    ) as restarted:
+        pending = {conflict.older_id: conflict.id for conflict in restarted.conflicts()}
+        assert set(pending.values()) == set(before)
+        assert restarted.scope(user=uuid.uuid4().hex).conflicts(status=None) == []
+
+        # When each is decided in another way
+        for person, resolution in people.items():
+            done = restarted.resolve(pending[said[person][0]], resolution)
+            assert (done.status, done.resolution) == (
+                ("ignored", None) if resolution == "ignore" else ("resolved", resolution)
+            )
+        assert restarted.flush()
+
+        # Then nothing waits, and the answers are: the newer, the older, one of both, both, both
+        assert restarted.conflicts() == []
+        told = {
+            resolution: [
+                hit.node for hit in restarted.recall(f"{person} works at", top_k=20) if person in hit.node.text
+            ]
+            for person, resolution in people.items()
+        }
+        ids = {resolution: {node.id for node in nodes} for resolution, nodes in told.items()}
+        [zhang, li, eve, tom] = [said[name] for name in ("Zhang Wei", "Li Ming", "Eve Ryder", "Tom Baker")]
+        assert (ids["keep_new"], ids["keep_old"]) == ({li[1]}, {zhang[0]})
+        assert (ids["keep_both"], ids["ignore"]) == (set(eve), set(tom))
+        [merged] = told["merge"]
+        assert merged.id not in said["Bob Stone"]
+        assert "Acme" in merged.text
+        assert "Globex" in merged.text
 
 
 def test_an_open_conflict_costs_score(world: Open) -> None:
@@ -682,6 +783,24 @@ def test_the_running_memory_keeps_what_is_on_ones_mind(world: Open) -> None:
         return [bool(running) for running in (first, second, elsewhere)]
 
     assert both(world, story, concepts=ConceptPolicy(enabled=False)) == [[True, True, False], [False, False, False]]
+
+
+@pytest.mark.req("H18")  # per conversation and across workers: unit/test_activation and contract/test_activation
+def test_what_is_on_ones_mind_is_in_the_prompt_of_its_conversation_and_of_no_other(world: Open) -> None:
+    # Given a topic that one conversation has called up
+    there = world()
+    talk(there)
+
+    def prompt(conversation: str, said: str) -> str:
+        plugin = BIEMContextPlugin(there.memory, conversation=conversation, running=True)
+        return plugin.system_prompt("You are kind.", said).removeprefix("You are kind.")
+
+    assert "saffron" in prompt("kitchen", "Tell me about saffron")
+
+    # When each goes on with something else / Then it is still in the prompt there, and not here
+    assert "Related memories:" in (kitchen := prompt("kitchen", "Fine, thanks"))
+    assert "saffron" in kitchen.partition("Related memories:")[2]
+    assert "Related memories:" not in prompt("cellar", "Fine, thanks")
 
 
 # -- feedback ---------------------------------------------------------------------------------------------------------

@@ -61,7 +61,7 @@ def texts(hits: biem.Hits) -> list[str]:
 # -- found at once, by words and by meaning ---------------------------------------------------------------------------
 
 
-@pytest.mark.req("D5", partly="read-your-writes")
+@pytest.mark.req("D5")  # nothing is in Milvus at all, which is as stale as it gets
 def test_what_was_just_written_is_found_at_once_in_this_process_another_memory_and_another_process(
     home: Path, settings: Configure, environment: dict[str, str], stack: Servers
 ) -> None:
@@ -219,7 +219,8 @@ def test_originals_come_only_when_asked_for_and_byte_for_byte(memory: biem.Memor
 
 
 @pytest.mark.req("X4", partly="counts; promotion comes with tiers")
-@pytest.mark.req("X33", partly="counters")
+# Statement by statement: contract/test_lifecycle. That Milvus has no column for what changes: test_vector_index
+@pytest.mark.req("X33", "D4")
 def test_a_recall_is_counted_without_touching_the_vector(
     memory: biem.Memory, embedder: WordEmbedder, stack: Servers
 ) -> None:
@@ -239,6 +240,19 @@ def test_a_recall_is_counted_without_touching_the_vector(
     assert [text for call in embedder.calls for text in call if text != "olives"] == embedded
     assert "biem.encode" not in spans
     assert in_milvus(stack.milvus_uri, ns=memory.bound_to.ns) == [written]
+
+    # When its row is taken out of the index, and it is strengthened by use and by praise
+    memory._parts.recaller._searcher._index.purge([written])
+    eventually(lambda: in_milvus(stack.milvus_uri, ns=memory.bound_to.ns) == [])
+    memory.feedback(useful=[written])
+    assert [hit.node.id for hit in memory.recall("olives")] == [written]  # it is in the canvas
+    eventually(lambda: memory.get(written).access_count == 6)
+    assert memory.flush()
+
+    # Then it has more energy, nothing was embedded but the questions, and nobody wrote the vector back
+    assert memory.get(written).energy > node.energy > 0.6
+    assert [text for call in embedder.calls for text in call if text != "olives"] == embedded
+    assert in_milvus(stack.milvus_uri, ns=memory.bound_to.ns) == []
 
 
 # -- one or two -------------------------------------------------------------------------------------------------------
@@ -267,6 +281,23 @@ def test_two_messages_with_equal_words_are_two(memory: biem.Memory) -> None:
     second = memory.remember("Good morning", speaker="Ann")
     assert first != second
     assert {hit.node.id for hit in memory.recall("good morning")} == {first, second}
+
+
+@pytest.mark.req("X23")  # that no text is cut inside a character: unit/test_text
+def test_two_memories_of_one_title_day_and_category_both_survive(memory: biem.Memory, stack: Servers) -> None:
+    # Given two memories that have all in common but their text
+    alike: dict[str, Any] = {"kind": "task", "at": START, "tags": ["errand"], "metadata": {"title": "Errand 跑腿"}}
+    texts_of_both = ("Buy three litres of milk", "Bring the ladder back")
+    ids = [memory.remember(text, **alike) for text in texts_of_both]
+    assert memory.flush()
+
+    # Then both are there, each with its own text, everywhere
+    assert tuple(memory.get(key).text for key in ids) == texts_of_both
+    assert sorted(in_milvus(stack.milvus_uri, ns=memory.bound_to.ns)) == sorted(ids)
+    assert {hit.node.id for hit in memory.recall("errand: milk, ladder", tags=["errand"])} == set(ids)
+
+    # And said again, each is itself
+    assert [memory.remember(text, **alike) for text in texts_of_both] == ids
 
 
 def test_a_ref_makes_a_write_repeatable_and_refuses_another_text(memory: biem.Memory) -> None:

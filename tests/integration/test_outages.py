@@ -44,7 +44,9 @@ def found(memory: biem.Memory, query: str) -> list[str]:
 # -- Milvus -----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.req("M34")
+# D6: both scores, raw, of one search: contract/test_vector_index; their fusion: unit/test_signals and test_ranking; a
+# Milvus without words: milvus_server/test_old_milvus; one tokenizer: unit/test_lexemes
+@pytest.mark.req("M34", "D6")
 def test_without_milvus_memories_are_kept_and_found_by_words_and_indexed_when_it_is_back(
     doors: Doors, stack: Servers
 ) -> None:

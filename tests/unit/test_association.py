@@ -489,6 +489,17 @@ def test_new_memories_are_linked_in_time_and_meaning(held: HeldLinks) -> None:
     assert build(held).link_new(USER, []) == 0
 
 
+@pytest.mark.req("B20")  # the arithmetic: unit/test_link; through the public API: test_life_effects
+@pytest.mark.parametrize(("similarity", "linked"), [(0.699, False), (0.70, False), (0.701, True), (1.0, True)])
+def test_what_is_more_alike_than_seven_tenths_is_linked(held: HeldLinks, similarity: float, linked: bool) -> None:
+    # Given a memory and its likeness to an older one, as the index tells it / When it is linked by default
+    build(held).link_new(USER, [Linkable(Moment("new", START, 1, ""), [("old", similarity)])])
+
+    # Then above 0.7 there is a semantic link of this weight, and at 0.7 there is none
+    written = [(*link.key, link.weight) for link in held.written if link.type == "semantic"]
+    assert written == ([("new", "old", "semantic", similarity)] if linked else [])
+
+
 def test_links_of_archived_memories_leave_the_graph(held: HeldLinks) -> None:
     # Given archived memories, of a scope known by its ns / When the graph hears of them / Then their links are purged
     assert build(held).archived(USER.ns, ["a", "b"]) == 2

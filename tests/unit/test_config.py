@@ -79,6 +79,36 @@ class TestNames:
         assert settings.postgres_url() == f"postgresql://me:{SECRET}@db:5433/memory"
         assert settings.disable_memory is True
 
+    @pytest.mark.req("B58")
+    @pytest.mark.req("B59")  # that no secret is logged or shown: below, integration/test_secrets and test_tls
+    def test_the_designs_environment_leads_where_its_document_says(self, env: pytest.MonkeyPatch) -> None:
+        # Given the document's lines, and a Redis, of which it says nothing
+        lines = """
+            MILVUS_HOST=localhost
+            MILVUS_PORT=19530
+            MILVUS_COLLECTION=biem_memories
+            MILVUS_USE_LITE=false
+            POSTGRES_HOST=localhost
+            POSTGRES_PORT=5432
+            POSTGRES_DB=biem
+            POSTGRES_USER=me
+            POSTGRES_PASSWORD=hunter2
+        """
+        document = dict(line.strip().split("=") for line in lines.split())
+        told = load(env, BIEM_REDIS_URL="redis://localhost", **document)
+
+        # When they are loaded / Then that is where the servers are
+        assert (told.milvus_url(), told.milvus_collection) == ("http://localhost:19530", "biem_memories")
+        assert told.milvus_use_lite is False
+        assert conninfo_to_dict(told.postgres_url() or "") == {
+            "host": "localhost", "port": "5432", "dbname": "biem", "user": "me", "password": "hunter2",
+        }  # fmt: skip
+
+        # And all that has a value there is the default here: hosts and who one is are all that has to be said
+        for name in set(document) - {"MILVUS_HOST", "POSTGRES_HOST", "POSTGRES_USER", "POSTGRES_PASSWORD"}:
+            env.delenv(name)
+        assert load_settings() == told
+
     def test_our_prefix_wins_over_the_bare_name(self, env: pytest.MonkeyPatch) -> None:
         # Given both / When they are loaded / Then the more deliberate one counts
         assert load(env, MILVUS_COLLECTION="bare", BIEM_MILVUS_COLLECTION="ours").milvus_collection == "ours"

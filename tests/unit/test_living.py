@@ -35,7 +35,7 @@ print(json.dumps([
 """
 
 
-@pytest.mark.req("X9", partly="that a second sync writes nothing is tested with the concepts")
+@pytest.mark.req("X9", partly="that a second sync writes nothing is tested with the hippocampus")
 def test_what_identifies_is_the_same_in_two_processes() -> None:
     # Given two processes whose built-in hashes differ / When both compute every identity of the life of memories
     told = subprocess.run(
@@ -88,6 +88,50 @@ def test_the_library_prints_nothing_and_touches_no_global_randomness() -> None:
     # When its calls are read / Then randomness comes only from generators of one's own
     own = ("random.Random", "random.SystemRandom", "np.random.default_rng")
     assert [place for place in wrong if not place.endswith(own)] == []
+
+
+_CHANGES = {"add", "append", "clear", "discard", "extend", "insert", "pop", "popitem", "remove", "setdefault", "update"}
+
+
+@pytest.mark.req("X31", partly="the static rule; that the event loop goes on is tested with the event loop")
+def test_no_module_keeps_state_and_only_what_serves_an_event_loop_is_asynchronous() -> None:
+    # Given every module of the library / When what its functions do to names of the module is read
+    wrong: list[str] = []
+    for path in sorted(PACKAGE.rglob("*.py")):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        serves_a_loop = path.relative_to(PACKAGE).parts[0] in ("plugin.py", "web")
+        own = {
+            target.id
+            for node in tree.body
+            if isinstance(node, ast.Assign | ast.AnnAssign)
+            for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
+            if isinstance(target, ast.Name)
+        }
+        for function in ast.walk(tree):
+            if isinstance(function, ast.AsyncFunctionDef) and not serves_a_loop:
+                wrong.append(f"{path.name}: async def {function.name}")
+            if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
+                wrong += [f"{path.name}: {found}" for found in _changed(function, own)]
+
+    # Then none is rebound or changed, and nobody else could block an event loop of its own
+    assert wrong == []
+
+
+def _changed(function: ast.FunctionDef | ast.AsyncFunctionDef, own: set[str]) -> list[str]:
+    """Names of the module that a function changes; one that it binds itself is its own."""
+    local = {node.id for node in ast.walk(function) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    shared = own - local - {argument.arg for argument in ast.walk(function) if isinstance(argument, ast.arg)}
+    found = [f"global {node.names}" for node in ast.walk(function) if isinstance(node, ast.Global)]
+    for node in ast.walk(function):
+        if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store | ast.Del):
+            changed = node.value
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _CHANGES:
+            changed = node.func.value
+        else:
+            continue
+        if isinstance(changed, ast.Name) and changed.id in shared:
+            found.append(ast.unparse(node))
+    return found
 
 
 @pytest.mark.req("C15", partly="a switch for each job; the beat table and the lock are tested elsewhere")

@@ -259,6 +259,34 @@ def test_notes_rank_thirty_of_each_by_words_content_and_tags() -> None:
     assert next(iter(found)) == "w"
 
 
+@pytest.mark.req("X48")  # with tags, embedder and stores as they are: integration/test_profiles
+def test_each_of_a_hundred_candidates_gets_its_own_tag_score_and_all_three_weights_order() -> None:
+    # Given a hundred candidates, which content, tags and words each rank in an order of their own
+    keys = [f"m{place:03d}" for place in range(100)]
+    nearest = {key: 1 - place / 100 for place, key in enumerate(keys)}
+    tags = {key: place * 61 % 100 / 100 for place, key in enumerate(keys)}
+    words = {key: float(place * 37 % 100) for place, key in enumerate(keys)}
+    shelf = Shelf(dense=nearest, words=words, content=nearest, tags=tags)
+
+    def ranked(bm25: float, content: float, tag: float) -> Hits:
+        weights = FormulaPolicy(notes_candidates=100, notes_bm25=bm25, notes_content=content, notes_tag=tag)
+        return shelf.recall("notes", 100, formulas=weights)
+
+    # When they are ranked as notes are / Then each has the score of its own tags, and the formula's of all three
+    hits = ranked(0.3, 0.4, 0.3)
+    assert {hit.node.id: hit.why["tag"] for hit in hits} == pytest.approx(tags)
+    assert told(hits) == pytest.approx(
+        {key: 0.3 * words[key] / 99 + 0.4 * nearest[key] + 0.3 * tags[key] for key in keys}, abs=1e-6
+    )
+
+    # And each weight, alone or taken away, makes another order
+    shares = [(0.3, 0.4, 0.3), (1, 0, 0), (0, 1, 0), (0, 0, 1), (0.5, 0.5, 0), (0.5, 0, 0.5), (0, 0.6, 0.4)]
+    orders = [[hit.node.id for hit in ranked(*weights)] for weights in shares]
+    assert len({tuple(order) for order in orders}) == len(shares)
+    alone = [sorted(keys, key=lambda key: -one[key]) for one in (words, nearest, tags)]
+    assert orders[1:4] == alone
+
+
 @pytest.mark.req("C10", partly="the squares of Hippocampus to the letter")
 def test_hippocampus_ranks_by_squared_shares_of_its_concepts() -> None:
     # Given what two concepts remind of / When it is recalled / Then each memory has a²/Σa² of its concept

@@ -1,5 +1,8 @@
 """The language model behind the port `Reasoner`: any OpenAI-compatible chat endpoint; without a URL there is none."""
 
+import time
+from collections.abc import Callable
+
 from biem.adapters.reasoner.chat import ChatReasoner
 from biem.adapters.reasoner.client import ChatClient
 from biem.adapters.reasoner.desk import REPLY_THREADS, Limits, WorkerDesk
@@ -21,6 +24,7 @@ def build(
     ledger: ReasonerLedger,
     clock: Clock,
     telemetry: Telemetry,
+    seconds: Callable[[], float] = time.monotonic,
 ) -> Reasoner | None:
     """The reasoner of these settings; None where no URL is set. Raises `ConfigError`, and asks the server nothing."""
     if not url.strip():
@@ -33,4 +37,5 @@ def build(
         max_output_tokens=max_output_tokens,
         connections=WORKER_CONNECTIONS + REPLY_THREADS,
     )
-    return ChatReasoner(WorkerDesk(client, ledger, clock=clock, telemetry=telemetry, limits=limits))
+    desk = WorkerDesk(client, ledger, clock=clock, telemetry=telemetry, limits=limits, seconds=seconds)
+    return ChatReasoner(desk)

@@ -70,14 +70,17 @@ class WorkerDesk:
         clock: Clock,
         telemetry: Telemetry,
         limits: Limits,
+        seconds: Callable[[], float] = time.monotonic,
     ) -> None:
+        """`seconds` never go back: what pauses are measured by."""
         self._client = client
         self._ledger = ledger
         self._clock = clock
         self._telemetry = telemetry
         self.limits = limits
         self._lock = threading.Lock()
-        self._free_at = self._reply_at = time.monotonic()
+        self._seconds = seconds
+        self._free_at = self._reply_at = seconds()
         self._closed = False
         self._pool: tuple[int, ThreadPoolExecutor] | None = None
 
@@ -129,12 +132,12 @@ class WorkerDesk:
 
     def paused_s(self, *, reply: bool = False) -> float:
         until = max(self._free_at, self._reply_at) if reply else self._free_at
-        return max(0.0, until - time.monotonic())
+        return max(0.0, until - self._seconds())
 
     def pause_replies(self) -> None:
         """Let replies do without the model for a while: it was too slow for one."""
         with self._lock:
-            self._reply_at = max(self._reply_at, time.monotonic() + self.limits.pause_s)
+            self._reply_at = max(self._reply_at, self._seconds() + self.limits.pause_s)
 
     def for_reply(self) -> "ReplyDesk":
         return ReplyDesk(self)
@@ -173,7 +176,7 @@ class WorkerDesk:
             if error.pause_s is not None and not self._closed:
                 pause_s = min(LONGEST_PAUSE_S, max(error.pause_s, limits.pause_s))
                 with self._lock:
-                    until = time.monotonic() + pause_s
+                    until = self._seconds() + pause_s
                     self._reply_at = max(self._reply_at, until)
                     if not reply:
                         self._free_at = max(self._free_at, until)

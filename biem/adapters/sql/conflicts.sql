@@ -75,6 +75,10 @@ SELECT * FROM conflict_pairs c
 WHERE ns = %(ns)s AND (%(status)s::text IS NULL OR status = %(status)s)
     AND (%(kinds)s::text[] IS NULL OR kind = ANY (%(kinds)s))
     AND (%(memory_id)s::uuid IS NULL OR older_id = %(memory_id)s OR newer_id = %(memory_id)s)
+    AND created_at <= (SELECT CASE WHEN %(after)s::uuid IS NULL THEN 'infinity' ELSE max(a.created_at) END
+        FROM conflicts a WHERE a.id = %(after)s AND a.ns = %(ns)s)
+    AND (%(after)s::uuid IS NULL OR id > %(after)s
+        OR created_at < (SELECT a.created_at FROM conflicts a WHERE a.id = %(after)s AND a.ns = %(ns)s))
 ORDER BY created_at DESC, id LIMIT %(limit)s
 
 -- conflict_find_pending: conflicts of a scope that somebody should decide, newest first
@@ -82,6 +86,10 @@ SELECT * FROM conflict_pairs c
 WHERE ns = %(ns)s AND status = 'pending' AND NOT suspected AND NOT moot
     AND (%(kinds)s::text[] IS NULL OR kind = ANY (%(kinds)s))
     AND (%(memory_id)s::uuid IS NULL OR older_id = %(memory_id)s OR newer_id = %(memory_id)s)
+    AND created_at <= (SELECT CASE WHEN %(after)s::uuid IS NULL THEN 'infinity' ELSE max(a.created_at) END
+        FROM conflicts a WHERE a.id = %(after)s AND a.ns = %(ns)s)
+    AND (%(after)s::uuid IS NULL OR id > %(after)s
+        OR created_at < (SELECT a.created_at FROM conflicts a WHERE a.id = %(after)s AND a.ns = %(ns)s))
 ORDER BY created_at DESC, id LIMIT %(limit)s
 
 -- conflict_count: how many there are

@@ -1,0 +1,60 @@
+-- Lists for somebody who looks through a memory. Each statement reads one page from an index, begun where the page
+-- before it ended.
+
+-- browse_memories: memories by write sequence, the last first, and where the page ends; one row of nulls where it is empty
+WITH looked AS MATERIALIZED (
+    SELECT id, write_seq, tier, layer FROM memories
+    WHERE ns = %(ns)s AND write_seq < coalesce(%(before)s::bigint, 9223372036854775807)
+    ORDER BY write_seq DESC LIMIT %(looked)s
+), page AS MATERIALIZED (
+    SELECT id, write_seq FROM looked
+    WHERE (%(tier)s::text IS NULL OR tier = %(tier)s) AND (%(layer)s::text IS NULL OR layer = %(layer)s)
+    ORDER BY write_seq DESC LIMIT %(limit)s
+), place AS (
+    SELECT CASE
+        WHEN (SELECT count(*) FROM page) = %(limit)s THEN (SELECT min(write_seq) FROM page)
+        WHEN (SELECT count(*) FROM looked) = %(looked)s THEN (SELECT min(write_seq) FROM looked)
+    END AS ends_at
+)
+SELECT {node}, place.ends_at
+FROM place LEFT JOIN page ON true LEFT JOIN memories m ON m.id = page.id
+ORDER BY page.write_seq DESC
+
+-- browse_links: links of a scope, the one changed last first, and where the page ends; traces of removed ones are passed
+WITH looked AS MATERIALIZED (
+    SELECT * FROM crystal_links
+    WHERE ns = %(ns)s AND version <= coalesce(%(version)s::bigint, 9223372036854775807)
+        AND (%(version)s::bigint IS NULL OR (version, id) < (%(version)s, %(id)s))
+    ORDER BY version DESC, id DESC LIMIT %(looked)s
+), page AS MATERIALIZED (
+    SELECT * FROM looked WHERE NOT deleted ORDER BY version DESC, id DESC LIMIT %(limit)s
+), place AS (
+    (SELECT version, id FROM page WHERE (SELECT count(*) FROM page) = %(limit)s ORDER BY version, id LIMIT 1)
+    UNION ALL
+    (SELECT version, id FROM looked
+     WHERE (SELECT count(*) FROM page) < %(limit)s AND (SELECT count(*) FROM looked) = %(looked)s
+     ORDER BY version, id LIMIT 1)
+)
+SELECT p.source_id, p.target_id, p.link_type, p.weight, p.strength, p.created_at, p.touched_at, place.version, place.id
+FROM page p FULL JOIN place ON true
+ORDER BY p.version DESC, p.id DESC
+
+-- browse_links_around: links of one node, the heaviest first, each with its place
+SELECT source_id, target_id, link_type, weight, strength, created_at, touched_at, weight, id
+FROM (
+    SELECT * FROM crystal_links WHERE source_id = %(node)s AND NOT deleted
+    UNION ALL
+    SELECT * FROM crystal_links WHERE target_id = %(node)s AND NOT deleted
+    OFFSET 0
+) l
+WHERE ns = %(ns)s AND (%(weight)s::float8 IS NULL OR (weight, id) < (%(weight)s, %(id)s))
+ORDER BY weight DESC, id DESC LIMIT %(limit)s
+
+-- browse_nodes: what links end in, as it is drawn; looked up by id alone, and compared with the scope afterwards
+SELECT id::text, 'memory', left(text, %(chars)s), tier, layer, kind
+FROM (SELECT * FROM memories WHERE id = ANY (%(ids)s::uuid[]) AND status <> 'archived' OFFSET 0) m
+WHERE ns = %(ns)s
+UNION ALL
+SELECT id::text, 'concept', left(name, %(chars)s), '', '', ''
+FROM (SELECT * FROM concepts WHERE id = ANY (%(ids)s::uuid[]) OFFSET 0) c
+WHERE ns = %(ns)s

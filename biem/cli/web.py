@@ -1,0 +1,60 @@
+"""`biem web`: a web page to look at a memory."""
+
+import socket
+from contextlib import nullcontext
+from importlib import import_module
+from typing import Annotated
+
+import typer
+
+from biem.cli.session import NO_WORKER, of
+from biem.errors import ConfigError, MissingExtra
+
+HOST = "127.0.0.1"
+PORT = 8765
+
+
+def web(
+    context: typer.Context,
+    port: Annotated[int, typer.Option(min=1, max=65535, help="Where to listen.")] = PORT,
+    host: Annotated[str, typer.Option(help="Address to listen on; others than this machine's need a token.")] = HOST,
+) -> None:
+    """Show tiers, graph, facts and conflicts in a browser until Ctrl-C; changes nothing.
+
+    With BIEM_WEB_TOKEN whoever has the token may look; without, this machine alone.
+    """
+    try:
+        uvicorn = import_module("uvicorn")
+        site = import_module("biem.web.app")
+    except ModuleNotFoundError as error:
+        if error.name not in ("starlette", "uvicorn"):
+            raise
+        raise MissingExtra("the web page needs starlette and uvicorn; run: pip install 'biem[web]'") from error
+    session = of(context)
+    session.changes |= NO_WORKER
+    settings = session.settings()
+    token = settings.web_token.get_secret_value()
+    if not token and not import_module("biem.web.guard").is_loopback(host):
+        raise ConfigError(f"others could read every memory at {host}; set BIEM_WEB_TOKEN, or listen on {HOST}")
+    health = import_module("biem.bootstrap.health").health
+    with _listening(host, port) as listener, session.memory() as memory:
+        shown = site.Shown(memory, lambda: health(settings), token)
+        config = uvicorn.Config(
+            site.build(lambda: nullcontext(shown)),
+            ws="none",
+            lifespan="on",
+            access_log=session.out.verbose,
+            log_level="info" if session.out.verbose else "warning",
+            server_header=False,
+            proxy_headers=False,
+        )
+        session.out.note(f"http://{f'[{host}]' if ':' in host else host}:{port} (Ctrl-C ends it)")
+        uvicorn.Server(config).run([listener])
+
+
+def _listening(host: str, port: int) -> socket.socket:
+    """A socket that callers can reach already; before anything is opened, since this fails most often."""
+    try:
+        return socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
+    except OSError as error:
+        raise ConfigError(f"cannot listen on port {port} of {host} ({error.strerror}); give another --port") from error

@@ -1,0 +1,62 @@
+"""What is sent: JSON that is inert wherever it lands, and errors in our words."""
+
+from collections.abc import Mapping
+
+import orjson
+from starlette.requests import Request
+from starlette.responses import Response
+
+from biem.errors import BiemError
+
+HEADERS = {
+    "Content-Security-Policy": "default-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
+"""With every answer: a browser runs nothing but our own files, and keeps no memory."""
+
+
+class Json(Response):
+    """A JSON document. `<`, which only texts can hold, is written as an escape: no browser takes it for a tag."""
+
+    media_type = "application/json"
+
+    def render(self, content: object) -> bytes:
+        """The document's bytes."""
+        return orjson.dumps(content, default=_plain).replace(b"<", b"\\u003c")
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, Mapping):
+        return dict(value)
+    raise TypeError(f"{type(value).__name__} is no JSON")
+
+
+def refusal(status: int, message: str, *, kind: str = "Refused", retryable: bool = False) -> Json:
+    """An error as every endpoint tells it."""
+    return Json({"error": {"kind": kind, "message": message, "retryable": retryable}}, status)
+
+
+async def of_ours(_: Request, error: Exception) -> Response:
+    """An error that biem raised on purpose."""
+    assert isinstance(error, BiemError)
+    return refusal(error.http_status, str(error), kind=type(error).__name__, retryable=error.retryable)
+
+
+async def of_http(_: Request, error: Exception) -> Response:
+    """An address or a method that is not there."""
+    status = getattr(error, "status_code", 500)
+    message = {404: "there is no such address", 405: "this server only shows: use GET"}.get(
+        status, "this cannot be done"
+    )
+    return refusal(status, message, kind="HttpError")
+
+
+async def unexpected(_: Request, __: Exception) -> Response:
+    """A fault of ours: the server logs it; the browser is told no more. Answered outside of the guard."""
+    answer = refusal(500, "unexpected error; the server's log has it", kind="Unexpected")
+    answer.headers.update(HEADERS)
+    return answer

@@ -1,0 +1,168 @@
+"""An event loop goes on while memory works (X31): shown by holding work until the loop has turned, not by time."""
+
+import asyncio
+import contextlib
+import inspect
+import threading
+from collections.abc import Callable, Coroutine, Iterator, Sequence
+from typing import Any, cast
+
+import pytest
+
+from biem.adapters.queue import InProcessQueue
+from biem.domain.night_policy import SleepPolicy
+from biem.domain.scope import Scope
+from biem.engine.context import Context
+from biem.engine.sleep import NightJob, Sleeper, Upkeep
+from biem.memory import Memory
+from biem.plugin import BIEMContextPlugin
+from biem.ports.consolidation import Exclusive, ScopeList
+from biem.telemetry import Telemetry
+from tests.fakes import START, HeldClock
+
+TURNS = 100
+
+
+class Gate:
+    """Work that waits here goes on once the loop has turned so often meanwhile; on the loop itself it never would."""
+
+    def __init__(self) -> None:
+        self.held: list[str] = []
+        self._let = threading.Semaphore(0)
+
+    def wait(self, what: str) -> None:
+        self.held.append(what)
+        if not self._let.acquire(timeout=60):
+            raise AssertionError(f"the event loop stood still while {what} was at work")
+
+    async def turn(self, many: int) -> None:
+        """So often the loop turns after each piece of work has begun, and before it may go on."""
+        for number in range(many):
+            while len(self.held) <= number:
+                await asyncio.sleep(0.001)
+            for _ in range(TURNS):
+                await asyncio.sleep(0)
+            self._let.release()
+
+
+class HeldMemory:
+    """What the plugin uses of a memory, every call of it held."""
+
+    def __init__(self, gate: Gate) -> None:
+        self._gate = gate
+
+    def context(self, query: str, **_: object) -> Context:
+        self._gate.wait("context")
+        return Context(f"about {query}", ())
+
+    def remember(self, text: str, **_: object) -> str:
+        self._gate.wait("remember")
+        return text
+
+    def now(self) -> object:
+        return START
+
+
+class Agent:
+    def __init__(self) -> None:
+        self.system_prompt = "base"
+
+
+async def injected(plugin: BIEMContextPlugin) -> str:
+    async with plugin.ainject(Agent(), "keys") as prompt:
+        return prompt
+
+
+CALLS: dict[str, tuple[Callable[[BIEMContextPlugin], Coroutine[Any, Any, object]], object]] = {
+    "aprepare_context": (lambda plugin: plugin.aprepare_context("keys"), "about keys"),
+    "arecord_user_message": (lambda plugin: plugin.arecord_user_message("Hello"), "Hello"),
+    "arecord_assistant_message": (lambda plugin: plugin.arecord_assistant_message("Bye"), "Bye"),
+    "ainject": (injected, "base\n\nabout keys"),
+}
+
+
+@pytest.mark.req("D11", partly="the plugin")
+@pytest.mark.parametrize("name", CALLS)
+def test_the_loop_turns_while_a_call_of_the_plugin_is_held(name: str) -> None:
+    # Given a memory that takes its time to open and to answer
+    gate = Gate()
+
+    def opened() -> Memory:
+        gate.wait("connect")
+        return cast(Memory, HeldMemory(gate))
+
+    call, answer = CALLS[name]
+
+    # When the plugin is called / Then the loop turns a hundred times within each step, and the answer comes
+    async def turn() -> object:
+        result, _ = await asyncio.gather(call(BIEMContextPlugin(opened)), gate.turn(2))
+        return result
+
+    assert asyncio.run(turn()) == answer
+    assert gate.held[0] == "connect"
+    assert len(gate.held) == 2
+
+
+def test_no_asynchronous_call_of_the_plugin_was_forgotten() -> None:
+    given = {name for name, of in vars(BIEMContextPlugin).items() if inspect.isfunction(of) and name[1:] in dir(Memory)}
+    twins = {name for name in vars(BIEMContextPlugin) if name[0] == "a" and name[1:] in vars(BIEMContextPlugin)}
+    coroutines = {name for name, of in vars(BIEMContextPlugin).items() if inspect.iscoroutinefunction(of)}
+    assert twins | coroutines == set(CALLS)
+    assert not given & coroutines
+
+
+class Alone:
+    """The port `Exclusive` of one process."""
+
+    @contextlib.contextmanager
+    def hold(self, scope: Scope | None, job: str) -> Iterator[bool]:
+        yield True
+
+
+class One:
+    """The port `ScopeList` with one scope."""
+
+    def scopes(self, after: str, limit: int) -> Sequence[Scope]:
+        return [] if after else [Scope(user="ann")]
+
+
+# The static rules: test_living. Milliseconds of lag on real servers that hang: integration/test_plugin
+@pytest.mark.req("X31")
+def test_the_loop_turns_while_each_job_of_the_night_and_the_worker_are_held() -> None:
+    # Given every job there is, each held while it runs, and a batch of the worker, as a process has them
+    gate, clock = Gate(), HeldClock()
+    periods = {name: period_s for name, period_s in SleepPolicy().periods().items() if period_s > 0}
+
+    def job(name: str) -> NightJob:
+        def run(scope: Scope) -> dict[str, int]:
+            gate.wait(name)
+            return {}
+
+        return NightJob(name, run, periods[name])
+
+    sleeper = Sleeper(
+        [job(name) for name in periods], exclusive=cast(Exclusive, Alone()), clock=clock, telemetry=Telemetry()
+    )
+    upkeep = Upkeep(sleeper, cast(ScopeList, One()), clock=clock, scopes_per_tick=9)
+    clock.advance(days=1)
+    batches = iter([1])
+
+    def batch() -> int:
+        for _ in batches:
+            gate.wait("encode")
+            return 1
+        return 0
+
+    # When all are due in a process that has an event loop
+    async def work() -> None:
+        queues = [InProcessQueue(poll_s=60.0, backoff_s=60.0, backoff_max_s=60.0) for _ in range(2)]
+        for queue, one in zip(queues, (upkeep.tick, batch), strict=True):
+            queue.start(one)
+        await gate.turn(len(periods) + 1)
+        for queue in queues:
+            await asyncio.to_thread(queue.stop, 60.0)
+
+    asyncio.run(work())
+
+    # Then the loop turned a hundred times within each of them, once each
+    assert sorted(gate.held) == sorted([*periods, "encode"])
