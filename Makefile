@@ -73,8 +73,9 @@ requirements: setup  ## Write docs/requirements.md from the markers of the tests
 unit: setup  ## Unit tests alone (seconds)
 	@$(BIN)/python -m pytest tests/unit -n 2 --dist worksteal
 
-system: setup  ## The tests on real servers, all in one run
-	@$(PYTEST) --durations=10 --durations-min=10 tests/integration tests/contract tests/deploy
+# What the tests of the house ask is about the repository itself: files, docs, packages, what an import loads.
+system: setup  ## The tests on real servers and of the house, all in one run
+	@$(PYTEST) --durations=10 --durations-min=10 tests/integration tests/contract tests/deploy tests/house
 
 contract: setup
 	@$(PYTEST) tests/contract

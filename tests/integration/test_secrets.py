@@ -22,7 +22,7 @@ from biem.cli.app import app
 from biem.config import Settings, load_settings
 from biem.errors import BiemError, ConfigError
 from tests.fakes import WordEmbedder, eventually
-from tests.unit.test_docs import commands
+from tests.house.test_docs import commands
 
 ROOT = Path(__file__).parents[2]
 SECRET = "hunter2-and-more"
