@@ -14,7 +14,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test check lint format types contracts traceability secrets audit requirements \
-	unit system contract integration deployment test-containers test-bge test-milvus-server test-rabbitmq bench-mem0 lock up down logs ps migrate clean
+	unit unit-a-f unit-g-z system contract integration deployment test-containers test-bge test-milvus-server test-rabbitmq bench-mem0 lock up down logs ps migrate clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' Makefile
@@ -33,7 +33,7 @@ $(STAMP): requirements.lock pyproject.toml
 	@touch $@
 
 test: setup  ## Everything the README promises: lint, types, contracts, tests on real servers
-	@$(TOGETHER) lint types contracts traceability secrets unit
+	@$(TOGETHER) lint types contracts traceability secrets unit-a-f unit-g-z
 	@$(MAKE) --no-print-directory system
 
 check: setup  ## Everything of `make test` that runs no test
@@ -69,9 +69,16 @@ audit: setup  ## Ask a database of known vulnerabilities about every locked pack
 requirements: setup  ## Write docs/requirements.md from the markers of the tests
 	@$(BIN)/python -m tests.requirements
 
-# A process more takes longer to load the packages than it saves; HYPOTHESIS_PROFILE=thorough tries ten times as much.
+# Two processes that know nothing of each other: handing out small tests one by one takes longer than it saves.
+# HYPOTHESIS_PROFILE=thorough tries ten times as much.
 unit: setup  ## Unit tests alone (seconds)
-	@$(BIN)/python -m pytest tests/unit -n 2 --dist worksteal
+	@$(TOGETHER) unit-a-f unit-g-z
+
+unit-a-f: setup
+	@$(BIN)/python -m pytest -q tests/unit/test_[a-f]*.py
+
+unit-g-z: setup
+	@$(BIN)/python -m pytest -q tests/unit/test_[!a-f]*.py
 
 # What the tests of the house ask is about the repository itself: files, docs, packages, what an import loads.
 system: setup  ## The tests on real servers and of the house, all in one run

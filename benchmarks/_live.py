@@ -29,7 +29,7 @@ from biem.ports import Embedder, Filter
 from biem.ports.turns import TurnReader, Turns
 from biem.telemetry import Span
 
-VARIANTS = ("activation", "conflict", "neighbours")
+VARIANTS = ("activation", "conflict", "neighbours", "nameless")
 """What only another search can switch off: it changes which candidates there are, or what is added to their scores."""
 _UNSET = {"postgres_dsn": None, "postgres_host": None, "redis_url": None, "milvus_uri": None, "milvus_host": None}
 _STAGES = "biem.recall"
@@ -85,7 +85,7 @@ def recording(
         settings = load_settings().model_copy(update={"home": Path(home), **_UNSET})
         inner = choose_embedder(embedder, settings)
         model = stack.enter_context(closing(PassageCache(inner, cache, queries=True)))
-        held = cache / f"pools-{_pools.key_of(file, model.info.id, limits)}.npz" if cache else None
+        held = cache / f"pools-{_pools.key_of(file, model.info.id, limits, settings.ranking)}.npz" if cache else None
         if held is not None and held.exists():
             cases, measured = _pools.load(held, conversations)
             if not variants or set(VARIANTS) <= measured["live"].keys():
@@ -154,6 +154,8 @@ def _without(variant: str, settings: Settings) -> Settings:
         recall = replace(recall, activation_weight=0.0)
     elif variant == "conflict":
         recall = replace(recall, conflict_penalty=0.0, superseded_penalty=0.0)
+    elif variant == "nameless":
+        settings = settings.model_copy(update={"ranking": replace(settings.ranking, nameless=0.0)})
     return settings.model_copy(update={"recall": recall})
 
 

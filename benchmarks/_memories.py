@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import biem
@@ -15,6 +16,7 @@ from benchmarks._embedders import PassageCache, choose_embedder
 from benchmarks._options import on_conversations
 from benchmarks._systems import conditions, item_of, settle
 from benchmarks.metrics import new_gold, recall_at
+from biem import bootstrap
 from biem.config import load_settings
 from biem.domain.node import Hits
 
@@ -42,6 +44,15 @@ class Told:
 @contextmanager
 def opened(options: argparse.Namespace, **settings: Any) -> Iterator[biem.Memory]:
     """A memory in a temporary home, or in the one of `--home`. Every query is embedded once a run."""
+    with opened_beside(options, **settings) as (memory, _, _):
+        yield memory
+
+
+@contextmanager
+def opened_beside(
+    options: argparse.Namespace, **settings: Any
+) -> Iterator[tuple[biem.Memory, bootstrap.Servers, PassageCache]]:
+    """The same, with its servers and its embedder, for a system that is measured beside it."""
     with ExitStack() as stack:
         home = options.home or stack.enter_context(
             tempfile.TemporaryDirectory(prefix="biem-bench-", ignore_cleanup_errors=True)
@@ -49,7 +60,8 @@ def opened(options: argparse.Namespace, **settings: Any) -> Iterator[biem.Memory
         chosen = load_settings().model_copy(update={"home": Path(home), **settings})
         cache = PassageCache(choose_embedder(options.embedder, chosen), options.cache, queries=True)
         embedder = stack.enter_context(closing(cache))
-        yield stack.enter_context(biem.connect(chosen, embedder=embedder))
+        where = stack.enter_context(bootstrap.servers(chosen))
+        yield stack.enter_context(biem.connect(chosen, embedder=embedder)), where, embedder
 
 
 def load(memory: biem.Memory, file: Path, options: argparse.Namespace) -> list[Told]:
@@ -67,6 +79,14 @@ def load(memory: biem.Memory, file: Path, options: argparse.Namespace) -> list[T
             settle(one.memory)
             bar.advance(task)
     return told
+
+
+def drawn(told: Sequence[Told], most: int) -> list[tuple[int, Question]]:
+    """All questions with the place of who is asked, or `most` of them, the same in every run."""
+    pairs = [(place, question) for place, one in enumerate(told) for question in one.conversation.questions]
+    if 0 < most < len(pairs):
+        pairs = [pairs[number] for number in sorted(Random(7).sample(range(len(pairs)), most))]
+    return pairs
 
 
 def recall_10(hits: Hits, question: Question) -> float:

@@ -7,7 +7,7 @@ afterwards is the engine's own arithmetic, too: the same weights give the same a
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
@@ -117,9 +117,13 @@ class Recorder:
         )
 
 
-def key_of(file: Path, model: str, limits: Sequence[int | None]) -> str:
-    """Names the pools of one file: they depend on its content, the embedder and the code that computes signals."""
-    digest = sha256(f"{model} {limits} {NAMES}".encode())
+def key_of(file: Path, model: str, limits: Sequence[int | None], policy: RankPolicy) -> str:
+    """Names the pools of one file: they depend on its content, the embedder and how signals are computed.
+
+    Not on the weights: another order of the same pool needs no other recording.
+    """
+    constants = [getattr(policy, field.name) for field in fields(policy) if field.name != "weights"]
+    digest = sha256(f"{model} {limits} {NAMES} {constants}".encode())
     digest.update(file.read_bytes())
     root = Path(biem.__file__).parent
     for source in _SOURCES:

@@ -21,7 +21,7 @@ from random import Random
 import biem
 from benchmarks import _report
 from benchmarks._data import Question, data_name
-from benchmarks._memories import Told, arguments, columns, load, mean, opened, recall_10
+from benchmarks._memories import Told, arguments, columns, drawn, load, mean, opened, recall_10
 from benchmarks._systems import item_of, settle
 from biem.config import load_settings
 from biem.errors import BiemError
@@ -86,9 +86,7 @@ def misses(row: Mapping[str, object]) -> bool:
 
 def replies(told: Sequence[Told], most: int = 0) -> Iterator[Reply]:
     """Ask every question, or `most` of them, of its own memory and of another one, all others in turn."""
-    pairs = [(place, question) for place, one in enumerate(told) for question in one.conversation.questions]
-    if 0 < most < len(pairs):
-        pairs = [pairs[number] for number in sorted(Random(7).sample(range(len(pairs)), most))]
+    pairs = drawn(told, most)
     with _report.progress() as bar:
         task = bar.add_task("ask", total=len(pairs))
         for number, (place, question) in enumerate(pairs):

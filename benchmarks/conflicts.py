@@ -5,7 +5,8 @@ would be asked), `*_recorded` where it becomes a conflict, `*_acting` where the 
 adds the rows of the tune half, on which the weights were fitted, and of the validation half (split by hash).
 `f1_all` is what calling every pair a contradiction gives, and `auc` how often a contradiction is judged likelier than a
 consistent pair: 0.5 by chance, whatever the threshold and the share of contradictions.
-Only verdicts of kind contradiction and update count as predictions.
+Only verdicts of kind contradiction and update count as predictions, and as acting only those about the whole of the
+older text: of one that says more, nothing is superseded.
 """
 
 import argparse
@@ -112,22 +113,42 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def judge(rules: RuleContradictions, pairs: Iterable[Pair], alike: Iterable[float | None]) -> tuple[list[float], float]:
-    """Confidence that each pair is a conflict, 0 where it is none or a duplicate, and the seconds of CPU it took."""
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What the rules say of a pair."""
+
+    confidence: float
+    """That it is a conflict; 0 where it is none or a duplicate."""
+    acting: float
+    """The same as far as it may act: 0 where the older text says more than what is disputed."""
+
+
+_NONE = Judged(0.0, 0.0)
+
+
+def judge(
+    rules: RuleContradictions, pairs: Iterable[Pair], alike: Iterable[float | None]
+) -> tuple[list[Judged], float]:
+    """What is said of each pair, and the seconds of CPU it took."""
     started = time.process_time()
     verdicts = [
         rules.compare(pair.older, pair.newer, similarity) for pair, similarity in zip(pairs, alike, strict=True)
     ]
     seconds = time.process_time() - started
-    return [v.confidence if v is not None and v.kind != "duplicate" else 0.0 for v in verdicts], seconds
+    judged = [
+        _NONE if v is None or v.kind == "duplicate" else Judged(v.confidence, 0.0 if v.partial else v.confidence)
+        for v in verdicts
+    ]
+    return judged, seconds
 
 
-def measure(name: str, pairs: Sequence[Pair], found: Sequence[float]) -> dict[str, object]:
+def measure(name: str, pairs: Sequence[Pair], judged: Sequence[Judged]) -> dict[str, object]:
     """One row."""
     policy = ConflictPolicy()
+    found = [one.confidence for one in judged]
     precision, recall, f1, _ = _scores(pairs, found, policy.suspect_confidence)
     precision_recorded, recall_recorded, f1_recorded, _ = _scores(pairs, found, policy.record_confidence)
-    precision_acting, recall_acting, _, acting = _scores(pairs, found, policy.act_confidence)
+    precision_acting, recall_acting, _, acting = _scores(pairs, [one.acting for one in judged], policy.act_confidence)
     return {
         "data": name,
         "n": len(pairs),

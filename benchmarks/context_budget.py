@@ -6,10 +6,11 @@ told, and `tokens` is what the text costs, by biem's own estimate (a CJK charact
     raw-hybrid   the ten best turns of a plain Milvus hybrid search, speaker and text, one a line
     raw-biem     the ten best turns of biem's recall, in the same form
     biem         biem's block with its defaults, which tells nothing where it is not sure enough
-    biem-equal   biem's block with the fewest memories at which it tells as much evidence as raw-hybrid does
+    biem-equal   biem's block with the `top_k` and `budget_tokens` that cost least of those with which it tells as much
+                 evidence as raw-hybrid does
 
-`ratio` compares with raw-hybrid; that of `biem-equal` is the price of the same evidence recall. Its number of memories
-is chosen on these very questions, as one constant for all of them. An item counts as told although a long text is cut
+`ratio` compares with raw-hybrid; that of `biem-equal` is the price of the same evidence recall. Its two settings are
+chosen on these very questions, as constants for all of them. An item counts as told although a long text is cut
 to the sentences that the question is about: `answer_kept` is the share of the answer's words in the evidence told that
 the text still shows (words of the question apart), so that a block cannot win by cutting answers out.
 """
@@ -18,33 +19,33 @@ import argparse
 import gzip
 import json
 import sys
-import tempfile
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import closing
 from dataclasses import dataclass, field
+from itertools import product
 from pathlib import Path
 
 import biem
 from benchmarks import _report
-from benchmarks._data import Conversation, Question, Turn, data_name, read_conversations
-from benchmarks._embedders import PassageCache, choose_embedder
+from benchmarks._data import Conversation, Question, Turn, data_name
+from benchmarks._embedders import PassageCache
 from benchmarks._hybrid import MilvusHybrid
-from benchmarks._options import on_conversations
-from benchmarks._systems import Biem
+from benchmarks._memories import Told, arguments, drawn, load, opened_beside
 from biem.adapters.analyzers import RuleAnalyzer
-from biem.bootstrap import servers
+from biem.bootstrap import Servers
 from biem.config import load_settings
 from biem.engine.context import Reader, estimate_tokens, render
 from biem.errors import BiemError
 
 _MOST = 10
-_ROOM = 1_000_000
+_BUDGETS = (60, 70, 80, 90, 100, 110, 120, 130, 140, 150, 160, 175, 190, 205, 220, 240, 260, 290, 320, 360, 400, 500)
+"""Tokens; finer where most answers lie."""
 _COLUMNS = ("data", "system", "n", "items", "evidence_recall", "tokens", "ratio", "answer_kept")
 
 
 @dataclass
-class Told:
+class Shown:
     """What one system told, summed over the questions."""
 
     questions: int = 0
@@ -54,7 +55,7 @@ class Told:
     answer_words: int = 0
     answer_words_kept: int = 0
 
-    def row(self, data: str, system: str, raw: "Told") -> dict[str, object]:
+    def row(self, data: str, system: str, raw: "Shown") -> dict[str, object]:
         """The averages."""
         count = max(1, self.questions)
         kept = self.answer_words_kept / self.answer_words if self.answer_words else None
@@ -72,20 +73,30 @@ class Told:
 
 @dataclass
 class Tally:
-    """All systems; `blocks[k]` is biem's block of at most k memories."""
+    """All systems; `blocks[k, budget]` is biem's block of at most k memories and so many tokens."""
 
-    raw: Told = field(default_factory=Told)
-    own: Told = field(default_factory=Told)
-    blocks: dict[int, Told] = field(default_factory=lambda: {k: Told() for k in range(1, _MOST + 1)})
+    raw: Shown = field(default_factory=Shown)
+    own: Shown = field(default_factory=Shown)
+    blocks: dict[tuple[int, int], Shown] = field(default_factory=dict)
 
-    def rows(self, data: str, default: int) -> Iterator[dict[str, object]]:
-        """A row a system; none for an equal recall that ten memories do not reach."""
+    def rows(self, data: str, default: tuple[int, int]) -> Iterator[dict[str, object]]:
+        """A row a system; none for an equal recall that no block reaches."""
         yield self.raw.row(data, "raw-hybrid", self.raw)
         yield self.own.row(data, "raw-biem", self.raw)
         yield self.blocks[default].row(data, "biem", self.raw)
-        enough = (k for k in self.blocks if self.blocks[k].recall >= self.raw.recall)
-        if (fewest := next(enough, None)) is not None:
-            yield self.blocks[fewest].row(data, f"biem-equal (k={fewest})", self.raw)
+        enough = [setting for setting, told in self.blocks.items() if told.recall >= self.raw.recall]
+        if enough:
+            count, budget = min(enough, key=lambda setting: self.blocks[setting].tokens)
+            name = f"biem-equal (top_k={count}, budget_tokens={budget})"
+            yield self.blocks[count, budget].row(data, name, self.raw)
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """What the plain search shares with biem."""
+
+    where: Servers
+    embedder: PassageCache
 
 
 class Judge:
@@ -93,98 +104,96 @@ class Judge:
 
     def __init__(self, answers: Mapping[tuple[str, str], str]) -> None:
         self._answers = answers
-        self._terms = RuleAnalyzer().lexemes
+        self._lexemes = RuleAnalyzer().lexemes
+        self._known: dict[str, Sequence[str]] = {}
 
-    def count(self, told: Told, conversation: Conversation, question: Question, ids: Sequence[str], text: str) -> None:
+    def terms(self, text: str) -> Sequence[str]:
+        """The index terms of a text; most texts come again."""
+        found = self._known.get(text)
+        if found is None:
+            found = self._known[text] = self._lexemes(text)
+        return found
+
+    def count(self, told: Shown, conversation: Conversation, question: Question, ids: Sequence[str], text: str) -> None:
         """Add one question, for which `text` told these turns."""
-        turns: Mapping[str, Turn] = {turn.id: turn for turn in conversation.turns}
         told.questions += 1
         told.items += len(ids)
         told.tokens += estimate_tokens(text)
         told.recall += sum(not group.isdisjoint(ids) for group in question.groups) / len(question.groups)
-        answer = set(self._terms(self._answers.get((conversation.id, question.id), "")))
-        answer -= set(self._terms(question.text))
-        shown, gold = set(self._terms(text)), set().union(*question.groups)
-        for key in ids:
-            if key in gold and answer:
-                there = answer & set(self._terms(turns[key].text))
+        answer = set(self.terms(self._answers.get((conversation.id, question.id), "")))
+        answer -= set(self.terms(question.text))
+        gold = [key for key in ids if key in set().union(*question.groups)]
+        if not answer or not gold:
+            return
+        turns: Mapping[str, Turn] = {turn.id: turn for turn in conversation.turns}
+        shown = set(self._lexemes(text))
+        for key in gold:
+            if there := answer & set(self.terms(turns[key].text)):
                 told.answer_words += len(there)
                 told.answer_words_kept += len(there & shown)
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+def main(argv: Sequence[str] | None = None) -> int:
     """The command line; biem's exit codes."""
     parser = argparse.ArgumentParser("python -m benchmarks.context_budget", description=__doc__)
-    on_conversations(parser)
-    options = parser.parse_args(arguments)
+    arguments(parser)
+    parser.add_argument("--questions", type=int, default=0, metavar="N", help="at most so many of each file, drawn")
+    options = parser.parse_args(argv)
     rows: list[dict[str, object]] = []
     try:
-        for file in options.data:
-            rows += measure(file, options)
+        with opened_beside(options) as (memory, where, embedder):
+            for file in options.data:
+                rows += measure(memory, Beside(where, embedder), file, options)
     except BiemError as error:
         print(f"error: {error}", file=sys.stderr)
         return error.exit_code
     _report.print_table("Tokens for evidence", _COLUMNS, rows)
     if options.json:
-        line = _report.command("benchmarks.context_budget", sys.argv[1:] if arguments is None else arguments)
+        line = _report.command("benchmarks.context_budget", sys.argv[1:] if argv is None else argv)
         _report.write_json(options.json, line, rows, embedder=options.embedder)
     return 0
 
 
-def measure(file: Path, options: argparse.Namespace) -> list[dict[str, object]]:
+def measure(memory: biem.Memory, beside: Beside, file: Path, options: argparse.Namespace) -> list[dict[str, object]]:
     """The rows of one file."""
-    conversations = list(read_conversations(file, options.limit_conversations, options.limit_questions))
-    judge, tally, terms_of = Judge(_answers(file)), Tally(), RuleAnalyzer().lexemes
+    told = load(memory, file, options)
+    chosen = drawn(told, options.questions)
     policy = load_settings().context
-    with _built(options, conversations[0].lang) as (hybrid, own), _report.progress() as bar:
-        for system in (hybrid, own):
-            task = bar.add_task(f"load {system.name}", total=len(conversations))
-            for conversation in conversations:
-                system.load(conversation)
-                bar.advance(task)
-            system.ready()
-        task = bar.add_task("ask", total=sum(len(conversation.questions) for conversation in conversations))
-        for conversation in conversations:
+    default = policy.top_k, policy.budget_tokens
+    settings = dict.fromkeys([default, *product((policy.top_k, _MOST), _BUDGETS)])
+    judge, tally = Judge(_answers(file)), Tally(blocks={setting: Shown() for setting in settings})
+    with closing(_hybrid(beside, told)) as hybrid, _report.progress() as bar:
+        task = bar.add_task("ask", total=len(chosen))
+        for place, question in chosen:
+            one = told[place]
+            conversation = one.conversation
             lines = {turn.id: turn.indexed_text for turn in conversation.turns}
-            for question in conversation.questions:
-                found = hybrid.ask(conversation, question)[:_MOST]
-                judge.count(tally.raw, conversation, question, found, "\n".join(lines[key] for key in found))
-                hits = own.recalled(conversation, question)
-                keys = [hit.node.ref or "" for hit in hits]
-                judge.count(tally.own, conversation, question, keys, "\n".join(lines[key] for key in keys))
-                reader = Reader(set(terms_of(question.text)), terms_of)
-                for count, told in tally.blocks.items():
-                    sure = hits[:count] if hits.confidence >= policy.min_confidence else []
-                    block = render(sure, policy, _ROOM, (), reader)
-                    shown = [hit.node.ref or "" for hit in block.hits]
-                    judge.count(told, conversation, question, shown, block.text)
-                bar.advance(task)
-    return list(tally.rows(data_name(file), policy.top_k))
+            found = hybrid.ask(conversation, question)[:_MOST]
+            judge.count(tally.raw, conversation, question, found, "\n".join(lines[key] for key in found))
+            hits = one.memory.recall(question.text, top_k=_MOST, **one.options(question))
+            keys = [hit.node.ref or "" for hit in hits]
+            judge.count(tally.own, conversation, question, keys, "\n".join(lines[key] for key in keys))
+            reader = Reader(set(judge.terms(question.text)), judge.terms)
+            for (count, budget), block_told in tally.blocks.items():
+                sure = hits[:count] if hits.confidence >= policy.min_confidence else []
+                block = render(sure, policy, budget, (), reader)
+                refs = [hit.node.ref or "" for hit in block.hits]
+                judge.count(block_told, conversation, question, refs, block.text)
+            bar.advance(task)
+    return list(tally.rows(data_name(file), default))
 
 
-class Recalling(Biem):
-    """biem's ten best hits themselves."""
-
-    def recalled(self, conversation: Conversation, question: Question) -> biem.Hits:
-        """One `recall`; `before` becomes `until` the time of that turn."""
-        until = None
-        if question.before is not None and question.before < len(conversation.turns):
-            until = conversation.turns[question.before].at
-        return self._scopes[conversation.id].recall(question.text, top_k=_MOST, until=until)
-
-
-@contextmanager
-def _built(options: argparse.Namespace, lang: str) -> Iterator[tuple[MilvusHybrid, Recalling]]:
-    with ExitStack() as stack:
-        home = stack.enter_context(tempfile.TemporaryDirectory(prefix="biem-bench-", ignore_cleanup_errors=True))
-        settings = load_settings().model_copy(update={"home": Path(home)})
-        embedder = PassageCache(choose_embedder(options.embedder, settings), options.cache)
-        stack.enter_context(closing(embedder))
-        where = stack.enter_context(servers(settings))
-        memory = stack.enter_context(biem.connect(settings, embedder=embedder))
-        name = uuid.uuid4().hex[:12]
-        hybrid = stack.enter_context(closing(MilvusHybrid(where, embedder, lang, f"benchmark_context_{name}")))
-        yield hybrid, stack.enter_context(closing(Recalling(where, memory, f"benchmark-{name}")))
+def _hybrid(beside: Beside, told: Sequence[Told]) -> MilvusHybrid:
+    """The plain search, with the same turns."""
+    name = f"benchmark_context_{uuid.uuid4().hex[:12]}"
+    hybrid = MilvusHybrid(beside.where, beside.embedder, told[0].conversation.lang, name)
+    with _report.progress() as bar:
+        task = bar.add_task("load hybrid", total=len(told))
+        for one in told:
+            hybrid.load(one.conversation)
+            bar.advance(task)
+    hybrid.ready()
+    return hybrid
 
 
 def _answers(file: Path) -> dict[tuple[str, str], str]:

@@ -1,15 +1,18 @@
 """How fast worker processes drain pending memories, with one process and with several, embedder remote and local.
 
-For each row a home of its own is filled with pending memories, then a real `celery worker` with so many processes is
-started and woken once. Time runs from the first memory that is indexed to the last one, so that neither Celery's start
-nor loading a model counts. `ratio` compares with the row of one process.
+For each row a real `celery worker` with so many processes is started in a home of its own; when all of them have loaded
+what they work with, pending memories are written, and the worker is woken once. Time runs from the first memory that is
+indexed to the last one, so neither Celery's start nor loading a model counts. `ratio` compares with the row of one
+process.
 
 The remote embedder is an HTTP server on this machine that answers after a fixed time and costs little CPU: `remote`
 takes it for a call, however many texts that has, `remote-per-text` for each text of a call, as a model without batching
 does. The local embedder is the packaged one, in every worker process.
 
-Workers, PostgreSQL and Milvus share the cores of this machine. `cpu_ms` is what all of them compute for one memory, the
-embedder behind HTTP not counted, and `most_per_s` what the cores allow at that: no number of processes drains faster.
+Workers, PostgreSQL and Milvus share the `cores` of this machine. `cpu_ms` is what all of them compute for one memory,
+the embedder behind HTTP not counted, and `most_per_s` what the cores allow at that: no number of processes drains
+faster. `most_ratio` is what that leaves to gain over the row of one process: cores * (wait + cpu_ms) / cpu_ms where it
+computes on one core at a time and waits the rest, and never more than the number of processes.
 """
 
 import argparse
@@ -28,20 +31,21 @@ from pathlib import Path
 from typing import Any
 
 import psycopg
+from celery import Celery
 
 import biem
 from benchmarks import _report
 from benchmarks._cpu import used_s
 from benchmarks._http_embedder import served
 from benchmarks._synthetic import Texts
-from biem.adapters.celery import CeleryQueue, broker_url
+from biem.adapters.celery import ENCODE_TASK, CeleryQueue, broker_options, broker_url
 from biem.adapters.embedded import stop
 from biem.bootstrap import Servers, servers
 from biem.config import Settings
 from biem.domain.scope import Scope
 from biem.errors import BiemError
 
-_COLUMNS = ("embedder", "workers", "n", "seconds", "per_s", "ratio", "cpu_ms", "most_per_s")
+_COLUMNS = ("embedder", "workers", "cores", "n", "seconds", "per_s", "ratio", "most_ratio", "cpu_ms", "most_per_s")
 _EMBEDDERS = ("remote", "remote-per-text", "local")
 _ROOT = Path(__file__).parents[1]
 _PATIENCE_S = 1_800.0
@@ -87,6 +91,8 @@ def _compare(rows: Sequence[dict[str, Any]]) -> None:
     for row in rows:
         alone = next((one for one in rows if one["embedder"] == row["embedder"] and one["workers"] == 1), None)
         row["ratio"] = round(row["per_s"] / alone["per_s"], 2) if alone else None
+        most = alone["most_per_s"] / alone["per_s"] if alone and alone["most_per_s"] else None
+        row["most_ratio"] = None if most is None else round(min(row["workers"], most), 2)
 
 
 def _row(embedder: str, workers: int, options: argparse.Namespace) -> dict[str, Any]:
@@ -102,21 +108,27 @@ def _row(embedder: str, workers: int, options: argparse.Namespace) -> dict[str, 
             model = {"provider": "openai", "model": "synthetic", "url": url}
         where = stack.enter_context(servers(Settings(home=home)))
         settings = Settings(home=home, queue="none", close_timeout_s=0.0, embedder=model)
-        with biem.connect(settings, scope=Scope("benchmark", "drain")) as memory:
-            memory.remember_many(Texts(seed=5).items(options.size))
         with _worker(folder, home, workers, model) as process:
+            _open_all(where, workers)
+            with biem.connect(settings, scope=Scope("benchmark", "drain")) as memory:
+                memory.remember_many(Texts(seed=5).items(options.size))
             drained = _drained(where, options.size, lambda: used_s(home=home, group=process.pid))
     seconds = drained.seconds
     cpu_ms = None if drained.cpu_s is None else drained.cpu_s / drained.rows * 1e3
     return {
         "embedder": embedder,
         "workers": workers,
+        "cores": _cores(),
         "n": options.size,
         "seconds": round(seconds, 2),
         "per_s": round(drained.rows / seconds, 1),
         "cpu_ms": None if cpu_ms is None else round(cpu_ms, 2),
-        "most_per_s": None if not cpu_ms else round((os.cpu_count() or 1) * 1e3 / cpu_ms, 1),
+        "most_per_s": None if not cpu_ms else round(_cores() * 1e3 / cpu_ms, 1),
     }
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 @contextmanager
@@ -137,6 +149,30 @@ def _worker(folder: Path, home: Path, workers: int, model: Mapping[str, str]) ->
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
         process.wait()
+
+
+def _open_all(where: Servers, workers: int) -> None:
+    """Return when each process has had a task, and so has opened all it needs: while it does it takes no other one."""
+    with Celery("biem", broker=broker_url(where.redis_url), set_as_current=False) as app:
+        app.conf.broker_transport_options = broker_options(app.conf.broker_url)
+        asked = app.control.inspect(timeout=1.0)
+        deadline = time.monotonic() + _PATIENCE_S
+        while not asked.active():
+            _still(deadline)
+        for _ in range(workers):
+            app.send_task(ENCODE_TASK, queue="encode")
+        while (stats := asked.stats()) is None or sum(
+            one["total"].get(ENCODE_TASK, 0) for one in stats.values()
+        ) < workers:
+            _still(deadline)
+        while (active := asked.active()) is None or any(active.values()):
+            _still(deadline)
+
+
+def _still(deadline: float) -> None:
+    if time.monotonic() > deadline:
+        raise BiemError(f"the workers were not ready within {_PATIENCE_S:.0f} s")
+    time.sleep(0.1)
 
 
 @dataclass(frozen=True, slots=True)

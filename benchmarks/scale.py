@@ -3,6 +3,7 @@
 Two databases on one server hold one scope each, filled by SQL with settled rows and no vectors. Then, in turns, each
 takes the same few new memories and feedback, and runs every job once: through `sleep()`, and as a scheduler does. So
 the jobs have the same to do at both sizes, and what remains is what grows with the rows that are already there.
+Writes alternate one by one, nights one by one, so that whatever else the machine does meanwhile slows both.
 """
 
 import argparse
@@ -56,18 +57,13 @@ class Contestant:
         """From now on keep the times of single jobs, too."""
         self._parts.telemetry.attach(self._on_span)
 
-    def write(self, count: int) -> list[str]:
-        """New memories, each timed to its acknowledgement: every fourth a fact, the others of one conversation."""
-        ids = []
-        for number in range(count):
-            text = self._texts.text()
-            with self._timed("ack"):
-                ids.append(
-                    self._memory.remember(text)
-                    if number % 4 == 0
-                    else self._memory.remember(text, speaker="Ana", conversation=f"round {self._turns}")
-                )
-        return ids
+    def write(self, number: int) -> str:
+        """A new memory, timed to its acknowledgement: every fourth a fact, the others of one conversation."""
+        text = self._texts.text()
+        with self._timed("ack"):
+            if number % 4 == 0:
+                return self._memory.remember(text)
+            return self._memory.remember(text, speaker="Ana", conversation=f"round {self._turns}")
 
     def settle(self, ids: Sequence[str]) -> None:
         """Index what is new, and say that some of it was useful."""
@@ -189,10 +185,15 @@ def _run(contestants: Sequence[Contestant], options: argparse.Namespace, advance
             for one in contestants:
                 one.times.clear()
                 one.listen()
-        for one in contestants if number % 2 else reversed(contestants):
-            for night in (one.sleep, one.upkeep):
-                one.settle(one.write(options.acks))
-                night()
+        turns = list(contestants if number % 2 else reversed(contestants))
+        for night in (Contestant.sleep, Contestant.upkeep):
+            written: dict[int, list[str]] = {one.size: [] for one in turns}
+            for place in range(options.acks):  # one by one, so that whatever else the machine does slows both
+                for one in turns if place % 2 else reversed(turns):
+                    written[one.size].append(one.write(place))
+            for one in turns:
+                one.settle(written[one.size])
+                night(one)
         if number >= warm_up:
             advance(task)
 

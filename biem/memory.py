@@ -9,12 +9,14 @@ from biem.domain.aim import GateDecision
 from biem.domain.concept import Recollection
 from biem.domain.conflict import Conflict
 from biem.domain.link import Link
+from biem.domain.memory_node import MemoryNode
 from biem.domain.node import Hit, Hits, Node, parse_id
 from biem.domain.scope import Scope
 from biem.engine.aim.answer import Generate, Reply
 from biem.engine.aim.system import AimSystem
 from biem.engine.context import Context
 from biem.engine.feedback import Lesson
+from biem.engine.portrait import portrait
 from biem.engine.request import conditions
 from biem.engine.rerank import HYBRID, Choice
 from biem.engine.sleep import SleepReport
@@ -118,6 +120,8 @@ class Memory(Operations):
         conversations: Sequence[str] = (),
         tags: Sequence[str] = (),
         as_of: datetime | None = None,
+        min_energy: float = 0.0,
+        sentiment: tuple[float, float] | None = None,
         session: str = "",
         min_confidence: float = 0.0,
         profile: str | None = None,
@@ -129,7 +133,8 @@ class Memory(Operations):
         Reads this scope and, from a project, the user's own. `since` ≤ `at` < `until`; `tags` must all be there; of
         `kinds`, `speakers` and `conversations` any may match. `mode="strict"` adds the originals, `"auto"` does so when
         the query asks for them. `as_of` answers with what held at that instant; without it, facts that no longer hold
-        are left out. `Hits.degraded` names what was down: the answer is then the best that was left.
+        are left out. `min_energy` leaves out what has less energy now, `sentiment` what lies outside (least, greatest)
+        in -1 to 1. `Hits.degraded` names what was down: the answer is then the best that was left.
 
         A recall tells the best there is, however unlikely: `Hits.confidence` says how sure it is that this memory knows
         at all, and with `min_confidence` nothing is told below. `session`, your name for the conversation in which you
@@ -140,7 +145,8 @@ class Memory(Operations):
         `seed` draws the same, and `Hits.seed` tells it.
         """
         parts = self._parts
-        where = conditions(parts.clock.now(), kinds, since, until, speakers, conversations, tags, as_of)
+        asked = (kinds, since, until, speakers, conversations, tags, as_of, min_energy, sentiment)
+        where = conditions(parts.clock.now(), *asked)
         limit = parts.policies.recall.top_k if top_k is None else top_k
         return parts.recaller.recall(
             self.bound_to,
@@ -216,6 +222,12 @@ class Memory(Operations):
         if node is None:
             raise NotFound(f"no memory {memory_id} in scope {self.bound_to}")
         return node
+
+    def node(self, memory_id: str) -> MemoryNode:
+        """One memory of exactly this scope as BIEM describes it, with its vector and its links; or `NotFound`."""
+        parts = self._parts
+        model = parts.embedder.id
+        return portrait(self.get(memory_id), records=parts.records, associations=parts.associations, model=model)
 
     def feedback(
         self,

@@ -90,8 +90,18 @@ class Database:
     A statement that takes longer than `limit_s` is cut off: its server hangs.
     """
 
-    def __init__(self, dsn: str, *, pool_size: int, retry_s: float, limit_s: float = 10.0) -> None:
+    def __init__(
+        self,
+        dsn: str,
+        *,
+        pool_size: int,
+        retry_s: float,
+        limit_s: float = 10.0,
+        before: Callable[[], None] = lambda: None,
+    ) -> None:
+        """`before`: called ahead of every statement or transaction, while this thread holds no connection."""
         self.sql = queries()
+        self._before = before
         self._retry_s = retry_s
         self._closing = threading.Event()
         self._watchdog = _Watchdog(limit_s)
@@ -180,6 +190,7 @@ class Database:
         """Repeat after a lost connection: every statement here may safely run twice."""
         deadline = time.monotonic() + self._retry_s
         delay = 0.02
+        self._before()
         while True:
             try:
                 return attempt()

@@ -17,11 +17,13 @@ _COLUMNS = 13
 class PostgresOrbits(Store):
     """One statement for what came since, two for gathering."""
 
-    def gather(self, scopes: Sequence[Scope], chosen: Sequence[str], others: Sequence[str]) -> Vicinity:
+    def gather(self, scopes: Sequence[Scope], chosen: Sequence[str], others: Sequence[str], whole: int) -> Vicinity:
         names = [scope.ns for scope in scopes]
         seen = ",".join(names)
         # First the numbers: what is written in between is then told twice rather than never.
         written = dict.fromkeys(names, 0) | dict(self._database.fetch(seen, "orbit_written", (names,)))
+        if sum(written.values()) <= whole:
+            return self._everything(names, written)
         chosen = list(dict.fromkeys(chosen))
         parameters = {
             "scopes": names,
@@ -42,6 +44,22 @@ class PostgresOrbits(Store):
                 if len(before) < reach:
                     openings.add(stretch[0])
         return Vicinity(Turns(turns, stretches, frozenset(openings)), written)
+
+    def _everything(self, names: Sequence[str], written: Mapping[str, int]) -> Vicinity:
+        turns: dict[str, Turn] = {}
+        talks: dict[tuple[str, str], list[str]] = {}
+        complete = True
+        for *row, archived in self._database.fetch(
+            ",".join(names), "orbit_everything", {"scopes": names, "model": self._model}
+        ):
+            turn = _turn(row)
+            complete &= turn.vector is not None and not archived
+            if not archived:
+                turns[turn.id] = turn
+                if turn.conversation:
+                    talks.setdefault((turn.ns, turn.conversation), []).append(turn.id)
+        stretches = [tuple(talk) for talk in talks.values()]
+        return Vicinity(Turns(turns, stretches, frozenset(talk[0] for talk in stretches)), written, complete)
 
     def since(self, scopes: Sequence[Scope], written: Mapping[str, int], limit: int) -> Vicinity | None:
         names = [scope.ns for scope in scopes]

@@ -153,9 +153,9 @@ class PostgresRecords(PostgresOutbox, PostgresErasure):
         pending_limit: int,
         evidence: bool,
     ) -> Candidates:
-        by_ns = {scope.ns: scope for scope in scopes}
+        by_ns, now = {scope.ns: scope for scope in scopes}, self._clock.now()
         parameters = {
-            **conditions(scopes, where),
+            **conditions(scopes, where, now, self._decay),
             "ids": list(ids),
             "words": tsquery(lexemes),
             "pending_limit": pending_limit,
@@ -163,7 +163,6 @@ class PostgresRecords(PostgresOutbox, PostgresErasure):
             "model": self._model,
         }
         rows = self._database.fetch(",".join(by_ns), "candidates" if lexemes else "live", parameters)
-        now = self._clock.now()
         nodes: dict[str, Node] = {}
         originals: dict[str, str] = {}
         words: dict[str, str] = {}
@@ -183,7 +182,8 @@ class PostgresRecords(PostgresOutbox, PostgresErasure):
     ) -> dict[str, float]:
         if not lexemes:
             return {}
-        parameters = {**conditions(scopes, where), "words": tsquery(lexemes), "most": _TEXT_SEARCH_ROWS}
+        where_to = conditions(scopes, where, self._clock.now(), self._decay)
+        parameters = {**where_to, "words": tsquery(lexemes), "most": _TEXT_SEARCH_ROWS}
         rows = self._database.fetch(",".join(scope.ns for scope in scopes), "text_search", parameters)
         scores = bm25(lexemes, {row[0]: row[1].split(" ") for row in rows})
         best = sorted(scores, key=lambda key: (-scores[key], key))[:limit]
@@ -249,7 +249,8 @@ def tsquery(lexemes: Sequence[str]) -> str | None:
     return " | ".join(quoted) or None
 
 
-def conditions(scopes: Sequence[Scope], where: Filter) -> dict[str, Any]:
+def conditions(scopes: Sequence[Scope], where: Filter, now: datetime, decay_per_hour: float) -> dict[str, Any]:
+    least, greatest = where.sentiment
     return {
         "scopes": [scope.ns for scope in scopes],
         "kinds": list(where.kinds) or None,
@@ -259,4 +260,9 @@ def conditions(scopes: Sequence[Scope], where: Filter) -> dict[str, Any]:
         "since": where.since,
         "until": where.until,
         "as_of": where.as_of,
+        "min_energy": where.min_energy or None,
+        "now": now,
+        "decay": decay_per_hour,
+        "min_sentiment": least if least > -1.0 else None,
+        "max_sentiment": greatest if greatest < 1.0 else None,
     }

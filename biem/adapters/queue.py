@@ -5,6 +5,8 @@ import logging
 import math
 import threading
 import time
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 
 from biem.errors import BiemError
 from biem.ports import Work
@@ -34,11 +36,16 @@ class InProcessQueue:
         backoff_s: float,
         backoff_max_s: float,
         full: float = math.inf,
+        around: Callable[[], AbstractContextManager[None]] = nullcontext,
         name: str = "biem-worker",
     ) -> None:
-        """`full`: jobs of a round that has probably left some; the next one then begins at once."""
+        """`full`: jobs of a round that has probably left some; the next one then begins at once.
+
+        `around`: entered for every round, on the thread that works.
+        """
         self._name = name
         self._full = full
+        self._around = around
         self._poll_s = poll_s
         self._backoff_s = backoff_s
         self._backoff_max_s = backoff_max_s
@@ -69,7 +76,8 @@ class InProcessQueue:
                 self._linger()
             self._wake.clear()
             try:
-                done = work()
+                with self._around():
+                    done = work()
             except Exception as error:  # the loop must outlive whatever one round meets
                 known = isinstance(error, BiemError)
                 logger.warning("background work failed, next try in %.0f s: %s", pause, error, exc_info=not known)

@@ -10,7 +10,7 @@ from biem.domain.policy import Policies
 from biem.domain.scope import Scope
 from biem.ports import Clock
 
-NODE_COLUMNS = 34
+NODE_COLUMNS = 35
 """Columns of the SQL block `node`; the last are the lexemes."""
 
 
@@ -70,4 +70,5 @@ class Store:
             superseded_by=row[30],
             archived_at=row[31],
             archive_reason=row[32],
+            initial_energy=row[33],
         )

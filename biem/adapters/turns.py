@@ -27,7 +27,7 @@ class PostgresTurns(Store):
         pending_limit: int,
     ) -> Turns:
         parameters = {
-            **conditions(scopes, where),
+            **conditions(scopes, where, self._clock.now(), self._decay),
             "ids": list(ids),
             "words": tsquery(lexemes),
             "pending_limit": pending_limit,
@@ -42,8 +42,8 @@ class PostgresTurns(Store):
             packed = None if vector is None else np.frombuffer(vector, dtype="<f4")
             turns[key] = Turn(key, ns, tuple(words.split(" ")), packed, *rest)
             if before is not None:
-                stretch = (*reversed(before), key, *after)
+                stretch = (*reversed(before[:_REACH]), key, *after)
                 stretches.append(stretch)
-                if len(before) < _REACH:
+                if len(before) <= _REACH:
                     openings.add(stretch[0])
         return Turns(turns, stretches, frozenset(openings))

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 
-from biem.adapters.analyzers import RuleAnalyzer
 from biem.bootstrap.stores import Stores
 from biem.domain.policy import Policies
 from biem.domain.scope import Scope
@@ -18,7 +17,7 @@ from biem.engine.aim.write import MemoryWriter
 from biem.engine.form import Former
 from biem.engine.hotfeed import HotFeed
 from biem.engine.remember import Writer
-from biem.ports import Clock, Embedder
+from biem.ports import Analyzer, Clock, Embedder
 from biem.ports.contradiction import ContradictionRules
 from biem.telemetry import Telemetry
 
@@ -28,7 +27,7 @@ def build_gate(
     policies: Policies,
     rules: ContradictionRules,
     embedder: Embedder,
-    analyzer: RuleAnalyzer,
+    analyzer: Analyzer,
     clock: Clock,
     telemetry: Telemetry,
 ) -> Gate:
@@ -55,7 +54,7 @@ def build_aim(
     writer: Writer,
     feed: HotFeed,
     rules: ContradictionRules,
-    analyzer: RuleAnalyzer,
+    analyzer: Analyzer,
     embedder: Embedder,
     accessed: Callable[[Scope, Sequence[str]], object],
     clock: Clock,

@@ -22,6 +22,7 @@ from biem.engine.aim.inertia import Inertia
 from biem.engine.association import Associations
 from biem.engine.browse import Look
 from biem.engine.conflicts import ConflictChecker
+from biem.engine.courtesy import CourteousAnalyzer, CourteousEmbedder, CourteousRules, Courtesy
 from biem.engine.encode import Encoder
 from biem.engine.erase import Eraser
 from biem.engine.feedback import Feedback
@@ -60,12 +61,16 @@ def assemble(
     """
     first, telemetry = telemetry is None, telemetry or Telemetry()
     policies = settings.policies
-    stores = open_stores(settings, where, embedder, clock, telemetry, stack)
+    courtesy = Courtesy()
+    embedder = CourteousEmbedder(embedder, courtesy.give_way)
+    stores = open_stores(settings, where, embedder, clock, telemetry, stack, courtesy)
     times = StageTimes()
     unobserve = observe(telemetry, settings, where, clock, serve=serve) if first else None
     if first:
         telemetry.attach(times)
-    analyzer, rules, random = RuleAnalyzer(), contradiction.build(), Random()
+    analyzer = CourteousAnalyzer(RuleAnalyzer(), courtesy.give_way)
+    rules = CourteousRules(contradiction.build(), courtesy.give_way)
+    random = Random()
     feed = HotFeed(stores.hot, window=policies.write.hot_window)
     stack.callback(feed.close)
     writer = Writer(
@@ -77,6 +82,7 @@ def assemble(
         policy=policies.write,
         telemetry=telemetry,
         rates=stores.rates,
+        calling=courtesy.calling,
     )
     associations = Associations(
         links=stores.links,
@@ -244,6 +250,7 @@ def assemble(
             random=random,
             clock=clock,
             telemetry=telemetry,
+            calling=courtesy.calling,
         ),
         second_look=SecondLook(stores.reasoner, policies.context, telemetry),
         briefer=build_briefer(stores, policies, analyzer, clock, telemetry),
@@ -282,7 +289,7 @@ def assemble(
         sleeper=sleeper,
         encoder=encoder,
         upkeep=upkeep,
-        keeper=keeper_queue(settings, policies),
+        keeper=keeper_queue(settings, policies, courtesy),
         clock=clock,
         policies=policies,
         telemetry=telemetry,

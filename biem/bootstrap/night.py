@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from random import Random
 
-from biem.adapters.analyzers import RuleAnalyzer
 from biem.adapters.queue import InProcessQueue, NoQueue
 from biem.bootstrap.stores import Stores
 from biem.config import Settings
@@ -12,6 +11,7 @@ from biem.domain.policy import Policies
 from biem.engine.association import Associations
 from biem.engine.concepts import Hippocampus
 from biem.engine.consolidate import Consolidator
+from biem.engine.courtesy import Courtesy
 from biem.engine.crystallise import Crystalliser
 from biem.engine.feedback import Feedback
 from biem.engine.integrity import Integrity
@@ -21,7 +21,8 @@ from biem.engine.similar import Neighbourhood
 from biem.engine.sleep import NightJob
 from biem.engine.succession import Changed, Succession
 from biem.engine.tiers import Tiers
-from biem.ports import Clock, Embedder, JobQueue
+from biem.engine.tombstones import LateRows
+from biem.ports import Analyzer, Clock, Embedder, JobQueue
 from biem.ports.contradiction import ContradictionRules
 from biem.telemetry import Telemetry
 
@@ -34,7 +35,7 @@ def night_jobs(
     stores: Stores,
     policies: Policies,
     embedder: Embedder,
-    analyzer: RuleAnalyzer,
+    analyzer: Analyzer,
     rules: ContradictionRules,
     random: Random,
     clock: Clock,
@@ -105,9 +106,11 @@ def night_jobs(
         limit=policies.sleep.integrity_rows,
     )
 
+    late = LateRows(tombstones=stores.tombstones, index=stores.index, hot=stores.hot, canvas=stores.canvas)
+
     def sweep() -> Mapping[str, int]:
         swept = tiers.sweep()
-        return {"left": swept.left, "repaired": swept.repaired}
+        return {"left": swept.left, "repaired": swept.repaired, "removed": late.sweep()}
 
     def decide() -> Mapping[str, int]:
         return {"decided": resolver.work(policies.conflicts.decisions)}
@@ -134,11 +137,15 @@ def night_jobs(
     return [job for job in jobs if job.name not in policies.sleep.off]
 
 
-def keeper_queue(settings: Settings, policies: Policies) -> JobQueue:
+def keeper_queue(settings: Settings, policies: Policies, courtesy: Courtesy) -> JobQueue:
     """A thread for the background jobs of its own: a long night must not keep a new message from being indexed."""
     if settings.queue != "thread":
         return NoQueue()
     encode = policies.encode
     return InProcessQueue(
-        poll_s=policies.sleep.tick_s, backoff_s=encode.backoff_s, backoff_max_s=encode.backoff_max_s, name="biem-keeper"
+        poll_s=policies.sleep.tick_s,
+        backoff_s=encode.backoff_s,
+        backoff_max_s=encode.backoff_max_s,
+        around=courtesy.working,
+        name="biem-keeper",
     )

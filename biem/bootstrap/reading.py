@@ -8,6 +8,7 @@ from biem.engine.aim.anchors import Anchors
 from biem.engine.aim.route import Router
 from biem.engine.association import Associations
 from biem.engine.briefing import Briefer
+from biem.engine.courtesy import Calling
 from biem.engine.likeness import Likenesses
 from biem.engine.orbit import Orbits
 from biem.engine.profiles import ProfileRecaller
@@ -36,6 +37,7 @@ def build_recaller(
     random: Random,
     clock: Clock,
     telemetry: Telemetry,
+    calling: Calling,
 ) -> Recaller:
     """Recall with everything that may have a say in it."""
     chooser = Chooser(reranker=stores.reranker, policy=policies.rerank, random=random, telemetry=telemetry)
@@ -84,6 +86,7 @@ def build_recaller(
         profiles=profiles,
         chooser=chooser,
         telemetry=telemetry,
+        calling=calling,
     )
 
 

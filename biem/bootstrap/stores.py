@@ -28,9 +28,11 @@ from biem.adapters.rates import RedisRates
 from biem.adapters.reasoner.ledger import PostgresReasonerLedger
 from biem.adapters.redis import RedisHotStore
 from biem.adapters.reembed import PostgresEmbedders
+from biem.adapters.tombstones import PostgresTombstones
 from biem.adapters.turns import PostgresTurns
 from biem.bootstrap.places import Servers, broker_of
 from biem.config import Settings
+from biem.engine.courtesy import Courtesy
 from biem.errors import EmbedderMismatch, StoreUnavailable
 from biem.ports import Clock, Embedder, EmbedderInfo, JobQueue
 from biem.ports.reasoner import Reasoner
@@ -63,6 +65,7 @@ class Stores:
     consolidations: PostgresConsolidations
     feedbacks: PostgresFeedbacks
     scopes: PostgresScopes
+    tombstones: PostgresTombstones
     exclusive: PostgresExclusive
     ledger: PostgresReasonerLedger
     embedders: PostgresEmbedders
@@ -79,7 +82,13 @@ class Stores:
 
 
 def open_stores(
-    settings: Settings, where: Servers, embedder: Embedder, clock: Clock, telemetry: Telemetry, stack: ExitStack
+    settings: Settings,
+    where: Servers,
+    embedder: Embedder,
+    clock: Clock,
+    telemetry: Telemetry,
+    stack: ExitStack,
+    courtesy: Courtesy,
 ) -> Stores:
     """Connect to every server; what was opened is closed with the stack."""
     policies = settings.policies
@@ -88,6 +97,7 @@ def open_stores(
         where.postgres_dsn,
         pool_size=settings.postgres_pool,
         retry_s=_EMBEDDED_RETRY_S if where.embedded else _REMOTE_RETRY_S,
+        before=courtesy.give_way,
     )
     stack.callback(database.close)
     embedders = PostgresEmbedders(database, clock=clock, decay_per_hour=decay, policies=policies)
@@ -133,6 +143,7 @@ def open_stores(
         ),
         feedbacks=PostgresFeedbacks(database, clock=clock, decay_per_hour=decay, policies=policies),
         scopes=PostgresScopes(database),
+        tombstones=PostgresTombstones(database),
         exclusive=exclusive,
         ledger=ledger,
         embedders=embedders,
@@ -145,7 +156,7 @@ def open_stores(
         index=index,
         reasoner=_reasoner(settings, ledger, clock, telemetry, stack),
         reranker=_reranker(settings, stack),
-        queue=_queue(settings, where),
+        queue=_queue(settings, where, courtesy),
     )
 
 
@@ -228,12 +239,16 @@ def _reranker(settings: Settings, stack: ExitStack) -> Reranker | None:
     return built
 
 
-def _queue(settings: Settings, where: Servers) -> JobQueue:
+def _queue(settings: Settings, where: Servers, courtesy: Courtesy) -> JobQueue:
     if settings.queue == "none":
         return NoQueue()
     if settings.queue == "celery":
         return CeleryQueue(broker_of(settings, where))
     encode = settings.encode
     return InProcessQueue(
-        poll_s=encode.poll_s, backoff_s=encode.backoff_s, backoff_max_s=encode.backoff_max_s, full=encode.batch
+        poll_s=encode.poll_s,
+        backoff_s=encode.backoff_s,
+        backoff_max_s=encode.backoff_max_s,
+        full=encode.batch,
+        around=courtesy.working,
     )

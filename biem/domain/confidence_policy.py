@@ -91,9 +91,12 @@ class OrbitPolicy:
     """Neighbours in the association graph that are taken along, those activated most."""
     canvas: int = 10
     """Memories of the canvas taken along, the hottest."""
+    whole: int = 256
+    """A memory that never held more is at hand as a whole, about a MB: no search could find more, so every question of
+    a session is answered there; 0: never."""
 
     def __post_init__(self) -> None:
         if not (0 <= self.min_confidence <= 1 and 0 <= self.least_talk <= 1) or self.max_age_s <= 0:
             raise ValueError("min_confidence and least_talk are shares from 0 to 1, and max_age_s must be positive")
-        if min(self.sessions, self.news) < 1 or min(self.links, self.canvas) < 0:
-            raise ValueError("sessions and news must be positive, links and canvas not negative")
+        if min(self.sessions, self.news) < 1 or min(self.links, self.canvas, self.whole) < 0:
+            raise ValueError("sessions and news must be positive, links, canvas and whole not negative")

@@ -31,6 +31,8 @@ class Verdict:
     """The rule that decided, for people and tests: `value`, `negation`, …"""
     attribute: str = ""
     """What they disagree about, where a rule knows it: `home`, `age`, …"""
+    partial: bool = False
+    """The older says something besides, with which the newer has no quarrel: without it that would be lost, too."""
 
     def __post_init__(self) -> None:
         if not 0.0 <= self.confidence <= 1.0:

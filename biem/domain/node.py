@@ -93,6 +93,8 @@ class Node:
     sentiment: float = 0.0
     write_seq: int = 0
     energy: float = 0.0
+    initial_energy: float = 0.0
+    """With what it was written; kept for information, no later energy is computed from it (C20)."""
     access_count: int = 0
     useful_count: int = 0
     accessed_at: datetime | None = None

@@ -66,6 +66,8 @@ class RankPolicy:
     k1: float = 0.9
     b: float = 0.4
     """BM25's saturation and share of length normalisation: turns of dialogue are short and seldom repeat a word."""
+    nameless: float = 0.5
+    """What a question without its names counts in its meaning, of the question as it is; 0: off."""
     next_1: float = 0.6
     next_2: float = 0.4
     """What a word said one or two turns away counts, of one said here."""
@@ -93,7 +95,7 @@ class RankPolicy:
     def __post_init__(self) -> None:
         if self.k1 < 0 or not 0 <= self.b <= 1 or not (0 <= self.next_1 <= 1 and 0 <= self.next_2 <= 1):
             raise ValueError("k1 must not be negative; b, next_1 and next_2 are shares from 0 to 1")
-        if not 0 <= self.repeat_from < 1 or min(self.repeat, self.balance, self.session_gap_s) < 0:
-            raise ValueError("repeat_from is a share below 1; repeat, balance and session_gap_s must not be negative")
+        if not 0 <= self.repeat_from < 1 or min(self.repeat, self.balance, self.session_gap_s, self.nameless) < 0:
+            raise ValueError("repeat_from is a share below 1; repeat, balance, gap and nameless must not be negative")
         if min(self.short_words, self.seeds, self.seed_words, self.links, self.depth) < 1 or self.balance_power <= 0:
             raise ValueError("short_words, seeds, seed_words, links, depth and balance_power must be positive")

@@ -92,6 +92,9 @@ def _last_step(neighbours: ByStrength, paths: Iterable[_Path], active: defaultdi
     for found in paths:
         by_end[found[0][-1]].append(found)
     for end, arrivals in by_end.items():
+        if len(arrivals) == 1:
+            _longer(neighbours, arrivals, active)
+            continue
         falling = sorted(-value for _, value in arrivals)
         sums = [0.0, *accumulate(falling)]
         gained: dict[str, float] = {}
@@ -105,8 +108,9 @@ def _last_step(neighbours: ByStrength, paths: Iterable[_Path], active: defaultdi
             gained[other] = -sums[carrying] - carrying * cost
         for path, value in arrivals:  # no path comes back to where it has been
             for node in path:
-                if node in costs and value - costs[node] > EPSILON:
-                    gained[node] -= value - costs[node]
+                cost = costs.get(node, value)
+                if value - cost > EPSILON:
+                    gained[node] -= value - cost
         for node, total in gained.items():
             if total > EPSILON:
                 active[node] += total

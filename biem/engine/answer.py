@@ -9,10 +9,10 @@ from biem.domain.rank_policy import RankPolicy
 from biem.engine.aim.anchors import NO_ANCHORS, Anchoring
 from biem.engine.confidence import Similarity, grounds
 from biem.engine.ordering import Ordering
-from biem.engine.question import Query, Sentence, is_asked, sentences_of
+from biem.engine.question import Query, Sentence, is_asked, sentences_of, without_names
 from biem.engine.ranking import Order, Ranked
 from biem.engine.search import Found
-from biem.ports import Analyzer
+from biem.ports import Analyzer, Vector
 from biem.ports.turns import Turn, Turns
 
 _NAMED_CHARS = 1_000
@@ -32,11 +32,15 @@ class Asked:
     """Its sentences."""
     mentioned: Sequence[Sequence[str]] = ()
     """The terms of each name in it."""
+    matter: str = ""
+    """What a query of one sentence asks whoever is named: it without its names; empty where that is all, or nothing."""
 
     @property
     def texts(self) -> list[str]:
-        """What is embedded: the whole, and each sentence where there are several."""
-        return [self.text, *self.parts] if len(self.parts) > 1 else [self.text]
+        """What is embedded: the whole, and each sentence where there are several, else the matter."""
+        if len(self.parts) > 1:
+            return [self.text, *self.parts]
+        return [self.text, self.matter] if self.matter else [self.text]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +72,14 @@ class Answerer:
         lexemes = list(dict.fromkeys(self._analyzer.lexemes(text)))
         parts = sentences_of(text, lambda part: len(set(self._analyzer.lexemes(part))))
         names = self._analyzer.analyze(text[:_NAMED_CHARS]).entities
-        return Asked(text, lexemes, parts, [self._analyzer.lexemes(name) for name in names])
+        mentioned = [self._analyzer.lexemes(name) for name in names]
+        return Asked(text, lexemes, parts, mentioned, self._matter(text, lexemes, names) if len(parts) < 2 else "")
+
+    def _matter(self, text: str, lexemes: Sequence[str], names: Sequence[str]) -> str:
+        if not names or self._ranking.nameless == 0:
+            return ""
+        left = without_names(text, names)
+        return "" if left == text or set(lexemes).isdisjoint(self._analyzer.lexemes(left)) else left
 
     def answer(
         self,
@@ -86,12 +97,14 @@ class Answerer:
         ordering = Ordering(turns, found, conflicts, self._policy, now, anchors)
         speakers = {turn.speaker for turn in turns.by_id.values()}
         names = {speaker: self._analyzer.lexemes(speaker) for speaker in speakers}
-        vectors = found.sentences or [None] * len(asked.parts)
+        several = len(asked.parts) > 1
+        vectors: Sequence[Vector | None] = (found.parts if several else ()) or [None] * len(asked.parts)
         sentences = [
             Sentence(self._analyzer.lexemes(part), vector, is_asked(part))
             for part, vector in zip(asked.parts, vectors, strict=True)
         ]
-        query = Query(asked.text, asked.lexemes, found.vector, sentences)
+        matter = found.parts[0] if found.parts and not several else None
+        query = Query(asked.text, asked.lexemes, found.vector, sentences, matter)
         ranked = order(query, ordering.candidates, names, self._ranking, top_k + _SPARE, adjust=ordering.adjusted)
         measured = grounds(query, asked.mentioned, ordering.candidates, names, ranked, self._similarity)
         return Answer(ordering, ranked, turns.by_id, found, measured)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Literal
+from typing import Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -166,14 +166,14 @@ class Associations:
             graphs = self._held(scope, held)
             if strategy == "multiplicative":
                 found = multiplicative(
-                    lambda node: next((graph.by_weight(node) for graph in graphs if node in graph.links), ()),
+                    _of_any([graph.by_weight for graph in graphs]),
                     seeds,
                     hops=policy.hops if hops is None else hops,
                     decay=policy.decay if decay is None else decay,
                 )
             else:
                 found = subtractive(
-                    lambda node: next((graph.by_strength(node) for graph in graphs if node in graph.links), ()),
+                    _of_any([graph.by_strength for graph in graphs]),
                     seeds,
                     max_depth=policy.max_depth if max_depth is None else max_depth,
                 )
@@ -225,6 +225,16 @@ class Associations:
             while room < 0 and len(self._graphs) > 1:
                 _, oldest = self._graphs.popitem(last=False)
                 room += oldest.edges + _GRAPH_EDGES
+
+
+_Tie = TypeVar("_Tie")
+
+
+def _of_any(lookups: Sequence[Callable[[str], tuple[_Tie, ...]]]) -> Callable[[str], tuple[_Tie, ...]]:
+    """The neighbours of a node in the one graph that has it."""
+    if len(lookups) == 1:
+        return lookups[0]
+    return lambda node: next((found for lookup in lookups if (found := lookup(node))), ())
 
 
 def _by_ns(scope: Scope) -> str:

@@ -12,6 +12,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict
+from itertools import chain
 
 import numpy as np
 
@@ -57,11 +58,12 @@ def grounds(
     terms = [term for term in terms if term not in of_names] or terms
     wanted = {*terms, *(term for name in mentioned for term in name)}
     held = [wanted.intersection(one.lexemes) for one in candidates]
-    heard = set().union(*held)
+    holders = Counter(chain.from_iterable(held))
+    heard = holders.keys()
     in_question = _in_question(query, mentioned)
     best = list(ranked.order[:_BEST])
     in_best = set().union(*(held[place] for place in best))
-    rarity = {term: _rarity(sum(term in words for words in held), len(held)) for term in terms}
+    rarity = {term: _rarity(holders[term], len(held)) for term in terms}
     scores = np.sort(ranked.scores)[::-1]
     found = {
         "covered": sum(rarity[term] for term in terms if term in in_best) / (sum(rarity.values()) or 1.0),

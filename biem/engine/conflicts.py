@@ -145,9 +145,9 @@ class ConflictChecker:
         )
 
     def _acts(self, older: Peer, newer: Peer, verdict: Verdict) -> bool:
-        """Whether the rule alone may supersede: never what is precious."""
+        """Whether the rule alone may supersede: never what is precious, or what says more than is disputed."""
         precious = older.layer == "core" or older.importance >= self._policy.protected_importance
-        sure = verdict.confidence >= self._policy.act_confidence and verdict.kind != "duplicate"
+        sure = verdict.confidence >= self._policy.act_confidence and verdict.kind != "duplicate" and not verdict.partial
         return sure and not precious and not _overruled(older, newer)
 
 

@@ -3,7 +3,8 @@
     core memories → relevant memories → originals of what was cut (strict) → newest texts; in a budget of tokens
 
 Hits are picked in their order: none that repeats another, none far below the best; long texts show the sentences that
-the query is about. What is picked is told in the order it happened. Memory text is data, not orders. It stays on its
+the query is about. What is picked is told in the order it happened, and a message right below one of the same day does
+not say the date again. Memory text is data, not orders. It stays on its
 own line (every line break and control character becomes a space), so it can neither close the block nor forge a
 heading, and chat-template markers lose their meaning.
 """
@@ -73,7 +74,7 @@ def render(
     out, and so is one whose odds lie `policy.drop` below those of the best.
     """
     left = budget_tokens - estimate_tokens(f"{HEADING}\n\n")
-    picked: list[tuple[Hit, list[str]]] = []
+    picked: list[tuple[Hit, str]] = []
     seen: list[frozenset[str]] = []
     for hit in hits:
         if picked and _odds(hit) < _odds(hits[0]) - policy.drop:
@@ -85,13 +86,15 @@ def render(
         if cost > left or any(_repeats(words, other, policy.repeat_from) for other in seen):
             continue
         left -= cost
-        picked.append((hit, item))
+        picked.append((hit, said))
         seen.append(words)
     if policy.order == "time":
         picked.sort(key=lambda pair: (pair[0].node.at, pair[0].node.write_seq))
-    lines = [HEADING, ""]
-    for number, (_, (first, *rest)) in enumerate(picked, 1):
+    lines, above = [HEADING, ""], ""
+    for number, (hit, said) in enumerate(picked, 1):
+        first, *rest = _item(hit, said, policy, reader, above)
         lines += [f"{number}. {first}", *rest]
+        above = _date(hit.node) if hit.node.speaker else ""
     return Context("\n".join(lines) if picked else "", tuple(hit for hit, _ in picked), degraded)
 
 
@@ -132,12 +135,19 @@ def _said(node: Node, policy: ContextPolicy, reader: Reader) -> str:
     return harmless(excerpt(node.text, policy.item_chars, reader.asked, reader.terms_of), policy.item_chars)
 
 
-def _item(hit: Hit, said: str, policy: ContextPolicy, reader: Reader) -> list[str]:
-    """The lines of one memory, without its number. A message has its date, and so has a fact of another day."""
+def _date(node: Node) -> str:
+    return f"({node.at:%Y-%m-%d})"
+
+
+def _item(hit: Hit, said: str, policy: ContextPolicy, reader: Reader, above: str = "") -> list[str]:
+    """The lines of one memory, without its number. A message has its date, and so has a fact of another day.
+
+    `above`: the date of the message right above, which holds for this one, too, where it is the same.
+    """
     node = hit.node
-    dated = f"({node.at:%Y-%m-%d})"
+    dated = _date(node)
     if node.speaker:
-        said = f"{harmless(node.speaker, 40)} {dated}: {said}"
+        said = f"{harmless(node.speaker, 40)}{'' if dated == above else f' {dated}'}: {said}"
     elif reader.now is not None and not timedelta(0) <= reader.now - node.at < _FRESH:
         said = f"{dated} {said}"
     if "held_until" in hit.why and node.valid_to is not None:

@@ -2,7 +2,6 @@
 
 import threading
 from collections.abc import Iterable
-from typing import Any
 
 import networkx as nx
 
@@ -36,11 +35,14 @@ class ScopeGraph:
         if changes.complete:
             fresh: nx.MultiDiGraph[str] = nx.MultiDiGraph()
             _add(fresh, changes.links)  # readers go on with the old graph meanwhile
-            by_weight = {node: _strongest(fresh, node, "weight", self._max_links) for node in fresh}
+            by_weight: dict[str, tuple[tuple[str, float], ...]] = {}
+            by_strength: dict[str, tuple[tuple[str, int], ...]] = {}
+            for node in fresh:
+                by_weight[node], by_strength[node] = _strongest(fresh, node, self._max_links)
             with self.lock:
                 if self.version in (since, UNKNOWN) or self.version < changes.version:
                     self.links, self.version, self.edges = fresh, changes.version, len(changes.links)
-                    self._by_weight, self._by_strength = by_weight, {}
+                    self._by_weight, self._by_strength = by_weight, by_strength
             return True
         with self.lock:
             if self.version >= changes.version:
@@ -73,32 +75,46 @@ class ScopeGraph:
             self._by_strength.pop(node, None)
 
     def by_weight(self, node: str) -> tuple[tuple[str, float], ...]:
-        """The neighbours over the edges of most weight."""
-        known = self._by_weight.get(node)
-        if known is None:
-            known = self._by_weight[node] = _strongest(self.links, node, "weight", self._max_links)
-        return known
+        """The neighbours over the edges of most weight; none of a node that is not in this graph."""
+        found = self._by_weight.get(node)
+        return self._looked_up(node)[0] if found is None else found
 
     def by_strength(self, node: str) -> tuple[tuple[str, int], ...]:
-        """The neighbours over the edges of most strength."""
-        known = self._by_strength.get(node)
-        if known is None:
-            known = self._by_strength[node] = _strongest(self.links, node, "strength", self._max_links)
-        return known
+        """The neighbours over the edges of most strength; those of strength 1, which transmit nothing, are left out."""
+        found = self._by_strength.get(node)
+        return self._looked_up(node)[1] if found is None else found
+
+    def _looked_up(self, node: str) -> "_Neighbours":
+        if node not in self.links:
+            return (), ()
+        found = self._by_weight[node], self._by_strength[node] = _strongest(self.links, node, self._max_links)
+        return found
 
 
-def _strongest(graph: "nx.MultiDiGraph[str]", node: str, attribute: str, most: int) -> tuple[tuple[str, Any], ...]:
-    """Each neighbour once, with the best of the edges that lead there; ties by id, or two processes disagree."""
-    best: dict[str, Any] = {}
+_Neighbours = tuple[tuple[tuple[str, float], ...], tuple[tuple[str, int], ...]]
+
+
+def _strongest(graph: "nx.MultiDiGraph[str]", node: str, most: int) -> _Neighbours:
+    """Each neighbour once, by the weight and by the strength of the best of the edges that lead there.
+
+    Ties by id, or two processes disagree.
+    """
+    weights: dict[str, float] = {}
+    strengths: dict[str, int] = {}
     # The dictionaries behind NetworkX's views: the views cost five times as much, and this is the hot path.
     for edges_of, skipped in ((vars(graph)["_succ"], _NONE), (vars(graph)["_pred"], DIRECTED)):
         for other, edges in edges_of.get(node, {}).items():
             for kind, edge in edges.items():
-                value = edge[attribute]
-                if value > best.get(other, 0) and kind not in skipped:
-                    best[other] = value
-    ordered = sorted(((value, other) for other, value in best.items()), reverse=True)
-    return tuple((other, value) for value, other in ordered[:most])
+                if kind in skipped:
+                    continue
+                weight, strength = edge["weight"], edge["strength"]
+                if weight > weights.get(other, 0):
+                    weights[other] = weight
+                if strength > strengths.get(other, 1):
+                    strengths[other] = strength
+    heaviest = sorted(((value, other) for other, value in weights.items()), reverse=True)[:most]
+    closest = sorted(((value, other) for other, value in strengths.items()), reverse=True)[:most]
+    return tuple((other, weight) for weight, other in heaviest), tuple((other, value) for value, other in closest)
 
 
 def _add(graph: "nx.MultiDiGraph[str]", links: Iterable[Link]) -> None:

@@ -1,7 +1,8 @@
 """What is at hand for the next question of a session: a follow-up is mostly about what was just told.
 
     at hand = the last selection + what was said around it + the conversations it is mostly from
-              + its neighbours in the graph + the canvas + running memory + what was written last
+              + its neighbours in the graph + the canvas + running memory + what was written last,
+              or everything where a memory is small
 
 It is read behind the answer and kept in this process, as ranking needs it: words, vectors, places in conversation. What
 was written since comes with every question, from the records; what is told is read from the records again. So a copy
@@ -18,9 +19,10 @@ from datetime import datetime, timedelta
 from biem.domain.confidence_policy import OrbitPolicy
 from biem.domain.scope import Scope
 from biem.engine.answer import Answer, Asked
+from biem.engine.at_hand import AtHand
 from biem.engine.confidence import most
 from biem.errors import BiemError
-from biem.ports import Clock
+from biem.ports import Clock, Vector
 from biem.ports.orbit import OrbitReader, Vicinity
 from biem.ports.turns import Turns
 from biem.telemetry import Telemetry
@@ -45,6 +47,11 @@ class Orbit:
     conflicts: Mapping[str, float]
     """How sure open conflicts were when this was taken at hand: they only move an order."""
     since: datetime
+    ready: AtHand
+
+    def candidates(self, turns: Turns, vector: Vector | None, lexemes: Sequence[str], limit: int) -> Turns:
+        """Of what is at hand and what was written since: what a question may be about, as many as a search finds."""
+        return self.ready.candidates(turns, vector, lexemes, limit)
 
     def grounds(self, answer: Answer, asked: Asked) -> dict[str, float]:
         """What tells a follow-up from a new topic, beside what confidence rests on; see `OrbitWeights`."""
@@ -126,7 +133,8 @@ class Orbits:
             try:
                 for supply in self._supplies:
                     others += supply(scope, session)
-                vicinity = self._reader.gather(scope.readable, chosen, others)
+                vicinity = self._reader.gather(scope.readable, chosen, others, self._policy.whole)
+                ready = AtHand(vicinity.turns)
                 conflicts = open_conflicts(scope, list(vicinity.turns.by_id))
             except BiemError as error:
                 logger.warning("the next question of this session will be searched for: %s", error)
@@ -136,7 +144,7 @@ class Orbits:
             with self._lock:
                 if drops != self._drops:  # something was erased while this was read
                     return
-                self._orbits[scope, session] = Orbit(vicinity, chosen, conflicts, self._clock.now())
+                self._orbits[scope, session] = Orbit(vicinity, chosen, conflicts, self._clock.now(), ready)
                 self._orbits.move_to_end((scope, session))
                 while len(self._orbits) > self._policy.sessions:
                     self._orbits.popitem(last=False)

@@ -1,8 +1,10 @@
 """What is asked: a query with its sentences, and what its wording says about who is meant."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+
+import numpy as np
 
 from biem.ports import Vector
 
@@ -49,6 +51,19 @@ class Query:
     """None while the embedder is down: then only words, times and speakers decide."""
     sentences: Sequence[Sentence] = ()
     """Empty for a query of one sentence."""
+    matter: Vector | None = None
+    """Of the query without its names; None for a query of several sentences, or without names."""
+
+    def meant(self, share: float) -> Vector | None:
+        """The direction in which to look: of the query, with `share` of what it asks whoever is named. Length 1.
+
+        A name pulls a vector towards all that was ever said to or by its bearer.
+        """
+        if self.vector is None or self.matter is None or len(self.matter) != len(self.vector) or share == 0:
+            return self.vector
+        both = self.vector + np.float32(share) * self.matter
+        length = float(np.linalg.norm(both))
+        return np.asarray(both / length, dtype=np.float32) if length > 0 else self.vector
 
     @property
     def asked(self) -> Sequence[Sentence]:
@@ -85,6 +100,15 @@ def sentences_of(text: str, count_words: Callable[[str], int]) -> list[str]:
     if carry:
         found = [*found[:-1], f"{found[-1]} {carry}"] if found else [carry]
     return found[:_MOST_SENTENCES]
+
+
+def without_names(text: str, names: Collection[str]) -> str:
+    """`text` with these names cut out, English ones with their genitive; a name inside a Latin word stays."""
+    if not names:
+        return text
+    longest = sorted(names, key=lambda name: (-len(name), name))
+    cut = rf"(?<![A-Za-z])(?:{'|'.join(map(re.escape, longest))})(?:['’]s)?(?![A-Za-z])"
+    return " ".join(re.sub(cut, " ", text, flags=re.IGNORECASE).split())
 
 
 def is_asked(sentence: str) -> bool:

@@ -9,9 +9,9 @@ A question that names its session is first put to what is at hand (engine.orbit)
 """
 
 import logging
-import math
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
+from contextlib import nullcontext
 
 from biem.domain.confidence_policy import ConfidenceWeights, OrbitPolicy
 from biem.domain.node import Hit, Hits
@@ -21,12 +21,14 @@ from biem.domain.scope import Scope
 from biem.engine.aim.anchors import Anchoring, Anchors
 from biem.engine.answer import Answer, Answerer, Asked
 from biem.engine.confidence import confidence
+from biem.engine.courtesy import Calling
 from biem.engine.orbit import Orbit, Orbits
 from biem.engine.profiles import ProfileRecaller
 from biem.engine.ranking import Order, rank
 from biem.engine.request import Request, checked
 from biem.engine.rerank import HYBRID, Choice, Chooser
 from biem.engine.search import Found, Searcher
+from biem.engine.telling import tell
 from biem.engine.tiers import Tiers
 from biem.errors import BiemError
 from biem.ports import Analyzer, Clock, Embedder, Filter, Records
@@ -36,8 +38,6 @@ from biem.telemetry import Telemetry
 
 logger = logging.getLogger("biem.recall")
 
-_PLAIN, _SCALE = 4.0, 2.0
-"""Where a ranking score becomes 0.5, and its spread: on the dev dialogues the best hit of a question reaches 5–12."""
 _TOLD = 10
 """The best answers are taken at hand, at least so many, however few were wanted."""
 _AT_HAND = 3
@@ -67,6 +67,7 @@ class Recaller:
         profiles: ProfileRecaller,
         chooser: Chooser,
         telemetry: Telemetry,
+        calling: Calling = nullcontext,
     ) -> None:
         self._records = records
         self.turns = turns
@@ -87,6 +88,7 @@ class Recaller:
         self._profiles = profiles
         self._chooser = chooser
         self._telemetry = telemetry
+        self._calling = calling
 
     def recall(
         self,
@@ -115,7 +117,7 @@ class Recaller:
             min_confidence=min_confidence,
             policy=self._policy,
         )
-        with self._telemetry.span("biem.recall", top_k=top_k) as span:
+        with self._telemetry.span("biem.recall", top_k=top_k) as span, self._calling():
             if choice.profile != HYBRID.profile:
                 hits = self._by_profile(request, choice)
             else:
@@ -164,7 +166,7 @@ class Recaller:
         hits: list[Hit] = []
         if sure >= request.least:
             with self._telemetry.span("biem.recall.read"):
-                hits, _ = self._read(request, answer, "search")
+                hits, _ = tell(self._records, request, answer, "search")
         if hits and request.follows:
             told = [answer.ordering.candidates[place].id for place in answer.places(top_k)]
             self._searcher.submit(
@@ -175,9 +177,9 @@ class Recaller:
     def _searched(self, request: Request, asked: Asked) -> tuple[Found, Answer, list[str]]:
         """What searches find, in order, and what links led to, the most active first."""
         scope, top_k, where = request.scope, request.top_k, request.where
-        limit = max(self._policy.min_candidates, self._policy.candidates_per_result * top_k)
+        limit = where.depth * max(self._policy.min_candidates, self._policy.candidates_per_result * top_k)
         with self._telemetry.span("biem.recall.search"):
-            found = self._searcher.search(scope, asked.text, asked.parts, asked.lexemes, limit, where)
+            found = self._searcher.search(scope, asked.text, asked.texts[1:], asked.lexemes, limit, where)
         led_to = sorted(found.activation, key=lambda key: (-found.activation[key], key))
         with self._telemetry.span("biem.recall.live"):
             turns, conflicts = self._around(scope, asked.lexemes, found, led_to[: self._policy.activated], where)
@@ -224,6 +226,8 @@ class Recaller:
             turns = news.result()
             if found is None or turns is None or len(turns.by_id) < _AT_HAND * top_k:
                 return None
+            limit = max(self._policy.min_candidates, self._policy.candidates_per_result * top_k)
+            turns = orbit.candidates(turns, found.vector, asked.lexemes, limit)
             answer = self._answerer.answer(
                 asked,
                 turns,
@@ -237,10 +241,10 @@ class Recaller:
             grounds, sure = orbit.grounds(answer, asked), confidence(answer.grounds, self._weights)
             enough = confidence(grounds, self._orbit.weights)
             span.add(pool=len(turns.by_id), enough=enough)
-            follows = grounds["talk"] >= self._orbit.least_talk
-            if not follows or enough < self._orbit.min_confidence or sure < request.least:
+            suffices = grounds["talk"] >= self._orbit.least_talk and enough >= self._orbit.min_confidence
+            if not (suffices or orbit.vicinity.complete) or sure < request.least:
                 return None
-            hits, changed = self._read(request, answer, "orbit")
+            hits, changed = tell(self._records, request, answer, "orbit")
             if changed or len(hits) < top_k:
                 return None
         return Hits(hits, confidence=sure, grounds=grounds, way="orbit")
@@ -252,48 +256,10 @@ class Recaller:
                 vectors = self._embedder.embed(asked.texts, "query")
             except BiemError:
                 return None
-        return Found(vector=vectors[0], sentences=list(vectors[1:]))
-
-    # -- telling ----------------------------------------------------------------------------------------------------
-
-    def _read(self, request: Request, answer: Answer, way: str) -> tuple[list[Hit], bool]:
-        """The best as they are now, with their originals where asked for; and whether any differs from what was ranked.
-
-        Differing means that it is gone, or holds otherwise than the ranking thought.
-        """
-        ordering, ranked, found = answer.ordering, answer.ranked, answer.found
-        places = answer.places(request.top_k)
-        if way == "orbit":  # when one of these is gone, a search answers: no others are needed
-            places = places[: request.top_k]
-        ids = [ordering.candidates[place].id for place in places]
-        live = self._records.candidates(
-            request.scope.readable, ids, (), request.where, pending_limit=0, evidence=request.strict
-        )
-        hits: list[Hit] = []
-        ceiling, changed = 1.0, False
-        for place, key in zip(places, ids, strict=True):
-            node, turn = live.nodes.get(key), answer.turns[key]
-            if node is None:  # erased or archived a moment ago
-                changed = True
-                continue
-            changed |= (node.valid_to, node.superseded_by) != (turn.valid_to, turn.superseded_by)
-            ceiling = min(ceiling, _share(float(ranked.scores[place])))
-            why: dict[str, float | str] = {**ranked.why(place), **ordering.why(key)}
-            if key in found.dense:
-                why["dense"] = found.dense[key]
-            why |= {"energy": node.energy, "status": node.status, "way": way}
-            hits.append(Hit(node, ceiling, why, live.evidence.get(key)))
-            if len(hits) == request.top_k:
-                break
-        return hits, changed
+        return Found(vector=vectors[0], parts=list(vectors[1:]))
 
     def _count_access(self, scope: Scope, ids: Sequence[str]) -> None:
         try:
             self._tiers.accessed(scope, ids)
         except BiemError as error:
             logger.warning("accesses not counted: %s", error)
-
-
-def _share(score: float) -> float:
-    """A score in (0, 1): its odds, around what a plain answer reaches."""
-    return 1.0 / (1.0 + math.exp(-(score - _PLAIN) / _SCALE))

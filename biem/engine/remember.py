@@ -9,6 +9,7 @@ import json
 import logging
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import fields, replace
 from datetime import datetime
 from typing import Any
@@ -18,6 +19,7 @@ from biem.domain.node import KINDS, LAYERS, Draft, new_id, require_importance, r
 from biem.domain.policy import WritePolicy
 from biem.domain.scope import Scope
 from biem.domain.text import cut_bytes, require_clean
+from biem.engine.courtesy import Calling
 from biem.engine.hotfeed import HotFeed
 from biem.errors import InvalidInput, RateLimited, StoreUnavailable
 from biem.ports import Analyzer, Clock, HotEntry, JobQueue, Records, Write
@@ -44,6 +46,7 @@ class Writer:
         policy: WritePolicy,
         telemetry: Telemetry,
         rates: Rates | None = None,
+        calling: Calling = nullcontext,
     ) -> None:
         self._records = records
         self._hot = hot
@@ -53,10 +56,11 @@ class Writer:
         self._policy = policy
         self._telemetry = telemetry
         self._rates = rates
+        self._calling = calling
 
     def remember(self, scope: Scope, text: str, **details: Any) -> str:
         """Acknowledge one memory; returns its id, or the id of the memory that this one already is."""
-        with self._telemetry.span("biem.remember"):
+        with self._telemetry.span("biem.remember"), self._calling():
             write = self._write(text, details)
             self._admit(scope, 1)
             return self._commit(scope, [write])[0]

@@ -84,8 +84,10 @@ def conditions(
     conversations: Sequence[str],
     tags: Sequence[str],
     as_of: datetime | None,
+    min_energy: float = 0.0,
+    sentiment: tuple[float, float] | None = None,
 ) -> Filter:
-    """The filter, or `InvalidInput` that names the unknown kind or the impossible time."""
+    """The filter, or `InvalidInput` that names the unknown kind, the impossible time or the number out of range."""
     for kind in kinds:
         if kind not in KINDS:
             raise InvalidInput(f"kind {kind!r} is unknown; choose one of {', '.join(KINDS)}")
@@ -93,4 +95,17 @@ def conditions(
         None if time is None else require_time(time, name, now, _FAR_FUTURE_DAYS)
         for time, name in ((since, "since"), (until, "until"), (as_of, "as_of"))
     )
-    return Filter(tuple(kinds), tuple(speakers), tuple(conversations), tuple(tags), since, until, as_of)
+    if not _is_number(min_energy) or not 0.0 <= min_energy <= 1.0:
+        raise InvalidInput(f"min_energy must be a number from 0 to 1, not {min_energy!r}")
+    mood = (-1.0, 1.0) if sentiment is None else sentiment
+    if not isinstance(mood, tuple) or len(mood) != 2 or not all(map(_is_number, mood)):
+        raise InvalidInput(f"sentiment must be a pair of numbers, least and greatest, not {sentiment!r}")
+    least, greatest = mood
+    if not -1.0 <= least <= greatest <= 1.0:
+        raise InvalidInput(f"sentiment must lie in -1 to 1, least before greatest, not {sentiment!r}")
+    exact = (tuple(kinds), tuple(speakers), tuple(conversations), tuple(tags), since, until, as_of)
+    return Filter(*exact, float(min_energy), (float(least), float(greatest)))
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)

@@ -32,8 +32,8 @@ class Found:
 
     vector: Vector | None = None
     """Of the query; None while the embedder is down."""
-    sentences: Sequence[Vector | None] = ()
-    """Of the query's sentences."""
+    parts: Sequence[Vector] = ()
+    """Of what was embedded beside the query."""
     dense: Mapping[str, float] = field(default_factory=dict)
     """Cosines, from the index and the canvas."""
     words: Mapping[str, float] = field(default_factory=dict)
@@ -77,7 +77,10 @@ class Searcher:
     def search(
         self, scope: Scope, query: str, parts: Sequence[str], lexemes: Sequence[str], limit: int, where: Filter
     ) -> Found:
-        """What every place knows; `limit` candidates of each search of the index. `parts`: the query's sentences."""
+        """What every place knows; `limit` candidates of each search of the index.
+
+        `parts` of the query are embedded with it, for the ranking.
+        """
         found = Found()
         readable = scope.readable
         words = self._begin("milvus", lambda: self._index.words(readable, " ".join(lexemes), limit, where))
@@ -88,12 +91,11 @@ class Searcher:
         dense: Mapping[str, float] | None = None
         if self._is_up("embedder", found):
             with self._telemetry.span("biem.recall.embed"):
-                texts = [query, *parts] if len(parts) > 1 else [query]
-                vectors = self._attempt("embedder", lambda: self._embedder.embed(texts, "query"), found)
+                vectors = self._attempt("embedder", lambda: self._embedder.embed([query, *parts], "query"), found)
             if vectors is not None:
                 vector = vectors[0]
                 found.vector = vector
-                found.sentences = list(vectors[1:])
+                found.parts = list(vectors[1:])
             if vector is not None and self._is_up("milvus", found):
                 dense = self._attempt("milvus", lambda: self._index.dense(readable, vector, limit, where), found)
         scored = self._end("milvus", words, found)

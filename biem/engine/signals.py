@@ -20,6 +20,7 @@ from biem.domain.times import windows
 from biem.engine.bag import Numbers
 from biem.engine.pool import Pool
 from biem.engine.question import MACHINES, Query, named_in
+from biem.ports import Vector
 
 _DAY_S = 86_400.0
 _PRECISE_DAYS = 6.5
@@ -64,7 +65,7 @@ def signals(query: Query, pool: Pool, names: Mapping[str, Sequence[str]], policy
     """All signals of a pool of at least one candidate. `names`: terms of every speaker's name."""
     named = named_in(query.lexemes, names)
     words = _words(_terms(query.lexemes, {term for name in named for term in names[name]}), pool, policy)
-    dense, hub, around = _dense(query, pool)
+    dense, hub, around = _dense(query.meant(policy.nameless), pool)
     dense, around = (_or_words(found, words, pool) for found in (dense, around))
     best_dense, own_dense, own_words, served = _sentences(query, pool, words, dense)
     best_dense, own_dense = (_or_words(found, words, pool) for found in (best_dense, own_dense))
@@ -170,17 +171,17 @@ def _own_scale(values: Numbers, known: NDArray[np.bool_]) -> Numbers:
     return _scaled(values, known, float(values[known].min()), float(values[known].max()))
 
 
-def _dense(query: Query, pool: Pool) -> tuple[Numbers, Numbers, Numbers]:
+def _dense(vector: Vector | None, pool: Pool) -> tuple[Numbers, Numbers, Numbers]:
     """Likeness; likeness to everything (the mean of all others); likeness of a turn together with both neighbours."""
-    if query.vector is None or not pool.known.any():
+    if vector is None or not pool.known.any():
         zero = np.zeros(pool.size)
         return zero, zero, zero
     vectors, known = pool.vectors, pool.known
-    raw = (vectors @ query.vector).astype(np.float64)
+    raw = (vectors @ vector).astype(np.float64)
     hub = (vectors @ vectors[known].mean(axis=0)).astype(np.float64) - known / int(known.sum())
     wide = vectors + np.float32(0.5) * (pool.moved_vectors(-1) + pool.moved_vectors(1))
     length = np.sqrt(np.einsum("ij,ij->i", wide, wide)).astype(np.float64)
-    around: Numbers = (wide @ query.vector).astype(np.float64) / np.where(length > 0, length, 1)
+    around: Numbers = (wide @ vector).astype(np.float64) / np.where(length > 0, length, 1)
     return _own_scale(raw, known), hub, _own_scale(around, known)
 
 

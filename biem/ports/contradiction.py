@@ -14,5 +14,6 @@ class ContradictionRules(Protocol):
         """The conflict between two statements, or None when they can both hold.
 
         `similarity` is the embedder's calibrated similarity of the two texts, 0 to 1, or None where unknown. The answer
-        depends on nothing but the arguments. Verdicts less sure than `least` need not be looked for.
+        depends on nothing but the arguments. Verdicts less sure than `least` need not be looked for. `Verdict.partial`
+        says that the older text claims something besides, with which the newer has no quarrel.
         """

@@ -11,7 +11,10 @@ from biem.ports.embedding import Vector, Vectors
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """Conditions on what never changes in a memory, and on when it held. Empty means any; `since` ≤ at < `until`."""
+    """Conditions on a memory; the vector index knows those on what never changes. Empty means any.
+
+    `since` ≤ at < `until`.
+    """
 
     kinds: tuple[str, ...] = ()
     speakers: tuple[str, ...] = ()
@@ -21,7 +24,17 @@ class Filter:
     since: datetime | None = None
     until: datetime | None = None
     as_of: datetime | None = None
-    """Only what held at this instant: `valid_from` ≤ as_of < `valid_to`. The vector index does not know it."""
+    """Only what held at this instant: `valid_from` ≤ as_of < `valid_to`; what was said stays said, from then on."""
+    min_energy: float = 0.0
+    """Only what has at least this energy now."""
+    sentiment: tuple[float, float] = (-1.0, 1.0)
+    """Least and greatest; what was not analysed yet counts as 0."""
+
+    @property
+    def depth(self) -> int:
+        """How many times as much a search looks at: what the vector index does not know is asked of what it found."""
+        late = self.as_of is not None or self.min_energy > 0.0 or self.sentiment != (-1.0, 1.0)
+        return 4 if late else 1
 
 
 @dataclass(frozen=True, slots=True)

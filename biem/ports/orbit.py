@@ -14,13 +14,18 @@ class Vicinity:
 
     turns: Turns
     written: Mapping[str, int]
+    complete: bool = False
+    """It is all there is: every memory of these scopes up to these numbers, each with its vector."""
 
 
 class OrbitReader(Protocol):
     """Reads what is near, and what came since."""
 
-    def gather(self, scopes: Sequence[Scope], chosen: Sequence[str], others: Sequence[str]) -> Vicinity:
+    def gather(self, scopes: Sequence[Scope], chosen: Sequence[str], others: Sequence[str], whole: int) -> Vicinity:
         """The memories of both; what was said around each of `chosen`, best first; what was written last.
+
+        Where all these scopes together never held more than `whole`, everything is there, with whole conversations. It
+        is `complete` unless something has no vector yet, or is archived and could come back.
 
         Around: up to six turns before and after in its conversation, and up to twenty around the best chosen one of
         each of the three conversations with most of them. Written last: sixteen memories of each scope. What superseded

@@ -34,7 +34,7 @@ class Named:
 
 @pytest.fixture(scope="module")
 def minds(stack: Servers) -> Iterator[RedisMinds]:
-    opened = RedisMinds(stack.redis_url, timeout_s=0.5)
+    opened = RedisMinds(stack.redis_url, timeout_s=30.0)
     yield opened
     opened.close()
 
@@ -51,7 +51,7 @@ class TestMinds:
         # Given a state of one conversation / When another process loads it, and others are loaded
         assert minds.load(scope, "a {x} \n 中文") == Mind()
         assert save(minds, scope, "a {x} \n 中文", FULL)
-        worker = RedisMinds(stack.redis_url, timeout_s=0.5)
+        worker = RedisMinds(stack.redis_url, timeout_s=30.0)
         found = worker.load(scope, "a {x} \n 中文")
         worker.close()
 
@@ -64,7 +64,7 @@ class TestMinds:
         self, minds: RedisMinds, stack: Servers, scope: Scope
     ) -> None:
         # Given two workers that each reply to a message of one conversation
-        reasoner, other = ScriptedReasoner(keywords=["Grace"]), RedisMinds(stack.redis_url, timeout_s=0.5)
+        reasoner, other = ScriptedReasoner(keywords=["Grace"]), RedisMinds(stack.redis_url, timeout_s=30.0)
         first, second = (
             Activator(minds=held, reminder=Named(), analyzer=RuleAnalyzer(), policy=PRECISE, reasoner=reasoner)
             for held in (minds, other)

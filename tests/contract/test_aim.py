@@ -289,7 +289,7 @@ class TestReading:
 class TestHeadings:
     @pytest.fixture
     def headings(self, stack: Servers) -> Iterator[RedisHeadings]:
-        opened = RedisHeadings(stack.redis_url, timeout_s=2.0, model=MODEL)
+        opened = RedisHeadings(stack.redis_url, timeout_s=30.0, model=MODEL)
         yield opened
         opened.close()
 
@@ -308,7 +308,7 @@ class TestHeadings:
 
     def test_another_model_begins_anew(self, headings: RedisHeadings, stack: Servers, scope: Scope) -> None:
         headings.save(scope, "c", Heading(unit(1, 2)), most=10, ttl_s=60)
-        another = RedisHeadings(stack.redis_url, timeout_s=2.0, model="another")
+        another = RedisHeadings(stack.redis_url, timeout_s=30.0, model="another")
         assert another.load(scope, "c") == Heading()
         assert another.all(scope) == {}
         another.close()

@@ -98,6 +98,31 @@ def test_a_fact_said_anew_supersedes_the_old_one_and_an_unrelated_one_nothing(
     assert validity(admin, *old) == [(START + timedelta(days=1), new[0]), (None, None)]
 
 
+@pytest.mark.req("C9", partly="a rule alone retires no claim that stands")
+@pytest.mark.parametrize(
+    ("older", "newer"),
+    [
+        ("Ann lives in Berlin and owns a cat", "Ann moved to Paris"),
+        ("小明住在北京，养了一只猫", "小明搬到上海了"),
+    ],
+)
+def test_news_about_one_of_two_things_that_a_fact_says_waits_and_both_are_found(
+    encoding: Encoding, scope: Scope, admin: Admin, older: str, newer: str
+) -> None:
+    # Given a fact that says two things
+    old = encoding.remember(scope, older)
+    encoding.check(scope, old)
+
+    # When one of them changes
+    new = encoding.remember(scope, newer, at=START + timedelta(days=1))
+    [conflict] = encoding.check(scope, new)
+
+    # Then the conflict is sure enough to act, and yet waits: the other thing is still so
+    assert conflict.confidence >= ConflictPolicy().act_confidence
+    assert (conflict.status, conflict.superseded) == ("pending", ())
+    assert validity(admin, *old, *new) == [(None, None), (None, None)]
+
+
 @pytest.mark.req("X14", partly="conflicts")
 def test_two_owners_with_the_same_contradiction_have_a_conflict_each_and_none_between_them(
     encoding: Encoding, scope: Scope, other: Scope, admin: Admin

@@ -893,7 +893,7 @@ def test_three_processes_at_once_end_as_one_would(database: str, scope: Scope, a
         start = threading.Barrier(3)
 
         def sleep(sleeper: Sleeper) -> list[str]:
-            start.wait(10)
+            start.wait(60)
             reports = [sleeper.sleep(scope) for _ in range(3)]
             return [job.reason for report in reports for job in report.failed]
 

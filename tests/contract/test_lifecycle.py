@@ -870,6 +870,26 @@ class TestAsOf:
         assert found(march) == found(START) == ({new},) * 3
         assert found(None) == ({old, new},) * 3
 
+    @pytest.mark.req("C9", "B14", partly="with and without the vector index the same is told")
+    def test_as_of_an_instant_all_that_was_said_by_then_is_told_though_it_was_replaced(
+        self, records: PostgresRecords, scope: Scope, admin: Admin
+    ) -> None:
+        # Given a message of January that one of March replaced; both pending, so that words find them
+        january, march = START.replace(month=1), START.replace(month=3)
+        said = [records.remember(scope, [write(f"home {n}", kind="event", at=at)])[0].id
+                for n, at in enumerate((january, march))]  # fmt: skip
+        admin.execute("UPDATE memories SET valid_to = %s, superseded_by = %s WHERE id = %s", (march, said[1], said[0]))
+
+        # When it is asked for as of several instants, as recall does while the index answers, and while it is away
+        for as_of, expected in ((january - DAY, []), (january, said[:1]), (march, said), (START, said)):
+            where = Filter(as_of=as_of)
+            by_id = records.candidates([scope], said, [], where, pending_limit=0, evidence=False).nodes
+            pending = records.candidates([scope], [], ["home"], where, pending_limit=9, evidence=False).nodes
+            words = records.text_search([scope], ["home"], 9, where)
+
+            # Then all agree: what was said stays said
+            assert set(by_id) == set(pending) == set(words) == set(expected)
+
 
 @pytest.fixture(autouse=True)
 def _cold(admin: Admin) -> Iterator[None]:

@@ -262,21 +262,18 @@ def test_a_big_write_of_links_lets_memories_be_acknowledged_meanwhile(
     # Given 20,000 links on their way into a scope
     nodes = memories(records, scope, 201)
     many = [NewLink(a, b, "semantic", 0.8, 8) for a in nodes for b in nodes if a < b]
-    waits: list[float] = []
-    started = time.perf_counter()
+    written = 0
 
     # When memories are written to it one after the other until all links are there
     with ThreadPoolExecutor(1) as thread:
         job = thread.submit(links.connect, scope, many, START)
         while not job.done():
-            began = time.perf_counter()
             records.remember(scope, [write("meanwhile")])
-            waits.append(time.perf_counter() - began)
+            written += 1
 
-    # Then each waited for one portion at most, not for the whole
+    # Then each waited for one portion at most: who waits for the whole gets in once before it and once after it
     assert job.result() == len(many)
-    assert len(waits) >= 10
-    assert max(waits) < (time.perf_counter() - started) / 2
+    assert written >= 10
 
 
 # -- changes ---------------------------------------------------------------------------------------------------------

@@ -36,7 +36,7 @@ def memory_map(request: pytest.FixtureRequest, stack: Servers) -> Iterator[Fille
         return
     prefix = f"map_{uuid.uuid4().hex[:8]}"
     info = EmbedderInfo("map-model", DIM, ("mul",), 512)
-    index = MilvusIndex(stack.milvus_uri, token="", prefix=prefix, info=info, index_type="auto", timeout_s=2.0)
+    index = MilvusIndex(stack.milvus_uri, token="", prefix=prefix, info=info, index_type="auto", timeout_s=30.0)
     index.open()
     yield index
     index.drop()

@@ -33,8 +33,10 @@ def fillers(records: PostgresRecords, scope: Scope) -> None:
     records.remember(scope, [write(f"filler {n}", fact=True) for n in range(16)])
 
 
-def gathered(reader: PostgresOrbits, scope: Scope, *chosen: str, others: tuple[str, ...] = ()) -> Vicinity:
-    return reader.gather(scope.readable, chosen, others)
+def gathered(
+    reader: PostgresOrbits, scope: Scope, *chosen: str, others: tuple[str, ...] = (), whole: int = 0
+) -> Vicinity:
+    return reader.gather(scope.readable, chosen, others, whole)
 
 
 def test_six_turns_on_each_side_and_twenty_around_the_best_of_the_three_largest_conversations(
@@ -172,3 +174,54 @@ def test_too_much_news_and_an_erased_scope_are_to_be_gathered_anew(
     assert reader.since([scope], known.written, 10) is None
     assert gathered(reader, scope, *ids).turns.by_id == {}
     assert gathered(reader, scope).written == {scope.ns: 0}
+
+
+def indexed(jobs: PostgresRecords, *texts: str) -> None:
+    """Give these texts vectors, as the worker does."""
+    jobs.save_vectors(MODEL, {sha256(text): unit(1, 0) for text in texts})
+    jobs.complete(encoded(claim_all(jobs)))
+
+
+def test_a_memory_that_never_held_more_than_so_many_is_there_as_a_whole(
+    reader: PostgresOrbits, jobs: PostgresRecords, scope: Scope, other: Scope
+) -> None:
+    # Given a user's two conversations and a fact, a project of his, and somebody else's memory
+    project = Scope(scope.tenant, scope.user, "p")
+    first, second = talk(jobs, scope, 30, "a"), talk(jobs, project, 3, "b")
+    fact = jobs.remember(scope, [write("tea", fact=True)])[0].id
+    talk(jobs, other, 3, "a")
+    indexed(jobs, "tea", *(f"a {n}" for n in range(30)), *(f"b {n}" for n in range(3)))
+
+    # When a fact is chosen in the project, where 34 were written
+    found = gathered(reader, project, fact, whole=34)
+
+    # Then all of both are there, with their conversations from the first turn to the last
+    assert found.complete
+    assert set(found.turns.by_id) == {*first, *second, fact}
+    assert sorted(found.turns.stretches) == sorted([tuple(first), tuple(second)])
+    assert found.turns.openings == {first[0], second[0]}
+    assert found.written == {scope.ns: 31, project.ns: 3}
+
+    # And with one more it is only what is near
+    assert not gathered(reader, project, fact, whole=33).complete
+
+
+def test_a_whole_memory_is_not_complete_while_something_has_no_vector_or_could_come_back(
+    reader: PostgresOrbits, jobs: PostgresRecords, scope: Scope, admin: Admin
+) -> None:
+    # Given a message with a vector and one without
+    ids = talk(jobs, scope, 1)
+    indexed(jobs, "c 0")
+    assert gathered(reader, scope, ids[0], whole=9).complete
+    fresh = jobs.remember(scope, [write("fresh words")])[0].id
+
+    # When everything is read / Then both are there, and it may change
+    found = gathered(reader, scope, ids[0], whole=9)
+    assert (set(found.turns.by_id), found.complete) == ({ids[0], fresh}, False)
+
+    # When the first is archived / Then it is not there, and may come back
+    indexed(jobs, "fresh words")
+    assert gathered(reader, scope, fresh, whole=9).complete
+    admin.execute("UPDATE memories SET status = 'archived' WHERE id = %s", (ids[0],))
+    found = gathered(reader, scope, fresh, whole=9)
+    assert (set(found.turns.by_id), found.complete) == ({fresh}, False)

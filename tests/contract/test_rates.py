@@ -19,7 +19,7 @@ from tests.servers import Configure
 
 @pytest.fixture
 def rates(stack: Servers) -> Iterator[RedisRates]:
-    opened = RedisRates(stack.redis_url, timeout_s=2.0)
+    opened = RedisRates(stack.redis_url, timeout_s=30.0)
     yield opened
     opened.close()
 
@@ -29,7 +29,7 @@ class TestAllowance:
         self, rates: RedisRates, stack: Servers, scope: Scope, other: Scope
     ) -> None:
         port: Rates = rates
-        another = RedisRates(stack.redis_url, timeout_s=2.0)
+        another = RedisRates(stack.redis_url, timeout_s=30.0)
         # Given two processes that take all of an allowance, one by one
         assert [
             port.take(scope, 1, 4),

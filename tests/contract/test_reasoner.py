@@ -84,7 +84,7 @@ def build(server: ChatServer, ledger: ReasonerLedger) -> Iterator[Builder]:
                 "api_key": KEY,
                 "small_model": "small",
                 "large_model": "large",
-                "limits": Limits(timeout_s=5.0, reply_timeout_s=0.5, tries=3, pause_s=30.0),
+                "limits": PATIENT,
                 "ledger": ledger,
                 "clock": HeldClock(),
                 "telemetry": Telemetry(),
@@ -102,6 +102,9 @@ def model(build: Builder) -> Reasoner:
 
 
 PATIENT = Limits(timeout_s=60.0, reply_timeout_s=60.0, tries=3, pause_s=30.0)
+"""A busy machine is no slow model."""
+HURRIED = Limits(timeout_s=5.0, reply_timeout_s=0.5, tries=3, pause_s=30.0)
+"""Where the model never answers."""
 SOON_S = 10.0
 """What a busy machine may take for what is to be had at once; whoever waits for what he should not takes far longer."""
 
@@ -337,8 +340,10 @@ class TestOutage:
 
     @pytest.mark.req("X49", partly="after the pause the work goes on")
     def test_after_the_pause_the_server_is_asked_again(self, build: Builder, server: ChatServer, scope: Scope) -> None:
-        # Given a server that failed, and is left alone for a moment
-        model = build(limits=Limits(timeout_s=1.0, reply_timeout_s=0.5, tries=1, pause_s=0.3))
+        # Given a server that failed, and is left alone for a moment of a time of our own
+        passed = [0.0]
+        limits = Limits(timeout_s=60.0, reply_timeout_s=60.0, tries=1, pause_s=0.3)
+        model = build(limits=limits, seconds=lambda: passed[0])
         server.script.append(error(503))
         server.default = Reply("1")
         assert USES["worth"](model, scope) is None
@@ -346,7 +351,7 @@ class TestOutage:
         assert len(server.calls) == 1
 
         # When the moment is over / Then it answers workers and replies
-        threading.Event().wait(model.paused_s())
+        passed[0] += model.paused_s()
         assert USES["worth"](model, scope) is True
         assert USES["worth"](model.for_reply(), scope) is True
         assert model.paused_s() == 0
@@ -455,9 +460,10 @@ class TestReply:
     @pytest.mark.req("C21", "X49", partly="the reply path never waits longer than its limit")
     @pytest.mark.parametrize("slow", ["silent", "dripping"])
     def test_a_reply_waits_no_longer_than_its_limit(
-        self, slow: str, model: Reasoner, server: ChatServer, scope: Scope
+        self, slow: str, build: Builder, server: ChatServer, scope: Scope
     ) -> None:
         # Given a server that never finishes its answer
+        model = build(limits=HURRIED)
         server.default = (
             Reply("1", before=lambda: server.stopped.wait(60)) if slow == "silent" else Reply("1", drip=True)
         )
@@ -472,9 +478,10 @@ class TestReply:
 
     @pytest.mark.req("C21", partly="nor does the budget's database hold a reply up")
     def test_a_hanging_database_does_not_hold_a_reply_up(
-        self, model: Reasoner, server: ChatServer, scope: Scope, admin: Admin, ledger: PostgresReasonerLedger
+        self, build: Builder, server: ChatServer, scope: Scope, admin: Admin, ledger: PostgresReasonerLedger
     ) -> None:
         # Given a row of the budget that somebody else has locked
+        model = build(limits=HURRIED)
         assert ledger.reserve(scope, "worth", TODAY, 1)
         with admin.transaction():
             admin.execute("SELECT 1 FROM reasoner_usage WHERE ns = %s FOR UPDATE", (scope.ns,))
@@ -483,8 +490,9 @@ class TestReply:
             assert took(lambda: USES["worth"](model.for_reply(), scope)) < 5  # the database alone would take ten
         assert server.calls == []
 
-    def test_many_replies_at_once_are_all_in_time(self, model: Reasoner, server: ChatServer, scope: Scope) -> None:
+    def test_many_replies_at_once_are_all_in_time(self, build: Builder, server: ChatServer, scope: Scope) -> None:
         # Given a server that never answers / When twenty replies ask at once / Then none waits longer than its limit
+        model = build(limits=HURRIED)
         server.default = Reply("1", before=lambda: server.stopped.wait(60))
         with ThreadPoolExecutor(20) as pool:
             waits = list(pool.map(lambda _: took(lambda: USES["worth"](model.for_reply(), scope)), range(20)))

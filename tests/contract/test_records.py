@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import psycopg
 import pytest
+from psycopg import sql
 
 from biem.adapters.migrations import migrate
 from biem.adapters.postgres import PostgresRecords
@@ -472,6 +473,44 @@ class TestReading:
 
         # When they are asked for under a condition
         by_id = candidates(records, scope, ids=tuple(ids.values()), where=where).nodes
+        pending = candidates(records, scope, lexemes=("common",), where=where).nodes
+        words = records.text_search([scope], ["common"], 10, where)
+
+        # Then exactly those that meet it answer
+        for found in (by_id, pending, words):
+            assert {names[key] for key in found} == expected
+
+    @pytest.mark.req("B14", partly="energy and mood, in PostgreSQL")
+    @pytest.mark.parametrize(
+        ("where", "expected"),
+        [
+            (Filter(min_energy=0.9), set()),
+            (Filter(min_energy=0.6), {"fresh", "glad"}),
+            (Filter(min_energy=0.25), {"fresh", "glad", "day old"}),
+            (Filter(min_energy=1e-9), {"fresh", "glad", "day old", "cold"}),
+            (Filter(sentiment=(0.3, 1.0)), {"glad"}),
+            (Filter(sentiment=(-1.0, -0.1)), {"cold"}),
+            (Filter(sentiment=(0.0, 0.0)), {"fresh", "day old"}),
+            (Filter(min_energy=0.3, sentiment=(-1.0, 0.3)), {"fresh", "glad"}),
+        ],
+    )
+    def test_energy_as_it_is_now_and_mood_may_be_asked_for(
+        self, records: PostgresRecords, scope: Scope, admin: Admin, where: Filter, expected: set[str]
+    ) -> None:
+        # Given memories of one energy, of which two have faded since, and of three moods
+        hours = {"fresh": 0.0, "glad": 0.0, "day old": 7.0, "cold": 60.0}
+        moods = {"glad": 0.3, "cold": -0.5}
+        names = {}
+        for name, age in hours.items():
+            key = remember(records, scope, f"common {name}")
+            names[key] = name
+            admin.execute(
+                "UPDATE memories SET anchor_at = anchor_at - make_interval(hours => %s), sentiment = %s WHERE id = %s",
+                (int(age), moods.get(name, 0.0), key),
+            )
+
+        # When they are asked for under a condition
+        by_id = candidates(records, scope, ids=tuple(names), where=where).nodes
         pending = candidates(records, scope, lexemes=("common",), where=where).nodes
         words = records.text_search([scope], ["common"], 10, where)
 
@@ -1153,6 +1192,61 @@ class TestOperation:
         # When it is migrated / Then that is refused
         with pytest.raises(ConfigError, match="0001_foundation"):
             migrate(empty_database)
+
+    @pytest.mark.req("C36")
+    def test_every_identifier_that_we_give_is_stored_as_uuid(self, admin: Admin) -> None:
+        """But for what the design's own DDL spells otherwise (B27), and numbers that order rows of one table."""
+        # Given a migrated database / When the columns that name something are read
+        rows = admin.execute(
+            "SELECT table_name || '.' || column_name, data_type FROM information_schema.columns"
+            " JOIN information_schema.tables USING (table_schema, table_name)"
+            " WHERE table_schema = 'public' AND table_type = 'BASE TABLE'"
+            " AND (column_name = 'id' OR right(column_name, 3) = '_id')"
+        ).fetchall()
+        types: dict[str, str] = dict(rows)
+
+        # Then they are UUIDs
+        assert types["memories.id"] == types["conflicts.older_id"] == types["concepts.id"] == "uuid"
+        assert {name: kind for name, kind in types.items() if kind != "uuid"} == {
+            "crystal_links.id": "bigint",
+            "crystal_links.source_id": "character varying",
+            "crystal_links.target_id": "character varying",
+            "metrics.id": "bigint",
+            "outbox.id": "bigint",
+        }
+
+    @pytest.mark.req("B15")
+    def test_what_changes_in_a_memory_is_here_within_the_designs_ranges(
+        self, records: PostgresRecords, scope: Scope, admin: Admin
+    ) -> None:
+        """Energy, tier, mood and last access: Milvus has none of them, for it would have to be rewritten as they age
+        (D3, C14); its part of the schema has a test of its own, and the dimension is the embedder's (C12)."""
+        # Given a text longer than the design's field, in three bytes a character
+        key = remember(records, scope, "长" * 65_536, lexemes="长")
+
+        # When values at and beyond the ends of the ranges are written
+        refused = []
+        ranges: list[tuple[str, tuple[Any, ...], tuple[Any, ...]]] = [
+            ("initial_energy", (0, 1), (-0.001, 1.001)),
+            ("energy_anchor", (0, 1), (-0.001, 1.001)),
+            ("sentiment", (-1, 1), (-1.001, 1.001)),
+            ("tier", ("L1", "L2", "L3"), ("L0", "L4")),
+        ]
+        for column, within, beyond in ranges:
+            update = sql.SQL("UPDATE memories SET {} = %s WHERE id = %s").format(sql.Identifier(column))
+            for value in within:
+                admin.execute(update, (value, key))
+            for value in beyond:
+                with pytest.raises(psycopg.errors.CheckViolation):
+                    admin.execute(update, (value, key))
+                refused.append(column)
+        admin.execute("UPDATE memories SET tier = 'L2' WHERE id = %s", (key,))
+
+        # Then the latter are refused, and the text is whole
+        assert len(refused) == 8
+        node = records.get(scope, key)
+        assert node is not None
+        assert len(node.text) == 65_536
 
     @pytest.mark.req("B26", "B27", partly="tables and columns")
     def test_the_tables_of_crystal_facts_and_links_are_those_of_the_design(self, admin: Admin) -> None:

@@ -50,9 +50,9 @@ class World:
         self.life = PostgresLife(pool, clock=self.clock, decay_per_hour=RATE, model=MODEL, policies=policies)
         self.feedbacks = PostgresFeedbacks(pool, clock=self.clock, decay_per_hour=RATE, policies=policies)
         self.canvas = RedisCanvas(
-            stack.redis_url, timeout_s=2.0, model=MODEL, policy=policies.tiers, decay_per_hour=RATE
+            stack.redis_url, timeout_s=30.0, model=MODEL, policy=policies.tiers, decay_per_hour=RATE
         )
-        self.hot = RedisHotStore(stack.redis_url, timeout_s=2.0)
+        self.hot = RedisHotStore(stack.redis_url, timeout_s=30.0)
         self.index = Purges()
         self.heard: list[tuple[str, list[str]]] = []
         self.tiers = Tiers(
@@ -221,6 +221,7 @@ class TestFlow:
 
 class TestRepair:
     @pytest.mark.req("X13", partly="restart")
+    @pytest.mark.req("C14", partly="Redis is filled again from PostgreSQL")
     def test_a_canvas_that_came_back_empty_is_rebuilt_when_it_is_read(
         self, world: World, scope: Scope, stack: Servers
     ) -> None:

@@ -44,11 +44,14 @@ def test_two_turns_on_each_side_come_along_in_the_order_they_were_said(
     # When the surroundings of the third and of the first are read
     third = around(reader, scope, ids[2])
     first = around(reader, scope, ids[0])
+    fourth = around(reader, scope, ids[3])
 
     # Then they are a stretch without gaps, and only the first message opens the conversation
     assert third.stretches == [tuple(ids[:5])]
     assert set(third.by_id) == set(ids[:5])
-    assert third.openings == frozenset()
+    assert third.openings == {ids[0]}
+    assert fourth.stretches == [tuple(ids[1:])]
+    assert fourth.openings == frozenset()
     assert first.stretches == [tuple(ids[:3])]
     assert first.openings == {ids[0]}
     assert [third.by_id[key].asks for key in ids[:5]] == [False, False, True, False, False]

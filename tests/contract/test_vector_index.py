@@ -142,7 +142,8 @@ class TestCollection:
         # Given a configured name / When the adapter is built / Then its collection begins with it
         assert build().collection.startswith(f"{prefix}_")
 
-    @pytest.mark.req("B15", "C36", partly="identity, time and vector; what changes is kept in PostgreSQL")
+    @pytest.mark.req("B15", partly="identity, time and vector; what changes is in PostgreSQL")
+    @pytest.mark.req("C36", partly="Milvus")
     def test_the_schema_holds_what_never_changes(self, index: MilvusIndex, client: MilvusClient) -> None:
         # Given an open collection / When it is described
         fields = {field["name"]: field for field in client.describe_collection(index.collection)["fields"]}
@@ -286,6 +287,7 @@ class TestRows:
         index.insert([], again=False)
         index.insert([], again=True)
 
+    @pytest.mark.req("B15", partly="what is longer is cut by bytes")
     def test_lexemes_longer_than_a_field_are_cut_and_the_row_is_kept(self, index: MilvusIndex, scope: Scope) -> None:
         # Given a row with more words than Milvus holds, of three bytes a character
         row = entry(scope, lexemes="起点 " + "长文 " * 20_000)
@@ -598,7 +600,7 @@ class TestOutage:
 
         # Then the same adapters answer again within seconds, with every row once
         ids = {row.id for row in rows}
-        eventually(lambda: _answers(lambda: set(reader.dense([scope], EAST, 50, ANY)) == ids), timeout_s=20.0)
+        eventually(lambda: _answers(lambda: set(reader.dense([scope], EAST, 50, ANY)) == ids))
         assert _milvus_pid(home) != before
         assert index.count() == 20
         assert set(index.words([scope], "row13", 5, ANY)) == {rows[13].id}

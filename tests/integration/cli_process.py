@@ -10,8 +10,7 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BufferedReader, BytesIO, StringIO, TextIOWrapper
@@ -121,16 +120,10 @@ def _clean() -> dict[str, str]:
 
 def finish(*processes: subprocess.Popen[bytes], stdin: bytes = b"") -> list[Result]:
     """Wait for processes that run side by side."""
-    ended = [(process, process.communicate(stdin, timeout=90)) for process in processes]
+    ended = [(process, process.communicate(stdin, timeout=300)) for process in processes]
     results = [Result(process.returncode, out.decode(), err.decode()) for process, (out, err) in ended]
     assert not [result for result in results if "Traceback" in result.stderr]
     return results
-
-
-def within(seconds: float, condition: Callable[[], object]) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "the condition did not come true in time"
 
 
 def lines(*values: object) -> bytes:

@@ -71,11 +71,11 @@ def test_a_prefork_worker_encodes_what_a_writer_only_announced(own_home: Path, t
     # Given a writer that does no work itself, and a worker whose children load the model after the fork
     log = tmp_path / "worker.log"
     with biem.connect(Settings(home=own_home, queue="celery")) as memory, worker(own_home, log):
-        eventually(lambda: b"ready." in log.read_bytes(), 60.0)
+        eventually(lambda: b"ready." in log.read_bytes(), 300.0)
 
         # When two messages are remembered / Then they become active by the worker's hand
         ids = [memory.remember("The violin lesson is on Monday"), memory.remember("小提琴课在星期一")]
-        eventually(lambda: all(memory.get(key).status == "active" for key in ids), 60.0)
+        eventually(lambda: all(memory.get(key).status == "active" for key in ids), 300.0)
         assert memory.recall("When is the violin lesson?")[0].node.id in ids
 
 
@@ -94,7 +94,7 @@ def test_within_one_period_beat_has_every_job_run(own_home: Path, tmp_path: Path
                 return set(re.findall(r"succeeded in \S+: \{'job': '(\w+)'", log.read_text(errors="replace")))
 
             # Then every job of the table ran, and the outbox was looked at
-            eventually(lambda: ran() == set(SleepPolicy().periods()), 90.0)
+            eventually(lambda: ran() == set(SleepPolicy().periods()), 300.0)
         assert "Traceback" not in log.read_text(errors="replace")
 
 
@@ -104,9 +104,9 @@ def test_a_killed_worker_process_loses_no_memory(own_home: Path, tmp_path: Path)
     with biem.connect(Settings(home=own_home, queue="celery", encode={"lease_s": 2.0})) as memory:
         log = tmp_path / "worker.log"
         with worker(own_home, log, BIEM_ENCODE__LEASE_S="2") as process:
-            eventually(lambda: b"ready." in log.read_bytes(), 60.0)
+            eventually(lambda: b"ready." in log.read_bytes(), 300.0)
             ids = memory.remember_many({"text": f"fact number {number}"} for number in range(150))
-            eventually(lambda: int(memory.stats()["active"]) > 0, 60.0)
+            eventually(lambda: int(memory.stats()["active"]) > 0, 300.0)
 
             # When all its processes are killed
             children = subprocess.run(
@@ -119,7 +119,7 @@ def test_a_killed_worker_process_loses_no_memory(own_home: Path, tmp_path: Path)
         # And another takes over / Then each memory is indexed, once
         with worker(own_home, tmp_path / "second.log", BIEM_ENCODE__LEASE_S="2"):
             memory.retry()
-            eventually(lambda: int(memory.stats()["active"]) == len(ids), 90.0)
+            eventually(lambda: int(memory.stats()["active"]) == len(ids), 300.0)
         assert {memory.get(key).status for key in ids} == {"active"}
 
 
@@ -158,8 +158,8 @@ def test_a_broker_that_is_down_costs_no_write(url: str, caplog: pytest.LogCaptur
         closed_s = time.monotonic() - started
 
     # Then the writer did not wait, closing tried no more than once, and the log says once who will do the work
-    assert waited_s < 5
-    assert closed_s < 5
+    assert waited_s < 20
+    assert closed_s < 20
     [warning] = [record.getMessage() for record in caplog.records if record.name == "biem.worker"]
     assert warning.startswith("no worker was woken, beat will do it: ")
     assert "onnection refused" in warning

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.integration.cli_process import Cli, finish, lines, running, within
+from tests.fakes import eventually
+from tests.integration.cli_process import Cli, finish, lines, running
 
 UNKNOWN = "01890a5d-ac96-774b-bcce-b302099a8057"
 PEANUTS = "我对花生严重过敏，随身带着肾上腺素笔"
@@ -73,9 +74,9 @@ def test_stdin_is_read_and_ctrl_c_says_what_is_kept(cli: Cli) -> None:
     assert process.stderr
     process.stdin.write(lines(*({"text": f"turn {n}", "conversation": "c"} for n in range(600))))
     process.stdin.flush()
-    within(60, lambda: len(cli.kept("stdin", "id")) > 500)
+    eventually(lambda: len(cli.kept("stdin", "id")) > 500)
     process.send_signal(signal.SIGINT)
-    _, stderr = process.communicate(timeout=60)
+    _, stderr = process.communicate(timeout=300)
     error = json.loads(stderr.splitlines()[-1])["error"]
     assert (process.returncode, error["kind"], error["exit_code"]) == (130, "Interrupted", 130)
     assert "messages are stored; the same command again goes on from there" in error["message"]
@@ -148,7 +149,7 @@ def test_an_import_that_was_killed_goes_on_and_writes_nothing_twice(cli: Cli) ->
     assert process.stdin
     process.stdin.write(lines(*transcript[:700]))
     process.stdin.flush()
-    within(60, lambda: len(cli.kept("resumed")) >= 500)
+    eventually(lambda: len(cli.kept("resumed")) >= 500)
     process.kill()
     with suppress(BrokenPipeError):
         process.communicate()

@@ -4,15 +4,15 @@ import uuid
 from collections.abc import Iterator
 from contextlib import closing
 from functools import partial
-from pathlib import Path
 
 import psycopg
 import pytest
 
 import biem
 from biem.bootstrap import Servers
-from biem.config import Settings
 from tests.fakes import HeldClock, WordEmbedder, eventually
+from tests.integration.life_workloads import ONLY_SLEEP
+from tests.servers import Configure
 
 RUNS = [
     "Li Ming runs along the old river every single morning before breakfast with his dog Rex",
@@ -29,10 +29,10 @@ def clock() -> HeldClock:
 
 
 @pytest.fixture
-def living(home: Path, stack: Servers, clock: HeldClock) -> Iterator[biem.Memory]:
-    """A memory of a scope of the test's own, whose time is held."""
-    scope = biem.Scope(user=uuid.uuid4().hex)
-    with biem.connect(Settings(home=home), scope=scope, embedder=WordEmbedder(dim=512), clock=clock) as memory:
+def living(settings: Configure, clock: HeldClock) -> Iterator[biem.Memory]:
+    """A memory of a scope of the test's own, whose time is held, and whose nights are the test's alone."""
+    chosen, scope = settings(sleep=ONLY_SLEEP), biem.Scope(user=uuid.uuid4().hex)
+    with biem.connect(chosen, scope=scope, embedder=WordEmbedder(dim=512), clock=clock) as memory:
         yield memory
 
 

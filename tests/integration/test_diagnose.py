@@ -118,6 +118,7 @@ def test_a_row_that_belongs_to_no_memory_is_found_and_removed(town: System) -> N
         assert index.count([destroyed, forgotten]) == 0
 
 
+@pytest.mark.req("C14", partly="Milvus is filled again from PostgreSQL")
 def test_a_lost_collection_is_one_fault_and_not_one_for_each_memory(town: System) -> None:
     town.filled(["Ann likes tea", "Bob plays chess"])
     with town.index() as index:
@@ -192,7 +193,9 @@ def test_a_canvas_that_differs_from_the_tiers_is_found_and_swept(town: System) -
         memory.feedback([hot, cold])
         memory.recall("tea")
         eventually(lambda: town.sql("SELECT 1 FROM memories WHERE tier = 'L1' AND id = %s", hot))
+        eventually(lambda: memory.get(hot).access_count == 1)
         assert memory.recall("tea")
+        eventually(lambda: memory.get(hot).access_count == 2)  # counted later, it would be L1 again
         town.sql("UPDATE memories SET tier = 'L2' WHERE id = %s", hot)
         assert hot in mended(town, "canvas_stale").samples
 

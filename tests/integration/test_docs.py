@@ -32,7 +32,7 @@ _FENCE = re.compile(
 )
 _RUN = ("python", "console")
 _END = "\x1e"
-_TIMEOUT_S = 100
+_TIMEOUT_S = 300
 
 
 @dataclass(frozen=True)
@@ -123,7 +123,7 @@ def docs_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     )
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.req("G69")
 @pytest.mark.req("X2", partly="the documented examples, with default settings")
 @pytest.mark.parametrize(
     "page", [page for page in PAGES if any(block.kind in _RUN for block in blocks(page))], ids=lambda page: page.stem

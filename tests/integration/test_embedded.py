@@ -5,6 +5,8 @@ import shutil
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import psutil
@@ -88,6 +90,22 @@ def test_nothing_listens_beyond_a_unix_socket_in_a_closed_folder(own_home: Path)
             assert psutil.Process(pid).net_connections("inet") == []
         folder = Path(urls.redis_url.removeprefix("unix://")).parent
         assert folder.stat().st_mode & 0o077 == 0
+
+
+@pytest.mark.req("D1")
+def test_a_home_leaves_no_files_anywhere_else(own_home: Path) -> None:
+    # Given servers that have worked
+    with joined(own_home) as urls:
+        query(urls, "CREATE TABLE t (x int)")
+        milvus = MilvusClient(uri=urls.milvus_uri)
+        milvus.create_collection("c", dimension=4, auto_id=False)
+        milvus.insert("c", [{"id": 42, "vector": [1.0, 0.0, 0.0, 0.0]}])
+        milvus.close()
+        # When their open files are listed, their logs among them
+        opened = {Path(file.path) for pid in processes(own_home) for file in psutil.Process(pid).open_files()}
+    # Then none lies outside of the home
+    assert own_home / "milvus" / "milvus.db" in opened
+    assert {path for path in opened if not path.is_relative_to(own_home) and "/lib/" not in str(path)} == set()
 
 
 @pytest.mark.req("D1")
@@ -183,18 +201,47 @@ def test_a_home_that_cannot_work_says_what_to_do(base: Path) -> None:
     a_file.unlink()
 
 
+@contextmanager
+def small_disk(place: Path, size: str) -> Iterator[None]:
+    """A disk of so much room in this place, for the block."""
+    place.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", place], check=False).returncode != 0:
+        pytest.skip("not allowed to mount here")
+    try:
+        yield
+        eventually(lambda: down(place), 60, "nothing is left")
+    finally:
+        subprocess.run(["umount", "-l", place], check=True)
+
+
 @pytest.mark.req("D1")
 @pytest.mark.skipif(os.geteuid() != 0 or sys.platform != "linux", reason="needs to mount a small disk")
 def test_a_full_disk_is_reported_as_such(new_home: Path) -> None:
-    new_home.mkdir()
-    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=20m", "tmpfs", new_home], check=False).returncode != 0:
-        pytest.skip("not allowed to mount here")
-    try:
+    with small_disk(new_home, "20m"), pytest.raises(StoreFull, match="free space"):
+        joined(new_home).join()
+
+
+@pytest.mark.req("D1")
+@pytest.mark.skipif(os.geteuid() != 0 or sys.platform != "linux", reason="needs to mount a small disk")
+def test_a_home_whose_disk_filled_up_says_so_and_starts_again_when_there_is_room(new_home: Path, cluster: Path) -> None:
+    with small_disk(new_home, "120m"):
+        # Given a home that was used, and a disk with no room even for what the servers would say about it
+        new_home.chmod(0o700)
+        shutil.copytree(cluster, new_home / "postgres")
+        with joined(new_home) as urls:
+            query(urls, "CREATE TABLE t AS SELECT 42 AS x")
+        eventually(lambda: down(new_home), 60, "the servers end")
+        filler = new_home / "filler"
+        with filler.open("wb", buffering=0) as file, suppress(OSError):
+            while True:
+                file.write(b"\0" * 4096)
+        # When somebody wants it
         with pytest.raises(StoreFull, match="free space"):
             joined(new_home).join()
-        eventually(lambda: down(new_home), 60, "nothing is left")
-    finally:
-        subprocess.run(["umount", "-l", new_home], check=True)
+        # Then it is there again as soon as there is room
+        filler.unlink()
+        with joined(new_home) as urls:
+            assert query(urls, "SELECT x FROM t") == [(42,)]
 
 
 @pytest.mark.req("D1")

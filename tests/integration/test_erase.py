@@ -9,7 +9,7 @@ import pytest
 
 import biem
 from biem.bootstrap import Servers
-from biem.ports import Completion, Encoded, Role, Vectors
+from biem.ports import Completion, Encoded, Job, Role, Vectors
 from tests.fakes import WordEmbedder, eventually
 from tests.integration.doors import through
 from tests.integration.workloads import Doors, anywhere, in_milvus, in_redis
@@ -50,8 +50,8 @@ def test_an_erased_memory_is_nowhere_and_the_receipt_counts_it(memory: biem.Memo
         metadata={word: word}, wait=True,
     )  # fmt: skip
     memory.recall(word)
-    found = anywhere(stack, word)
-    assert {place.split()[0] for place in found} == {"postgres.evidence", "postgres.memories", "redis", "milvus"}
+    places = {"postgres.evidence", "postgres.memories", "redis", "milvus"}
+    eventually(lambda: {place.split()[0] for place in anywhere(stack, word)} == places)
     # When it is erased
     receipt = memory.erase(gone)
     # Then it is nowhere
@@ -220,6 +220,51 @@ def test_erasing_before_milvus_has_it_leaves_no_ghost_and_no_vector(
         assert scalar(stack, "SELECT count(*) FROM embeddings WHERE sha256 = %s", digest) == 0
 
 
+@pytest.mark.req("D8", "X16", partly="erasing while a worker sleeps")
+def test_a_worker_killed_after_it_slept_through_an_erasure_leaves_a_row_that_is_removed(
+    settings: Configure, stack: Servers, word: str
+) -> None:
+    class Killed(BaseException):
+        """The end of a process, which no code of ours sees."""
+
+    scope = biem.Scope(user=uuid.uuid4().hex)
+    with (
+        biem.connect(settings(queue="none"), scope=scope, embedder=WordEmbedder()) as memory,
+        biem.connect(settings(queue="none"), scope=scope, embedder=WordEmbedder()) as other,
+    ):
+        gone = memory.remember(f"Never to be found {word}")
+        records = memory._parts.records
+        renew = records.renew
+
+        # Given a worker that sleeps just before it writes to Milvus, for longer than any lease
+        def asleep(jobs: Sequence[Job], lease_s: float) -> list[Job]:
+            held = renew(jobs, lease_s)
+            # When the memory is erased meanwhile, all delayed work is done, and the worker goes on with its write
+            assert other.erase(gone).complete
+            hasten_purges(stack)
+            while other._parts.encoder():
+                pass
+            return held
+
+        def killed(encoded: Sequence[Encoded]) -> Completion:
+            raise Killed
+
+        records.renew = asleep  # type: ignore[method-assign]
+        records.complete = killed  # type: ignore[method-assign]
+        # And is killed before it learns that nobody wants the row
+        with pytest.raises(Killed):
+            memory._parts.encoder()
+        assert in_milvus(stack.milvus_uri, needle=word) == [gone]
+        assert other.recall(word) == []
+        # Then a later sweep removes it
+        with psycopg.connect(stack.postgres_dsn, autocommit=True) as connection:
+            connection.execute("UPDATE tombstones SET look_at = now() WHERE memory_id = %s", (gone,))
+        assert other._parts.upkeep.run("sweep")["removed"] == 1
+        assert anywhere(stack, word) == []
+        # And the one after that finds nothing to do
+        assert "removed" not in other._parts.upkeep.run("sweep")
+
+
 def test_erasing_while_milvus_is_down_is_finished_when_it_is_back(doors: Doors, stack: Servers, word: str) -> None:
     with through(doors) as memory:
         gone = memory.remember(f"In Milvus {word}", wait=True)
@@ -246,6 +291,7 @@ def test_erasing_while_milvus_is_down_is_finished_when_it_is_back(doors: Doors, 
 def test_erasing_while_redis_is_down_says_so_and_nothing_is_shown(doors: Doors, stack: Servers, word: str) -> None:
     with through(doors) as memory:
         gone = memory.remember(f"In HotKV {word}", wait=True)
+        eventually(lambda: in_redis(stack.redis_url, word))
         doors.redis.shut()
         receipt = memory.erase(gone)
         assert not receipt.complete

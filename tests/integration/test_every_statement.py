@@ -1,27 +1,27 @@
-"""The whole night cut at every statement: whatever had been committed by then, the next night ends as one undisturbed.
+"""Nights, workers and calls cut at every statement: whatever had been committed by then, it ends as if nobody had died.
 
-The night runs within one transaction of PostgreSQL that is rolled back at the end, with its own transactions as
+The story runs within one transaction of PostgreSQL that is rolled back at the end, with its own transactions as
 savepoints. Before each statement what is committed by then is handed to another process, which sleeps, and is put back.
 A death within a transaction leaves what was there before it began, which was handed over then.
 """
 
-import threading
 import uuid
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import suppress
+from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any, cast
+from typing import Any
 
 import psycopg
 import pytest
 
 import biem
-from biem.adapters.database import Connection, Database
 from biem.domain.concept_policy import ConceptPolicy
 from biem.domain.scope import Scope
 from biem.ports.conflicts import Plan
 from tests.fakes import START, HeldClock
 from tests.integration.life_workloads import BRIDGE, DOUBLES, ONLY_SLEEP, TALK, embedder
+from tests.integration.stage import Stage, on_stage
 from tests.servers import Testbed
 
 CONCEPTS = ConceptPolicy(snippets=50, topics_per_snippet=50, items_per_topic=50, consolidate_concepts=500)
@@ -30,115 +30,6 @@ CONCEPTS = ConceptPolicy(snippets=50, topics_per_snippet=50, items_per_topic=50,
 ALIKE = [f"Li Ming runs along the old river {how}" for how in ("happily", "again", "alone", "slowly", "gladly")]
 """Short, because every word costs statements; and none says all that another one says."""
 MERGED = [f"The white choir rehearses Haydn every Tuesday {how}" for how in ("loudly", "softly")]
-
-STATE = {
-    "memories": """
-        SELECT m.text, m.status, m.tier, m.layer, m.access_count, m.useful_count, round(m.energy_anchor::numeric, 6),
-            m.valid_to, h.text, m.due_at, m.tags, jsonb_array_length(m.metadata -> 'merged_from')
-        FROM memories m LEFT JOIN memories h ON h.id = m.superseded_by WHERE m.ns = %(ns)s""",
-    "derivations": """
-        SELECT m.text, s.text, d.origin, d.linked
-        FROM derivations d JOIN memories m ON m.id = d.memory_id JOIN memories s ON s.id = d.source_id
-        WHERE d.ns = %(ns)s""",
-    "facts": "SELECT content, confidence, metadata ? 'superseded_by' FROM crystal_facts WHERE ns = %(ns)s",
-    "links": """
-        SELECT a.text, b.text, l.link_type, round(l.weight::numeric, 6), l.strength, l.deleted, l.parked
-        FROM crystal_links l JOIN named a ON a.id = l.source_id JOIN named b ON b.id = l.target_id
-        WHERE l.ns = %(ns)s""",
-    "items": """
-        SELECT c.name, i.text, i.strength, i.fades_at, (SELECT count(*) FROM concept_sources s WHERE s.item_id = i.id)
-        FROM concepts c LEFT JOIN concept_items i ON i.concept_id = c.id WHERE c.ns = %(ns)s""",
-    "conflicts": """
-        SELECT o.text, n.text, c.status, c.resolution, c.decided_by, c.plan IS NULL,
-            (SELECT count(*) FROM supersessions s WHERE s.conflict_id = c.id)
-        FROM conflicts c JOIN memories o ON o.id = c.older_id JOIN memories n ON n.id = c.newer_id
-        WHERE c.ns = %(ns)s""",
-    "jobs": "SELECT o.task, m.text FROM outbox o JOIN memories m ON m.id = o.memory_id WHERE o.ns = %(ns)s",
-    "waiting": """
-        SELECT q.job, m.text FROM consolidation_queue q JOIN memories m ON m.id = q.memory_id WHERE q.ns = %(ns)s""",
-    "turns": "SELECT turn FROM feedbacks WHERE ns = %(ns)s",
-}
-"""What a night makes of a scope, apart from ids and the times at which it ran."""
-
-NAMED = """
-    WITH named AS (
-        SELECT id::text, text FROM memories WHERE ns = %(ns)s UNION ALL
-        SELECT id::text, name FROM concepts WHERE ns = %(ns)s)
-    """
-
-
-class Stage:
-    """One connection on which several object graphs play, and nobody else sees it."""
-
-    def __init__(self, connection: Connection, scope: Scope) -> None:
-        self.connection = connection
-        self.scope = scope
-        self.before: Callable[[], None] | None = None
-        """Hears of every statement that is not within a transaction."""
-        self.statements = 0
-        self._deep = 0
-
-    def execute(self, *arguments: Any, **options: Any) -> Any:
-        self.statements += 1
-        if self.before is not None and not self._deep:
-            hear, self.before = self.before, None
-            hear()
-            self.before = hear
-        return self.connection.execute(*arguments, **options)
-
-    @contextmanager
-    def transaction(self, *, put_back: bool = False) -> Iterator[None]:
-        """A savepoint; what happened is undone at the end where it is `put_back`."""
-        with self.connection.transaction(force_rollback=put_back):
-            self._deep += not put_back
-            try:
-                yield
-            finally:
-                self._deep -= not put_back
-
-    def cursor(self) -> Any:
-        """For many statements at once."""
-        assert self._deep, "several statements that are no transaction"
-        return self.connection.cursor()
-
-    @staticmethod
-    def pipeline() -> AbstractContextManager[None]:
-        return nullcontext()
-
-    def written(self) -> int:
-        """Grows whenever a row is written."""
-        query = "SELECT coalesce(sum(n_tup_ins + n_tup_upd + n_tup_del), 0)::bigint FROM pg_stat_xact_user_tables"
-        row = self.connection.execute(query).fetchone()
-        assert row is not None
-        return int(row[0])
-
-    def state(self) -> dict[str, list[str]]:
-        """All that `STATE` tells."""
-        keys = {"ns": self.scope.ns}
-        self.connection.execute("SELECT set_config('biem.ns', %(ns)s, true)", keys)
-        return {
-            name: sorted(map(str, self.connection.execute((NAMED + query).encode(), keys).fetchall()))
-            for name, query in STATE.items()
-        }
-
-
-@contextmanager
-def on_stage(memory: biem.Memory, stage: Stage) -> Iterator[None]:
-    """Have all stores of this object graph use the one connection."""
-    database = cast(Database, cast(Any, memory._parts.records)._database)
-    original = database.connection
-    me = threading.get_ident()
-
-    def connection(*, patient: bool = False) -> AbstractContextManager[Connection]:
-        if threading.get_ident() == me:
-            return nullcontext(cast(Connection, stage))
-        return original(patient=patient)  # workers see nothing of it
-
-    database.connection = connection  # type: ignore[assignment,method-assign]
-    try:
-        yield
-    finally:
-        database.connection = original  # type: ignore[method-assign]
 
 
 def converge(memory: biem.Memory) -> int:
@@ -174,44 +65,176 @@ def prepare(memory: biem.Memory, clock: HeldClock) -> None:
     clock.advance(days=8)
 
 
-@pytest.mark.req("X8", "X38")
-def test_a_night_that_dies_before_any_statement_is_made_good_by_the_next(testbed: Testbed) -> None:
-    clock, scope = HeldClock(), Scope(user=uuid.uuid4().hex)
-    settings = testbed.settings(sleep=ONLY_SLEEP, concepts=CONCEPTS)
+@dataclass(frozen=True, slots=True)
+class Cast:
+    """Two processes, the connection on which both may play, and their clock."""
+
+    living: biem.Memory
+    heir: biem.Memory
+    connection: psycopg.Connection
+    clock: HeldClock
+
+    def enter(self) -> tuple[biem.Memory, biem.Memory, Stage]:
+        """Both in a scope of the test's own, and its stage."""
+        user = uuid.uuid4().hex
+        return self.living.scope(user=user), self.heir.scope(user=user), Stage(self.connection, Scope(user=user))
+
+
+@pytest.fixture(scope="module")
+def players(testbed: Testbed) -> Iterator[Cast]:
+    """Connecting takes as long as a story."""
+    clock, settings = HeldClock(), testbed.settings(sleep=ONLY_SLEEP, concepts=CONCEPTS)
     with (
-        biem.connect(settings, scope=scope, embedder=embedder(), clock=clock) as living,
-        biem.connect(settings, scope=scope, embedder=embedder(), clock=clock) as heir,
+        biem.connect(settings, embedder=embedder(), clock=clock) as living,
+        biem.connect(settings, embedder=embedder(), clock=clock) as heir,
         psycopg.connect(testbed.where.postgres_dsn, autocommit=True) as connection,
     ):
-        prepare(living, clock)
         connection.execute("SET ROLE biem_service")
-        stage = Stage(connection, scope)
-        with on_stage(living, stage), on_stage(heir, stage), stage.transaction(put_back=True):
-            # Given a night that nothing disturbs, in which every job has something to do, and how it ends
+        yield Cast(living, heir, connection, clock)
+
+
+def cut_everywhere(stage: Stage, story: Callable[[], object], inherit: Callable[[], object]) -> dict[int, Any]:
+    """Die before each statement of a story and have `inherit` done, from what is committed by then; ends by number.
+
+    A statement before which the same is there as before the last one is left out.
+    """
+    ends: dict[int, Any] = {}
+    seen = -1
+
+    def die() -> None:
+        nonlocal seen
+        if stage.written() != seen:
             with stage.transaction(put_back=True):
-                assert [job.name for job in living.sleep().jobs if job.reason or not job.changed] == []
-                converge(heir)
-                expected = stage.state()
-            # When the process dies before any statement of the night, and another one has the next nights
-            different: dict[int, dict[str, set[str]]] = {}
-            cuts, seen = 0, -1
+                inherit()
+                ends[stage.statements] = stage.state()
+            seen = stage.written()
 
-            def die() -> None:
-                nonlocal cuts, seen
-                if stage.written() == seen:
-                    return  # the same is there as before the last statement
-                cuts, statement = cuts + 1, stage.statements
-                with stage.transaction(put_back=True):
-                    connection.execute("UPDATE conflicts SET due_at = now() WHERE plan IS NOT NULL")  # leases run out
-                    converge(heir)
-                    found = stage.state()
-                if found != expected:
-                    different[statement] = {name: set(found[name]) ^ set(rows) for name, rows in expected.items()}
-                seen = stage.written()
+    stage.before, stage.statements = die, 0
+    story()
+    stage.before = None
+    return ends
 
-            stage.before, stage.statements = die, 0
-            assert not living.sleep().failed
-            stage.before = None
+
+def differing(ends: dict[int, Any], expected: dict[str, list[str]]) -> dict[int, dict[str, set[str]]]:
+    """What is other than it should be, by statement."""
+    return {
+        statement: {name: set(found[name]) ^ set(rows) for name, rows in expected.items()}
+        for statement, found in ends.items()
+        if found != expected
+    }
+
+
+@pytest.mark.req("X8", "X38")
+def test_a_night_that_dies_before_any_statement_is_made_good_by_the_next(players: Cast) -> None:
+    living, heir, stage = players.enter()
+    prepare(living, players.clock)
+    with on_stage(living, stage), on_stage(heir, stage), stage.transaction(put_back=True):
+        # Given a night that nothing disturbs, in which every job has something to do, and how it ends
+        with stage.transaction(put_back=True):
+            assert [job.name for job in living.sleep().jobs if job.reason or not job.changed] == []
+            converge(heir)
+            expected = stage.state()
+
+        def inherit() -> None:
+            players.connection.execute("UPDATE conflicts SET due_at = now() WHERE plan IS NOT NULL")  # leases run out
+            converge(heir)
+
+        # When the process dies before any statement of the night, and another one has the next nights
+        ends = cut_everywhere(stage, lambda: _assert_well(living), inherit)
     # Then each time all ends as if nobody had died
-    assert different == {}
-    assert cuts > 30
+    assert differing(ends, expected) == {}
+    assert len(ends) > 30
+
+
+def _assert_well(memory: biem.Memory) -> None:
+    assert not memory.sleep().failed
+
+
+def work(memory: biem.Memory, stage: Stage) -> None:
+    """Encode, clear and forget whatever waits; the leases of the dead have run out."""
+    encoder: Any = memory._parts.encoder
+    for _ in range(40):
+        stage.connection.execute(
+            "UPDATE outbox SET due_at = clock_timestamp() WHERE dead_at IS NULL AND ns = %s", (stage.scope.ns,)
+        )
+        if not encoder():
+            return
+    raise AssertionError("the work finds no end")
+
+
+def employers(memory: biem.Memory, *names: str) -> None:
+    """People who changed their employers, of which nobody said so: conflicts that wait."""
+    now = memory.now()
+    memory.remember_many(
+        [
+            {"text": f"{name} works at {firm}", "at": now + timedelta(hours=hour)}
+            for name in names
+            for hour, firm in enumerate(("Acme", "Globex"))
+        ],
+        wait=True,
+    )
+
+
+@pytest.mark.req("X8", partly="each verb of the API, and the worker")
+def test_whatever_is_asked_for_dies_before_any_statement_and_is_made_good_by_asking_again(players: Cast) -> None:
+    living, heir, stage = players.enter()
+    # Given memories that were used, refused, archived, and that disagree, decided or not
+    employers(living, "Ann", "Bo", "Cid", "Dan")
+    named = {conflict.older_text.split()[0]: conflict.id for conflict in living.conflicts()}
+    living.resolve(named["Cid"], "keep_new")
+    living.resolve(named["Dan"], "merge")
+    useful = living.remember_many([{"text": text} for text in ALIKE[:2]], wait=True)
+    useless = living.remember("Bus 7 was late", importance=1, wait=True)
+    gone = living.remember("The kettle boils at 100 degrees", wait=True)
+    living.archive(gone)
+    said = [{"text": "Yes, that is so", "speaker": "Ann", "conversation": "nods"} for _ in range(3)]
+    living.remember_many(said, wait=True)
+    assert living.flush()
+    refused = living.refusals()[0].id
+    fresh = [{"text": text, "ref": text, "at": living.now()} for text in ("Eva works at Acme", "Eva joined Globex")]
+    stories: dict[str, Callable[[biem.Memory], object]] = {
+        "remember and encode": lambda memory: memory.remember_many(fresh),
+        "feedback": lambda memory: memory.feedback(useful=useful, useless=[useless], turn="t"),
+        "resolve": lambda memory: memory.resolve(named["Ann"], "keep_old"),
+        "merge": lambda memory: memory.resolve(named["Bo"], "merge"),
+        "undo": lambda memory: memory.undo(named["Cid"]),
+        "undo a merge": lambda memory: memory.undo(named["Dan"]),
+        "archive": lambda memory: memory.archive(useful[0]),
+        "restore": lambda memory: memory.restore(gone),
+        "replay": lambda memory: memory.replay(refused, force=True),
+        "erase one": lambda memory: erased(memory, useful[1]),
+        "erase all": lambda memory: memory.erase(memory.bound_to),
+    }
+    different: dict[str, object] = {}
+    cuts: dict[str, int] = {}
+    with on_stage(living, stage), on_stage(heir, stage):
+        for name, ask in stories.items():
+            with stage.transaction(put_back=True):
+                before = stage.state()
+                with stage.transaction(put_back=True):
+                    ask(living)
+                    work(living, stage)
+                    expected = stage.state()
+                assert expected != before, name
+
+                def inherit(ask: Callable[[biem.Memory], object] = ask) -> None:
+                    ask(heir)
+                    work(heir, stage)
+
+                # When the process dies before any statement of a call or of the work that follows, and it is asked
+                # for again
+                def story(ask: Callable[[biem.Memory], object] = ask) -> None:
+                    ask(living)
+                    work(living, stage)
+
+                ends = cut_everywhere(stage, story, inherit)
+                different[name], cuts[name] = differing(ends, expected), len(ends)
+    # Then each time all ends as if nobody had died
+    assert {name: found for name, found in different.items() if found} == {}
+    assert min(cuts.values()) > 1, cuts
+
+
+def erased(memory: biem.Memory, key: str) -> None:
+    """Gone, by this call or by the one that died."""
+    with suppress(biem.NotFound):
+        memory.erase(key)

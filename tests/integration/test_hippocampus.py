@@ -352,7 +352,7 @@ class TestGraph:
         assert before
         assert fresh.related("Who runs the marathon?") == before
 
-    @pytest.mark.req("X9")  # two processes, equal hashes: unit/test_living, test_text and test_scope
+    @pytest.mark.req("X9")  # two processes, equal hashes: house/test_living, unit/test_text and test_scope
     def test_the_same_conversation_built_twice_writes_no_row_the_second_time(
         self, database: Database, stack: Servers
     ) -> None:

@@ -57,9 +57,9 @@ def test_an_idle_worker_without_a_model_stays_below_300_mb(
             biem.connect(settings(queue="celery", embedder=model, close_timeout_s=0.0)) as memory,
             worker(variables, log) as process,
         ):
-            eventually(lambda: b"ready." in log.read_bytes(), 60.0)
+            eventually(lambda: b"ready." in log.read_bytes(), 300.0)
             # When it has worked, so that everything it needs is loaded, and is idle again
             kept = memory.remember_many({"text": f"The lighthouse keeper wrote line {n}"} for n in range(100))
-            eventually(lambda: all(memory.get(key).status == "active" for key in kept), 60.0)
+            eventually(lambda: all(memory.get(key).status == "active" for key in kept), 300.0)
             # Then both together take less than the limit
             assert megabytes(process) < MOST_MB

@@ -186,12 +186,12 @@ def test_jobs_run_by_themselves_when_they_are_due(testbed: Testbed, clock: HeldC
             clock.advance(days=1)
             eventually(lambda: memory.flush(1.0))
         # Then everything a night does has been done
-        eventually(lambda: memory.facts() and memory.get(ids["noise 0"]).status == "archived", 60)
-        eventually(lambda: memory.get(ids["merged 0"]).status == "archived", 60)
-        eventually(lambda: "archived" in {memory.get(ids[f"double {number}"]).status for number in (0, 1)}, 60)
-        eventually(lambda: memory.related("saffron"), 60)
+        eventually(lambda: memory.facts() and memory.get(ids["noise 0"]).status == "archived", 300)
+        eventually(lambda: memory.get(ids["merged 0"]).status == "archived", 300)
+        eventually(lambda: "archived" in {memory.get(ids[f"double {number}"]).status for number in (0, 1)}, 300)
+        eventually(lambda: memory.related("saffron"), 300)
         # And every job there is has run
-        eventually(lambda: ran.keys() >= set(SleepPolicy().periods()), 60)
+        eventually(lambda: ran.keys() >= set(SleepPolicy().periods()), 300)
         # And has said how much it changed
         assert all(ran[name] > 0 for name in ("build", "crystallise", "dedupe", "lifecycle"))
 
@@ -227,7 +227,7 @@ def test_a_night_joins_what_was_recalled_together_prunes_what_is_weak_and_keeps_
             nonlocal asked
             asked += 1
             if asked % 5 == 0:
-                assert questions.submit(beside.recall, HABIT).result(60)
+                assert questions.submit(beside.recall, HABIT).result(300)
 
         # When both have a night, and between its statements somebody asks
         with ThreadPoolExecutor(1) as questions, before_each_statement(used, ask):

@@ -43,12 +43,12 @@ def kill_owner(home: Path) -> None:
     owner = status(home).owner_pid
     assert owner is not None
     os.kill(owner, signal.SIGKILL)
-    eventually(lambda: status(home).ready and status(home).owner_pid != owner, 30)
+    eventually(lambda: status(home).ready and status(home).owner_pid != owner)
 
 
 def every_text_is_found_once(home: Path, written: dict[str, str]) -> None:
     with opened(home) as memory:
-        assert memory.flush(60)
+        assert memory.flush(300)
         assert memory.stats()["dead_letters"] == 0
 
         def found(text: str) -> list[str]:
@@ -85,7 +85,7 @@ def test_all_that_two_processes_wrote_is_found_once_after_the_owner_was_killed_t
             for writer in (a, b):
                 for _ in range(100):
                     assert line(writer)
-        outputs = [writer.communicate(timeout=90) for writer in (a, b)]
+        outputs = [writer.communicate(timeout=300) for writer in (a, b)]
         assert [writer.returncode for writer in (a, b)] == [0, 0], outputs
     # Then every acknowledged text is found, once
     written = acknowledged(*notes)
@@ -102,7 +102,7 @@ def test_what_a_killed_writer_had_acknowledged_is_found_once(own_home: Path, tmp
         for _ in range(150):
             assert line(writer)
         writer.kill()
-        writer.wait(60)
+        writer.wait(300)
     # Then no server is orphaned
     eventually(lambda: not processes(own_home), 60)
     # And the next one finds all that was acknowledged
@@ -120,8 +120,8 @@ def test_killed_servers_come_back_and_nothing_is_lost(own_home: Path, tmp_path: 
             pid = pid_of(own_home, server)
             assert pid is not None
             os.kill(pid, signal.SIGKILL)
-            eventually(lambda name=server, dead=pid: pid_of(own_home, name) not in (None, dead), 30)  # type: ignore[misc]
-        writer.communicate(timeout=60)
+            eventually(lambda name=server, dead=pid: pid_of(own_home, name) not in (None, dead))  # type: ignore[misc]
+        writer.communicate(timeout=300)
         assert writer.returncode == 0
     written = acknowledged(notes)
     assert len(written) == 300

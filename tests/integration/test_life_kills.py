@@ -64,7 +64,7 @@ def test_what_a_life_killed_ten_times_acknowledged_is_there_once_and_counted_onc
         for number, notes in enumerate(files):
             until = chance.randrange(10, 70)
             with life(new_home, notes, number) as process:
-                eventually(lambda notes=notes, until=until: noted(notes) >= until, 60)  # type: ignore[misc]
+                eventually(lambda notes=notes, until=until: noted(notes) >= until, 300)  # type: ignore[misc]
                 assert process.poll() is None
         events = [event for notes in files for event in Notes.read(notes)]
         assert Counter(event[0] for event in events)["slept"] >= KILLS

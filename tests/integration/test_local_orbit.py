@@ -105,9 +105,9 @@ def test_a_follow_up_needs_no_search_and_says_so(ready: Session) -> None:
 
 
 def test_another_matter_is_searched_for(settings: Configure, embedder: WordEmbedder) -> None:
-    # Given the default policy and a question about Lisbon
+    # Given the default policy, but that small memories are no exception, and a question about Lisbon
     scope = biem.Scope(user=uuid.uuid4().hex)
-    with biem.connect(settings(), scope=scope, embedder=embedder) as memory:
+    with biem.connect(settings(orbit=OrbitPolicy(whole=0)), scope=scope, embedder=embedder) as memory:
         session = Session(memory)
         session.ask("What costs the Lisbon tram 3?")
 
@@ -115,6 +115,27 @@ def test_another_matter_is_searched_for(settings: Configure, embedder: WordEmbed
         hits = session.ask("What costs the Quito tram 14?")
         assert hits.way == "search"
         assert hits[0].node.text == "The Quito tram 14 costs 14 coins"
+
+
+def test_a_small_memory_is_at_hand_as_a_whole_for_every_question_of_a_session(
+    settings: Configure, embedder: WordEmbedder
+) -> None:
+    # Given the default policy and a memory of sixty, of which Lisbon was asked for
+    scope = biem.Scope(user=uuid.uuid4().hex)
+    with biem.connect(settings(), scope=scope, embedder=embedder) as memory:
+        session = Session(memory)
+        session.ask("What costs the Lisbon tram 3?")
+
+        # When the next one is about Quito / Then it is answered without a search
+        asked = "What costs the Quito tram 14?"
+        hits = session.ask(asked)
+        assert hits.way == "orbit"
+        assert hits[0].node.text == "The Quito tram 14 costs 14 coins"
+
+        # And what is archived meanwhile is not told
+        key = session.ids["The Quito tram 14 costs 14 coins"]
+        memory.archive(key)
+        assert key not in [hit.node.id for hit in session.ask(asked)]
 
 
 @pytest.mark.req("X47", partly="what is at hand for a follow-up")
@@ -211,7 +232,7 @@ def test_another_process_erases_and_writes_between_two_questions(ready: Session,
         env={**os.environ, **environment, "PYTHONPATH": str(ROOT)},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         check=True,
     )
     written = done.stdout.split()[-1]

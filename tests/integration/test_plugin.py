@@ -205,13 +205,13 @@ def test_a_cancelled_injection_leaves_the_prompt_as_it_was(unhurried: biem.Memor
     async def impatient() -> None:
         # Given a turn that is cancelled while memories are still being looked for
         task = asyncio.create_task(turn())
-        await asyncio.to_thread(slow.asked.wait, 10)
+        await asyncio.to_thread(slow.asked.wait, 60)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
         # When the search ends after all
         slow.let.set()
-        await asyncio.to_thread(done.wait, 10)
+        await asyncio.to_thread(done.wait, 60)
 
     slow.let.clear()
     asyncio.run(impatient())  # waits for its threads
@@ -360,7 +360,7 @@ def test_while_the_server_is_down_the_agent_goes_on_and_messages_follow_in_order
     assert plugin.record_user_message("Question") is None
     assert plugin.record_assistant_message("Answer") is None
     assert plugin.unsaved == 2
-    assert time.monotonic() - began < 15
+    assert time.monotonic() - began < 30
     # Then what was said follows with the next message, in order, with the time it was said
     doors.postgres.open()
     eventually(lambda: behind.stats()["memories"] == 1)
@@ -465,7 +465,7 @@ def test_the_event_loop_stays_free_while_memory_is_slow(
             asyncio.create_task(talking.arecord_user_message("Hello")),
             asyncio.create_task(talking.arecord_assistant_message("Hello you")),
         ]
-        done, _ = await asyncio.wait(work[2:], timeout=60)
+        done, _ = await asyncio.wait(work[2:], timeout=300)
         assert {task.result() for task in done} == {None}
         slow.let.set()
         await asyncio.gather(*work)
@@ -584,7 +584,7 @@ def test_the_example_agent_runs_without_any_memory_service(chat: ChatServer, tmp
         env=kept | {"DISABLE_MEMORY": "true", "BIEM_HOME": str(home)},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         check=False,
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, "Reply 1\nReply 2\n", "")

@@ -215,14 +215,13 @@ def test_without_the_embedder_words_answer_under_every_profile(settings: Configu
             assert "密码" in memory.recall("密码", profile=profile)[0].node.text, profile
 
 
-@pytest.mark.timeout(300)
 def test_the_command_line_chooses_profile_and_selection(home: Path, environment: dict[str, str]) -> None:
     # Given a memory written by the command / When it is recalled as a design would, by chance / Then the JSON says how
     user = uuid.uuid4().hex
 
     def run(*words: str) -> Any:
         command = [BIEM, "--json", "--home", str(home), "--user", user, *words]
-        done = subprocess.run(command, env=os.environ | environment, capture_output=True, text=True, timeout=110)
+        done = subprocess.run(command, env=os.environ | environment, capture_output=True, text=True, timeout=300)
         assert done.returncode == 0, done.stderr
         return json.loads(done.stdout)
 

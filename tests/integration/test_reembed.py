@@ -128,7 +128,7 @@ def die(town: System, calls: int) -> None:
     }
     given = orjson.dumps({"calls": calls, "settings": settings, "embedder": NARROW}).decode()
     environment = {name: value for name, value in os.environ.items() if not name.startswith("BIEM_")}
-    ended = subprocess.run([sys.executable, "-c", DIE_EMBEDDING, given], env=environment, check=False, timeout=90)
+    ended = subprocess.run([sys.executable, "-c", DIE_EMBEDDING, given], env=environment, check=False, timeout=300)
     assert ended.returncode == -signal.SIGKILL
 
 

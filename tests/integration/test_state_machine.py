@@ -274,7 +274,6 @@ def alone(stack: Servers) -> Iterator[biem.Memory]:
             yield memory
 
 
-@pytest.mark.timeout(300)
 @pytest.mark.req("D13", "X8", partly="the public API against a model")
 def test_the_public_api_does_what_a_dict_would_whatever_the_order(alone: biem.Memory) -> None:
     machine = type("Machine", (Model,), {"memory": alone})

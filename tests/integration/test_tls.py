@@ -110,7 +110,7 @@ def test_a_wake_up_goes_over_tls_to_a_broker_whose_certificate_is_checked(vault:
         queue = CeleryQueue(broker_url(url))
         queue.start(lambda: 0)
         queue.wake()
-        queue.stop(10.0)
+        queue.stop(60.0)
         with redis.Redis(host="localhost", port=vault.ports["redis"], password=SECRET, ssl=True,
                          ssl_ca_certs=str(vault.authority.certificate)) as client:  # fmt: skip
             waiting = client.llen("biem:celery:encode")

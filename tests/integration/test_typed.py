@@ -50,7 +50,7 @@ def test_flooding_one_kind_leaves_the_channels_of_the_others_as_they_were(memory
     assert {kind: after[kind] for kind in KINDS if kind != "event"} == {
         kind: before[kind] for kind in KINDS if kind != "event"
     }
-    assert memory.flush(120)
+    assert memory.flush(300)
     later = memory.recall_typed(QUERY).channels
     assert {kind: later[kind] for kind in KINDS if kind != "event"} == {
         kind: before[kind] for kind in KINDS if kind != "event"

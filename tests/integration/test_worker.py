@@ -71,7 +71,7 @@ def test_a_worker_killed_between_milvus_and_postgres_leaves_exactly_one_row(
     # Given a process that is killed when Milvus has the row and PostgreSQL does not know
     with process("kill_between", home, scope.user, "The bridge opened in 1932", env=HASTY | environment) as doomed:
         said = {line(doomed), line(doomed)} - {""}
-        assert doomed.wait(60) == -signal.SIGKILL
+        assert doomed.wait(300) == -signal.SIGKILL
     assert "between" in said
     (written,) = in_milvus(stack.milvus_uri, ns=scope.ns)
     assert said <= {"between", written}
@@ -81,7 +81,7 @@ def test_a_worker_killed_between_milvus_and_postgres_leaves_exactly_one_row(
     # When another process comes
     with biem.connect(settings(encode=IMPATIENT), scope=scope, embedder=WordEmbedder()) as memory:
         assert [hit.node.id for hit in memory.recall("bridge")] == [written]
-        assert memory.flush(10)
+        assert memory.flush()
         # Then the memory is active, and there once
         assert memory.get(written).status == "active"
         assert [hit.node.id for hit in memory.recall("bridge")] == [written]
@@ -98,13 +98,13 @@ def test_a_worker_that_slept_through_its_lease_doubles_nothing(
         (written,) = in_milvus(stack.milvus_uri, ns=scope.ns)
         with biem.connect(settings(encode=IMPATIENT), scope=scope, embedder=WordEmbedder()) as memory:
             # When its lease runs out, another one does the work
-            assert memory.flush(10)
+            assert memory.flush()
             assert memory.get(written).status == "active"
             assert in_milvus(stack.milvus_uri, ns=scope.ns) == [written]
             # And the first one wakes up and goes on
             os.kill(sleeper.pid, signal.SIGCONT)
             said.add(line(sleeper))
-            sleeper.communicate(timeout=60)
+            sleeper.communicate(timeout=300)
             # Then there is still one
             assert in_milvus(stack.milvus_uri, ns=scope.ns) == [written]
             assert memory.get(written).status == "active"
@@ -127,7 +127,7 @@ def test_several_workers_at_once_index_everything_once(
         for batch in range(10):
             memory = (impatient, third)[batch % 2]
             ids += memory.remember_many({"text": f"load{batch}n{n}", "speaker": "A"} for n in range(60))
-        assert impatient.flush(60)
+        assert impatient.flush(300)
     found = in_milvus(stack.milvus_uri, ns=scope.ns)
     assert len(found) == 600
     assert sorted(found) == sorted(ids)
@@ -149,7 +149,7 @@ def test_a_worker_killed_again_and_again_loses_and_doubles_nothing(
                 eventually(lambda seen=wanted: writer.stats()["active"] != seen["active"])  # type: ignore[misc]
                 doomed.kill()
     with biem.connect(settings(encode=IMPATIENT), scope=scope, embedder=WordEmbedder()) as memory:
-        assert memory.flush(60)
+        assert memory.flush(300)
         assert memory.stats()["active"] == 200
     assert sorted(in_milvus(stack.milvus_uri, ns=scope.ns)) == sorted(ids)
 
@@ -164,7 +164,7 @@ def test_a_poison_row_goes_to_the_dead_letter_alone_and_retry_brings_it_back(
         bad = memory.remember("poison in the well")
         good += memory.remember_many({"text": f"fine{n}", "speaker": "A"} for n in range(10))
         # Then it is given up with its reason, and it alone
-        assert memory.flush(20)
+        assert memory.flush()
         eventually(memory.dead_letters)
         (letter,) = memory.dead_letters()
         assert (letter.memory_id, letter.scope, letter.attempts) == (bad, scope, 5)
@@ -204,7 +204,7 @@ def test_closing_does_not_wait_for_rows_that_another_process_holds(
 ) -> None:
     # Given a row whose worker was killed a moment ago: for a minute nobody else may touch it
     with process("kill_between", home, scope.user, "Left behind", env=environment) as doomed:
-        assert doomed.wait(60) == -signal.SIGKILL
+        assert doomed.wait(300) == -signal.SIGKILL
     memory = biem.connect(settings(close_timeout_s=90.0), scope=scope, embedder=WordEmbedder())
     memory.remember("My own", wait=True)
     # When a process that indexed all its own closes

@@ -52,7 +52,7 @@ def process(name: str, *arguments: object, env: dict[str, str] | None = None) ->
         try:
             yield started
             if started.poll() is None:
-                started.communicate(timeout=60)
+                started.communicate(timeout=300)
         finally:
             started.kill()
 

@@ -13,6 +13,7 @@ from psycopg.conninfo import conninfo_to_dict
 from pydantic import BaseModel, SecretStr
 
 from biem.config import Settings, load_settings
+from biem.domain.night_policy import SleepPolicy
 from biem.domain.policy import Policies
 from biem.errors import ConfigError
 
@@ -363,3 +364,22 @@ def _line(name: str, default: object) -> str:
     elif isinstance(value, tuple):
         value = json.dumps(value, ensure_ascii=False)
     return f"BIEM_{name.upper()}={'' if value is None else value}"
+
+
+@pytest.mark.req("C15", partly="a switch for each job; the beat table and the lock are tested elsewhere")
+def test_each_job_has_a_switch_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Given the jobs of a night, each of which is due now and then
+    every = SleepPolicy().periods()
+    assert min(every.values()) > 0
+
+    # When one is switched off / Then it alone is never due
+    for name in every:
+        monkeypatch.setenv("BIEM_SLEEP__OFF", f'["{name}"]')
+        switched = load_settings().policies.sleep
+        assert switched.off == (name,)
+        assert {job for job, period_s in switched.periods().items() if period_s == 0.0} == {name}
+
+    # And a job that does not exist is refused
+    monkeypatch.setenv("BIEM_SLEEP__OFF", '["dreaming"]')
+    with pytest.raises(ConfigError, match="dreaming"):
+        load_settings()

@@ -30,9 +30,10 @@ POLICY = ConflictPolicy()
 class Rules:
     """The port `ContradictionRules`: texts that begin alike and end otherwise disagree, equal ones are duplicates."""
 
-    def __init__(self, confidence: float = 0.9, kind: ConflictKind = "update") -> None:
+    def __init__(self, confidence: float = 0.9, kind: ConflictKind = "update", *, partial: bool = False) -> None:
         self.confidence = confidence
         self.kind = kind
+        self.partial = partial
         self.asked: list[tuple[Statement, Statement, float | None]] = []
 
     def compare(
@@ -42,7 +43,7 @@ class Rules:
         if older.text == newer.text:
             return Verdict("duplicate", self.confidence, "same")
         if older.text.split()[0] == newer.text.split()[0]:
-            return Verdict(self.kind, self.confidence, "value", "home")
+            return Verdict(self.kind, self.confidence, "value", "home", self.partial)
         return None
 
 
@@ -239,6 +240,13 @@ class TestChecking:
         world.add("home Rome", **older)
         [finding] = world.check(world.add("home Oslo", 1, **newer))
         assert (finding.acts, finding.judged_later) == (acts, judged)
+
+    @pytest.mark.req("C9", partly="a rule alone retires no claim that stands")
+    def test_what_says_more_than_is_disputed_waits_for_somebody(self, world: World) -> None:
+        # Given a sure verdict about a part of what the older says / Then it is recorded and nothing is superseded
+        old, new = world.add("home Rome cat"), world.add("home Oslo", 1)
+        [finding] = world.check(new, rules=Rules(partial=True))
+        assert (finding.older_id, finding.newer_id, finding.acts, finding.suspected) == (old, new, False, False)
 
     @pytest.mark.parametrize(("kind", "found"), [("knowledge", 1), ("event", 0)])
     def test_facts_that_repeat_each_other_are_recorded_and_messages_are_not(

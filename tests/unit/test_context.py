@@ -316,6 +316,26 @@ def test_messages_have_their_date_and_so_have_facts_of_another_day() -> None:
     assert "(2026-05-11) planned" in text
 
 
+def test_a_message_right_below_one_of_the_same_day_does_not_say_the_date_again() -> None:
+    # Given messages of two days and a fact between them / When they are told
+    hits = [
+        scored("one", 0.5, 0, speaker="Ann"),
+        scored("two", 0.5, 0, speaker="Bob"),
+        scored("a fact", 0.5, 0),
+        scored("three", 0.5, 0, speaker="Ann"),
+        scored("four", 0.5, 1, speaker="Ann"),
+    ]
+    text = render(hits, POLICY, PLENTY, (), Reader(now=START + timedelta(days=9))).text
+    # Then a date holds for the messages right below it, and who speaks is always said
+    assert [line.split("] ", 1)[1] for line in text.splitlines()[2:]] == [
+        "Ann (2026-05-04): one",
+        "Bob: two",
+        "(2026-05-04) a fact",
+        "Ann (2026-05-04): three",
+        "Ann (2026-05-05): four",
+    ]
+
+
 @pytest.mark.parametrize(
     "wrong",
     [{"order": "alphabet"}, {"drop": -1.0}, {"repeat_from": 0.0}, {"top_k": 0}, {"item_chars": 0}, {"recent": -1}],

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from benchmarks import conflicts, fit_conflicts
-from benchmarks.conflicts import Pair
+from benchmarks.conflicts import Judged, Pair
 from biem.adapters.contradiction import RuleContradictions
 from biem.domain.conflict import Statement
 
@@ -16,6 +16,11 @@ from biem.domain.conflict import Statement
 def pair(older: str, newer: str, *, contradiction: bool) -> Pair:
     """A labelled pair of one speaker."""
     return Pair(Statement(older, "Ann"), Statement(newer, "Ann"), contradiction)
+
+
+def judged(*confidences: float) -> list[Judged]:
+    """Verdicts that may act if they are sure enough."""
+    return [Judged(value, value) for value in confidences]
 
 
 PAIRS = [
@@ -42,7 +47,7 @@ def test_a_file_of_pairs_is_read_with_its_labels(tmp_path: Path) -> None:
 
 def test_a_row_counts_what_each_threshold_lets_through() -> None:
     # Given verdicts that act, are recorded, and are only suspicions, the last of them wrong
-    row = conflicts.measure("pairs", PAIRS, [0.9, 0.6, 0.0, 0.4])
+    row = conflicts.measure("pairs", PAIRS, judged(0.9, 0.6, 0.0, 0.4))
     # Then each threshold has its own precision and recall
     assert (row["precision"], row["recall"]) == (pytest.approx(2 / 3), pytest.approx(2 / 3))
     assert row["f1"] == pytest.approx(2 / 3)
@@ -53,19 +58,29 @@ def test_a_row_counts_what_each_threshold_lets_through() -> None:
 def test_a_row_shows_what_no_skill_would_give() -> None:
     # Given three contradictions among four pairs, then calling all so finds three of four with a precision of 3/4
     for found, auc in (([0.9, 0.6, 0.5, 0.4], 1.0), ([0.4] * 4, 0.5), ([0.1, 0.6, 0.4, 0.4], 0.5)):
-        row = conflicts.measure("pairs", PAIRS, found)
+        row = conflicts.measure("pairs", PAIRS, judged(*found))
         assert row["f1_all"] == pytest.approx(6 / 7)
         assert row["auc"] == pytest.approx(auc)
-    assert conflicts.measure("pairs", PAIRS[:2], [0.9, 0.1])["auc"] is None
+    assert conflicts.measure("pairs", PAIRS[:2], judged(0.9, 0.1))["auc"] is None
 
 
 def test_a_threshold_that_nothing_reaches_has_no_precision() -> None:
-    assert conflicts.measure("pairs", PAIRS, [0.0] * 4)["precision_acting"] is None
+    assert conflicts.measure("pairs", PAIRS, judged(*[0.0] * 4))["precision_acting"] is None
+
+
+def test_what_says_more_than_is_disputed_counts_as_found_and_not_as_acting() -> None:
+    # Given two sure verdicts, one of them about a part of the older text
+    older = Statement("I live in Rome and have a cat", "Ann")
+    pairs = [*PAIRS[:1], Pair(older, Statement("I moved to Milan", "Ann"), contradiction=True)]
+    found, _ = conflicts.judge(RuleContradictions(), pairs, [None] * 2)
+    row = conflicts.measure("pairs", pairs, found)
+    # Then both are found, and one acts
+    assert (row["recall"], row["recall_recorded"], row["recall_acting"], row["acting"]) == (1.0, 1.0, 0.5, 1)
 
 
 def test_the_rules_find_the_three_conflicts() -> None:
     found, _ = conflicts.judge(RuleContradictions(), PAIRS, [None] * 4)
-    assert [value >= 0.5 for value in found] == [True, True, True, False]
+    assert [one.confidence >= 0.5 for one in found] == [True, True, True, False]
 
 
 def test_the_fit_weighs_the_cue_that_tells_and_not_the_other() -> None:

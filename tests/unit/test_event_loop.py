@@ -126,7 +126,7 @@ class One:
         return [] if after else [Scope(user="ann")]
 
 
-# The static rules: test_living. Milliseconds of lag on real servers that hang: integration/test_plugin
+# The static rules: house/test_living. Milliseconds of lag on real servers that hang: integration/test_plugin
 @pytest.mark.req("X31")
 def test_the_loop_turns_while_each_job_of_the_night_and_the_worker_are_held() -> None:
     # Given every job there is, each held while it runs, and a batch of the worker, as a process has them

@@ -150,8 +150,10 @@ def test_each_operation_on_the_concept_memory_goes_through_one_part_of_the_hub()
     assert asked == ["reminder.related", "activator.activate", "sleeper.sleep"]
 
 
-@pytest.mark.req("H7", "C24", partly="one hub a connection, shared by all its scopes; there is no global object")
+@pytest.mark.req("H7")
+@pytest.mark.req("C24", partly="one hub a connection, shared by all its scopes")
 def test_all_scopes_share_one_hub_and_a_closed_one_says_so() -> None:
+    """Two lookups give one object, as H7 asks; it is one a connection, not one of the interpreter, by C24."""
     # Given one connection, seen from two scopes
     parts = type("Hub", (), {"closed": threading.Event()})()
     memory = Memory(cast(Parts, parts), SCOPE)

@@ -40,11 +40,13 @@ class Reader:
         self.turns = {one.id: one for one in turns}
         self.news: dict[str, Turn] | None = {}
         self.asked: list[tuple[list[str], list[str]]] = []
+        self.whole = 0
         self.failure: Exception | None = None
         self.meanwhile: Callable[[], None] = lambda: None
 
-    def gather(self, scopes: Sequence[Scope], chosen: Sequence[str], others: Sequence[str]) -> Vicinity:
+    def gather(self, scopes: Sequence[Scope], chosen: Sequence[str], others: Sequence[str], whole: int) -> Vicinity:
         self.asked.append((list(chosen), list(others)))
+        self.whole = whole
         self.meanwhile()
         if self.failure:
             raise self.failure
@@ -111,6 +113,12 @@ def test_neighbours_and_supplies_are_taken_along_up_to_their_number() -> None:
     kept = Kept(turn("a"), supply=lambda _, session: [f"mind of {session}"], links=2)
     kept.orbits.gather(MINE, "s", ["a"], ["near", "nearer", "far"], no_conflicts)
     assert kept.reader.asked == [(["a"], ["near", "nearer", "mind of s"])]
+
+
+def test_a_memory_as_small_as_the_policy_says_is_taken_along_whole() -> None:
+    kept = Kept(turn("a"), whole=7)
+    kept.orbits.gather(MINE, "s", ["a"], [], no_conflicts)
+    assert kept.reader.whole == 7
 
 
 def test_an_erasure_drops_what_may_hold_it_also_while_it_is_read() -> None:

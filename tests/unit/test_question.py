@@ -1,10 +1,11 @@
 """What is asked: sentences, and who is meant."""
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from biem.engine.question import Query, Sentence, is_asked, named_in, sentences_of
+from biem.engine.question import Query, Sentence, is_asked, named_in, sentences_of, without_names
 
 
 def count(text: str) -> int:
@@ -93,3 +94,52 @@ def test_a_speaker_is_named_by_the_whole_name_and_a_role_by_none() -> None:
     assert named_in(["ann", "user", "助", "手"], names) == {"Ann"}
     assert named_in(["lee", "and", "ann"], names) == {"Ann", "Ann Lee"}
     assert named_in([], names) == set()
+
+
+@pytest.mark.parametrize(
+    ("text", "names", "left"),
+    [
+        ("What is Ana's favourite book?", ["Ana"], "What is favourite book?"),
+        ("What did ANA give Ben’s aunt?", ["Ana", "Ben"], "What did give aunt?"),
+        ("Did Ana like bananas?", ["Ana"], "Did like bananas?"),
+        ("Did Ana Lee call?", ["Ana", "Ana Lee"], "Did call?"),
+        ("王海在一月去了哪里？", ["王海"], "在一月去了哪里？"),
+        ("What about C++ (the new one)?", ["C++"], "What about (the new one)?"),
+        ("Where did I stay?", [], "Where did I stay?"),
+    ],
+)
+def test_names_are_cut_out_whole_with_their_genitive(text: str, names: list[str], left: str) -> None:
+    # Given a query and the names in it / When they are cut out / Then the rest stands, and no word lost a part
+    assert without_names(text, names) == left
+
+
+@given(text=st.text(max_size=200), names=st.lists(st.text(min_size=1, max_size=5), max_size=5))
+def test_cutting_out_any_names_adds_nothing(text: str, names: list[str]) -> None:
+    assert len(without_names(text, names)) <= len(text)
+
+
+def unit(*values: float) -> np.ndarray[tuple[int], np.dtype[np.float32]]:
+    vector = np.array(values, dtype=np.float32)
+    return vector / np.linalg.norm(vector)
+
+
+def test_a_query_means_what_it_says_and_for_less_what_it_asks_whoever_is_named() -> None:
+    # Given a query whose vector points to a name, and what it asks beside that
+    query = Query("", [], unit(1, 0), matter=unit(0, 1))
+
+    # When both count, or only the query / Then the direction lies between them, or is the query's own
+    assert query.meant(0.5) == pytest.approx(unit(2, 1))
+    assert query.meant(0.0) is query.vector
+
+
+@pytest.mark.parametrize("matter", [None, unit(-1, 0), unit(1, 0, 0)], ids=["none", "the opposite", "of another model"])
+def test_a_query_without_a_usable_matter_means_what_it_says(
+    matter: np.ndarray[tuple[int], np.dtype[np.float32]] | None,
+) -> None:
+    # Given nothing that could be added to a query / When its meaning is asked for / Then it is the query's own vector
+    query = Query("", [], unit(1, 0), matter=matter)
+    assert query.meant(1.0) is query.vector
+
+
+def test_an_embedder_that_is_down_leaves_a_query_without_meaning() -> None:
+    assert Query("", [], None, matter=unit(1, 0)).meant(0.5) is None

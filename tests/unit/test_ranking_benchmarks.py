@@ -188,18 +188,24 @@ def test_a_recorded_pool_ranks_as_the_live_one_did_and_survives_a_file(tmp_path:
     assert recorder.case(talk, asked, 0, {}) is None
 
 
-def test_pools_depend_on_the_data_the_model_and_the_limits(tmp_path: Path) -> None:
+def test_pools_depend_on_all_that_decides_signals_and_not_on_their_weights(tmp_path: Path) -> None:
+    # Given two files, and policies that differ in a constant of the signals or in a weight
     one, other = tmp_path / "one.jsonl", tmp_path / "other.jsonl"
     one.write_text(json.dumps({}))
     other.write_text(json.dumps({"a": 1}))
+    policy = RankPolicy()
+    # When pools are named / Then whatever changes signals gives another name
     keys = [
-        _pools.key_of(one, "m", (None, None)),
-        _pools.key_of(other, "m", (None, None)),
-        _pools.key_of(one, "n", (None, None)),
-        _pools.key_of(one, "m", (1, None)),
+        _pools.key_of(one, "m", (None, None), policy),
+        _pools.key_of(other, "m", (None, None), policy),
+        _pools.key_of(one, "n", (None, None), policy),
+        _pools.key_of(one, "m", (1, None), policy),
+        _pools.key_of(one, "m", (None, None), replace(policy, nameless=0.0)),
     ]
-    assert len(set(keys)) == 4
-    assert keys[0] == _pools.key_of(one, "m", (None, None))
+    assert len(set(keys)) == 5
+    # And a weight does not
+    heavier = replace(policy, weights=replace(policy.weights, hub=0.0))
+    assert keys[0] == _pools.key_of(one, "m", (None, None), heavier)
 
 
 def test_the_ablation_shows_what_is_lost_and_names_what_helps_nowhere(cases: list[Case]) -> None:

@@ -23,6 +23,7 @@ class Kinds:
                     self._endings.append((word[1:], names))
                 else:
                     self._of[reader.stem(word)] = names
+        self._names = frozenset().union(*self._of.values(), *(names for _, names in self._endings))
         self._implied: dict[str, tuple[frozenset[str], frozenset[str]]] = {}
         for said, denied in lexicon.columns("implied"):
             sides = tuple(
@@ -48,6 +49,8 @@ class Kinds:
 
     def raised(self, deny: Clause, affirm: Clause) -> Clause | None:
         """What is affirmed, in the more general words of what is denied; None where it is not of its kind."""
+        if self._names.isdisjoint(deny.content):
+            return None
         generals = {
             word: shared
             for word in affirm.content - deny.content

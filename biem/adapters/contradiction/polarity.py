@@ -1,7 +1,8 @@
 """The same thing affirmed and denied, or said with words of opposite meaning, clause against clause."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from biem.adapters.contradiction import lexicon
 from biem.adapters.contradiction.kinds import Kinds
@@ -33,9 +34,36 @@ _AGO = frozenset(("last", "month", "year", "week", "dai", "ago", "recent"))
 _PART = "有些 有的 一些 部分 有人 some"
 _NO_NOUN = frozenset(("here", "there", "insid", "outsid", "again", "enough", "these", "all"))
 """Words that may follow a quality without being what it is a quality of."""
+_BEING = frozenset(("有", "在"))
 _COMPARED = re.compile(r"比|\bthan\b", re.IGNORECASE)
 _DID_NOT = re.compile(r"\b(?:did|have|has|had) not\b|没", re.IGNORECASE)
 _DONE = re.compile("[了过]|[a-z]ed\\b|\\b(?:have|has|had) ", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Stance:
+    """What a clause asserts, with what decides at a glance whether another one can oppose it."""
+
+    clause: Clause
+    denies: bool
+    antonyms: frozenset[str]
+    """Those of its words that have an antonym."""
+
+
+class Stances:
+    """All stances of a statement, and those of them that can oppose a plain one, or one with antonyms."""
+
+    def __init__(self, clauses: int, stances: Sequence[Stance], *, told: bool) -> None:
+        self.clauses = clauses
+        self.told = told
+        """It tells what happened, which stays true when it is so no longer."""
+        self.all = stances
+        self.turned = [one for one in stances if one.denies or one.clause.past]
+        self.opposing = [one for one in stances if one.denies or one.clause.past or one.antonyms]
+
+    def against(self, old: Stance) -> Sequence[Stance]:
+        """Those that may have something to say against an older stance."""
+        return self.all if old.denies else self.opposing if old.antonyms else self.turned
 
 
 class Polarity:
@@ -55,6 +83,8 @@ class Polarity:
         self._times, self._habit, self._now, self._part = (
             frozenset(reader.stem(word) for word in words.split()) for words in (_TIMES, _HABIT, _NOW, _PART)
         )
+        self.describing = frozenset(self._qualities) | self._times | self._habit | self._now
+        """Words for how and when something is."""
         self._kinds = Kinds(reader)
 
     def opposite(self, one: frozenset[str], other: frozenset[str]) -> tuple[str, str] | None:
@@ -72,27 +102,36 @@ class Polarity:
         content = newer.content()
         return not self._antonyms.keys().isdisjoint(content) or self._kinds.speaks(content)
 
-    def judge(self, older: Reading, newer: Reading) -> Verdict | None:
+    def stances(self, reading: Reading) -> Stances:
+        """What `judge` compares."""
+        known = self._antonyms.keys()
+        found = [
+            Stance(clause, clause.negations % 2 == 1, frozenset(known & clause.tokens) - _BEING)
+            for said in reading.clauses
+            for clause in self._kinds.spelt_out(said)
+            if clause.asserts
+        ]
+        return Stances(len(reading.clauses), found, told=_DONE.search(reading.text) is not None)
+
+    def judge(self, older: Stances, newer: Stances) -> Verdict | None:
         """The surest opposition between two assertions of one subject."""
         return max(self._found(older, newer), key=lambda verdict: verdict.confidence, default=None)
 
-    def _found(self, older: Reading, newer: Reading) -> Iterator[Verdict]:
-        short = max(len(older.clauses), len(newer.clauses)) <= _SHORT
-        told = _DONE.search(older.text) is not None
-        later = self._spelt_out(newer)
-        for old in self._spelt_out(older):
-            for new in later:
-                if old.asserts and new.asserts and (short or min(len(old.content), len(new.content)) > 1):
+    def _found(self, older: Stances, newer: Stances) -> Iterator[Verdict]:
+        short = max(older.clauses, newer.clauses) <= _SHORT
+        for one in older.all:
+            old = one.clause
+            for other in newer.against(one):
+                new = other.clause
+                if short or min(len(old.content), len(new.content)) > 1:
                     if comparable(old, new):
-                        yield from self._clauses(old, new, told=told)
-                    yield from self._special(old, new)
-
-    def _spelt_out(self, reading: Reading) -> list[Clause]:
-        return [clause for said in reading.clauses for clause in self._kinds.spelt_out(said)]
+                        yield from self._clauses(one, other, told=older.told)
+                    if one.denies != other.denies:
+                        yield from self._special(old, new)
 
     def _special(self, old: Clause, new: Clause) -> Iterator[Verdict]:
         """Something denied in general, and a special case of it affirmed."""
-        if (old.negations - new.negations) % 2 == 0 or old.past or new.past:
+        if old.past or new.past:
             return
         deny, affirm = (old, new) if old.negations % 2 else (new, old)
         raised = self._kinds.raised(deny, affirm)
@@ -104,10 +143,11 @@ class Polarity:
     def _kind(self, new: Clause) -> ConflictKind:
         return "update" if new.ended or new.changed or not self._now.isdisjoint(new.tokens) else "contradiction"
 
-    def _clauses(self, old: Clause, new: Clause, *, told: bool) -> Iterator[Verdict]:
-        """`told`: the older statement tells what happened, which stays true when it is so no longer."""
+    def _clauses(self, one: Stance, other: Stance, *, told: bool) -> Iterator[Verdict]:
+        """`told`: of the older statement."""
+        old, new = one.clause, other.clause
         kind = self._kind(new)
-        opposed = (old.negations - new.negations) % 2 == 1
+        opposed = one.denies != other.denies
         sure = _agreement(old.content, new.content)
         if (
             new.past
@@ -127,14 +167,14 @@ class Polarity:
             return
         if _COMPARED.search(old.text) and _COMPARED.search(new.text):  # who is taller than whom, `relations` knows
             return
-        pair = self.opposite(frozenset(old.tokens) - {"有", "在"}, frozenset(new.tokens) - {"有", "在"})
+        pair = self.opposite(one.antonyms, other.antonyms) if one.antonyms and other.antonyms else None
         if pair and pair[0] in old.content and pair[1] in new.content and self._timeless(old, new):
-            one, other = old.content - {pair[0]}, new.content - {pair[1]}
+            rest, others = old.content - {pair[0]}, new.content - {pair[1]}
             if self._tells_apart(old, pair[0]) or self._tells_apart(new, pair[1]):
                 return
-            if one == other or (one and other and (one <= other or other <= one)):
-                whole = one == other and (bool(one) or bool(old.who))
-                sure = _EQUAL - 0.03 if one == other and one else _GENERAL - 0.02 if whole or one else _BARE
+            if rest == others or (rest and others and (rest <= others or others <= rest)):
+                whole = rest == others and (bool(rest) or bool(old.who))
+                sure = _EQUAL - 0.03 if rest == others and rest else _GENERAL - 0.02 if whole or rest else _BARE
                 happened = pair[0] in self._events or _completed(old, pair[0]) or _completed(new, pair[1])
                 yield Verdict(kind, min(sure, _HAPPENED) if happened else sure, "antonym")
 

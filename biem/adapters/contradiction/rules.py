@@ -1,10 +1,12 @@
 """The `ContradictionRules` port by rules: specific ones first, what is left goes to a small model of weak cues."""
 
+from dataclasses import replace
 from functools import lru_cache
 
 from biem.adapters.contradiction.alignment import duplicate, swapped
+from biem.adapters.contradiction.claims import Claims
 from biem.adapters.contradiction.cues import CEILING, Cues
-from biem.adapters.contradiction.polarity import Polarity
+from biem.adapters.contradiction.polarity import Polarity, Stances
 from biem.adapters.contradiction.reading import Reader, Reading
 from biem.adapters.contradiction.relations import Relations
 from biem.adapters.contradiction.slots import Slot, Slots
@@ -32,9 +34,11 @@ class RuleContradictions:
         self._relations = Relations(self._reader, self._polarity)
         self._updates = Updates(self._reader)
         self._cues = Cues(self._reader, self._polarity)
+        self._claims = Claims(self._polarity.describing)
         self._subjects = self._reader.grammar["kin"] | self._slots.nouns
         self._read = lru_cache(_KEPT)(self._reading)
         self._said = lru_cache(_KEPT)(self._slots_of)
+        self._stances = lru_cache(_KEPT)(self._stances_of)
         self._is_plain = lru_cache(_KEPT)(self._plain)
         self._may_deny = lru_cache(_KEPT)(self._reader.may_deny)
 
@@ -47,7 +51,8 @@ class RuleContradictions:
             return None
         specific = self._specific(older, newer)
         if specific is not None:
-            return specific
+            partial = specific.kind != "duplicate" and self._says_more(older, newer)
+            return replace(specific, partial=True) if partial else specific
         if sure_only or not _one_speaker(older, newer):
             return None
         one, other = (self._read(side.text, side.speaker) for side in (older, newer))
@@ -84,12 +89,21 @@ class RuleContradictions:
         old_slots = self._said(before.text, before.speaker) if new_slots else ()  # most statements have none
         found = [
             self._values.judge(old_slots, new_slots, (before.at, after.at), now=now),
-            self._polarity.judge(older, newer),
+            self._polarity.judge(*(self._stances(side.text, side.speaker) for side in (before, after))),
             turned,
             self._updates.judge(older, newer),
             swapped(older, newer, self._subjects, self._reader),
         ]
         return max((verdict for verdict in found if verdict), key=lambda verdict: verdict.confidence, default=None)
+
+    def _says_more(self, older: Statement, newer: Statement) -> bool:
+        """Whether the older claims something that the newer leaves as it is."""
+        after = self._read(newer.text, newer.speaker)
+        for text in self._claims.of(self._read(older.text, older.speaker)):
+            claim = replace(older, text=text)
+            if self._claims.adds(self._read(text, older.speaker), after) and self._specific(claim, newer) is None:
+                return True
+        return False
 
     def cues(self, older: Statement, newer: Statement, similarity: float | None) -> dict[str, float] | None:
         """The weak cues of a pair, from which the weights are fitted; None where a rule decides."""
@@ -100,6 +114,9 @@ class RuleContradictions:
 
     def _reading(self, text: str, speaker: str) -> Reading:
         return self._reader.read(Statement(text, speaker))
+
+    def _stances_of(self, text: str, speaker: str) -> Stances:
+        return self._polarity.stances(self._read(text, speaker))
 
     def _slots_of(self, text: str, speaker: str) -> tuple[Slot, ...]:
         return tuple(self._slots.all(self._read(text, speaker), speaker.strip().lower()))

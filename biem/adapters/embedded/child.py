@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Protocol
 
 from biem.adapters.embedded import launch
-from biem.adapters.embedded.home import URL_SETTINGS, Home, Trouble, open_log, tail, try_lock
+from biem.adapters.embedded.home import URL_SETTINGS, Home, Trouble, complain, open_log, tail, try_lock
 from biem.errors import BiemError, ConfigError, StoreFull, StoreUnavailable
 
 FAILURES_TO_REPORT = 3
@@ -205,7 +205,7 @@ class Child:
             trouble = "config"
         else:
             trouble = "unavailable"
-        sys.stderr.write(f"biem: {self.server.name} failed ({why}), {self._failures} in a row\n")
+        complain(f"{self.server.name} failed ({why}), {self._failures} in a row")
         if trouble == "config" or self._failures >= FAILURES_TO_REPORT:
             self.trouble, self.reason = trouble, f"{self.server.name} does not start: {reason}"
 

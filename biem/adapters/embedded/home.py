@@ -38,6 +38,7 @@ _MAX_SOCKET_FOLDER = 85
 """Bytes. A socket's path must fit in 104 (macOS) or 108 (Linux) with `/.s.PGSQL.5432` at its end."""
 _MAX_LOG_BYTES = 10_000_000
 _FULL = (errno.ENOSPC, errno.EDQUOT)
+_LEAST_FREE_BYTES = 1 << 16
 
 Phase = Literal["starting", "ready", "stopping"]
 Trouble = Literal["", "unavailable", "full", "config"]
@@ -153,13 +154,23 @@ class Home:
             yield
         except OSError as error:
             if error.errno in _FULL:
-                raise StoreFull(
-                    f"the disk of {self.root} is full: free space, or set BIEM_HOME to another disk"
-                ) from error
+                raise self.full() from error
             raise ConfigError(
                 f"BIEM_HOME={self.root} cannot be used: {error.strerror}: {error.filename}; "
                 f"set BIEM_HOME to a folder that user {os.geteuid()} may write, or set {URL_SETTINGS}"
             ) from error
+
+    def is_full(self) -> bool:
+        """Whether its disk has no room even for a lock file."""
+        try:
+            disk = os.statvfs(self.root)
+        except OSError:
+            return False
+        return disk.f_bavail * disk.f_frsize < _LEAST_FREE_BYTES
+
+    def full(self) -> StoreFull:
+        """The error that says so."""
+        return StoreFull(f"the disk of {self.root} is full: free space, or set BIEM_HOME to another disk")
 
     def read_state(self) -> State | None:
         """What the owner last said. Ask `is_locked(owner_lock)` first: only a living owner's word counts."""
@@ -214,6 +225,12 @@ def is_locked(path: Path) -> bool:
     finally:
         os.close(descriptor)
     return False
+
+
+def complain(text: str) -> None:
+    """A line in the owner's log; on a full disk nobody hears it, and the servers must outlive that."""
+    with suppress(OSError):
+        sys.stderr.write(f"biem: {text}\n")
 
 
 def open_log(path: Path) -> int:

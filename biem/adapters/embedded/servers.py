@@ -209,7 +209,12 @@ class Milvus:
         return [str(self._lib / "milvus"), database, self.home.urls.milvus_uri, "ERROR", str(self._leash)]
 
     def environment(self) -> dict[str, str]:
-        return _environment(self.home, {"LD_LIBRARY_PATH": str(self._lib), "DYLD_LIBRARY_PATH": str(self._lib)})
+        # Unless told otherwise it leaves new files in /tmp each time, with a line for every request: errors alone, and
+        # to stderr, which is its log in the home.
+        quiet = {"GLOG_logtostderr": "1", "GLOG_minloglevel": "2"}
+        return _environment(
+            self.home, {"LD_LIBRARY_PATH": str(self._lib), "DYLD_LIBRARY_PATH": str(self._lib), **quiet}
+        )
 
     def answers(self) -> bool:
         if not self.socket.exists():

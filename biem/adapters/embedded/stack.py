@@ -194,13 +194,16 @@ def _await_ready(home: Home, linger_s: float, deadline: float) -> None:
                 return
             if state.trouble:
                 raise _error(home, state)
+        elif home.is_full():  # who cannot write cannot tell why, either
+            raise home.full()
         elif not alive and not is_locked(home.start_lock):
             home.stopped.unlink(missing_ok=True)
             if starts == _STARTS:
                 raise StoreUnavailable(f"the embedded servers cannot be started: {_last_words(home)}")
             starts += _start_owner(home, linger_s)
         if time.monotonic() > deadline:
-            raise StoreUnavailable(f"the embedded servers are not ready in time: {_last_words(home)}")
+            late = StoreUnavailable(f"the embedded servers are not ready in time: {_last_words(home)}")
+            raise home.full() if home.is_full() else late
         time.sleep(_POLL_S)
 
 

@@ -8,13 +8,12 @@ comes meanwhile waits until it is gone and starts another one, so nobody joins a
 import fcntl
 import os
 import signal
-import sys
 import threading
 import time
 from pathlib import Path
 
 from biem.adapters.embedded.child import Child
-from biem.adapters.embedded.home import Home, State, is_locked, try_lock
+from biem.adapters.embedded.home import Home, State, complain, is_locked, try_lock
 from biem.adapters.embedded.servers import Milvus, Postgres, Valkey
 from biem.errors import BiemError
 
@@ -85,7 +84,7 @@ class Owner:
                 self._home.write_state(state)
                 self._said = state
             except OSError as error:  # a full disk must not take the servers down; said again next time
-                sys.stderr.write(f"biem: cannot write the state: {error}\n")
+                complain(f"cannot write the state: {error}")
 
     def _stop(self) -> None:
         at_home = self._at_home()
@@ -128,4 +127,4 @@ def main(arguments: list[str]) -> None:
     try:
         Owner(home, linger_s, lock).run()
     except BiemError as error:
-        sys.stderr.write(f"biem: {error}\n")
+        complain(str(error))

@@ -15,16 +15,20 @@ WITH work AS (
         greatest(w.strength, k.strength) + w.plus AS strength, coalesce(k.created_at, %(at)s) AS created_at,
         greatest(k.touched_at, %(at)s) AS touched_at, k.version,
         k.id IS NULL OR k.deleted OR w.weight > k.weight OR w.strength > k.strength OR w.plus > 0 AS changed
-    FROM unnest(%(sources)s::text[], %(targets)s::text[], %(types)s::text[], %(weights)s::float8[],
-        %(strengths)s::integer[], %(plus)s::integer[]) AS w (source, target, type, weight, strength, plus)
+    FROM (
+        SELECT *, source::uuid AS source_node, target::uuid AS target_node
+        FROM unnest(%(sources)s::text[], %(targets)s::text[], %(types)s::text[], %(weights)s::float8[],
+            %(strengths)s::integer[], %(plus)s::integer[]) AS g (source, target, type, weight, strength, plus)
+        OFFSET 0 -- before PostgreSQL 16 no index serves a cast inside the comparison: it might tell what a policy hides
+    ) w
     LEFT JOIN LATERAL (
         SELECT l.* FROM crystal_links l
         WHERE l.source_id = w.source AND l.target_id = w.target AND l.link_type = w.type AND (l.parked OR NOT l.deleted)
         OFFSET 0
     ) k ON k.ns = %(ns)s
     WHERE (%(once)s::text IS NULL OR EXISTS (SELECT FROM work))
-        AND (SELECT n.ns FROM graph_nodes n WHERE n.id = w.source::uuid) = %(ns)s
-        AND (SELECT n.ns FROM graph_nodes n WHERE n.id = w.target::uuid) = %(ns)s
+        AND (SELECT n.ns FROM graph_nodes n WHERE n.id = w.source_node) = %(ns)s
+        AND (SELECT n.ns FROM graph_nodes n WHERE n.id = w.target_node) = %(ns)s
 ), bumped AS (
     UPDATE scopes SET graph_version = nextval('graph_versions')
     WHERE ns = %(ns)s AND EXISTS (SELECT FROM wanted WHERE changed)
@@ -56,7 +60,7 @@ LEFT JOIN LATERAL (
 
 -- links_weaken: idle links lose one strength or go; those whose ends were used meanwhile are idle since then
 WITH due AS (
-    SELECT d.*
+    SELECT d.*, d.source_id::uuid AS source_node, d.target_id::uuid AS target_node
     FROM unnest(%(types)s::text[]) AS t (type)
     CROSS JOIN LATERAL (
         SELECT l.id, l.source_id, l.target_id FROM crystal_links l
@@ -67,7 +71,7 @@ WITH due AS (
 ), looked AS MATERIALIZED (
     SELECT d.id, (
         SELECT max(n.accessed_at) FROM graph_nodes n
-        WHERE n.id IN (d.source_id::uuid, d.target_id::uuid) AND n.accessed_at > %(idle_before)s
+        WHERE n.id IN (d.source_node, d.target_node) AND n.accessed_at > %(idle_before)s
     ) AS used
     FROM due d
     WHERE %(share)s >= 1 OR abs(hashint8extended(d.id, %(salt)s) %% 1000000) < %(share)s * 1000000
@@ -125,8 +129,8 @@ SELECT (SELECT count(*) FROM surplus), (SELECT count(*) FROM changed)
 
 -- links_drop: links of these nodes leave the graph, parked for a return or for good; or only of what is no node any more
 WITH leaving AS MATERIALIZED (
-    SELECT i.id FROM unnest(%(ids)s::text[]) AS i (id)
-    WHERE NOT %(absent)s OR (SELECT n.ns FROM graph_nodes n WHERE n.id = i.id::uuid) IS NULL
+    SELECT i.id FROM (SELECT id, id::uuid AS node FROM unnest(%(ids)s::text[]) AS g (id) OFFSET 0) i
+    WHERE NOT %(absent)s OR (SELECT n.ns FROM graph_nodes n WHERE n.id = i.node) IS NULL
 ), hit AS MATERIALIZED (
     SELECT l.id, l.ns FROM leaving i JOIN crystal_links l ON l.source_id = i.id
     WHERE NOT l.deleted OR (l.parked AND NOT %(parked)s)
@@ -150,12 +154,14 @@ WHERE (SELECT l.ns FROM crystal_links l WHERE l.source_id = i.id AND l.parked LI
 WITH hit AS MATERIALIZED (
     SELECT k.id
     FROM (
-        SELECT id, source_id, target_id FROM crystal_links WHERE source_id = ANY (%(ids)s::text[]) AND parked
+        SELECT id, source_id::uuid AS source_node, target_id::uuid AS target_node
+        FROM crystal_links WHERE source_id = ANY (%(ids)s::text[]) AND parked
         UNION
-        SELECT id, source_id, target_id FROM crystal_links WHERE target_id = ANY (%(ids)s::text[]) AND parked
+        SELECT id, source_id::uuid, target_id::uuid
+        FROM crystal_links WHERE target_id = ANY (%(ids)s::text[]) AND parked
     ) k
-    WHERE (SELECT n.ns FROM graph_nodes n WHERE n.id = k.source_id::uuid) = %(ns)s
-        AND (SELECT n.ns FROM graph_nodes n WHERE n.id = k.target_id::uuid) = %(ns)s
+    WHERE (SELECT n.ns FROM graph_nodes n WHERE n.id = k.source_node) = %(ns)s
+        AND (SELECT n.ns FROM graph_nodes n WHERE n.id = k.target_node) = %(ns)s
 ), bumped AS (
     UPDATE scopes SET graph_version = nextval('graph_versions')
     WHERE ns = %(ns)s AND EXISTS (SELECT FROM hit)
@@ -191,11 +197,11 @@ WITH looked AS MATERIALIZED (
 )
 SELECT e.node
 FROM (
-    SELECT source_id AS node FROM looked WHERE NOT deleted
+    SELECT source_id AS node, source_id::uuid AS id FROM looked WHERE NOT deleted
     UNION
-    SELECT target_id FROM looked WHERE NOT deleted
+    SELECT target_id, target_id::uuid FROM looked WHERE NOT deleted
 ) e
-WHERE (SELECT n.ns FROM graph_nodes n WHERE n.id = e.node::uuid) IS DISTINCT FROM %(ns)s
+WHERE (SELECT n.ns FROM graph_nodes n WHERE n.id = e.id) IS DISTINCT FROM %(ns)s
 ORDER BY e.node LIMIT %(limit)s
 
 -- links_compact: traces of removed links go; the trigger on the table lifts the floor of the versions

@@ -69,6 +69,16 @@ LEFT JOIN LATERAL (
 LEFT JOIN stretches s ON s.id = m.id
 WHERE (m.ns = ANY (%(scopes)s)) IS TRUE AND m.status <> 'archived'
 
+-- orbit_everything: all memories of scopes that hold few, in the order they were said
+SELECT m.id::text, m.ns, m.lexemes, e.vector, m.kind, m.speaker, m.conversation, m.at, m.write_seq,
+    right(rtrim(m.text), 1) IN ('?', '？'), true, m.valid_to, m.superseded_by::text, m.status = 'archived'
+FROM memories m
+LEFT JOIN LATERAL (
+    SELECT vector FROM embeddings WHERE embeddings.model = %(model)s AND embeddings.sha256 = m.embed_sha OFFSET 0
+) e ON true
+WHERE (m.ns = ANY (%(scopes)s)) IS TRUE
+ORDER BY m.at, m.write_seq
+
 -- orbit_since: the numbers of scopes that were known, and their memories written after those, if they are not too many
 SELECT known.ns, s.write_seq,
     m.id::text, m.ns, m.lexemes, e.vector, m.kind, m.speaker, m.conversation, m.at, m.write_seq,

@@ -4,7 +4,7 @@
 m.id::text, m.ns, m.text, m.kind, m.status, m.layer, m.tags, m.reason, m.importance, m.source, m.speaker,
 m.conversation, m.at, m.created_at, m.ref, m.metadata, m.language, m.fields, m.entities, m.sentiment, m.write_seq,
 m.energy_anchor, m.anchor_at, m.access_count, m.useful_count, m.accessed_at, m.evidence_sha, m.tier, m.valid_from,
-m.valid_to, m.superseded_by::text, m.archived_at, m.archive_reason, m.lexemes
+m.valid_to, m.superseded_by::text, m.archived_at, m.archive_reason, m.initial_energy, m.lexemes
 
 -- where: a caller's conditions on memories m; a null means any
 (%(kinds)s::text[] IS NULL OR m.kind = ANY (%(kinds)s))
@@ -15,6 +15,10 @@ AND (%(since)s::timestamptz IS NULL OR m.at >= %(since)s)
 AND (%(until)s::timestamptz IS NULL OR m.at < %(until)s)
 AND (%(as_of)s::timestamptz IS NULL
     OR m.valid_from <= %(as_of)s AND (m.kind = 'event' OR m.valid_to IS NULL OR m.valid_to > %(as_of)s))
+AND (%(min_energy)s::double precision IS NULL
+    OR energy_at(m.energy_anchor, m.anchor_at, %(now)s, %(decay)s) >= %(min_energy)s)
+AND (%(min_sentiment)s::real IS NULL OR m.sentiment >= %(min_sentiment)s::real)
+AND (%(max_sentiment)s::real IS NULL OR m.sentiment <= %(max_sentiment)s::real)
 
 -- see_scopes: which scopes this transaction may touch, comma-separated ('*' for maintenance)
 SELECT set_config('biem.ns', %s, true)
@@ -85,7 +89,8 @@ WHERE (m.ns = ANY (%(scopes)s)) IS TRUE AND m.id = ANY (%(ids)s::uuid[]) AND m.s
 -- text_search: the search by words that answers while the vector index cannot
 SELECT id::text, lexemes
 FROM matching_memories(%(scopes)s, %(words)s::tsquery, %(most)s,
-    %(kinds)s, %(speakers)s, %(conversations)s, %(tags)s, %(since)s, %(until)s, %(as_of)s)
+    %(kinds)s, %(speakers)s, %(conversations)s, %(tags)s, %(since)s, %(until)s, %(as_of)s,
+    %(min_energy)s, %(now)s, %(decay)s, %(min_sentiment)s::real, %(max_sentiment)s::real)
 
 -- get: one memory of one scope, whatever its status
 SELECT {node} FROM memories m WHERE m.ns = %s AND m.id = %s
@@ -230,7 +235,13 @@ DELETE FROM memories WHERE ns = %(ns)s AND id = ANY (%(ids)s::uuid[])
 -- erase_scope: the names of a scope that has no memories left
 DELETE FROM scopes WHERE ns = %(ns)s AND NOT EXISTS (SELECT FROM memories WHERE ns = %(ns)s)
 
--- erase_purge: look once more for vectors that a worker may have been writing meanwhile
+-- erase_purge: look once more for vectors that a worker may have been writing meanwhile, and again and again after that
+WITH marked AS (
+    INSERT INTO tombstones (memory_id, ns, erased_at, look_at)
+    SELECT id, ns, clock_timestamp(), clock_timestamp() + interval '5 minutes'
+    FROM memories WHERE id = ANY (%(ids)s::uuid[])
+    ON CONFLICT DO NOTHING
+)
 INSERT INTO outbox (task, memory_id, ns, due_at)
 SELECT 'purge', id, ns, clock_timestamp() + make_interval(secs => %(after_s)s)
 FROM memories WHERE id = ANY (%(ids)s::uuid[])

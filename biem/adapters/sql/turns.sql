@@ -34,7 +34,7 @@ WITH RECURSIVE found AS MATERIALIZED (
             SELECT o.id FROM memories o
             WHERE o.ns = s.ns AND o.conversation = s.conversation AND (o.at, o.write_seq) < (s.at, s.write_seq)
                 AND (%(since)s::timestamptz IS NULL OR o.at >= %(since)s) AND o.status <> 'archived'
-            ORDER BY o.at DESC, o.write_seq DESC LIMIT 2) AS before,
+            ORDER BY o.at DESC, o.write_seq DESC LIMIT 3) AS before, -- the third tells that the second is no opening
         ARRAY(
             SELECT o.id FROM memories o
             WHERE o.ns = s.ns AND o.conversation = s.conversation AND (o.at, o.write_seq) > (s.at, s.write_seq)
@@ -44,7 +44,7 @@ WITH RECURSIVE found AS MATERIALIZED (
     WHERE s.conversation <> ''
 ), everyone AS (
     SELECT id FROM seeds
-    UNION SELECT unnest(before) FROM stretches
+    UNION SELECT unnest(before[:2]) FROM stretches
     UNION SELECT unnest(after) FROM stretches
 ), placed AS MATERIALIZED ( -- joined once: beside the lookups below, it would be joined once for each of them
     SELECT everyone.id, s.before::text[], s.after::text[] FROM everyone LEFT JOIN stretches s USING (id)

@@ -49,7 +49,7 @@ def test_a_matched_memory_stays_reachable_after_a_thousand_others(memory: biem.M
     # Given one memory with an anchor, and a thousand written after it
     wanted = memory.remember("The locker of Ada opens with code AX-7714")
     memory.remember_many({"text": f"Unrelated remark {number} of the day"} for number in range(1_000))
-    assert memory.flush(120)
+    assert memory.flush(300)
 
     # When it is asked for / Then it is told, and by the profile of this package first
     assert memory.recall("AX-7714")[0].node.id == wanted

@@ -1,4 +1,4 @@
-"""What every mechanism of the life of memories owes: ids that are the same everywhere, no global state, a switch."""
+"""What every mechanism of the life of memories owes: ids that are the same everywhere, and no global state."""
 
 import ast
 import json
@@ -10,13 +10,10 @@ from pathlib import Path
 import pytest
 
 from biem.adapters.analyzers import RuleAnalyzer
-from biem.config import load_settings
 from biem.domain.concept import concept_id, item_id
 from biem.domain.crystal import derived_id, sources_hash
-from biem.domain.night_policy import SleepPolicy
 from biem.domain.scope import Scope
 from biem.domain.text import sha256
-from biem.errors import ConfigError
 
 PACKAGE = Path(__file__).parents[2] / "biem"
 IDENTITIES = """
@@ -132,22 +129,3 @@ def _changed(function: ast.FunctionDef | ast.AsyncFunctionDef, own: set[str]) ->
         if isinstance(changed, ast.Name) and changed.id in shared:
             found.append(ast.unparse(node))
     return found
-
-
-@pytest.mark.req("C15", partly="a switch for each job; the beat table and the lock are tested elsewhere")
-def test_each_job_has_a_switch_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    # Given the jobs of a night, each of which is due now and then
-    every = SleepPolicy().periods()
-    assert min(every.values()) > 0
-
-    # When one is switched off / Then it alone is never due
-    for name in every:
-        monkeypatch.setenv("BIEM_SLEEP__OFF", f'["{name}"]')
-        switched = load_settings().policies.sleep
-        assert switched.off == (name,)
-        assert {job for job, period_s in switched.periods().items() if period_s == 0.0} == {name}
-
-    # And a job that does not exist is refused
-    monkeypatch.setenv("BIEM_SLEEP__OFF", '["dreaming"]')
-    with pytest.raises(ConfigError, match="dreaming"):
-        load_settings()

@@ -1,0 +1,69 @@
+"""What a statement says beside: "Ann lives in Berlin and owns a cat" is two claims, and her moving ends only one.
+
+Claims are stretches of text: clauses, cut once more at words that join. What only describes (a time, a quality, a place
+within a place) is no claim of its own. Cut too often rather than too rarely: then a conflict waits for somebody, and
+nothing is retired that still holds.
+"""
+
+import re
+from collections.abc import Iterator
+
+from biem.adapters.analyzers.segments import knowing
+from biem.adapters.contradiction.reading import Reading
+
+_JOINED = re.compile(
+    r"\s*[,;]?\s+(?:and|but|while|whereas|plus|as well as)\s+(?:also\s+|then\s+)?"
+    r"|;\s*"
+    r"|,\s+(?=[a-z])(?!(?:in|at|on|for|with|since|from|by|near|to|until|because|so|as|which|who|where|when)\b)"
+)
+"""A comma before a name is left: Berlin, Germany is one place."""
+_JOINED_ZH = frozenset(("、", "；", "并且", "而且", "同时", "以及", "并", "和", "与", "跟", "还", "也", "又"))
+_BOTH = frozenset(("并非", "并不", "并列", "并肩", "并排", "并购", "并存"))
+_SUBJECT = re.compile(
+    r"^(?:(?:my|his|her|our|their|the)\s\w+|[A-Z][\w-]+(?:\s[A-Z][\w-]+)?|we|he|she|they|you|it)(?=\s)", re.IGNORECASE
+)
+
+
+class Claims:
+    """`empty`: stems that say nothing by themselves."""
+
+    def __init__(self, empty: frozenset[str]) -> None:
+        self._empty = empty
+
+    def of(self, reading: Reading) -> tuple[str, ...]:
+        """The claims of a statement that has several, those without a subject with that of the first; else nothing."""
+        found = [claim for clause in reading.clauses if clause.asserts for claim in _parts(clause.text)]
+        return tuple(found) if len(found) > 1 else ()
+
+    def adds(self, claim: Reading, newer: Reading) -> bool:
+        """Whether a claim says something that `newer` does not speak of."""
+        return any(not word[0].isdigit() for word in claim.content() - newer.content() - self._empty)
+
+
+def _parts(text: str) -> Iterator[str]:
+    if any(c > "\u2e7f" for c in text):
+        yield from _chinese(text)
+        return
+    subject = ""
+    for place, part in enumerate(part for part in _JOINED.split(text) if part.strip()):
+        named = _SUBJECT.match(part)
+        if place == 0:
+            subject = named[0] if named else ""
+        yield f"{subject} {part}" if place and subject and not named else part
+
+
+def _chinese(text: str) -> Iterator[str]:
+    """Without a verb it is no claim, unless it is joined with one: 北京，朝阳区 is one place."""
+    parts, verb = [""], False
+    for word, tag in knowing().tag(text):
+        if word in _JOINED_ZH:
+            parts.append("")
+        elif word[0] == "并" and word not in _BOTH:  # 并养: one word to the segmenter
+            parts.append(word[1:])
+            verb = True
+        else:
+            parts[-1] += word
+            verb = verb or tag.startswith("v")
+    said = [part for part in parts if part.strip()]
+    if verb or len(said) > 1:
+        yield from said

@@ -1,0 +1,158 @@
+"""Background work in a caller's own process lets callers pass: one interpreter computes for one thread at a time.
+
+A caller that waits for a server loses the interpreter and gets it back when the thread that took it lets go, after up
+to five milliseconds (`sys.getswitchinterval`): at each of its round trips. So work of the background rests while
+somebody waits for an answer, between its own small steps.
+"""
+
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+
+import numpy as np
+from numpy.typing import NDArray
+
+from biem.domain.conflict import Statement, Verdict
+from biem.domain.fields import Analysis
+from biem.ports import Analyzer, Embedder, EmbedderInfo, Role, Vector, Vectors
+from biem.ports.contradiction import ContradictionRules
+
+_STEP_S = 0.0002
+"""Whoever has worked for less since its last rest goes on: to rest costs about half as much."""
+_REST = 4.0
+"""A rest is at most so many times as long as the work before it: a fifth of the time is left, however busy callers are.
+"""
+_LONGEST_REST_S = 0.02
+
+
+Calling = Callable[[], AbstractContextManager[None]]
+"""Entered around what somebody waits for."""
+
+
+class Courtesy:
+    """Who is called and who works in this process. Thread-safe."""
+
+    def __init__(
+        self,
+        now: Callable[[], float] = time.monotonic,
+        rest: Callable[[threading.Event, float], object] = threading.Event.wait,
+    ) -> None:
+        """`now`: seconds of a clock that never goes back. `rest`: waits for an event, for so many seconds at most."""
+        self._now = now
+        self._rest = rest
+        self._lock = threading.Lock()
+        self._calls = 0
+        self._quiet = threading.Event()
+        self._quiet.set()
+        self._worker = threading.local()
+
+    @contextmanager
+    def calling(self) -> Iterator[None]:
+        """Somebody waits for what is done inside; without effect on a thread that works."""
+        if self._resumed() is not None:
+            yield
+            return
+        with self._lock:
+            self._calls += 1
+            self._quiet.clear()
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._calls -= 1
+                if not self._calls:
+                    self._quiet.set()
+
+    @contextmanager
+    def working(self) -> Iterator[None]:
+        """What this thread does inside can wait a little."""
+        before = self._resumed()
+        self._worker.resumed = self._now()
+        try:
+            yield
+        finally:
+            self._worker.resumed = before
+
+    def give_way(self) -> None:
+        """Rest while somebody is called, but not for long; at once back on a thread that does not work.
+
+        For moments at which this thread holds nothing that a caller may need.
+        """
+        if not self._calls:
+            return
+        resumed = self._resumed()
+        if resumed is None:
+            return
+        worked = self._now() - resumed
+        if worked >= _STEP_S:
+            self._rest(self._quiet, min(_LONGEST_REST_S, _REST * worked))
+            self._worker.resumed = self._now()
+
+    def _resumed(self) -> float | None:
+        """When this thread began to work after its last rest; None where it does not work."""
+        return getattr(self._worker, "resumed", None)
+
+
+class CourteousRules:
+    """The port `ContradictionRules`; gives way before each pair."""
+
+    def __init__(self, inner: ContradictionRules, give_way: Callable[[], None]) -> None:
+        self._inner = inner
+        self._give_way = give_way
+
+    def compare(
+        self, older: Statement, newer: Statement, similarity: float | None, *, least: float = 0.0
+    ) -> Verdict | None:
+        """As the port says."""
+        self._give_way()
+        return self._inner.compare(older, newer, similarity, least=least)
+
+
+class CourteousAnalyzer:
+    """The port `Analyzer`; gives way before each text."""
+
+    def __init__(self, inner: Analyzer, give_way: Callable[[], None]) -> None:
+        self._inner = inner
+        self._give_way = give_way
+
+    def lexemes(self, text: str) -> list[str]:
+        """As the port says."""
+        self._give_way()
+        return self._inner.lexemes(text)
+
+    def analyze(self, text: str) -> Analysis:
+        """As the port says."""
+        self._give_way()
+        return self._inner.analyze(text)
+
+    def keywords(self, text: str, limit: int) -> list[str]:
+        """As the port says."""
+        self._give_way()
+        return self._inner.keywords(text, limit)
+
+
+class CourteousEmbedder:
+    """The port `Embedder`; gives way before each call. Closing it closes nothing."""
+
+    def __init__(self, inner: Embedder, give_way: Callable[[], None]) -> None:
+        self._inner = inner
+        self._give_way = give_way
+
+    @property
+    def info(self) -> EmbedderInfo:
+        """As the port says."""
+        return self._inner.info
+
+    def embed(self, texts: Sequence[str], role: Role) -> Vectors:
+        """As the port says."""
+        self._give_way()
+        return self._inner.embed(texts, role)
+
+    def similarity(self, vector: Vector, others: Vectors) -> NDArray[np.float32]:
+        """As the port says."""
+        self._give_way()
+        return self._inner.similarity(vector, others)
+
+    def close(self) -> None:
+        """Whoever made the embedder closes it."""

@@ -1,0 +1,108 @@
+"""What is embedded of a query, and how its parts reach the ranking."""
+
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+
+import numpy as np
+import pytest
+
+from biem.adapters.analyzers import build
+from biem.domain.policy import RecallPolicy
+from biem.domain.rank_policy import RankPolicy
+from biem.engine.answer import Answerer, Asked
+from biem.engine.bag import Numbers
+from biem.engine.pool import Candidate
+from biem.engine.question import Query
+from biem.engine.ranking import Ranked
+from biem.engine.search import Found
+from biem.ports import Vector, Vectors
+from biem.ports.turns import Turn, Turns
+
+ANALYZER = build()
+NOW = datetime(2024, 5, 1, tzinfo=UTC)
+WHOLE, REST = (np.eye(2, dtype=np.float32)[row] for row in range(2))
+
+
+def no_likeness(vector: Vector, others: Vectors) -> list[float]:
+    return [0.0] * len(others)
+
+
+def answerer(policy: RankPolicy | None = None) -> Answerer:
+    return Answerer(ANALYZER, no_likeness, RecallPolicy(), policy or RankPolicy())
+
+
+def asked(text: str) -> Asked:
+    return answerer().asked(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "matter"),
+    [
+        ("When did Caroline go to the support group?", "When did go to the support group?"),
+        ("What is Melanie's identity?", "What is identity?"),
+        ("王海在一月去了哪家医院？", "在一月去了哪家医院？"),
+    ],
+)
+def test_a_question_about_somebody_is_embedded_without_the_name_too(text: str, matter: str) -> None:
+    # Given a question that names somebody / When it is read / Then what it asks is embedded beside it
+    assert asked(text).texts == [text, matter]
+
+
+@pytest.mark.parametrize("text", ["Where did I stay?", "Who is Caroline?", "我的生日是哪天？"])
+def test_a_question_that_names_nobody_or_asks_nothing_else_is_embedded_once(text: str) -> None:
+    assert asked(text).texts == [text]
+
+
+def test_of_several_sentences_each_is_embedded_with_its_names() -> None:
+    # Given two sentences with names / When they are read / Then they are embedded as they are: one text each is enough
+    found = asked("Caroline moved to Paris last summer. Where did Melanie find a hotel?")
+    assert found.texts == [found.text, "Caroline moved to Paris last summer.", "Where did Melanie find a hotel?"]
+
+
+def test_nothing_more_is_embedded_where_it_would_not_count() -> None:
+    assert answerer(RankPolicy(nameless=0)).asked("Where does Caroline live?").texts == ["Where does Caroline live?"]
+
+
+class Listener:
+    """Puts a pool in the order it came and keeps the query."""
+
+    query: Query
+
+    def __call__(
+        self,
+        query: Query,
+        candidates: Sequence[Candidate],
+        names: object,
+        policy: object,
+        count: int = 20,
+        *,
+        adjust: Callable[[Numbers], Numbers] | None = None,
+    ) -> Ranked:
+        self.query = query
+        size = len(candidates)
+        return Ranked(range(size), np.zeros(size), np.zeros((size, 20)), np.ones(20))
+
+
+@pytest.mark.parametrize(
+    ("text", "parts", "matter", "sentences"),
+    [
+        ("Where does Caroline live?", [REST], REST, [None]),
+        ("Where does Caroline live?", [], None, [None]),
+        ("I moved to Paris last summer. Where did Caroline find a hotel?", [WHOLE, REST], None, [WHOLE, REST]),
+        ("I moved to Paris last summer. Where did Caroline find a hotel?", [], None, [None, None]),
+    ],
+    ids=["matter", "matter, embedder down", "sentences", "sentences, embedder down"],
+)
+def test_the_ranking_hears_what_was_embedded(
+    text: str, parts: Sequence[Vector], matter: Vector | None, sentences: Sequence[Vector | None]
+) -> None:
+    # Given what the searches found for a query, and one turn
+    turn = Turn("a", "ns", ("pari",), WHOLE, "event", "Ana", "c", NOW, 1, False, True, None, None)
+    heard = Listener()
+
+    # When it is ranked / Then the query has the vector of its matter, or those of its sentences
+    answerer().answer(
+        asked(text), Turns({"a": turn}, [], frozenset()), Found(WHOLE, parts), {}, now=NOW, top_k=1, order=heard
+    )
+    assert heard.query.matter is matter
+    assert [one.vector for one in heard.query.sentences] == list(sentences)

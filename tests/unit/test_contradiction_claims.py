@@ -1,0 +1,79 @@
+"""A statement that says several things is not retired because one of them changed."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from biem.adapters.contradiction import RuleContradictions
+from biem.domain.conflict import Statement, Verdict
+from biem.domain.policy import ConflictPolicy
+
+RULES = RuleContradictions()
+ACTS = ConflictPolicy().act_confidence
+
+MORE = """
+Ann lives in Berlin and owns a cat | Ann moved to Paris
+I live in Berlin and work at Acme | I moved to Paris
+I live in Berlin. I have two sisters. | I moved to Paris
+I live in Berlin; my sister visits on Sundays | I moved to Paris
+My daughter is 5 and my son is 7 | My daughter turned 6
+The meeting is at 3 pm on Friday and Bob leads it | The meeting moved to 5 pm
+I eat meat and drink beer | I no longer eat meat
+I am allergic to peanuts but I love pizza | I am not allergic to peanuts
+小明住在北京，养了一只猫 | 小明搬到上海了
+我住在北京并养了一只猫 | 我搬到上海了
+我喜欢茶和咖啡 | 我不再喜欢茶了
+我住在北京，在腾讯上班 | 我搬到上海了
+"""
+ALL = """
+Ann lives in Berlin | Ann moved to Paris
+I live in Berlin, Germany | I moved to Paris
+I live in Berlin now, and it is great | I moved to Paris
+I like tea and coffee | I no longer like tea and coffee
+小明住在北京 | 小明搬到上海了
+我住在北京，朝阳区 | 我搬到上海了
+大家好，我住在北京 | 我搬到上海了
+我住在北京，在腾讯上班 | 我搬到上海了，跳槽到阿里了
+"""
+
+
+def pairs(lines: str) -> list[tuple[str, str]]:
+    """The two sides of each line."""
+    return [(older, newer) for line in lines.strip().splitlines() for older, newer in [line.split(" | ")]]
+
+
+def judged(older: str, newer: str) -> Verdict:
+    """What the rules say of a pair that disagrees."""
+    verdict = RULES.compare(Statement(older, "Bo"), Statement(newer, "Bo"), 0.8)
+    assert verdict is not None
+    return verdict
+
+
+@pytest.mark.req("B3", "C9", partly="what else the older one says")
+@pytest.mark.parametrize(("older", "newer"), pairs(MORE))
+def test_news_about_one_claim_is_a_verdict_about_a_part(older: str, newer: str) -> None:
+    # Given a statement of two claims / When one of them is contradicted, as surely as may act
+    verdict = judged(older, newer)
+    assert verdict.confidence >= ACTS
+    # Then the verdict says that the older one says more
+    assert verdict.partial
+
+
+@pytest.mark.parametrize(("older", "newer"), pairs(ALL))
+def test_news_about_all_that_is_claimed_is_a_verdict_about_the_whole(older: str, newer: str) -> None:
+    # Given a statement of one claim, however it is put, or news about each of several
+    verdict = judged(older, newer)
+    # Then nothing besides stands in the way of acting
+    assert verdict.confidence >= ACTS
+    assert not verdict.partial
+
+
+def test_the_same_said_twice_is_a_duplicate_of_the_whole() -> None:
+    text = "Ann lives in Berlin and owns a cat"
+    assert judged(text, text) == Verdict("duplicate", 0.95, "equal words")
+
+
+@given(text=st.text(max_size=60), newer=st.sampled_from(("Ann moved to Paris", "小明搬到上海了")))
+def test_whatever_is_added_to_a_claim_is_taken_apart_without_an_error(text: str, newer: str) -> None:
+    for older in (f"Ann lives in Berlin and {text}", f"小明住在北京，{text}"):
+        RULES.compare(Statement(older), Statement(newer), None)

@@ -1,0 +1,220 @@
+"""Work of the background lets callers pass, and always gets on."""
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from biem.adapters.queue import InProcessQueue
+from biem.domain.conflict import Statement
+from biem.engine.courtesy import CourteousAnalyzer, CourteousEmbedder, CourteousRules, Courtesy
+
+
+class Life:
+    """A courtesy on a clock of our own: who rests, rests as long as it may."""
+
+    def __init__(self) -> None:
+        self.at_s = 0.0
+        self.rests: list[float] = []
+        self.courtesy = Courtesy(lambda: self.at_s, self._rest)
+
+    def _rest(self, quiet: threading.Event, at_most_s: float) -> None:
+        assert not quiet.is_set()
+        self.rests.append(at_most_s)
+        self.at_s += at_most_s
+
+    def work(self, seconds: float) -> None:
+        """One step of work, and then manners."""
+        self.at_s += seconds
+        self.courtesy.give_way()
+
+
+@pytest.fixture
+def life() -> Life:
+    return Life()
+
+
+def test_work_rests_while_somebody_waits_for_an_answer(life: Life) -> None:
+    # Given a call that is not answered yet
+    with life.courtesy.calling(), life.courtesy.working():
+        # When a step of work ends
+        life.work(0.001)
+    # Then it rests, at most four times as long as it worked
+    assert life.rests == [pytest.approx(0.004)]
+
+
+def test_work_goes_on_when_nobody_waits(life: Life) -> None:
+    with life.courtesy.calling():
+        pass
+    with life.courtesy.working():
+        life.work(1.0)
+    assert life.rests == []
+
+
+def test_work_goes_on_until_the_last_of_several_callers_has_its_answer(life: Life) -> None:
+    with life.courtesy.calling():
+        with life.courtesy.calling():
+            pass
+        with life.courtesy.working():
+            life.work(0.001)
+    with life.courtesy.working():
+        life.work(0.001)
+    assert len(life.rests) == 1
+
+
+def test_a_call_that_fails_is_over(life: Life) -> None:
+    with pytest.raises(KeyError), life.courtesy.calling():
+        raise KeyError
+    with life.courtesy.working():
+        life.work(1.0)
+    assert life.rests == []
+
+
+def test_tiny_steps_are_no_reason_to_rest(life: Life) -> None:
+    with life.courtesy.calling(), life.courtesy.working():
+        life.work(0.0001)
+        assert life.rests == []
+        life.work(0.0001)  # now they add up
+    assert len(life.rests) == 1
+
+
+def test_no_rest_is_long_however_long_the_step_was(life: Life) -> None:
+    with life.courtesy.calling(), life.courtesy.working():
+        life.work(60.0)
+    assert life.rests == [0.02]
+
+
+def test_who_does_not_work_never_rests(life: Life) -> None:
+    with life.courtesy.calling():
+        life.work(1.0)
+    with life.courtesy.working():
+        pass
+    with life.courtesy.calling():
+        life.work(1.0)
+    assert life.rests == []
+
+
+def test_what_work_itself_calls_keeps_nobody_waiting(life: Life) -> None:
+    with life.courtesy.working(), life.courtesy.calling():
+        life.work(1.0)
+    assert life.rests == []
+
+
+@given(st.lists(st.floats(0.0, 0.5), min_size=1, max_size=50))
+def test_a_fifth_of_the_time_is_left_to_work_however_busy_callers_are(steps: list[float]) -> None:
+    life = Life()
+    with life.courtesy.calling(), life.courtesy.working():
+        for seconds in steps:
+            life.work(seconds)
+    assert sum(life.rests) <= 4.0 * sum(steps) + 1e-9
+
+
+def test_a_resting_thread_goes_on_at_once_when_the_call_is_answered() -> None:
+    # Given a worker that rests without an end of its own
+    resting, went_on = threading.Event(), threading.Event()
+
+    def rest(quiet: threading.Event, _: float) -> None:
+        resting.set()
+        quiet.wait()
+        went_on.set()
+
+    seconds = iter((0.0, 1.0, 1.0))
+    courtesy = Courtesy(lambda: next(seconds), rest)
+
+    def work() -> None:
+        with courtesy.working():
+            courtesy.give_way()
+
+    worker = threading.Thread(target=work, daemon=True)
+    # When the call that it lets pass is answered
+    with courtesy.calling():
+        worker.start()
+        assert resting.wait(30.0)
+        assert not went_on.is_set()
+    # Then it goes on
+    assert went_on.wait(30.0)
+    worker.join(30.0)
+
+
+def test_every_round_of_a_queue_is_work() -> None:
+    # Given a queue that enters something around its work
+    done, inside, seen = threading.Event(), threading.local(), list[bool]()
+
+    @contextmanager
+    def around() -> Iterator[None]:
+        inside.here = True
+        try:
+            yield
+        finally:
+            inside.here = False
+
+    def work() -> int:
+        seen.append(inside.here)
+        done.set()
+        return 0
+
+    queue = InProcessQueue(poll_s=60.0, backoff_s=1.0, backoff_max_s=1.0, around=around)
+    queue.start(work)
+    try:
+        assert done.wait(30.0)
+    finally:
+        queue.stop(30.0)
+    # Then the work ran inside
+    assert seen[0]
+
+
+class Recorded:
+    """An analyzer, rules and an embedder that note in which order they were asked."""
+
+    def __init__(self) -> None:
+        self.events: list[str] = []
+
+    info = "info"
+
+    def __getattr__(self, name: str) -> object:
+        def answer(*given: object, **named: object) -> tuple[object, ...]:
+            self.events.append(name)
+            return (name, *given, *named.values())
+
+        return answer
+
+
+def test_rules_texts_and_vectors_are_asked_after_giving_way_with_the_same_words() -> None:
+    # Given ports whose answers tell what they were asked
+    inner = Recorded()
+    asked = inner.events
+
+    def give_way() -> None:
+        asked.append("way")
+
+    rules = CourteousRules(inner, give_way)  # type: ignore[arg-type]
+    analyzer = CourteousAnalyzer(inner, give_way)  # type: ignore[arg-type]
+    embedder = CourteousEmbedder(inner, give_way)  # type: ignore[arg-type]
+    older, newer, vector = Statement("a"), Statement("b"), np.zeros(2, np.float32)
+    # When each is asked
+    answers: list[object] = [
+        rules.compare(older, newer, 0.5, least=0.6),
+        analyzer.lexemes("x"),
+        analyzer.analyze("y"),
+        analyzer.keywords("z", 3),
+        embedder.embed(["t"], "query"),
+        embedder.similarity(vector, vector),
+    ]
+    # Then it was asked exactly that, each time after giving way; closing closes nothing
+    assert answers == [
+        ("compare", older, newer, 0.5, 0.6),
+        ("lexemes", "x"),
+        ("analyze", "y"),
+        ("keywords", "z", 3),
+        ("embed", ["t"], "query"),
+        ("similarity", vector, vector),
+    ]
+    names = ("compare", "lexemes", "analyze", "keywords", "embed", "similarity")
+    assert asked == [event for name in names for event in ("way", name)]
+    assert str(embedder.info) == "info"
+    embedder.close()
+    assert "close" not in asked
