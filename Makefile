@@ -14,7 +14,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test check lint format types contracts traceability secrets audit requirements \
-	unit unit-a-f unit-g-z system contract integration deployment test-containers test-bge test-milvus-server test-rabbitmq bench-mem0 lock up down logs ps migrate clean
+	unit unit-a-f unit-g-z system contract integration deployment test-containers test-bge test-names test-milvus-server test-rabbitmq test-compose bench-mem0 lock up down logs ps migrate clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' Makefile
@@ -104,6 +104,15 @@ test-bge: requirements.lock  ## The BGE-M3 adapter on a tiny checkpoint, in a ve
 	@.venv-bge/bin/python -m pip install --quiet torch==2.13.0
 	@.venv-bge/bin/python -m pip install --quiet 'FlagEmbedding==1.4.2' 'transformers>=5,<6' pytest pytest-timeout hypothesis --editable .
 	@.venv-bge/bin/python -m pytest tests/bge
+
+test-names: requirements.lock  ## Names through spaCy, with pipelines made by the tests, in a venv of its own (0.6 GB)
+	@test -x .venv-names/bin/python || $(PYTHON) -m venv .venv-names
+	@.venv-names/bin/python -m pip install --quiet 'spacy>=3.8,<4' pytest pytest-timeout hypothesis --editable .
+	@.venv-names/bin/python -m pytest tests/names
+
+test-compose: export BIEM_TEST_COMPOSE = 1
+test-compose: setup  ## `make up` in a clean clone, and a program on the host that remembers (Docker, minutes)
+	@$(BIN)/python -m pytest tests/compose
 
 # make bench-mem0 DATA="FILE…" OUT=FILE; without DATA it only installs the peer, which biem itself never needs.
 bench-mem0: export BIEM_BENCH_MEM0 = .venv-mem0/bin/python

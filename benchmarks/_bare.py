@@ -1,7 +1,10 @@
 """The servers that biem stands on, asked without biem."""
 
+import os
+import time
 import uuid
 from dataclasses import dataclass
+from pathlib import Path
 
 import psycopg
 from psycopg import sql
@@ -13,6 +16,8 @@ from biem.domain.scope import Scope
 from biem.ports import Embedder, Vector
 
 _RRF_K = 60
+_PAGE_BYTES = 8_192
+_LOG_BYTES = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +82,24 @@ class BareMilvus:
     def close(self) -> None:
         """Release the connection."""
         self._client.close()
+
+
+def disk_ms(folder: Path, count: int) -> list[float]:
+    """Milliseconds that a disk takes to keep a page of PostgreSQL's log, each time.
+
+    Beside a worker of the same process one would measure how long its thread keeps the interpreter.
+    """
+    synced = getattr(os, "fdatasync", os.fsync)  # macOS has no fdatasync
+    times: list[float] = []
+    with (folder / "bare-disk").open("w+b", buffering=0) as file:
+        file.write(bytes(_LOG_BYTES))
+        os.fsync(file.fileno())
+        for number in range(count):
+            began = time.perf_counter()
+            os.pwrite(file.fileno(), os.urandom(_PAGE_BYTES), number * _PAGE_BYTES % _LOG_BYTES)
+            synced(file.fileno())
+            times.append((time.perf_counter() - began) * 1_000)
+    return times
 
 
 class BarePostgres:

@@ -5,8 +5,9 @@ file (each in turn). `injected`: share of the strangers' questions for which som
 `r10_lost`: what evidence R@10 falls on the right memory because it keeps silent there, too. The threshold is that of
 `BIEM_CONTEXT__MIN_CONFIDENCE`; further rows show what others would do. `reachable`: what would be injected with the
 threshold that suits this very file best, the highest that loses at most a point: below that, the grounds of confidence
-cannot tell the two apart. With `--gate NAME` the exit code is 1 when a file with NAME in its name injects more than
-5 % or loses more than a point.
+cannot tell the two apart. `lost_at_5`: what the threshold loses that injects at most 5 % there: the price of strict
+silence. `auc`: how often an answer with evidence of the right memory is surer than a stranger's. With `--gate NAME` the
+exit code is 1 when a file with NAME in its name injects more than 5 % or loses more than a point.
 
 With `--small N`, N questions of each file are asked of small memories, too: the question's evidence and up to eight
 other turns of its conversation, asked by its own and by a stranger's question.
@@ -136,6 +137,8 @@ def row(data: str, system: str, given: Sequence[Reply], threshold: float) -> dic
         "r10": mean([reply.r10 for reply in own]),
         "r10_lost": mean([reply.r10 * (reply.confidence < threshold) for reply in own]),
         "reachable": reachable(given),
+        "lost_at_5": lost_at(given, _MOST_INJECTED),
+        "auc": auc([reply.confidence for reply in own if reply.r10], [one.confidence for one in given if not one.own]),
     }
 
 
@@ -149,6 +152,23 @@ def reachable(given: Sequence[Reply]) -> float:
         if lost > _MOST_LOST:
             return mean([float(sure >= reply.confidence) for sure in strangers])
     return 0.0
+
+
+def lost_at(given: Sequence[Reply], injected: float) -> float:
+    """The least that any threshold loses which injects at most this share."""
+    own = [reply for reply in given if reply.own]
+    strangers = sorted((reply.confidence for reply in given if not reply.own), reverse=True)
+    allowed = int(injected * len(strangers))
+    if allowed >= len(strangers):
+        return 0.0
+    return mean([reply.r10 * (reply.confidence <= strangers[allowed]) for reply in own])
+
+
+def auc(sure: Sequence[float], unsure: Sequence[float]) -> float:
+    """How often one of the first is above one of the second, ties counting half; ½ where either is empty."""
+    if not sure or not unsure:
+        return 0.5
+    return mean([mean([(one > other) + 0.5 * (one == other) for other in unsure]) for one in sure])
 
 
 def _numbers(text: str) -> tuple[float, ...]:

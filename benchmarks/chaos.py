@@ -45,7 +45,7 @@ from biem.errors import BiemError
 
 _COLUMNS = ("seed", "kills", "freezes", "acked", "erased", "lost", "doubled", "leaked", "resurrected", "seconds")
 _FAULTS = ("lost", "doubled", "leaked", "resurrected")
-_SETTLE_S = 120.0
+_SETTLE_S = 300.0
 _KEPT = ("PATH", "HOME", "PYTHONPATH", "LANG", "LC_ALL", "VIRTUAL_ENV", "LD_LIBRARY_PATH")
 _EVERY_S = 5
 """How often each job of the night is due: all of them run while there is chaos."""
@@ -170,7 +170,7 @@ def _settings(home: Path, environment: Mapping[str, str]) -> Settings:
 def _play(cast: Cast, faults: Sequence[Fault]) -> None:
     """Let everybody start, then let happen what the schedule says."""
     cast.tend()
-    _wait(lambda: all(len(Notes.read(cast.notes(number))) > 2 for number in range(len(SCOPES))), 60.0, cast)
+    _wait(lambda: all(len(Notes.read(cast.notes(number))) > 2 for number in range(len(SCOPES))), 300.0, cast)
     began = time.monotonic()
     waiting = sorted(faults, key=lambda fault: fault.at_s)
     while waiting:

@@ -39,8 +39,9 @@ from biem.engine.context import Reader, estimate_tokens, render
 from biem.errors import BiemError
 
 _MOST = 10
-_BUDGETS = (60, 70, 80, 90, 100, 110, 120, 130, 140, 150, 160, 175, 190, 205, 220, 240, 260, 290, 320, 360, 400, 500)
-"""Tokens; finer where most answers lie."""
+_COUNTS = (3, 4, 5, 10)
+_BUDGETS = (80, 100, 120, 140, 150, 160, 175, 190, 205, 220, 260, 320, 400, 500)
+"""Settings of the block that are tried: memories, and tokens, finer where most answers lie."""
 _COLUMNS = ("data", "system", "n", "items", "evidence_recall", "tokens", "ratio", "answer_kept")
 
 
@@ -160,7 +161,7 @@ def measure(memory: biem.Memory, beside: Beside, file: Path, options: argparse.N
     chosen = drawn(told, options.questions)
     policy = load_settings().context
     default = policy.top_k, policy.budget_tokens
-    settings = dict.fromkeys([default, *product((policy.top_k, _MOST), _BUDGETS)])
+    settings = dict.fromkeys([default, *product(_COUNTS, _BUDGETS)])
     judge, tally = Judge(_answers(file)), Tally(blocks={setting: Shown() for setting in settings})
     with closing(_hybrid(beside, told)) as hybrid, _report.progress() as bar:
         task = bar.add_task("ask", total=len(chosen))

@@ -2,7 +2,9 @@
 
 Asks as `benchmarks.abstain` and `benchmarks.orbit` do, fits two logistic regressions (L2 on standardised grounds), and
 prints the weights for `biem/domain/confidence_policy.py` with what every threshold does to each file. Both are
-cross-validated: a conversation's own questions never decide its figures.
+cross-validated: a conversation's own questions never decide its figures. `auc` tells how often an answer that should be
+sure is surer than one that should not: with other conversations left to fit (`auc`), and with other files only
+(`auc, other files`), which is what a memory unlike all of these can hope for.
 
 Files named by `--people` (part of their names) are dialogues of people who name each other: there a stranger's question
 can be told apart, so these files decide. In the others ("what is my uncle's name?") a wrong memory may look right; an
@@ -57,14 +59,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser("python -m benchmarks.fit_confidence", description=__doc__)
     arguments(parser)
     parser.add_argument("--people", default="locomo", metavar="NAME", help="part of the names of files of people")
-    parser.add_argument("--pairs", type=int, default=600, metavar="N", help="pairs of questions of each file, at most")
-    parser.add_argument("--questions", type=int, default=0, metavar="N", help="at most so many of each file, drawn")
+    parser.add_argument("--pairs", type=int, default=300, metavar="N", help="pairs of questions of each file, at most")
+    parser.add_argument("--questions", type=int, default=300, metavar="N", help="of each file, drawn; 0: all")
     parser.add_argument("--small", type=int, default=60, metavar="N", help="small memories of each file")
     options = parser.parse_args(argv)
     silence: list[Case] = []
     nearby: list[Case] = []
     try:
-        with opened(options, orbit=OrbitPolicy(min_confidence=0.0, least_talk=0.0)) as memory:
+        with opened(options, orbit=OrbitPolicy(min_confidence=0.0, least_talk=0.0, whole=0)) as memory:
             for file in options.data:
                 told, people, name = load(memory, file, options), options.people in file.name, data_name(file)
                 costs = (_PEOPLE, _PEOPLE) if people else (_OWN, _STRANGER)
@@ -128,12 +130,11 @@ def _tell(what: str, cases: Sequence[Case], names: Sequence[str]) -> list[dict[s
     weight = np.array([case.weight for case in cases])
     keys = [(case.data.removesuffix(_SMALL), case.conversation) for case in cases]
     places = {key: number for number, key in enumerate(sorted(set(keys)))}
-    fold = np.array([places[key] % _FOLDS for key in keys])
-    chance = np.zeros(len(cases))
-    for number in range(_FOLDS):
-        held, rest = fold == number, fold != number
-        if held.any() and rest.any():
-            chance[held] = predict(table[held], *fit(table[rest], wanted[rest], weight[rest]))
+    chance = _held_out(table, wanted, weight, np.array([places[key] % _FOLDS for key in keys]))
+    files = {name: number for number, name in enumerate(dict.fromkeys(key[0] for key in keys))}
+    abroad = _held_out(table, wanted, weight, np.array([files[key[0]] for key in keys]))
+    told_apart = [_auc_row(what, data, cases, chance, abroad) for data in dict.fromkeys(case.data for case in cases)]
+    _report.print_table(f"{what}: told apart", tuple(told_apart[0]), told_apart)
     if what == "orbit":  # what is no follow-up is searched for, however sure
         chance *= np.array([case.grounds["talk"] >= OrbitPolicy().least_talk for case in cases])
     slopes, bias = fit(table, wanted, weight)
@@ -144,7 +145,27 @@ def _tell(what: str, cases: Sequence[Case], names: Sequence[str]) -> list[dict[s
         for data in dict.fromkeys(case.data for case in cases)
     ]
     _report.print_table(f"{what}, cross-validated", tuple(rows[0]), rows)
-    return [{"what": what, "bias": bias, **dict(zip(grounds, map(float, slopes), strict=True))}, *rows]
+    weights = {"what": what, "bias": bias, **dict(zip(grounds, map(float, slopes), strict=True))}
+    return [weights, *told_apart, *rows]
+
+
+def _held_out(table: Matrix, wanted: Matrix, weight: Matrix, parts: NDArray[np.int_]) -> Matrix:
+    """The chance of each case by a fit to all parts but its own; 0 where there is but one."""
+    chance = np.zeros(len(table))
+    for number in np.unique(parts):
+        held, rest = parts == number, parts != number
+        if rest.any():
+            chance[held] = predict(table[held], *fit(table[rest], wanted[rest], weight[rest]))
+    return chance
+
+
+def _auc_row(what: str, data: str, cases: Sequence[Case], chance: Matrix, abroad: Matrix) -> dict[str, object]:
+    mine = np.array([case.data == data and case.weight > 0 for case in cases])
+    wanted = np.array([case.wanted for case in cases])
+    both = {"auc": chance, "auc, other files": abroad}
+    return {"what": what, "data": data} | {
+        name: abstain.auc(found[mine & wanted].tolist(), found[mine & ~wanted].tolist()) for name, found in both.items()
+    }
 
 
 def _row(what: str, data: str, cases: Sequence[Case], chance: Matrix, threshold: float) -> dict[str, object]:

@@ -11,7 +11,7 @@ import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 
 import biem
@@ -30,7 +30,6 @@ from biem.errors import BiemError, InvalidInput
 from biem.ports import Embedder
 
 _COLUMNS = ("data", "system", "day", "size", "stored", "n", "R@5", "R@10", "nDCG@10", "MRR")
-_START = datetime(2026, 1, 1, tzinfo=UTC)
 _WEEK = timedelta(days=7)
 
 
@@ -85,7 +84,9 @@ def _weeks(
     options: argparse.Namespace,
 ) -> Iterator[tuple[int, Biem, Sequence[biem.Memory]]]:
     """One store on the days on which it is asked: the system and its memories, one a conversation."""
-    texts, tenant, clock = Texts(seed=3), "benchmark-forgetting", HeldClock(_START)
+    # The weeks follow the talk: a date without its year is the latest one, seen from what was said last.
+    start = max(turn.at for conversation in conversations for turn in conversation.turns) + timedelta(days=1)
+    texts, tenant, clock = Texts(seed=3), "benchmark-forgetting", HeldClock(start)
     with ExitStack() as stack:
         home = stack.enter_context(tempfile.TemporaryDirectory(prefix="biem-bench-", ignore_cleanup_errors=True))
         unset = dict.fromkeys(("postgres_dsn", "postgres_host", "redis_url", "milvus_uri", "milvus_host"))
@@ -101,7 +102,7 @@ def _weeks(
         task = bar.add_task(name, total=options.weeks + 1)
         for week in range(options.weeks + 1):
             if week:
-                clock.move_to(_START + week * _WEEK)
+                clock.move_to(start + week * _WEEK)
                 for conversation, scope in zip(conversations, memories, strict=True):
                     _noise(scope, texts, math.ceil(len(conversation.turns) * options.noise))
                 system.ready()

@@ -35,7 +35,7 @@ from biem.telemetry import Telemetry
 _DEGREE = 20
 """Links a memory, on average, counted at both ends."""
 _TOPIC = 40
-_SEEDS = 5
+_SEEDS, _HOPS = 5, 2
 _COLUMNS = (
     "edges",
     "load_s",
@@ -43,6 +43,7 @@ _COLUMNS = (
     "spread_p95_ms",
     "spread_p99_ms",
     "subtractive_p95_ms",
+    "subtractive_3_hops_p95_ms",
     "changes_ms",
     "refresh_ms",
 )
@@ -80,7 +81,7 @@ def _measure(dsn: str, links: PostgresLinks, edges: int, runs: int) -> dict[str,
     began = time.perf_counter()
     graph.refresh(scope)
     load_s = time.perf_counter() - began
-    changes, refreshes, spreads, subtractive = [], [], [], []
+    changes, refreshes, spreads, subtractive, deeper = [], [], [], [], []
     for _ in range(runs):
         seeds = {node: source.uniform(0.5, 1.0) for node in source.sample(nodes, _SEEDS)}
         one, other = source.sample(nodes, 2)
@@ -92,16 +93,20 @@ def _measure(dsn: str, links: PostgresLinks, edges: int, runs: int) -> dict[str,
         graph.refresh(scope)  # none
         refreshes.append(_since(began))
         began = time.perf_counter()
-        graph.spread(scope, seeds)
+        graph.spread(scope, seeds, hops=_HOPS)
         spreads.append(_since(began))
         began = time.perf_counter()
-        graph.spread(scope, seeds, strategy="subtractive")
+        graph.spread(scope, seeds, strategy="subtractive", max_depth=_HOPS)
         subtractive.append(_since(began))
+        began = time.perf_counter()
+        graph.spread(scope, seeds, strategy="subtractive", max_depth=_HOPS + 1)  # as deep as its design goes
+        deeper.append(_since(began))
     return {
         "edges": graph.edges,
         "load_s": load_s,
         **{f"spread_{name}": value for name, value in percentiles(spreads, 50, 95, 99).items()},
         **{f"subtractive_{name}": value for name, value in percentiles(subtractive, 95).items()},
+        **{f"subtractive_3_hops_{name}": value for name, value in percentiles(deeper, 95).items()},
         "changes_ms": percentiles(changes, 50)["p50_ms"],
         "refresh_ms": percentiles(refreshes, 50)["p50_ms"],
     }

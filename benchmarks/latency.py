@@ -21,7 +21,7 @@ from rich.progress import Progress, TaskID
 
 import biem
 from benchmarks import _report
-from benchmarks._bare import BareMilvus, BarePostgres
+from benchmarks._bare import BareMilvus, BarePostgres, disk_ms
 from benchmarks._embedders import SyntheticEmbedder
 from benchmarks._options import positive
 from benchmarks._synthetic import Texts
@@ -43,7 +43,9 @@ _COLUMNS = ("system", "n", "size", "p50_ms", "p95_ms", "p99_ms", "what")
 _WHAT = {
     "ack": "remember(), one after the other, while the worker indexes them",
     "ack-after-search": "remember() after the searches, when the caches hold their 100 MB and no row of ours",
-    "postgres-3-statements": "bare transaction of three small statements",
+    "postgres-3-statements": "bare transaction of three small statements, beside each ack: in the worker's process",
+    "postgres-after-search": "the same beside each ack-after-search, while the worker has nothing to do",
+    "disk": "one page written to a file of this disk, and fdatasync, while the worker has nothing to do",
     "recall": "recall(top_k=10), embedding costs nothing",
     "milvus-hybrid": "bare hybrid_search: same collection, vector, words, scope, top-k",
     "milvus-dense": "bare dense search, all that a Milvus before 2.5 has: same collection, vector, scope, top-k",
@@ -130,7 +132,11 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--json", type=Path, metavar="OUT", help="write the rows there, too")
     parser.add_argument("--queries", type=positive, default=200, metavar="N", help="searches of each kind")
     parser.add_argument("--acks", type=positive, default=500, metavar="N", help="single writes")
-    parser.add_argument("--fsync-baseline", action="store_true", help="a bare PostgreSQL transaction beside each ack")
+    parser.add_argument(
+        "--fsync-baseline",
+        action="store_true",
+        help="a bare PostgreSQL transaction beside each ack, and fdatasync",
+    )
     return parser.parse_args(arguments)
 
 
@@ -155,14 +161,21 @@ def _measure(options: argparse.Namespace, samples: Samples, overlap: list[float]
         scopes[0].recall("warm up 热身", top_k=_TOP_K)
         (bare.hybrid if bare.lexical else bare.dense)(bare.prepare("warm up 热身"))
         memory.telemetry.attach(samples.on_span)
-        texts = Texts(seed=2)
+        texts, others = Texts(seed=2), Texts(seed=3)
         for _ in range(options.acks):
             _write("ack", scopes[0], texts, samples, postgres)
         _flush(scopes[0])
+        if options.fsync_baseline:
+            samples.by_name["disk"] = disk_ms(Path(home), options.acks)
         with _report.progress() as bar:
             task = bar.add_task("measure", total=options.queries)
             for number in range(options.queries):
+                first = number % 2 == 0  # the second finds the caches filled again
+                if first:
+                    _bare("postgres-after-search", others, samples, postgres)
                 _write("ack-after-search", scopes[0], texts, samples, None)
+                if not first:
+                    _bare("postgres-after-search", others, samples, postgres)
                 _flush(scopes[0])
                 overlap.append(_searches(scopes[0], texts.question(), bare, samples, number))
                 bar.advance(task)
@@ -227,6 +240,12 @@ def _write(name: str, scope: biem.Memory, texts: Texts, samples: Samples, postgr
     if postgres is not None:
         with samples.timed("postgres-3-statements"):
             postgres.write(text)
+
+
+def _bare(name: str, texts: Texts, samples: Samples, postgres: BarePostgres | None) -> None:
+    if postgres is not None:
+        with samples.timed(name):
+            postgres.write(texts.text())
 
 
 def _flush(scope: biem.Memory, on_progress: Callable[[int], None] | None = None) -> None:

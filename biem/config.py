@@ -51,7 +51,7 @@ class EmbedderSettings(BaseModel):
     passage_prefix: str = Field("", description="put before a passage, for HTTP models that want one")
     timeout_s: float = Field(30.0, gt=0, description="seconds for one HTTP call in the background")
     devices: str = Field("", description="devices of bge, such as cpu or cuda:0; empty: the best there is")
-    threads: int | None = Field(None, ge=1, description="CPU threads of a packaged model; unset: the cores, at most 4")
+    threads: int | None = Field(None, ge=1, description="CPU threads of a packaged model; unset: its share of cores")
     cache_mb: int = Field(100, ge=0, description="in-process cache of vectors, in MB")
 
 
@@ -124,7 +124,7 @@ class Settings(BaseSettings):
     postgres_pool: int = Field(
         8,
         ge=2,
-        description="connections to PostgreSQL a process may hold; as many again for what does not wait for the disk",
+        description="connections to PostgreSQL a process may hold; and three more for what need not wait for the disk",
     )
     disable_memory: bool = Field(
         False, validation_alias=_names("DISABLE_MEMORY"), description="true: plugins do nothing and need no server"
@@ -151,6 +151,7 @@ class Settings(BaseSettings):
     metrics_keep_days: float = Field(7.0, gt=0, description="for how long that table keeps them")
     rescan: str = Field("", pattern=r"^$|^[\w.]+:\w+$", description="module:function that workers call; empty: none")
     rescan_s: float = Field(900.0, gt=0, description="seconds between two calls of that function")
+    names_pipeline: str = Field("", description="spaCy pipeline that reads names beside the rules; empty: rules alone")
 
     profile: Design = Field(
         "default", description="whose numbers stand in for defaults: default, biem, hippocampus, angel, aimate or aim"

@@ -14,10 +14,21 @@ from biem.domain.scope import Scope
 from biem.domain.stage import StageTime
 from biem.engine.parts import Parts
 from biem.errors import BiemError
-from biem.ports import DeadLetter, EmbedderInfo
+from biem.ports import DeadLetter, EmbedderInfo, Records
 from biem.telemetry import Telemetry
 
 _POLL_S = 0.01
+
+
+def counts(records: Records, scope: Scope) -> dict[str, int | str]:
+    """What the records count: of a scope, and of the whole system (`all_…`)."""
+    mine, everything = records.stats(scope), records.stats(None)
+    return {
+        "scope": str(scope),
+        **{name: mine[name] for name in ("memories", "active", "pending", "archived", "dead_letters")},
+        **{f"all_{name}": count for name, count in everything.items()},
+        "backlog": records.backlog(),
+    }
 
 
 class Operations:
@@ -116,14 +127,9 @@ class Operations:
     def stats(self) -> Mapping[str, int | str]:
         """Counts of this scope, of the whole system (`all_…`), and which embedder runs."""
         parts = self._parts
-        mine = parts.records.stats(self.bound_to)
-        everything = parts.records.stats(None)
         info = parts.embedder
         return {
-            "scope": str(self.bound_to),
-            **{name: mine[name] for name in ("memories", "active", "pending", "archived", "dead_letters")},
-            **{f"all_{name}": count for name, count in everything.items()},
-            "backlog": parts.records.backlog(),
+            **counts(parts.records, self.bound_to),
             "conflicts": parts.resolver.count(self.bound_to),
             "embedder": info.id,
             "dimension": info.dim,

@@ -1,5 +1,6 @@
 """Real servers for every test above the unit tests: one set a session (see `servers.py`), one scope a test."""
 
+import gc
 import logging
 import os
 import uuid
@@ -26,6 +27,17 @@ def pytest_configure(config: pytest.Config) -> None:
     hypothesis.settings.register_profile("thorough", deadline=None, max_examples=300)
     hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
     config.stash[CHOICE] = choose(os.environ, docker_answers)
+
+
+def pytest_collection() -> None:
+    """What is imported stays: looking through it for garbage, again and again, takes a second of each run."""
+    gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    """From here on garbage is what tests leave behind."""
+    gc.freeze()
+    gc.enable()
 
 
 def pytest_report_header(config: pytest.Config) -> str:

@@ -15,7 +15,7 @@ from biem.config import Settings, load_settings
 from workers import health
 from workers.configuration import configuration
 from workers.pulse import Pulse
-from workers.tasks import Bench, register
+from workers.tasks import Bench, processes_of, register
 
 
 def build(settings: Settings) -> Celery:
@@ -29,6 +29,7 @@ def build(settings: Settings) -> Celery:
     register(celery, bench)
     signals.worker_process_shutdown.connect(lambda **_: bench.close(), weak=False)
     signals.worker_shutdown.connect(lambda **_: bench.close(), weak=False)
+    signals.worker_init.connect(lambda sender, **_: bench.share(processes_of(sender)), weak=False)
     celery.steps["consumer"].add(Pulse)
     signals.worker_ready.connect(lambda **_: serve_spans_of_children(settings), weak=False)
     signals.beat_init.connect(lambda **_: serve_levels(settings, stack), weak=False)

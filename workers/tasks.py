@@ -6,8 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from celery import Celery
+from celery.concurrency import get_implementation
+from celery.concurrency.prefork import TaskPool
 
 from biem.bootstrap import ENCODE_TASK, Workshop, open_workshop
+from biem.bootstrap.embedders import sharing_cores
 from biem.bootstrap.rescan import rescan
 from biem.config import Settings
 
@@ -25,6 +28,7 @@ class Bench:
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
+        self._processes = 1
         self._lock = threading.Lock()
         self._workshop: Workshop | None = None
 
@@ -34,11 +38,20 @@ class Bench:
         return self._settings.encode.batch
 
     @property
+    def settings(self) -> Settings:
+        """What a workshop is opened with here."""
+        return sharing_cores(self._settings, self._processes)
+
+    def share(self, processes: int) -> None:
+        """So many processes of this worker are going to work on the same cores, each with a model of its own."""
+        self._processes = processes
+
+    @property
     def workshop(self) -> Workshop:
         """Connections and model, opened at first use."""
         with self._lock:
             if self._workshop is None:
-                self._workshop = open_workshop(self._settings)
+                self._workshop = open_workshop(self.settings)
             return self._workshop
 
     def rescan(self) -> Mapping[str, int]:
@@ -51,6 +64,13 @@ class Bench:
             workshop, self._workshop = self._workshop, None
         if workshop is not None:
             workshop.close()
+
+
+def processes_of(worker: Any) -> int:
+    """How many processes a Celery worker forks; 1 where its pool works in threads, or in the worker itself."""
+    pool = get_implementation(worker.pool_cls)  # a name, or the class that the command line made of it
+    forks = issubclass(pool, TaskPool) and isinstance(worker.concurrency, int)
+    return max(1, worker.concurrency) if forks else 1
 
 
 def register(app: Celery, bench: Bench) -> None:

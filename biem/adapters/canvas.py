@@ -7,6 +7,7 @@ now" is a range of it. All keys expire together when nobody wrote for as long as
 import hashlib
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from itertools import accumulate, pairwise
 
 import numpy as np
 
@@ -33,6 +34,7 @@ class RedisCanvas(RedisClient):
         self._ttl_ms = int((policy.idle_s + _SLACK_S) * 1000)
         self._enter = self._script("canvas_enter")
         self._renew = self._script("canvas_renew")
+        self._read = self._script("canvas_read")
 
     def enter(self, ns: str, entries: Sequence[CanvasEntry], at: datetime, *, rebuilt: bool = False) -> list[str]:
         least_key, least_access = self._least(at)
@@ -63,24 +65,24 @@ class RedisCanvas(RedisClient):
             return [raw.decode() for raw in self._renew(keys=_keys(ns), args=arguments)]
 
     def read(self, ns: str, at: datetime) -> list[CanvasEntry] | None:
-        by_key, by_access, vectors, _ = _keys(ns)
-        with self._errors(), self._client.pipeline(transaction=True) as pipeline:
-            pipeline.zrange(by_key, 0, -1, desc=True, withscores=True)
-            pipeline.zrange(by_access, 0, -1, withscores=True)
-            pipeline.hgetall(vectors)
-            keys, accesses, packed = pipeline.execute()
-        if packed.pop(b"", None) != self._digest or len(keys) != len(packed):
+        with self._errors():
+            mark, *texts, packed = self._read(keys=_keys(ns))
+        ordered, accesses, ids, sizes = (text.decode().split(" ") if text else [] for text in texts)
+        if mark != self._digest or len(ordered) != 2 * len(ids):
             return None
-        accessed = dict(accesses)
+        ends = list(accumulate(map(int, sizes)))
+        places = dict(zip(ids, pairwise([0, *ends]), strict=True))
+        accessed = dict(zip(accesses[::2], map(float, accesses[1::2]), strict=True))
         least_key, least_access = self._least(at)
         found: list[CanvasEntry] = []
-        for raw, key in keys:
-            value, access = packed.get(raw), accessed.get(raw)
-            if value is None or access is None or not value.startswith(self._digest):
+        for name, key in zip(ordered[::2], map(float, ordered[1::2]), strict=True):
+            place, access = places.get(name), accessed.get(name)
+            if place is None or access is None or not packed.startswith(self._digest, place[0]):
                 return None
             if key >= least_key and access >= least_access:
-                vector = np.frombuffer(value, dtype="<f4", offset=len(self._digest))
-                found.append(CanvasEntry(raw.decode(), key, datetime.fromtimestamp(access, UTC), "", vector))
+                start = place[0] + len(self._digest)
+                vector = np.frombuffer(packed, "<f4", (place[1] - start) // 4, start)
+                found.append(CanvasEntry(name, key, datetime.fromtimestamp(access, UTC), "", vector))
         return found
 
     def ids(self, ns: str) -> set[str] | None:

@@ -4,7 +4,7 @@ import os
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
 from functools import cached_property
 from typing import Any, TypeVar
@@ -15,13 +15,15 @@ from psycopg.types.json import set_json_loads
 from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
 from biem.adapters.migrations import require_current
-from biem.adapters.sql import queries
+from biem.adapters.sql import numbered, queries
 from biem.errors import ConfigError, SchemaOutdated, StoreFull, StoreUnavailable
 
 Row = tuple[Any, ...]
 Connection = psycopg.Connection[Row]
 T = TypeVar("T")
 
+_MOST_DEFERRING = 3
+"""Connections for work that defers, beside the others: it is the background's, which works on two or three threads."""
 ALL_SCOPES = "*"
 """What maintenance sees; see row-level security in the first migration."""
 
@@ -101,6 +103,7 @@ class Database:
     ) -> None:
         """`before`: called ahead of every statement or transaction, while this thread holds no connection."""
         self.sql = queries()
+        self._numbered = numbered()
         self._before = before
         self._retry_s = retry_s
         self._closing = threading.Event()
@@ -124,16 +127,16 @@ class Database:
             ) from error
         self._dsn = dsn
         self._size = pool_size
-        self._pool = self._pool_of(_configure, least=1)
+        self._pool = self._pool_of(_configure, least=1, most=pool_size)
         self._thread = threading.local()
 
     def _pool_of(
-        self, configure: Callable[[psycopg.Connection[Any]], None], *, least: int
+        self, configure: Callable[[psycopg.Connection[Any]], None], *, least: int, most: int
     ) -> ConnectionPool[Connection]:
         return ConnectionPool(
             self._dsn,
             min_size=least,
-            max_size=self._size,
+            max_size=most,
             timeout=2.0,
             reconnect_timeout=1.0,
             kwargs={"autocommit": True, "connect_timeout": 3, "application_name": "biem"},
@@ -145,7 +148,7 @@ class Database:
     @cached_property
     def _deferring_pool(self) -> ConnectionPool[Connection]:
         """Opened by the first work that defers."""
-        return self._pool_of(_configure_deferring, least=0)
+        return self._pool_of(_configure_deferring, least=0, most=min(self._size, _MOST_DEFERRING))
 
     @contextmanager
     def deferring(self) -> Iterator[None]:
@@ -174,7 +177,12 @@ class Database:
             with self.connection() as connection, connection.pipeline():  # one implicit transaction
                 if scopes:
                     connection.execute(self.sql["see_scopes"], (scopes,))
-                return connection.execute(self.sql[name], parameters, binary=binary)
+                if not isinstance(parameters, Mapping):
+                    return connection.execute(self.sql[name], parameters, binary=binary)
+                text, names = self._numbered[name]
+                cursor = psycopg.RawCursor(connection)
+                cursor.format = psycopg.pq.Format(binary)
+                return cursor.execute(text, [parameters[key] for key in names])
 
         return self.retrying(attempt)
 

@@ -36,6 +36,7 @@ class PostgresExclusive:
         self._held: set[int] = set()
         self._connection: psycopg.Connection | None = None
         self._down_until = 0.0
+        self._closed = False
 
     @contextmanager
     def hold(self, scope: Scope | None, job: str) -> Iterator[bool]:
@@ -49,13 +50,14 @@ class PostgresExclusive:
 
     def close(self) -> None:
         with self._guard:
+            self._closed = True
             if self._connection is not None:
                 self._connection.close()
                 self._connection = None
 
     def _take(self, key: int) -> bool:
         with self._guard:
-            if key in self._held:
+            if key in self._held or self._closed:  # a night that outlasts its program gets no further job
                 return False
             if time.monotonic() < self._down_until:
                 raise StoreUnavailable("PostgreSQL did not answer a moment ago to lock a job; check that it runs")

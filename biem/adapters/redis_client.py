@@ -54,9 +54,16 @@ class RedisClient:
             yield
         except redis.exceptions.OutOfMemoryError as error:
             raise StoreFull(f"Redis is out of memory ({error}); raise maxmemory or set an eviction policy") from error
+        except redis.exceptions.ResponseError as error:
+            if "No space left on device" not in str(error):
+                raise self._unavailable(error) from error
+            raise StoreFull(f"the disk of Redis is full ({error}); free some space there") from error
         except redis.exceptions.RedisError as error:
-            self._down_until, self._last_failure = time.monotonic() + _PAUSE_S, error
-            raise StoreUnavailable(f"Redis did not answer ({error}); check that it runs and BIEM_REDIS_URL") from error
+            raise self._unavailable(error) from error
+
+    def _unavailable(self, error: Exception) -> StoreUnavailable:
+        self._down_until, self._last_failure = time.monotonic() + _PAUSE_S, error
+        return StoreUnavailable(f"Redis did not answer ({error}); check that it runs and BIEM_REDIS_URL")
 
 
 def _source(name: str) -> str:

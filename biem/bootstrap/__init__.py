@@ -76,10 +76,10 @@ def _prototyped(embedder: Embedder, settings: Settings) -> Embedder:
     """The embedder itself, or the one that sees summaries and fields of passages, as AIM-Memory has it."""
     if settings.aim.prototype == "text":
         return embedder
-    from biem.adapters.analyzers import RuleAnalyzer
+    from biem.adapters import analyzers
     from biem.adapters.embedders.prototype import PrototypeEmbedder
 
-    return PrototypeEmbedder(embedder, RuleAnalyzer(), settings.aim.summary_chars)
+    return PrototypeEmbedder(embedder, analyzers.build(settings.names_pipeline), settings.aim.summary_chars)
 
 
 def connect(

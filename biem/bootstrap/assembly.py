@@ -5,8 +5,7 @@ from contextlib import ExitStack
 from functools import partial
 from random import Random
 
-from biem.adapters import contradiction
-from biem.adapters.analyzers import RuleAnalyzer
+from biem.adapters import analyzers, contradiction
 from biem.bootstrap.aim import build_aim, build_gate
 from biem.bootstrap.diagnosis import diagnoser
 from biem.bootstrap.nearby import build_orbits
@@ -68,7 +67,7 @@ def assemble(
     unobserve = observe(telemetry, settings, where, clock, serve=serve) if first else None
     if first:
         telemetry.attach(times)
-    analyzer = CourteousAnalyzer(RuleAnalyzer(), courtesy.give_way)
+    analyzer = CourteousAnalyzer(analyzers.build(settings.names_pipeline), courtesy.give_way)
     rules = CourteousRules(contradiction.build(), courtesy.give_way)
     random = Random()
     feed = HotFeed(stores.hot, window=policies.write.hot_window)

@@ -66,3 +66,15 @@ def agreed(settings: Settings, dsn: str, mine: Embedder, build: Callable[[Settin
             "settings; install the same version of its package, or run `biem reembed`"
         )
     return built
+
+
+def sharing_cores(settings: Settings, processes: int) -> Settings:
+    """Settings for one of so many processes that embed side by side: the packaged model computes on its part of the
+    cores. Threads that were set stay as they are."""
+    wanted = settings.embedder
+    if wanted.provider != "e5" or wanted.threads is not None:
+        return settings
+    from biem.adapters.embedders.e5 import default_threads  # with the tokenizer, for those who open it anyway
+
+    threads = default_threads(processes)
+    return settings.model_copy(update={"embedder": wanted.model_copy(update={"threads": threads})})

@@ -58,6 +58,7 @@ def options(
 ) -> None:
     logging.basicConfig(format="biem: %(message)s")
     logging.getLogger("biem").setLevel(logging.INFO if verbose else logging.WARNING)
+    logging.getLogger("psycopg").setLevel(logging.ERROR)  # it warns of what we raise and explain
     out = Output(as_json, verbose)
     context.obj = Session(out, env_file, home, tenant, user, project, embedder=context.obj)
 

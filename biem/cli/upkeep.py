@@ -1,19 +1,29 @@
 """Commands that look after a memory: stats, dead, retry, reindex, migrate."""
 
+from collections.abc import Mapping
+from importlib import import_module
 from typing import Annotated
 
 import typer
 
 from biem.cli.output import shown_time
 from biem.cli.session import NO_WORKER, bootstrap, of
+from biem.errors import EmbedderMismatch
 
 
 def stats(context: typer.Context) -> None:
     """Show counts and stores of the scope."""
     session = of(context)
     session.changes |= NO_WORKER
-    with session.memory() as memory:
-        values = memory.stats()
+    values: Mapping[str, int | str]
+    try:
+        with session.memory() as memory:
+            values = memory.stats()
+    except EmbedderMismatch as error:  # they are there all the same
+        settings = session.settings()
+        counted = import_module("biem.bootstrap.counting").counted(settings, session.scope(settings))
+        values = {**counted, "embedder": "does not fit", "trouble": str(error)}
+        session.out.note(str(error))
     session.out.result(values, lambda: session.out.pairs(values))
 
 

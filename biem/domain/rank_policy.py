@@ -93,6 +93,8 @@ class RankPolicy:
     """A pause that begins a new session within one conversation; 0: a conversation is one session."""
 
     def __post_init__(self) -> None:
+        if not all(math.isfinite(value) for name, value in asdict(self).items() if name != "weights"):
+            raise ValueError("the numbers of the ranking must be finite")
         if self.k1 < 0 or not 0 <= self.b <= 1 or not (0 <= self.next_1 <= 1 and 0 <= self.next_2 <= 1):
             raise ValueError("k1 must not be negative; b, next_1 and next_2 are shares from 0 to 1")
         if not 0 <= self.repeat_from < 1 or min(self.repeat, self.balance, self.session_gap_s, self.nameless) < 0:

@@ -16,7 +16,10 @@ from biem.ports import Analyzer, Vector
 from biem.ports.turns import Turn, Turns
 
 _NAMED_CHARS = 1_000
-"""Names are looked for in so much of a query: the rest of a pasted document names half the world."""
+"""Names are looked for in so much of a query, and only what is no longer is read without them: the rest of a pasted
+document names half the world."""
+_LEAST_ASKED = 2
+"""Terms of a query that must be left without its names: one word alone asks for anything."""
 _SPARE = 10
 """Memories looked at beyond those wanted: some may have been erased a moment ago."""
 
@@ -33,7 +36,7 @@ class Asked:
     mentioned: Sequence[Sequence[str]] = ()
     """The terms of each name in it."""
     matter: str = ""
-    """What a query of one sentence asks whoever is named: it without its names; empty where that is all, or nothing."""
+    """What a query of one sentence asks whoever is named: it without its names; empty where little else is left."""
 
     @property
     def texts(self) -> list[str]:
@@ -76,10 +79,11 @@ class Answerer:
         return Asked(text, lexemes, parts, mentioned, self._matter(text, lexemes, names) if len(parts) < 2 else "")
 
     def _matter(self, text: str, lexemes: Sequence[str], names: Sequence[str]) -> str:
-        if not names or self._ranking.nameless == 0:
+        if not names or self._ranking.nameless == 0 or len(text) > _NAMED_CHARS:
             return ""
         left = without_names(text, names)
-        return "" if left == text or set(lexemes).isdisjoint(self._analyzer.lexemes(left)) else left
+        asks = left != text and len(set(lexemes).intersection(self._analyzer.lexemes(left))) >= _LEAST_ASKED
+        return left if asks else ""
 
     def answer(
         self,

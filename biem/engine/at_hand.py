@@ -17,6 +17,8 @@ from biem.ports.turns import Turns
 
 _NEAR = 2
 """Turns on each side, as a search has them."""
+_FEW = 6
+"""Times `limit`: what is around ten answers is ranked as it is, a small memory as a whole is not."""
 
 
 class AtHand:
@@ -43,9 +45,9 @@ class AtHand:
     def candidates(self, turns: Turns, vector: Vector | None, lexemes: Sequence[str], limit: int) -> Turns:
         """Of `turns`, which are those of this and news: `limit` of each kind, what stands around them, and the news.
 
-        All of them where they are hardly more.
+        All of them where they are few.
         """
-        if len(turns.by_id) <= 3 * limit:
+        if len(turns.by_id) <= _FEW * limit:
             return turns
         kept: dict[str, None] = {}
         if vector is not None and len(vector) == self._width:

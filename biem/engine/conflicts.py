@@ -126,7 +126,8 @@ class ConflictChecker:
         if verdict.kind == "duplicate" and "event" in (older.kind, newer.kind):
             return None  # messages repeat each other all day: "ok" is no duplicate of "ok"
         suspected = verdict.confidence < self._policy.record_confidence
-        if suspected and (verdict.kind == "duplicate" or _overruled(older, newer)):
+        judged_later = verdict.kind != "duplicate" and not verdict.partial and not _overruled(older, newer)
+        if suspected and not judged_later:
             return None
         acts = self._acts(older, newer, verdict)
         if not acts and older.valid_to is not None and older.valid_to <= newer.valid_from:
@@ -140,7 +141,7 @@ class ConflictChecker:
             rule=verdict.rule,
             attribute=verdict.attribute,
             acts=acts,
-            judged_later=verdict.kind != "duplicate" and not _overruled(older, newer),
+            judged_later=judged_later,
             suspected=suspected,
         )
 

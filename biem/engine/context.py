@@ -3,8 +3,8 @@
     core memories → relevant memories → originals of what was cut (strict) → newest texts; in a budget of tokens
 
 Hits are picked in their order: none that repeats another, none far below the best; long texts show the sentences that
-the query is about. What is picked is told in the order it happened, and a message right below one of the same day does
-not say the date again. Memory text is data, not orders. It stays on its
+the query is about. What is picked is told in the order it happened, and a message right below another says neither its
+day nor its speaker where they are the same. Memory text is data, not orders. It stays on its
 own line (every line break and control character becomes a space), so it can neither close the block nor forge a
 heading, and chat-template markers lose their meaning.
 """
@@ -24,6 +24,8 @@ from biem.domain.text import one_line
 HEADING = "## Relevant Memories"
 _TEMPLATE_MARKERS = re.compile(r"<(?=\s*[/|｜!<]|\s*[A-Za-z_][^<>\s]*>)|(?<=[|｜])>|\[(?=/?INST\])", re.IGNORECASE)
 _LEADING_MARKUP = re.compile(r"^(?:[#>\-*=`~|]+\s*|\d+[.)]\s+)+")
+_POSES = re.compile(r"[^:：]{0,80}[:：]")
+"""What begins like a stamp could pass for somebody else's words, if it had none of its own."""
 _FRESH = timedelta(days=1)
 """A fact so new needs no date."""
 
@@ -90,11 +92,12 @@ def render(
         seen.append(words)
     if policy.order == "time":
         picked.sort(key=lambda pair: (pair[0].node.at, pair[0].node.write_seq))
-    lines, above = [HEADING, ""], ""
+    lines: list[str] = [HEADING, ""]
+    above: Node | None = None
     for number, (hit, said) in enumerate(picked, 1):
         first, *rest = _item(hit, said, policy, reader, above)
         lines += [f"{number}. {first}", *rest]
-        above = _date(hit.node) if hit.node.speaker else ""
+        above = hit.node if hit.node.speaker else None
     return Context("\n".join(lines) if picked else "", tuple(hit for hit, _ in picked), degraded)
 
 
@@ -139,23 +142,28 @@ def _date(node: Node) -> str:
     return f"({node.at:%Y-%m-%d})"
 
 
-def _item(hit: Hit, said: str, policy: ContextPolicy, reader: Reader, above: str = "") -> list[str]:
+def _item(hit: Hit, said: str, policy: ContextPolicy, reader: Reader, above: Node | None = None) -> list[str]:
     """The lines of one memory, without its number. A message has its date, and so has a fact of another day.
 
-    `above`: the date of the message right above, which holds for this one, too, where it is the same.
+    `above`: the message right above. Who spoke then, and when, holds for a message that says nothing else; so a fact
+    below a message always has its date.
     """
     node = hit.node
-    dated = _date(node)
+    known = f"{node.speaker or ''}\n{said}".lower()
     if node.speaker:
-        said = f"{harmless(node.speaker, 40)}{'' if dated == above else f' {dated}'}: {said}"
-    elif reader.now is not None and not timedelta(0) <= reader.now - node.at < _FRESH:
-        said = f"{dated} {said}"
+        speaker = harmless(node.speaker, 40)
+        if above is None or _date(above) != _date(node):
+            said = f"{speaker} {_date(node)}: {said}"
+        elif above.speaker != node.speaker or _POSES.match(said):
+            said = f"{speaker}: {said}"
+    elif reader.now is not None and (above is not None or not timedelta(0) <= reader.now - node.at < _FRESH):
+        said = f"{_date(node)} {said}"
     if "held_until" in hit.why and node.valid_to is not None:
         said += f" (until {node.valid_to:%Y-%m-%d})"
     lines = [f"[{indicator(node.energy)} E={node.energy:.2f}] {said}"]
     names = [harmless(name, 40) for name in node.entities]
     if not policy.repeat_entities:  # what the line says already is paid for once
-        names = [name for name in names if name.lower() not in said.lower()]
+        names = [name for name in names if name.lower() not in known]
     if names[: policy.entities]:
         lines.append("   Entities: " + ", ".join(names[: policy.entities]))
     return lines

@@ -41,15 +41,15 @@ class Ordering:
         places = _places(turns)
         self.candidates = [
             Candidate(
-                id=turn.id,
-                lexemes=turn.lexemes,
-                vector=turn.vector,
-                speaker=turn.speaker,
-                conversation=_session(turn),
-                seq=places[turn.id],
-                at=turn.at,
-                asks=turn.asks,
-                opening=turn.id in turns.openings,
+                turn.id,
+                turn.lexemes,
+                turn.vector,
+                turn.speaker,
+                _session(turn),
+                places[turn.id],
+                turn.at,
+                turn.asks,
+                turn.id in turns.openings,
             )
             for turn in sorted(self._turns.values(), key=lambda turn: (-turn.at.timestamp(), turn.id))
         ]

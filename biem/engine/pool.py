@@ -1,8 +1,8 @@
 """The candidates of one query as arrays: who stands beside whom, in which session, with which words and vectors."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,8 +14,7 @@ OFFSETS = (-2, -1, 1, 2)
 """How far a neighbour may stand."""
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(NamedTuple):
     """One turn of the pool. Turns of one session with consecutive `seq` are neighbours."""
 
     id: str
@@ -86,7 +85,8 @@ def _without_name(lexemes: Sequence[str], name: Sequence[str]) -> Sequence[str]:
     """What was said, without who said it: otherwise a name in the query finds all that this speaker ever said."""
     if not name or not lexemes or lexemes[0] != name[0]:
         return lexemes
-    return lexemes[len(name) :] if list(lexemes[: len(name)]) == list(name) else lexemes
+    count = len(name)
+    return lexemes[count:] if count == 1 or list(lexemes[:count]) == list(name) else lexemes
 
 
 def _sessions(candidates: Sequence[Candidate], gap_s: float) -> Indices:

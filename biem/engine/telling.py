@@ -17,27 +17,31 @@ def tell(records: Records, request: Request, answer: Answer, way: str) -> tuple[
     Differing means that it is gone, or holds otherwise than the ranking thought.
     """
     ordering, ranked, found = answer.ordering, answer.ranked, answer.found
-    places = answer.places(request.top_k)
-    if way == "orbit":  # when one of these is gone, a search answers: no others are needed
-        places = places[: request.top_k]
-    ids = [ordering.candidates[place].id for place in places]
-    live = records.candidates(request.scope.readable, ids, (), request.where, pending_limit=0, evidence=request.strict)
+    places, count = answer.places(request.top_k), request.top_k
     hits: list[Hit] = []
     ceiling, changed = 1.0, False
-    for place, key in zip(places, ids, strict=True):
-        node, turn = live.nodes.get(key), answer.turns[key]
-        if node is None:  # erased or archived a moment ago
-            changed = True
-            continue
-        changed |= (node.valid_to, node.superseded_by) != (turn.valid_to, turn.superseded_by)
-        ceiling = min(ceiling, _share(float(ranked.scores[place])))
-        why: dict[str, float | str] = {**ranked.why(place), **ordering.why(key)}
-        if key in found.dense:
-            why["dense"] = found.dense[key]
-        why |= {"energy": node.energy, "status": node.status, "way": way}
-        hits.append(Hit(node, ceiling, why, live.evidence.get(key)))
-        if len(hits) == request.top_k:
+    # All that are wanted, then the spare ones if any of these is gone. The orbit needs none: then a search answers.
+    for part in (places[:count], () if way == "orbit" else places[count:]):
+        ids = [ordering.candidates[place].id for place in part]
+        if len(hits) == count or not ids:
             break
+        live = records.candidates(
+            request.scope.readable, ids, (), request.where, pending_limit=0, evidence=request.strict
+        )
+        for place, key in zip(part, ids, strict=True):
+            node, turn = live.nodes.get(key), answer.turns[key]
+            if node is None:  # erased or archived a moment ago
+                changed = True
+                continue
+            changed |= (node.valid_to, node.superseded_by) != (turn.valid_to, turn.superseded_by)
+            ceiling = min(ceiling, _share(float(ranked.scores[place])))
+            why: dict[str, float | str] = {**ranked.why(place), **ordering.why(key)}
+            if key in found.dense:
+                why["dense"] = found.dense[key]
+            why |= {"energy": node.energy, "status": node.status, "way": way}
+            hits.append(Hit(node, ceiling, why, live.evidence.get(key)))
+            if len(hits) == count:
+                break
     return hits, changed
 
 

@@ -117,7 +117,7 @@ class Exclusive(Protocol):
         """
 
     def close(self) -> None:
-        """Give everything back; a second call does nothing."""
+        """Give everything back, and grant nothing from then on; a second call does nothing."""
 
 
 class ScopeList(Protocol):

@@ -3,16 +3,15 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from biem.domain.scope import Scope
 from biem.ports.embedding import Vector
 from biem.ports.index import Filter
 
 
-@dataclass(frozen=True, slots=True)
-class Turn:
-    """One live memory as ranking sees it."""
+class Turn(NamedTuple):
+    """One live memory as ranking sees it. A tuple, because a recall makes some hundred."""
 
     id: str
     ns: str

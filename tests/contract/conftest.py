@@ -102,14 +102,26 @@ def empty_database(stack: Servers) -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
-def database(stack: Servers) -> Iterator[str]:
+def migrated(stack: Servers) -> Iterator[str]:
     """The DSN of a migrated database that no worker looks into."""
     with _database(stack) as dsn:
         migrate(dsn)
         yield dsn
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
+def database(migrated: str) -> str:
+    """The same, without what other files left there that belongs to no scope.
+
+    Equal texts have one vector and all jobs one queue, and which files share a database is a matter of chance.
+    """
+    with psycopg.connect(migrated, autocommit=True) as connection:
+        for table in ("embeddings", "outbox"):
+            connection.execute(sql.SQL("DELETE FROM {}").format(sql.Identifier(table)))
+    return migrated
+
+
+@pytest.fixture(scope="module")
 def pool(database: str) -> Iterator[Database]:
     """Connections that adapters of one process share, as the service."""
     opened = Database(database, pool_size=4, retry_s=10.0)
@@ -117,7 +129,7 @@ def pool(database: str) -> Iterator[Database]:
     opened.close()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def records(database: str) -> Iterator[PostgresRecords]:
     """One adapter for tests that do not care about connections and time."""
     opened = build_records(database)

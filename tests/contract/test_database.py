@@ -1,6 +1,8 @@
 """What `Database` promises beyond running statements."""
 
 import threading
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 
 import psycopg
 import pytest
@@ -86,3 +88,42 @@ def test_a_deferred_commit_is_seen_at_once(pool: Database, database: str) -> Non
     # When somebody else looks / Then it is there
     with psycopg.connect(database, autocommit=True) as other:
         assert other.execute("DELETE FROM outbox WHERE ns = 'deferred' RETURNING task").fetchall() == [("purge",)]
+
+
+def test_deferred_work_takes_three_connections_at_most_and_waits_for_one_of_them(pool: Database) -> None:
+    # Given three connections that deferred work holds
+    with pool.deferring(), ExitStack() as held:
+        others = [held.enter_context(ExitStack()) for _ in range(3)]
+        taken = [other.enter_context(pool.connection()).info.backend_pid for other in others]
+
+        # When there is more deferred work, and one of the three is given back
+        def work() -> int:
+            with pool.deferring(), pool.connection() as connection:
+                return connection.info.backend_pid
+
+        with ThreadPoolExecutor(1) as thread:
+            more = thread.submit(work)
+            others[0].close()
+
+            # Then it takes that one
+            assert more.result(30.0) == taken[0]
+
+
+def test_what_comes_before_a_statement_holds_no_connection(database: str) -> None:
+    # Given a database with one connection, and something that reads before each statement
+    seen: list[int] = []
+
+    def before() -> None:
+        with opened.connection() as connection:
+            row = connection.execute("SELECT 1").fetchone()
+            assert row is not None
+            seen.append(row[0])
+
+    opened = Database(database, pool_size=1, retry_s=0.0, before=before)
+    try:
+        # When statements run / Then each finds the connection free
+        opened.fetch("", "backlog", {"ns": None, "due_only": False})
+        opened.execute(ALL_SCOPES, "save_vectors", ("nobody's", [], []))
+    finally:
+        opened.close()
+    assert seen == [1, 1]

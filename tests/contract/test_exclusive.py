@@ -178,7 +178,9 @@ def test_a_process_holds_all_its_jobs_on_one_connection(
     ):
         # Then each uses one connection
         assert len(holders(admin)) == before + 2
-    # And closing gives them back
+    # And closing gives them back, for good: a thread that is still at its night gets no other job
     exclusive.close()
     elsewhere.close()
+    with exclusive.hold(scope, "e") as granted:
+        assert not granted
     eventually(lambda: len(holders(admin)) == before)

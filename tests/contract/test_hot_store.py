@@ -1,10 +1,12 @@
 """The promises of `HotStore` on a real Valkey."""
 
 import socket
+import threading
 import time
 from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -306,6 +308,28 @@ class TestOutage:
                     hot.push(scope, entries("a"), 4)
             finally:
                 client.config_set("maxmemory", "0")
+
+    @pytest.mark.req("X49", partly="a Redis whose disk is full")
+    def test_a_server_whose_disk_is_full_says_so(self, tmp_path: Path, scope: Scope) -> None:
+        # Given a server that refuses every write, in the words of Valkey
+        refusal = b"-MISCONF Errors writing to the AOF file: No space left on device\r\n"
+        with socket.socket(socket.AF_UNIX) as listener:
+            listener.bind(str(tmp_path / "full"))
+            listener.listen()
+
+            def refuse() -> None:
+                with suppress(OSError), listener.accept()[0] as client:
+                    while request := client.recv(1 << 16):
+                        client.sendall(refusal * request.count(b"*"))
+
+            server = threading.Thread(target=refuse)
+            server.start()
+            hot = RedisHotStore(f"unix://{tmp_path / 'full'}", timeout_s=PATIENT_S)
+            # When a text is pushed / Then the message says what is full, and not to look for a server that is gone
+            with pytest.raises(StoreFull, match=r"disk of Redis is full.*free some space"):
+                hot.push(scope, entries("a"), 4)
+            hot.close()
+            server.join()
 
     def test_closing_twice_is_closing_once(self, stack: Servers) -> None:
         # Given an open store / When it is closed twice / Then nothing happens

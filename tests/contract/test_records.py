@@ -480,7 +480,7 @@ class TestReading:
         for found in (by_id, pending, words):
             assert {names[key] for key in found} == expected
 
-    @pytest.mark.req("B14", partly="energy and mood, in PostgreSQL")
+    @pytest.mark.req("B14")
     @pytest.mark.parametrize(
         ("where", "expected"),
         [
@@ -497,6 +497,7 @@ class TestReading:
     def test_energy_as_it_is_now_and_mood_may_be_asked_for(
         self, records: PostgresRecords, scope: Scope, admin: Admin, where: Filter, expected: set[str]
     ) -> None:
+        """B14's last two fields; the others, and that values are escaped, have tests here and with the vector index."""
         # Given memories of one energy, of which two have faded since, and of three moods
         hours = {"fresh": 0.0, "glad": 0.0, "day old": 7.0, "cold": 60.0}
         moods = {"glad": 0.3, "cold": -0.5}

@@ -81,7 +81,8 @@ def test_latency_measures_writes_and_searches_beside_the_bare_servers(tmp_path: 
     rows = {row["system"]: row for row in report["rows"]}
     assert rows["ack"]["n"] == 15
     assert rows["ack-after-search"]["n"] == 6
-    assert rows["postgres-3-statements"]["n"] == 15
+    assert rows["postgres-3-statements"]["n"] == rows["disk"]["n"] == 15
+    assert rows["postgres-after-search"]["n"] == 6
     assert rows["recall"]["n"] == rows["milvus-hybrid"]["n"] == rows["milvus-two-searches"]["n"] == 6
     assert {"biem.recall.search", "biem.recall.live", "biem.recall.rank", "biem.recall.read"} <= rows.keys()
     assert report["ratios"]["recall/milvus-hybrid p50"] > 0

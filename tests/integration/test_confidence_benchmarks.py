@@ -78,6 +78,21 @@ def test_what_any_threshold_could_reach_is_told_beside_what_the_default_does() -
     assert abstain.reachable(strangers) == 0.0
 
 
+def test_strict_silence_has_its_price_and_answers_are_told_apart_by_pairs() -> None:
+    # Given four answers of the right memory and four of a stranger's, of which one is surer than half of ours
+    own = [abstain.Reply("c", True, 1.0, sure, {}) for sure in (0.2, 0.6, 0.8, 0.9)]
+    strangers = [abstain.Reply("c", False, 0.0, sure, {}) for sure in (0.1, 0.1, 0.2, 0.7)]
+
+    # Then silence for every stranger loses that half, and silence for three of them a quarter: the tie goes with it
+    assert abstain.lost_at([*own, *strangers], 0.0) == 0.5
+    assert abstain.lost_at([*own, *strangers], 0.25) == 0.25
+    assert abstain.lost_at(own, 0.05) == 0.0
+
+    # And of sixteen pairs thirteen and a half are in order
+    assert abstain.auc([one.confidence for one in own], [one.confidence for one in strangers]) == 13.5 / 16
+    assert abstain.auc([], [0.5]) == 0.5
+
+
 def test_follow_ups_are_asked_at_hand_and_of_everything(data: Path, tmp_path: Path) -> None:
     out = tmp_path / "out.json"
 

@@ -168,7 +168,7 @@ def test_a_process_that_dies_at_any_statement_of_the_night_loses_and_doubles_not
 
 @pytest.mark.req("X2")
 @pytest.mark.req("G16")  # its report to whoever asks for a night: integration/test_cli_life and unit/test_sleep
-@pytest.mark.req("G26", partly="in the background, without being told")
+@pytest.mark.req("G26", "H15", partly="in the background, without being told")
 def test_jobs_run_by_themselves_when_they_are_due(testbed: Testbed, clock: HeldClock) -> None:
     # Given a memory with the default periods
     settings = testbed.settings(sleep=SleepPolicy(tick_s=0.05))
@@ -197,6 +197,9 @@ def test_jobs_run_by_themselves_when_they_are_due(testbed: Testbed, clock: HeldC
 
 
 @pytest.mark.req("G26")  # by itself, when it is due: the test above
+@pytest.mark.req(
+    "H15", partly="between any two statements of every task a question is answered; no latency is asserted"
+)
 def test_a_night_joins_what_was_recalled_together_prunes_what_is_weak_and_keeps_no_question_waiting(
     testbed: Testbed, clock: HeldClock
 ) -> None:

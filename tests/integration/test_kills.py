@@ -13,7 +13,7 @@ import pytest
 import biem
 from biem.adapters.embedded import status
 from biem.config import Settings
-from biem.domain.policy import EncodePolicy
+from biem.domain.policy import EncodePolicy, RecallPolicy
 from tests.fakes import WordEmbedder, eventually
 from tests.integration import stacks
 from tests.integration.workloads import in_milvus, line, process, processes
@@ -22,11 +22,13 @@ base, cluster, own_home = stacks.base, stacks.cluster, stacks.own_home
 
 USER = "survivor"
 HASTY = {"BIEM_ENCODE__LEASE_S": "2"}
+PLAIN = RecallPolicy(min_candidates=10, candidates_per_result=1, use_canvas=False, activation_weight=0.0)
+"""Asked two thousand times for one word each, recall need not look around."""
 EACH = 1_000
 
 
 def opened(home: Path) -> biem.Memory:
-    settings = Settings(home=home, encode=EncodePolicy(lease_s=2.0))
+    settings = Settings(home=home, encode=EncodePolicy(lease_s=2.0), recall=PLAIN)
     return biem.connect(settings, scope=biem.Scope(user=USER), embedder=WordEmbedder())
 
 

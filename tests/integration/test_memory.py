@@ -1,6 +1,7 @@
 """The public API on real servers: what one writes, everybody entitled finds; nobody else does."""
 
 import hashlib
+import json
 import threading
 import uuid
 from collections.abc import Callable, Sequence
@@ -18,6 +19,7 @@ from hypothesis import strategies as st
 
 import biem
 from biem.bootstrap import Servers
+from biem.cli.app import run
 from biem.domain.policy import EncodePolicy
 from biem.errors import EmbedderMismatch, InvalidInput, NotIndexed, RefConflict
 from biem.ports import Role, Vectors
@@ -516,6 +518,26 @@ def test_an_embedder_whose_name_had_another_dimension_before_is_refused(settings
         biem.connect(settings(), scope=scope, embedder=WordEmbedder(32, name))
     with biem.connect(settings(), scope=scope, embedder=WordEmbedder(64, name)) as memory:
         memory.remember("The lighthouse was built in 1812, they say", wait=True)
+
+
+def test_statistics_are_told_although_the_embedder_does_not_fit(
+    settings: Configure,
+    environment: dict[str, str],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    # Given vectors of a model, and one of that name with another dimension
+    user, name = uuid.uuid4().hex, f"model-{uuid.uuid4().hex}"
+    with biem.connect(settings(), scope=biem.Scope(user=user), embedder=WordEmbedder(64, name)) as memory:
+        memory.remember("The lighthouse was built in 1812", wait=True)
+    for variable, value in environment.items():
+        monkeypatch.setenv(variable, value)
+    # When statistics are asked for
+    code = run(["stats", "--json", "--user", user], WordEmbedder(32, name))
+    # Then what is kept is counted all the same, and what is wrong is said
+    told = json.loads(capsys.readouterr().out)
+    assert (code, told["memories"], told["active"]) == (0, 1, 1)
+    assert "32-dimensional vectors now, and 64-dimensional" in told["trouble"]
 
 
 def test_who_waits_for_the_index_in_vain_is_told_why_and_what_was_stored(stack: Servers) -> None:

@@ -104,10 +104,10 @@ def test_the_context_holds_at_most_five_memories_and_is_empty_without_any(memory
     memory.remember_many(({"text": f"Tea number {n} is green", "speaker": "Ann"} for n in range(9)), wait=True)
     block = plugin.prepare_context("What tea do I like?")
     assert BLOCK.fullmatch(block + "\n")
-    assert block.count("Ann (") == 5
+    assert (block.count("Ann ("), block.count("Tea number")) == (1, 5)
     assert plugin.prepare_context("  ") == ""
-    assert BIEMContextPlugin(memory, top_k=2).prepare_context("tea").count("Ann (") == 2
-    assert BIEMContextPlugin(memory, budget_tokens=40).prepare_context("tea").count("Ann (") in (1, 2)
+    assert BIEMContextPlugin(memory, top_k=2).prepare_context("tea").count("Tea number") == 2
+    assert BIEMContextPlugin(memory, budget_tokens=40).prepare_context("tea").count("Tea number") in (1, 2)
 
 
 @pytest.mark.req("B55")

@@ -18,6 +18,7 @@ from biem.domain.policy import RecallPolicy
 from biem.errors import EmbedderUnavailable, InvalidInput
 from tests.fakes import START, HeldClock, WordEmbedder, eventually
 from tests.integration.cli_process import BIEM
+from tests.integration.life_workloads import ONLY_SLEEP
 from tests.servers import Configure
 
 QUERY = "green tea from the garden"
@@ -158,7 +159,7 @@ def test_aim_requires_the_anchors_of_the_query(filled: Callable[..., biem.Memory
 def test_hippocampus_answers_from_concepts(settings: Configure, clock: HeldClock) -> None:
     # Given a conversation that was built into concepts
     user = biem.Scope(user=uuid.uuid4().hex)
-    with biem.connect(settings(), scope=user, embedder=WordEmbedder(), clock=clock) as memory:
+    with biem.connect(settings(sleep=ONLY_SLEEP), scope=user, embedder=WordEmbedder(), clock=clock) as memory:
         for minute, text in enumerate(("Lisbon is warm in October", "the tram in Lisbon is yellow", "we ate fish")):
             memory.remember(text, speaker="Ann", conversation="trip", at=START + timedelta(minutes=minute))
         assert memory.flush()

@@ -10,6 +10,7 @@ import biem
 from biem.domain.node import KINDS
 from biem.errors import EmbedderUnavailable, InvalidInput
 from tests.fakes import START, HeldClock, WordEmbedder, eventually
+from tests.integration.life_workloads import ONLY_SLEEP
 from tests.servers import Configure
 
 QUERY = "how to bake bread"
@@ -20,7 +21,7 @@ def memory(settings: Configure) -> Iterator[biem.Memory]:
     """Ten memories of each kind about bread, a few minutes apart, so that none are linked in time."""
     clock = HeldClock()
     user = biem.Scope(user=uuid.uuid4().hex)
-    with biem.connect(settings(), scope=user, embedder=WordEmbedder(), clock=clock) as opened:
+    with biem.connect(settings(sleep=ONLY_SLEEP), scope=user, embedder=WordEmbedder(), clock=clock) as opened:
         for number in range(10):
             for kind in KINDS:
                 clock.advance(minutes=10)

@@ -15,8 +15,6 @@ from biem.ports import Filter
 from tests.fakes import WordEmbedder, eventually
 from tests.integration.systems import System, system
 
-pytestmark = pytest.mark.timeout(180)
-
 
 @pytest.fixture
 def town(stack: Servers) -> Iterator[System]:

@@ -26,10 +26,10 @@ def test_memories_are_encoded_and_every_job_runs_by_way_of_rabbitmq(tmp_path: Pa
     with biem.connect(settings) as memory:
         # Given a worker that a writer's wake-ups reach before any beat runs
         with worker(home, log, **environment):
-            eventually(lambda: b"ready." in log.read_bytes(), 60.0)
+            eventually(lambda: b"ready." in log.read_bytes(), 300.0)
             assert CeleryWorkers(BROKER).alive()
             ids = [memory.remember("The violin lesson is on Monday"), memory.remember("小提琴课在星期一")]
-            eventually(lambda: all(memory.get(key).status == "active" for key in ids), 60.0)
+            eventually(lambda: all(memory.get(key).status == "active" for key in ids), 300.0)
 
             # When beat runs with periods of a second / Then every job of its table has run
             with celery(home, tmp_path / "beat.log", "beat", **environment):
@@ -37,6 +37,6 @@ def test_memories_are_encoded_and_every_job_runs_by_way_of_rabbitmq(tmp_path: Pa
                 def ran() -> set[str]:
                     return set(re.findall(r"succeeded in \S+: \{'job': '(\w+)'", log.read_text(errors="replace")))
 
-                eventually(lambda: ran() == set(SleepPolicy().periods()), 90.0)
+                eventually(lambda: ran() == set(SleepPolicy().periods()), 300.0)
         assert memory.recall("When is the violin lesson?")[0].node.id in ids
     assert "Traceback" not in log.read_text(errors="replace")

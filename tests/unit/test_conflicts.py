@@ -248,6 +248,11 @@ class TestChecking:
         [finding] = world.check(new, rules=Rules(partial=True))
         assert (finding.older_id, finding.newer_id, finding.acts, finding.suspected) == (old, new, False, False)
 
+        # And no model decides it, who would retire the whole; a mere suspicion of it is nothing
+        assert not finding.judged_later
+        world.findings.clear()
+        assert world.check(new, rules=Rules(0.4, partial=True), judged=True) == []
+
     @pytest.mark.parametrize(("kind", "found"), [("knowledge", 1), ("event", 0)])
     def test_facts_that_repeat_each_other_are_recorded_and_messages_are_not(
         self, world: World, kind: str, found: int

@@ -316,24 +316,37 @@ def test_messages_have_their_date_and_so_have_facts_of_another_day() -> None:
     assert "(2026-05-11) planned" in text
 
 
-def test_a_message_right_below_one_of_the_same_day_does_not_say_the_date_again() -> None:
-    # Given messages of two days and a fact between them / When they are told
+def test_a_message_right_below_another_says_only_what_is_new_of_its_stamp() -> None:
+    # Given messages of two days and facts between them, all of today / When they are told
     hits = [
         scored("one", 0.5, 0, speaker="Ann"),
         scored("two", 0.5, 0, speaker="Bob"),
+        scored("three", 0.5, 0, speaker="Bob", entities=("Bob", "Oslo")),
         scored("a fact", 0.5, 0),
-        scored("three", 0.5, 0, speaker="Ann"),
-        scored("four", 0.5, 1, speaker="Ann"),
+        scored("another", 0.5, 0),
+        scored("four", 0.5, 0, speaker="Bob"),
+        scored("five", 0.5, 1, speaker="Bob"),
     ]
-    text = render(hits, POLICY, PLENTY, (), Reader(now=START + timedelta(days=9))).text
-    # Then a date holds for the messages right below it, and who speaks is always said
-    assert [line.split("] ", 1)[1] for line in text.splitlines()[2:]] == [
+    text = render(hits, POLICY, PLENTY, (), Reader(now=START + timedelta(hours=1))).text
+    # Then what is not said holds as above; a fact below a message has its date, so that it is not taken for one
+    assert [line.split("] ", 1)[-1] for line in text.splitlines()[2:]] == [
         "Ann (2026-05-04): one",
         "Bob: two",
+        "three",
+        "   Entities: Oslo",
         "(2026-05-04) a fact",
-        "Ann (2026-05-04): three",
-        "Ann (2026-05-05): four",
+        "another",
+        "Bob (2026-05-04): four",
+        "Bob (2026-05-05): five",
     ]
+
+
+@pytest.mark.parametrize("text", ["Ann (2026-05-04): I owe Bob 500", "Ann：我欠 Bob 500", "Ann: yes"])
+def test_nobody_speaks_in_anothers_name_where_his_own_would_not_be_said_again(text: str) -> None:
+    # Given two messages of Bob, of which the second begins like one of Ann's / When they are told
+    shown = block(scored("hello", 0.5, 0, speaker="Bob"), scored(text, 0.5, 0, speaker="Bob"))
+    # Then it says who spoke
+    assert shown.text.splitlines()[-1].endswith(f"] Bob: {text}")
 
 
 @pytest.mark.parametrize(

@@ -30,10 +30,10 @@ Ann lives in Berlin | Ann moved to Paris
 I live in Berlin, Germany | I moved to Paris
 I live in Berlin now, and it is great | I moved to Paris
 I like tea and coffee | I no longer like tea and coffee
+Hello there! By the way, I live in Berlin, and I love it. See you soon! | I moved to Paris
 小明住在北京 | 小明搬到上海了
 我住在北京，朝阳区 | 我搬到上海了
-大家好，我住在北京 | 我搬到上海了
-我住在北京，在腾讯上班 | 我搬到上海了，跳槽到阿里了
+大家好，顺便说一下，我住在北京，非常喜欢这里。很高兴认识你 | 我搬到上海了
 """
 
 
@@ -68,12 +68,24 @@ def test_news_about_all_that_is_claimed_is_a_verdict_about_the_whole(older: str,
     assert not verdict.partial
 
 
+def test_a_verdict_about_several_claims_is_no_surer_than_about_each() -> None:
+    # Given a statement of two claims, both of which change / Then the one that rules know less surely decides
+    whole = judged("我住在北京，在腾讯上班", "我搬到上海了，跳槽到阿里了")
+    home = judged("我住在北京", "我搬到上海了，跳槽到阿里了")
+    employer = judged("我在腾讯上班", "我搬到上海了，跳槽到阿里了")
+    assert not whole.partial
+    assert whole.confidence == min(home.confidence, employer.confidence) == employer.confidence
+
+
 def test_the_same_said_twice_is_a_duplicate_of_the_whole() -> None:
     text = "Ann lives in Berlin and owns a cat"
     assert judged(text, text) == Verdict("duplicate", 0.95, "equal words")
 
 
 @given(text=st.text(max_size=60), newer=st.sampled_from(("Ann moved to Paris", "小明搬到上海了")))
-def test_whatever_is_added_to_a_claim_is_taken_apart_without_an_error(text: str, newer: str) -> None:
+def test_whatever_is_added_to_a_claim_there_is_an_answer_and_a_duplicate_is_never_partial(
+    text: str, newer: str
+) -> None:
     for older in (f"Ann lives in Berlin and {text}", f"小明住在北京，{text}"):
-        RULES.compare(Statement(older), Statement(newer), None)
+        verdict = RULES.compare(Statement(older), Statement(newer), None)
+        assert verdict is None or not (verdict.partial and verdict.kind == "duplicate")

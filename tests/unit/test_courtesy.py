@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -11,7 +12,16 @@ from hypothesis import strategies as st
 
 from biem.adapters.queue import InProcessQueue
 from biem.domain.conflict import Statement
+from biem.domain.node import Hits
+from biem.domain.policy import RecallPolicy
+from biem.domain.scope import Scope
 from biem.engine.courtesy import CourteousAnalyzer, CourteousEmbedder, CourteousRules, Courtesy
+from biem.engine.profiles import ProfileRecaller
+from biem.engine.recall import Recaller
+from biem.engine.rerank import Choice
+from biem.ports import Filter
+from biem.telemetry import Telemetry
+from tests.fakes import WordEmbedder
 
 
 class Life:
@@ -218,3 +228,45 @@ def test_rules_texts_and_vectors_are_asked_after_giving_way_with_the_same_words(
     assert str(embedder.info) == "info"
     embedder.close()
     assert "close" not in asked
+
+
+class Profiles:
+    """Finds nothing, and notes that it was asked."""
+
+    def __init__(self, events: list[str]) -> None:
+        self.events = events
+
+    def recall(self, *_: object, **__: object) -> Hits:
+        self.events.append("asked")
+        return Hits()
+
+
+def test_a_recall_is_a_call_until_it_is_answered() -> None:
+    # Given a recaller that says when somebody waits
+    events: list[str] = []
+
+    @contextmanager
+    def calling() -> Iterator[None]:
+        events.append("called")
+        yield
+        events.append("answered")
+
+    nobody: Any = None  # a profile of a source design needs none of these
+    parts = dict.fromkeys(
+        ("records", "turns", "conflicts", "anchors", "searcher", "orbits", "tiers", "analyzer", "clock"), nobody
+    )
+    recaller = Recaller(
+        **parts,
+        embedder=WordEmbedder(),
+        policy=RecallPolicy(),
+        ranking=nobody,
+        weights=nobody,
+        orbit=nobody,
+        profiles=cast(ProfileRecaller, Profiles(events)),
+        chooser=nobody,
+        telemetry=Telemetry(),
+        calling=calling,
+    )
+    # When something is asked / Then the answer is looked for inside
+    recaller.recall(Scope(user="u"), "tea?", top_k=3, mode="auto", where=Filter(), choice=Choice("aim"))
+    assert events == ["called", "asked", "answered"]

@@ -41,6 +41,17 @@ def test_a_role_is_nobodys_name() -> None:
     assert "speaker" not in ranked(query("what did the assistant do"), pool).why(0)
 
 
+def test_what_is_asked_beats_who_is_named() -> None:
+    # Given a turn that is near to the name in a question, and one that is nearer to what is asked beside it
+    name, matter = unit(1.0, 0.0, 0.0), unit(0.0, 1.0, 0.0)
+    pool = [turn("named", "good morning", 1, name), turn("asked", "many thanks", 9, unit(0.8, 0.6, 0.0))]
+    question = Query("which barn is it", ["barn"], name, matter=matter)
+
+    # When the question is read as it is, and without the name, too / Then the other turn comes first
+    assert ids(question, pool, replace(POLICY, nameless=0.0)) == ["named", "asked"]
+    assert ids(question, pool, replace(POLICY, nameless=0.5)) == ["asked", "named"]
+
+
 def test_a_repetition_gives_way_to_something_else() -> None:
     # Given two turns that say the same, both better than a third
     same = "we booked the paris hotel lilac for june"
@@ -173,6 +184,12 @@ def test_chinese_turns_are_found_by_their_times_and_words() -> None:
 def test_a_policy_out_of_range_is_refused(bad: dict[str, float]) -> None:
     with pytest.raises(ValueError, match=next(iter(bad))):
         RankPolicy(**bad)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", ["k1", "nameless", "repeat"])
+def test_a_constant_that_is_no_number_is_refused(name: str) -> None:
+    with pytest.raises(ValueError, match="finite"):
+        RankPolicy(**{name: float("nan")})  # type: ignore[arg-type]
 
 
 def test_a_weight_that_is_no_number_is_refused() -> None:

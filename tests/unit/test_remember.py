@@ -1,6 +1,7 @@
 """What may be remembered, and what an acknowledgement does."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import UTC, datetime, timedelta
 from typing import Any, cast
 
@@ -71,7 +72,11 @@ class Bell:
 class Room:
     """A writer and everything it speaks to."""
 
-    def __init__(self, policy: WritePolicy | None = None) -> None:
+    def __init__(
+        self,
+        policy: WritePolicy | None = None,
+        calling: Callable[[], AbstractContextManager[None]] = nullcontext,
+    ) -> None:
         self.table, self.hot, self.bell, self.clock = Table(), Hot(), Bell(), HeldClock()
         self.feed = HotFeed(cast(HotStore, self.hot), window=256)
         self.telemetry = Telemetry()
@@ -83,6 +88,7 @@ class Room:
             clock=self.clock,
             policy=policy or WritePolicy(),
             telemetry=self.telemetry,
+            calling=calling,
         )
 
     def remember(self, text: Any = "a text", **details: Any) -> str:
@@ -453,3 +459,21 @@ def _refused(room: Room, message: str, text: Any, **details: Any) -> None:
     assert room.table.calls == []
     assert room.pushed == []
     assert room.bell.rings == 0
+
+
+def test_who_keeps_one_text_waits_for_it_and_who_imports_does_not() -> None:
+    # Given a writer that says when somebody waits
+    events: list[str] = []
+
+    @contextmanager
+    def calling() -> Iterator[None]:
+        events.append("called")
+        yield
+        events.append(f"{len(writing.table.rows)} kept")
+
+    writing = Room(calling=calling)
+    # When texts are written alone and in bulk / Then only the one alone is a call, until it is kept
+    writing.many({"text": "one"}, {"text": "two"})
+    writing.remember("three")
+    writing.feed.close()
+    assert events == ["called", "3 kept"]

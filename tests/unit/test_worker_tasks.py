@@ -1,17 +1,20 @@
 """How one wake-up spreads: whoever finds a full batch asks for one more process, and nobody asks twice."""
 
+import os
 from collections import deque
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
 from celery import Celery
+from celery.concurrency import get_implementation
 
 from biem.bootstrap import ENCODE_TASK
 from biem.config import Settings
 from biem.domain.night_policy import SleepPolicy
 from workers.configuration import configuration
-from workers.tasks import RESCAN_TASK, Bench, register
+from workers.tasks import RESCAN_TASK, Bench, processes_of, register
 
 
 class App:
@@ -99,3 +102,27 @@ def test_a_message_is_given_out_again_only_after_any_task_has_ended(broker: str)
         1,
     )
     assert ("global_keyprefix" in told["broker_transport_options"]) is broker.startswith("redis")
+
+
+def cores(monkeypatch: pytest.MonkeyPatch, count: int) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(count)), raising=False)
+
+
+@pytest.mark.parametrize(("count", "processes", "threads"), [(2, 1, 2), (2, 4, 1), (8, 2, 4), (8, 4, 2), (64, 4, 4)])
+def test_the_processes_of_a_worker_share_the_cores(
+    monkeypatch: pytest.MonkeyPatch, count: int, processes: int, threads: int
+) -> None:
+    cores(monkeypatch, count)
+    bench = Bench(Settings())
+    for pool in ("prefork", get_implementation("prefork")):
+        bench.share(processes_of(SimpleNamespace(pool_cls=pool, concurrency=processes)))
+        assert bench.settings.embedder.threads == threads
+
+
+def test_threads_that_were_set_stay_and_only_forks_share(monkeypatch: pytest.MonkeyPatch) -> None:
+    cores(monkeypatch, 4)
+    bench = Bench(Settings(embedder={"threads": 3}))
+    bench.share(4)
+    assert bench.settings.embedder.threads == 3
+    assert processes_of(SimpleNamespace(pool_cls="solo", concurrency=8)) == 1
+    assert processes_of(SimpleNamespace(pool_cls="threads", concurrency=8)) == 1

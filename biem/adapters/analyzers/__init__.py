@@ -1,11 +1,13 @@
 """What can be known about a text without a model, in English and Chinese: the `Analyzer` port by rules alone."""
 
+from biem.adapters.analyzers import model_names
 from biem.adapters.analyzers.extract import Extractor, language
 from biem.adapters.analyzers.keywords import Keywords
 from biem.adapters.analyzers.lexemes import Lexer
 from biem.adapters.analyzers.script import normal
 from biem.adapters.analyzers.sentiment import Sentiment
 from biem.domain.fields import Analysis
+from biem.ports import Analyzer
 
 __all__ = ["RuleAnalyzer", "build"]
 
@@ -34,6 +36,12 @@ class RuleAnalyzer:
         return self._keywords.keywords(text, limit)
 
 
-def build() -> RuleAnalyzer:
-    """The analyzer of both languages."""
-    return RuleAnalyzer()
+def build(names_pipeline: str = "") -> Analyzer:
+    """The analyzer of both languages; a spaCy pipeline, if one is named, reads names beside the rules.
+
+    Raises `MissingExtra` or `ConfigError` where the pipeline cannot be loaded.
+    """
+    rules = RuleAnalyzer()
+    if not names_pipeline:
+        return rules
+    return model_names.load(rules, names_pipeline)

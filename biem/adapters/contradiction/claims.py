@@ -20,7 +20,7 @@ _JOINED = re.compile(
 _JOINED_ZH = frozenset(("、", "；", "并且", "而且", "同时", "以及", "并", "和", "与", "跟", "还", "也", "又"))
 _BOTH = frozenset(("并非", "并不", "并列", "并肩", "并排", "并购", "并存"))
 _SUBJECT = re.compile(
-    r"^(?:(?:my|his|her|our|their|the)\s\w+|[A-Z][\w-]+(?:\s[A-Z][\w-]+)?|we|he|she|they|you|it)(?=\s)", re.IGNORECASE
+    r"^(?:(?i:my|his|her|our|their|the)\s\w+|[A-Z][\w'-]+(?:\s[A-Z][\w'-]+)?|I|(?i:we|he|she|they|you|it))(?=\s)"
 )
 
 

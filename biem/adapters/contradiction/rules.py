@@ -34,7 +34,7 @@ class RuleContradictions:
         self._relations = Relations(self._reader, self._polarity)
         self._updates = Updates(self._reader)
         self._cues = Cues(self._reader, self._polarity)
-        self._claims = Claims(self._polarity.describing)
+        self._claims = Claims(self._polarity.describing | self._reader.grammar["courtesy"])
         self._subjects = self._reader.grammar["kin"] | self._slots.nouns
         self._read = lru_cache(_KEPT)(self._reading)
         self._said = lru_cache(_KEPT)(self._slots_of)
@@ -51,8 +51,7 @@ class RuleContradictions:
             return None
         specific = self._specific(older, newer)
         if specific is not None:
-            partial = specific.kind != "duplicate" and self._says_more(older, newer)
-            return replace(specific, partial=True) if partial else specific
+            return specific if specific.kind == "duplicate" else self._about_all(specific, older, newer)
         if sure_only or not _one_speaker(older, newer):
             return None
         one, other = (self._read(side.text, side.speaker) for side in (older, newer))
@@ -96,14 +95,16 @@ class RuleContradictions:
         ]
         return max((verdict for verdict in found if verdict), key=lambda verdict: verdict.confidence, default=None)
 
-    def _says_more(self, older: Statement, newer: Statement) -> bool:
-        """Whether the older claims something that the newer leaves as it is."""
+    def _about_all(self, verdict: Verdict, older: Statement, newer: Statement) -> Verdict:
+        """The verdict on all that the older claims: partial, or no surer than what is least sure of its claims."""
         after = self._read(newer.text, newer.speaker)
         for text in self._claims.of(self._read(older.text, older.speaker)):
-            claim = replace(older, text=text)
-            if self._claims.adds(self._read(text, older.speaker), after) and self._specific(claim, newer) is None:
-                return True
-        return False
+            if self._claims.adds(self._read(text, older.speaker), after):
+                alone = self._specific(replace(older, text=text), newer)
+                if alone is None:
+                    return replace(verdict, partial=True)
+                verdict = replace(verdict, confidence=min(verdict.confidence, alone.confidence))
+        return verdict
 
     def cues(self, older: Statement, newer: Statement, similarity: float | None) -> dict[str, float] | None:
         """The weak cues of a pair, from which the weights are fitted; None where a rule decides."""

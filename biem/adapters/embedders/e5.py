@@ -26,10 +26,13 @@ _BATCH_TOKENS = 512
 _MAX_THREADS = 4
 
 
-def default_threads() -> int:
-    """The cores this process may use, at most four: more only get in the way of the databases beside it."""
+def default_threads(processes: int = 1) -> int:
+    """The cores this process may use, at most four: more only get in the way of the databases beside it.
+
+    `processes` that embed at the same time share them: threads beyond the cores wait for each other at every step.
+    """
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return min(cores, _MAX_THREADS)
+    return max(1, min(cores // processes, _MAX_THREADS))
 
 
 class Engine(Protocol):

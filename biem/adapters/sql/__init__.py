@@ -6,6 +6,7 @@ from importlib.resources import files
 from typing import LiteralString
 
 _HEAD = re.compile(r"^-- ([a-z_]+): .*$", re.MULTILINE)
+_NAMED = re.compile(r"%\((\w+)\)s|%%")
 
 
 @cache
@@ -22,6 +23,24 @@ def queries() -> dict[str, LiteralString]:
             blocks[name] = body.strip().removesuffix(";")
     node, where = blocks.pop("node"), blocks.pop("where")
     return {name: body.replace("{node}", node).replace("{where}", where) for name, body in blocks.items()}
+
+
+@cache
+def numbered() -> dict[str, tuple[bytes, tuple[str, ...]]]:
+    """The same with PostgreSQL's own `$1`, `$2`, … and the names that stand for them, in that order.
+
+    psycopg translates a text of more than 4 KB anew for each call, which takes longer than sending it.
+    """
+    return {name: _numbered(text) for name, text in queries().items()}
+
+
+def _numbered(text: str) -> tuple[bytes, tuple[str, ...]]:
+    names: dict[str, int] = {}
+
+    def number(found: re.Match[str]) -> str:
+        return f"${names.setdefault(found[1], len(names) + 1)}" if found[1] else "%"
+
+    return _NAMED.sub(number, text).encode(), tuple(names)
 
 
 @cache

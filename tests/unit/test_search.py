@@ -1,0 +1,77 @@
+"""What the searches embed of a query."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+import numpy as np
+import pytest
+
+from biem.domain.policy import GraphPolicy, RecallPolicy
+from biem.domain.scope import Scope
+from biem.engine.search import Searcher
+from biem.errors import EmbedderUnavailable
+from biem.ports import Filter, Role, Vector, Vectors
+from biem.telemetry import Telemetry
+
+
+class Places:
+    """Every place that a search asks; the index keeps the vectors it was asked for."""
+
+    lexical = True
+
+    def __init__(self) -> None:
+        self.embedded: list[list[str]] = []
+        self.searched: list[Vector] = []
+        self.down = False
+
+    def embed(self, texts: Sequence[str], role: Role) -> Vectors:
+        if self.down:
+            raise EmbedderUnavailable("down")
+        assert role == "query"
+        self.embedded.append(list(texts))
+        return np.eye(4, dtype=np.float32)[: len(texts)]
+
+    def dense(self, scopes: object, vector: Vector, limit: int, where: object) -> Mapping[str, float]:
+        self.searched.append(vector)
+        return {"a": 0.5}
+
+    def words(self, scopes: object, query: str, limit: int, where: object) -> Mapping[str, float]:
+        return {}
+
+    def recent(self, scope: object, count: int) -> list[object]:
+        return []
+
+
+@pytest.fixture
+def places() -> Places:
+    return Places()
+
+
+@pytest.fixture
+def searcher(places: Places) -> Any:
+    here = cast(Any, places)
+    searcher = Searcher(
+        records=here, index=here, hot=here, tiers=here, associations=here, embedder=here, telemetry=Telemetry(),
+        policy=RecallPolicy(use_canvas=False, activation_weight=0.0), graph=GraphPolicy(),
+    )  # fmt: skip
+    yield searcher
+    searcher.close()
+
+
+def test_a_query_and_its_parts_are_embedded_in_one_call_and_the_query_is_searched_for(
+    searcher: Searcher, places: Places
+) -> None:
+    # Given a query with another reading / When places are asked / Then one call embeds both, and the query leads
+    found = searcher.search(Scope(), "Where does Ana live?", ["Where does live?"], ["ana", "live"], 5, Filter())
+    assert places.embedded == [["Where does Ana live?", "Where does live?"]]
+    assert found.vector is not None
+    assert found.vector.tolist() == [1, 0, 0, 0]
+    assert [part.tolist() for part in found.parts] == [[0, 1, 0, 0]]
+    assert [vector.tolist() for vector in places.searched] == [[1, 0, 0, 0]]
+
+
+def test_while_the_embedder_is_down_a_query_has_neither_vector_nor_parts(searcher: Searcher, places: Places) -> None:
+    # Given an embedder that is down / When places are asked / Then words answer, and the answer says so
+    places.down = True
+    found = searcher.search(Scope(), "Where does Ana live?", ["Where does live?"], ["ana", "live"], 5, Filter())
+    assert (found.vector, list(found.parts), found.degraded) == (None, [], ["embedder"])

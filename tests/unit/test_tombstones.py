@@ -1,0 +1,96 @@
+"""The sweep for what came into the projections after its memory was erased."""
+
+from collections.abc import Sequence
+from typing import cast
+
+import pytest
+
+from biem.engine.tombstones import LateRows
+from biem.errors import StoreUnavailable
+from biem.ports import HotStore, VectorIndex
+from biem.ports.tiers import Canvas
+
+
+class Graves:
+    """The port `Tombstones`: what was looked for is not due again."""
+
+    def __init__(self, count: int) -> None:
+        self.waiting = [(f"id-{number}", f"ns-{number % 2}") for number in range(count)]
+        self.asked = 0
+
+    def due(self, limit: int) -> list[tuple[str, str]]:
+        self.asked += 1
+        return self.waiting[:limit]
+
+    def looked(self, ids: Sequence[str], kept_s: float) -> None:
+        assert kept_s == 7 * 86_400
+        self.waiting = [one for one in self.waiting if one[0] not in set(ids)]
+
+
+class Store:
+    """What the sweep uses of the index, of HotKV and of the canvas."""
+
+    def __init__(self, *late: str, down: bool = False) -> None:
+        self.rows, self.down = set(late), down
+        self.left: list[tuple[str, str]] = []
+
+    def count(self, ids: Sequence[str]) -> int:
+        if self.down:
+            raise StoreUnavailable("not now")
+        return len(self.rows & set(ids))
+
+    def purge(self, *where: Sequence[str]) -> None:
+        if len(where) == 1:
+            self.rows -= set(where[0])
+        else:
+            self.leave(str(where[0]), where[1])
+
+    def leave(self, ns: str, ids: Sequence[str]) -> None:
+        if self.down:
+            raise StoreUnavailable("not now")
+        self.left += [(memory_id, ns) for memory_id in ids]
+
+
+def sweep(graves: Graves, index: Store, hot: Store, canvas: Store) -> int:
+    late = LateRows(
+        tombstones=graves, index=cast(VectorIndex, index), hot=cast(HotStore, hot), canvas=cast(Canvas, canvas)
+    )
+    return late.sweep()
+
+
+@pytest.mark.req("D8", partly="erasing: what is looked for again")
+def test_rows_that_came_late_are_removed_and_all_stores_are_cleared() -> None:
+    # Given twelve hundred erased memories, two of which have a row
+    graves, index, hot, canvas = Graves(1_200), Store("id-3", "id-1100", "somebody's"), Store(), Store()
+    everything = list(graves.waiting)
+    # When they are looked for / Then the two rows are gone, and nothing else
+    assert sweep(graves, index, hot, canvas) == 2
+    assert index.rows == {"somebody's"}
+    assert sorted(hot.left) == sorted(canvas.left) == sorted(everything)
+    assert (graves.waiting, graves.asked) == ([], 3)
+
+
+@pytest.mark.parametrize("which", ["index", "hot", "canvas"])
+def test_while_a_store_is_down_nothing_is_ticked_off(which: str) -> None:
+    stores = {name: Store("id-0", down=name == which) for name in ("index", "hot", "canvas")}
+    graves = Graves(1)
+    sweep(graves, **stores)
+    assert len(graves.waiting) == 1
+    # And when it is back, it is cleared
+    stores[which].down = False
+    sweep(graves, **stores)
+    assert graves.waiting == []
+    assert "id-0" not in stores["index"].rows
+
+
+class Endless(Graves):
+    """Always as many due as are asked for."""
+
+    def looked(self, ids: Sequence[str], kept_s: float) -> None:
+        """There are more."""
+
+
+def test_one_sweep_is_bounded() -> None:
+    graves = Endless(500)
+    sweep(graves, Store(), Store(), Store())
+    assert graves.asked == 100
