@@ -28,6 +28,7 @@ I am allergic to peanuts but I love pizza | I am not allergic to peanuts
 ALL = """
 Ann lives in Berlin | Ann moved to Paris
 I live in Berlin, Germany | I moved to Paris
+I live in Berlin, up on the hill, third floor, no lift | I moved to Paris
 I live in Berlin now, and it is great | I moved to Paris
 I like tea and coffee | I no longer like tea and coffee
 Hello there! By the way, I live in Berlin, and I love it. See you soon! | I moved to Paris

@@ -14,9 +14,11 @@ from biem.adapters.contradiction.reading import Reading
 _JOINED = re.compile(
     r"\s*[,;]?\s+(?:and|but|while|whereas|plus|as well as)\s+(?:also\s+|then\s+)?"
     r"|;\s*"
-    r"|,\s+(?=[a-z])(?!(?:in|at|on|for|with|since|from|by|near|to|until|because|so|as|which|who|where|when)\b)"
+    r"|,\s+(?=[a-z])(?!(?:in|at|on|for|with|since|from|by|near|to|until|because|so|as|which|who|where|when"
+    r"|up|down|over|under|above|below|behind|beside|inside|outside|next|close|right|just|no|not"
+    r"|first|second|third|fourth|fifth|top|ground)\b)"
 )
-"""A comma before a name is left: Berlin, Germany is one place."""
+"""A comma before a name is left: Berlin, Germany is one place; and so is Berlin, up on the hill, third floor, no lift."""
 _JOINED_ZH = frozenset(("、", "；", "并且", "而且", "同时", "以及", "并", "和", "与", "跟", "还", "也", "又"))
 _BOTH = frozenset(("并非", "并不", "并列", "并肩", "并排", "并购", "并存"))
 _SUBJECT = re.compile(
