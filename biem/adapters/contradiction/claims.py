@@ -18,7 +18,7 @@ _JOINED = re.compile(
     r"|up|down|over|under|above|below|behind|beside|inside|outside|next|close|right|just|no|not"
     r"|first|second|third|fourth|fifth|top|ground)\b)"
 )
-"""A comma before a name is left: Berlin, Germany is one place; and so is Berlin, up on the hill, third floor, no lift."""
+"""A comma before a name or a description is left: Berlin, Germany is one place, and so is Berlin, up on the hill."""
 _JOINED_ZH = frozenset(("、", "；", "并且", "而且", "同时", "以及", "并", "和", "与", "跟", "还", "也", "又"))
 _BOTH = frozenset(("并非", "并不", "并列", "并肩", "并排", "并购", "并存"))
 _SUBJECT = re.compile(
