@@ -104,6 +104,7 @@ class Database:
         """`before`: called ahead of every statement or transaction, while this thread holds no connection."""
         self.sql = queries()
         self._numbered = numbered()
+        self._raw_cursor: Callable[[Connection], psycopg.RawCursor[Row]] = psycopg.RawCursor
         self._before = before
         self._retry_s = retry_s
         self._closing = threading.Event()
@@ -180,7 +181,7 @@ class Database:
                 if not isinstance(parameters, Mapping):
                     return connection.execute(self.sql[name], parameters, binary=binary)
                 text, names = self._numbered[name]
-                cursor = psycopg.RawCursor(connection)
+                cursor = self._raw_cursor(connection)
                 cursor.format = psycopg.pq.Format(binary)
                 return cursor.execute(text, [parameters[key] for key in names])
 

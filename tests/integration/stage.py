@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any, cast
 
+import psycopg
+
 import biem
 from biem.adapters.database import Connection, Database
 from biem.domain.scope import Scope
@@ -60,12 +62,16 @@ class Stage:
         self._deep = 0
 
     def execute(self, *arguments: Any, **options: Any) -> Any:
+        self.enter()
+        return self.connection.execute(*arguments, **options)
+
+    def enter(self) -> None:
+        """A statement is about to be sent."""
         self.statements += 1
         if self.before is not None and not self._deep:
             hear, self.before = self.before, None
             hear()
             self.before = hear
-        return self.connection.execute(*arguments, **options)
 
     @contextmanager
     def transaction(self, *, put_back: bool = False) -> Iterator[None]:
@@ -103,11 +109,23 @@ class Stage:
         }
 
 
+class StageCursor(psycopg.RawCursor[Any]):
+    """A cursor whose statements the stage hears of."""
+
+    def __init__(self, stage: Stage) -> None:
+        super().__init__(stage.connection)
+        self._stage = stage
+
+    def execute(self, *arguments: Any, **options: Any) -> Any:
+        self._stage.enter()
+        return super().execute(*arguments, **options)
+
+
 @contextmanager
 def on_stage(memory: biem.Memory, stage: Stage) -> Iterator[None]:
     """Have all stores of this object graph use the one connection."""
     database = cast(Database, cast(Any, memory._parts.records)._database)
-    original = database.connection
+    original, original_cursor = database.connection, database._raw_cursor
     me = threading.get_ident()
 
     def connection(*, patient: bool = False) -> AbstractContextManager[Connection]:
@@ -115,8 +133,13 @@ def on_stage(memory: biem.Memory, stage: Stage) -> Iterator[None]:
             return nullcontext(cast(Connection, stage))
         return original(patient=patient)  # workers see nothing of it
 
+    def raw_cursor(entered: Connection) -> psycopg.RawCursor[Any]:
+        return StageCursor(stage) if cast(Any, entered) is stage else original_cursor(entered)
+
     database.connection = connection  # type: ignore[assignment,method-assign]
+    database._raw_cursor = raw_cursor
     try:
         yield
     finally:
         database.connection = original  # type: ignore[method-assign]
+        database._raw_cursor = original_cursor
