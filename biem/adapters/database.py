@@ -108,6 +108,7 @@ class Database:
         self._before = before
         self._retry_s = retry_s
         self._closing = threading.Event()
+        self._opening = threading.Lock()
         self._watchdog = _Watchdog(limit_s)
         try:
             with psycopg.connect(dsn, autocommit=True, connect_timeout=5) as connection:
@@ -166,7 +167,14 @@ class Database:
             self._thread.deferring = before
 
     def _defers(self) -> bool:
-        return getattr(self._thread, "deferring", False) and not self._closing.is_set()
+        return getattr(self._thread, "deferring", False)
+
+    def _chosen_pool(self) -> ConnectionPool[Connection]:
+        if self._defers():
+            with self._opening:  # none is opened that close() has not seen
+                if not self._closing.is_set():
+                    return self._deferring_pool
+        return self._pool
 
     def run(self, scopes: str, name: str, parameters: Any, *, binary: bool = False) -> psycopg.Cursor[Row]:
         """One statement that sees `scopes`, in one transaction and one round trip.
@@ -213,7 +221,7 @@ class Database:
     @contextmanager
     def connection(self, *, patient: bool = False) -> Iterator[Connection]:
         """A connection in autocommit mode, for transactions of several statements; `patient` for long ones."""
-        pool = self._deferring_pool if self._defers() else self._pool
+        pool = self._chosen_pool()
         try:
             with pool.connection() as connection, nullcontext() if patient else self._watchdog.over(connection):
                 yield connection
@@ -241,8 +249,9 @@ class Database:
         self._closing.set()
         self._watchdog.stop()
         self._pool.close()
-        if "_deferring_pool" in self.__dict__:
-            self._deferring_pool.close()
+        with self._opening:
+            if "_deferring_pool" in self.__dict__:
+                self._deferring_pool.close()
 
 
 def _first_line(error: Exception) -> str:

@@ -20,10 +20,15 @@ from biem.ports.contradiction import ContradictionRules
 
 _STEP_S = 0.0002
 """Whoever has worked for less since its last rest goes on: to rest costs about half as much."""
+_PAUSE_S = 0.003
+"""A call that follows so soon belongs to the same burst, and the rest goes on."""
+_BURST_S = 2.0
+"""For so long a burst has the process to itself, but for a step of work that is under way …"""
+_REGAINED = 0.1
+"""… and again ten times as long afterwards."""
 _REST = 4.0
-"""A rest is at most so many times as long as the work before it: a fifth of the time is left, however busy callers are.
-"""
-_LONGEST_REST_S = 0.02
+"""Whoever calls on and on leaves a fifth of the time: a rest is then so many times as long as the work before it."""
+_LONGEST_REST_S = 0.25
 
 
 Calling = Callable[[], AbstractContextManager[None]]
@@ -36,15 +41,19 @@ class Courtesy:
     def __init__(
         self,
         now: Callable[[], float] = time.monotonic,
-        rest: Callable[[threading.Event, float], object] = threading.Event.wait,
+        rest: Callable[[threading.Event, float], bool] = threading.Event.wait,
     ) -> None:
-        """`now`: seconds of a clock that never goes back. `rest`: waits for an event, for so many seconds at most."""
+        """`now`: seconds of a clock that never goes back. `rest`: waits for an event, for so many seconds at most, and
+        says whether it came.
+        """
         self._now = now
         self._rest = rest
         self._lock = threading.Lock()
         self._calls = 0
+        self._called = threading.Event()
         self._quiet = threading.Event()
         self._quiet.set()
+        self._left_s, self._counted_at = _BURST_S, now()
         self._worker = threading.local()
 
     @contextmanager
@@ -56,12 +65,14 @@ class Courtesy:
         with self._lock:
             self._calls += 1
             self._quiet.clear()
+            self._called.set()
         try:
             yield
         finally:
             with self._lock:
                 self._calls -= 1
                 if not self._calls:
+                    self._called.clear()
                     self._quiet.set()
 
     @contextmanager
@@ -75,7 +86,7 @@ class Courtesy:
             self._worker.resumed = before
 
     def give_way(self) -> None:
-        """Rest while somebody is called, but not for long; at once back on a thread that does not work.
+        """Rest until the calls have paused, but not for long; at once back on a thread that does not work.
 
         For moments at which this thread holds nothing that a caller may need.
         """
@@ -84,10 +95,26 @@ class Courtesy:
         resumed = self._resumed()
         if resumed is None:
             return
-        worked = self._now() - resumed
-        if worked >= _STEP_S:
-            self._rest(self._quiet, min(_LONGEST_REST_S, _REST * worked))
-            self._worker.resumed = self._now()
+        began = self._now()
+        if began - resumed < _STEP_S:
+            return
+        fair_s = min(_LONGEST_REST_S, _REST * (began - resumed))
+        until = began + max(fair_s, self._left_of_a_burst(began))
+        while (now := self._now()) < until:
+            came = self._rest(self._quiet, until - now)
+            if came and not self._rest(self._called, _PAUSE_S):
+                break
+        ended = self._now()
+        with self._lock:
+            self._left_s = max(0.0, self._left_s - max(0.0, ended - began - fair_s))
+        self._worker.resumed = ended
+
+    def _left_of_a_burst(self, now: float) -> float:
+        """Seconds that the callers of this moment have for themselves."""
+        with self._lock:
+            self._left_s = min(_BURST_S, self._left_s + _REGAINED * (now - self._counted_at))
+            self._counted_at = now
+            return self._left_s
 
     def _resumed(self) -> float | None:
         """When this thread began to work after its last rest; None where it does not work."""

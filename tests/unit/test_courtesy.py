@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import chain, repeat
 from typing import Any, cast
 
 import numpy as np
@@ -32,10 +33,17 @@ class Life:
         self.rests: list[float] = []
         self.courtesy = Courtesy(lambda: self.at_s, self._rest)
 
-    def _rest(self, quiet: threading.Event, at_most_s: float) -> None:
+    def _rest(self, quiet: threading.Event, at_most_s: float) -> bool:
         assert not quiet.is_set()
         self.rests.append(at_most_s)
         self.at_s += at_most_s
+        return False
+
+    def burst(self) -> None:
+        """Calls that have used up what a burst may have."""
+        with self.courtesy.calling(), self.courtesy.working():
+            self.work(0.001)
+        self.rests.clear()
 
     def work(self, seconds: float) -> None:
         """One step of work, and then manners."""
@@ -48,13 +56,49 @@ def life() -> Life:
     return Life()
 
 
-def test_work_rests_while_somebody_waits_for_an_answer(life: Life) -> None:
+def test_a_burst_of_calls_has_the_process_to_itself_for_two_seconds(life: Life) -> None:
     # Given a call that is not answered yet
     with life.courtesy.calling(), life.courtesy.working():
-        # When a step of work ends
+        # When a step of work ends / Then it rests until the call is answered, if that is soon
         life.work(0.001)
-    # Then it rests, at most four times as long as it worked
-    assert life.rests == [pytest.approx(0.004)]
+    assert life.rests == [pytest.approx(2.0)]
+
+
+def test_who_calls_on_and_on_leaves_a_fifth_of_the_time(life: Life) -> None:
+    # Given calls without end
+    life.burst()
+    with life.courtesy.calling(), life.courtesy.working():
+        # When a step of work ends / Then it rests four times as long as it worked
+        life.work(0.1)
+    assert life.rests == [pytest.approx(0.25)]  # at most
+
+
+def test_what_a_burst_may_have_comes_back(life: Life) -> None:
+    life.burst()
+    life.at_s += 10.0
+    with life.courtesy.calling(), life.courtesy.working():
+        life.work(0.001)
+    assert life.rests == [pytest.approx(1.2, abs=0.01)]  # a tenth of the time since the first was called
+
+
+def test_calls_that_follow_each_other_at_once_are_one_burst() -> None:
+    # Given somebody who calls again as soon as an answer is there, twice, and then thinks
+    at_s, waited = 0.0, list[str]()
+    follows = iter((True, True, False))
+
+    def rest(event: threading.Event, _: float) -> bool:
+        nonlocal at_s
+        at_s += 0.001
+        waited.append("answered" if event is courtesy._quiet else "called again")
+        return event is courtesy._quiet or next(follows)
+
+    courtesy = Courtesy(lambda: at_s, rest)
+    # When work gives way
+    with courtesy.calling(), courtesy.working():
+        at_s += 0.001
+        courtesy.give_way()
+    # Then it goes on when nobody calls again
+    assert waited == ["answered", "called again"] * 3
 
 
 def test_work_goes_on_when_nobody_waits(life: Life) -> None:
@@ -85,6 +129,7 @@ def test_a_call_that_fails_is_over(life: Life) -> None:
 
 
 def test_tiny_steps_are_no_reason_to_rest(life: Life) -> None:
+    life.burst()
     with life.courtesy.calling(), life.courtesy.working():
         life.work(0.0001)
         assert life.rests == []
@@ -95,7 +140,7 @@ def test_tiny_steps_are_no_reason_to_rest(life: Life) -> None:
 def test_no_rest_is_long_however_long_the_step_was(life: Life) -> None:
     with life.courtesy.calling(), life.courtesy.working():
         life.work(60.0)
-    assert life.rests == [0.02]
+    assert life.rests == [pytest.approx(2.0)]
 
 
 def test_who_does_not_work_never_rests(life: Life) -> None:
@@ -115,24 +160,27 @@ def test_what_work_itself_calls_keeps_nobody_waiting(life: Life) -> None:
 
 
 @given(st.lists(st.floats(0.0, 0.5), min_size=1, max_size=50))
-def test_a_fifth_of_the_time_is_left_to_work_however_busy_callers_are(steps: list[float]) -> None:
+def test_a_sixth_of_the_time_is_left_to_work_however_busy_callers_are(steps: list[float]) -> None:
     life = Life()
     with life.courtesy.calling(), life.courtesy.working():
         for seconds in steps:
             life.work(seconds)
-    assert sum(life.rests) <= 4.0 * sum(steps) + 1e-9
+    assert sum(life.rests) <= 4.0 * sum(steps) + 2.0 + 0.1 * life.at_s + 1e-9
 
 
 def test_a_resting_thread_goes_on_at_once_when_the_call_is_answered() -> None:
     # Given a worker that rests without an end of its own
     resting, went_on = threading.Event(), threading.Event()
 
-    def rest(quiet: threading.Event, _: float) -> None:
+    def rest(event: threading.Event, _: float) -> bool:
+        if event is courtesy._called:
+            return False
         resting.set()
-        quiet.wait()
+        event.wait()
         went_on.set()
+        return True
 
-    seconds = iter((0.0, 1.0, 1.0))
+    seconds = chain((0.0, 0.0), repeat(1.0))
     courtesy = Courtesy(lambda: next(seconds), rest)
 
     def work() -> None:
