@@ -14,7 +14,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test check lint format types contracts traceability secrets audit requirements \
-	unit unit-a-f unit-g-z system contract integration deployment test-containers test-bge test-names test-milvus-server test-rabbitmq test-compose bench-mem0 lock up down logs ps migrate clean
+	unit system contract integration deployment test-containers test-bge test-names test-milvus-server test-rabbitmq test-compose bench-mem0 lock up down logs ps migrate clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' Makefile
@@ -33,7 +33,7 @@ $(STAMP): requirements.lock pyproject.toml
 	@touch $@
 
 test: setup  ## Everything the README promises: lint, types, contracts, tests on real servers
-	@$(TOGETHER) lint types contracts traceability secrets unit-a-f unit-g-z
+	@$(TOGETHER) lint types contracts traceability secrets unit
 	@$(MAKE) --no-print-directory system
 
 check: setup  ## Everything of `make test` that runs no test
@@ -69,16 +69,9 @@ audit: setup  ## Ask a database of known vulnerabilities about every locked pack
 requirements: setup  ## Write docs/requirements.md from the markers of the tests
 	@$(BIN)/python -m tests.requirements
 
-# Two processes that know nothing of each other: handing out small tests one by one takes longer than it saves.
-# HYPOTHESIS_PROFILE=thorough tries ten times as much.
+# A process more takes longer to load the packages than it saves; HYPOTHESIS_PROFILE=thorough tries ten times as much.
 unit: setup  ## Unit tests alone (seconds)
-	@$(TOGETHER) unit-a-f unit-g-z
-
-unit-a-f: setup
-	@$(BIN)/python -m pytest -q tests/unit/test_[a-f]*.py
-
-unit-g-z: setup
-	@$(BIN)/python -m pytest -q tests/unit/test_[!a-f]*.py
+	@$(BIN)/python -m pytest tests/unit -n 2 --dist worksteal
 
 # What the tests of the house ask is about the repository itself: files, docs, packages, what an import loads.
 system: setup  ## The tests on real servers and of the house, all in one run
