@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 # Test processes beside each other, each with servers of its own; 0: one after the other.
-PROCESSES ?= 3
+PROCESSES ?= 4
 # Whole files go to a process, in the order of the command line: the long ones first, or one is waited for at the end.
 PYTEST = $(BIN)/python -m pytest -n $(PROCESSES) --dist loadfile --no-loadscope-reorder
 # Steps that do not need each other run together; a make that cannot keep their lines apart mixes them.
@@ -14,7 +14,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test check lint format types contracts traceability secrets audit requirements \
-	unit system contract integration deployment test-containers test-bge test-names test-milvus-server test-rabbitmq test-compose bench-mem0 lock up down logs ps migrate clean
+	unit unit-odd unit-even system contract integration deployment test-containers test-bge test-names test-milvus-server test-rabbitmq test-compose bench-mem0 lock up down logs ps migrate clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' Makefile
@@ -33,7 +33,7 @@ $(STAMP): requirements.lock pyproject.toml
 	@touch $@
 
 test: setup  ## Everything the README promises: lint, types, contracts, tests on real servers
-	@$(TOGETHER) lint types contracts traceability secrets unit
+	@$(TOGETHER) lint types contracts traceability secrets unit-odd unit-even
 	@$(MAKE) --no-print-directory system
 
 check: setup  ## Everything of `make test` that runs no test
@@ -69,9 +69,13 @@ audit: setup  ## Ask a database of known vulnerabilities about every locked pack
 requirements: setup  ## Write docs/requirements.md from the markers of the tests
 	@$(BIN)/python -m tests.requirements
 
-# A process more takes longer to load the packages than it saves; HYPOTHESIS_PROFILE=thorough tries ten times as much.
+# Every other file in each of two processes: one that hands out thousands of short tests would take a quarter of the
+# time. HYPOTHESIS_PROFILE=thorough tries ten times as much.
 unit: setup  ## Unit tests alone (seconds)
-	@$(BIN)/python -m pytest tests/unit -n 2 --dist worksteal
+	@$(TOGETHER) unit-odd unit-even
+
+unit-odd unit-even: setup
+	@$(BIN)/python -m pytest $$(ls tests/unit/test_*.py | awk 'NR % 2 == $(words $(filter unit-odd,$@))')
 
 # What the tests of the house ask is about the repository itself: files, docs, packages, what an import loads.
 system: setup  ## The tests on real servers and of the house, all in one run
@@ -119,7 +123,7 @@ test-milvus-server: export BIEM_TEST_SERVERS = milvus-server
 test-milvus-server: export BIEM_TEST_MILVUS_SERVER = $(CURDIR)/.venv-milvus/bin/milvus-server
 test-milvus-server: setup  ## The index and memories on an old Milvus standalone server (2.3: vectors only), in a venv of its own (300 MB)
 	@test -x .venv-milvus/bin/milvus-server || { $(PYTHON) -m venv .venv-milvus && .venv-milvus/bin/python -m pip install --quiet milvus==2.3.5; }
-	@$(BIN)/python -m pytest -rs tests/milvus_server tests/contract/test_vector_index.py tests/integration/test_memory.py
+	@$(BIN)/python -m pytest -rs tests/milvus_server tests/contract/test_vector_index.py tests/contract/test_memory_map.py tests/integration/test_memory.py
 
 test-rabbitmq: setup  ## Worker and beat on the RabbitMQ that BIEM_TEST_AMQP_URL names
 	@test -n "$(BIEM_TEST_AMQP_URL)" || { echo "set BIEM_TEST_AMQP_URL, such as amqp://guest:guest@127.0.0.1:5672//"; exit 1; }

@@ -1,6 +1,8 @@
 """The port `MemoryMap` without a server: exact, in memory, for one thread and for as many rows as fit there."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from typing import Any
 
 import numpy as np
 
@@ -11,20 +13,26 @@ Conditions = tuple[str, str, str, str]
 """Scope, kind, speaker, conversation."""
 
 
+def at_once(work: Callable[..., Any], *arguments: Any) -> Future[Any]:
+    """What a pool of threads is asked with `submit`, done in this thread: nothing runs beside a route."""
+    done: Future[Any] = Future()
+    done.set_result(work(*arguments))
+    return done
+
+
 class ExactMap:
     """Cosines with every row, in one product of matrix and vector."""
 
     def __init__(self) -> None:
         self._rows: dict[str, tuple[Conditions, Vector]] = {}
         self._known: set[Conditions] = set()
-        self._keys: list[str] = []
+        self._keys: Sequence[str] = []
         self._matrix: Vectors = np.empty((0, 0), dtype=np.float32)
 
     def load(self, scope: Scope, keys: Sequence[str], vectors: Vectors) -> None:
-        """Replace everything by these rows of one scope, without copying the matrix."""
-        conditions = (scope.ns, "event", "", "")
-        self._rows = {key: (conditions, vector) for key, vector in zip(keys, vectors, strict=True)}
-        self._known, self._keys, self._matrix = {conditions}, list(keys), vectors
+        """Replace everything by these rows of one scope, uncopied; nothing is inserted or purged afterwards."""
+        self._rows = {}
+        self._known, self._keys, self._matrix = {(scope.ns, "event", "", "")}, keys, vectors
 
     def insert(self, entries: Sequence[Entry], *, again: bool) -> None:  # noqa: ARG002  an id is one row in any case
         """As `VectorIndex.insert`."""
@@ -40,14 +48,17 @@ class ExactMap:
 
     def dense(self, scopes: Sequence[Scope], vector: Vector, limit: int, where: Filter) -> dict[str, float]:
         """As the port says; of the conditions it knows kinds, speakers and conversations."""
-        if not self._rows:
-            return {}
         if not self._keys:
+            if not self._rows:
+                return {}
             self._keys = list(self._rows)
             self._known = {conditions for conditions, _ in self._rows.values()}
             self._matrix = np.stack([vector for _, vector in self._rows.values()])
+        fitting = sum(_fits(one, scopes, where) for one in self._known)
+        if not fitting:
+            return {}
         cosines = self._matrix @ vector
-        if not all(_fits(one, scopes, where) for one in self._known):
+        if fitting < len(self._known):
             fits = [_fits(self._rows[key][0], scopes, where) for key in self._keys]
             cosines = np.where(fits, cosines, -np.inf)
         most = min(limit, len(self._keys))

@@ -51,7 +51,7 @@ class Case:
     @cached_property
     def bag(self) -> Bag:
         """The words as the choice without repetitions needs them."""
-        return Bag([text.split(" ") if text else [] for text in self.texts])
+        return Bag(self.texts)
 
     @cached_property
     def gold(self) -> list[NDArray[np.intp]]:

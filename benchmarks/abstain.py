@@ -9,6 +9,9 @@ cannot tell the two apart. `lost_at_5`: what the threshold loses that injects at
 silence. `auc`: how often an answer with evidence of the right memory is surer than a stranger's. With `--gate NAME` the
 exit code is 1 when a file with NAME in its name injects more than 5 % or loses more than a point.
 
+With `--show N`, N of each file's strangers' questions for which something would be told are printed with what would be,
+for a person to read: drawn from those asked, the same in every run.
+
 With `--small N`, N questions of each file are asked of small memories, too: the question's evidence and up to eight
 other turns of its conversation, asked by its own and by a stranger's question.
 """
@@ -33,6 +36,9 @@ _FEW = (0, 1, 3, 8)
 """Turns of a small memory beside the evidence."""
 _EVIDENCE = 3
 _NAME_CHARS = 256
+_SHOWN = 11
+"""The seed of the sample that is printed."""
+_TOLD = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +50,9 @@ class Reply:
     r10: float
     confidence: float
     grounds: Mapping[str, float]
+    question: str = ""
+    told: tuple[str, ...] = ()
+    """The best five, each with who said it."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -56,6 +65,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--small", type=int, default=0, metavar="N", help="ask so many small memories of each file, too"
     )
+    parser.add_argument("--show", type=int, default=0, metavar="N", help="print so many injections of each file")
     options = parser.parse_args(argv)
     rows: list[dict[str, object]] = []
     threshold = load_settings().context.min_confidence
@@ -64,6 +74,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             for file in options.data:
                 told = load(memory, file, options)
                 given = list(replies(told, options.questions))
+                show(given, threshold, options.show)
                 rows += [row(data_name(file), "biem", given, threshold)]
                 if options.small:
                     few = list(small_replies(memory, told, options.small))
@@ -77,6 +88,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         line = _report.command("benchmarks.abstain", sys.argv[1:] if argv is None else argv)
         _report.write_json(options.json, line, rows, embedder=options.embedder)
     return int(any(misses(row) for row in rows if options.gate and options.gate in str(row["data"])))
+
+
+def show(given: Sequence[Reply], threshold: float, count: int) -> None:
+    """Print what some strangers would be told, numbered."""
+    injected = [one for one in given if not one.own and one.confidence >= threshold]
+    for number, one in enumerate(Random(_SHOWN).sample(injected, min(count, len(injected))), 1):
+        print(f"{number}. [{one.confidence:.2f}] {one.question}", *one.told, sep="\n   - ")
 
 
 def misses(row: Mapping[str, object]) -> bool:
@@ -93,10 +111,10 @@ def replies(told: Sequence[Told], most: int = 0) -> Iterator[Reply]:
         for number, (place, question) in enumerate(pairs):
             one = told[place]
             hits = one.memory.recall(question.text, top_k=10, **one.options(question))
-            yield _reply(one, hits, recall_10(hits, question), own=True)
+            yield _reply(one, question, hits, recall_10(hits, question), own=True)
             if len(told) > 1:
                 stranger = told[(place + 1 + number % (len(told) - 1)) % len(told)]
-                yield _reply(one, stranger.memory.recall(question.text, top_k=10), 0.0, own=False)
+                yield _reply(one, question, stranger.memory.recall(question.text, top_k=10), 0.0, own=False)
             bar.advance(task)
 
 
@@ -115,14 +133,15 @@ def small_replies(memory: biem.Memory, told: Sequence[Told], most: int) -> Itera
             kept = set(wanted) | set(others)
             few.remember_many([item_of(turn) for turn in one.conversation.turns if turn.id in kept])
             settle(few)
-        yield _reply(one, few.recall(question.text, top_k=10), 1.0, own=True)
+        yield _reply(one, question, few.recall(question.text, top_k=10), 1.0, own=True)
         if strangers := [other for other, _ in pairs if other is not one]:
             asked: Question = random.choice(random.choice(strangers).conversation.questions)
-            yield _reply(one, few.recall(asked.text, top_k=10), 0.0, own=False)
+            yield _reply(one, asked, few.recall(asked.text, top_k=10), 0.0, own=False)
 
 
-def _reply(asked: Told, hits: "biem.Hits", r10: float, *, own: bool) -> Reply:
-    return Reply(asked.conversation.id, own, r10, hits.confidence, hits.grounds)
+def _reply(asked: Told, question: Question, hits: "biem.Hits", r10: float, *, own: bool) -> Reply:
+    told = tuple(f"{hit.node.speaker}: {hit.node.text}" for hit in hits[:_TOLD])
+    return Reply(asked.conversation.id, own, r10, hits.confidence, hits.grounds, question.text, told)
 
 
 def row(data: str, system: str, given: Sequence[Reply], threshold: float) -> dict[str, object]:

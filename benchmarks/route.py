@@ -1,8 +1,9 @@
-"""What a route of AIM-Memory looks at, in memories of several sizes: `python -m benchmarks.route [--sizes N…]`.
+"""What a route of AIM-Memory looks at, in memories of several sizes: `python -m benchmarks.route [--map milvus]`.
 
-Made vectors in an exact map in memory: a cluster of fifty notes about each topic. A query comes after two others about
-the same topic, is half way to another one, and names the number of the note that it wants. No server is asked and
-nothing is embedded, so times are those of looking at nodes and of the map.
+Made vectors, a cluster of fifty notes about each topic, in an exact map in memory or in Milvus through the adapter of
+the package. A query comes after two others about the same topic, is half way to another one, and names the number of
+the note that it wants. Notes are made when they are read and nothing is embedded, so times are those of the map and of
+looking at nodes. `--home` keeps what Milvus Lite has, and an interrupted load goes on; `--milvus-uri` names a server.
 
 `scored`: nodes that a route reads and scores, most of all queries; `share` of all. `recall_5`: how often the wanted
 note is among the first five of the route, with γ = 1, so that age does not count; `no_inertia`: the same with λ = 0;
@@ -24,8 +25,9 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks import _report
-from benchmarks._exact import ExactMap
+from benchmarks import _maps, _report
+from benchmarks._exact import ExactMap, at_once
+from benchmarks._options import positive
 from biem.adapters.analyzers import RuleAnalyzer
 from biem.adapters.clock import SystemClock
 from biem.domain.aim_policy import AimPolicy
@@ -36,16 +38,20 @@ from biem.engine.aim.answer import four_parts
 from biem.engine.aim.inertia import Inertia
 from biem.engine.aim.route import Router
 from biem.ports import Embedder, Filter, Role, Vectors
-from biem.ports.aim import AimRecords, Heading, Headings, Held
+from biem.ports.aim import AimRecords, Heading, Headings, Held, MemoryMap
 from biem.ports.conflicts import Conflicts
 from biem.ports.contradiction import ContradictionRules
 from biem.telemetry import Telemetry
 
 _COLUMNS = (
-    "nodes", "scored", "share", "recall_5", "no_inertia", "nearest_5", "recall_5_faded", "fast_strict", "plain_ms",
-    "route_ms",
+    "map", "dim", "nodes", "scored", "share", "recall_5", "no_inertia", "nearest_5", "recall_5_faded", "fast_strict",
+    "plain_ms", "route_ms",
 )  # fmt: skip
+SIZES = (100, 1_000, 100_000, 1_000_000)
 _DIM = 64
+"""With as many as the packaged embedder has (384) a million notes take 1.5 GB."""
+_AWAY, _ASIDE = 0.96, 0.8
+"""Lengths of what leads away from a topic of length 1: of its notes, and of questions about it."""
 _TOPIC = 50
 _QUERIES = 60
 _SCOPE = Scope(user="route")
@@ -63,23 +69,27 @@ class NoRules:
 class Notes:
     """Records, conflicts, headings and embedder of made notes: the parts of the ports that a route uses."""
 
-    def __init__(self, size: int) -> None:
+    def __init__(self, size: int, dim: int = _DIM) -> None:
         random = np.random.default_rng(5)
         self.size = size
-        self.topics = _unit(random.standard_normal((max(2, -(-size // _TOPIC)), _DIM), dtype=np.float32))
-        self.vectors = _unit(
-            np.repeat(self.topics, _TOPIC, axis=0)[:size]
-            + 0.12 * random.standard_normal((size, _DIM), dtype=np.float32)
-        )
+        self.topics = _unit(random.standard_normal((max(2, -(-size // _TOPIC)), dim), dtype=np.float32))
+        self.vectors = random.standard_normal((size, dim), dtype=np.float32)
+        self.vectors *= np.float32(_AWAY / dim**0.5)
+        for start in range(0, size, _TOPIC):  # in place: of a million notes there is one matrix, not three
+            self.vectors[start : start + _TOPIC] += self.topics[start // _TOPIC]
+        self.vectors /= np.linalg.norm(self.vectors, axis=1, keepdims=True)
         self.queries: dict[str, int] = {}
         """Query to its row in `asked`."""
-        self.asked: Vectors = np.empty((0, _DIM), dtype=np.float32)
+        self.asked: Vectors = np.empty((0, dim), dtype=np.float32)
         self.scored: list[int] = []
         self.fields: dict[int, Fields] = {}
         self.kept: dict[str, Heading] = {}
         self.analyzer = RuleAnalyzer()
-        self.map = ExactMap()
-        self.map.load(_SCOPE, [str(place) for place in range(size)], self.vectors)
+        self.map: MemoryMap = ExactMap()
+
+    def keys(self) -> list[str]:
+        """The ids of all notes."""
+        return [str(place) for place in range(self.size)]
 
     @staticmethod
     def text(place: int) -> str:
@@ -129,6 +139,7 @@ class Notes:
             embedder=cast(Embedder, self),
             analyzer=self.analyzer,
             accessed=lambda scope, ids: None,  # noqa: ARG005
+            submit=at_once,
             clock=SystemClock(),
             policy=policy,
             strict_words=(),
@@ -139,12 +150,20 @@ class Notes:
 def main(argv: Sequence[str] | None = None) -> int:
     """The command line."""
     parser = argparse.ArgumentParser("python -m benchmarks.route", description=__doc__)
-    parser.add_argument("--sizes", nargs="+", type=int, default=[100, 1_000, 100_000, 1_000_000], metavar="N")
+    parser.add_argument("--sizes", nargs="+", type=positive, default=SIZES, metavar="N")
+    parser.add_argument("--dim", type=positive, default=_DIM, metavar="N", help=f"of a vector (default: {_DIM})")
+    parser.add_argument("--queries", type=positive, default=_QUERIES, metavar="N")
+    parser.add_argument("--map", choices=_maps.KINDS, default="exact", help="what finds the nearest (default: exact)")
+    parser.add_argument("--home", type=Path, metavar="DIR", help="keep the rows of Milvus Lite there")
+    parser.add_argument("--milvus-uri", metavar="URI", help="a server to load, in place of Milvus Lite")
     parser.add_argument("--json", type=Path, metavar="OUT", help="write the rows there, too")
     options = parser.parse_args(argv)
-    if min(options.sizes) < 1:
-        parser.error("sizes must be positive")
-    rows = [measure(size) for size in options.sizes]
+    rows = []
+    for size in options.sizes:
+        notes = Notes(size, options.dim)
+        source = (options.map, _SCOPE, notes.keys(), notes.vectors, _AT, options.home, options.milvus_uri)
+        with _maps.filled(*source) as notes.map:
+            rows.append({"map": options.map, "dim": options.dim, **measured(notes, options.queries)})
     _report.print_table("Routes", _COLUMNS, rows)
     if options.json:
         _report.write_json(
@@ -153,13 +172,21 @@ def main(argv: Sequence[str] | None = None) -> int:
     return 0
 
 
-def measure(size: int, queries: int = _QUERIES) -> dict[str, object]:
-    """One row."""
-    notes, random = Notes(size), np.random.default_rng(11)
+def measure(size: int, queries: int = _QUERIES, dim: int = _DIM) -> dict[str, object]:
+    """One row, of an exact map."""
+    notes = Notes(size, dim)
+    with _maps.filled("exact", _SCOPE, notes.keys(), notes.vectors, _AT, None, None) as notes.map:
+        return measured(notes, queries)
+
+
+def measured(notes: Notes, queries: int) -> dict[str, object]:
+    """What so many queries give, asked of the map of these notes."""
+    random, size, dim = np.random.default_rng(11), notes.size, notes.vectors.shape[1]
+    aside = np.float32(_ASIDE / dim**0.5)
     wanted: NDArray[np.int64] = random.integers(0, size, queries)
     topics = wanted // _TOPIC
     others = (topics + 1 + random.integers(0, len(notes.topics) - 1, queries)) % len(notes.topics)
-    before = _unit(notes.topics[topics] + 0.1 * random.standard_normal((queries, _DIM), dtype=np.float32))
+    before = _unit(notes.topics[topics] + aside * random.standard_normal((queries, dim), dtype=np.float32))
     between = _unit(notes.topics[topics] + notes.topics[others])
     notes.asked = np.concatenate([before, between])
     asked = [f"Which buoy stands at {place % _TOPIC + 1000} m?" for place in wanted]

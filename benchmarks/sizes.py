@@ -2,6 +2,9 @@
 
 Synthetic memories are written and indexed through the public API, links and all; then each store is asked itself, or
 its files are measured. PostgreSQL is vacuumed before, as it would be after a while.
+
+Every memory is formed (`--admission always`): texts of drawn words would tell the gate hardly anything, and what it
+refuses takes less, a decision instead of links.
 """
 
 import argparse
@@ -21,6 +24,7 @@ from benchmarks._embedders import SyntheticEmbedder
 from benchmarks._synthetic import Texts
 from biem.bootstrap import servers
 from biem.config import Settings
+from biem.domain.aim_policy import AimPolicy
 from biem.errors import BiemError
 
 _FLUSH_S = 1_800.0
@@ -33,6 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--size", type=int, default=20_000, metavar="N", help="memories")
     parser.add_argument("--scopes", type=int, default=4, metavar="N", help="scopes they are spread over")
     parser.add_argument("--dim", type=int, default=384, metavar="N", help="dimensions of a vector")
+    parser.add_argument("--admission", choices=("always", "gate"), default="always", help="who decides what is formed")
     parser.add_argument("--json", type=Path, metavar="OUT", help="write the rows there, too")
     options = parser.parse_args(arguments)
     try:
@@ -49,7 +54,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _measure(home: Path, options: argparse.Namespace) -> list[dict[str, Any]]:
-    settings = Settings(home=home)
+    settings = Settings(home=home, aim=AimPolicy(admission=options.admission))
     with servers(settings) as where, biem.connect(settings, embedder=SyntheticEmbedder(options.dim)) as memory:
         texts = Texts()
         for number in range(options.scopes):

@@ -101,7 +101,10 @@ class Operations:
         return count
 
     def reindex(self, on_progress: Callable[[int], None] | None = None) -> int:
-        """Rebuild the vector index of all scopes from PostgreSQL; returns the number of memories indexed."""
+        """Rebuild what follows from the texts of all scopes, analyses and vector index; returns how many were indexed.
+
+        `on_progress` hears that number so far: 0 while the texts are analysed.
+        """
         return self._parts.reindexer.reindex(on_progress)
 
     def diagnose(

@@ -1,15 +1,17 @@
 """A node bank in memory behind the ports of `Router`: exact neighbours, and a record of what was looked at."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, cast
 
 import numpy as np
 
+from benchmarks._exact import at_once
 from biem.adapters.analyzers import RuleAnalyzer
 from biem.domain.aim_policy import AimPolicy
-from biem.domain.conflict import Statement, Verdict
+from biem.domain.conflict import Dispute, Statement, Verdict
 from biem.domain.fields import Fields
 from biem.domain.node import Node
 from biem.domain.scope import Scope
@@ -113,10 +115,18 @@ class Bank:
             held.append(Held(node, True, age, self.vectors[place], text if evidence else None))
         return held
 
-    def open_of(self, scopes: Sequence[Scope], ids: Sequence[str]) -> Mapping[str, float]:
+    def open_of(self, scopes: Sequence[Scope], ids: Sequence[str]) -> Mapping[str, Sequence[Dispute]]:
         return {}
 
-    def router(self, embedder: Embedder, rules: ContradictionRules = NO_RULES, **policy: Any) -> Router:
+    def router(
+        self,
+        embedder: Embedder,
+        rules: ContradictionRules = NO_RULES,
+        *,
+        accessed: Callable[[Scope, Sequence[str]], object] = lambda scope, ids: None,
+        submit: Callable[..., Future[Any]] = at_once,
+        **policy: Any,
+    ) -> Router:
         """A router over this bank, with the default policy but for these values."""
         chosen, telemetry = AimPolicy(**policy), Telemetry()
         return Router(
@@ -127,7 +137,8 @@ class Bank:
             inertia=Inertia(headings=Headings(), policy=chosen, telemetry=telemetry),
             embedder=embedder,
             analyzer=ANALYZER,
-            accessed=lambda scope, ids: None,
+            accessed=accessed,
+            submit=submit,
             clock=HeldClock(),
             policy=chosen,
             strict_words=("原文", "exact"),

@@ -3,6 +3,7 @@
 import gc
 import logging
 import os
+import tempfile
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,6 +17,10 @@ from tests.fakes import WordEmbedder
 from tests.servers import Choice, Configure, Testbed, choose, docker_answers, started
 
 CHOICE = pytest.StashKey[Choice]()
+MEMORY = Path("/dev/shm")
+"""Linux keeps what is written there in memory."""
+ROOM = 3 << 30
+"""Bytes that must be free there: more than twice what the homes of a run take at a time."""
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -27,6 +32,22 @@ def pytest_configure(config: pytest.Config) -> None:
     hypothesis.settings.register_profile("thorough", deadline=None, max_examples=300)
     hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
     config.stash[CHOICE] = choose(os.environ, docker_answers)
+    if "TMPDIR" not in os.environ and _has_room(MEMORY):
+        os.environ["TMPDIR"] = tempfile.tempdir = str(MEMORY)  # for the processes that tests start, too
+
+
+def _has_room(folder: Path) -> bool:
+    """Whether homes of servers fit in there.
+
+    On a disk the suite waits for it much of the time. Nothing is tested less: a process that is killed loses in memory
+    what it loses on a disk, and no test cuts the power. `TMPDIR=/tmp make test` runs it on the disk.
+    """
+    try:
+        found = os.statvfs(folder)
+    except OSError:
+        return False
+    may = os.access(folder, os.W_OK | os.X_OK) and not found.f_flag & os.ST_NOEXEC
+    return may and found.f_bavail * found.f_frsize >= ROOM
 
 
 def pytest_collection() -> None:

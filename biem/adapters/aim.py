@@ -83,7 +83,7 @@ class PostgresAim(Store):
         parameters = {"ids": list(ids), "scopes": list(by_ns), "model": self._model, "at": at, "evidence": evidence}
         now = self._clock.now()
         held = []
-        for row in self._database.fetch(",".join(by_ns), "aim_nodes", parameters):
+        for row in self._database.fetch(",".join(by_ns), "aim_nodes", parameters, binary=True):
             formed, age, packed, original = row[NODE_COLUMNS:]
             held.append(Held(self.node(row, by_ns[row[1]], now), formed, age or 0, _vector(packed), original))
         return held

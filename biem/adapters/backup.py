@@ -92,7 +92,7 @@ def restore(dsn: str, path: Path, *, replace: bool, heard: Heard | None = None) 
                 _fill(connection, reader, heard)
             _number_on(connection, reader.manifest)
         with _connected(dsn) as connection:
-            connection.execute("ANALYZE")
+            connection.execute(sql.SQL("ANALYZE {}").format(everything))  # PostgreSQL's own tables have not changed
     return reader.manifest
 
 

@@ -5,13 +5,13 @@ from datetime import datetime
 from typing import Any
 
 from biem.adapters.database import Connection, Database, Row
+from biem.adapters.rows import FIRST_ID
 from biem.domain.concept import Concept, Item, Message, Snippet, cut
 from biem.domain.scope import Scope
 from biem.ports.concepts import Fading, Named
 
 _SCAN = 20
 """Items looked at for each concept that is picked."""
-_FIRST_ID = "00000000-0000-0000-0000-000000000000"
 
 
 class PostgresConcepts:
@@ -174,7 +174,7 @@ class PostgresConcepts:
 
     def pick(self, scope: Scope, point: str, limit: int) -> list[str]:
         picked: dict[str, None] = {}
-        for start in (point, _FIRST_ID):
+        for start in (point, FIRST_ID):
             row = {"ns": scope.ns, "point": start, "scan": _SCAN * limit, "limit": limit}
             picked |= {found[0]: None for found in self._fetch([scope], "concept_pick", row)}
             if len(picked) >= limit:

@@ -13,7 +13,7 @@ from psycopg.types.json import Jsonb
 
 from biem.adapters.conflict_rows import around_all, conflict_of, plan_of
 from biem.adapters.database import ALL_SCOPES, Connection, Database
-from biem.domain.conflict import Conflict, ConflictKind, Decider, Resolution
+from biem.domain.conflict import Conflict, ConflictKind, Decider, Dispute, Resolution
 from biem.domain.scope import Scope
 from biem.errors import AlreadyDecided, InvalidInput, NotFound
 from biem.ports.conflicts import Claimed, Finding, Peer, Plan
@@ -106,12 +106,15 @@ class PostgresConflicts:
         name = "conflict_count_pending" if status == "pending" else "conflict_count"
         return int(self._database.fetch(scope.ns, name, parameters)[0][0])
 
-    def open_of(self, scopes: Sequence[Scope], ids: Sequence[str]) -> Mapping[str, float]:
+    def open_of(self, scopes: Sequence[Scope], ids: Sequence[str]) -> Mapping[str, Sequence[Dispute]]:
         if not ids:
             return {}
         namespaces = [scope.ns for scope in scopes]
         rows = self._database.fetch(",".join(namespaces), "conflict_open_of", {"scopes": namespaces, "ids": list(ids)})
-        return {row[0]: row[1] for row in rows}
+        found: dict[str, list[Dispute]] = {}
+        for key, *values in rows:
+            found.setdefault(key, []).append(Dispute(*values))
+        return found
 
     # -- deciding ---------------------------------------------------------------------------------------------------
 

@@ -8,7 +8,7 @@ from typing import Any
 from psycopg.types.json import Jsonb
 
 from biem.adapters.database import ALL_SCOPES, Connection, Database, Row
-from biem.adapters.rows import Store
+from biem.adapters.rows import FIRST_ID, Store
 from biem.domain.policy import Policies
 from biem.domain.scope import Scope
 from biem.ports import Clock, Write
@@ -16,7 +16,6 @@ from biem.ports.consolidation import CrystalFact, Mark, Origin, Replacement, Wor
 
 _MOST_REFERENCES = 100
 """Ids in a memory's metadata; `sources` knows all."""
-_FIRST_ID = "00000000-0000-0000-0000-000000000000"
 
 WriteRow = Callable[[Scope, Write, datetime], Mapping[str, Any]]
 """The parameters of the statement `remember` for a new memory."""
@@ -171,7 +170,7 @@ class PostgresConsolidations(Store):
     # -- reading ----------------------------------------------------------------------------------------------------
 
     def facts(self, scope: Scope, limit: int, *, after: str = "") -> list[CrystalFact]:
-        parameters = {"ns": scope.ns, "after": after or _FIRST_ID, "limit": limit}
+        parameters = {"ns": scope.ns, "after": after or FIRST_ID, "limit": limit}
         return [_fact(row) for row in self._database.fetch(scope.ns, "list_facts", parameters)]
 
     def fact(self, scope: Scope, fact_id: str) -> CrystalFact | None:

@@ -4,10 +4,9 @@ from collections.abc import Mapping, Sequence
 from uuid import UUID
 
 from biem.adapters.database import ALL_SCOPES, Database, Row
+from biem.adapters.rows import FIRST_ID
 from biem.domain.scope import Scope
 from biem.ports.diagnosis import Known, OutboxState, ScopeState
-
-_LOWEST = "00000000-0000-0000-0000-000000000000"
 
 
 class PostgresInspection:
@@ -26,7 +25,7 @@ class PostgresInspection:
         return None if lowest is None else (lowest, highest)
 
     def page(self, after: str, limit: int) -> list[Known]:
-        return [Known(*row) for row in self._database.fetch(ALL_SCOPES, "known_page", (after or _LOWEST, limit))]
+        return [Known(*row) for row in self._database.fetch(ALL_SCOPES, "known_page", (after or FIRST_ID, limit))]
 
     def known(self, ids: Sequence[str]) -> Mapping[str, Known]:
         strange = {memory_id: Known(memory_id, "", "gone", "", False) for memory_id in ids if not _is_uuid(memory_id)}

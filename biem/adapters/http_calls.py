@@ -91,6 +91,8 @@ class JsonService:
                         raise Again(f"no complete answer within {max(0.0, timeout_s):.1f} s")
                     if len(content) > _MAX_ANSWER_BYTES:
                         raise EndlessAnswer(f"{self.shown} sends an endless answer; check the server")
+                if self.closed.is_set():  # the client closed what it had, and not what was only being connected
+                    answer.extensions["network_stream"].close()
         except httpx.TimeoutException as error:
             raise Again(f"no answer within {timeout_s:.1f} s") from error
         except (httpx.InvalidURL, httpx.UnsupportedProtocol) as error:

@@ -16,6 +16,7 @@ from pymilvus import MilvusClient, MilvusException
 from biem.adapters.milvus_collection import (
     LOAD_TIMEOUT_S,
     Dialect,
+    add_indexes,
     collection_name,
     create,
     is_ours,
@@ -62,6 +63,10 @@ class MilvusIndex:
     def lexical(self) -> bool:
         return self._lexical
 
+    @property
+    def serial(self) -> bool:
+        return self._dialect.lite
+
     # -- the collection ---------------------------------------------------------------------------------------------
 
     def open(self) -> None:
@@ -74,11 +79,19 @@ class MilvusIndex:
         self._dialect = Dialect.of(server_version(client, self._timeout_s))
         if not client.has_collection(self.collection, timeout=self._timeout_s):
             try:
-                create(client, self.collection, self._dialect, dim=self._info.dim, index_type=self._index_type)
+                create(client, self.collection, self._dialect, dim=self._info.dim)
             except MilvusException:  # another process was faster, or it is an error
                 if not client.has_collection(self.collection, timeout=self._timeout_s):
                     raise
         self._lexical = searches_words(client, self.collection, self._info, self._timeout_s)
+        add_indexes(
+            client,
+            self.collection,
+            self._dialect,
+            index_type=self._index_type,
+            words=self._lexical,
+            timeout_s=self._timeout_s,
+        )
         client.load_collection(self.collection, timeout=LOAD_TIMEOUT_S)
         self._opened = True
 

@@ -72,8 +72,8 @@ class Dialect:
         return "FLAT" if self.lite else "AUTOINDEX"
 
 
-def create(client: MilvusClient, name: str, dialect: Dialect, *, dim: int, index_type: str) -> None:
-    """Create a collection with everything that this server can search."""
+def create(client: MilvusClient, name: str, dialect: Dialect, *, dim: int) -> None:
+    """Create a collection with everything that this server can search; its indexes are made by `add_indexes`."""
     schema = MilvusClient.create_schema(auto_id=False, enable_dynamic_field=False)
     schema.add_field("id", DataType.VARCHAR, is_primary=True, max_length=36)
     # A server wants a partition key to keep scopes apart.
@@ -83,17 +83,31 @@ def create(client: MilvusClient, name: str, dialect: Dialect, *, dim: int, index
     schema.add_field("conversation", DataType.VARCHAR, max_length=16)
     schema.add_field("tags", DataType.VARCHAR, max_length=2_048)
     schema.add_field("at", DataType.INT64)
-    index = client.prepare_index_params()
-    index.add_index("dense", index_type=dialect.dense_index(index_type), metric_type="COSINE")
     if dialect.bm25:
-        _add_words(schema, index)
+        _add_words(schema)
     else:
         schema.add_field("lexemes", DataType.VARCHAR, max_length=65_535)
     schema.add_field("dense", DataType.FLOAT_VECTOR, dim=dim)
-    client.create_collection(name, schema=schema, index_params=index, consistency_level="Bounded")
+    client.create_collection(name, schema=schema, consistency_level="Bounded")
 
 
-def _add_words(schema: Any, index: Any) -> None:
+def add_indexes(
+    client: MilvusClient, name: str, dialect: Dialect, *, index_type: str, words: bool, timeout_s: float
+) -> None:
+    """Make the indexes that a collection lacks: a new one, or one whose maker died before.
+
+    pymilvus would wait half a second for each; loading the collection waits for them anyway.
+    """
+    index = client.prepare_index_params()
+    if not client.list_indexes(name, "dense", timeout=timeout_s):
+        index.add_index("dense", index_type=dialect.dense_index(index_type), metric_type="COSINE")
+    if words and not client.list_indexes(name, "sparse", timeout=timeout_s):
+        index.add_index("sparse", index_type="SPARSE_INVERTED_INDEX", metric_type="BM25", params=_BM25)
+    if len(index):
+        client.create_index(name, index, sync=False)
+
+
+def _add_words(schema: Any) -> None:
     schema.add_field(
         "lexemes",
         DataType.VARCHAR,
@@ -110,7 +124,6 @@ def _add_words(schema: Any, index: Any) -> None:
             output_field_names=["sparse"],
         )
     )
-    index.add_index("sparse", index_type="SPARSE_INVERTED_INDEX", metric_type="BM25", params=_BM25)
 
 
 def searches_words(client: MilvusClient, name: str, info: EmbedderInfo, timeout_s: float) -> bool:

@@ -7,10 +7,11 @@ import numpy as np
 
 from biem.adapters.rows import Store
 from biem.domain.scope import Scope
+from biem.domain.terms import Terms
 from biem.ports.orbit import Vicinity
 from biem.ports.turns import Turn, Turns
 
-_COLUMNS = 13
+_COLUMNS = 14
 """Of a turn."""
 
 
@@ -86,4 +87,4 @@ class PostgresOrbits(Store):
 def _turn(row: Sequence[Any]) -> Turn:
     key, ns, words, vector, *rest = row
     packed = None if vector is None else np.frombuffer(vector, dtype="<f4")
-    return Turn(key, ns, tuple(words.split(" ")), packed, *rest)
+    return Turn(key, ns, Terms(words), packed, *rest)

@@ -5,8 +5,7 @@ from collections.abc import Sequence
 from psycopg.types.json import Jsonb
 
 from biem.adapters.database import ALL_SCOPES
-from biem.adapters.rows import NODE_COLUMNS, Store
-from biem.domain.fields import Fields
+from biem.adapters.rows import NODE_COLUMNS, Store, analysis_json
 from biem.domain.scope import Scope
 from biem.ports import Completion, DeadLetter, Encoded, Job, Waiting
 
@@ -39,17 +38,7 @@ class PostgresOutbox(Store):
 
     def complete(self, encoded: Sequence[Encoded]) -> Completion:
         ids = [item.job.memory_id for item in encoded]
-        learned = [
-            {
-                "id": item.job.memory_id,
-                "language": item.analysis.language,
-                "fields": _fields_json(item.analysis.fields),
-                "entities": list(item.analysis.entities),
-                "sentiment": item.analysis.sentiment,
-            }
-            for item in encoded
-        ]
-
+        learned = [analysis_json(item.job.memory_id, item.analysis) for item in encoded]
         changes = {
             "model": self._model,
             "learned": Jsonb(learned),
@@ -105,8 +94,3 @@ class PostgresOutbox(Store):
 
     def waiting(self, ids: Sequence[str]) -> list[Waiting]:
         return [Waiting(*row) for row in self._database.fetch("", "waiting", (list(ids),))]
-
-
-def _fields_json(fields: Fields) -> dict[str, list[str]]:
-    pairs = ((name, list(getattr(fields, name))) for name in ("numbers", "names", "definitions", "symbols"))
-    return {name: values for name, values in pairs if values}

@@ -10,7 +10,7 @@ from psycopg.types.json import Jsonb
 from biem.adapters.database import ALL_SCOPES, Connection, Database
 from biem.adapters.erasure import PostgresErasure
 from biem.adapters.outbox import PostgresOutbox
-from biem.adapters.rows import NODE_COLUMNS
+from biem.adapters.rows import FIRST_ID, NODE_COLUMNS
 from biem.domain.energy import energy_key
 from biem.domain.node import Node
 from biem.domain.policy import Policies
@@ -23,7 +23,6 @@ from biem.ports import Candidates, Clock, Filter, Touched, Vector, Write, Writte
 
 _TEXT_SEARCH_ROWS = 500
 _PAGE = 500
-_FIRST_ID = "00000000-0000-0000-0000-000000000000"
 
 
 class PostgresRecords(PostgresOutbox, PostgresErasure):
@@ -207,7 +206,7 @@ class PostgresRecords(PostgresOutbox, PostgresErasure):
         self._database.execute(ALL_SCOPES, "save_vectors", (model, list(vectors), packed))
 
     def active(self, model: str) -> Iterator[list[tuple[Node, str, Vector | None]]]:
-        after = _FIRST_ID
+        after = FIRST_ID
         while True:
             rows = self._database.fetch(ALL_SCOPES, "active_page", {"model": model, "after": after, "limit": _PAGE})
             if not rows:

@@ -6,12 +6,10 @@ import numpy as np
 from psycopg.types.json import Jsonb
 
 from biem.adapters.database import ALL_SCOPES
-from biem.adapters.rows import NODE_COLUMNS, Store
+from biem.adapters.rows import FIRST_ID, NODE_COLUMNS, Store
 from biem.domain.scope import Scope
 from biem.ports import EmbedderInfo, Vector
 from biem.ports.reembed import EmbedderChoice, Unmoved
-
-_LOWEST = "00000000-0000-0000-0000-000000000000"
 
 
 class PostgresEmbedders(Store):
@@ -45,7 +43,7 @@ class PostgresEmbedders(Store):
         self._database.execute("", "forget_embedders", (list(models),))
 
     def unmoved(self, model: str, after: str, limit: int) -> list[Unmoved]:
-        parameters = {"model": model, "after": after or _LOWEST, "limit": limit}
+        parameters = {"model": model, "after": after or FIRST_ID, "limit": limit}
         now = self._clock.now()
         return [
             Unmoved(
@@ -67,7 +65,7 @@ class PostgresEmbedders(Store):
         return self._database.execute("", "drop_vectors", {"model": model, "limit": limit})
 
     def unmoved_items(self, model: str, after: str, limit: int) -> list[tuple[str, str]]:
-        parameters = {"model": model, "after": after or _LOWEST, "limit": limit}
+        parameters = {"model": model, "after": after or FIRST_ID, "limit": limit}
         return [(row[0], row[1]) for row in self._database.fetch(ALL_SCOPES, "unmoved_items", parameters)]
 
     def move_items(self, model: str, vectors: Mapping[str, Vector]) -> None:

@@ -1,10 +1,11 @@
 """Rows of PostgreSQL as values of the core: what every adapter of Records shares."""
 
 from datetime import datetime
+from typing import Any
 
 from biem.adapters.database import Database, Row
 from biem.domain.energy import energy_at, energy_key
-from biem.domain.fields import Fields
+from biem.domain.fields import Analysis, Fields
 from biem.domain.node import Node
 from biem.domain.policy import Policies
 from biem.domain.scope import Scope
@@ -12,6 +13,8 @@ from biem.ports import Clock
 
 NODE_COLUMNS = 35
 """Columns of the SQL block `node`; the last are the lexemes."""
+FIRST_ID = "00000000-0000-0000-0000-000000000000"
+"""Before all ids."""
 
 
 class Store:
@@ -72,3 +75,15 @@ class Store:
             archive_reason=row[32],
             initial_energy=row[33],
         )
+
+
+def analysis_json(memory_id: str, analysis: Analysis) -> dict[str, Any]:
+    """What an analysis writes into the row of a memory."""
+    pairs = ((name, list(getattr(analysis.fields, name))) for name in ("numbers", "names", "definitions", "symbols"))
+    return {
+        "id": memory_id,
+        "language": analysis.language,
+        "fields": {name: values for name, values in pairs if values},
+        "entities": list(analysis.entities),
+        "sentiment": analysis.sentiment,
+    }

@@ -7,6 +7,7 @@ import numpy as np
 from biem.adapters.postgres import conditions, tsquery
 from biem.adapters.rows import Store
 from biem.domain.scope import Scope
+from biem.domain.terms import Terms
 from biem.ports import Filter
 from biem.ports.turns import Turn, Turns
 
@@ -40,7 +41,7 @@ class PostgresTurns(Store):
             *values, before, after = row
             key, ns, words, vector, *rest = values
             packed = None if vector is None else np.frombuffer(vector, dtype="<f4")
-            turns[key] = Turn(key, ns, tuple(words.split(" ")), packed, *rest)
+            turns[key] = Turn(key, ns, Terms(words), packed, *rest)
             if before is not None:
                 stretch = (*reversed(before[:_REACH]), key, *after)
                 stretches.append(stretch)

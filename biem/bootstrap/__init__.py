@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -170,6 +170,8 @@ class Workshop:
 
     encode: Work
     run: Callable[[str], Mapping[str, int]]
+    paced: Callable[[], AbstractContextManager[None]]
+    """Entered around a job, it leaves four fifths of the time to callers in other processes, for a while."""
     close: Callable[[], None]
 
 
@@ -182,7 +184,10 @@ def open_workshop(settings: Settings, *, embedder: Embedder | None = None, clock
     if embedder is None:
         _follow(parts, alone, clock)
     return Workshop(
-        encode=lambda: parts.encoder(), run=lambda name: parts.upkeep.run(name), close=Memory(parts, Scope()).close
+        encode=lambda: parts.encoder(),
+        run=lambda name: parts.upkeep.run(name),
+        paced=lambda: parts.pacing(),
+        close=Memory(parts, Scope()).close,
     )
 
 

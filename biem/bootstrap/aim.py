@@ -1,6 +1,8 @@
 """AIM-Memory's part of the object graph."""
 
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from typing import Any
 
 from biem.bootstrap.stores import Stores
 from biem.domain.policy import Policies
@@ -42,6 +44,7 @@ def build_gate(
         policy=policies.aim,
         conflicts=policies.conflicts,
         telemetry=telemetry,
+        reasoner=stores.reasoner,
     )
 
 
@@ -57,6 +60,7 @@ def build_aim(
     analyzer: Analyzer,
     embedder: Embedder,
     accessed: Callable[[Scope, Sequence[str]], object],
+    submit: Callable[..., Future[Any]],
     clock: Clock,
     telemetry: Telemetry,
 ) -> AimSystem:
@@ -72,6 +76,7 @@ def build_aim(
             embedder=embedder,
             analyzer=analyzer,
             accessed=accessed,
+            submit=submit,
             clock=clock,
             policy=policy,
             strict_words=policies.recall.strict_words,

@@ -7,7 +7,7 @@ from random import Random
 
 from biem.adapters import analyzers, contradiction
 from biem.bootstrap.aim import build_aim, build_gate
-from biem.bootstrap.diagnosis import diagnoser
+from biem.bootstrap.diagnosis import build_reindexer, diagnoser
 from biem.bootstrap.nearby import build_orbits
 from biem.bootstrap.night import keeper_queue, night_jobs
 from biem.bootstrap.observing import observe
@@ -17,6 +17,7 @@ from biem.bootstrap.stores import open_stores
 from biem.config import Settings
 from biem.domain.scope import Scope
 from biem.engine.activation import Activator
+from biem.engine.aim.headings import HeadingFeed
 from biem.engine.aim.inertia import Inertia
 from biem.engine.association import Associations
 from biem.engine.browse import Look
@@ -31,7 +32,6 @@ from biem.engine.instant import InstantMaker
 from biem.engine.lifecycle import Lifecycle
 from biem.engine.parts import Parts
 from biem.engine.perf import StageTimes
-from biem.engine.reindex import Reindexer
 from biem.engine.related import Reminder
 from biem.engine.remember import Writer
 from biem.engine.resolution import Resolver
@@ -110,7 +110,9 @@ def assemble(
         on_archived=(associations.archived,),
     )
     gate = build_gate(stores, policies, rules, embedder, analyzer, clock, telemetry)
-    inertia = Inertia(headings=stores.headings, policy=policies.aim, telemetry=telemetry)
+    headings = HeadingFeed(stores.headings)
+    stack.callback(headings.close)
+    inertia = Inertia(headings=headings, policy=policies.aim, telemetry=telemetry)
     former = Former(
         checker=ConflictChecker(
             conflicts=stores.conflicts,
@@ -205,7 +207,7 @@ def assemble(
         feed=feed,
         canvas=stores.canvas,
         minds=stores.minds,
-        headings=stores.headings,
+        headings=headings,
         forgotten=forgotten,
         clock=clock,
         policy=policies.encode,
@@ -227,8 +229,8 @@ def assemble(
         telemetry=telemetry,
     )
     aim = build_aim(
-        stores, policies, gate, inertia, former, writer, feed, rules, analyzer, embedder, tiers.accessed, clock,
-        telemetry,
+        stores, policies, gate, inertia, former, writer, feed, rules, analyzer, embedder, tiers.accessed,
+        searcher.submit, clock, telemetry,
     )  # fmt: skip
     upkeep = Upkeep(sleeper, stores.scopes, clock=clock, scopes_per_tick=policies.sleep.scopes_per_tick)
     return Parts(
@@ -254,9 +256,7 @@ def assemble(
         second_look=SecondLook(stores.reasoner, policies.context, telemetry),
         briefer=build_briefer(stores, policies, analyzer, clock, telemetry),
         eraser=eraser,
-        reindexer=Reindexer(
-            records=stores.records, index=stores.index, embedder=embedder, encoder=encoder, telemetry=telemetry
-        ),
+        reindexer=build_reindexer(stores, policies.write, embedder, encoder, analyzer, telemetry),
         lifecycle=lifecycle,
         associations=associations,
         feedback=feedback,
@@ -288,6 +288,7 @@ def assemble(
         sleeper=sleeper,
         encoder=encoder,
         upkeep=upkeep,
+        pacing=courtesy.pacing,
         keeper=keeper_queue(settings, policies, courtesy),
         clock=clock,
         policies=policies,

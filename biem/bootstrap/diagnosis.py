@@ -1,4 +1,4 @@
-"""Builds what diagnoses a system: from the outside, when it may not even open, and from within an open memory."""
+"""Builds what diagnoses a system, from the outside, when it may not even open, or from within, and what rebuilds it."""
 
 import logging
 import time
@@ -16,9 +16,10 @@ from biem.adapters.milvus_collection import collection_name
 from biem.adapters.milvus_inspection import MilvusInspection
 from biem.adapters.probes import CeleryWorkers, HomeDisk, MilvusProbe, NoWorkers, PostgresProbe, RedisProbe
 from biem.bootstrap.places import Servers, broker_of, home_of
-from biem.bootstrap.stores import REDIS_TIMEOUT_S, milvus_inspection
+from biem.bootstrap.stores import REDIS_TIMEOUT_S, Stores, milvus_inspection
 from biem.config import Settings
 from biem.domain.finding import Depth, Diagnosis, Finding, Limits
+from biem.domain.policy import WritePolicy
 from biem.engine.diagnosis import (
     CanvasCheck,
     Check,
@@ -32,7 +33,9 @@ from biem.engine.diagnosis import (
     SchemaCheck,
     ServerCheck,
 )
-from biem.ports import Clock, Embedder, EmbedderInfo, Records, Work
+from biem.engine.encode import Encoder
+from biem.engine.reindex import Reindexer
+from biem.ports import Analyzer, Clock, Embedder, EmbedderInfo, Records, Work
 from biem.ports.diagnosis import PlaceInspection, Workers
 from biem.telemetry import Telemetry
 
@@ -150,3 +153,24 @@ def _starts(settings: Settings, where: Servers) -> dict[str, str]:
         "redis": "start it (`make up` for the containers), or check BIEM_REDIS_URL",
         "milvus": "start it (`make up` for the containers), or check BIEM_MILVUS_URI",
     }
+
+
+def build_reindexer(
+    stores: Stores,
+    policy: WritePolicy,
+    embedder: Embedder,
+    encoder: Encoder,
+    analyzer: Analyzer,
+    telemetry: Telemetry,
+) -> Reindexer:
+    """What makes anew all that follows from the texts."""
+    return Reindexer(
+        records=stores.records,
+        analyses=stores.analyses,
+        index=stores.index,
+        embedder=embedder,
+        encoder=encoder,
+        analyzer=analyzer,
+        policy=policy,
+        telemetry=telemetry,
+    )

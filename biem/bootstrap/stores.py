@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from biem.adapters.activation import RedisMinds
 from biem.adapters.aim import PostgresAim, RedisHeadings
+from biem.adapters.analyses import PostgresAnalyses
 from biem.adapters.browse import PostgresBrowser
 from biem.adapters.canvas import RedisCanvas
 from biem.adapters.celery import CeleryQueue
@@ -25,7 +26,7 @@ from biem.adapters.orbit import PostgresOrbits
 from biem.adapters.postgres import PostgresRecords
 from biem.adapters.queue import InProcessQueue, NoQueue
 from biem.adapters.rates import RedisRates
-from biem.adapters.reasoner.ledger import PostgresReasonerLedger
+from biem.adapters.reasoner_ledger import PostgresReasonerLedger
 from biem.adapters.redis import RedisHotStore
 from biem.adapters.reembed import PostgresEmbedders
 from biem.adapters.tombstones import PostgresTombstones
@@ -66,6 +67,7 @@ class Stores:
     feedbacks: PostgresFeedbacks
     scopes: PostgresScopes
     tombstones: PostgresTombstones
+    analyses: PostgresAnalyses
     exclusive: PostgresExclusive
     ledger: PostgresReasonerLedger
     embedders: PostgresEmbedders
@@ -144,6 +146,7 @@ def open_stores(
         feedbacks=PostgresFeedbacks(database, clock=clock, decay_per_hour=decay, policies=policies),
         scopes=PostgresScopes(database),
         tombstones=PostgresTombstones(database),
+        analyses=PostgresAnalyses(database, clock=clock, decay_per_hour=decay, policies=policies),
         exclusive=exclusive,
         ledger=ledger,
         embedders=embedders,

@@ -78,6 +78,11 @@ def recall(
     as_of: Annotated[
         str | None, typer.Option("--as-of", metavar="TIME", help="What held at this ISO time; default: now.")
     ] = None,
+    min_energy: Annotated[float, typer.Option(help="Only what has this much energy now, 0 to 1.")] = 0.0,
+    sentiment: Annotated[
+        tuple[float, float] | None,
+        typer.Option(metavar="LEAST GREATEST", help="Only in a mood between these two, -1 to 1."),
+    ] = None,
     profile: Annotated[str | None, typer.Option(help=f"Whose ranking: {', '.join(PROFILES)}.")] = None,
     selection: Annotated[str | None, typer.Option(help=f"How to choose: {', '.join(SELECTIONS)}.")] = None,
     seed: Annotated[int | None, typer.Option(help="Draw the same again.")] = None,
@@ -102,6 +107,8 @@ def recall(
             conversations=tuple(conversation or ()),
             tags=tuple(tag or ()),
             as_of=then,
+            min_energy=min_energy,
+            sentiment=sentiment,
             profile=profile,
             selection=selection,
             seed=seed,

@@ -52,7 +52,7 @@ def retry(context: typer.Context) -> None:
 
 
 def reindex(context: typer.Context) -> None:
-    """Build the vector index of all scopes anew from PostgreSQL."""
+    """Make analyses, vectors and their index anew from the texts in PostgreSQL, for all scopes."""
     out = of(context).out
     with of(context).memory() as memory, out.progress("reindex") as ticker:
         count = memory.reindex(on_progress=lambda done: ticker.update(done, done))

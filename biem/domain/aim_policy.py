@@ -25,9 +25,10 @@ class FieldWeights:
 class AimPolicy:
     """Gate, inertia, mirror, anchors and evidence. W, the size of HotKV, is `WritePolicy.hot_window`."""
 
-    admission: Literal["gate", "always"] = "gate"
-    """Who decides whether a message is formed: the gate, or nobody. What is remembered explicitly (a fact, the layer
-    core, importance 4 and more) always is."""
+    admission: Literal["gate", "classifier", "llm", "always"] = "gate"
+    """Who decides whether a message is formed: the gate, a rule that counts what it tells, a language model (and where
+    that says nothing, the gate), or nobody. What is remembered explicitly (a fact, the layer core, importance 4 and
+    more) always is."""
     gate_form: Literal["raw", "centered"] = "centered"
     """*raw*: the design's sigmoid, which refuses nothing below a threshold of 0.5; *centered*: sigmoid(8·(x − 0.5))."""
     write_threshold: float = 0.6
@@ -81,8 +82,8 @@ class AimPolicy:
     """Whether λ, γ and K of a conversation follow how it goes, within bounds (A62)."""
 
     def __post_init__(self) -> None:
-        if self.admission not in ("gate", "always") or self.gate_form not in ("raw", "centered"):
-            raise ValueError("admission is gate or always, gate_form is raw or centered")
+        if self.admission not in ("gate", "classifier", "llm", "always") or self.gate_form not in ("raw", "centered"):
+            raise ValueError("admission is gate, classifier, llm or always, gate_form is raw or centered")
         if self.anchor_filter not in ("off", "rival", "exact", "all"):
             raise ValueError("anchor_filter is off, rival, exact or all")
         if self.prototype not in ("text", "summary"):

@@ -33,10 +33,26 @@ class Verdict:
     """What they disagree about, where a rule knows it: `home`, `age`, …"""
     partial: bool = False
     """The older says something besides, with which the newer has no quarrel: without it that would be lost, too."""
+    claim: str = ""
+    """What is disputed of a partial verdict's older text; empty for all of it, or where that is not known."""
 
     def __post_init__(self) -> None:
         if not 0.0 <= self.confidence <= 1.0:
             raise ValueError(f"confidence {self.confidence} is not within 0 and 1")
+
+
+@dataclass(frozen=True, slots=True)
+class Dispute:
+    """A pending conflict, seen from one of its two memories."""
+
+    confidence: float
+    """0 to 1, of the verdict."""
+    newer_id: str = ""
+    """What says otherwise; empty for the newer of the two."""
+    since: datetime | None = None
+    """From when that is said to hold."""
+    claim: str = ""
+    """As in `Verdict`."""
 
 
 ConflictStatus = Literal["pending", "resolved", "ignored"]

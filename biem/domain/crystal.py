@@ -62,6 +62,12 @@ def covers(kept: Fields, dropped: Fields) -> bool:
     return all(set(getattr(dropped, part)) <= set(getattr(kept, part)) for part in ("numbers", "names", "symbols"))
 
 
+def count_otherwise(one: Fields, two: Fields) -> bool:
+    """Whether each pins down a number that the other has not: two such texts in one memory would contradict it."""
+    left, right = set(one.numbers), set(two.numbers)
+    return bool(left - right) and bool(right - left)
+
+
 def sentences(text: str) -> list[str]:
     """The sentences of an English or Chinese text, trimmed; a full stop inside a number ends none."""
     return [sentence for part in _SENTENCE_END.split(text) if (sentence := part.strip())]

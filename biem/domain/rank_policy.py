@@ -89,8 +89,9 @@ class RankPolicy:
     """How sharply a turn is given to the sentence that it serves best."""
     depth: int = 60
     """How many of the best take part in the choice without repetitions: the cost grows with the square."""
-    session_gap_s: float = 0.0
-    """A pause that begins a new session within one conversation; 0: a conversation is one session."""
+    session_gap_s: float = 72_000.0
+    """A pause (20 hours) that begins a new session within one conversation, whose name may be that of a chat which goes
+    on for years; 0: a conversation is one session."""
 
     def __post_init__(self) -> None:
         if not all(math.isfinite(value) for name, value in asdict(self).items() if name != "weights"):

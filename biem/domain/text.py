@@ -34,6 +34,12 @@ def cut_bytes(text: str, limit: int) -> str:
     return text if len(encoded) <= limit else encoded[:limit].decode(errors="ignore")
 
 
+def cut_lexemes(lexemes: str, most_bytes: int) -> str:
+    """As many whole terms, with spaces between, as fit."""
+    head = cut_bytes(lexemes, most_bytes)
+    return lexemes if head == lexemes else head.rpartition(" ")[0]
+
+
 def one_line(text: str, limit: int) -> str:
     """`text` on one line of at most `limit` characters, safe to show inside a block of other lines.
 

@@ -17,6 +17,7 @@ _Reader = Callable[[_Match, datetime], Window | None]
 _DAY = timedelta(days=1)
 _AHEAD = timedelta(days=7)
 """Plans are spoken of without their year, too, but seldom longer ahead than this."""
+_MOST_YEARS = 20
 _MOST_DIGITS = 6
 """No count of days or years is longer; Python refuses to read very long numbers."""
 _MONTHS = (
@@ -46,7 +47,34 @@ _HAN_COUNT = r"(?:(?<!\d)\d+|[一二两三四五六七八九]?十[一二三四�
 
 def windows(text: str, clock: datetime) -> list[Window]:
     """The times that `text` names, each once, explicit ones first; `clock` (aware) is the newest moment known."""
-    lowered = " ".join(text.lower().split())  # one space each: no rule can be slow over a run of them
+    lowered = _plain(text)
+    found = _explicit(lowered, clock)
+    for pattern, reader in _RELATIVE:
+        for match in pattern.finditer(lowered):
+            _add(found, reader, match, clock)
+    return list(found)
+
+
+def earlier(text: str, clock: datetime, first: datetime) -> list[tuple[Window, int]]:
+    """The dates that `text` names without a year, in each year before the one meant first, and how many years before.
+
+    Back to the year of `first`, the oldest moment known (aware), but no more than twenty.
+    """
+    lowered = _plain(text)
+    known = _explicit(lowered, clock)
+    found: list[tuple[Window, int]] = []
+    for years in range(1, min(_MOST_YEARS, clock.year - first.year) + 1 if known else 0):
+        moved = clock.replace(year=clock.year - years, day=min(clock.day, 28))
+        again = _explicit(lowered, moved)
+        found += [(window, years) for window in again if window not in known and window[1] > first]
+    return found
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.lower().split())  # one space each: no rule can be slow over a run of them
+
+
+def _explicit(lowered: str, clock: datetime) -> dict[Window, None]:
     read = bytearray(len(lowered))
     found: dict[Window, None] = {}
     for pattern, reader in _EXPLICIT:
@@ -55,10 +83,7 @@ def windows(text: str, clock: datetime) -> list[Window]:
             if read.find(1, start, end) < 0:
                 read[start:end] = b"\1" * (end - start)
                 _add(found, reader, match, clock)
-    for pattern, reader in _RELATIVE:
-        for match in pattern.finditer(lowered):
-            _add(found, reader, match, clock)
-    return list(found)
+    return found
 
 
 def _add(found: dict[Window, None], reader: _Reader, match: _Match, clock: datetime) -> None:

@@ -4,10 +4,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from biem.domain.conflict import Dispute
 from biem.domain.policy import RecallPolicy
 from biem.domain.rank_policy import RankPolicy
+from biem.domain.times import Window, windows
 from biem.engine.aim.anchors import NO_ANCHORS, Anchoring
 from biem.engine.confidence import Similarity, grounds
+from biem.engine.disputes import about
 from biem.engine.ordering import Ordering
 from biem.engine.question import Query, Sentence, is_asked, sentences_of, without_names
 from biem.engine.ranking import Order, Ranked
@@ -90,7 +93,7 @@ class Answerer:
         asked: Asked,
         turns: Turns,
         found: Found,
-        conflicts: Mapping[str, float],
+        conflicts: Mapping[str, Sequence[Dispute]],
         *,
         now: datetime,
         top_k: int,
@@ -98,7 +101,9 @@ class Answerer:
         anchors: Anchoring = NO_ANCHORS,
     ) -> Answer:
         """Order these turns. `now`: when a memory must hold to count as current."""
-        ordering = Ordering(turns, found, conflicts, self._policy, now, anchors)
+        disputes = about(asked.lexemes, turns.by_id, conflicts, self._analyzer.lexemes)
+        times = _times(asked.text, turns) if disputes or any(one.valid_to for one in turns.by_id.values()) else ()
+        ordering = Ordering(turns, found, disputes, self._policy, now, anchors, times)
         speakers = {turn.speaker for turn in turns.by_id.values()}
         names = {speaker: self._analyzer.lexemes(speaker) for speaker in speakers}
         several = len(asked.parts) > 1
@@ -112,3 +117,8 @@ class Answerer:
         ranked = order(query, ordering.candidates, names, self._ranking, top_k + _SPARE, adjust=ordering.adjusted)
         measured = grounds(query, asked.mentioned, ordering.candidates, names, ranked, self._similarity)
         return Answer(ordering, ranked, turns.by_id, found, measured)
+
+
+def _times(text: str, turns: Turns) -> Sequence[Window]:
+    """The times that a query names; the clock is the newest candidate, as for the ranking."""
+    return windows(text, max(turn.at for turn in turns.by_id.values()))

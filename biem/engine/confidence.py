@@ -17,7 +17,7 @@ from itertools import chain
 import numpy as np
 
 from biem.domain.confidence_policy import ConfidenceWeights, OrbitWeights
-from biem.engine.pool import Candidate
+from biem.engine.pool import Candidate, Pool
 from biem.engine.question import Query, named_in
 from biem.engine.ranking import NAMES, Ranked
 from biem.ports import Vector, Vectors
@@ -56,8 +56,8 @@ def grounds(
     of_names = {term for name in named for term in names[name]}
     terms = list(dict.fromkeys(query.lexemes))
     terms = [term for term in terms if term not in of_names] or terms
-    wanted = {*terms, *(term for name in mentioned for term in name)}
-    held = [wanted.intersection(one.lexemes) for one in candidates]
+    pool = ranked.pool or Pool(candidates, names, 0.0, None if query.vector is None else len(query.vector))
+    held = _held([*dict.fromkeys([*terms, *(term for name in mentioned for term in name)])], pool, names)
     holders = Counter(chain.from_iterable(held))
     heard = holders.keys()
     in_question = _in_question(query, mentioned)
@@ -77,7 +77,7 @@ def grounds(
         "day": float(ranked.signals[best, _DAY].max()),
         "together": _together([candidates[place] for place in ranked.order[:_TOGETHER]]),
         "small": 1.0 - _many(len(candidates)),
-        **_likeness(query, candidates, best, similarity),
+        **_likeness(query, pool, best, similarity),
     }
     if _is_chinese(query.lexemes) != _is_chinese(candidates[best[0]].lexemes):
         found |= _by_meaning(found)
@@ -137,18 +137,25 @@ def _many(size: int) -> float:
     return min(1.0, (size - 1) / (_PLAIN - 1))
 
 
-def _likeness(
-    query: Query, candidates: Sequence[Candidate], best: Sequence[int], similarity: Similarity
-) -> dict[str, float]:
+def _held(terms: Sequence[str], pool: Pool, names: Mapping[str, Sequence[str]]) -> list[set[str]]:
+    """Which of these different terms each candidate holds, its speaker's name among them."""
+    held: list[set[str]] = [set() for _ in pool.candidates]
+    rows, places = np.nonzero(pool.bag.counts(terms))
+    for row, place in zip(rows.tolist(), places.tolist(), strict=True):
+        held[place].add(terms[row])
+    own = {name: set(terms).intersection(parts) for name, parts in names.items()}
+    if any(own.values()):
+        for place in np.flatnonzero(pool.named).tolist():
+            held[place] |= own[pool.candidates[place].speaker]
+    return held
+
+
+def _likeness(query: Query, pool: Pool, best: Sequence[int], similarity: Similarity) -> dict[str, float]:
     vector = query.vector
-    known = [
-        place
-        for place, one in enumerate(candidates)
-        if vector is not None and one.vector is not None and len(one.vector) == len(vector)
-    ]
-    if vector is None or not known:
+    if vector is None or not pool.known.any():
         return {name: _USUAL[name] for name in ("similarity", "lift")}
-    rows = np.stack([row for place in known if (row := candidates[place].vector) is not None])
+    known = np.flatnonzero(pool.known).tolist()
+    rows = pool.vectors if pool.known.all() else pool.vectors[pool.known]
     asked = [vector, *(one.vector for one in query.asked if one.vector is not None and len(one.vector) == len(vector))]
     values = np.max([np.asarray(similarity(one, rows), dtype=np.float64) for one in asked], axis=0)
     like = dict(zip(known, values.tolist(), strict=True))

@@ -118,8 +118,8 @@ class ConflictChecker:
         return kept
 
     def _compare(self, older: Peer, newer: Peer, similarity: float) -> Finding | None:
-        if _never_valid(older) or _never_valid(newer):
-            return None
+        if _never_valid(older) or _never_valid(newer) or newer.source == "crystal":
+            return None  # what a digest says was compared when its sources came
         verdict = self._rules.compare(_statement(older), _statement(newer), similarity, least=self._least)
         if verdict is None or verdict.confidence < self._least:
             return None
@@ -140,6 +140,7 @@ class ConflictChecker:
             confidence=verdict.confidence,
             rule=verdict.rule,
             attribute=verdict.attribute,
+            claim=verdict.claim,
             acts=acts,
             judged_later=judged_later,
             suspected=suspected,

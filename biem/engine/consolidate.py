@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
 from biem.domain.conflict import Conflict, Statement, Verdict
-from biem.domain.crystal import adds_nothing, covers, derived_id, join, richest, sources_hash
+from biem.domain.crystal import adds_nothing, count_otherwise, covers, derived_id, join, richest, sources_hash
 from biem.domain.night_policy import ConsolidationPolicy
 from biem.domain.node import Draft, Node
 from biem.domain.scope import Scope
@@ -246,7 +246,9 @@ class Consolidator:
         return set(replaced)
 
     def _compatible(self, one: Node, two: Node, similar: Mapping[str, float]) -> bool:
-        """Whether the two may be one memory: no rule is sure that they disagree."""
+        """Whether the two may be one memory: no rule is sure that they disagree, nor has each its own number."""
+        if count_otherwise(one.fields, two.fields):
+            return False
         verdict = self._verdict(one, two, similar)
         return verdict is None or verdict.kind == "duplicate" or verdict.confidence < self._policy.disagree_confidence
 

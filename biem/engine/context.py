@@ -160,6 +160,8 @@ def _item(hit: Hit, said: str, policy: ContextPolicy, reader: Reader, above: Nod
         said = f"{_date(node)} {said}"
     if "held_until" in hit.why and node.valid_to is not None:
         said += f" (until {node.valid_to:%Y-%m-%d})"
+    elif "disputed_by" in hit.why:
+        said += f" (disputed since {hit.why['disputed_since']})"
     lines = [f"[{indicator(node.energy)} E={node.energy:.2f}] {said}"]
     names = [harmless(name, 40) for name in node.entities]
     if not policy.repeat_entities:  # what the line says already is paid for once

@@ -29,6 +29,8 @@ _REGAINED = 0.1
 _REST = 4.0
 """Whoever calls on and on leaves a fifth of the time: a rest is then so many times as long as the work before it."""
 _LONGEST_REST_S = 0.25
+_PACED_S = 20.0
+"""So long a job of another process rests in all: what then is left to do is much, and must come to an end."""
 
 
 Calling = Callable[[], AbstractContextManager[None]]
@@ -42,12 +44,14 @@ class Courtesy:
         self,
         now: Callable[[], float] = time.monotonic,
         rest: Callable[[threading.Event, float], bool] = threading.Event.wait,
+        nap: Callable[[float], None] = time.sleep,
     ) -> None:
         """`now`: seconds of a clock that never goes back. `rest`: waits for an event, for so many seconds at most, and
-        says whether it came.
+        says whether it came. `nap`: waits for so many seconds.
         """
         self._now = now
         self._rest = rest
+        self._nap = nap
         self._lock = threading.Lock()
         self._calls = 0
         self._called = threading.Event()
@@ -85,12 +89,26 @@ class Courtesy:
         finally:
             self._worker.resumed = before
 
+    @contextmanager
+    def pacing(self) -> Iterator[None]:
+        """What this thread does inside can wait a little for callers in other processes, of whom nothing is known.
+
+        They share the cores and the servers. So it rests between its steps whether somebody calls or not, for a while.
+        """
+        with self.working():
+            self._worker.naps_s = _PACED_S
+            try:
+                yield
+            finally:
+                self._worker.naps_s = 0.0
+
     def give_way(self) -> None:
         """Rest until the calls have paused, but not for long; at once back on a thread that does not work.
 
         For moments at which this thread holds nothing that a caller may need.
         """
         if not self._calls:
+            self._keep_pace()
             return
         resumed = self._resumed()
         if resumed is None:
@@ -108,6 +126,18 @@ class Courtesy:
         with self._lock:
             self._left_s = max(0.0, self._left_s - max(0.0, ended - began - fair_s))
         self._worker.resumed = ended
+
+    def _keep_pace(self) -> None:
+        left_s: float = getattr(self._worker, "naps_s", 0.0)
+        resumed = self._resumed()
+        if left_s <= 0.0 or resumed is None:
+            return
+        worked_s = self._now() - resumed
+        if worked_s >= _STEP_S:
+            nap_s = min(left_s, _LONGEST_REST_S, _REST * worked_s)
+            self._nap(nap_s)
+            self._worker.naps_s = left_s - nap_s
+            self._worker.resumed = self._now()
 
     def _left_of_a_burst(self, now: float) -> float:
         """Seconds that the callers of this moment have for themselves."""

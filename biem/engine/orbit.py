@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from biem.domain.confidence_policy import OrbitPolicy
+from biem.domain.conflict import Dispute
 from biem.domain.scope import Scope
 from biem.engine.answer import Answer, Asked
 from biem.engine.at_hand import AtHand
@@ -29,8 +30,8 @@ from biem.telemetry import Telemetry
 
 logger = logging.getLogger("biem.recall")
 
-OpenConflicts = Callable[[Scope, Sequence[str]], Mapping[str, float]]
-"""Which of these memories are in an open conflict, and how sure that is."""
+OpenConflicts = Callable[[Scope, Sequence[str]], Mapping[str, Sequence[Dispute]]]
+"""Which of these memories are in an open conflict."""
 Supply = Callable[[Scope, str], Sequence[str]]
 """Ids of more memories that a session of a scope has at hand."""
 
@@ -44,8 +45,8 @@ class Orbit:
 
     vicinity: Vicinity
     chosen: Sequence[str]
-    conflicts: Mapping[str, float]
-    """How sure open conflicts were when this was taken at hand: they only move an order."""
+    conflicts: Mapping[str, Sequence[Dispute]]
+    """The open conflicts when this was taken at hand: they only move an order."""
     since: datetime
     ready: AtHand
 

@@ -1,11 +1,13 @@
 """What ranking cannot see in the turns: their places in conversation, links, conflicts, anchors, what still holds."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from itertools import pairwise
 
+from biem.domain.conflict import Dispute
 from biem.domain.policy import RecallPolicy
+from biem.domain.times import Window
 from biem.engine.aim.anchors import NO_ANCHORS, Anchoring
 from biem.engine.bag import Numbers
 from biem.engine.pool import Candidate
@@ -14,6 +16,8 @@ from biem.ports.turns import Turn, Turns
 
 _GAP = 10
 """Between the numbers of two stretches of conversation: their turns are no neighbours."""
+_BEHIND = 1e-3
+"""Log-odds between a digest and the last of its sources."""
 _MOST_SUCCESSIONS = 5
 """What replaced a memory may have been replaced in turn."""
 
@@ -25,18 +29,23 @@ class Ordering:
         self,
         turns: Turns,
         found: Found,
-        conflicts: Mapping[str, float],
+        disputes: Mapping[str, Sequence[Dispute]],
         policy: RecallPolicy,
         now: datetime,
         anchors: Anchoring = NO_ANCHORS,
+        times: Sequence[Window] = (),
     ) -> None:
-        """`now`: when a memory must hold to count as current."""
+        """`disputes`: open conflicts that concern the query. `now`: when a memory must hold to count as current.
+
+        `times` that the query names: what held then is not over for it.
+        """
         self._turns = turns.by_id
         self._found = found
-        self._conflicts = conflicts
+        self._disputes = disputes
         self._anchors = anchors
         self._policy = policy
         self._now = now
+        self._times = times
         self._why: dict[str, dict[str, float | str]] = {}
         places = _places(turns)
         self.candidates = [
@@ -55,12 +64,14 @@ class Ordering:
         ]
 
     def adjusted(self, scores: Numbers) -> Numbers:
-        """Scores with links, conflicts, anchors and validity; what replaced a memory inherits that memory's score."""
+        """Scores with links, conflicts, anchors and validity.
+
+        What replaced a memory, or disputes it since, inherits that memory's score.
+        """
         policy, scores = self._policy, scores.copy()
         place = {one.id: index for index, one in enumerate(self.candidates)}
         for name, weight, values in (
             ("activation", policy.activation_weight, self._found.activation),
-            ("conflict", -policy.conflict_penalty, self._conflicts),
             ("anchor", 1.0, self._anchors.gains),
         ):
             for key, value in values.items():
@@ -78,11 +89,54 @@ class Ordering:
             if gain > 0:
                 scores[place[heir]] += gain
                 self._note(heir, "inherited", gain)
+        self._dispute(scores, place)
+        self._stand_back(scores, place)
         for key in lapsed:
             scores[place[key]] -= policy.superseded_penalty
+        for key in place:
             valid_to = self._turns[key].valid_to
-            self._note(key, "held_until", valid_to.isoformat() if valid_to else "")
+            if valid_to is not None and valid_to <= self._now:
+                self._note(key, "held_until", valid_to.isoformat())
         return scores
+
+    def _dispute(self, scores: Numbers, place: Mapping[str, int]) -> None:
+        """Lower what is disputed, and tell what disputes it before; the oldest first, as one may follow another."""
+        known = [key for key in self._disputes if key in place]
+        for key in sorted(known, key=lambda key: (self._turns[key].at, self._turns[key].write_seq)):
+            # as of before it was said nothing was said against it
+            against = [
+                one
+                for one in self._disputes[key]
+                if one.newer_id and (one.since is None or self._over(self._turns[key], one.since))
+            ]
+            for dispute in against:
+                newer = place.get(dispute.newer_id)
+                gain = 0.0 if newer is None else float(scores[place[key]] - scores[newer])
+                if newer is not None and gain > 0:
+                    scores[newer] += gain
+                    self._note(dispute.newer_id, "inherited", gain)
+            if against:
+                surest = against[0]
+                loss = self._policy.conflict_penalty * surest.confidence
+                scores[place[key]] -= loss
+                self._note(key, "conflict", -loss)
+                self._note(key, "disputed_by", surest.newer_id)
+                self._note(key, "disputed_since", "" if surest.since is None else f"{surest.since:%Y-%m-%d}")
+
+    def _stand_back(self, scores: Numbers, place: Mapping[str, int]) -> None:
+        """Let a digest stand behind those of its sources that are candidates: what it repeats they say themselves."""
+        for key, turn in self._turns.items():
+            if not turn.sources:
+                continue
+            said = [float(scores[place[source]]) for source in turn.sources if self._speaks(source)]
+            loss = float(scores[place[key]]) - min(said, default=math.inf) + _BEHIND
+            if said and loss > 0:
+                scores[place[key]] -= loss
+                self._note(key, "repeats", -loss)
+
+    def _speaks(self, key: str) -> bool:
+        turn = self._turns.get(key)
+        return turn is not None and turn.matches and not self._has_lapsed(key)
 
     def is_answer(self, index: int) -> bool:
         """Whether a candidate may be answered with.
@@ -104,8 +158,12 @@ class Ordering:
         self._why.setdefault(key, {})[name] = value
 
     def _has_lapsed(self, key: str) -> bool:
-        valid_to = self._turns[key].valid_to
-        return valid_to is not None and valid_to <= self._now
+        turn = self._turns[key]
+        return turn.valid_to is not None and self._over(turn, turn.valid_to)
+
+    def _over(self, turn: Turn, since: datetime) -> bool:
+        """Whether what `since` ended is over for this query: not if it held to the end of a time that is named."""
+        return since <= self._now and not any(turn.at < end <= since for _, end in self._times)
 
     def _heir(self, key: str) -> str | None:
         """The current memory that stands in for one that was replaced, if it is among the candidates."""

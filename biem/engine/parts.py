@@ -11,6 +11,7 @@ from biem.engine.aim.system import AimSystem
 from biem.engine.association import Associations
 from biem.engine.briefing import Briefer
 from biem.engine.browse import Look
+from biem.engine.courtesy import Calling
 from biem.engine.diagnosis import Diagnoser
 from biem.engine.encode import Encoder
 from biem.engine.erase import Eraser
@@ -60,6 +61,8 @@ class Parts:
     sleeper: Sleeper
     encoder: Encoder
     upkeep: Upkeep
+    pacing: Calling
+    """Entered around a job by a process that others do not call."""
     keeper: JobQueue
     """Runs the background jobs that are due."""
     clock: Clock

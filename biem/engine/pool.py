@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from biem.domain.terms import stored
 from biem.engine.bag import Bag, Indices, Numbers
 from biem.ports import Vector, Vectors
 
@@ -45,8 +46,12 @@ class Pool:
         """
         self.candidates = candidates
         self.size = len(candidates)
-        self.bag = Bag([_without_name(one.lexemes, names.get(one.speaker, ())) for one in candidates])
-        self.session = _sessions(candidates, gap_s)
+        speakers = {name: stored(terms) for name, terms in names.items()}
+        said, self.named = _without_names(candidates, speakers)
+        """Whose words were led by the speaker's name, which `bag` leaves out."""
+        self.bag = Bag(said)
+        self.session, self.opening = _sessions(candidates, gap_s)
+        """Where each session begins, as far as the pool knows."""
         self.sessions = int(self.session.max()) + 1 if self.size else 0
         self.beside = _beside(candidates, self.session)
         self.known: NDArray[np.bool_] = np.array([_fits(one.vector, dimension) for one in candidates], dtype=bool)
@@ -71,9 +76,8 @@ class Pool:
     def moved_vectors(self, offset: int) -> Vectors:
         """The same for the rows of `vectors`."""
         index = self.beside[offset]
-        held = np.flatnonzero(index >= 0)
-        out = np.zeros_like(self.vectors)
-        out[held] = self.vectors[index[held]]
+        out = self.vectors.take(index, axis=0, mode="clip")
+        out[index < 0] = 0.0
         return out
 
 
@@ -81,33 +85,40 @@ def _fits(vector: Vector | None, dimension: int | None) -> bool:
     return vector is not None and len(vector) == dimension
 
 
-def _without_name(lexemes: Sequence[str], name: Sequence[str]) -> Sequence[str]:
-    """What was said, without who said it: otherwise a name in the query finds all that this speaker ever said."""
-    if not name or not lexemes or lexemes[0] != name[0]:
-        return lexemes
-    count = len(name)
-    return lexemes[count:] if count == 1 or list(lexemes[:count]) == list(name) else lexemes
+def _without_names(candidates: Sequence[Candidate], names: Mapping[str, str]) -> tuple[list[str], NDArray[np.bool_]]:
+    """What was said, without who said it: otherwise a name in the query finds all that this speaker ever said.
+
+    And of which something was left out.
+    """
+    said: list[str] = []
+    named = np.zeros(len(candidates), dtype=bool)
+    for place, one in enumerate(candidates):
+        text, name = stored(one.lexemes), names.get(one.speaker)
+        if name and text.startswith(name) and text[len(name) : len(name) + 1] in ("", " "):
+            text, named[place] = text[len(name) + 1 :], True
+        said.append(text)
+    return said, named
 
 
-def _sessions(candidates: Sequence[Candidate], gap_s: float) -> Indices:
-    """A number for each session: a conversation, cut at long pauses if wanted."""
+def _sessions(candidates: Sequence[Candidate], gap_s: float) -> tuple[Indices, NDArray[np.bool_]]:
+    """A number for each session, which is a conversation, cut at long pauses if wanted; and who opens one."""
+    opening = np.array([one.opening for one in candidates], dtype=bool)
     if gap_s <= 0:
         numbers = {name: number for number, name in enumerate(dict.fromkeys(one.conversation for one in candidates))}
-        return np.array([numbers[one.conversation] for one in candidates], dtype=np.intp)
+        return np.array([numbers[one.conversation] for one in candidates], dtype=np.intp), opening
     out = np.zeros(len(candidates), dtype=np.intp)
-    latest: dict[str, tuple[datetime, int]] = {}
+    latest: dict[str, tuple[Candidate, int]] = {}
     count = 0
     for index in sorted(range(len(candidates)), key=lambda i: candidates[i].seq):
         one = candidates[index]
-        before = latest.get(one.conversation)
-        if before is None or (one.at - before[0]).total_seconds() > gap_s:
+        before, number = latest.get(one.conversation, (None, count))
+        if before is None or (one.at - before.at).total_seconds() > gap_s:
             number = count
             count += 1
-        else:
-            number = before[1]
-        latest[one.conversation] = (one.at, number)
+            opening[index] |= before is not None and one.seq == before.seq + 1
+        latest[one.conversation] = (one, number)
         out[index] = number
-    return out
+    return out, opening
 
 
 def _beside(candidates: Sequence[Candidate], session: Indices) -> dict[int, Indices]:

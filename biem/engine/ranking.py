@@ -33,6 +33,8 @@ class Ranked:
     """Before repetitions lose; not bounded, comparable only within one pool."""
     signals: Numbers
     weights: Numbers
+    pool: Pool | None = None
+    """What was ordered, for whoever measures more of it."""
 
     def why(self, index: int) -> dict[str, float]:
         """What each signal added to the score of a candidate; signals without effect are left out."""
@@ -78,7 +80,7 @@ def rank(
     scores = matrix @ weights
     if adjust is not None:
         scores = adjust(scores)
-    return Ranked(distinct(scores, pool.bag, found.served, policy, count), scores, matrix, weights)
+    return Ranked(distinct(scores, pool.bag, found.served, policy, count), scores, matrix, weights, pool)
 
 
 def distinct(scores: Numbers, bag: Bag, served: Numbers, policy: RankPolicy, count: int) -> list[int]:
@@ -94,12 +96,13 @@ def distinct(scores: Numbers, bag: Bag, served: Numbers, policy: RankPolicy, cou
     share = share / np.maximum(share.sum(axis=0), 1e-9)
     got = np.zeros(len(share))
     picked: list[int] = []
+    likeness = bag.likeness(head)
     for _ in head[:count]:
         shown = value - policy.balance * ((got - got.min()) @ share) if len(got) > 1 else value
         best = int(np.argmax(shown))
         picked.append(best)
         got += share[:, best]
-        over = np.maximum(bag.likeness(int(head[best]))[head] - policy.repeat_from, 0.0) / (1 - policy.repeat_from)
+        over = np.maximum(likeness.to(best) - policy.repeat_from, 0.0) / (1 - policy.repeat_from)
         value = value - policy.repeat * over
         value[best] = -np.inf
     left = np.flatnonzero(np.isfinite(value))

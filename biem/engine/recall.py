@@ -3,7 +3,8 @@
     pool  = what the searches found + what links lead to + turns around them in conversation + what superseded them
     score = Σ weight · signal (engine.signals) + w_a · activation − w_c · conflict − w_s · no longer holds
 
-One round trip reads the pool, one more the live state of the best (architecture D4–D6). What no longer holds speaks for
+One round trip reads the pool of what is found by words, while the query is compared by meaning, one the rest of the
+pool, and one more the live state of the best (architecture D4–D6). What no longer holds speaks for
 what replaced it: the newer inherits its score. A replaced fact is left out, a replaced message stays findable, below.
 A question that names its session is first put to what is at hand (engine.orbit); a sure answer needs no search.
 """
@@ -12,16 +13,22 @@ import logging
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import nullcontext
+from functools import partial
 
 from biem.domain.confidence_policy import ConfidenceWeights, OrbitPolicy
+from biem.domain.conflict import Dispute
 from biem.domain.node import Hit, Hits
 from biem.domain.policy import RecallPolicy
 from biem.domain.rank_policy import RankPolicy
 from biem.domain.scope import Scope
+from biem.domain.speech_acts import is_courtesy
 from biem.engine.aim.anchors import Anchoring, Anchors
 from biem.engine.answer import Answer, Answerer, Asked
 from biem.engine.confidence import confidence
 from biem.engine.courtesy import Calling
+from biem.engine.depth import suffices
+from biem.engine.disputes import joined, missing
+from biem.engine.early import Early
 from biem.engine.orbit import Orbit, Orbits
 from biem.engine.profiles import ProfileRecaller
 from biem.engine.ranking import Order, rank
@@ -104,8 +111,8 @@ class Recaller:
     ) -> Hits:
         """The best `top_k` memories for a query, best first; see `Hits`.
 
-        None below `min_confidence`, which is measured alike under every profile. With `session`, what this session has
-        at hand may answer instead of a search.
+        None below `min_confidence`, which is measured alike under every profile: of a courtesy nothing is known. With
+        `session`, what this session has at hand may answer instead of a search.
         """
         request = checked(
             scope,
@@ -118,7 +125,9 @@ class Recaller:
             policy=self._policy,
         )
         with self._telemetry.span("biem.recall", top_k=top_k) as span, self._calling():
-            if choice.profile != HYBRID.profile:
+            if request.least > 0 and is_courtesy(request.text):
+                hits = Hits(mode=request.mode)
+            elif choice.profile != HYBRID.profile:
                 hits = self._by_profile(request, choice)
             else:
                 hits = self._by_hybrid(request.of(self._chooser.wanted(choice, top_k)))
@@ -177,13 +186,21 @@ class Recaller:
     def _searched(self, request: Request, asked: Asked) -> tuple[Found, Answer, list[str]]:
         """What searches find, in order, and what links led to, the most active first."""
         scope, top_k, where = request.scope, request.top_k, request.where
-        limit = where.depth * max(self._policy.min_candidates, self._policy.candidates_per_result * top_k)
-        with self._telemetry.span("biem.recall.search"):
-            found = self._searcher.search(scope, asked.text, asked.texts[1:], asked.lexemes, limit, where)
-        led_to = sorted(found.activation, key=lambda key: (-found.activation[key], key))
-        with self._telemetry.span("biem.recall.live"):
-            turns, conflicts = self._around(scope, asked.lexemes, found, led_to[: self._policy.activated], where)
-            anchors = self._anchored(scope, asked, turns)
+        limit = max(self._policy.min_candidates, self._policy.candidates_per_result * top_k)
+        for depth in dict.fromkeys((1, where.depth)):
+            around = partial(self.turns.around, scope.readable, lexemes=(), where=where, pending_limit=0)
+            early = Early(self._searcher.submit, around)
+            with self._telemetry.span("biem.recall.search", depth=depth):
+                found = self._searcher.search(
+                    scope, asked.text, asked.texts[1:], asked.lexemes, depth * limit, where, early.begin
+                )
+            led_to = sorted(found.activation, key=lambda key: (-found.activation[key], key))
+            with self._telemetry.span("biem.recall.live"):
+                activated = led_to[: self._policy.activated]
+                turns, conflicts = self._around(scope, asked.lexemes, found, activated, where, early)
+                anchors = self._anchored(scope, asked, turns)
+            if suffices(found, turns, limit):
+                break
         with self._telemetry.span("biem.recall.rank", pool=len(turns.by_id)):
             now = where.as_of or self._clock.now()
             answer = self._answerer.answer(
@@ -192,24 +209,35 @@ class Recaller:
         return found, answer, led_to
 
     def _around(
-        self, scope: Scope, lexemes: Sequence[str], found: Found, led_to: Sequence[str], where: Filter
-    ) -> tuple[Turns, Mapping[str, float]]:
+        self,
+        scope: Scope,
+        lexemes: Sequence[str],
+        found: Found,
+        led_to: Sequence[str],
+        where: Filter,
+        early: Early,
+    ) -> tuple[Turns, Mapping[str, Sequence[Dispute]]]:
         """What the searches found with its surroundings, and which of it is in an open conflict."""
         asked = set(lexemes)
-        shared = {entry.id: len(asked & set(entry.lexemes.split())) for entry in found.hot}
+        shared = {entry.id: len(asked.intersection(entry.lexemes.split())) for entry in found.hot}
         hot = sorted((key for key in shared if shared[key]), key=lambda key: (-shared[key], key))
         hot = hot[: self._policy.hot_matches]
         ids = list(dict.fromkeys([*found.dense, *found.words, *found.text, *led_to, *hot]))
         conflicts = self._searcher.submit(self._open_conflicts, scope, ids)
-        turns = self.turns.around(scope.readable, ids, lexemes, where, pending_limit=self._policy.pending_scan)
-        return turns, conflicts.result()
+        left, most = early.left(ids), self._policy.pending_scan
+        turns = early.with_others(self.turns.around(scope.readable, left, lexemes, where, pending_limit=most))
+        disputes = conflicts.result()
+        if unfound := missing(found, turns, disputes):
+            more = self.turns.around(scope.readable, unfound, (), where, pending_limit=0)
+            turns = joined(turns, more)
+        return turns, disputes
 
     def _anchored(self, scope: Scope, asked: Asked, turns: Turns) -> Anchoring:
         """What the query pins down makes of what may be told: facts that hold no more have no say."""
         ids = [key for key, turn in turns.by_id.items() if turn.matches and turn.valid_to is None]
         return self._anchors.of(scope, asked.text, ids)
 
-    def _open_conflicts(self, scope: Scope, ids: Sequence[str]) -> Mapping[str, float]:
+    def _open_conflicts(self, scope: Scope, ids: Sequence[str]) -> Mapping[str, Sequence[Dispute]]:
         try:
             return self._conflicts.open_of(scope.readable, ids)
         except BiemError as error:

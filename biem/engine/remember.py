@@ -18,7 +18,7 @@ from biem.domain.energy import initial_energy
 from biem.domain.node import KINDS, LAYERS, Draft, new_id, require_importance, require_time
 from biem.domain.policy import WritePolicy
 from biem.domain.scope import Scope
-from biem.domain.text import cut_bytes, require_clean
+from biem.domain.text import cut_lexemes, require_clean
 from biem.engine.courtesy import Calling
 from biem.engine.hotfeed import HotFeed
 from biem.errors import InvalidInput, RateLimited, StoreUnavailable
@@ -125,12 +125,10 @@ class Writer:
     def _write(self, text: Any, details: Mapping[str, Any]) -> Write:
         draft = self.draft(text, **details)
         lexemes = " ".join(self._analyzer.lexemes(draft.indexed_text))
-        if (head := cut_bytes(lexemes, self._policy.max_lexeme_bytes)) != lexemes:
-            lexemes = head.rpartition(" ")[0]  # whole terms only
         return Write(
             id=new_id(),
             draft=draft,
-            lexemes=lexemes,
+            lexemes=cut_lexemes(lexemes, self._policy.max_lexeme_bytes),
             energy=initial_energy(draft.importance, draft.reason),
             fact_key=_fact_key(draft.text) if draft.kind != "event" and draft.ref is None else None,
         )

@@ -75,20 +75,37 @@ class Searcher:
         self._down_until: dict[str, float] = {}
 
     def search(
-        self, scope: Scope, query: str, parts: Sequence[str], lexemes: Sequence[str], limit: int, where: Filter
+        self,
+        scope: Scope,
+        query: str,
+        parts: Sequence[str],
+        lexemes: Sequence[str],
+        limit: int,
+        where: Filter,
+        early: Callable[[Sequence[str]], None] = lambda _: None,
     ) -> Found:
         """What every place knows; `limit` candidates of each search of the index.
 
-        `parts` of the query are embedded with it, for the ranking.
+        `parts` of the query are embedded with it, for the ranking. `early` is told what the index finds by words, from
+        another thread, while the query is embedded and compared by meaning, which takes most of the time.
         """
         found = Found()
         readable = scope.readable
-        words = self._begin("milvus", lambda: self._index.words(readable, " ".join(lexemes), limit, where))
+
+        def by_words() -> dict[str, float]:
+            scores = self._index.words(readable, " ".join(lexemes), limit, where)
+            if scores:
+                early(list(scores))
+            return scores
+
+        words = self._begin("milvus", by_words)
         hot = self._begin("redis", lambda: self._recent(readable))
         canvas = self._begin("redis", lambda: self._canvas(readable)) if self._policy.use_canvas else None
         graph = self.submit(self._refresh, scope) if self._policy.activation_weight > 0 else None
         vector: Vector | None = None
         dense: Mapping[str, float] | None = None
+        scored: Mapping[str, float] | None = None
+        first = False
         if self._is_up("embedder", found):
             with self._telemetry.span("biem.recall.embed"):
                 vectors = self._attempt("embedder", lambda: self._embedder.embed([query, *parts], "query"), found)
@@ -96,9 +113,13 @@ class Searcher:
                 vector = vectors[0]
                 found.vector = vector
                 found.parts = list(vectors[1:])
+            first = vector is not None and self._index.serial
+            if first:  # the quick search: what it finds is read during the long one
+                scored = self._end("milvus", words, found)
             if vector is not None and self._is_up("milvus", found):
                 dense = self._attempt("milvus", lambda: self._index.dense(readable, vector, limit, where), found)
-        scored = self._end("milvus", words, found)
+        if not first:
+            scored = self._end("milvus", words, found)
         found.hot = self._end("redis", hot, found) or ()
         entries = self._end("redis", canvas, found) if canvas is not None else ()
         found.dense, found.words = dense or {}, scored or {}

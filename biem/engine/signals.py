@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biem.domain.rank_policy import RankPolicy
-from biem.domain.times import windows
-from biem.engine.bag import Numbers
+from biem.domain.times import earlier, windows
+from biem.engine.bag import Bag, Numbers
 from biem.engine.pool import Pool
 from biem.engine.question import MACHINES, Query, named_in
 from biem.ports import Vector
@@ -29,10 +29,10 @@ _LEAST_FADE_DAYS = 2.0
 """People err by a day or two; by more when they name a longer time (a quarter of it)."""
 _MOST_TIMES = 32
 """A query that names more is a pasted document."""
+_EARLIER = 0.7
+"""What a year between makes of a date that is named without one."""
 _WORDS_SHARE = 0.6
 """Of words in how well a sentence is served; the rest is meaning."""
-
-
 _SPREAD = 0.1
 """The least range of cosines that is stretched to [0, 1]."""
 
@@ -71,7 +71,7 @@ def signals(query: Query, pool: Pool, names: Mapping[str, Sequence[str]], policy
     best_dense, own_dense = (_or_words(found, words, pool) for found in (best_dense, own_dense))
     near, day = _times(query.text, pool)
     speakers = [one.speaker for one in pool.candidates]
-    opening = np.array([float(one.opening) for one in pool.candidates])
+    opening = pool.opening.astype(np.float64)
     log_length = np.log1p(pool.bag.lengths)
     asks = np.array([one.asks for one in pool.candidates])
     machine = np.array([float(speaker.lower() in MACHINES) for speaker in speakers])
@@ -239,21 +239,24 @@ def _sentences(query: Query, pool: Pool, words: _Words, dense: Numbers) -> tuple
 def _times(text: str, pool: Pool) -> tuple[Numbers, Numbers]:
     """Nearness to the times that a query names, and whether a turn lies in one of few days (1/√days).
 
-    The clock is the pool's newest turn. Nearness says nothing where no turn lies within any of the times: then they
-    are probably not times of what was said.
+    The clock is the pool's newest turn; the same date of earlier years counts less with each year. Nearness says
+    nothing where no turn lies within any of the times: then they are probably not times of what was said.
     """
     at = np.array([one.at.timestamp() for one in pool.candidates])
     near, day = np.zeros(pool.size), np.zeros(pool.size)
     hit = False
-    for start, end in windows(text, datetime.fromtimestamp(float(at.max()), UTC))[:_MOST_TIMES]:
+    oldest, clock = (datetime.fromtimestamp(float(moment), UTC) for moment in (at.min(), at.max()))
+    named = [(window, 0) for window in windows(text, clock)] + earlier(text, clock, oldest)
+    for (start, end), years in named[:_MOST_TIMES]:
+        share = _EARLIER**years
         first, last = start.timestamp(), end.timestamp()
         inside = (at >= first) & (at < last)
         hit |= bool(inside.any())
         days = (last - first) / _DAY_S
         away = np.where(inside, 0.0, np.where(at < first, first - at, at - last)) / _DAY_S
-        near = np.maximum(near, np.exp(-away / max(_LEAST_FADE_DAYS, days / 4)))
+        near = np.maximum(near, share * np.exp(-away / max(_LEAST_FADE_DAYS, days / 4)))
         if days <= _PRECISE_DAYS:
-            day = np.maximum(day, inside / math.sqrt(max(1.0, days)))
+            day = np.maximum(day, share * inside / math.sqrt(max(1.0, days)))
     return near if hit else np.zeros(pool.size), day
 
 
@@ -272,8 +275,7 @@ def _bridge(base: Numbers, words: _Words, pool: Pool, policy: RankPolicy) -> Num
     present = words.counts > 0
     for seed in np.argsort(-base, kind="stable")[: policy.seeds].tolist():
         own = set(bag.opening(seed, policy.seed_words).tolist()) - asked
-        # ties by the word itself, or two processes disagree
-        links = sorted(own, key=lambda word: (bag.holders[word], bag.words[word]))[: policy.links]
+        links = _rarest(sorted(own), bag, policy.links)
         rest = np.where(present[:, seed], 0.0, words.idf)
         if base[seed] <= 0 or not links or rest.sum() < 1e-6:
             continue
@@ -284,3 +286,14 @@ def _bridge(base: Numbers, words: _Words, pool: Pool, policy: RankPolicy) -> Num
         value[seed] = 0.0
         out = np.maximum(out, value)
     return out
+
+
+def _rarest(words: Sequence[int], bag: Bag, most: int) -> list[int]:
+    """Those that the fewest texts hold; ties by the word itself, or two processes disagree."""
+    if len(words) <= most:
+        return list(words)
+    holders = bag.holders[words].tolist()
+    last = sorted(holders)[most - 1]
+    sure = [word for word, count in zip(words, holders, strict=True) if count < last]
+    tied = [word for word, count in zip(words, holders, strict=True) if count == last]
+    return sure + sorted(tied, key=bag.word)[: most - len(sure)]

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal, Protocol
 
-from biem.domain.conflict import Conflict, ConflictKind, Decider, Resolution
+from biem.domain.conflict import Conflict, ConflictKind, Decider, Dispute, Resolution
 from biem.domain.scope import Scope
 from biem.ports.embedding import Vector, Vectors
 
@@ -44,6 +44,8 @@ class Finding:
     """Whether a language model should look at it, once there is one."""
     suspected: bool = False
     """Whether nobody but a model is told."""
+    claim: str = ""
+    """As in `Verdict`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,8 +121,8 @@ class Conflicts(Protocol):
     def count(self, scope: Scope, status: str | None, kinds: Sequence[str]) -> int:
         """How many `find` would list without a limit."""
 
-    def open_of(self, scopes: Sequence[Scope], ids: Sequence[str]) -> Mapping[str, float]:
-        """Of these memories those with a pending contradiction or update, and the highest confidence of it.
+    def open_of(self, scopes: Sequence[Scope], ids: Sequence[str]) -> Mapping[str, Sequence[Dispute]]:
+        """Of these memories those with a pending contradiction or update, each with all of these, the surest first.
 
         Not of what is only suspected, and only while the other one is neither archived nor superseded.
         """

@@ -59,6 +59,10 @@ class VectorIndex(Protocol):
     def lexical(self) -> bool:
         """Whether this server can search by words (BM25 functions, Milvus 2.5 and later)."""
 
+    @property
+    def serial(self) -> bool:
+        """Whether this server works on one search at a time, so that asking two at once makes neither faster."""
+
     def open(self) -> None:
         """Create the collection if there is none and check that its dimension is the embedder's. Idempotent."""
 

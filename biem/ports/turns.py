@@ -15,7 +15,7 @@ class Turn(NamedTuple):
 
     id: str
     ns: str
-    lexemes: tuple[str, ...]
+    lexemes: Sequence[str]
     vector: Vector | None
     """Of this embedder; None where there is none yet."""
     kind: str
@@ -29,6 +29,8 @@ class Turn(NamedTuple):
     """It meets the caller's conditions; otherwise it is there only because it stands beside one that does."""
     valid_to: datetime | None
     superseded_by: str | None
+    sources: Sequence[str] | None = None
+    """What a digest was made of; None for all else."""
 
 
 @dataclass(frozen=True, slots=True)

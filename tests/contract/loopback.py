@@ -1,6 +1,7 @@
 """A real HTTP server on the loopback interface: what the servers of models that tests play have in common."""
 
 import json
+import sys
 import threading
 from collections import deque
 from collections.abc import Mapping
@@ -10,6 +11,15 @@ from typing import Any, Generic, Self, TypeVar
 Reply = TypeVar("Reply")
 
 _DRIP_S = 0.05
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Clients may hang up when they like; nobody reads of it."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
 
 
 class LoopbackServer(Generic[Reply]):
@@ -31,8 +41,7 @@ class LoopbackServer(Generic[Reply]):
             def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
                 """Silence."""
 
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self._server.daemon_threads = True
+        self._server = _Server(("127.0.0.1", 0), Handler)
         self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
 
     @property

@@ -15,7 +15,7 @@ from psycopg import sql
 from biem.adapters.conflicts import PostgresConflicts
 from biem.adapters.database import ALL_SCOPES, Connection, Database
 from biem.adapters.postgres import PostgresRecords
-from biem.domain.conflict import Conflict
+from biem.domain.conflict import Conflict, Dispute
 from biem.domain.node import new_id
 from biem.domain.scope import Scope
 from biem.domain.text import sha256
@@ -597,7 +597,7 @@ class TestFind:
         # Given an open conflict
         a, b, c = line(records, scope, "one", "two", "three")
         conflict = recorded(conflicts, scope, a, b, confidence=0.7)
-        assert conflicts.open_of((scope,), [a, b, c]) == pytest.approx({a: 0.7, b: 0.7})
+        assert conflicts.open_of((scope,), [a, b, c]).keys() == {a, b}
 
         # When one side is superseded by a third
         decided = recorded(conflicts, scope, b, c, acts=True)
@@ -619,15 +619,27 @@ class TestFind:
     def test_what_is_openly_contradicted_is_known_by_its_surest_conflict(
         self, conflicts: PostgresConflicts, records: PostgresRecords, scope: Scope, other: Scope
     ) -> None:
-        # Given a memory in two open conflicts, and in one of duplicates
+        # Given a memory that two others dispute, one of them a part of it, and one that says the same
         a, b, c = line(records, scope, "one", "two", "three")
         d = known(records, scope, "four")
         recorded(conflicts, scope, a, b, confidence=0.5)
-        recorded(conflicts, scope, a, c, confidence=0.75)
+        recorded(conflicts, scope, a, c, confidence=0.75, claim="the one")
         recorded(conflicts, scope, d, a, confidence=1.0, kind="duplicate")
+        said, other_said = records.get(scope, c), records.get(scope, b)
+        assert said is not None
+        assert other_said is not None
 
-        # Then it is as contradicted as the surest says; elsewhere nothing is known of it
-        assert conflicts.open_of((scope, other), [a, b, d]) == pytest.approx({a: 0.75, b: 0.5})
+        # Then it is disputed by both, the surer first, since each was so; elsewhere nothing is known of it
+        found = conflicts.open_of((scope, other), [a, b, c, d])
+        assert found == {
+            a: [Dispute(0.75, c, said.valid_from, "the one"), Dispute(0.5, b, other_said.valid_from)],
+            b: [Dispute(0.5)],
+            c: [Dispute(0.75)],
+        }
+
+        # And who disputes another may be disputed in turn
+        recorded(conflicts, scope, b, c, confidence=0.25)
+        assert conflicts.open_of((scope,), [b]) == {b: [Dispute(0.5), Dispute(0.25, c, said.valid_from)]}
         assert conflicts.open_of((other,), [a, b, d]) == {}
         assert conflicts.open_of((scope,), []) == {}
 

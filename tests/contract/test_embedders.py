@@ -357,6 +357,7 @@ def test_closed_embedder_says_so() -> None:
 # Choosing
 
 
+@pytest.mark.req("A58")
 def test_unknown_provider_lists_the_choices(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"'hash'.*BIEM_EMBEDDER__PROVIDER.*e5, use, bge, openai, ollama"):
         embedders.build("hash", cache_dir=tmp_path, cache_bytes=0)

@@ -1,6 +1,7 @@
 """Embedding servers that answer well, badly, late or not at all: real sockets, real failures."""
 
 import asyncio
+import gc
 import logging
 import socket
 import threading
@@ -17,6 +18,7 @@ import pytest
 from biem.adapters import embedders
 from biem.adapters.embedders import http
 from biem.adapters.embedders.http import Endpoint, HttpEncoder
+from biem.adapters.http_calls import JsonService
 from biem.bootstrap import build_embedder
 from biem.config import load_settings
 from biem.errors import BiemError, ConfigError, EmbedderMismatch, EmbedderUnavailable, InvalidInput
@@ -66,7 +68,7 @@ def connect(server: EmbeddingServer) -> Iterator[Connector]:
 
 @pytest.fixture
 def encoder(connect: Connector) -> HttpEncoder:
-    return connect(api_key=KEY, timeout_s=5)
+    return connect(api_key=KEY, timeout_s=60)
 
 
 def everything_about(error: BaseException | None) -> str:
@@ -410,3 +412,29 @@ def test_closing_ends_a_pause(server: EmbeddingServer, connect: Connector) -> No
         with pytest.raises(BiemError):
             waiting.result(60)
     assert time.monotonic() - started < 12  # of the 15 that it was asked to wait
+
+
+def test_a_connection_that_stood_only_after_closing_is_closed(
+    server: EmbeddingServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Given a call that is still connecting
+    service = JsonService(f"{server.url}/v1/embeddings", api_key="", setting="BIEM_EMBEDDER__", connections=2)
+    connect, connecting, go_on = socket.create_connection, threading.Event(), threading.Event()
+
+    def slowly(*where: Any, **how: Any) -> socket.socket:
+        connecting.set()
+        assert go_on.wait(60)
+        return connect(*where, **how)
+
+    monkeypatch.setattr(socket, "create_connection", slowly)
+    with ThreadPoolExecutor(1) as caller:
+        call = caller.submit(service.post, {"model": "m", "input": ["x"]}, 60.0)
+        assert connecting.wait(60)
+
+        # When the service is closed meanwhile
+        service.close()
+        go_on.set()
+
+        # Then the call may end well, and leaves no socket behind: that would be a warning, and here an error
+        assert call.result(60).status == 200
+    gc.collect()

@@ -15,7 +15,7 @@ from biem.adapters import reasoner as reasoners
 from biem.adapters.database import Database
 from biem.adapters.postgres import PostgresRecords
 from biem.adapters.reasoner.desk import Limits
-from biem.adapters.reasoner.ledger import PostgresReasonerLedger
+from biem.adapters.reasoner_ledger import PostgresReasonerLedger
 from biem.domain.scope import Scope
 from biem.errors import ConfigError, StoreUnavailable
 from biem.ports.reasoner import Instant, Judgement, Reasoner, ReasonerLedger, Spent, Topic

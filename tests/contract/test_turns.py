@@ -66,6 +66,21 @@ def test_facts_stand_alone(reader: PostgresTurns, records: PostgresRecords, scop
     assert found.stretches == []
 
 
+def test_a_digest_comes_with_its_sources_and_nothing_else_has_any(
+    reader: PostgresTurns, records: PostgresRecords, scope: Scope
+) -> None:
+    # Given a digest, one whose sources somebody made up, and a message that claims to have sources
+    sources = ["01a20030-8b06-717d-9011-0e4aec753683", "01a20030-8b06-717d-9011-0e4aec753684"]
+    digest, broken, message = (
+        records.remember(scope, [write(text, source=source, metadata={"sources": given}, kind="knowledge")])[0].id
+        for text, source, given in (("one", "crystal", sources), ("two", "crystal", "all"), ("three", "user", sources))
+    )
+
+    # When they are read / Then only the digest has sources
+    found = around(reader, scope, digest, broken, message).by_id
+    assert {key: turn.sources for key, turn in found.items()} == {digest: sources, broken: None, message: None}
+
+
 def test_neighbours_outside_the_callers_conditions_are_only_context_and_those_outside_the_times_are_not_there(
     reader: PostgresTurns, records: PostgresRecords, scope: Scope
 ) -> None:

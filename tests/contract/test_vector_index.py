@@ -17,7 +17,7 @@ from pymilvus import DataType, MilvusClient
 from biem.adapters import embedded
 from biem.adapters.analyzers import RuleAnalyzer
 from biem.adapters.milvus import MilvusIndex
-from biem.adapters.milvus_collection import collection_name
+from biem.adapters.milvus_collection import Dialect, collection_name, create, server_version
 from biem.bootstrap import Servers
 from biem.domain.node import new_id
 from biem.domain.scope import Scope
@@ -195,6 +195,25 @@ class TestCollection:
         with pytest.raises(ConfigError, match="BIEM_MILVUS_COLLECTION"):
             index.open()
         assert client.has_collection(index.collection)
+
+    @pytest.mark.req("X8", partly="making a collection")
+    def test_a_collection_whose_maker_died_before_its_indexes_gets_them(
+        self, build: Build, client: MilvusClient, scope: Scope
+    ) -> None:
+        # Given a collection that lacks its indexes
+        index = build()
+        create(client, index.collection, Dialect.of(server_version(client, 5.0)), dim=DIM)
+        assert client.list_indexes(index.collection) == []
+
+        # When it is opened and written to
+        index.open()
+        row = entry(scope)
+        index.insert([row], again=False)
+
+        # Then it is searched by meaning and, where the server can, by words
+        assert set(index.dense([scope], EAST, 5, ANY)) == {row.id}
+        assert client.list_indexes(index.collection, "dense")
+        assert bool(client.list_indexes(index.collection, "sparse")) == index.lexical
 
     def test_opening_twice_is_opening_once_and_two_processes_may_open_at_once(self, build: Build, scope: Scope) -> None:
         # Given two adapters and no collection

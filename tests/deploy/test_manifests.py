@@ -149,6 +149,16 @@ class TestCompose:
             assert all(port.startswith("127.0.0.1:") for port in service.get("ports", ())), name
             assert name == "migrate" or "healthcheck" in service or "image" not in service, name
 
+    def test_who_ends_is_started_again_and_what_they_say_fills_no_disk(self) -> None:
+        # Given the services, each with an image of its own or ours
+        services = [part for path in COMPOSE for part in documents(path)[0]["services"].items() if "image" in part[1]]
+
+        # When their policies are read / Then each is started again, and its log has an end
+        assert len(services) == 8
+        for name, service in services:
+            assert service["restart"] == ("on-failure:5" if name == "migrate" else "unless-stopped"), name
+            assert set(service["logging"]["options"]) == {"max-size", "max-file"}, name
+
     def test_its_env_file_holds_no_password_and_every_variable_of_ours_is_a_setting(self) -> None:
         # Given the file that `make up` copies / When it is read / Then passwords are to be replaced
         lines = [line for line in (DEPLOY / "compose.env").read_text(encoding="utf-8").splitlines() if line[0] != "#"]

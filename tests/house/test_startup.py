@@ -28,6 +28,13 @@ def test_the_clients_of_the_servers_are_loaded_by_those_who_connect() -> None:
     assert loaded("import biem.bootstrap") & CLIENTS == set()
 
 
+def test_what_asks_a_model_is_loaded_by_those_who_have_one() -> None:
+    # Given a program about to open a memory without a language model / Then what speaks to one was not loaded
+    found = loaded("import biem.bootstrap.assembly")
+    assert "pymilvus" in found
+    assert found & {"celery", "httpx", "json_repair", "rjieba", "typer"} == set()
+
+
 def test_the_public_names_load_what_they_name_only() -> None:
     # Given a program that names scopes and catches our errors / When it does no more / Then nothing heavy is loaded
     found = loaded("import biem\nassert issubclass(biem.NotFound, biem.BiemError)\nbiem.Scope(user='li')")

@@ -32,13 +32,13 @@ PERIODS = {
 
 @contextmanager
 def celery(home: Path, log: Path, *arguments: str, **environment: str) -> Iterator[subprocess.Popen[bytes]]:
-    """A Celery process, stopped as an operator would; its log is the file."""
+    """A Celery process, stopped as an operator would; its log is the file, beside which lies what it leaves behind."""
     with log.open("wb") as output:
         process = subprocess.Popen(
             [sys.executable, "-m", "celery", "-A", "workers.app", *arguments, "--loglevel", "INFO"],
             stdout=output,
             stderr=subprocess.STDOUT,
-            env=os.environ | {"BIEM_HOME": str(home)} | environment,
+            env=os.environ | {"BIEM_HOME": str(home), "TMPDIR": str(log.parent)} | environment,
             cwd=Path(__file__).parents[2],
         )
     try:

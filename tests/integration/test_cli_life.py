@@ -39,12 +39,16 @@ def test_a_change_is_noticed_and_answered_as_of_then(cli: Cli) -> None:
     scope = ("--user", "change")
     ids = told(cli, "change", BERLIN, LISBON)
     # When somebody asks, now and as of then / Then the answers differ
-    now, then, found = cli.each(
+    now, any_mood, most_alive, then, found = cli.each(
         ("recall", WHERE, *scope, "--json"),
+        ("recall", WHERE, "--sentiment", "-1", "1", *scope, "--json"),
+        ("recall", WHERE, "--min-energy", "1", *scope, "--json"),
         ("recall", WHERE, "--as-of", "2026-04-01", *scope, "--json"),
         ("conflicts", "--status", "all", *scope, "--json"),
     )
     assert [hit["node"]["text"] for hit in now.document["hits"]] == [LISBON["text"]]
+    assert [hit["node"]["text"] for hit in any_mood.document["hits"]] == [LISBON["text"]]
+    assert most_alive.document["hits"] == []
     assert [hit["node"]["text"] for hit in then.document["hits"]] == [BERLIN["text"]]
     (conflict,) = found.document["conflicts"]
     assert (conflict["older_id"], conflict["newer_id"]) == (ids["berlin"], ids["lisbon"])

@@ -561,12 +561,54 @@ def moved(there: World) -> tuple[list[str], int]:
 
 
 def test_a_sure_contradiction_supersedes_by_itself(world: Open) -> None:
-    assert both(world, moved, conflicts=ConflictPolicy(act_confidence=NEVER)) == [(["new"], 1), (["old", "new"], 1)]
+    assert both(world, moved, conflicts=ConflictPolicy(act_confidence=NEVER)) == [(["new"], 1), (["new", "old"], 1)]
 
 
 def test_a_contradiction_is_noticed(world: Open) -> None:
     off = ConflictPolicy(act_confidence=NEVER, record_confidence=NEVER, suspect_confidence=NEVER)
     assert both(world, moved, conflicts=off) == [(["new"], 1), (["old", "new"], 0)]
+
+
+TWO_CLAIMS = (
+    ("I live in Berlin and have a cat", "I moved to Paris", "Where do I live?", "How is my cat?", "Berlin", "Paris"),
+    ("我住在北京，养了一只猫", "我搬到上海了", "我住在哪里？", "我的猫怎么样？", "北京", "上海"),
+)
+
+
+@pytest.mark.req("C9", partly="what nobody has decided")
+@pytest.mark.parametrize(("older", "newer", "disputed", "besides", "was", "now"), TWO_CLAIMS, ids=["en", "zh"])
+def test_of_a_memory_that_is_disputed_in_part_the_news_is_told_first_and_the_rest_as_before(
+    world: Open, older: str, newer: str, disputed: str, besides: str, was: str, now: str
+) -> None:
+    # Given two things said at once, of which one changed since, which is left to a person to decide
+    there = world()
+    first = there.remember(older, speaker="Bo")
+    before = there.memory.now()
+    there.clock.advance(days=3)
+    second = there.remember(newer, speaker="Bo")
+    [conflict] = there.memory.conflicts()
+    told = partial(there.memory.recall, top_k=2)
+
+    # When what changed is asked for / Then the news comes first, and the older line says that it is disputed
+    new, old = told(disputed)
+    assert (new.node.id, old.node.id) == (second, first)
+    assert (old.why["disputed_by"], "disputed_by" in new.why) == (second, False)
+    block = there.memory.context(disputed).text
+    assert block.index("(disputed since") > block.index(was)
+    assert now in block
+
+    # And the rest is told as if nothing had been said, and so is all of it as of then
+    assert told(besides)[0].node.id == first
+    assert "disputed_by" not in told(besides)[0].why
+    assert [(hit.node.id, "disputed_by" in hit.why) for hit in told(disputed, as_of=before)] == [(first, False)]
+
+    # And when it is decided, when that is taken back, and when the news are forgotten, it is told accordingly
+    there.memory.resolve(conflict.id, "keep_both")
+    assert all("disputed_by" not in hit.why for hit in told(disputed))
+    there.memory.undo(conflict.id)
+    assert told(disputed)[1].why["disputed_by"] == second
+    there.memory.archive(second)
+    assert [(hit.node.id, "disputed_by" in hit.why) for hit in told(disputed)] == [(first, False)]
 
 
 @pytest.mark.req("B3")

@@ -323,3 +323,19 @@ def test_silence_speaks_chinese(memory: biem.Memory) -> None:
     # Then nothing is told of the stranger, and what is known is
     assert memory.context("张伟的钢琴老师是谁？").text == ""
     assert "公园" in memory.context("妈妈星期三去公园做什么？").text
+
+
+def test_a_courtesy_brings_nothing_up_and_an_order_is_formed_however_little_it_tells(memory: biem.Memory) -> None:
+    # Given a conversation with thanks in it, and an order that says little that is new
+    said = ["Rui bakes a nut cake with nuts", "Rui bakes a nut cake with nuts again", "thanks, great", "好的，谢谢"]
+    memory.remember_many([{"text": text, "speaker": "Marta", "conversation": "c"} for text in said], wait=True)
+    memory.remember("Never bake Rui a nut cake", speaker="Marta", conversation="c", wait=True)
+
+    # Then the next thanks call up nothing, though a search finds the earlier ones
+    assert [memory.context(text).text for text in ("thanks!", "Great, thank you", "谢谢", "👍")] == [""] * 4
+    assert memory.recall("thanks!")[0].node.text == "thanks, great"
+    # And a question after them is no courtesy, and what was ordered has energy
+    assert "Never bake" in memory.context("Thanks! What must I never bake for Rui?").text
+    orders = [hit.node for hit in memory.recall("Never bake Rui a nut cake") if hit.node.text.startswith("Never")]
+    assert orders
+    assert orders[0].energy > 0

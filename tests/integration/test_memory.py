@@ -395,7 +395,8 @@ def test_spans_tell_what_was_done_and_a_broken_listener_breaks_nothing(memory: b
 
 def test_closing_indexes_what_was_written(settings: Configure, stack: Servers) -> None:
     scope = biem.Scope(user="drained at close")
-    with biem.connect(settings(), scope=scope, embedder=WordEmbedder()) as memory:
+    patient = settings(close_timeout_s=300)  # how much is indexed within the default depends on the machine
+    with biem.connect(patient, scope=scope, embedder=WordEmbedder()) as memory:
         ids = memory.remember_many({"text": f"Late word {number}"} for number in range(200))
     assert sorted(in_milvus(stack.milvus_uri, ns=scope.ns)) == sorted(ids)
     memory.close()

@@ -208,7 +208,8 @@ def test_no_command_shows_a_secret_whatever_it_is_given(
 )
 def test_a_celery_process_logs_no_secret(role: tuple[str, ...], tmp_path: Path) -> None:
     # Given a worker, beat and a report of Celery with a broker that is away / When it runs for a moment, at DEBUG
-    kept = {name: os.environ[name] for name in ("PATH", "HOME", "TMPDIR", "PYTHONPATH") if name in os.environ}
+    kept = {name: os.environ[name] for name in ("PATH", "HOME", "PYTHONPATH") if name in os.environ}
+    kept["TMPDIR"] = str(tmp_path)
     words = [sys.executable, "-m", "celery", "-A", "workers.app", *role]
     log = tmp_path / "said"
     with log.open("wb") as out, subprocess.Popen(

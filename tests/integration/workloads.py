@@ -221,27 +221,31 @@ class Door:
             threading.Thread(target=self._carry, args=(client, server), daemon=True).start()
 
     def _carry(self, client: socket.socket, server: socket.socket) -> None:
-        with selectors.DefaultSelector() as ready, suppress(OSError, ValueError):
-            ready.register(client, selectors.EVENT_READ, server)
-            ready.register(server, selectors.EVENT_READ, client)
-            met = False
-            while True:
-                for key, _ in ready.select():
-                    assert isinstance(key.fileobj, socket.socket)
-                    data = key.fileobj.recv(1 << 16)
-                    self._way.wait()
-                    if not data:
-                        _cut((client, server))
-                        return
-                    met = met or (bool(self._swallow) and self._swallow in data)
-                    if not (met and key.fileobj is server and _COMMITTED in data):
-                        key.data.sendall(data)
-                    else:
-                        if self._shut_then:
-                            self.shut()
-                        self._swallow = b""
-                        _cut((client, server))
-                        return
+        try:
+            with selectors.DefaultSelector() as ready, suppress(OSError, ValueError):
+                ready.register(client, selectors.EVENT_READ, server)
+                ready.register(server, selectors.EVENT_READ, client)
+                self._pass_on(ready, server)
+        finally:
+            _cut((client, server))
+
+    def _pass_on(self, ready: selectors.BaseSelector, server: socket.socket) -> None:
+        met = False
+        while True:
+            for key, _ in ready.select():
+                assert isinstance(key.fileobj, socket.socket)
+                data = key.fileobj.recv(1 << 16)
+                self._way.wait()
+                if not data:
+                    return
+                met = met or (bool(self._swallow) and self._swallow in data)
+                if not (met and key.fileobj is server and _COMMITTED in data):
+                    key.data.sendall(data)
+                else:
+                    if self._shut_then:
+                        self.shut()
+                    self._swallow = b""
+                    return
 
 
 _COMMITTED = b"Z\0\0\0\5I"

@@ -49,6 +49,14 @@ def test_a_value_equal_to_the_threshold_passes() -> None:
 
 
 @pytest.mark.req("C8")
+@pytest.mark.parametrize(("threshold", "least"), [(0.4, 0.449), (0.5, 0.5), (0.6, 0.551), (0.7, 0.606)])
+def test_the_centered_gate_wants_as_much_as_its_table_says(threshold: float, least: float) -> None:
+    policy = replace(POLICY, gate_form="centered", write_threshold=threshold)
+    assert not gate(least - 0.001, least - 0.001, least - 0.001, policy, START).formed
+    assert gate(least + 0.001, least + 0.001, least + 0.001, policy, START).formed
+
+
+@pytest.mark.req("C8")
 @given(r=shares, s=shares, c=shares)
 def test_the_raw_gate_is_all_open_up_to_a_half_and_the_centered_one_is_not(r: float, s: float, c: float) -> None:
     raw = replace(POLICY, gate_form="raw")
@@ -80,7 +88,7 @@ def test_each_input_of_the_gate_raises_it(r: float, s: float, c: float) -> None:
 # -- mirror and score -------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.req("A7")
+@pytest.mark.req("A7", partly="the formula; written messages: integration/aim/test_decay")
 @given(age=st.integers(0, 10_000), gamma=st.floats(0.01, 1))
 def test_a_weight_is_gamma_to_the_age_and_the_youngest_weighs_most(age: int, gamma: float) -> None:
     policy = replace(POLICY, weight_decay_gamma=gamma)

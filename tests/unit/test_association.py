@@ -384,12 +384,12 @@ def test_loading_one_scope_does_not_hold_up_another(held: HeldLinks) -> None:
 
     def wait() -> None:
         slow.set()
-        go_on.wait(10)
+        go_on.wait(60)
 
     held.before_answer = wait
     with ThreadPoolExecutor(1) as thread:
         loading = thread.submit(graph.refresh, USER)
-        slow.wait(10)
+        slow.wait(60)
 
         # When another scope is used meanwhile / Then it is served
         graph.refresh(STRANGER)

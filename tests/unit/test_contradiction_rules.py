@@ -228,6 +228,35 @@ def test_asked_for_sure_verdicts_only_the_rules_see_as_much() -> None:
         assert RULES.compare(one, other, 0.3, least=least) == expected, (older, newer)
 
 
+@pytest.mark.parametrize("similarity", [0.9, None])
+def test_however_alike_two_statements_are_found_the_quick_way_out_is_taken_only_where_no_rule_speaks(
+    similarity: float | None,
+) -> None:
+    # Given statements after each other, among them the same twice, the same but for a value, and some of all kinds
+    report = "In the spring review the team told Anna that the new billing service of the Vienna branch costs {} euros"
+    alike = [
+        ("The cat sat on the mat today", "the cat sat on the mat today"),
+        ("The big red car is parked outside", "A big red car parked outside"),
+        (report.format(400), report.format(900)),
+        (report.format(400), report.replace("Vienna", "Lisbon").format(400)),
+        ("...", "..."),
+        ("我们周末去爬香山看红叶", "我们周末去爬香山看红叶。"),
+    ]
+    tables = [*golden(CONTRADICTIONS), *golden(UPDATES), *alike]
+    mixed = [*tables, *zip([one for one, _ in tables], [other for _, other in tables[5:] + tables[:5]], strict=True)]
+
+    # When only what is sure is asked for / Then it is what all rules together are sure of
+    least = POLICY.record_confidence
+    sure = 0
+    for older, newer in mixed:
+        one, other = Statement(older, "Ann"), Statement(newer, "Ann")
+        full = RULES.compare(one, other, similarity)
+        expected = full if full is not None and full.confidence >= least else None
+        assert RULES.compare(one, other, similarity, least=least) == expected, (older, newer)
+        sure += expected is not None and (older, newer) in alike
+    assert sure >= 4
+
+
 def test_i_is_whoever_speaks() -> None:
     # Given two people who say where they live
     home, other = "I live in Rome", "I live in Milan"

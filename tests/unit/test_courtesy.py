@@ -31,13 +31,17 @@ class Life:
     def __init__(self) -> None:
         self.at_s = 0.0
         self.rests: list[float] = []
-        self.courtesy = Courtesy(lambda: self.at_s, self._rest)
+        self.courtesy = Courtesy(lambda: self.at_s, self._rest, self._nap)
 
     def _rest(self, quiet: threading.Event, at_most_s: float) -> bool:
         assert not quiet.is_set()
         self.rests.append(at_most_s)
         self.at_s += at_most_s
         return False
+
+    def _nap(self, seconds: float) -> None:
+        self.rests.append(seconds)
+        self.at_s += seconds
 
     def burst(self) -> None:
         """Calls that have used up what a burst may have."""
@@ -54,6 +58,26 @@ class Life:
 @pytest.fixture
 def life() -> Life:
     return Life()
+
+
+@pytest.mark.req("H15", partly="that it leaves time; how much that is worth: benchmarks.upkeep_latency")
+def test_a_job_beside_callers_of_other_processes_leaves_them_four_fifths_of_the_time_for_a_while(life: Life) -> None:
+    # Given a process that nobody calls / When it works on a job in steps
+    with life.courtesy.pacing():
+        for seconds in (0.0001, 0.01, 0.02, 1.0):
+            life.work(seconds)
+        # Then it rests four times as long as each step took, but not for a moment's work, nor for long at a time
+        assert life.rests == pytest.approx([0.0404, 0.08, 0.25])
+        for _ in range(1_000):
+            life.work(0.1)
+        # And not for ever
+        assert sum(life.rests) == pytest.approx(20.0)
+
+    # And what it does otherwise, such as encoding, does not rest
+    life.rests.clear()
+    with life.courtesy.working():
+        life.work(1.0)
+    assert life.rests == []
 
 
 def test_a_burst_of_calls_has_the_process_to_itself_for_two_seconds(life: Life) -> None:

@@ -10,6 +10,7 @@ from biem.adapters.analyzers import RuleAnalyzer
 from biem.domain.crystal import (
     Passage,
     adds_nothing,
+    count_otherwise,
     covers,
     derived_id,
     digest,
@@ -77,6 +78,14 @@ class TestInformation:
         assert not covers(rich, Fields(numbers=("6km",)))
         assert not covers(rich, Fields(names=("Li Na",)))
         assert not covers(rich, Fields(symbols=("v1.3",)))
+
+    def test_two_texts_of_which_each_has_a_number_of_its_own_count_otherwise(self) -> None:
+        three, five = Fields(numbers=("3km",)), Fields(numbers=("5km", "3km"))
+        assert count_otherwise(Fields(numbers=("3km", "07:00")), five)
+        assert count_otherwise(three, Fields(numbers=("5km",)))
+        assert not count_otherwise(three, five)
+        assert not count_otherwise(five, three)
+        assert not count_otherwise(three, Fields())
 
 
 class TestSentences:

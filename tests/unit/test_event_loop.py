@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 from typing import Any, cast
 
+import httpx
 import pytest
 
 from biem.adapters.queue import InProcessQueue
@@ -14,10 +15,12 @@ from biem.domain.night_policy import SleepPolicy
 from biem.domain.scope import Scope
 from biem.engine.context import Context
 from biem.engine.sleep import NightJob, Sleeper, Upkeep
+from biem.errors import NotFound
 from biem.memory import Memory
 from biem.plugin import BIEMContextPlugin
 from biem.ports.consolidation import Exclusive, ScopeList
 from biem.telemetry import Telemetry
+from biem.web.app import Shown, build
 from tests.fakes import START, HeldClock
 
 TURNS = 100
@@ -81,7 +84,7 @@ CALLS: dict[str, tuple[Callable[[BIEMContextPlugin], Coroutine[Any, Any, object]
 }
 
 
-@pytest.mark.req("D11", partly="the plugin")
+@pytest.mark.req("D11", partly="the plugin and the web page; there is no MCP server yet")
 @pytest.mark.parametrize("name", CALLS)
 def test_the_loop_turns_while_a_call_of_the_plugin_is_held(name: str) -> None:
     # Given a memory that takes its time to open and to answer
@@ -109,6 +112,53 @@ def test_no_asynchronous_call_of_the_plugin_was_forgotten() -> None:
     coroutines = {name for name, of in vars(BIEMContextPlugin).items() if inspect.iscoroutinefunction(of)}
     assert twins | coroutines == set(CALLS)
     assert not given & coroutines
+
+
+READS = ("/api/memories", "/api/graph", "/api/facts", "/api/conflicts", "/api/stats", "/health")
+
+
+@pytest.mark.req("D11", partly="the plugin and the web page; there is no MCP server yet")
+@pytest.mark.parametrize("address", READS)
+def test_the_loop_turns_while_a_request_to_the_web_page_is_held(address: str) -> None:
+    # Given a memory that takes its time to open and to answer, behind the web page
+    gate = Gate()
+
+    class Slow:
+        """Whatever is asked of it is held first."""
+
+        bound_to = Scope(user="ann")
+
+        def scope(self, **_: str) -> "Slow":
+            return self
+
+        def __getattr__(self, name: str) -> Callable[..., object]:
+            def answer(*_: object, **__: object) -> object:
+                gate.wait(name)
+                raise NotFound("nothing here")
+
+            return answer
+
+    @contextlib.contextmanager
+    def opened() -> Iterator[Shown]:
+        gate.wait("connect")
+        slow = Slow()
+        yield Shown(cast(Memory, slow), cast(Any, slow.health), "")
+
+    # When it is asked / Then the loop turns a hundred times within each step, and the answer comes
+    async def ask() -> int:
+        page = build(opened)
+        async with page.router.lifespan_context(page):
+            transport = httpx.ASGITransport(page, client=("127.0.0.1", 9))
+            async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client:
+                return (await client.get(address)).status_code
+
+    async def turn() -> int:
+        status, _ = await asyncio.gather(ask(), gate.turn(2))
+        return status
+
+    assert asyncio.run(turn()) == 404
+    assert gate.held[0] == "connect"
+    assert len(gate.held) == 2
 
 
 class Alone:

@@ -23,7 +23,9 @@ from biem.domain.scope import Scope
 from biem.engine.aim.gate import Gate, is_explicit
 from biem.ports import Vector, Vectors
 from biem.ports.aim import Anchored, Held, Said, Standing
+from biem.ports.reasoner import Reasoner
 from biem.telemetry import Telemetry
+from tests.concept_fakes import ScriptedReasoner
 from tests.fakes import START, HeldClock, WordEmbedder
 
 SCOPE = Scope(user="gate")
@@ -87,7 +89,7 @@ def records() -> Records:
     return Records()
 
 
-def gate(records: Records, **policy: Any) -> Gate:
+def gate(records: Records, *, reasoner: Reasoner | None = None, **policy: Any) -> Gate:
     return Gate(
         records=records,  # type: ignore[arg-type]
         neighbours=Nearby(records),
@@ -98,6 +100,7 @@ def gate(records: Records, **policy: Any) -> Gate:
         policy=replace(AimPolicy(), **policy),
         conflicts=ConflictPolicy(),
         telemetry=Telemetry(),
+        reasoner=reasoner,
     )
 
 
@@ -212,7 +215,15 @@ def test_a_conflict_raises_the_value(records: Records) -> None:
 @pytest.mark.req("C7", partly="explicit remembering bypasses the gate")
 @pytest.mark.parametrize(
     ("values", "explicit"),
-    [({}, False), ({"kind": "task"}, True), ({"layer": "core"}, True), ({"importance": 4.0}, True)],
+    [
+        ({}, False),
+        ({"kind": "task"}, True),
+        ({"layer": "core"}, True),
+        ({"importance": 4.0}, True),
+        ({"text": "Please remember that Rui is allergic to hazelnuts."}, True),
+        ({"text": "以后别用花生。"}, True),
+        ({"text": "Do you remember that Rui is allergic?"}, False),
+    ],
 )
 def test_what_is_remembered_on_purpose_is_not_judged(records: Records, values: dict[str, Any], explicit: bool) -> None:
     records.before = [Said("1", 1, "", True, at(0))]
@@ -232,6 +243,55 @@ def test_what_was_decided_or_foretold_is_not_judged_again(records: Records) -> N
 def test_without_a_gate_everything_is_formed(records: Records) -> None:
     records.before = [Said("1", 1, "", True, at(0))]
     assert gate(records, admission="always").admit(SCOPE, [(node(2), at(0))], {"2": [("1", 1.0)]}, {}) == {"2"}
+
+
+@pytest.mark.req("C7", partly="a rule in the gate's place")
+def test_a_classifier_forms_what_tells_something_and_records_its_score(records: Records) -> None:
+    # Given a message that tells much, one that asks, one that is hardly a word, and a fact of one word
+    texts = {"1": NEWS, "2": "Where did the lighthouse keeper paint the harbours?", "3": "ok", "4": "ok"}
+    batch = [(node(int(key), text=text), at(0)) for key, text in texts.items()]
+    batch[3] = (replace(batch[3][0], kind="knowledge"), at(0))
+
+    # When the rule decides / Then it forms the first, and what is remembered on purpose whatever it says
+    assert gate(records, admission="classifier").admit(SCOPE, batch, {}, {}) == {"1", "4"}
+    assert set(records.refused) == {"2", "3"}
+    assert {(one.form, one.threshold) for one in records.refused.values()} == {("classifier", 0.5)}
+    assert all(0.0 <= one.value < 0.5 for one in records.refused.values())
+    assert gate(records, admission="classifier").judge(SCOPE, NEWS, ["ok"]).formed
+
+
+class Worth(ScriptedReasoner):
+    """A model that finds one word worth remembering, or says nothing."""
+
+    def __init__(self, word: str | None) -> None:
+        super().__init__()
+        self.word = word
+
+    def is_worth(self, scope: Scope, text: str) -> bool | None:
+        self.calls.append("worth")
+        return None if self.word is None else self.word in text
+
+
+@pytest.mark.req("C7", partly="a model in the gate's place")
+def test_a_model_decides_where_it_is_asked_to_and_the_gate_where_it_says_nothing(records: Records) -> None:
+    # Given two messages, of which the model finds one of worth
+    batch = [(node(2, text=NEWS), at(0)), (node(3, text="ok"), at(0)), (node(4, kind="task"), at(0))]
+    model = Worth("ok")
+    judging = gate(records, reasoner=model, admission="llm")
+
+    # When it decides / Then it does so alone, and is not asked about what is remembered on purpose
+    assert judging.admit(SCOPE, batch, {}, {}) == {"3", "4"}
+    assert (records.refused["2"].form, records.refused["2"].value) == ("llm", 0.0)
+    assert model.calls == ["worth"] * 2
+    # And somebody who waits is asked for by the model's quick uses
+    assert judging.judge(SCOPE, "ok then", []).formed
+    assert model.for_replies == 1
+
+    # When it says nothing, or there is none / Then it is as with the gate
+    records.refused.clear()
+    by_gate = gate(records).admit(SCOPE, batch, {}, {})
+    assert by_gate == gate(records, reasoner=Worth(None), admission="llm").admit(SCOPE, batch, {}, {})
+    assert by_gate == gate(records, admission="llm").admit(SCOPE, batch, {}, {})
 
 
 @pytest.mark.req("C8", "X26", partly="the raw gate as the design has it")

@@ -27,7 +27,7 @@ class Gate:
 
     def push(self, scope: Scope, entries: Sequence[HotEntry], window: int) -> None:
         self.entered.set()
-        self.open.wait(10.0)
+        self.open.wait(60.0)
         if self.failure is not None:
             raise self.failure
         self.pushes.append((scope, list(entries)))
@@ -90,7 +90,7 @@ def test_a_slow_server_delays_no_writer_but_holds_up_an_erasure(gate: Gate, feed
     # Then the eraser waits until both were pushed
     assert not settled.wait(0.05)
     gate.open.set()
-    waiter.join(10.0)
+    waiter.join(60.0)
     assert [entry.id for _, entries in gate.pushes for entry in entries] == ["1", "2"]
 
 

@@ -93,7 +93,7 @@ class TestKeywords:
         barrier = threading.Barrier(8)
 
         def work(_: int) -> list[str]:
-            barrier.wait(5)
+            barrier.wait(60)
             return ANALYZER.keywords("李明下周三飞里斯本参加机器学习会议 with Grace", 20)
 
         with ThreadPoolExecutor(8) as threads:

@@ -6,6 +6,7 @@ from datetime import timedelta
 import numpy as np
 
 from biem.domain.confidence_policy import OrbitPolicy
+from biem.domain.conflict import Dispute
 from biem.domain.policy import RecallPolicy
 from biem.domain.scope import Scope
 from biem.engine.answer import Answer, Asked
@@ -29,7 +30,7 @@ def turn(key: str, conversation: str = "", words: str = "") -> Turn:
     )  # fmt: skip
 
 
-def no_conflicts(scope: Scope, ids: Sequence[str]) -> Mapping[str, float]:
+def no_conflicts(scope: Scope, ids: Sequence[str]) -> Mapping[str, Sequence[Dispute]]:
     return {}
 
 

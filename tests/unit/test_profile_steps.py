@@ -17,7 +17,7 @@ from biem.domain.concept import Recollection
 from biem.domain.formulas import FormulaPolicy
 from biem.domain.link import Link
 from biem.domain.node import Hits, Node
-from biem.domain.policy import GraphPolicy, Policies, RecallPolicy
+from biem.domain.policy import Policies, RecallPolicy
 from biem.domain.rerank_policy import RerankPolicy
 from biem.domain.scope import Scope
 from biem.engine.association import Associations
@@ -158,7 +158,8 @@ def test_biem_spreads_two_hops_from_the_five_nearest() -> None:
 @pytest.mark.req("B48")
 def test_biems_numbers_are_its_documents() -> None:
     assert Settings(profile="biem").recall.top_k == Settings().recall.top_k == 10
-    assert (GraphPolicy().seeds, GraphPolicy().hops, GraphPolicy().decay) == (5, 2, 0.5)
+    for graph in (Settings(profile="biem").policies.graph, Settings().policies.graph):
+        assert (graph.seeds, graph.hops, graph.decay) == (5, 2, 0.5)
 
 
 @pytest.mark.req("C10", partly="BIEM to the letter")

@@ -3,6 +3,7 @@
 import dataclasses
 import re
 from datetime import timedelta
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,19 @@ PAGE = (Path(__file__).parents[2] / "docs" / "profiles.md").read_text(encoding="
 ROWS = [(design, number) for design, numbers in NUMBERS.items() for number in numbers]
 
 
+@cache
+def loaded(design: str) -> Settings:
+    """What is loaded with nothing but a profile set."""
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("BIEM_PROFILE", design)
+        return load_settings()
+
+
+@cache
+def defaults() -> Settings:
+    return Settings()
+
+
 def value_of(settings: Settings, number: Number) -> object:
     section, name = number.setting.split(".")
     return getattr(getattr(settings, section), name)
@@ -31,12 +45,11 @@ def variable(number: Number) -> str:
 
 @pytest.mark.req("C10", "C19", "C30", partly="the designs' numbers by one setting")
 @pytest.mark.parametrize(("design", "number"), ROWS, ids=[f"{design}-{number.setting}" for design, number in ROWS])
-def test_a_profile_sets_each_of_its_numbers(monkeypatch: pytest.MonkeyPatch, design: str, number: Number) -> None:
+def test_a_profile_sets_each_of_its_numbers(design: str, number: Number) -> None:
     # Given nothing but the profile / When settings are loaded / Then the number is the document's, of its own type
-    monkeypatch.setenv("BIEM_PROFILE", design)
-    found = value_of(load_settings(), number)
+    found = value_of(loaded(design), number)
     assert found == number.value
-    assert type(found) is type(value_of(Settings(), number))
+    assert type(found) is type(value_of(defaults(), number))
 
 
 @pytest.mark.parametrize("design", DESIGNS)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from biem.domain.rank_policy import RankPolicy, SignalWeights
 from biem.engine.bag import Bag
-from biem.engine.pool import Candidate
+from biem.engine.pool import Candidate, Pool
 from biem.engine.question import Query, Sentence
 from biem.engine.ranking import NAMES, distinct
 from tests.fakes import START
@@ -80,7 +80,7 @@ def test_each_thing_asked_at_once_gets_its_turn() -> None:
     # Given three good turns for one question of a query and a weaker one for the other
     scores = np.array([4.0, 3.0, 2.0, 1.5])
     served = np.array([[1.0, 1.0, 0.9, 0.0], [0.0, 0.1, 0.0, 0.7]])
-    words = Bag([["a"], ["b"], ["c"], ["d"]])
+    words = Bag(["a", "b", "c", "d"])
 
     # When they are chosen from / Then with balance the second question is served before the first is served again
     assert distinct(scores, words, served, replace(POLICY, balance=0.0), 10) == [0, 1, 2, 3]
@@ -90,7 +90,7 @@ def test_each_thing_asked_at_once_gets_its_turn() -> None:
 
 def test_only_the_best_are_compared_with_each_other() -> None:
     # Given a repetition beyond the depth / When turns are chosen / Then it keeps its place behind the others
-    scores, words = np.array([3.0, 2.0, 1.0, 0.5]), Bag([["a"], ["b"], ["a"], ["c"]])
+    scores, words = np.array([3.0, 2.0, 1.0, 0.5]), Bag(["a", "b", "a", "c"])
     nothing = np.zeros((0, 4))
     assert distinct(scores, words, nothing, replace(POLICY, depth=2, repeat=9.0), 10) == [0, 1, 2, 3]
     assert distinct(scores, words, nothing, replace(POLICY, depth=4, repeat=9.0), 10) == [0, 1, 3, 2]
@@ -98,10 +98,10 @@ def test_only_the_best_are_compared_with_each_other() -> None:
 
 def test_texts_without_words_are_not_alike() -> None:
     # Given texts of which two are empty / When they are compared / Then only what they share counts
-    words = Bag([[], ["a", "b", "a"], [], ["b", "c"]])
-    assert words.likeness(0).tolist() == [0.0, 0.0, 0.0, 0.0]
-    assert words.likeness(1).tolist() == pytest.approx([0.0, 1.0, 0.0, 1 / 3])
-    assert words.likeness(3).tolist() == pytest.approx([0.0, 1 / 3, 0.0, 1.0])
+    words = Bag(["", "a b a", "", "b c"]).likeness(np.arange(4))
+    assert words.to(0).tolist() == [0.0, 0.0, 0.0, 0.0]
+    assert words.to(1).tolist() == pytest.approx([0.0, 1.0, 0.0, 1 / 3])
+    assert words.to(3).tolist() == pytest.approx([0.0, 1 / 3, 0.0, 1.0])
 
 
 def test_an_empty_pool_has_an_empty_order() -> None:
@@ -231,3 +231,21 @@ def test_every_pool_has_a_finite_order_of_all(asked: Query, pool: list[Candidate
     assert np.isfinite(first.signals).all()
     assert np.isfinite(first.scores).all()
     assert (first.order, first.scores.tolist()) == (second.order, second.scores.tolist())
+
+
+def test_a_long_pause_opens_a_session_where_the_turn_before_it_is_known() -> None:
+    # Given a chat that goes on for days: its opening, a turn a week later, and one of which the turn before is unknown
+    days = {0: 0, 1: 7, 5: 20}
+    turns = [
+        Candidate(str(seq), ("word",), None, "", "chat", seq, START + timedelta(days=day), opening=seq == 0)
+        for seq, day in days.items()
+    ]
+
+    # When it is cut at pauses / Then each is a session of its own, and two of them are known to begin one
+    cut, whole = (Pool(turns, {}, gap, None) for gap in (RankPolicy().session_gap_s, 0.0))
+    assert cut.sessions == 3
+    assert cut.opening.tolist() == [True, True, False]
+    assert cut.beside[1].tolist() == [-1, -1, -1]
+    assert whole.sessions == 1
+    assert whole.opening.tolist() == [True, False, False]
+    assert whole.beside[1].tolist() == [1, -1, -1]

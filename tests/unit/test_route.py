@@ -1,16 +1,21 @@
 """Routes: what they look at, where inertia leads them, and what each number of the design moves."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
 
+from benchmarks._exact import at_once
 from biem.adapters import contradiction
 from biem.domain.aim_policy import AimPolicy
+from biem.domain.scope import Scope
 from biem.engine.aim.answer import four_parts
 from biem.engine.aim.inertia import direction
 from biem.engine.aim.route import Router
+from biem.errors import StoreUnavailable
 from biem.ports import Role, Vector, Vectors
 from biem.ports.aim import Heading
 from tests.aim_fakes import SCOPE, Bank
@@ -73,6 +78,36 @@ def test_a_route_asks_for_k_nodes_in_the_direction_of_query_and_inertia_and_scor
     assert asked == pytest.approx(wanted / np.linalg.norm(wanted), abs=1e-6)
     assert limit == 7
     assert bank.scored == [7] == [len(route.cluster)]
+
+
+@pytest.mark.req(
+    "A65", partly="beside a search, one reading of K nodes is waited for; its latency: benchmarks.promises"
+)
+def test_a_single_query_waits_for_no_count_of_accesses_and_an_outage_there_costs_no_answer(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    # Given a pool of threads that never comes to what counts accesses, and a server that would refuse it
+    later: list[Callable[[], object]] = []
+    bank = clusters()
+
+    def refuse(scope: Scope, ids: Sequence[str]) -> None:
+        raise StoreUnavailable("down")
+
+    def submit(work: Callable[..., Any], *arguments: Any) -> Future[Any]:
+        if work.__name__ != "_count_access":
+            return at_once(work, *arguments)
+        later.append(partial(work, *arguments))
+        return Future()
+
+    # When a single query is routed / Then it is answered, after one search and one reading
+    router = bank.router(Directions(DIM), accessed=refuse, submit=submit)
+    assert router.route(SCOPE, "about x").nodes
+    assert (len(bank.asked), len(bank.scored)) == (1, 1)
+
+    # And what fails afterwards is only told
+    (count,) = later
+    count()
+    assert "accesses not counted" in caplog.text
 
 
 @pytest.mark.req("A6", "X1")

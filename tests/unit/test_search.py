@@ -1,5 +1,6 @@
 """What the searches embed of a query."""
 
+import threading
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
@@ -9,7 +10,7 @@ import pytest
 from biem.domain.policy import GraphPolicy, RecallPolicy
 from biem.domain.scope import Scope
 from biem.engine.search import Searcher
-from biem.errors import EmbedderUnavailable
+from biem.errors import EmbedderUnavailable, StoreUnavailable
 from biem.ports import Filter, Role, Vector, Vectors
 from biem.telemetry import Telemetry
 
@@ -18,8 +19,13 @@ class Places:
     """Every place that a search asks; the index keeps the vectors it was asked for."""
 
     lexical = True
+    serial = False
 
     def __init__(self) -> None:
+        self.asked: list[str] = []
+        self.broken = False
+        self.held = threading.Event()
+        self.held.set()
         self.embedded: list[list[str]] = []
         self.searched: list[Vector] = []
         self.down = False
@@ -33,10 +39,16 @@ class Places:
 
     def dense(self, scopes: object, vector: Vector, limit: int, where: object) -> Mapping[str, float]:
         self.searched.append(vector)
+        self.asked.append("meaning")
+        self.held.set()
         return {"a": 0.5}
 
     def words(self, scopes: object, query: str, limit: int, where: object) -> Mapping[str, float]:
-        return {}
+        assert self.held.wait(10)
+        self.asked.append("words")
+        if self.broken:
+            raise StoreUnavailable("Milvus is down")
+        return {"b": 2.0}
 
     def recent(self, scope: object, count: int) -> list[object]:
         return []
@@ -75,3 +87,36 @@ def test_while_the_embedder_is_down_a_query_has_neither_vector_nor_parts(searche
     places.down = True
     found = searcher.search(Scope(), "Where does Ana live?", ["Where does live?"], ["ana", "live"], 5, Filter())
     assert (found.vector, list(found.parts), found.degraded) == (None, [], ["embedder"])
+
+
+def test_what_is_found_by_words_is_told_before_the_search_by_meaning_where_both_would_wait_for_each_other(
+    places: Places, searcher: Any
+) -> None:
+    # Given a server that works on one search at a time
+    places.serial = True
+
+    # When something is searched for
+    found = searcher.search(Scope(), "tea", [], ["tea"], 5, Filter(), lambda ids: places.asked.append(",".join(ids)))
+
+    # Then the quick search came first, and what it found was told before the other began
+    assert places.asked == ["words", "b", "meaning"]
+    assert (found.words, found.dense) == ({"b": 2.0}, {"a": 0.5})
+
+
+def test_a_server_for_many_searches_is_asked_both_at_once(places: Places, searcher: Any) -> None:
+    # Given a search by words that ends only after the one by meaning began
+    places.held.clear()
+
+    # When something is searched for / Then both answer
+    found = searcher.search(Scope(), "tea", [], ["tea"], 5, Filter())
+    assert (places.asked, found.words, found.dense) == (["meaning", "words"], {"b": 2.0}, {"a": 0.5})
+
+
+def test_a_server_that_just_failed_is_not_asked_again(places: Places, searcher: Any) -> None:
+    # Given a server for one search at a time that cannot answer
+    places.serial = places.broken = True
+    places.text_search = lambda *_: {"c": 1.0}  # type: ignore[attr-defined]
+
+    # When something is searched for / Then nobody waits for it twice, and the records answer
+    found = searcher.search(Scope(), "tea", [], ["tea"], 5, Filter())
+    assert (places.asked, found.dense, found.text, found.degraded) == (["words"], {}, {"c": 1.0}, ["milvus"])

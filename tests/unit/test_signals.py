@@ -173,3 +173,20 @@ def test_what_opens_a_talk_counts_as_far_as_a_program_takes_part(of_program: int
     pool = [turn(f"t{at}", "so", at, speaker=speaker, opening=at == 0) for at, speaker in enumerate(reversed(speakers))]
     found = ranked(HOTEL, pool).signals[:, NAMES.index("opening_to_machine")]
     assert found.tolist() == [value, 0.0, 0.0, 0.0]
+
+
+@pytest.mark.parametrize("text", ["what did we eat on 5 May", "5月5日吃了什么"])
+def test_a_date_without_a_year_favours_the_newest_year_and_does_not_lose_the_others(text: str) -> None:
+    # Given the same said on 5 May of two years, and on another day after each
+    said = {
+        "old": "2025-05-05T12:00:00Z",
+        "old, beside": "2025-07-20T12:00:00Z",
+        "new": "2026-05-05T12:00:00Z",
+        "new, beside": "2026-07-20T12:00:00Z",
+    }
+    pool = [turn(key, "soup", 10 * n, at=datetime.fromisoformat(at)) for n, (key, at) in enumerate(said.items())]
+
+    # When somebody asks about 5 May / Then the newest comes first, and the older one next
+    found = ranked(query(text), pool, replace(POLICY, weights=replace(OFF, when=1.0, day=1.0)))
+    assert [pool[place].id for place in found.order][:2] == ["new", "old"]
+    assert found.scores[0] > found.scores[1] + 0.5

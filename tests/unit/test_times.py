@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from biem.domain.times import windows
+from biem.domain.times import earlier, windows
 
 CLOCK = datetime(2024, 7, 10, 15, 30, tzinfo=UTC)
 """A Wednesday."""
@@ -160,3 +160,29 @@ def test_reading_takes_time_in_proportion_to_the_text(unit: str) -> None:
 
     # Then eight times the text takes about eight times as long, not sixty-four
     assert spent[1] < 24 * spent[0] + 0.05
+
+
+@pytest.mark.parametrize("text", ["What did we do on 5 May?", "我们5月5日做了什么？"])
+def test_a_date_without_a_year_may_be_meant_of_every_year_back_to_the_oldest_moment(text: str) -> None:
+    # Given a memory that begins in April 2022 / When a date without a year is named
+    found = earlier(text, CLOCK, day("2022-04-01"))
+
+    # Then beside the latest one it may be that of each year before
+    assert windows(text, CLOCK) == [(day("2024-05-05"), day("2024-05-06"))]
+    expected = [(day("2023-05-05"), day("2023-05-06")), (day("2022-05-05"), day("2022-05-06"))]
+    assert found == list(zip(expected, (1, 2), strict=True))
+
+
+@pytest.mark.parametrize("text", ["on 5 May 2023", "2023年5月5日", "last week", "去年", "in 2022", "no time at all"])
+def test_what_names_its_year_or_is_relative_is_meant_once(text: str) -> None:
+    assert earlier(text, CLOCK, day("2020-01-01")) == []
+
+
+def test_no_year_before_the_oldest_moment_is_meant() -> None:
+    # Given memories since June of last year / When May is named / Then only this year's is known
+    assert earlier("in May", CLOCK, day("2023-06-02")) == []
+
+
+def test_a_memory_of_a_thousand_years_is_looked_back_on_for_twenty() -> None:
+    # Given a leap day as the clock and a moment long ago / When a date is named / Then the work stays bounded
+    assert len(earlier("on 5 January", day("2024-02-29"), day("1024-01-01"))) == 20

@@ -1,5 +1,7 @@
 """What can be known about a text without a model, in English and Chinese: the `Analyzer` port by rules alone."""
 
+from functools import lru_cache
+
 from biem.adapters.analyzers import model_names
 from biem.adapters.analyzers.extract import Extractor, language
 from biem.adapters.analyzers.keywords import Keywords
@@ -12,6 +14,12 @@ from biem.ports import Analyzer
 __all__ = ["RuleAnalyzer", "build"]
 
 
+_KEPT = 512
+"""Analyses kept: a message is analysed by several steps of one batch."""
+_LONGEST_KEPT = 4_000
+"""Characters."""
+
+
 class RuleAnalyzer:
     """Deterministic, thread-safe, without network; build one and share it."""
 
@@ -20,6 +28,7 @@ class RuleAnalyzer:
         self._extractor = Extractor()
         self._sentiment = Sentiment()
         self._keywords = Keywords(self._extractor)
+        self._analyzed = lru_cache(_KEPT)(self._analyze)
 
     def lexemes(self, text: str) -> list[str]:
         """See `Analyzer.lexemes`."""
@@ -27,6 +36,9 @@ class RuleAnalyzer:
 
     def analyze(self, text: str) -> Analysis:
         """See `Analyzer.analyze`."""
+        return self._analyzed(text) if len(text) <= _LONGEST_KEPT else self._analyze(text)
+
+    def _analyze(self, text: str) -> Analysis:
         clean = normal(text)
         fields, entities = self._extractor.extract(clean)
         return Analysis(fields, entities, self._sentiment.score(clean), language(clean))

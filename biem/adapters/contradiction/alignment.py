@@ -19,6 +19,10 @@ _SWAP = 0.74
 _DUPLICATE, _NEAR = 0.95, 0.85
 
 
+Surface = tuple[tuple[str, ...], tuple[str, ...]]
+"""`words` and `essence` of a reading."""
+
+
 def duplicate(older: Reading, newer: Reading) -> Verdict | None:
     """Both say the same: equal words, numbers and polarity, and the same people."""
     if not older.words or not newer.words:
@@ -61,6 +65,14 @@ def swapped(older: Reading, newer: Reading, subjects: frozenset[str], reader: Re
     if older.numbers == newer.numbers and not (named and _crosswise(older.essence, newer.essence)):
         return None
     return Verdict("contradiction", _SWAP, "swapped value")
+
+
+def may_align(one: Surface, other: Surface) -> bool:
+    """Whether `duplicate` or `swapped` may say anything of statements with these words and this essence."""
+    (words, essence), (others, other_essence) = one, other
+    if not words or not others or words == others or essence == other_essence:
+        return True
+    return min(len(words), len(others)) >= _SWAP_WORDS and _most_alike(words, others) >= _SWAP_RATIO
 
 
 def _most_alike(one: tuple[str, ...], other: tuple[str, ...]) -> float:

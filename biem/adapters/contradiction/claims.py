@@ -34,7 +34,12 @@ class Claims:
 
     def of(self, reading: Reading) -> tuple[str, ...]:
         """The claims of a statement that has several, those without a subject with that of the first; else nothing."""
-        found = [claim for clause in reading.clauses if clause.asserts for claim in _parts(clause.text)]
+        found = [
+            f"我{claim}" if clause.implied else claim
+            for clause in reading.clauses
+            if clause.asserts
+            for claim in _parts(clause.text)
+        ]
         return tuple(found) if len(found) > 1 else ()
 
     def adds(self, claim: Reading, newer: Reading) -> bool:

@@ -55,14 +55,18 @@ PATTERNS = {
     ),
     "called": (rf"{_START}{_WHO}\s(?:am|is)\s(?:called|named)\s{_VALUE}",),
     "job": (
-        rf"{_START}{_PLAIN}(?:work|works|am working|is working)\sas\s(?:an?|the)\s{_VALUE}",
+        rf"{_START}{_PLAIN}(?:work|works|am working|is working)\sas\s(?:an?|the)\s(?P<value>[^,;.!?]{{1,60}}?)"
+        rf"(?:(?=\s(?:at|in)\s)|{_END})",
+        rf"{_START}{_WHO}(?:\s(?:was|were|got|am|is|has been|have been))?{_ADVERB}\s(?P<changed>promoted)\sto\s"
+        rf"(?:be\s)?{_VALUE}",
         rf"{_START}{_WHO}(?:\shas)?{_ADVERB}\s(?P<changed>became)\s(?:an?|the)\s{_OCCUPATION}{_END}",
         rf"{_START}{_WHO}\s(?:am|is)\s(?:now\s)?(?P<changed>retired)(?P<value>)",
         rf"{_START}{_WHO}{_ADVERB}\s(?:am|is){_ADVERB}{_NOT}\san?\s{_OCCUPATION}{_END}",
         rf"{_START}(?P<who>(?i:my|his|her))\s(?P<changed>new\s)?(?:job|occupation|profession) is\s(?:an?\s)?{_VALUE}",
     ),
     "employer": (
-        rf"{_START}{_PLAIN}(?:work|works|am working|is working)\s(?:at|for)\s{_VALUE}",
+        rf"{_START}{_PLAIN}(?:work|works|am working|is working)\s(?:as\s(?:an?|the)\s[^,;.!?]{{1,40}}?\s)?"
+        rf"(?:at|for)\s{_VALUE}",
         rf"{_START}{_WHO}(?:\shave|\shas)?{_ADVERB}\s(?P<past>left|quit)\s(?:my job at\s)?"
         r"(?P<value>[A-Z][\w&]+(?:\s[A-Z]\w+)*)$",
         rf"{_START}{_WHO}(?:\shave|\shas)?{_ADVERB}\s(?P<changed>started|got|took|accepted|found)\sa\s(?:new\s)?"

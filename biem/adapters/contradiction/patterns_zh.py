@@ -45,10 +45,11 @@ PATTERNS = {
         r"老板|护士|律师|司机|工人|农民|警察|军人|学生|公务员|大夫|编辑|记者|会计|程序员|厨师|助理|主管|总监|店长|模特|演员|歌手|秘书|前台|销售)"
         rf"|老师|医生|律师|学生|司机|警察|护士|会计|销售|前台|程序员){_END}",
         rf"{_START}{_WHO}(?:的)?(?P<changed>新)?(?:工作|职业)是{_VALUE}{_END}",
-        rf"{_START}{_WHO}{_ADVERB}(?P<changed>改行做|转行做|改做)了?{_VALUE}{_END}",
+        rf"{_START}{_WHO}{_ADVERB}(?P<changed>改行做|转行做|改做|升(?:职)?为|升任|当上|被提拔为)了?{_VALUE}{_END}",
     ),
     "employer": (
         rf"{_START}{_WHO}{_ADVERB}{_NOT}在{_PLACE}(?:上班|工作|任职|就职)(?:了|的|啊|呀|呢)*$",
+        rf"{_START}{_WHO}{_ADVERB}{_NOT}在{_PLACE}(?:做|当|担任|任)(?=[\u4e00-\u9fff]{{0,8}}(?:师|员|经理|总监|主管|助理|编辑|会计|销售|前台|实习生|总裁|秘书|顾问)$)",
         rf"{_START}{_WHO}{_ADVERB}(?P<past>从){_PLACE}(?:离职|辞职|跳槽|离开)了?(?:的|啊|呀)*$",
         rf"{_START}{_WHO}{_ADVERB}(?P<past>被){_PLACE}(?:裁员|裁掉|裁|辞退|开除|解雇)了?$",
         rf"{_START}{_WHO}{_ADVERB}(?P<changed>跳槽到|加入)了?{_PLACE}{_END}",
@@ -65,7 +66,7 @@ PATTERNS = {
         rf"{_START}{_WHO}(?:的)?专业是{_VALUE}{_END}",
     ),
     "favourite": (
-        rf"{_START}{_WHO}最(?:喜欢|爱|喜爱)的(?P<what>[\u4e00-\u9fff]{{1,5}}?)(?:一直|还|就)*是{_VALUE}{_END}",
-        rf"{_START}{_WHO}最(?:喜欢|爱)(?P<what>吃|喝|看|听|玩|去)?(?!的){_VALUE}{_END}",
+        rf"{_START}{_WHO}{_ADVERB}最(?:喜欢|爱|喜爱)的(?P<what>[\u4e00-\u9fff]{{1,5}}?)(?:一直|还|就)*是{_VALUE}{_END}",
+        rf"{_START}{_WHO}{_ADVERB}最(?:喜欢|爱)(?P<what>吃|喝|看|听|玩|去)?(?!的){_VALUE}{_END}",
     ),
 }

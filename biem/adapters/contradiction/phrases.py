@@ -27,6 +27,14 @@ VAGUE = re.compile(
     re.IGNORECASE,
 )
 """Says too little to differ from another value."""
+HOUSED = re.compile(
+    r"(?:an?|the|my|our|his|her|their)\s+[a-z]|(?:constant\s)?(?:fear|peace|hope|harmony|poverty|luxury)\b"
+)
+"""How somebody lives, not where: in a small flat, in fear."""
+OCLOCK = re.compile(r"\sat\s(1?\d|2[0-3])$")
+"""A bare hour."""
+AND_I = re.compile(r"\s+and\s+(?=(?:I|we|he|she|they)\s)")
+"""Between two statements that no comma parts."""
 _CHANGED = (
     r"(?P<changed>(?:was |has been |got |is now |has |have )?(?:moved|postponed|rescheduled|changed|pushed|delayed|"
     r"shifted|brought|cut|reset|slashed|increased|raised|lowered|reduced|updated|escalated|switched|renamed|went up|"

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from biem.adapters.contradiction import lexicon
 from biem.adapters.contradiction.kinds import Kinds
+from biem.adapters.contradiction.leading import OCCASION
 from biem.adapters.contradiction.reading import Clause, Reader, Reading
 from biem.domain.conflict import ConflictKind, Verdict
 
@@ -34,6 +35,8 @@ _AGO = frozenset(("last", "month", "year", "week", "dai", "ago", "recent"))
 _PART = "有些 有的 一些 部分 有人 some"
 _NO_NOUN = frozenset(("here", "there", "insid", "outsid", "again", "enough", "these", "all"))
 """Words that may follow a quality without being what it is a quality of."""
+_HAVE = frozenset(("have", "ha", "had", "got", "own"))
+"""Stems that say enough beside the thing alone: who has no dog has no big dog."""
 _BEING = frozenset(("有", "在"))
 _COMPARED = re.compile(r"比|\bthan\b", re.IGNORECASE)
 _DID_NOT = re.compile(r"\b(?:did|have|has|had) not\b|没", re.IGNORECASE)
@@ -188,7 +191,8 @@ class Polarity:
         denied, affirmed = deny.content - aside, affirm.content - aside
         if ended:  # it says when it ended
             denied -= self._times | _AGO
-        bare = _bare(denied) and not self._on_any(deny, affirm)
+        having = not _HAVE.isdisjoint(deny.tokens) and not _HAVE.isdisjoint(affirm.tokens)
+        bare = _bare(denied) and not self._on_any(deny, affirm) and not having
         if not denied or not (denied == affirmed or (not bare and denied < affirmed)):
             return
         if not (ended or self._timeless(deny, affirm) or self._sometimes(deny, affirm)):
@@ -222,10 +226,11 @@ class Polarity:
 
 
 def comparable(old: Clause, new: Clause) -> bool:
-    """Whether both assert something, in the same mood, about the same people."""
+    """Whether both assert something, in the same mood, about the same people, on occasion or at all."""
     if not (old.asserts and new.asserts) or old.modality != new.modality:
         return False
-    return old.who == new.who
+    same = old.who == new.who or old.who | old.implied == new.who or old.who == new.who | new.implied
+    return same and (OCCASION in old.times) == (OCCASION in new.times)
 
 
 def _agreement(one: frozenset[str], other: frozenset[str]) -> float:

@@ -18,52 +18,25 @@ from biem.adapters.analyzers.quantities import Quantities
 from biem.adapters.analyzers.script import DENSE, normal
 from biem.adapters.analyzers.segments import knowing
 from biem.adapters.contradiction import lexicon
+from biem.adapters.contradiction.contractions import LONGEST, expanded
+from biem.adapters.contradiction.leading import COMING, SINCE, beginnings, marked, timed
+from biem.adapters.contradiction.pieces import pieces
 from biem.domain.conflict import Statement
 
-LONGEST = 600
-"""Characters of a statement that are read: conflicts between documents are not found by rules."""
-
-_PAIRS = (
-    (r"\bwon't\b", "will not"),
-    (r"\bcan't\b|\bcannot\b", "can not"),
-    (r"\bshan't\b", "shall not"),
-    (r"n't\b", " not"),
-    (r"\b([Ii])'m\b", r"\1 am"),
-    (r"'re\b", " are"),
-    (r"'ve\b", " have"),
-    (r"'ll\b", " will"),
-    (r"\b(it|he|she|that|there|what|who)'s\b", r"\1 is"),
-    (r"\bcan not (?:stand|bear)\b", "hate"),
-    (r"\b(?:am|is|are) not (?:really )?(?:a |an )?(?:big |huge )?fans? of\b", "dislike"),
-    (r"\b(?:quit|(?:have |has )?stopped|gave up|(?:have|has) given up) (?=[a-z]+ing\b)", "not anymore "),
-    (r"戒掉?了?烟", "不再抽烟"),
-    (r"戒掉?了?酒", "不再喝酒"),
-    (r"\bno longer\b", "not anymore"),
-    (
-        r"\bnot (?:all|every|always|necessarily|only|just|entirely|completely)\b"
-        r"|不(?:一定|都是|全是|总是|完全是|只是|仅仅是)|不是(?:所有|全部|每个)",
-        " some ",
-    ),
-    (r"\bany more\b(?!\s+\w)", "anymore"),
-    (r"没有(?:一个|任何)?人(?=[\u4e00-\u9fff])|没人(?=[\u4e00-\u9fff])", "大家都不"),
-    (r"谁[都也](?=[不没])", "大家都"),
-)
-_EXPANSIONS = tuple((re.compile(pattern, re.IGNORECASE), to) for pattern, to in _PAIRS)
-_EXPANDABLE = re.compile("|".join(f"(?:{pattern})" for pattern, _ in _PAIRS), re.IGNORECASE)
 _KEPT = 8_192
 """Stems and segmented stretches kept: most words of a statement were met before."""
-_CLAUSE = re.compile(
-    r"(?P<end>[。！？；…\n~]+|[!?;]+|\.+(?=\s|$)|\s[–—-]{1,2}\s)"
-    r"|(?P<comma>，|,(?=[^\d\s])|,\s+(?=(?:but|and|so|then|though|although|because)?\s*(?:I|we|he|she|they|you|it|my)\b)"
-    r"|\s(?=but\s))"
-)
 _QUALITIES = "adzlirucpyo"
 """First letters of the segmenter's tags for adjectives, adverbs, idioms and words of grammar."""
 _QUOTED = re.compile(r"“[^”]{1,200}”|\"[^\"\n]{1,200}\"|「[^」]{1,200}」|『[^』]{1,200}』")
 _TOKEN = re.compile(rf"(?P<dense>[{DENSE}]+)|(?P<number>\d[\d.,:/%-]*(?:[A-Za-z]+)?)|(?P<word>[^\W_\d{DENSE}][\w'’-]*)")
 _PRONOUNS, _PRONOUN_ENDS = "我你他她", ("们", "的", "自己")  # 我会 and the like are one word to the segmenter
-_OPENED = frozenset(("抽烟", "喝酒", "喝茶", "喝咖啡", "吃肉", "吃鱼"))  # divided in 抽一包烟
-_NAME = re.compile(r"(?<![.!?\w])\s([A-Z][a-zA-Z]+)")
+_OPENED = frozenset(("抽烟", "喝酒", "喝茶", "喝咖啡", "吃肉", "吃鱼", "养猫", "养狗"))  # divided in 抽一包烟
+_NAME = re.compile(r"(?<![.!?\w])(?<!\bcalled)(?<!\bnamed)\s([A-Z][a-zA-Z]+)")
+"""Not in a dog called Rufus: that is about a dog."""
+_OF_MINE, _GOES_ON = (
+    re.compile("我"),
+    re.compile("(?!.*[我你他她它])(?:现在|还|也|都|一直|每天)*[养有在住喝吃抽爱学做当开用]"),
+)
 _A_NOT_A = re.compile(r"(.)不\1|有没有|是不是")
 _ENGLISH_ASKS = re.compile(
     r"^(?:and |so |but |well |hey |oh )*(?:what|where|when|who|which|why|how|do|does|did|are|is|can|could|will|would|"
@@ -105,6 +78,10 @@ class Clause:
     """Says that something is no longer so."""
     changed: bool
     """Says that something has become different."""
+    times: frozenset[str]
+    """Signs of its phrases of time, see `leading`."""
+    implied: frozenset[str] = frozenset()
+    """Whom it is about, too, without saying so again: 我住在北京，养了一只猫."""
 
     @property
     def asserts(self) -> bool:
@@ -124,6 +101,8 @@ class Reading:
     clauses: tuple[Clause, ...]
     numbers: tuple[str, ...]
     """In canonical spelling, see `Quantities`."""
+    beginnings: tuple[tuple[int, int], ...]
+    """See `leading.beginnings`."""
     chinese: bool
 
     def content(self) -> frozenset[str]:
@@ -160,30 +139,37 @@ class Reader:
 
     def read(self, statement: Statement) -> Reading:
         """Take a statement apart."""
-        text = normal(statement.text[:LONGEST]).strip()
-        if _EXPANDABLE.search(text):
-            for pattern, to in _EXPANSIONS:
-                text = pattern.sub(to, text)
+        text = expanded(statement.text)
         speaker = normal(statement.speaker[:64]).strip().lower()
         clauses: list[Clause] = []
-        for piece, asked in _pieces(text):
+        dated = marked(text)
+        for piece, asked in pieces(dated):
             clause = self._clause(piece, asked, speaker)
             if clauses and clause.who and clause.who <= self._anaphors:
                 clause = replace(clause, who=clauses[-1].who | clauses[-1].content)
+            elif clauses and _GOES_ON.match(clause.text) and (_OF_MINE.match(clauses[-1].text) or clauses[-1].implied):
+                clause = replace(clause, implied=frozenset((speaker or "i",)))
             clauses.append(clause)
-        surface = tuple(token.lower() for token, _ in self._tokens(text))
         return Reading(
             text,
-            surface,
-            tuple(stem for stem in map(self.stem, surface) if stem not in self._empty),
+            *self._surface(text),
             tuple(clauses),
-            tuple(canonical for _, _, canonical in self._quantities.spans(text)),
+            tuple(canonical for _, _, canonical in self._quantities.spans(timed(dated).told)),
+            beginnings(dated),
             len(re.findall(f"[{DENSE}]", text)) * 3 > len(text),
         )
 
     def may_deny(self, text: str) -> bool:
         """Whether a reading of `text` may hold a negation, at a tenth of what reading it costs."""
         return self._denial.search(normal(text[:LONGEST])) is not None
+
+    def surface(self, text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """`words` and `essence` of a reading of `text`, at a tenth of what reading it costs."""
+        return self._surface(expanded(text))
+
+    def _surface(self, text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        words = tuple(token.lower() for token, _ in self._tokens(text))
+        return words, tuple(stem for stem in map(self.stem, words) if stem not in self._empty)
 
     def numbers(self, text: str) -> list[str]:
         """Canonical numbers of a part of a reading."""
@@ -234,7 +220,8 @@ class Reader:
 
     def _clause(self, text: str, asked: bool, speaker: str) -> Clause:
         g = self.grammar
-        bare = _QUOTED.sub(" ", text)
+        told = timed(text)
+        bare, text = _QUOTED.sub(" ", told.told), _QUOTED.sub(" ", told.text)
         negations = 0
         tokens: list[str] = []
         surface: set[str] = set()
@@ -256,7 +243,7 @@ class Reader:
             else:
                 tokens.append(self.stem(lower))
         known = frozenset(tokens) | surface
-        lone = " ".join(bare.split())
+        lone = " ".join(text.split())
         return Clause(
             text=lone,
             tokens=tuple(tokens),
@@ -268,7 +255,8 @@ class Reader:
             modality=frozenset(name for name in ("modal", "wish") if known & g[name]),
             past=bool(_USED_TO.search(bare)),
             ended=bool(known & g["ended"] or _USED_TO.search(bare) or _NO_MORE.search(bare)),
-            changed=bool(surface & g["changed"]),
+            changed=bool(surface & g["changed"] or told.signs & {SINCE, COMING}),
+            times=told.signs,
         )
 
     def _who(self, text: str, tokens: list[str], surface: list[str], speaker: str) -> frozenset[str]:
@@ -286,15 +274,3 @@ class Reader:
             elif token in g["third"]:
                 who.add(token[0] if token.isascii() else token)
         return frozenset(who)
-
-
-def _pieces(text: str) -> Iterator[tuple[str, bool]]:
-    """Clauses and whether a question mark follows."""
-    start = 0
-    for found in _CLAUSE.finditer(text):
-        piece = text[start : found.start()].strip()
-        start = found.end()
-        if piece:
-            yield piece, "?" in found.group() or "？" in found.group()
-    if text[start:].strip():
-        yield text[start:].strip(), False

@@ -1,11 +1,13 @@
 """The `ContradictionRules` port by rules: specific ones first, what is left goes to a small model of weak cues."""
 
 from dataclasses import replace
+from datetime import datetime
 from functools import lru_cache
 
-from biem.adapters.contradiction.alignment import duplicate, swapped
+from biem.adapters.contradiction.alignment import duplicate, may_align, swapped
 from biem.adapters.contradiction.claims import Claims
 from biem.adapters.contradiction.cues import CEILING, Cues
+from biem.adapters.contradiction.leading import COMING
 from biem.adapters.contradiction.polarity import Polarity, Stances
 from biem.adapters.contradiction.reading import Reader, Reading
 from biem.adapters.contradiction.relations import Relations
@@ -19,6 +21,10 @@ _KEPT = 1_024
 
 _SAME_WORDS = 0.6
 """Calibrated similarity below which two statements have neither the same words nor the same but for a value."""
+_COMING = 0.75
+"""At most, of what is to change some day: recorded, but until then the older one holds."""
+_AHEAD_MONTHS = 6
+"""A month without a year is the next one of that name, if it is no further away; else the last one."""
 _SUSPICION = 0.3
 """Cues below this are silence: a coin thrown among unrelated memories would do better."""
 
@@ -41,6 +47,7 @@ class RuleContradictions:
         self._stances = lru_cache(_KEPT)(self._stances_of)
         self._is_plain = lru_cache(_KEPT)(self._plain)
         self._may_deny = lru_cache(_KEPT)(self._reader.may_deny)
+        self._surface = lru_cache(2 * _KEPT)(self._reader.surface)
 
     def compare(
         self, older: Statement, newer: Statement, similarity: float | None, *, least: float = 0.0
@@ -64,12 +71,10 @@ class RuleContradictions:
         Words as alike as `duplicate` and `swapped` want them make a high similarity; every other rule needs something
         of the newer statement, or a negation.
         """
-        return (
-            similarity is not None
-            and similarity < _SAME_WORDS
-            and self._is_plain(newer.text, newer.speaker)
-            and not self._may_deny(older.text)
-        )
+        if not self._is_plain(newer.text, newer.speaker) or self._may_deny(older.text):
+            return False
+        unlike = similarity is not None and similarity < _SAME_WORDS
+        return unlike or not may_align(self._surface(older.text), self._surface(newer.text))
 
     def _plain(self, text: str, speaker: str) -> bool:
         reading = self._read(text, speaker)
@@ -93,18 +98,29 @@ class RuleContradictions:
             self._updates.judge(older, newer),
             swapped(older, newer, self._subjects, self._reader),
         ]
-        return max((verdict for verdict in found if verdict), key=lambda verdict: verdict.confidence, default=None)
+        best = max((verdict for verdict in found if verdict), key=lambda verdict: verdict.confidence, default=None)
+        if best is not None and _is_to_come(newer, after.at):
+            return replace(best, confidence=min(best.confidence, _COMING))
+        return best
 
     def _about_all(self, verdict: Verdict, older: Statement, newer: Statement) -> Verdict:
         """The verdict on all that the older claims: partial, or no surer than what is least sure of its claims."""
         after = self._read(newer.text, newer.speaker)
+        disputed: list[str] = []
+        stands, least = False, verdict.confidence
         for text in self._claims.of(self._read(older.text, older.speaker)):
-            if self._claims.adds(self._read(text, older.speaker), after):
-                alone = self._specific(replace(older, text=text), newer)
-                if alone is None:
-                    return replace(verdict, partial=True)
-                verdict = replace(verdict, confidence=min(verdict.confidence, alone.confidence))
-        return verdict
+            if not self._claims.adds(self._read(text, older.speaker), after):
+                disputed.append(text)
+                continue
+            alone = self._specific(replace(older, text=text), newer)
+            if alone is None:
+                stands = True
+            else:
+                disputed.append(text)
+                least = min(least, alone.confidence)
+        if stands:
+            return replace(verdict, partial=True, claim=" ".join(disputed))
+        return replace(verdict, confidence=least)
 
     def cues(self, older: Statement, newer: Statement, similarity: float | None) -> dict[str, float] | None:
         """The weak cues of a pair, from which the weights are fitted; None where a rule decides."""
@@ -121,6 +137,16 @@ class RuleContradictions:
 
     def _slots_of(self, text: str, speaker: str) -> tuple[Slot, ...]:
         return tuple(self._slots.all(self._read(text, speaker), speaker.strip().lower()))
+
+
+def _is_to_come(reading: Reading, at: datetime | None) -> bool:
+    """Whether it says what will be so: from next week, or from a month of the coming half of a year."""
+    if any(COMING in clause.times for clause in reading.clauses):
+        return True
+    return at is not None and any(
+        (year, month) > (at.year, at.month) if year else 0 < (month - at.month) % 12 <= _AHEAD_MONTHS
+        for year, month in reading.beginnings
+    )
 
 
 def _one_speaker(older: Statement, newer: Statement) -> bool:

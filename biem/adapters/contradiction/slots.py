@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from biem.adapters.contradiction import lexicon, patterns_en, patterns_zh, phrases
+from biem.adapters.contradiction.leading import MOMENT, OCCASION
 from biem.adapters.contradiction.reading import Clause, Reader, Reading
 
 Phase = Literal["now", "past", "changed"]
@@ -17,6 +18,8 @@ Phase = Literal["now", "past", "changed"]
 _ME = frozenset(("i", "my", "me", "我"))
 _SPELT = frozenset(("phone", "account", "email", "model"))
 """Attributes whose value is a row of signs, and no number."""
+_SIGNS_OF = {"phone": re.compile(r"\d"), "email": re.compile("@")}
+"""What their values have; a phone may also be broken, or black."""
 _SHORT = 2
 """Clauses of a statement that needs no context."""
 
@@ -81,8 +84,15 @@ class Slots:
         return bool(kin & clause.content or kin & clause.who or phrases.INTRODUCED.search(clause.text))
 
     def _of(self, clause: Clause, speaker: str, *, others: bool, later: bool) -> Iterator[Slot]:
-        if not clause.asserts or clause.modality or len(clause.text) > 200:
+        if not clause.asserts or clause.modality or len(clause.text) > 200 or OCCASION in clause.times:
             return
+        parts = phrases.AND_I.split(clause.text)
+        said = [replace(clause, text=part) for part in parts] if len(parts) > 1 else [clause]
+        for slot in (slot for one in said for slot in self._stated(one, speaker, others=others, later=later)):
+            if slot.phase != "now" or MOMENT not in clause.times:  # where I lived last year is no home of today
+                yield slot
+
+    def _stated(self, clause: Clause, speaker: str, *, others: bool, later: bool) -> Iterator[Slot]:
         text = clause.text
         chinese = any(c > "\u2e7f" for c in text)
         for name, pattern in self._chinese if chinese else self._english:
@@ -106,8 +116,10 @@ class Slots:
             return None
         what = self._reader.stem(groups.get("what") or "")
         who = groups.get("who") or ""
-        if name == "home" and groups.get("changed") and who.lower() in ("we", "我们"):
-            who = "I"  # who moves with others moves
+        if name == "home" and who.lower() in ("we", "我们"):
+            who = "I"  # who lives or moves with others lives or moves there
+        if name == "home" and phrases.HOUSED.match(groups["value"] or ""):
+            return None
         return Slot(
             subject_of(who, speaker),
             f"{name} {what}".strip(),
@@ -132,6 +144,11 @@ class Slots:
         np, value = groups["np"], _trim(groups["value"])
         noun = self._noun(np, chinese=chinese)
         numbers = self._reader.numbers(groups["value"]) if noun not in _SPELT else []
+        hour = None if chinese else phrases.OCLOCK.search(text)
+        if hour:
+            numbers = [f"{hour[1]:0>2}:00"]
+        if noun in _SIGNS_OF and not _SIGNS_OF[noun].search(value):
+            return  # a phone that is broken has no other number
         if noun:
             attribute = noun
         elif numbers and not (chinese and groups["verb"] == "有"):

@@ -3,7 +3,8 @@
 import re
 
 from biem.adapters.contradiction import lexicon
-from biem.adapters.contradiction.reading import Reader, Reading
+from biem.adapters.contradiction.leading import COMING, OCCASION, SINCE
+from biem.adapters.contradiction.reading import Clause, Reader, Reading
 from biem.adapters.contradiction.slots import unit
 from biem.domain.conflict import Verdict
 
@@ -17,6 +18,18 @@ _REPLACED = re.compile(
 )
 _REPLACEMENT = 0.75
 _CANCELLED = 0.72
+_EXCHANGED = 0.7
+"""Recorded, but never acted upon: one may take the train and the bus."""
+_DISPOSED = re.compile(
+    r"\b(?:sold|got rid of|threw away|scrapped)\s(?:(?:the|my|his|her|our|their|that)\s)?([A-Za-z][\w-]+)"
+    r"|\bgave\s(?:(?:the|my|his|her|our|their|that)\s)?([A-Za-z][\w-]+)\s(?:away|to)\b"
+    r"|把([\u4e00-\u9fffA-Za-z0-9]{1,8}?)(?:卖|送|扔|丢|弄丢|还)(?:掉|给|了|人)"
+    r"|^(?!.{0,8}把)([\u4e00-\u9fffA-Za-z0-9]{1,8}?)(?:卖|送|扔|丢)(?:掉了|给.{1,8}了|人了|了)$",
+    re.IGNORECASE | re.MULTILINE,
+)
+_HAS = re.compile(r"\b(?:ha(?:ve|s)|owns?|drives?|rides?|keeps?|bought|got)\b|[有养开买]", re.IGNORECASE)
+_GONE = 0.75
+"""Recorded, but never acted upon: there may be another one of the kind."""
 _CODE = re.compile(r"(?<![\w-])([A-Z]+-?)(\d+(?:\.\d+)*)(?![\w-])")
 _NUMBERED = re.compile(r"([A-Za-z]+|[\u4e00-\u9fff]{2})\s?#?(\d+)")
 _BASE, _ALIKE, _VALUED, _TOLD = 0.5, 0.15, 0.15, 0.1
@@ -45,7 +58,8 @@ class Updates:
         return bool(
             _REPLACED.search(newer.text)
             or _ANNOUNCED.search(newer.text)
-            or any(clause.changed and clause.asserts for clause in newer.clauses)
+            or _DISPOSED.search(newer.text)
+            or any(_changes(clause) for clause in newer.clauses)
         )
 
     def judge(self, older: Reading, newer: Reading) -> Verdict | None:
@@ -57,8 +71,10 @@ class Updates:
             gone = {self._reader.stem(word) for word in newer.words if word in (replaced[1] or replaced[2]).lower()}
             if gone & older.content() and _who(older) == _who(newer):
                 return Verdict("update", _REPLACEMENT, "replaced")
+        if self._disposed(older, newer):
+            return Verdict("update", _GONE, "disposed of")
         announced = bool(_ANNOUNCED.search(newer.text))
-        if not announced and not any(clause.changed and clause.asserts for clause in newer.clauses):
+        if not announced and not any(_changes(clause) for clause in newer.clauses):
             return None
         if not any(clause.asserts for clause in older.clauses):
             return None
@@ -72,9 +88,17 @@ class Updates:
             return None
         valued = bool(group) or _numbers_differ(older, newer) or _codes_differ(older.text, newer.text)
         if not valued or (alike < _SHARED and not (announced and group)):
-            return None
+            other_since = any(_exchanged(old, new) for new in newer.clauses for old in older.clauses)
+            return Verdict("update", _EXCHANGED, "other since then") if other_since else None
         confidence = _BASE + _ALIKE * (alike >= 0.5) + _VALUED + _TOLD * announced
         return Verdict("update", min(0.9, confidence), "announced" if announced else "changed", group or "")
+
+    def _disposed(self, older: Reading, newer: Reading) -> bool:
+        """Whether somebody has no more what the older says that they have."""
+        content = frozenset().union(*(one.content for one in older.clauses if one.asserts and _HAS.search(one.text)))
+        told = " ".join(clause.text for clause in newer.clauses if clause.asserts and not clause.negations)
+        things = {self._reader.stem(thing) for found in _DISPOSED.findall(told) for thing in found if thing}
+        return not things.isdisjoint(content) and not _people(older).isdisjoint(_people(newer))
 
     def _exclusive(self, older: Reading, newer: Reading) -> str | None:
         one, other = (
@@ -87,6 +111,36 @@ class Updates:
             for reading in (older, newer)
         )
         return next((group for group in sorted(one) if group in other and one[group] != other[group]), None)
+
+
+def _exchanged(old: Clause, new: Clause) -> bool:
+    """Whether the newer says, since some time, the same of the same but for one word: I take the train, not the bus."""
+    if not (new.times & {SINCE, COMING} and old.asserts and new.asserts and old.who == new.who):
+        return False
+    if old.times or old.modality != new.modality or (old.negations + new.negations):
+        return False
+    one, other = old.tokens, new.tokens
+    least = min(len(one), len(other))
+    head = next((n for n in range(least) if one[n] != other[n]), least)
+    tail = next((n for n in range(least - head) if one[-1 - n] != other[-1 - n]), least - head)
+    gone, come = one[head : len(one) - tail], other[head : len(other) - tail]
+    kept = frozenset((*one[:head], *one[len(one) - tail :]))
+    return (
+        len(gone) == len(come) == 1
+        and gone[0] in old.content
+        and come[0] in new.content
+        and bool(kept & old.content)
+        and head > 0
+    )
+
+
+def _people(reading: Reading) -> frozenset[str]:
+    """Who is named anywhere, or begins it."""
+    return _who(reading) | frozenset(clause.tokens[0] for clause in reading.clauses if clause.tokens)
+
+
+def _changes(clause: Clause) -> bool:
+    return clause.changed and clause.asserts and OCCASION not in clause.times
 
 
 def _who(reading: Reading) -> frozenset[str]:

@@ -105,11 +105,14 @@ FROM (
 ) n
 WHERE i.id = n.id
 
--- concept_find: which of these concepts there are, and how many items each has
+-- concept_find: which of these concepts there are, and how many items each has; one by one, for without statistics an older
+-- PostgreSQL would look through all of the scope
 SELECT c.id::text, c.ns, c.name,
     (SELECT count(*) FROM concept_items i
      WHERE i.concept_id = c.id AND (i.fades_at > %(at)s) IS TRUE)
-FROM concepts c WHERE c.ns = ANY (%(scopes)s) AND c.id = ANY (%(ids)s::uuid[])
+FROM (SELECT DISTINCT unnest(%(ids)s::uuid[])) AS wanted (id), LATERAL (
+    SELECT one.id, one.ns, one.name FROM concepts one WHERE one.id = wanted.id AND one.ns = ANY (%(scopes)s) LIMIT 1
+) c
 
 -- concept_similar: concepts that share most terms with a name; only so many are looked at for each term
 SELECT c.id::text, c.ns, c.name, 0 FROM (

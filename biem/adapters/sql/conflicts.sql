@@ -21,13 +21,13 @@ WHERE ns = %(ns)s AND id = ANY (%(ids)s::uuid[]) ORDER BY id FOR NO KEY UPDATE
 WITH finding AS (
     SELECT f.*, greatest(n.valid_from, o.valid_from) AS ended_at
     FROM jsonb_to_recordset(%(findings)s) AS f (id uuid, kind text, older_id uuid, newer_id uuid, confidence real,
-        rule text, attribute text, acts boolean, judged_later boolean, suspected boolean)
+        rule text, attribute text, acts boolean, judged_later boolean, suspected boolean, claim text)
     JOIN memories o ON o.id = f.older_id AND o.ns = %(ns)s AND o.status <> 'archived'
     JOIN memories n ON n.id = f.newer_id AND n.ns = %(ns)s AND n.status <> 'archived'
 ), added AS (
-    INSERT INTO conflicts (id, ns, kind, older_id, newer_id, confidence, rule, attribute, suspected, status, resolution,
+    INSERT INTO conflicts (id, ns, kind, older_id, newer_id, confidence, rule, attribute, suspected, claim, status, resolution,
         decided_by, due_at, created_at, resolved_at)
-    SELECT id, %(ns)s, kind, older_id, newer_id, confidence, rule, attribute, suspected,
+    SELECT id, %(ns)s, kind, older_id, newer_id, confidence, rule, attribute, suspected, claim,
         CASE WHEN acts THEN 'resolved' ELSE 'pending' END,
         CASE WHEN acts THEN 'keep_new' END,
         CASE WHEN acts THEN 'rule' END,
@@ -103,16 +103,17 @@ WHERE ns = %(ns)s AND status = 'pending' AND NOT suspected AND (%(kinds)s::text[
     AND NOT EXISTS (SELECT FROM memories m WHERE m.id = ANY (ARRAY[c.older_id, c.newer_id])
         AND (m.status = 'archived' OR m.superseded_by IS NOT NULL))
 
--- conflict_open_of: which of these memories are openly contradicted, and how surely
-SELECT id::text, max(confidence) FROM (
-    SELECT older_id AS id, confidence FROM conflict_pairs
-    WHERE older_id = ANY (%(ids)s::uuid[]) AND ns = ANY (%(scopes)s) AND status = 'pending' AND NOT moot
-        AND NOT suspected AND kind <> 'duplicate'
+-- conflict_open_of: which of these memories are openly contradicted, how surely, and by what since when
+SELECT id::text, confidence, coalesce(newer_id::text, ''), since, claim FROM (
+    SELECT p.older_id AS id, p.confidence, p.newer_id, n.valid_from AS since, c.claim
+    FROM conflict_pairs p JOIN conflicts c ON c.id = p.id JOIN memories n ON n.id = p.newer_id
+    WHERE p.older_id = ANY (%(ids)s::uuid[]) AND p.ns = ANY (%(scopes)s) AND p.status = 'pending' AND NOT p.moot
+        AND NOT p.suspected AND p.kind <> 'duplicate'
     UNION ALL
-    SELECT newer_id, confidence FROM conflict_pairs
+    SELECT newer_id, confidence, NULL, NULL, '' FROM conflict_pairs
     WHERE newer_id = ANY (%(ids)s::uuid[]) AND ns = ANY (%(scopes)s) AND status = 'pending' AND NOT moot
         AND NOT suspected AND kind <> 'duplicate'
-) AS sides GROUP BY id
+) AS sides ORDER BY id, confidence DESC, newer_id DESC NULLS LAST
 
 -- conflict_supersede: who loses to whom by a decision; keep_old ends the newer where it began
 INSERT INTO supersessions (conflict_id, ns, loser_id, winner_id, ended_at)

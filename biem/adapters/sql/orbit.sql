@@ -60,6 +60,8 @@ WITH given AS MATERIALIZED (
 )
 SELECT m.id::text, m.ns, m.lexemes, e.vector, m.kind, m.speaker, m.conversation, m.at, m.write_seq,
     right(rtrim(m.text), 1) IN ('?', '？'), true, m.valid_to, m.superseded_by::text,
+    CASE WHEN m.source = 'crystal' AND jsonb_typeof(m.metadata -> 'sources') = 'array'
+        THEN ARRAY(SELECT jsonb_array_elements_text(m.metadata -> 'sources')) END,
     s.reach, s.before::text[], s.after::text[]
 FROM everyone
 CROSS JOIN LATERAL (SELECT * FROM memories WHERE memories.id = everyone.id OFFSET 0) m
@@ -71,7 +73,9 @@ WHERE (m.ns = ANY (%(scopes)s)) IS TRUE AND m.status <> 'archived'
 
 -- orbit_everything: all memories of scopes that hold few, in the order they were said
 SELECT m.id::text, m.ns, m.lexemes, e.vector, m.kind, m.speaker, m.conversation, m.at, m.write_seq,
-    right(rtrim(m.text), 1) IN ('?', '？'), true, m.valid_to, m.superseded_by::text, m.status = 'archived'
+    right(rtrim(m.text), 1) IN ('?', '？'), true, m.valid_to, m.superseded_by::text,
+    CASE WHEN m.source = 'crystal' AND jsonb_typeof(m.metadata -> 'sources') = 'array'
+        THEN ARRAY(SELECT jsonb_array_elements_text(m.metadata -> 'sources')) END, m.status = 'archived'
 FROM memories m
 LEFT JOIN LATERAL (
     SELECT vector FROM embeddings WHERE embeddings.model = %(model)s AND embeddings.sha256 = m.embed_sha OFFSET 0
@@ -82,7 +86,9 @@ ORDER BY m.at, m.write_seq
 -- orbit_since: the numbers of scopes that were known, and their memories written after those, if they are not too many
 SELECT known.ns, s.write_seq,
     m.id::text, m.ns, m.lexemes, e.vector, m.kind, m.speaker, m.conversation, m.at, m.write_seq,
-    right(rtrim(m.text), 1) IN ('?', '？'), true, m.valid_to, m.superseded_by::text
+    right(rtrim(m.text), 1) IN ('?', '？'), true, m.valid_to, m.superseded_by::text,
+    CASE WHEN m.source = 'crystal' AND jsonb_typeof(m.metadata -> 'sources') = 'array'
+        THEN ARRAY(SELECT jsonb_array_elements_text(m.metadata -> 'sources')) END
 FROM unnest(%(scopes)s::text[], %(written)s::bigint[]) AS known (ns, seq)
 LEFT JOIN scopes s ON s.ns = known.ns
 LEFT JOIN LATERAL (

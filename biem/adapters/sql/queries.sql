@@ -199,7 +199,8 @@ FROM memories m JOIN scopes s USING (ns) LEFT JOIN embeddings e ON e.model = %(m
 WHERE m.status = 'active' AND m.id > %(after)s ORDER BY m.id LIMIT %(limit)s
 
 -- mark_indexed: this embedder's collection holds these memories
-UPDATE memories SET model = %s WHERE id = ANY (%s::uuid[]) AND status = 'active'
+UPDATE memories m SET model = mine.model FROM (SELECT %s::text AS model) AS mine
+WHERE m.id = ANY (%s::uuid[]) AND m.status = 'active' AND m.model IS DISTINCT FROM mine.model
 
 -- erase_targets: what an erasure destroys, locked against workers
 SELECT id::text, evidence_sha, embed_sha FROM memories

@@ -51,6 +51,8 @@ WITH RECURSIVE found AS MATERIALIZED (
 )
 SELECT m.id::text, m.ns, m.lexemes, e.vector, m.kind, m.speaker, m.conversation, m.at, m.write_seq,
     right(rtrim(m.text), 1) IN ('?', '？'), {where}, m.valid_to, m.superseded_by::text,
+    CASE WHEN m.source = 'crystal' AND jsonb_typeof(m.metadata -> 'sources') = 'array'
+        THEN ARRAY(SELECT jsonb_array_elements_text(m.metadata -> 'sources')) END,
     placed.before, placed.after
 FROM placed
 CROSS JOIN LATERAL (SELECT * FROM memories WHERE memories.id = placed.id OFFSET 0) m

@@ -9,7 +9,8 @@ the missing ones speak for it.
 
 It runs in the worker, where vectors and neighbours are at hand, so no acknowledgement waits for it. A batch is judged
 in the order it was written. What is decided, or foretold by a caller with a context of its own, is never judged again.
-What is remembered explicitly is not judged: a fact, the layer core, importance 4 and more (C7).
+What is remembered explicitly is not judged: a fact, the layer core, importance 4 and more, or a message that asks to
+be kept ("remember that …", "以后请…", C7).
 """
 
 from collections.abc import Mapping, Sequence
@@ -25,11 +26,14 @@ from biem.domain.fields import Fields
 from biem.domain.node import Draft, Node
 from biem.domain.policy import ConflictPolicy
 from biem.domain.scope import Scope
+from biem.domain.speech_acts import is_standing_order
+from biem.engine.aim.admission import Admission
 from biem.engine.aim.information import Reader, Told
 from biem.ports import Analyzer, Clock, Embedder, Vector
 from biem.ports.aim import AimRecords, Said
 from biem.ports.conflicts import Neighbours
 from biem.ports.contradiction import ContradictionRules
+from biem.ports.reasoner import Reasoner
 from biem.telemetry import Telemetry
 
 Near = Mapping[str, Sequence[tuple[str, float]]]
@@ -47,7 +51,8 @@ _MARKED = 4.0
 
 def is_explicit(memory: Node | Draft) -> bool:
     """Whether it was remembered on purpose and not just said."""
-    return memory.kind != "event" or memory.layer == "core" or memory.importance >= _MARKED
+    marked = memory.kind != "event" or memory.layer == "core" or memory.importance >= _MARKED
+    return marked or is_standing_order(memory.text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +80,9 @@ class Gate:
         policy: AimPolicy,
         conflicts: ConflictPolicy,
         telemetry: Telemetry,
+        reasoner: Reasoner | None = None,
     ) -> None:
+        """`reasoner`: decides where the policy's admission is llm."""
         self._records = records
         self._neighbours = neighbours
         self._conflicts = conflicts
@@ -85,6 +92,7 @@ class Gate:
         self._clock = clock
         self._policy = policy
         self._telemetry = telemetry
+        self._admission = Admission(policy, reasoner, clock)
 
     def admit(
         self, scope: Scope, batch: Sequence[tuple[Node, Vector]], near: Near, conflicts: Mapping[str, float]
@@ -95,7 +103,7 @@ class Gate:
         """
         with self._telemetry.span("biem.gate", rows=len(batch)) as span:
             judged: Mapping[str, GateDecision] = {}
-            if self._policy.admission == "gate" and not all(is_explicit(node) for node, _ in batch):
+            if self._policy.admission != "always" and not all(is_explicit(node) for node, _ in batch):
                 judged = self.weigh(scope, batch, near, conflicts)
             refused = {key: decision for key, decision in judged.items() if not decision.formed}
             span.add(refused=len(refused))
@@ -103,19 +111,27 @@ class Gate:
 
     def judge(self, scope: Scope, text: str, context: Sequence[str], speaker: str = "") -> GateDecision:
         """What the gate says of a text in a context of the caller's own; nothing is written."""
+        told = self._reader.told(text)
+        decision = self._admission.decision(scope, text, told, waiting=True)
+        if decision is not None:
+            return decision
         vectors = self._embedder.embed([text, *context], "passage")
         known = self._known(scope, vectors[0], "")
         conflict = self._conflict(Statement(text, speaker, self._clock.now()), known)
-        return self._decision(vectors[0], list(vectors[1:]), self._surprise(self._reader.told(text), known), conflict)
+        return self._decision(vectors[0], list(vectors[1:]), self._surprise(told, known), conflict)
 
     def judge_again(self, scope: Scope, node: Node) -> GateDecision:
         """What the gate says today of a memory that it refused; nothing is written."""
+        told = self._reader.told(node.text)
+        decision = self._admission.decision(scope, node.text, told)
+        if decision is not None:
+            return decision
         vector = self._embedder.embed([node.indexed_text], "passage")[0]
         said = self._records.said(scope, [node.write_seq], self._policy.gate_context)
         context = _context(said, node, self._policy.gate_context)
         known = self._known(scope, vector, node.id)
         conflict = self._conflict(Statement(node.text, node.speaker, node.at), known)
-        news = self._surprise(self._reader.told(node.text), known)
+        news = self._surprise(told, known)
         return self._decision(vector, context, news, conflict, missing=_YOUNG - len(context))
 
     def weigh(
@@ -139,10 +155,12 @@ class Gate:
             elif is_explicit(node):
                 passes = True
             else:
-                surprise = self._surprise(told, _near(near.get(node.id, ()), formed, fields))
-                context = _context(said, node, self._policy.gate_context)
-                conflict = conflicts.get(node.id, 0.0)
-                decision = self._decision(vector, context, surprise, conflict, missing=_YOUNG - len(context))
+                decision = self._admission.decision(scope, node.text, told)
+                if decision is None:
+                    surprise = self._surprise(told, _near(near.get(node.id, ()), formed, fields))
+                    context = _context(said, node, self._policy.gate_context)
+                    conflict = conflicts.get(node.id, 0.0)
+                    decision = self._decision(vector, context, surprise, conflict, missing=_YOUNG - len(context))
                 judged[node.id], passes = decision, decision.formed
             if passes:
                 formed.add(node.id)

@@ -8,21 +8,22 @@ pulls; `hybrid` does not.
 """
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from biem.domain.aim import AimNode, AimScore, mirror_weight, select
 from biem.domain.aim_node import MemoryNode
 from biem.domain.aim_policy import AimPolicy
-from biem.domain.conflict import Statement
 from biem.domain.fields import Fields
 from biem.domain.node import Hit, Node
 from biem.domain.scope import Scope
 from biem.domain.text import one_line
+from biem.engine.aim.doubts import Doubts
 from biem.engine.aim.inertia import Inertia, direction, norm
-from biem.engine.question import is_asked
 from biem.errors import BiemError, NotFound
 from biem.ports import Analyzer, Clock, Embedder, Filter, Vector
 from biem.ports.aim import AimRecords, Heading, Held, MemoryMap
@@ -33,10 +34,6 @@ from biem.telemetry import Telemetry
 logger = logging.getLogger("biem.inertia")
 
 _ANYTHING = Filter()
-_CONTRADICTS = 0.5
-"""Confidence from which on a rule's verdict is a contradiction (`ConflictPolicy.record_confidence`)."""
-_STATEMENT_CHARS = 2_000
-"""A longer text is no statement that a query could contradict (`ConflictPolicy.max_statement_chars`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +84,11 @@ class Route:
 
 
 class Router:
-    """Routes queries. Thread-safe."""
+    """Routes queries. Thread-safe.
+
+    `submit` runs work on another thread: what does not need each other is asked for at the same time, because a single
+    query should cost little more than a plain search (A65), and nobody waits until accesses are counted.
+    """
 
     def __init__(
         self,
@@ -100,6 +101,7 @@ class Router:
         embedder: Embedder,
         analyzer: Analyzer,
         accessed: Callable[[Scope, Sequence[str]], object],
+        submit: Callable[..., Future[Any]],
         clock: Clock,
         policy: AimPolicy,
         strict_words: Sequence[str],
@@ -107,12 +109,12 @@ class Router:
     ) -> None:
         self._records = records
         self._index = index
-        self._conflicts = conflicts
-        self._rules = rules
+        self._doubts = Doubts(conflicts, rules, clock)
         self._inertia = inertia
         self._embedder = embedder
         self._analyzer = analyzer
         self._accessed = accessed
+        self._submit = submit
         self._clock = clock
         self._policy = policy
         self._strict_words = strict_words
@@ -136,16 +138,20 @@ class Router:
         """The nodes that a query leads to; the inertia of the conversation follows them."""
         strict = self.is_strict(query, mode, auto_mode=auto_mode)
         with self._telemetry.span("biem.route") as span:
-            heading = self._inertia.of(scope, conversation)
+            kept = self._submit(self._inertia.of, scope, conversation)
+            asked = self._submit(self._analyzer.analyze, query)
             vector = self._embedder.embed([query], "query")[0]
+            heading = kept.result()
             cluster = self._cluster(scope, vector, heading)
+            conflicts = self._submit(self._doubts.open, scope, cluster)
             held = self._records.nodes(scope.readable, cluster, self._clock.now(), evidence=strict)
             nodes = {one.node.id: one for one in held if one.formed}
-            chosen = self._choose(scope, query, heading, nodes, top_n)
+            doubted = self._doubts.about(query, [one.node for one in nodes.values()], conflicts.result())
+            chosen = self._choose(asked.result().fields, heading, nodes, doubted, top_n)
             heading = self._follow(scope, conversation, heading, vector, cluster, [nodes[one.id] for one in chosen])
             span.add(cluster=len(cluster), nodes=len(chosen))
         if chosen:
-            self._accessed(scope, [one.id for one in chosen])
+            self._submit(self._count_access, scope, [one.id for one in chosen])
         return Route(
             tuple(self._selected(one, nodes[one.id], heading, strict) for one in chosen),
             "strict" if strict else "fast",
@@ -212,10 +218,7 @@ class Router:
         """Those of these nodes that contradict the query, or something else that nobody has decided about (A35)."""
         if not nodes:
             return frozenset()
-        found = set(self._conflicts.open_of(scope.readable, [node.id for node in nodes]))
-        if not is_asked(query):  # a question contradicts nothing
-            found |= {node.id for node in nodes if self._contradicts(query, node)}
-        return frozenset(found)
+        return self._doubts.about(query, nodes, self._doubts.open(scope, [node.id for node in nodes]))
 
     def went(self, scope: Scope, conversation: str, vector: Vector, cluster: Sequence[str], ids: Sequence[str]) -> None:
         """Let the inertia follow the nodes that were selected of a cluster."""
@@ -236,14 +239,8 @@ class Router:
         return sorted(found, key=lambda key: (-found[key], key))
 
     def _choose(
-        self,
-        scope: Scope,
-        query: str,
-        heading: Heading,
-        nodes: dict[str, Held],
-        top_n: int | None,
+        self, asked: Fields, heading: Heading, nodes: dict[str, Held], doubted: Collection[str], top_n: int | None
     ) -> list[AimScore]:
-        doubted = self.against(scope, query, [one.node for one in nodes.values()])
         seen = [
             AimNode(
                 key,
@@ -253,15 +250,13 @@ class Router:
             )
             for key, one in nodes.items()
         ]
-        return select(self._analyzer.analyze(query).fields, seen, self._policy, top_n)
+        return select(asked, seen, self._policy, top_n)
 
-    def _contradicts(self, query: str, node: Node) -> bool:
-        if len(node.text) > _STATEMENT_CHARS:
-            return False
-        verdict = self._rules.compare(
-            Statement(node.text, node.speaker, node.at), Statement(query, node.speaker, self._clock.now()), None
-        )
-        return verdict is not None and verdict.kind != "duplicate" and verdict.confidence >= _CONTRADICTS
+    def _count_access(self, scope: Scope, ids: Sequence[str]) -> None:
+        try:
+            self._accessed(scope, ids)
+        except BiemError as error:
+            logger.warning("accesses not counted: %s", error)
 
     def _fields(self, node: Node) -> Fields:
         return self._analyzer.analyze(node.indexed_text).fields if node.status == "pending" else node.fields

@@ -1,0 +1,44 @@
+"""What speaks against a node of a route (A35): it contradicts the query, or is in a conflict nobody decided about."""
+
+from collections.abc import Collection, Sequence
+
+from biem.domain.conflict import Statement
+from biem.domain.node import Node
+from biem.domain.scope import Scope
+from biem.engine.question import is_asked
+from biem.ports import Clock
+from biem.ports.conflicts import Conflicts
+from biem.ports.contradiction import ContradictionRules
+
+_CONTRADICTS = 0.5
+"""Confidence from which on a rule's verdict is a contradiction (`ConflictPolicy.record_confidence`)."""
+_STATEMENT_CHARS = 2_000
+"""A longer text is no statement that a query could contradict (`ConflictPolicy.max_statement_chars`)."""
+
+
+class Doubts:
+    """Asks the records and the rules."""
+
+    def __init__(self, conflicts: Conflicts, rules: ContradictionRules, clock: Clock) -> None:
+        self._conflicts = conflicts
+        self._rules = rules
+        self._clock = clock
+
+    def open(self, scope: Scope, ids: Sequence[str]) -> Collection[str]:
+        """Those of these memories that are in a conflict about which nobody has decided."""
+        return self._conflicts.open_of(scope.readable, ids)
+
+    def about(self, query: str, nodes: Sequence[Node], conflicting: Collection[str]) -> frozenset[str]:
+        """The ids of nodes that are in such a conflict or contradict the query; a question contradicts nothing."""
+        found = {node.id for node in nodes if node.id in conflicting}
+        if not is_asked(query):
+            found |= {node.id for node in nodes if node.id not in found and self._contradicts(query, node)}
+        return frozenset(found)
+
+    def _contradicts(self, query: str, node: Node) -> bool:
+        if len(node.text) > _STATEMENT_CHARS:
+            return False
+        verdict = self._rules.compare(
+            Statement(node.text, node.speaker, node.at), Statement(query, node.speaker, self._clock.now()), None
+        )
+        return verdict is not None and verdict.kind != "duplicate" and verdict.confidence >= _CONTRADICTS

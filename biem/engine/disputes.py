@@ -1,0 +1,51 @@
+"""Memories that something said later disputes while nobody has decided: what the later one says is told first.
+
+A rule that is not sure enough, or that sees only a part of the older memory disputed, retires nothing (ADR 0040). Both
+are told then, and the newer first, as a reader of the two would have it; unless the question is about what the older
+one says besides.
+"""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from itertools import islice
+
+from biem.domain.conflict import Dispute
+from biem.engine.search import Found
+from biem.ports.turns import Turn, Turns
+
+_LOOKED_AT = 10
+"""Of what each search found, the best: what disputes one of them must be among the candidates, too."""
+
+Terms = Callable[[str], Collection[str]]
+"""Index terms of a text."""
+
+
+def about(
+    asked: Collection[str], turns: Mapping[str, Turn], disputes: Mapping[str, Sequence[Dispute]], terms: Terms
+) -> Mapping[str, Sequence[Dispute]]:
+    """Those of the disputes that concern a question of these index terms."""
+    found = {
+        key: [one for one in several if _concerns(asked, turns[key], one, terms)]
+        for key, several in disputes.items()
+        if key in turns
+    }
+    return {key: several for key, several in found.items() if several}
+
+
+def _concerns(asked: Collection[str], turn: Turn, dispute: Dispute, terms: Terms) -> bool:
+    """Not where all that the question has in common with the older memory is outside of the disputed claim."""
+    if not dispute.claim:
+        return True
+    shared = set(asked).intersection(turn.lexemes).difference(terms(turn.speaker))
+    return not shared or not shared.isdisjoint(terms(dispute.claim))
+
+
+def missing(found: Found, turns: Turns, disputes: Mapping[str, Sequence[Dispute]]) -> Sequence[str]:
+    """What disputes the best that was found, and was not found itself."""
+    best = [key for way in (found.dense, found.words, found.text) for key in islice(way, _LOOKED_AT)]
+    newer = [one.newer_id for key in best for one in disputes.get(key, ())]
+    return [key for key in dict.fromkeys(newer) if key and key not in turns.by_id]
+
+
+def joined(turns: Turns, more: Turns) -> Turns:
+    """Candidates of two readings."""
+    return Turns({**more.by_id, **turns.by_id}, [*turns.stretches, *more.stretches], turns.openings | more.openings)
