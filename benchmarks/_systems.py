@@ -52,7 +52,9 @@ class Biem:
 
     name = "biem"
 
-    def __init__(self, where: Servers, memory: Memory, tenant: str) -> None:
+    def __init__(self, where: Servers, memory: Memory, tenant: str, chat: str = "") -> None:
+        """`chat`: the one conversation to which all is said; else each session is one."""
+        self._chat = {"conversation": chat} if chat else {}
         self.adds: list[float] = []
         self._embedded = where.embedded
         self._memory = memory
@@ -66,7 +68,7 @@ class Biem:
         self._scopes[conversation.id] = scope
         for turn in spoken(conversation):
             began = time.perf_counter()
-            scope.remember(**item_of(turn))
+            scope.remember(**item_of(turn) | self._chat)
             self.adds.append((time.perf_counter() - began) * 1_000)
 
     def ready(self) -> None:

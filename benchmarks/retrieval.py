@@ -130,6 +130,9 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
         metavar="NAME",
         help=f"any of {' '.join(SYSTEMS)}; default: {' '.join(DEFAULT)}",
     )
+    parser.add_argument(
+        "--one-chat", action="store_true", help="name all sessions of a file's conversations alike, as chat bots do"
+    )
     parser.add_argument("--fresh", action="store_true", help="measure again what OUT has already")
     options = parser.parse_args(arguments)
     options.systems = tuple(dict.fromkeys(itertools.chain.from_iterable(options.systems)))
@@ -196,7 +199,9 @@ def _built(options: argparse.Namespace, lang: str) -> Iterator[list[System]]:
                 collection = f"benchmark_hybrid_{uuid.uuid4().hex[:12]}"
                 systems.append(stack.enter_context(closing(MilvusHybrid(where, embedder, lang, collection))))
             else:
-                systems.append(stack.enter_context(closing(Biem(where, memory, f"benchmark-{uuid.uuid4().hex[:12]}"))))
+                tenant = f"benchmark-{uuid.uuid4().hex[:12]}"
+                system = Biem(where, memory, tenant, chat="chat" if options.one_chat else "")
+                systems.append(stack.enter_context(closing(system)))
         yield systems
 
 

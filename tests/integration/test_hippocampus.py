@@ -607,8 +607,8 @@ class TestRelated:
         assert mind.related("Nobody knows Zorro") == []
         assert mind.related("") == []
         topics = mind.reminder.from_topics(mind.scope, ["Grace", "paints", "Zorro"])
-        of_grace = [hit.memory for hit in topics if hit.topic == "Grace"]
-        assert (of_grace[0], len(of_grace)) == ("Ann: Grace paints walls", 2)
+        assert topics[0].memory == "Ann: Grace paints walls"  # of either topic: a text comes once
+        assert sum(hit.topic == "Grace" for hit in topics) <= 2
 
     @pytest.mark.req("H19", "H20", "H21", partly="which keywords count; reading the model's answer is the adapter's")
     def test_in_precise_mode_the_model_names_the_key_concepts_once_and_in_fast_mode_nobody(
