@@ -22,10 +22,10 @@ def analyses(pool: Database) -> Analyses:
 
 
 def active(jobs: PostgresRecords, scope: Scope, *texts: str) -> list[str]:
-    """Memories that were encoded, lowest id first."""
+    """Memories that were encoded, in the order of their texts."""
     ids = [ack.id for ack in jobs.remember(scope, [write(text) for text in texts])]
     jobs.complete(encoded(claim_all(jobs)))
-    return sorted(ids)
+    return ids
 
 
 def every(analyses: Analyses, scope: Scope) -> list[Node]:
@@ -49,7 +49,7 @@ def test_memories_of_all_scopes_come_by_id_but_for_those_still_to_be_encoded(
     admin.execute("UPDATE memories SET status = 'archived', archived_at = now() WHERE id = %s", (ids[1],))
 
     # When they are gone through / Then each that was encoded came once, with what is known of it
-    assert [node.id for node in every(analyses, scope)] == ids
+    assert [node.id for node in every(analyses, scope)] == sorted(ids)
     assert [node.id for node in every(analyses, other)] == others
     assert {node.fields for node in every(analyses, scope)} == {LEARNED.fields}
 

@@ -35,11 +35,11 @@ def curves() -> list[dict[str, str]]:
 
 
 # A million nodes take minutes and 1.5 GB, so they are measured by the benchmark; here is what it printed.
-@pytest.mark.req("A63")
+@pytest.mark.req("A60", "A63")
 def test_the_printed_curves_have_four_sizes_of_each_map_and_the_effect_is_in_every_row() -> None:
     for _, rows in groupby(curves(), lambda row: row["map"]):
         assert [int(row["notes"].replace(",", "")) for row in rows] == list(SIZES) == [100, 1_000, 100_000, 1_000_000]
-    assert {row["map"] for row in curves()} >= {"exact"}
+    assert {row["map"] for row in curves()} >= {"exact", "Milvus Lite"}
     for row in curves():
         assert int(row["dim"]) == 384  # of the packaged embedder
         assert int(row["scored"]) == K
