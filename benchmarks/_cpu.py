@@ -33,6 +33,11 @@ def used_s(*, home: Path, group: int) -> float | None:
     return sum(one.seconds for one in processes if one.pid in counted and one.pid != os.getpid())
 
 
+def children(parent: int) -> list[int]:
+    """The processes that another one started; none where there is no /proc."""
+    return [one.pid for one in _processes() if one.parent == parent]
+
+
 def _processes() -> Iterator[_Process]:
     for folder in Path("/proc").glob("[0-9]*"):
         try:

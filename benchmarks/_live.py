@@ -1,5 +1,6 @@
 """biem on real servers with its insides in reach: the memory that `biem.connect` opens, and variants beside it."""
 
+import logging
 import sys
 import tempfile
 from collections import defaultdict
@@ -29,7 +30,7 @@ from biem.ports import Embedder, Filter
 from biem.ports.turns import TurnReader, Turns
 from biem.telemetry import Span
 
-VARIANTS = ("activation", "conflict", "neighbours", "nameless")
+VARIANTS = ("activation", "conflict", "neighbours", "nameless", "revision")
 """What only another search can switch off: it changes which candidates there are, or what is added to their scores."""
 _UNSET = {"postgres_dsn": None, "postgres_host": None, "redis_url": None, "milvus_uri": None, "milvus_host": None}
 _STAGES = "biem.recall"
@@ -107,6 +108,7 @@ def _record(
     *,
     variants: bool,
 ) -> tuple[list[Case], dict[str, Any]]:
+    logging.getLogger("pymilvus").setLevel(logging.CRITICAL)  # it logs what biem handles
     import_module("biem.adapters.migrations").migrate(where.postgres_dsn)
     parts = _assembled(settings, where, embedder, stack)
     position = _load(name, conversations, parts)
@@ -156,6 +158,8 @@ def _without(variant: str, settings: Settings) -> Settings:
         recall = replace(recall, conflict_penalty=0.0, superseded_penalty=0.0)
     elif variant == "nameless":
         settings = settings.model_copy(update={"ranking": replace(settings.ranking, nameless=0.0)})
+    elif variant == "revision":
+        settings = settings.model_copy(update={"ranking": replace(settings.ranking, revision=0.0)})
     return settings.model_copy(update={"recall": recall})
 
 

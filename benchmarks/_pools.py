@@ -88,9 +88,10 @@ class Recorder:
         count: int = DEPTH,
         *,
         adjust: Callable[[Numbers], Numbers] | None = None,
+        pool: Pool | None = None,
     ) -> Ranked:
         """As `biem.engine.ranking.rank`."""
-        ranked = self._inner(query, candidates, names, policy, count, adjust=adjust)
+        ranked = self._inner(query, candidates, names, policy, count, adjust=adjust, pool=pool)
         self._last = query, candidates, names, policy, ranked
         return ranked
 

@@ -9,6 +9,11 @@ cannot tell the two apart. `lost_at_5`: what the threshold loses that injects at
 silence. `auc`: how often an answer with evidence of the right memory is surer than a stranger's. With `--gate NAME` the
 exit code is 1 when a file with NAME in its name injects more than 5 % or loses more than a point.
 
+The same generic question has an answer in everybody's memory, so a stranger's question is not yet one of which nothing
+is known. `nothing`: strangers' questions to a memory that holds nothing relevant, decided by the words in which each
+question meets its own evidence (`benchmarks._foreign`); `injected_nothing`, `reachable_nothing`: the same two shares
+among these.
+
 With `--show N`, N of each file's strangers' questions for which something would be told are printed with what would be,
 for a person to read: drawn from those asked, the same in every run.
 
@@ -25,6 +30,7 @@ from random import Random
 import biem
 from benchmarks import _report
 from benchmarks._data import Question, data_name
+from benchmarks._foreign import Foreign
 from benchmarks._memories import Told, arguments, columns, drawn, load, mean, opened, recall_10
 from benchmarks._systems import item_of, settle
 from biem.config import load_settings
@@ -39,6 +45,7 @@ _NAME_CHARS = 256
 _SHOWN = 11
 """The seed of the sample that is printed."""
 _TOLD = 5
+_OF_NOTHING = ("nothing", "injected_nothing", "reachable_nothing")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +60,8 @@ class Reply:
     question: str = ""
     told: tuple[str, ...] = ()
     """The best five, each with who said it."""
+    nothing: bool = False
+    """A stranger's question, and the memory asked holds nothing relevant."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -83,7 +92,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BiemError as error:
         print(f"error: {error}", file=sys.stderr)
         return error.exit_code
-    _report.print_table("Silence", columns(rows), rows)
+    _report.print_table("Silence", tuple(name for name in columns(rows) if "nothing" not in name), rows)
+    _report.print_table("Where nothing relevant is held", ("data", "system", *_OF_NOTHING), rows)
     if options.json:
         line = _report.command("benchmarks.abstain", sys.argv[1:] if argv is None else argv)
         _report.write_json(options.json, line, rows, embedder=options.embedder)
@@ -94,7 +104,8 @@ def show(given: Sequence[Reply], threshold: float, count: int) -> None:
     """Print what some strangers would be told, numbered."""
     injected = [one for one in given if not one.own and one.confidence >= threshold]
     for number, one in enumerate(Random(_SHOWN).sample(injected, min(count, len(injected))), 1):
-        print(f"{number}. [{one.confidence:.2f}] {one.question}", *one.told, sep="\n   - ")
+        known = "nothing relevant" if one.nothing else "may hold it"
+        print(f"{number}. [{one.confidence:.2f}, {known}] {one.question}", *one.told, sep="\n   - ")
 
 
 def misses(row: Mapping[str, object]) -> bool:
@@ -106,6 +117,7 @@ def misses(row: Mapping[str, object]) -> bool:
 def replies(told: Sequence[Told], most: int = 0) -> Iterator[Reply]:
     """Ask every question, or `most` of them, of its own memory and of another one, all others in turn."""
     pairs = drawn(told, most)
+    foreign = Foreign([one.conversation for one in told])
     with _report.progress() as bar:
         task = bar.add_task("ask", total=len(pairs))
         for number, (place, question) in enumerate(pairs):
@@ -114,13 +126,16 @@ def replies(told: Sequence[Told], most: int = 0) -> Iterator[Reply]:
             yield _reply(one, question, hits, recall_10(hits, question), own=True)
             if len(told) > 1:
                 stranger = told[(place + 1 + number % (len(told) - 1)) % len(told)]
-                yield _reply(one, question, stranger.memory.recall(question.text, top_k=10), 0.0, own=False)
+                nothing = foreign.nothing(question, one.conversation, stranger.conversation.turns)
+                hits = stranger.memory.recall(question.text, top_k=10)
+                yield _reply(one, question, hits, 0.0, own=False, nothing=nothing)
             bar.advance(task)
 
 
 def small_replies(memory: biem.Memory, told: Sequence[Told], most: int) -> Iterator[Reply]:
     """Ask small memories, each made of one question's evidence and a few turns beside it, at most so many."""
     random = Random(9)
+    foreign = Foreign([one.conversation for one in told])
     pairs = [(one, question) for one in told for question in one.conversation.questions if question.groups]
     for one, question in random.sample(pairs, min(most, len(pairs))):
         texts = {turn.id: turn for turn in one.conversation.turns if turn.text.strip()}
@@ -129,24 +144,29 @@ def small_replies(memory: biem.Memory, told: Sequence[Told], most: int) -> Itera
         few = memory.scope(tenant="small memories", user=f"{one.conversation.id} {question.id}"[:_NAME_CHARS])
         if not wanted:
             continue
+        kept = [turn for turn in one.conversation.turns if turn.id in {*wanted, *others}]
         if not few.stats()["memories"]:
-            kept = set(wanted) | set(others)
-            few.remember_many([item_of(turn) for turn in one.conversation.turns if turn.id in kept])
+            few.remember_many([item_of(turn) for turn in kept])
             settle(few)
         yield _reply(one, question, few.recall(question.text, top_k=10), 1.0, own=True)
         if strangers := [other for other, _ in pairs if other is not one]:
-            asked: Question = random.choice(random.choice(strangers).conversation.questions)
-            yield _reply(one, asked, few.recall(asked.text, top_k=10), 0.0, own=False)
+            stranger = random.choice(strangers).conversation
+            asked: Question = random.choice(stranger.questions)
+            nothing = foreign.nothing(asked, stranger, kept)
+            yield _reply(one, asked, few.recall(asked.text, top_k=10), 0.0, own=False, nothing=nothing)
 
 
-def _reply(asked: Told, question: Question, hits: "biem.Hits", r10: float, *, own: bool) -> Reply:
+def _reply(
+    asked: Told, question: Question, hits: "biem.Hits", r10: float, *, own: bool, nothing: bool = False
+) -> Reply:
     told = tuple(f"{hit.node.speaker}: {hit.node.text}" for hit in hits[:_TOLD])
-    return Reply(asked.conversation.id, own, r10, hits.confidence, hits.grounds, question.text, told)
+    return Reply(asked.conversation.id, own, r10, hits.confidence, hits.grounds, question.text, told, nothing)
 
 
 def row(data: str, system: str, given: Sequence[Reply], threshold: float) -> dict[str, object]:
     """What a threshold does to these replies."""
     own = [reply for reply in given if reply.own]
+    nothing = [reply for reply in given if reply.nothing]
     return {
         "data": data,
         "system": system,
@@ -158,6 +178,9 @@ def row(data: str, system: str, given: Sequence[Reply], threshold: float) -> dic
         "reachable": reachable(given),
         "lost_at_5": lost_at(given, _MOST_INJECTED),
         "auc": auc([reply.confidence for reply in own if reply.r10], [one.confidence for one in given if not one.own]),
+        "nothing": len(nothing),
+        "injected_nothing": mean([float(reply.confidence >= threshold) for reply in nothing]),
+        "reachable_nothing": reachable([*own, *nothing]) if nothing else 0.0,
     }
 
 

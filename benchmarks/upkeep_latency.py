@@ -231,7 +231,7 @@ def _work(settings: Settings, orders: Connection, hours: Any, parent: int, *, pa
                 orders.send("nothing to do")
             orders.recv()
             orders.send((runs, seconds, changes))
-    except EOFError:
+    except (EOFError, BrokenPipeError):  # who asked has been interrupted
         workshop.close()
 
 

@@ -33,8 +33,7 @@ def build(settings: Settings) -> Celery:
     celery.steps["consumer"].add(Pulse)
     signals.worker_ready.connect(lambda **_: serve_spans_of_children(settings), weak=False)
     signals.beat_init.connect(lambda **_: serve_levels(settings, stack), weak=False)
-    signals.beat_init.connect(lambda **_: health.beat("beat"), weak=False)
-    signals.before_task_publish.connect(lambda **_: health.beat("beat"), weak=False)
+    signals.beat_init.connect(lambda **_: health.begin("beat"), weak=False)
     return celery
 
 

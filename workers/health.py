@@ -1,10 +1,11 @@
-"""Whether a worker or beat is alive: each touches a file as long as its loop turns, and a probe looks at its age.
+"""Whether a worker or beat is alive, and whether it is ready: each touches a file as its loop turns, a probe reads it.
 
-    python -m workers.health worker|beat      exit code 0 when alive
+    python -m workers.health worker|beat              exit code 0 when alive
+    python -m workers.health --ready worker|beat      exit code 0 when it has its broker, too
 
-Cheaper than asking over the broker, and true when the broker is down: a worker that waits for Redis must not be killed.
-So a worker that has lost the broker says that it waits (`workers.pulse`), and is alive however long that takes. Beat is
-taken for dead when it has not sent a wake-up for two minutes; started anew it has lost nothing.
+Cheaper than asking over the broker, and true when the broker is down: a worker that waits for Redis must not be killed,
+as one that is started anew would wait, too. So whoever waits for the broker goes on touching its file, and writes that
+it waits (`workers.pulse`): alive, and not ready. Who has not touched it for long hangs, whatever it waited for.
 """
 
 import sys
@@ -13,8 +14,9 @@ import time
 from pathlib import Path
 
 _OLDEST_S = {"worker": 30.0, "beat": 120.0}
-"""A worker touches its file every five seconds; beat at least once a period of its most frequent job."""
+"""A worker touches its file every five seconds, beat every half minute at least; whoever waits, every second."""
 _WAITS = "waits for the broker"
+_READY = "--ready"
 
 
 def pulse_of(role: str) -> Path:
@@ -28,27 +30,44 @@ def begin(role: str) -> None:
 
 
 def beat(role: str) -> None:
-    """Say that `role` is alive."""
+    """Say that `role` is alive and has what it needs."""
     pulse_of(role).write_text("", encoding="utf-8")
 
 
 def wait(role: str) -> None:
-    """Say that `role` is alive and waits for its broker, so it will not be heard of for a while."""
+    """Say that `role` is alive and waits for its broker."""
     pulse_of(role).write_text(_WAITS, encoding="utf-8")
 
 
 def is_alive(role: str, now: float) -> bool:
     """Whether `role` said so lately; `now` in seconds since 1970."""
     try:
-        return (
-            now - pulse_of(role).stat().st_mtime < _OLDEST_S[role]
-            or pulse_of(role).read_text(encoding="utf-8") == _WAITS
-        )
+        return now - pulse_of(role).stat().st_mtime < _OLDEST_S[role]
     except FileNotFoundError:
         return False
 
 
+def is_ready(role: str, now: float) -> bool:
+    """Whether `role` is alive and does not wait for its broker."""
+    try:
+        return is_alive(role, now) and pulse_of(role).read_text(encoding="utf-8") != _WAITS
+    except FileNotFoundError:
+        return False
+
+
+def main(arguments: list[str]) -> int | str:
+    """The command: what `sys.exit` takes."""
+    wanted = [word for word in arguments if word != _READY]
+    if len(wanted) != 1 or wanted[0] not in _OLDEST_S:
+        return f"usage: python -m workers.health [{_READY}] {'|'.join(_OLDEST_S)}"
+    (role,) = wanted
+    now = time.time()
+    if not is_alive(role, now):
+        return f"{role} has not turned its loop lately"
+    if _READY in arguments and not is_ready(role, now):
+        return f"{role} {_WAITS}"
+    return 0
+
+
 if __name__ == "__main__":
-    if len(sys.argv) != 2 or sys.argv[1] not in _OLDEST_S:
-        sys.exit(f"usage: python -m workers.health {'|'.join(_OLDEST_S)}")
-    sys.exit(0 if is_alive(sys.argv[1], time.time()) else f"{sys.argv[1]} has not turned its loop lately")
+    sys.exit(main(sys.argv[1:]))

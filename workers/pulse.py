@@ -1,30 +1,43 @@
-"""A step of the worker's main loop that shows the loop to `workers.health`: `app.steps["consumer"].add(Pulse)`."""
+"""The loops of worker and beat, as `workers.health` sees them: turning, or waiting for the broker, however long.
 
+Celery by itself gives up after a hundred tries, which is three quarters of an hour: an outage of a night would leave
+nobody at work where nothing starts what ended.
+"""
+
+import logging
+from collections.abc import Callable
+from datetime import timedelta
+from functools import cached_property
 from typing import Any
 
-from celery import bootsteps
+from celery import beat, bootsteps
+from celery.worker import consumer
+from celery.worker.state import maybe_shutdown
 
 from workers import health
 
+logger = logging.getLogger("biem.worker")
+
 _EVERY_S = 5.0
+_FIRST = timedelta(minutes=10)
 
 
 class Pulse(bootsteps.StartStopStep):
-    """Beats on the loop's own timer while there is a broker, and says that it waits while there is none."""
+    """A step of the worker's main loop: beats on the loop's own timer while there is a broker."""
 
     requires = ("celery.worker.consumer.events:Events",)
 
-    def __init__(self, consumer: Any, **options: Any) -> None:
-        super().__init__(consumer, **options)
+    def __init__(self, parent: Any, **options: Any) -> None:
+        super().__init__(parent, **options)
         self._timer: Any = None
         health.begin("worker")
 
-    def start(self, consumer: Any) -> None:
+    def start(self, parent: Any) -> None:
         """The broker is there."""
         health.beat("worker")
-        self._timer = consumer.timer.call_repeatedly(_EVERY_S, health.beat, ("worker",), priority=10)
+        self._timer = parent.timer.call_repeatedly(_EVERY_S, health.beat, ("worker",), priority=10)
 
-    def stop(self, consumer: Any) -> None:  # noqa: ARG002 - Celery's signature
+    def stop(self, parent: Any) -> None:  # noqa: ARG002 - Celery's signature
         """The broker is gone, or the worker leaves."""
         if self._timer is not None:
             self._timer.cancel()
@@ -32,3 +45,64 @@ class Pulse(bootsteps.StartStopStep):
         health.wait("worker")
 
     shutdown = stop
+
+
+class Consumer(consumer.Consumer):
+    """Celery's, but it looks for its broker for ever, and is alive meanwhile."""
+
+    def ensure_connected(self, conn: Any) -> Any:
+        """`conn`, once the broker answers; a worker that was told to leave does not go on waiting."""
+        connected = _patiently(conn, "worker", maybe_shutdown)
+        self.first_connection_attempt = False
+        return connected
+
+
+class Scheduler(beat.Scheduler):
+    """Celery's that keeps nothing on disk, but it looks for its broker for ever, and is alive meanwhile.
+
+    Every job is due ten minutes after a start at the latest: a beat that is started anew each day, as by a deployment,
+    would otherwise never come to what is due once a day. A job too early finds nothing to do.
+    """
+
+    _lost = False
+
+    def setup_schedule(self) -> None:
+        """The table, with a first turn of each job that is not far off."""
+        super().setup_schedule()
+        for name in self.app.conf.beat_schedule:
+            entry: Any = self.schedule[name]
+            every = entry.schedule.run_every
+            entry.last_run_at = entry.default_now() - every + min(every, _FIRST)
+
+    @cached_property
+    def producer(self) -> Any:
+        """Who sends, once the broker answers."""
+        connection = _patiently(self.connection, "beat", lambda: None)
+        return self.app.amqp.Producer(connection, auto_declare=False)
+
+    def tick(self, *arguments: Any, **options: Any) -> Any:
+        """One turn of the loop; the first waits for the broker."""
+        _ = self.producer
+        (health.wait if self._lost else health.beat)("beat")
+        return super().tick(*arguments, **options)
+
+    def apply_async(self, *arguments: Any, **options: Any) -> Any:
+        """Send one wake-up; Celery logs what is raised, and the next period sends another."""
+        try:
+            sent = super().apply_async(*arguments, **options)
+        except Exception:
+            self._lost = True
+            raise
+        self._lost = False
+        return sent
+
+
+def _patiently(connection: Any, role: str, meanwhile: Callable[[], None]) -> Any:
+    def failed(error: Exception, pause_s: float) -> None:
+        logger.error("%s has no broker at %s (%s); it tries again in %.0f s", role, connection.as_uri(), error, pause_s)
+
+    def wait() -> None:
+        health.wait(role)
+        meanwhile()
+
+    return connection.ensure_connection(failed, interval_start=1, interval_step=1, interval_max=10, callback=wait)

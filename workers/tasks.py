@@ -3,7 +3,7 @@
 import os
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from celery import Celery
@@ -17,6 +17,7 @@ from biem.config import Settings
 
 JOB_TASK = "biem.job"
 RESCAN_TASK = "biem.rescan"
+SLEEP_TASK = "biem.sleep"
 
 _ENCODE_S = 20.0
 """After this long an encoding task lets others have the worker; the one it asked for goes on."""
@@ -39,6 +40,12 @@ class Bench:
     def batch(self) -> int:
         """How many memories one round of encoding takes at least while there are enough."""
         return self._settings.encode.batch
+
+    @property
+    def jobs(self) -> list[str]:
+        """The jobs of a night, in order, without those that are switched off."""
+        sleep = self._settings.sleep
+        return [name for name in sleep.periods() if name not in sleep.off]
 
     @property
     def settings(self) -> Settings:
@@ -112,6 +119,24 @@ def register(app: Celery, bench: Bench) -> None:
         """Run one job of the night over all scopes; what it changed, by kind."""
         with bench.workshop.paced():
             return {"job": name, **bench.workshop.run(name)}
+
+    @app.task(name=SLEEP_TASK)
+    def sleep(jobs: Sequence[str] | None = None) -> Mapping[str, Any]:
+        """A whole night now, over all scopes: runs the first of these jobs, and asks for a night of the others.
+
+        So each has a task's time for itself, and one that fails does not cost the others theirs. Beat needs no such
+        task; it is for whoever wants a night at once, and for jobs that have no period.
+        """
+        wanted = bench.jobs if jobs is None else jobs
+        if not wanted:  # all are switched off
+            return {}
+        name, *rest = wanted
+        try:
+            with bench.workshop.paced():
+                return {"job": name, **bench.workshop.run(name)}
+        finally:
+            if rest:
+                app.send_task(SLEEP_TASK, args=(rest,))
 
     @app.task(name=RESCAN_TASK)
     def look_again() -> Mapping[str, Any]:

@@ -84,8 +84,9 @@ class PostgresAim(Store):
         now = self._clock.now()
         held = []
         for row in self._database.fetch(",".join(by_ns), "aim_nodes", parameters, binary=True):
-            formed, age, packed, original = row[NODE_COLUMNS:]
-            held.append(Held(self.node(row, by_ns[row[1]], now), formed, age or 0, _vector(packed), original))
+            formed, age, packed, original, disputed = row[NODE_COLUMNS:]
+            node = self.node(row, by_ns[row[1]], now)
+            held.append(Held(node, formed, age or 0, _vector(packed), original, disputed))
         return held
 
     def anchors(self, scopes: Sequence[Scope], ids: Sequence[str]) -> Mapping[str, Anchored]:

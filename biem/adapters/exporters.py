@@ -24,6 +24,7 @@ METRICS = {
     "biem_span_seconds": "Duration of a span of biem, such as biem.recall",
     "biem_span_errors_total": "Spans that ended with an exception, by its class",
     "biem_recall_degraded_total": "Recalls that had to do without a server",
+    "biem_embedding_texts_total": "Texts to embed, by where their vectors came from: the process' cache, or the model",
     "biem_job_changes_total": "What background jobs changed, by job",
     "biem_outbox_due": "Jobs that are due, 100000 meaning at least so many",
     "biem_outbox_due_seconds": "For how long the oldest due job has been waiting",
@@ -56,6 +57,7 @@ class Prometheus:
         self._spans: Any = self._metric(self._client.Histogram, "biem_span_seconds", "span", buckets=BUCKETS_S)
         self._errors: Any = self._metric(self._client.Counter, "biem_span_errors_total", "span", "error")
         self._degraded: Any = self._metric(self._client.Counter, "biem_recall_degraded_total", "server")
+        self._texts: Any = self._metric(self._client.Counter, "biem_embedding_texts_total", "source")
         self._changes: Any = self._metric(self._client.Counter, "biem_job_changes_total", "job")
         if gauges is not None:
             self._registry.register(_LevelsCollector(gauges))
@@ -67,6 +69,10 @@ class Prometheus:
             self._errors.labels(span.name, span.error).inc()
         for server in filter(None, str(span.attributes.get("degraded", "")).split(",")):
             self._degraded.labels(server).inc()
+        if "cached" in span.attributes:
+            cached = float(span.attributes["cached"])
+            self._texts.labels("cache").inc(cached)
+            self._texts.labels("model").inc(float(span.attributes["texts"]) - cached)
         if "job" in span.attributes:
             self._changes.labels(str(span.attributes["job"])).inc(float(span.attributes.get("changed", 0)))
 

@@ -44,12 +44,16 @@ class PostgresProbe:
             return [name for number, name, _ in migrations() if number not in known]
         return []
 
-    def _applied(self) -> set[int]:
+    def later(self) -> Sequence[str]:
+        known = {number for number, _, _ in migrations()}
+        return [name for number, name in sorted(self._applied().items()) if number not in known]
+
+    def _applied(self) -> dict[int, str]:
         try:
             with self._connected() as connection:
-                return {row[0] for row in connection.execute("SELECT number FROM schema_migrations").fetchall()}
+                return dict(connection.execute("SELECT number, name FROM schema_migrations").fetchall())
         except (psycopg.errors.UndefinedTable, psycopg.errors.InsufficientPrivilege):
-            return set()
+            return {}
 
     def _ask(self, statement: Any) -> Any:
         with self._connected() as connection:
@@ -80,19 +84,27 @@ class RedisProbe:
 
     def reach(self) -> None:
         self._ask("ping")
+        try:
+            memory = self._ask("info", "memory")
+        except StoreUnavailable as error:
+            if isinstance(error.__cause__, redis.exceptions.NoPermissionError):  # a user who may not look
+                return
+            raise
+        if 0 < memory["maxmemory"] < memory["used_memory"] and memory["maxmemory_policy"] == "noeviction":
+            raise StoreUnavailable("its memory is full and it takes nothing; raise maxmemory, or set allkeys-lru")
 
     def now(self) -> datetime:
         seconds, microseconds = self._ask("time")
         return datetime.fromtimestamp(seconds, UTC) + timedelta(microseconds=microseconds)
 
-    def _ask(self, command: str) -> Any:
+    def _ask(self, command: str, *arguments: str) -> Any:
         try:
             client = redis.Redis.from_url(self._url, socket_timeout=_TIMEOUT_S, socket_connect_timeout=_TIMEOUT_S)
         except ValueError:
             raise ConfigError("BIEM_REDIS_URL is not a Redis URL such as redis://host:6379/0") from None
         try:
             with client:
-                return getattr(client, command)()
+                return getattr(client, command)(*arguments)
         except redis.RedisError as error:
             raise StoreUnavailable(f"it does not answer ({error})") from error
 

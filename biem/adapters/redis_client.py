@@ -22,7 +22,8 @@ _INCLUDE = re.compile(r"^-- include (\w+)$", re.MULTILINE)
 class RedisClient:
     """What the adapters on Redis share. A call waits at most `timeout_s`; `text` decodes answers to strings."""
 
-    def __init__(self, url: str, *, timeout_s: float, text: bool) -> None:
+    def __init__(self, url: str, *, timeout_s: float, text: bool, read_bytes: int = 64 * 1024) -> None:
+        """`read_bytes`: of an answer, taken from the socket at once."""
         self._client: Any = redis.Redis.from_url(
             url,
             socket_timeout=timeout_s,
@@ -30,6 +31,7 @@ class RedisClient:
             # One reconnect hides a restarted server; a server that hangs is not asked twice.
             retry=Retry(NoBackoff(), 1, supported_errors=(redis.exceptions.ConnectionError,)),
             decode_responses=text,
+            socket_read_size=read_bytes,
         )
         self._down_until = 0.0
         self._last_failure: Exception | None = None

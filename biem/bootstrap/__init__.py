@@ -144,6 +144,8 @@ def _open(
         parts = clients.result()(
             settings, where, embedder, clock or SystemClock(), stack, serve=serve, telemetry=telemetry
         )
+    if (watch := getattr(embedder, "watch", None)) is not None:  # one with a cache, which is worth knowing about
+        watch(parts.telemetry)
     info = embedder.info
     logger.info("embedder %s (%d dimensions, languages: %s)", info.id, info.dim, " ".join(info.languages))
     return parts

@@ -68,6 +68,8 @@ class RankPolicy:
     """BM25's saturation and share of length normalisation: turns of dialogue are short and seldom repeat a word."""
     nameless: float = 0.5
     """What a question without its names counts in its meaning, of the question as it is; 0: off."""
+    revision: float = 3.0
+    """Log-odds by which a message may be behind what it says has changed, and is told first; 0: none is."""
     next_1: float = 0.6
     next_2: float = 0.4
     """What a word said one or two turns away counts, of one said here."""
@@ -98,7 +100,8 @@ class RankPolicy:
             raise ValueError("the numbers of the ranking must be finite")
         if self.k1 < 0 or not 0 <= self.b <= 1 or not (0 <= self.next_1 <= 1 and 0 <= self.next_2 <= 1):
             raise ValueError("k1 must not be negative; b, next_1 and next_2 are shares from 0 to 1")
-        if not 0 <= self.repeat_from < 1 or min(self.repeat, self.balance, self.session_gap_s, self.nameless) < 0:
-            raise ValueError("repeat_from is a share below 1; repeat, balance, gap and nameless must not be negative")
+        none_below_0 = (self.repeat, self.balance, self.session_gap_s, self.nameless, self.revision)
+        if not 0 <= self.repeat_from < 1 or min(none_below_0) < 0:
+            raise ValueError("repeat_from is a share below 1; repeat, balance, gap, nameless, revision: not negative")
         if min(self.short_words, self.seeds, self.seed_words, self.links, self.depth) < 1 or self.balance_power <= 0:
             raise ValueError("short_words, seeds, seed_words, links, depth and balance_power must be positive")

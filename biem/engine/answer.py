@@ -3,17 +3,23 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import islice
 
 from biem.domain.conflict import Dispute
 from biem.domain.policy import RecallPolicy
 from biem.domain.rank_policy import RankPolicy
-from biem.domain.times import Window, windows
+from biem.domain.time_spans import Window
+from biem.domain.times import windows
 from biem.engine.aim.anchors import NO_ANCHORS, Anchoring
+from biem.engine.at_hand import AtHand
+from biem.engine.bag import Numbers
 from biem.engine.confidence import Similarity, grounds
 from biem.engine.disputes import about
-from biem.engine.ordering import Ordering
+from biem.engine.ordering import Ordering, candidates_of
+from biem.engine.pool import Pool
 from biem.engine.question import Query, Sentence, is_asked, sentences_of, without_names
 from biem.engine.ranking import Order, Ranked
+from biem.engine.revision import revisions
 from biem.engine.search import Found
 from biem.ports import Analyzer, Vector
 from biem.ports.turns import Turn, Turns
@@ -61,7 +67,7 @@ class Answer:
 
     def places(self, top_k: int) -> list[int]:
         """The candidates to answer with, best first, and some more."""
-        return [place for place in self.ranked.order if self.ordering.is_answer(place)][: top_k + _SPARE]
+        return list(islice((place for place in self.ranked.order if self.ordering.is_answer(place)), top_k + _SPARE))
 
 
 class Answerer:
@@ -88,6 +94,15 @@ class Answerer:
         asks = left != text and len(set(lexemes).intersection(self._analyzer.lexemes(left))) >= _LEAST_ASKED
         return left if asks else ""
 
+    def at_hand(self, turns: Turns, dimension: int) -> AtHand:
+        """These turns, with vectors of this dimension, so prepared that many questions may be asked of them."""
+        names = self._names(turns)
+        return AtHand(turns, names, Pool(candidates_of(turns), names, self._ranking.session_gap_s, dimension))
+
+    def _names(self, turns: Turns) -> dict[str, list[str]]:
+        """The terms of each speaker's name."""
+        return {name: self._analyzer.lexemes(name) for name in {turn.speaker for turn in turns.by_id.values()}}
+
     def answer(
         self,
         asked: Asked,
@@ -99,13 +114,17 @@ class Answerer:
         top_k: int,
         order: Order,
         anchors: Anchoring = NO_ANCHORS,
+        ready: AtHand | None = None,
     ) -> Answer:
-        """Order these turns. `now`: when a memory must hold to count as current."""
+        """Order these. `now`: when a memory must hold to count as current; `ready`: what `at_hand` made of them."""
         disputes = about(asked.lexemes, turns.by_id, conflicts, self._analyzer.lexemes)
         times = _times(asked.text, turns) if disputes or any(one.valid_to for one in turns.by_id.values()) else ()
-        ordering = Ordering(turns, found, disputes, self._policy, now, anchors, times)
-        speakers = {turn.speaker for turn in turns.by_id.values()}
-        names = {speaker: self._analyzer.lexemes(speaker) for speaker in speakers}
+        if ready is not None and ready.turns is not turns:
+            ready = None
+        pool = None if ready is None else ready.pool
+        candidates = None if pool is None else pool.candidates
+        ordering = Ordering(turns, found, disputes, self._policy, now, anchors, times, candidates)
+        names = self._names(turns) if ready is None else ready.names
         several = len(asked.parts) > 1
         vectors: Sequence[Vector | None] = (found.parts if several else ()) or [None] * len(asked.parts)
         sentences = [
@@ -114,7 +133,16 @@ class Answerer:
         ]
         matter = found.parts[0] if found.parts and not several else None
         query = Query(asked.text, asked.lexemes, found.vector, sentences, matter)
-        ranked = order(query, ordering.candidates, names, self._ranking, top_k + _SPARE, adjust=ordering.adjusted)
+
+        def adjusted(scores: Numbers) -> Numbers:
+            known = ordering.adjusted(scores)
+            if several or not self._ranking.revision:  # a turn of a talk; who asks for one thing has one sentence
+                return known
+            named, reach = (*names.values(), *asked.mentioned), self._ranking.revision
+            found = revisions(asked.text, asked.lexemes, ordering.candidates, known, named, self._similarity, reach)
+            return ordering.revised(known, found)
+
+        ranked = order(query, ordering.candidates, names, self._ranking, top_k + _SPARE, adjust=adjusted, pool=pool)
         measured = grounds(query, asked.mentioned, ordering.candidates, names, ranked, self._similarity)
         return Answer(ordering, ranked, turns.by_id, found, measured)
 

@@ -16,8 +16,11 @@ Indices = NDArray[np.intp]
 _Bits = NDArray[np.uint64]
 
 _BLANK = 32
-_BASE = np.uint64(0x9E3779B97F4A7C15)
-"""Odd, so that no power of it vanishes; 2⁶⁴ over the golden ratio (Knuth)."""
+_BASE = 0x9E3779B97F4A7C15
+"""Odd, so that no power of it vanishes and each has an inverse; 2⁶⁴ over the golden ratio (Knuth)."""
+_INVERSE = pow(_BASE, -1, 1 << 64)
+_BLOCK = 1 << 14
+"""Letters taken at once: what is computed of them stays in the processor's cache."""
 
 
 class Bag:
@@ -32,13 +35,14 @@ class Bag:
         self.lengths: Numbers = lengths.astype(np.float64)
         flat = self._number(bits)
         self._flat, self._ends = flat, np.cumsum(lengths)
-        width = max(1, len(self._firsts))
-        pairs, self._counts = np.unique(np.repeat(np.arange(self.size) * width, lengths) + flat, return_counts=True)
-        self._texts, self._words = np.divmod(pairs, width)
-        self._sizes = np.bincount(self._texts, minlength=self.size)
-        self._starts = np.concatenate(([0], np.cumsum(self._sizes)))
+        height = max(1, self.size)
+        pairs, self._counts = np.unique(
+            flat * height + np.repeat(np.arange(self.size), lengths), return_counts=True
+        )  # by word, so that who holds one is a slice
+        self._words, self._texts = np.divmod(pairs, height)
         self.holders = np.bincount(self._words, minlength=len(self._firsts))
         """How many texts hold each word."""
+        self._starts = np.cumsum(self.holders) - self.holders
 
     def _number(self, bits: _Bits) -> Indices:
         """A number for each different word, in the order of first occurrences."""
@@ -83,14 +87,17 @@ class Bag:
     def counts(self, terms: Sequence[str]) -> Numbers:
         """How often each text (column) has each of the different `terms` (row)."""
         found = self._found(terms)
-        held = np.flatnonzero(found >= 0)
-        rows = np.full(len(self._firsts), -1, dtype=np.intp)
-        rows[found[held]] = held
-        row_of = rows[self._words]
-        wanted = np.flatnonzero(row_of >= 0)
+        rows = np.flatnonzero(found >= 0)
+        pairs, rows_of = self._pairs(found[rows])
         out = np.zeros((len(terms), self.size))
-        out[row_of[wanted], self._texts[wanted]] = self._counts[wanted]
+        out[rows[rows_of], self._texts[pairs]] = self._counts[pairs]
         return out
+
+    def _pairs(self, words: Indices) -> tuple[Indices, Indices]:
+        """The places of all pairs of a text and one of these words, and which of them it is."""
+        sizes = self.holders[words]
+        which = np.repeat(np.arange(len(words)), sizes)
+        return np.arange(len(which)) + np.repeat(self._starts[words] - (np.cumsum(sizes) - sizes), sizes), which
 
     def opening(self, text: int, most: int) -> Indices:
         """The numbers of the first `most` words of one text, as they come."""
@@ -98,18 +105,23 @@ class Bag:
         start = end - int(self.lengths[text])
         return self._flat[start : min(start + most, end)]
 
-    def sums(self, values: Numbers) -> Numbers:
-        """For each text the sum of `values` (one for each word) over its different words."""
-        held = values[self._words]
-        some = np.flatnonzero(held)
-        return np.bincount(self._texts[some], held[some], minlength=self.size).astype(np.float64)
+    def sums(self, words: Indices, values: Numbers) -> Numbers:
+        """For each text the sum of the `values` of those of these different words that it holds."""
+        pairs, which = self._pairs(words)
+        return np.bincount(self._texts[pairs], values[which], minlength=self.size).astype(np.float64)
 
     def likeness(self, texts: Indices) -> "Likeness":
         """Of each of these different texts with each of them."""
-        sizes = self._sizes[texts]
-        ends = np.cumsum(sizes)
-        pairs = np.arange(sizes.sum()) + np.repeat(self._starts[texts] - (ends - sizes), sizes)
-        return Likeness(self._words[pairs], sizes, ends, len(self._firsts))
+        place = np.full(self.size, -1, dtype=np.intp)
+        place[texts] = np.arange(len(texts))
+        places = place[self._texts]
+        pairs = np.flatnonzero(places >= 0)
+        small = places[pairs].astype(
+            np.uint16 if len(texts) < 1 << 16 else np.intp
+        )  # 16 bits are sorted in linear time
+        pairs = pairs[np.argsort(small, kind="stable")]
+        sizes = np.bincount(small, minlength=len(texts))
+        return Likeness(self._words[pairs], sizes, np.cumsum(sizes), len(self._firsts))
 
 
 class Likeness:
@@ -138,12 +150,29 @@ def _letters(texts: Iterable[str]) -> NDArray[np.uint8]:
 
 
 def _words(letters: NDArray[np.uint8]) -> tuple[_Bits, Indices, Indices]:
-    """Of each word its bits, where it begins and where it ends: Σ letter · baseᵖˡᵃᶜᵉ modulo 2⁶⁴ (Rabin and Karp)."""
+    """Of each word its bits, where it begins and where it ends: Σ letter · baseᵖˡᵃᶜᵉ modulo 2⁶⁴ (Rabin and Karp).
+
+    Places are counted from where a block of words begins, and that is taken back by the inverse of a power.
+    """
     behind = np.flatnonzero(letters == _BLANK)
-    if not len(behind):
-        return np.zeros(0, dtype=np.uint64), behind, behind
-    begins = np.concatenate((np.zeros(1, dtype=np.intp), behind[:-1] + 1))
-    lengths = behind - begins + 1
-    powers = np.multiply.accumulate(np.full(int(lengths.max()), _BASE))
-    places = np.arange(len(letters)) - np.repeat(begins, lengths)
-    return np.add.reduceat(letters * powers[places], begins), begins, behind
+    begins = np.concatenate((np.zeros(1, dtype=np.intp), behind + 1))[: len(behind)]
+    bits = np.empty(len(behind), dtype=np.uint64)
+    first = 0
+    powers = inverses = np.zeros(0, dtype=np.uint64)
+    while first < len(behind):
+        start = int(begins[first])
+        last = max(first + 1, int(np.searchsorted(behind, start + _BLOCK)))
+        block = letters[start : int(behind[last - 1]) + 1]
+        if len(block) > len(powers):
+            powers, inverses = _powers(_BASE, len(block)), _powers(_INVERSE, len(block))
+        places = begins[first:last] - start
+        bits[first:last] = np.add.reduceat(block * powers[: len(block)], places) * inverses[places]
+        first = last
+    return bits, begins, behind
+
+
+def _powers(base: int, count: int) -> _Bits:
+    """base⁰, base¹, …"""
+    factors = np.full(count, base, dtype=np.uint64)
+    factors[0] = 1
+    return np.multiply.accumulate(factors)

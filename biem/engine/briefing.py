@@ -14,7 +14,7 @@ from biem.domain.context_policy import ContextPolicy
 from biem.domain.node import Hit, Hits, Node
 from biem.domain.scope import Scope
 from biem.engine.context import Context, Reader, estimate_tokens, harmless, listed, render
-from biem.errors import BiemError
+from biem.errors import BiemError, InvalidInput
 from biem.ports import Analyzer, Clock, Filter, HotStore, Records
 from biem.ports.core import CoreReader
 from biem.telemetry import Telemetry
@@ -25,6 +25,8 @@ CORE = "## Core Memories"
 USEFUL = "## Useful Before"
 ORIGINALS = "## Originals"
 RECENT = "## Recent Messages"
+_READ = 8_000
+"""Characters of a query after whose words long texts are cut: the rest of a pasted document would cost seconds."""
 
 
 class Briefer:
@@ -50,9 +52,14 @@ class Briefer:
         self._telemetry = telemetry
 
     def brief(self, scope: Scope, query: str, hits: Hits, *, budget_tokens: int) -> Context:
-        """The block for these hits of this query; empty text when there is nothing to tell."""
+        """The block for these hits of this query; empty text when there is nothing to tell.
+
+        A budget below 1 leaves room for nothing; what is no whole number is `InvalidInput`.
+        """
+        if isinstance(budget_tokens, bool) or not isinstance(budget_tokens, int):
+            raise InvalidInput(f"budget_tokens must be a whole number of tokens, not {budget_tokens!r}")
         policy, degraded = self._policy, list(hits.degraded)
-        reader = Reader(set(self._analyzer.lexemes(query)), self._analyzer.lexemes, self._clock.now())
+        reader = Reader(set(self._analyzer.lexemes(query[:_READ])), self._analyzer.lexemes, self._clock.now())
         with self._telemetry.span("biem.context") as span:
             always, shown = self._always(scope, min(budget_tokens, policy.core_tokens))
             sections, left = [always], budget_tokens - _cost(always)

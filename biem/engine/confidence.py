@@ -79,6 +79,7 @@ def grounds(
         "small": 1.0 - _many(len(candidates)),
         **_likeness(query, pool, best, similarity),
     }
+    found |= {f"small_{name}": found["small"] * found[name] for name in ("similarity", "mentions")}
     if _is_chinese(query.lexemes) != _is_chinese(candidates[best[0]].lexemes):
         found |= _by_meaning(found)
     return found
@@ -99,7 +100,9 @@ def most(ranked: Ranked) -> float:
 
 
 def _in_question(query: Query, mentioned: Collection[Sequence[str]]) -> list[Sequence[str]]:
-    """The names in the sentences that ask."""
+    """The names in the sentences that ask; none of several sentences that only tell: news is full of new names."""
+    if query.sentences and not any(one.asked for one in query.sentences):
+        return []
     asked = [set(one.lexemes) for one in query.asked]
     return [name for name in mentioned if not asked or any(words.issuperset(name) for words in asked)]
 

@@ -32,6 +32,8 @@ logger = logging.getLogger("biem.recall")
 
 OpenConflicts = Callable[[Scope, Sequence[str]], Mapping[str, Sequence[Dispute]]]
 """Which of these memories are in an open conflict."""
+Prepared = Callable[[Turns], AtHand]
+"""Turns so prepared that many questions may be asked of them."""
 Supply = Callable[[Scope, str], Sequence[str]]
 """Ids of more memories that a session of a scope has at hand."""
 
@@ -116,10 +118,18 @@ class Orbits:
             return None
         if news is None:
             return None
+        if not news.turns.by_id:
+            return known.turns
         return Turns({**known.turns.by_id, **news.turns.by_id}, known.turns.stretches, known.turns.openings)
 
     def gather(
-        self, scope: Scope, session: str, chosen: Sequence[str], linked: Sequence[str], open_conflicts: OpenConflicts
+        self,
+        scope: Scope,
+        session: str,
+        chosen: Sequence[str],
+        linked: Sequence[str],
+        open_conflicts: OpenConflicts,
+        prepared: Prepared,
     ) -> None:
         """Take at hand what is near to a new selection, best first. Never raises: without it the next one is a search.
 
@@ -135,7 +145,7 @@ class Orbits:
                 for supply in self._supplies:
                     others += supply(scope, session)
                 vicinity = self._reader.gather(scope.readable, chosen, others, self._policy.whole)
-                ready = AtHand(vicinity.turns)
+                ready = prepared(vicinity.turns)
                 conflicts = open_conflicts(scope, list(vicinity.turns.by_id))
             except BiemError as error:
                 logger.warning("the next question of this session will be searched for: %s", error)

@@ -7,10 +7,11 @@ from itertools import pairwise
 
 from biem.domain.conflict import Dispute
 from biem.domain.policy import RecallPolicy
-from biem.domain.times import Window
+from biem.domain.time_spans import Window
 from biem.engine.aim.anchors import NO_ANCHORS, Anchoring
 from biem.engine.bag import Numbers
 from biem.engine.pool import Candidate
+from biem.engine.revision import Revision
 from biem.engine.search import Found
 from biem.ports.turns import Turn, Turns
 
@@ -34,10 +35,12 @@ class Ordering:
         now: datetime,
         anchors: Anchoring = NO_ANCHORS,
         times: Sequence[Window] = (),
+        candidates: Sequence[Candidate] | None = None,
     ) -> None:
         """`disputes`: open conflicts that concern the query. `now`: when a memory must hold to count as current.
 
-        `times` that the query names: what held then is not over for it.
+        `times` that the query names: what held then is not over for it. `candidates` of the turns, where they are
+        there already.
         """
         self._turns = turns.by_id
         self._found = found
@@ -47,21 +50,7 @@ class Ordering:
         self._now = now
         self._times = times
         self._why: dict[str, dict[str, float | str]] = {}
-        places = _places(turns)
-        self.candidates = [
-            Candidate(
-                turn.id,
-                turn.lexemes,
-                turn.vector,
-                turn.speaker,
-                _session(turn),
-                places[turn.id],
-                turn.at,
-                turn.asks,
-                turn.id in turns.openings,
-            )
-            for turn in sorted(self._turns.values(), key=lambda turn: (-turn.at.timestamp(), turn.id))
-        ]
+        self.candidates = candidates_of(turns) if candidates is None else candidates
 
     def adjusted(self, scores: Numbers) -> Numbers:
         """Scores with links, conflicts, anchors and validity.
@@ -78,7 +67,8 @@ class Ordering:
                 if key in place and weight * value:
                     scores[place[key]] += weight * value
                     self._note(key, name, weight * value)
-        lapsed = [key for key in place if self._has_lapsed(key)]
+        ended = {key: turn.valid_to for key, turn in self._turns.items() if turn.valid_to is not None}
+        lapsed = [key for key in ended if self._has_lapsed(key)]
         legacies: dict[str, float] = {}
         for key in lapsed:
             heir = self._heir(key)
@@ -93,10 +83,16 @@ class Ordering:
         self._stand_back(scores, place)
         for key in lapsed:
             scores[place[key]] -= policy.superseded_penalty
-        for key in place:
-            valid_to = self._turns[key].valid_to
-            if valid_to is not None and valid_to <= self._now:
+        for key, valid_to in ended.items():
+            if valid_to <= self._now:
                 self._note(key, "held_until", valid_to.isoformat())
+        return scores
+
+    def revised(self, scores: Numbers, revisions: Sequence[Revision]) -> Numbers:
+        """Scores with what says later that something changed before what it changed."""
+        for one in revisions:
+            scores[one.newer] += one.gain
+            self._note(self.candidates[one.newer].id, "revises", one.gain)
         return scores
 
     def _dispute(self, scores: Numbers, place: Mapping[str, int]) -> None:
@@ -175,6 +171,25 @@ class Ordering:
                 return successor
             key = successor
         return None
+
+
+def candidates_of(turns: Turns) -> list[Candidate]:
+    """The turns as ranking takes them, newest first."""
+    places = _places(turns)
+    return [
+        Candidate(
+            turn.id,
+            turn.lexemes,
+            turn.vector,
+            turn.speaker,
+            _session(turn),
+            places[turn.id],
+            turn.at,
+            turn.asks,
+            turn.id in turns.openings,
+        )
+        for turn in sorted(turns.by_id.values(), key=lambda turn: (-turn.at.timestamp(), turn.id))
+    ]
 
 
 def _session(turn: Turn) -> str:

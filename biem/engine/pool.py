@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -9,6 +10,7 @@ from numpy.typing import NDArray
 
 from biem.domain.terms import stored
 from biem.engine.bag import Bag, Indices, Numbers
+from biem.engine.question import MACHINES
 from biem.ports import Vector, Vectors
 
 OFFSETS = (-2, -1, 1, 2)
@@ -46,27 +48,84 @@ class Pool:
         """
         self.candidates = candidates
         self.size = len(candidates)
+        self.dimension = dimension
         speakers = {name: stored(terms) for name, terms in names.items()}
         said, self.named = _without_names(candidates, speakers)
         """Whose words were led by the speaker's name, which `bag` leaves out."""
         self.bag = Bag(said)
-        self.session, self.opening = _sessions(candidates, gap_s)
+        self.at: Numbers = np.array([one.at.timestamp() for one in candidates])
+        """Seconds since 1970."""
+        self.session, self.opening = _sessions(candidates, self.at, gap_s)
         """Where each session begins, as far as the pool knows."""
         self.sessions = int(self.session.max()) + 1 if self.size else 0
         self.beside = _beside(candidates, self.session)
-        self.known: NDArray[np.bool_] = np.array([_fits(one.vector, dimension) for one in candidates], dtype=bool)
-        self.vectors = self._matrix(dimension or 0)
+        vectors = [one.vector for one in candidates]
+        self.known: NDArray[np.bool_] = np.array(
+            [vector is not None and len(vector) == dimension for vector in vectors], dtype=bool
+        )
+        self.vectors = self._matrix(vectors, dimension or 0)
 
-    def _matrix(self, dimension: int) -> Vectors:
+    def _matrix(self, vectors: Sequence[Vector | None], dimension: int) -> Vectors:
         """A row for each candidate, zero where the vector is not known."""
         if not self.known.any():
             return np.zeros((self.size, dimension), dtype=np.float32)
         zero = np.zeros(dimension, dtype=np.float32)
         rows = [
-            one.vector if known and one.vector is not None else zero
-            for one, known in zip(self.candidates, self.known.tolist(), strict=True)
+            vector if known and vector is not None else zero
+            for vector, known in zip(vectors, self.known.tolist(), strict=True)
         ]
         return np.concatenate(rows, dtype=np.float32).reshape(self.size, dimension)
+
+    def prepare(self) -> None:
+        """Compute now what is computed when a query first asks for it."""
+        _ = self.longer_than_own, self.asks, self.machine, self.member
+        if self.known.any():
+            _ = self.wide, self.hub
+
+    @cached_property
+    def wide(self) -> Vectors:
+        """The direction of each turn together with both neighbours, each of which counts half; zero without vectors."""
+        wide = self.vectors + np.float32(0.5) * (self.moved_vectors(-1) + self.moved_vectors(1))
+        length = np.sqrt(np.einsum("ij,ij->i", wide, wide))
+        wide /= np.where(length > 0, length, np.float32(1))[:, None]
+        return wide
+
+    @cached_property
+    def hub(self) -> Numbers:
+        """Likeness of each turn to everything: the mean of all others; some vector must be known."""
+        mean = self.vectors[self.known].mean(axis=0)
+        hub: Numbers = (self.vectors @ mean).astype(np.float64) - self.known / int(self.known.sum())
+        return hub
+
+    @cached_property
+    def log_length(self) -> Numbers:
+        """ln(1 + number of words)."""
+        return np.log1p(self.bag.lengths)
+
+    @cached_property
+    def longer_than_own(self) -> Numbers:
+        """How much longer than this speaker's turns usually are, in `log_length`, cut at two."""
+        numbers: dict[str, int] = {}
+        who = np.array([numbers.setdefault(one.speaker, len(numbers)) for one in self.candidates], dtype=np.intp)
+        mean = np.bincount(who, self.log_length) / np.bincount(who)
+        return np.clip(self.log_length - mean[who], -2, 2)
+
+    @cached_property
+    def asks(self) -> NDArray[np.bool_]:
+        """Which turns end with a question mark."""
+        return np.array([one.asks for one in self.candidates], dtype=bool)
+
+    @cached_property
+    def machine(self) -> Numbers:
+        """1 where a program speaks."""
+        return np.array([float(one.speaker.lower() in MACHINES) for one in self.candidates])
+
+    @cached_property
+    def member(self) -> Numbers:
+        """1 where a turn (row) is of a session (column)."""
+        member = np.zeros((self.size, self.sessions))
+        member[np.arange(self.size), self.session] = 1
+        return member
 
     def moved(self, values: Numbers, offset: int) -> Numbers:
         """The values of the turns so many places on in the same session, 0 where the pool has none."""
@@ -79,10 +138,6 @@ class Pool:
         out = self.vectors.take(index, axis=0, mode="clip")
         out[index < 0] = 0.0
         return out
-
-
-def _fits(vector: Vector | None, dimension: int | None) -> bool:
-    return vector is not None and len(vector) == dimension
 
 
 def _without_names(candidates: Sequence[Candidate], names: Mapping[str, str]) -> tuple[list[str], NDArray[np.bool_]]:
@@ -100,24 +155,24 @@ def _without_names(candidates: Sequence[Candidate], names: Mapping[str, str]) ->
     return said, named
 
 
-def _sessions(candidates: Sequence[Candidate], gap_s: float) -> tuple[Indices, NDArray[np.bool_]]:
+def _sessions(candidates: Sequence[Candidate], at: Numbers, gap_s: float) -> tuple[Indices, NDArray[np.bool_]]:
     """A number for each session, which is a conversation, cut at long pauses if wanted; and who opens one."""
     opening = np.array([one.opening for one in candidates], dtype=bool)
-    if gap_s <= 0:
-        numbers = {name: number for number, name in enumerate(dict.fromkeys(one.conversation for one in candidates))}
-        return np.array([numbers[one.conversation] for one in candidates], dtype=np.intp), opening
-    out = np.zeros(len(candidates), dtype=np.intp)
-    latest: dict[str, tuple[Candidate, int]] = {}
-    count = 0
-    for index in sorted(range(len(candidates)), key=lambda i: candidates[i].seq):
-        one = candidates[index]
-        before, number = latest.get(one.conversation, (None, count))
-        if before is None or (one.at - before.at).total_seconds() > gap_s:
-            number = count
-            count += 1
-            opening[index] |= before is not None and one.seq == before.seq + 1
-        latest[one.conversation] = (one, number)
-        out[index] = number
+    numbers: dict[str, int] = {}
+    talk = np.array([numbers.setdefault(one.conversation, len(numbers)) for one in candidates], dtype=np.intp)
+    if gap_s <= 0 or not candidates:
+        return talk, opening
+    seq = np.array([one.seq for one in candidates], dtype=np.int64)
+    order = np.lexsort((seq, talk))
+    first = np.ones(len(order), dtype=bool)
+    np.not_equal(talk[order][1:], talk[order][:-1], out=first[1:])
+    paused = np.zeros(len(order), dtype=bool)
+    paused[1:] = ~first[1:] & (np.diff(at[order]) > gap_s)
+    out = np.empty(len(order), dtype=np.intp)
+    out[order] = np.cumsum(first | paused) - 1
+    follows = paused.copy()
+    follows[1:] &= seq[order][1:] == seq[order][:-1] + 1
+    opening[order] |= follows
     return out, opening
 
 

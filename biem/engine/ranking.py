@@ -54,6 +54,7 @@ class Order(Protocol):
         count: int = 20,
         *,
         adjust: Callable[[Numbers], Numbers] | None = None,
+        pool: Pool | None = None,
     ) -> Ranked:
         """See `rank`."""
 
@@ -66,15 +67,19 @@ def rank(
     count: int = 20,
     *,
     adjust: Callable[[Numbers], Numbers] | None = None,
+    pool: Pool | None = None,
 ) -> Ranked:
     """Order a pool, the first `count` without repetitions. `names`: the terms of every speaker's name.
 
-    `adjust` changes the scores by what only the caller knows, before repetitions lose.
+    `adjust` changes the scores by what only the caller knows, before repetitions lose. `pool`: that of these
+    candidates, where it is there already.
     """
     weights = np.array([getattr(policy.weights, name) for name in NAMES])
     if not candidates:
         return Ranked([], np.zeros(0), np.zeros((0, len(NAMES))), weights)
-    pool = Pool(candidates, names, policy.session_gap_s, None if query.vector is None else len(query.vector))
+    dimension = None if query.vector is None else len(query.vector)
+    if pool is None or pool.dimension != dimension:
+        pool = Pool(candidates, names, policy.session_gap_s, dimension)
     found = signals(query, pool, names, policy)
     matrix = np.stack([found.table[name] for name in NAMES], axis=1)
     scores = matrix @ weights

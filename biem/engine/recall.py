@@ -179,7 +179,13 @@ class Recaller:
         if hits and request.follows:
             told = [answer.ordering.candidates[place].id for place in answer.places(top_k)]
             self._searcher.submit(
-                self._orbits.gather, scope, request.session, told[: max(_TOLD, top_k)], led_to, self._open_conflicts
+                self._orbits.gather,
+                scope,
+                request.session,
+                told[: max(_TOLD, top_k)],
+                led_to,
+                self._open_conflicts,
+                partial(self._answerer.at_hand, dimension=self._embedder.info.dim),
             )
         return Hits(hits, degraded=tuple(found.degraded), mode=request.mode, confidence=sure, grounds=answer.grounds)
 
@@ -235,7 +241,7 @@ class Recaller:
     def _anchored(self, scope: Scope, asked: Asked, turns: Turns) -> Anchoring:
         """What the query pins down makes of what may be told: facts that hold no more have no say."""
         ids = [key for key, turn in turns.by_id.items() if turn.matches and turn.valid_to is None]
-        return self._anchors.of(scope, asked.text, ids)
+        return self._anchors.of(scope, asked.text, ids, turns)
 
     def _open_conflicts(self, scope: Scope, ids: Sequence[str]) -> Mapping[str, Sequence[Dispute]]:
         try:
@@ -265,6 +271,7 @@ class Recaller:
                 top_k=top_k,
                 order=self.order,
                 anchors=self._anchored(scope, asked, turns),
+                ready=orbit.ready,
             )
             grounds, sure = orbit.grounds(answer, asked), confidence(answer.grounds, self._weights)
             enough = confidence(grounds, self._orbit.weights)

@@ -1,6 +1,6 @@
 """What a caller asks of recall, checked once."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -57,9 +57,7 @@ def checked(
     policy: RecallPolicy,
 ) -> Request:
     """The request, or `InvalidInput` that says what is wrong with it and what would be right."""
-    if not isinstance(query, str) or not query.strip():
-        raise InvalidInput("the query is empty; ask for something")
-    require_clean(query, "the query")
+    require_question(query, "the query")
     if isinstance(top_k, bool) or not isinstance(top_k, int) or not 1 <= top_k <= policy.max_top_k:
         raise InvalidInput(f"top_k must be a whole number from 1 to {policy.max_top_k}, not {top_k!r}")
     if mode not in MODES:
@@ -75,6 +73,15 @@ def checked(
     return Request(scope, text, top_k, where, strict, session, float(min_confidence))
 
 
+def require_question(query: object, what: str) -> None:
+    """Refuse what asks nothing or cannot be looked for. `what` names it in the message."""
+    if not isinstance(query, str):
+        raise InvalidInput(f"{what} must be a string, not {type(query).__name__}")
+    if not query.strip():
+        raise InvalidInput(f"{what} is empty; ask for something")
+    require_clean(query, what)
+
+
 def conditions(
     now: datetime,
     kinds: Sequence[str],
@@ -87,7 +94,9 @@ def conditions(
     min_energy: float = 0.0,
     sentiment: tuple[float, float] | None = None,
 ) -> Filter:
-    """The filter, or `InvalidInput` that names the unknown kind, the impossible time or the number out of range."""
+    """The filter, or `InvalidInput` that names what is no list of names, unknown, impossible or out of range."""
+    for names, what in ((kinds, "kinds"), (speakers, "speakers"), (conversations, "conversations"), (tags, "tags")):
+        _require_names(names, what)
     for kind in kinds:
         if kind not in KINDS:
             raise InvalidInput(f"kind {kind!r} is unknown; choose one of {', '.join(KINDS)}")
@@ -105,6 +114,16 @@ def conditions(
         raise InvalidInput(f"sentiment must lie in -1 to 1, least before greatest, not {sentiment!r}")
     exact = (tuple(kinds), tuple(speakers), tuple(conversations), tuple(tags), since, until, as_of)
     return Filter(*exact, float(min_energy), (float(least), float(greatest)))
+
+
+def _require_names(names: object, what: str) -> None:
+    """A lone string would be taken letter by letter, and find nothing."""
+    if isinstance(names, str | bytes) or not isinstance(names, Collection):
+        raise InvalidInput(f"{what} must be a list of strings, such as [{names!r:.40}], not {type(names).__name__}")
+    for name in names:
+        if not isinstance(name, str):
+            raise InvalidInput(f"{what} must be a list of strings; one of them is {type(name).__name__}")
+        require_clean(name, f"one of the {what}")
 
 
 def _is_number(value: object) -> bool:

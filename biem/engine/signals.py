@@ -19,7 +19,7 @@ from biem.domain.rank_policy import RankPolicy
 from biem.domain.times import earlier, windows
 from biem.engine.bag import Bag, Numbers
 from biem.engine.pool import Pool
-from biem.engine.question import MACHINES, Query, named_in
+from biem.engine.question import Query, named_in
 from biem.ports import Vector
 
 _DAY_S = 86_400.0
@@ -31,6 +31,8 @@ _MOST_TIMES = 32
 """A query that names more is a pasted document."""
 _EARLIER = 0.7
 """What a year between makes of a date that is named without one."""
+_ALL_ASKED = 3.0
+"""What a time counts in a question of whose words the pool knows none ("what did I write on 1 December?")."""
 _WORDS_SHARE = 0.6
 """Of words in how well a sentence is served; the rest is meaning."""
 _SPREAD = 0.1
@@ -69,15 +71,13 @@ def signals(query: Query, pool: Pool, names: Mapping[str, Sequence[str]], policy
     dense, around = (_or_words(found, words, pool) for found in (dense, around))
     best_dense, own_dense, own_words, served = _sentences(query, pool, words, dense)
     best_dense, own_dense = (_or_words(found, words, pool) for found in (best_dense, own_dense))
-    near, day = _times(query.text, pool)
-    speakers = [one.speaker for one in pool.candidates]
+    near, day = _times(query.text, pool, _ALL_ASKED if not words.counts.any() else 1.0)
     opening = pool.opening.astype(np.float64)
-    log_length = np.log1p(pool.bag.lengths)
-    asks = np.array([one.asks for one in pool.candidates])
-    machine = np.array([float(speaker.lower() in MACHINES) for speaker in speakers])
+    log_length = pool.log_length
+    machine = pool.machine
     table = {
         "words_around": _words_around(words, pool, policy),
-        "reply": pool.moved(words.scores * asks, -1),
+        "reply": pool.moved(words.scores * pool.asks, -1),
         "session_words": _session_words(words, pool, policy),
         "dense_around": around,
         "hub": hub,
@@ -86,11 +86,11 @@ def signals(query: Query, pool: Pool, names: Mapping[str, Sequence[str]], policy
         "sentence_dense": best_dense,
         "sentence_words": own_words,
         "longer": np.clip(log_length - log_length.mean(), -2, 2),
-        "longer_than_own": _longer_than_own(log_length, speakers),
+        "longer_than_own": pool.longer_than_own,
         "short": np.clip(1 - pool.bag.lengths / policy.short_words, 0, 1),
         "opening": opening,
         "opening_to_machine": opening * min(1.0, 2 * float(machine.mean())),  # half of a talk with it is its own
-        "speaker": np.array([float(speaker in named) for speaker in speakers]),
+        "speaker": np.array([float(one.speaker in named) for one in pool.candidates]),
         "machine": machine,
         "machine_asked": machine * query.asks_machine,
         "when": near,
@@ -144,18 +144,9 @@ def _words_around(words: _Words, pool: Pool, policy: RankPolicy) -> Numbers:
 
 def _session_words(words: _Words, pool: Pool, policy: RankPolicy) -> Numbers:
     """BM25 of what the pool holds of each session, over the best session's."""
-    member = np.zeros((pool.size, pool.sessions))
-    member[np.arange(pool.size), pool.session] = 1
-    counts = words.counts @ member
+    counts = words.counts @ pool.member
     idf = _idf((counts > 0).sum(axis=1), pool.sessions)
-    return _over_best(idf @ _saturated(counts, pool.bag.lengths @ member, policy))[pool.session]
-
-
-def _longer_than_own(log_length: Numbers, speakers: Sequence[str]) -> Numbers:
-    """How much longer than this speaker's turns usually are."""
-    numbers = {name: number for number, name in enumerate(dict.fromkeys(speakers))}
-    who = np.array([numbers[name] for name in speakers], dtype=np.intp)
-    return np.clip(log_length - (np.bincount(who, log_length) / np.bincount(who))[who], -2, 2)
+    return _over_best(idf @ _saturated(counts, pool.bag.lengths @ pool.member, policy))[pool.session]
 
 
 # -- meaning -----------------------------------------------------------------------------------------------------------
@@ -176,13 +167,8 @@ def _dense(vector: Vector | None, pool: Pool) -> tuple[Numbers, Numbers, Numbers
     if vector is None or not pool.known.any():
         zero = np.zeros(pool.size)
         return zero, zero, zero
-    vectors, known = pool.vectors, pool.known
-    raw = (vectors @ vector).astype(np.float64)
-    hub = (vectors @ vectors[known].mean(axis=0)).astype(np.float64) - known / int(known.sum())
-    wide = vectors + np.float32(0.5) * (pool.moved_vectors(-1) + pool.moved_vectors(1))
-    length = np.sqrt(np.einsum("ij,ij->i", wide, wide)).astype(np.float64)
-    around: Numbers = (wide @ vector).astype(np.float64) / np.where(length > 0, length, 1)
-    return _own_scale(raw, known), hub, _own_scale(around, known)
+    raw, around = ((rows @ vector).astype(np.float64) for rows in (pool.vectors, pool.wide))
+    return _own_scale(raw, pool.known), pool.hub, _own_scale(around, pool.known)
 
 
 def _or_words(values: Numbers, words: _Words, pool: Pool) -> Numbers:
@@ -236,13 +222,13 @@ def _sentences(query: Query, pool: Pool, words: _Words, dense: Numbers) -> tuple
 # -- times -------------------------------------------------------------------------------------------------------------
 
 
-def _times(text: str, pool: Pool) -> tuple[Numbers, Numbers]:
-    """Nearness to the times that a query names, and whether a turn lies in one of few days (1/√days).
+def _times(text: str, pool: Pool, weight: float) -> tuple[Numbers, Numbers]:
+    """`weight` × nearness to the times that a query names, and × whether a turn lies in one of few days (1/√days).
 
     The clock is the pool's newest turn; the same date of earlier years counts less with each year. Nearness says
     nothing where no turn lies within any of the times: then they are probably not times of what was said.
     """
-    at = np.array([one.at.timestamp() for one in pool.candidates])
+    at = pool.at
     near, day = np.zeros(pool.size), np.zeros(pool.size)
     hit = False
     oldest, clock = (datetime.fromtimestamp(float(moment), UTC) for moment in (at.min(), at.max()))
@@ -257,7 +243,7 @@ def _times(text: str, pool: Pool) -> tuple[Numbers, Numbers]:
         near = np.maximum(near, share * np.exp(-away / max(_LEAST_FADE_DAYS, days / 4)))
         if days <= _PRECISE_DAYS:
             day = np.maximum(day, share * inside / math.sqrt(max(1.0, days)))
-    return near if hit else np.zeros(pool.size), day
+    return weight * near if hit else np.zeros(pool.size), weight * day
 
 
 # -- two steps ---------------------------------------------------------------------------------------------------------
@@ -279,9 +265,8 @@ def _bridge(base: Numbers, words: _Words, pool: Pool, policy: RankPolicy) -> Num
         rest = np.where(present[:, seed], 0.0, words.idf)
         if base[seed] <= 0 or not links or rest.sum() < 1e-6:
             continue
-        weight = np.zeros(len(rarity))
-        weight[links] = rarity[links]
-        shared = bag.sums(weight) / weight.sum()
+        weights = rarity[links]
+        shared = bag.sums(np.array(links), weights) / weights.sum()
         value = np.sqrt(base[seed] * shared * (rest @ present / words.total))
         value[seed] = 0.0
         out = np.maximum(out, value)

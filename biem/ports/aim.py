@@ -52,6 +52,8 @@ class Held:
     age: int
     vector: Vector | None
     evidence: str | None
+    disputed: bool = False
+    """It is in a conflict about which nobody has decided."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -111,10 +111,13 @@ class PlaceInspection(Protocol):
 
 
 class SchemaInspection(Protocol):
-    """What is missing in a database."""
+    """How far a database and this version are apart."""
 
     def missing(self) -> Sequence[str]:
         """The migrations of this version that are not applied, in order."""
+
+    def later(self) -> Sequence[str]:
+        """The applied migrations that this version does not know, in order."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from biem.adapters.aim import PostgresAim, RedisHeadings
+from biem.adapters.conflicts import PostgresConflicts
 from biem.adapters.database import Database
 from biem.adapters.links import PostgresLinks
 from biem.adapters.postgres import PostgresRecords
@@ -22,6 +23,7 @@ from biem.domain.scope import Scope
 from biem.domain.text import sha256
 from biem.errors import StoreUnavailable
 from biem.ports.aim import Census, Heading
+from biem.ports.conflicts import Finding
 from tests.contract.conftest import MODEL, Admin, claim_all, encoded, in_scope, instant, unit, write
 from tests.fakes import START, HeldClock
 
@@ -205,6 +207,26 @@ class TestReading:
         assert [one.evidence for one in held] == ["c", "a", "b"]
         assert held[0].vector == pytest.approx(unit(0, 1))
         assert all(one.evidence is None for one in aim.nodes([scope], ids, START, evidence=False))
+
+    def test_a_node_is_disputed_as_long_as_a_conflict_of_its_scope_is_open(
+        self, aim: PostgresAim, records: PostgresRecords, pool: Database, scope: Scope
+    ) -> None:
+        # Given a contradiction, a mere suspicion and a repetition
+        ids = remember(records, scope, "a", "b", "c", "d", "e", "f")
+        conflicts = PostgresConflicts(pool, model=MODEL, purge_after_s=65.0)
+        first = Finding(new_id(), "update", ids[0], ids[1], 0.9, "value", "home", acts=False, judged_later=True)
+        doubt = replace(first, id=new_id(), older_id=ids[2], newer_id=ids[3], suspected=True)
+        twice = replace(first, id=new_id(), older_id=ids[4], newer_id=ids[5], kind="duplicate")
+        conflicts.record(scope, [first, doubt, twice], START)
+
+        # When their nodes are read, before and after the decision
+        before = aim.nodes([scope], ids, START, evidence=False)
+        conflicts.resolve(scope, first.id, "keep_both", "user", START)
+        after = aim.nodes([scope], ids, START, evidence=False)
+
+        # Then both sides of the contradiction are disputed, until it is decided
+        assert [one.node.id for one in before if one.disputed] == ids[:2]
+        assert not any(one.disputed for one in after)
 
     def test_what_holds_no_more_or_is_archived_is_no_node(
         self, aim: PostgresAim, records: PostgresRecords, scope: Scope, admin: Admin

@@ -110,7 +110,7 @@ class TestReading:
         assert canvas.count(other) == 0
 
     @pytest.mark.req("X13", partly="a lost canvas is noticed")
-    @pytest.mark.parametrize("part", ["", ":accessed", ":vectors", "*"])
+    @pytest.mark.parametrize("part", ["", ":accessed", ":vectors", ":packed", "*"])
     def test_a_canvas_of_which_a_part_was_lost_is_unknown_until_it_is_rebuilt(
         self, canvas: RedisCanvas, ns: str, stack: Servers, part: str
     ) -> None:
@@ -146,6 +146,27 @@ class TestReading:
         assert names(other, ns) == ["b"]
         assert canvas.read(ns, START) is None
         other.close()
+
+    def test_a_canvas_of_an_earlier_form_is_a_lost_one_and_can_be_filled_again(
+        self, canvas: RedisCanvas, ns: str, stack: Servers
+    ) -> None:
+        # Given a canvas whose vectors stand in the hash that now holds their places, as before ADR 0049
+        canvas.enter(ns, [entry("a"), entry("b")], START, rebuilt=True)
+        earlier = np.full(DIM, 0.3, dtype="<f4").tobytes()
+        with redis.Redis.from_url(stack.redis_url) as raw:
+            raw.delete(f"biem:canvas:{{{ns}}}:packed")
+            raw.hset(f"biem:canvas:{{{ns}}}:vectors", mapping={b"": b"\xc6digest\xff", b"a": earlier, b"b": earlier})
+
+            # When a memory is erased from it, it is read, and filled anew
+            canvas.leave(ns, ["b"])
+            left = raw.hkeys(f"biem:canvas:{{{ns}}}:vectors")
+        lost = canvas.read(ns, START), canvas.ids(ns)
+        canvas.enter(ns, [entry("c", vector=0.5)], START, rebuilt=True)
+
+        # Then nothing of what was erased is left, nothing of the earlier form is taken for a vector, and all is well
+        assert sorted(left) == [b"", b"a"]
+        assert lost == (None, None)
+        assert [(found.id, float(found.vector[0])) for found in canvas.read(ns, START) or []] == [("c", 0.5)]
 
     @pytest.mark.req("B7", partly="reading all of it")
     def test_reading_all_of_a_full_canvas_takes_a_few_milliseconds(self, canvas: RedisCanvas, ns: str) -> None:
@@ -214,11 +235,34 @@ class TestThresholds:
         assert found.accessed_at == later
         assert found.energy_key == energy_key(0.9, START, RATE)
 
+    @pytest.mark.req("X47", partly="the canvas")
+    def test_of_a_memory_that_left_no_number_is_kept_and_its_place_is_used_again(
+        self, canvas: RedisCanvas, ns: str, stack: Servers
+    ) -> None:
+        # Given a canvas that one memory of three left
+        canvas.enter(ns, [entry(name, vector=0.5) for name in "abc"], START)
+        packed = f"biem:canvas:{{{ns}}}:packed"
+        client = redis.Redis.from_url(stack.redis_url)
+        full = client.strlen(packed)
+        canvas.leave(ns, ["b"])
+
+        # When the server is asked for its bytes, and when another one comes
+        left = client.get(packed)
+        canvas.enter(ns, [entry("d", vector=0.25)], START)
+
+        # Then its numbers are gone, the others are as they were, and no more room is taken
+        assert isinstance(left, bytes)
+        assert np.frombuffer(left[16:], "<f4").tolist() == [0.5] * DIM + [0.0] * DIM + [0.5] * DIM
+        found = {each.id: each.vector.tolist() for each in canvas.read(ns, START) or []}
+        assert found == {"a": [0.5] * DIM, "c": [0.5] * DIM, "d": [0.25] * DIM}
+        assert client.strlen(packed) == full
+
     def test_an_untouched_canvas_expires_at_the_server(self, canvas: RedisCanvas, ns: str, stack: Servers) -> None:
         # Given a canvas / When it is written / Then all of its keys end together, after the idle time
         canvas.enter(ns, [entry("a")], START)
         client = redis.Redis.from_url(stack.redis_url)
-        left = [client.pttl(f"biem:canvas:{{{ns}}}{part}") for part in ("", ":accessed", ":vectors", ":conversations")]
+        parts = ("", ":accessed", ":vectors", ":conversations", ":packed")
+        left = [client.pttl(f"biem:canvas:{{{ns}}}{part}") for part in parts]
         assert all(isinstance(each, int) and 3_600_000 < each <= 3_660_000 for each in left)
 
 

@@ -690,6 +690,26 @@ class TestFind:
         # Then an index fits everywhere
         assert "Seq Scan" not in "\n".join(row[0] for row in plan)
 
+    @pytest.mark.req("X32", partly="comparing a new memory")
+    def test_each_memory_to_compare_with_is_looked_up_by_its_key(
+        self, pool: Database, service: Admin, scope: Scope
+    ) -> None:
+        # Given a planner that takes all tables for empty, as it does in a new database, and keeps its plan
+        for setting in ("plan_cache_mode = force_generic_plan", "enable_seqscan = off"):
+            service.execute(f"SET {setting}".encode())
+
+        # When it plans the statement
+        places = {"ids": "$1", "ns": "$2", "seqs": "$3", "model": "$4", "max_chars": "$5"}
+        text = pool.sql["conflict_peers"] % places
+        service.execute(f"PREPARE peers (uuid[], text, bigint[], text, integer) AS {text}".encode())
+        rows = service.execute("EXPLAIN EXECUTE peers ('{}', 'x', '{}', 'm', 9)").fetchall()
+        service.execute("DEALLOCATE peers")
+        plan = "\n".join(row[0] for row in rows)
+
+        # Then neither memories nor vectors are gone through to find some of them
+        assert "Index Cond: (id = (unnest($1)))" in plan
+        assert "Index Cond: ((model = $4) AND (sha256 = m.embed_sha))" in plan
+
 
 class TestWork:
     @pytest.mark.req("X38", partly="the judge")

@@ -21,6 +21,7 @@ from biem.adapters.embedders.calibration import CalibratedEmbedder
 from biem.adapters.embedders.e5 import CEngine, E5Encoder, OnnxEngine
 from biem.errors import ConfigError, MissingExtra
 from biem.ports import Embedder, EmbedderInfo, Role, Vector, Vectors
+from biem.telemetry import Span, Telemetry
 from tests.contract.embedding_server import EmbeddingServer
 
 ROLES: tuple[Role, Role] = ("query", "passage")
@@ -433,14 +434,20 @@ class CountingEmbedder:
 
 
 @pytest.mark.req("G57", "G58")
-def test_cache_asks_once_for_a_text_and_a_role() -> None:
+@pytest.mark.req("G64", partly="cache hit statistics")
+def test_cache_asks_once_for_a_text_and_a_role_and_tells_what_it_had() -> None:
     inner = CountingEmbedder()
     cache = CachedEmbedder(inner, 1 << 20)
+    telemetry, told = Telemetry(), list[Span]()
+    telemetry.attach(told.append)
+    cache.watch(telemetry)
     cache.embed(["a", "b", "a"], "passage")
     cache.embed(["b", "c"], "passage")
     cache.embed(["a"], "query")
     assert inner.asked == [("a", "b"), ("c",), ("a",)]
     assert (cache.hits, cache.misses) == (1, 4)
+    counts = [{"texts": 2, "cached": 0}, {"texts": 2, "cached": 1}, {"texts": 1, "cached": 0}]
+    assert [(span.name, span.attributes) for span in told] == [("biem.embed", each) for each in counts]
     np.testing.assert_array_equal(cache.embed(["c", "a"], "passage"), inner.embed(["c", "a"], "passage"))
 
 

@@ -58,6 +58,7 @@ def fail(telemetry: Telemetry) -> None:
 
 
 class TestPrometheus:
+    @pytest.mark.req("G64", partly="cache hit statistics")
     @pytest.mark.req("X2", partly="what the background jobs change can be watched")
     def test_spans_become_durations_errors_degraded_recalls_and_changes_of_jobs(self) -> None:
         # Given an exporter on a telemetry
@@ -68,6 +69,8 @@ class TestPrometheus:
         for degraded in ("", "milvus", "milvus,redis"):
             with telemetry.span("biem.recall", top_k=5) as span:
                 span.add(hits=1, degraded=degraded)
+        with telemetry.span("biem.embed") as span:
+            span.add(texts=5, cached=3)
         with telemetry.span("biem.sleep.job", job="dedupe") as span:
             span.add(changed=7, reason="")
         with pytest.raises(KeyError):
@@ -80,6 +83,8 @@ class TestPrometheus:
         assert found["biem_recall_degraded_total", "milvus"] == 2
         assert found["biem_recall_degraded_total", "redis"] == 1
         assert found["biem_job_changes_total", "dedupe"] == 7
+        assert found["biem_embedding_texts_total", "cache"] == 3
+        assert found["biem_embedding_texts_total", "model"] == 2
 
     def test_a_duration_falls_into_the_bucket_of_its_seconds(self) -> None:
         # Given a span of 30 ms
@@ -129,7 +134,7 @@ class TestPrometheus:
         # Given an exporter that has told everything there is
         telemetry, exporter = Telemetry(), Prometheus(Held(LEVELS))
         telemetry.attach(exporter)
-        with telemetry.span("biem.recall", degraded="milvus", job="dedupe", changed=1):
+        with telemetry.span("biem.recall", degraded="milvus", job="dedupe", changed=1, texts=2, cached=1):
             pass
         with pytest.raises(KeyError):
             fail(telemetry)

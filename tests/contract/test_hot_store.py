@@ -14,6 +14,7 @@ import redis
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from biem.adapters.probes import RedisProbe
 from biem.adapters.redis import RedisHotStore
 from biem.bootstrap import Servers
 from biem.bootstrap.stores import REDIS_TIMEOUT_S
@@ -304,6 +305,8 @@ class TestOutage:
             client.config_set("maxmemory", "1")
             try:
                 # When a text is pushed / Then the message says what is full and what to do
+                with pytest.raises(StoreUnavailable, match="full"):  # it answers a ping, and is of no use
+                    RedisProbe(stack.redis_url).reach()
                 with pytest.raises(StoreFull, match="maxmemory"):
                     hot.push(scope, entries("a"), 4)
             finally:

@@ -1,15 +1,15 @@
-"""The probe of a worker tells a loop that hangs from one that waits for its broker."""
+"""The probes of worker and beat tell a loop that hangs, one that waits for its broker, and one that works apart."""
 
 import os
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-import redis
 
 from biem.bootstrap import Servers
 from tests.fakes import eventually
@@ -20,7 +20,9 @@ APP = """
 from celery import Celery
 from workers.pulse import Pulse
 app = Celery("probed", broker={broker!r})
-app.conf.broker_connection_retry_on_startup = True
+app.conf.worker_consumer = "workers.pulse:Consumer"
+app.conf.beat_scheduler = "workers.pulse:Scheduler"
+app.conf.beat_schedule = {{"wake": {{"task": "probed.wake", "schedule": 0.5, "options": {{"queue": "woken"}}}}}}
 app.conf.worker_enable_remote_control = False
 app.steps["consumer"].add(Pulse)
 """
@@ -40,9 +42,9 @@ def valkey() -> str:
     return str(next(Path(str(package.origin)).parent.glob("_binaries/*/valkey-server")))
 
 
-def probe(folder: Path, role: str) -> int:
+def probe(folder: Path, *arguments: str) -> int:
     """What Docker and Kubernetes run."""
-    words = [sys.executable, "-m", "workers.health", role]
+    words = [sys.executable, "-m", "workers.health", *arguments]
     environment = {"TMPDIR": str(folder), "PATH": os.environ["PATH"]}
     return subprocess.run(words, env=environment, capture_output=True, check=False).returncode
 
@@ -59,23 +61,31 @@ def test_who_has_not_been_heard_of_for_long_is_dead(folder: Path, role: str, old
     assert not health.is_alive(role, now + oldest_s + 1)
 
 
-def test_who_waits_for_the_broker_is_alive_until_it_has_one_and_stops(folder: Path) -> None:
-    # Given a worker that waits / When much time has passed / Then it is alive
+@pytest.mark.parametrize(("role", "oldest_s"), [("worker", 30), ("beat", 120)])
+def test_who_waits_for_the_broker_is_alive_as_long_as_it_tries_and_not_ready(
+    folder: Path, role: str, oldest_s: int
+) -> None:
+    # Given somebody who waits / Then it is alive, but not ready, and dead when it no longer tries
+    health.wait(role)
+    now = health.pulse_of(role).stat().st_mtime
+    assert health.is_alive(role, now + oldest_s - 1)
+    assert not health.is_ready(role, now)
+    assert not health.is_alive(role, now + oldest_s + 1)
+
+    # When it has the broker again / Then it is ready, until it hangs
+    health.beat(role)
+    now = health.pulse_of(role).stat().st_mtime
+    assert health.is_ready(role, now + oldest_s - 1)
+    assert not health.is_ready(role, now + oldest_s + 1)
+
+
+def test_the_probe_is_a_command_that_knows_two_roles_and_two_questions(folder: Path) -> None:
+    # Given a worker that waits and no beat / When the probe runs / Then its exit code says so
     health.wait("worker")
-    now = health.pulse_of("worker").stat().st_mtime
-    assert health.is_alive("worker", now + 100_000)
-
-    # When it has the broker again, and then hangs / Then it is dead
+    assert [probe(folder, "worker"), probe(folder, "--ready", "worker")] == [0, 1]
+    assert [probe(folder, "beat"), probe(folder, "somebody")] == [1, 1]
     health.beat("worker")
-    assert not health.is_alive("worker", now + 100_000)
-
-
-def test_the_probe_is_a_command_that_knows_two_roles(folder: Path) -> None:
-    # Given a worker and no beat / When the probe runs / Then its exit code says so
-    health.beat("worker")
-    assert probe(folder, "worker") == 0
-    assert probe(folder, "beat") == 1
-    assert probe(folder, "somebody") == 1
+    assert probe(folder, "--ready", "worker") == 0
 
 
 def test_what_an_earlier_process_said_does_not_count(folder: Path) -> None:
@@ -83,53 +93,80 @@ def test_what_an_earlier_process_said_does_not_count(folder: Path) -> None:
     health.wait("worker")
     health.begin("worker")
     assert not health.is_alive("worker", time.time())
+    assert not health.is_ready("worker", time.time())
     health.begin("worker")
 
 
+Start = Callable[[str, str], "subprocess.Popen[bytes]"]
+
+
 @pytest.fixture
-def worker(stack: Servers, tmp_path: Path) -> Iterator[Callable[[str], "subprocess.Popen[bytes]"]]:
-    """Starts a real worker with a broker."""
+def start(stack: Servers, tmp_path: Path) -> Iterator[Start]:
+    """Starts a real worker or beat with a broker."""
     started: list[subprocess.Popen[bytes]] = []
 
-    def start(broker: str) -> "subprocess.Popen[bytes]":
+    def begin(broker: str, role: str) -> "subprocess.Popen[bytes]":
         (tmp_path / "probed.py").write_text(APP.format(broker=broker), encoding="utf-8")
-        words = [sys.executable, "-m", "celery", "-A", "probed", "worker", "--pool", "solo", "-Q", "probed"]
+        more = ("--pool", "solo", "-Q", "probed") if role == "worker" else ("--pidfile", "")
+        words = [sys.executable, "-m", "celery", "-A", "probed", role, *more]
         environment = {"TMPDIR": str(tmp_path), "PATH": os.environ["PATH"], "PYTHONPATH": f"{tmp_path}:{ROOT}"}
-        log = (tmp_path / "log").open("wb")
-        started.append(subprocess.Popen(words, env=environment, stdout=log, stderr=log, cwd=tmp_path))
-        log.close()
+        with (tmp_path / f"{role}.log").open("wb") as log:
+            started.append(subprocess.Popen(words, env=environment, stdout=log, stderr=log, cwd=tmp_path))
         return started[-1]
 
-    yield start
+    yield begin
     for process in started:
         process.kill()
         process.wait()
 
 
-@pytest.mark.req("B61", partly="the health check of a worker")
-def test_a_worker_that_has_lost_its_broker_waits_and_one_that_hangs_is_found_out(
-    folder: Path, worker: Callable[[str], "subprocess.Popen[bytes]"], stack: Servers, tmp_path: Path
-) -> None:
-    # Given a worker on a broker of its own
-    path = tmp_path / "own.sock"
-    words = [valkey(), "--port", "0", "--unixsocket", str(path), "--save", "", "--dir", str(tmp_path)]
+@contextmanager
+def broker(path: Path) -> Iterator[None]:
+    """A Valkey of the test's own at this socket; killed at the end of the block."""
+    words = [valkey(), "--port", "0", "--unixsocket", str(path), "--save", "", "--dir", str(path.parent)]
     with subprocess.Popen(words, stdout=subprocess.DEVNULL) as server:
         try:
-            eventually(path.exists)
-            with redis.Redis(unix_socket_path=str(path)) as client:
-                assert client.ping()
-            process = worker(f"redis+socket://{path}")
-            pulse = health.pulse_of("worker")
-            eventually(lambda: pulse.exists() and pulse.read_text() == "")
-
-            # When the loop turns / Then the file gets younger
-            first = pulse.stat().st_mtime
-            eventually(lambda: pulse.stat().st_mtime > first)
-
-            # When the broker dies / Then the worker says that it waits
-            server.kill()
-            eventually(lambda: pulse.read_text() != "")
-            assert health.is_alive("worker", time.time() + 100_000)
-            assert process.poll() is None
+            yield
         finally:
             server.kill()
+
+
+def gets_younger(role: str) -> None:
+    """Wait until the file of the role has been touched again."""
+    first = health.pulse_of(role).stat().st_mtime
+    eventually(lambda: health.pulse_of(role).stat().st_mtime > first)
+
+
+@pytest.mark.req("B61", partly="the health check of worker and beat")
+def test_who_has_no_broker_tries_again_alive_and_is_ready_when_it_is_there(
+    folder: Path, start: Start, tmp_path: Path
+) -> None:
+    # Given a worker and a beat, started before their broker
+    path = tmp_path / "own.sock"
+    roles = ("worker", "beat")
+    processes = [start(f"redis+socket://{path}", role) for role in roles]
+
+    def tell(state: Callable[[str, float], bool], *, so: bool) -> Callable[[], bool]:
+        return lambda: all(state(role, time.time()) is so for role in roles)
+
+    # Then they wait, alive
+    eventually(tell(health.is_alive, so=True))
+    for role in roles:
+        gets_younger(role)
+    assert tell(health.is_ready, so=False)()
+
+    # When the broker comes / Then they are ready, and their loops turn
+    with broker(path):
+        eventually(tell(health.is_ready, so=True))
+        for role in roles:
+            gets_younger(role)
+    path.unlink(missing_ok=True)
+
+    # When it dies / Then they wait again, and are ready with the next one, for which nobody was started anew
+    eventually(tell(health.is_ready, so=False))
+    for role in roles:
+        gets_younger(role)
+    assert tell(health.is_alive, so=True)()
+    with broker(path):
+        eventually(tell(health.is_ready, so=True))
+    assert [process.poll() for process in processes] == [None, None]

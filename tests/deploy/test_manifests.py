@@ -54,7 +54,7 @@ class TestKubernetes:
         # Given what is applied / When its kinds are listed / Then nothing is missing, and no secret is among them
         assert sorted(part["kind"] for part in resources()) == [
             "ConfigMap", "Deployment", "Deployment", "HorizontalPodAutoscaler", "Job", "Namespace",
-            "PodDisruptionBudget", "Service", "Service",
+            "NetworkPolicy", "PodDisruptionBudget", "Service", "Service",
         ]  # fmt: skip
         (example,) = documents(KUBERNETES / "secret.example.yaml")
         assert all(re.search("[A-Z]{4}", value) for value in example["stringData"].values())
@@ -81,10 +81,11 @@ class TestKubernetes:
 
     @pytest.mark.parametrize("role", ["worker", "beat"])
     def test_what_runs_for_long_has_probes_of_its_role(self, role: str) -> None:
-        # Given a deployment / When its probes are read / Then each asks for the pulse of this role
+        # Given a deployment / When its probes are read / Then none that ends a pod asks for a server
         (container,) = one("Deployment", f"biem-{role}")["spec"]["template"]["spec"]["containers"]
-        for probe in ("startupProbe", "livenessProbe", "readinessProbe"):
-            assert container[probe]["exec"]["command"] == ["python", "-m", "workers.health", role]
+        alive = ["python", "-m", "workers.health", role]
+        assert container["startupProbe"]["exec"]["command"] == container["livenessProbe"]["exec"]["command"] == alive
+        assert container["readinessProbe"]["exec"]["command"] == [*alive[:-1], "--ready", role]
         assert container["command"][:4] == ["celery", "-A", "workers.app", role]
 
     def test_there_is_one_beat_and_never_two(self) -> None:
@@ -107,6 +108,15 @@ class TestKubernetes:
             assert one("Deployment", name)["spec"]["selector"]["matchLabels"] == selected
             assert one("Service", name)["spec"]["selector"] == selected
         assert one("PodDisruptionBudget", "biem-worker")["spec"]["selector"]["matchLabels"] == labels["biem-worker"]
+        closed = one("NetworkPolicy", "biem")["spec"]
+        [named] = closed["podSelector"]["matchExpressions"]
+        everybody = {
+            part["spec"]["template"]["metadata"]["labels"][named["key"]]
+            for part in resources()
+            if "template" in part.get("spec", {})
+        }
+        assert set(named["values"]) == everybody
+        assert [rule["ports"] for rule in closed["ingress"]] == [[{"protocol": "TCP", "port": "metrics"}]]
         scaled = one("HorizontalPodAutoscaler", "biem-worker")["spec"]
         assert scaled["scaleTargetRef"]["name"] in labels
         assert "replicas" not in one("Deployment", "biem-worker")["spec"]  # an apply would undo the autoscaler's number
@@ -240,6 +250,9 @@ class TestMonitoring:
             assert alert["annotations"]["summary"]
             assert alert["annotations"]["description"]
         assert BUCKETS_S[0] < 0.5 < BUCKETS_S[-1]
+        (tried,) = documents(DEPLOY / "prometheus" / "rules.test.yml")  # for promtool, which comes with no package
+        fired = {one["alertname"] for test in tried["tests"] for one in test["alert_rule_test"] if one["exp_alerts"]}
+        assert fired == {alert["alert"] for alert in alerts}
 
     def test_the_scraped_jobs_are_those_of_the_alerts(self) -> None:
         # Given the scrape configurations / When their jobs are compared with the alerts' / Then they are the same

@@ -20,16 +20,47 @@ def _remember(memory: biem.Memory, ids: list[str]) -> str:
     return FINE if memory.remember("The lamp is green", speaker="Ann") else "nothing"
 
 
-def _recall(memory: biem.Memory, ids: list[str]) -> str:
-    hits = memory.recall("lantern")
+def _told(hits: biem.Hits) -> str:
     found = "found" if any("lantern" in hit.node.text for hit in hits) else "nothing"
     return f"{found}, `degraded`: {', '.join(hits.degraded)}" if hits.degraded else FINE if hits else found
+
+
+def _recall(memory: biem.Memory, ids: list[str]) -> str:
+    return _told(memory.recall("lantern"))
+
+
+def _recall_typed(memory: biem.Memory, ids: list[str]) -> str:
+    return _told(memory.recall_typed("lantern"))
 
 
 def _context(memory: biem.Memory, ids: list[str]) -> str:
     block = memory.context("lantern")
     found = "found" if "lantern" in block.text else "nothing"
     return f"{found}, `degraded`: {', '.join(block.degraded)}" if block.degraded else FINE if block.text else found
+
+
+def _answer(memory: biem.Memory, ids: list[str]) -> str:
+    return FINE if "lantern" in memory.answer("lantern").context else "nothing"
+
+
+def _get(memory: biem.Memory, ids: list[str]) -> str:
+    return FINE if "lantern" in memory.get(ids[0]).text else "nothing"
+
+
+def _links(memory: biem.Memory, ids: list[str]) -> str:
+    return FINE if isinstance(memory.links(ids[0]), list) else "nothing"
+
+
+def _related(memory: biem.Memory, ids: list[str]) -> str:
+    return FINE if isinstance(memory.related("lantern"), list) else "nothing"
+
+
+def _running(memory: biem.Memory, ids: list[str]) -> str:
+    return FINE if isinstance(memory.running("lantern", conversation="c"), tuple) else "nothing"
+
+
+def _archive(memory: biem.Memory, ids: list[str]) -> str:
+    return FINE if memory.archive(ids[2]) and memory.restore(ids[2]) else "nothing"
 
 
 def _feedback(memory: biem.Memory, ids: list[str]) -> str:
@@ -63,6 +94,13 @@ OPERATIONS = (
     Operation("remember", _remember),
     Operation("recall", _recall),
     Operation("context", _context),
+    Operation("recall_typed", _recall_typed),
+    Operation("answer", _answer),
+    Operation("get", _get),
+    Operation("links", _links),
+    Operation("related", _related),
+    Operation("running", _running),
+    Operation("archive", _archive),
     Operation("feedback", _feedback),
     Operation("conflicts", _conflicts),
     Operation("stats", _stats),

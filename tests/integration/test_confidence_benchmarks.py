@@ -54,6 +54,7 @@ def test_strangers_questions_get_nothing_and_the_right_memory_keeps_its_answers(
     assert (rows["biem ≥ 1"]["injected"], rows["biem ≥ 1"]["r10_lost"]) == (0.0, 1.0)
     assert (rows["biem, small memories"]["n"], rows["biem, small memories"]["r10"]) == (6, 1.0)
     assert rows["biem"]["injected"] <= 0.5
+    assert (rows["biem"]["nothing"], rows["biem"]["injected_nothing"]) == (24, rows["biem"]["injected"])
     assert 0.0 <= rows["biem"]["reachable"] <= 1.0
     assert rows["biem"]["r10_lost"] <= 0.5
     assert "tiny_en.dev" in capsys.readouterr().out

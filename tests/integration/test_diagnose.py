@@ -289,7 +289,7 @@ def given(town: System) -> dict[str, Any]:
     }
 
 
-def test_a_missing_schema_is_told_and_made(stack: Servers) -> None:
+def test_a_schema_of_another_version_is_told_and_a_missing_one_made(stack: Servers) -> None:
     with system(stack, migrated=False) as town:
         finding = only(look(town))
         assert finding.id == "schema_behind"
@@ -297,6 +297,9 @@ def test_a_missing_schema_is_told_and_made(stack: Servers) -> None:
         told = look(town, fix=True)
         assert (only(told).id, only(told).mended, told.healthy) == ("schema_behind", "applied", True)
         assert look(town).findings == ()
+        town.sql("INSERT INTO schema_migrations (number, name, sha256) VALUES (9999, '9999_of_tomorrow', 'x')")
+        ahead = only(look(town, fix=True))
+        assert (ahead.id, ahead.samples, ahead.mended) == ("schema_ahead", ("9999_of_tomorrow",), "")
 
 
 def test_clocks_that_differ_are_told(town: System) -> None:
@@ -324,6 +327,15 @@ def test_celery_workers_are_asked_over_the_broker(town: System) -> None:
     assert only(diagnose(settings, embedder=town.embedder)).id == "worker_missing"
     nowhere = type(settings)(**given(town), queue="celery", broker_url="redis://127.0.0.1:9/0")
     assert only(diagnose(nowhere, embedder=town.embedder)).id == "broker_unreachable"
+    # And where they cannot be asked, nobody says that there are none, however long jobs have been waiting
+    with town.connect(**NOT_BY_ITSELF, close_timeout_s=0.0) as memory:
+        memory.remember("Ann likes tea")
+    town.sql("UPDATE outbox SET due_at = now() - interval '2 minutes'")
+    found = diagnose(nowhere, embedder=town.embedder).findings
+    assert [(finding.id, finding.mend) for finding in found] == [
+        ("broker_unreachable", "start the broker"),
+        ("outbox_lags", "start the broker"),
+    ]
 
 
 def test_looking_beside_programs_that_write_archive_and_erase_finds_nothing(town: System) -> None:

@@ -39,6 +39,7 @@ EXPECTED: dict[str, dict[str, str]] = {
         **dict.fromkeys((operation.name for operation in OPERATIONS), FINE),
         "recall": "found, `degraded`: milvus",
         "context": "found, `degraded`: milvus",
+        "recall_typed": "found, `degraded`: milvus",
         "sleep": JOBS,
         "erase": LATER,
         "reindex": AWAY,
@@ -109,7 +110,13 @@ def test_each_operation_ends_as_the_page_says_while_a_server_is_away(
     server: str, how: str, doors: Doors, memory: biem.Memory
 ) -> None:
     # Given a memory that works
-    ids = memory.remember_many([{"text": "The lantern hangs in the hall"}, {"text": "A kettle sings on the stove"}])
+    ids = memory.remember_many(
+        [
+            {"text": "The lantern hangs in the hall"},
+            {"text": "A kettle sings on the stove"},
+            {"text": "A violin hangs in the attic"},
+        ]
+    )
     index_all(memory)
     assert memory.recall("lantern").degraded == ()
     door: Door = getattr(doors, server)

@@ -237,7 +237,7 @@ def test_least_confidence_means_the_same_under_every_profile(filled: Callable[..
     memory = filled()
     stranger = "Why did Professor Fitzgerald sell his violin?"
     sure, unsure = memory.recall(QUERY).confidence, memory.recall(stranger).confidence
-    assert unsure + 0.2 < sure
+    assert unsure + 0.1 < sure  # twice what a profile may differ by
     least = (sure + unsure) / 2
 
     for profile in PROFILES:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -16,6 +17,7 @@ from biem.domain.scope import Scope
 from biem.engine.aim.anchors import NO_ANCHORS, Anchors
 from biem.errors import StoreUnavailable
 from biem.ports.aim import Anchored
+from biem.ports.turns import Turn, Turns
 from biem.telemetry import Telemetry
 
 SCOPE = Scope(user="anchors")
@@ -162,3 +164,21 @@ def test_records_are_asked_only_about_queries_with_anchors_and_an_outage_drops_n
 def test_a_weight_raises_matches_the_younger_the_more(known: Known) -> None:
     gains = anchors(known, anchor_weight=0.5).of(SCOPE, QUERY, IDS).gains
     assert gains == pytest.approx({"asked": 0.5 * 0.8**3, "fresh": 0.5})
+
+
+def test_what_somebody_answers_to_an_identifier_stays_though_it_has_one_of_its_own() -> None:
+    # Given an invoice, the answer that names its successor, and another one that nobody answered
+    held = {
+        key: Anchored(Fields(symbols=(f"INV-{number}",)), None, 0)
+        for key, number in {"a": 114, "b": 115, "c": 99}.items()
+    }
+    at = datetime(2026, 3, 2, tzinfo=UTC)
+    turns = {
+        key: Turn(key, "ns", (), None, "event", speaker, "c", at, place, False, True, None, None)
+        for place, (key, speaker) in enumerate((("a", "Bob"), ("b", "Ann"), ("c", "Bob")))
+    }
+    judge, talk = anchors(Known(**held)), Turns(turns, [("a", "b"), ("c",)], frozenset())
+    # When each is asked for / Then the answer comes with what it answers, and nothing else with it
+    assert judge.of(SCOPE, "Which invoice replaced INV-114?", "abc", talk).dropped == {"c"}
+    assert judge.of(SCOPE, "INV-115", "abc", talk).dropped == {"a", "c"}
+    assert judge.of(SCOPE, "INV-99", "abc", talk).dropped == {"a", "b"}

@@ -83,10 +83,16 @@ class Listener:
         count: int = 20,
         *,
         adjust: Callable[[Numbers], Numbers] | None = None,
+        pool: object = None,
     ) -> Ranked:
-        self.query = query
+        self.query, self._adjust = query, adjust
         size = len(candidates)
         return Ranked(range(size), np.zeros(size), np.zeros((size, 20)), np.ones(20))
+
+    def adjusted(self, newest_first: Sequence[float]) -> Sequence[float]:
+        """What these scores of the candidates become."""
+        assert self._adjust is not None
+        return list(self._adjust(np.array(newest_first)))
 
 
 @pytest.mark.parametrize(
@@ -112,3 +118,32 @@ def test_the_ranking_hears_what_was_embedded(
     )
     assert heard.query.matter is matter
     assert [one.vector for one in heard.query.sentences] == list(sentences)
+
+
+@pytest.mark.parametrize(
+    ("text", "policy", "revised"),
+    [
+        ("Who owns staging?", RankPolicy(), True),
+        ("Who owns staging?", RankPolicy(revision=0), False),
+        ("Caroline moved to Paris last summer. Who owns staging this summer?", RankPolicy(), False),
+    ],
+    ids=["one question", "switched off", "a turn of a talk"],
+)
+def test_what_changed_is_told_first_to_who_asks_one_thing(text: str, policy: RankPolicy, revised: bool) -> None:
+    # Given what was so, and what is now, which is a little less like the question
+    def said(name: str, line: str, day: int) -> Turn:
+        at = NOW.replace(day=day)
+        return Turn(
+            name, "ns", tuple(ANALYZER.lexemes(line)), WHOLE, "event", "Ana", "c", at, 1, False, True, None, None
+        )
+
+    turns = {"was": said("was", "Priya owns staging", 1), "is": said("is", "Jonas owns staging now", 2)}
+    heard = Listener()
+
+    # When it is asked
+    alike = Answerer(ANALYZER, lambda vector, others: [1.0] * len(others), RecallPolicy(), policy)
+    alike.answer(alike.asked(text), Turns(turns, [], frozenset()), Found(WHOLE), {}, now=NOW, top_k=1, order=heard)
+    is_now, was = heard.adjusted(newest_first=[1.0, 2.0])
+
+    # Then what is now comes first, but not in the middle of a talk or where that is switched off
+    assert (is_now > was) == revised

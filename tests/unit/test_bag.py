@@ -30,7 +30,9 @@ def test_counts_holders_and_openings_are_those_of_counting_word_by_word(
     assert [[bag.word(number) for number in bag.opening(place, 3)] for place in range(bag.size)] == [
         text[:3] for text in said
     ]
-    assert bag.sums(np.ones(len(bag.words))).tolist() == [len(set(text)) for text in said]
+    numbers = bag.numbers(asked)
+    found = bag.sums(np.array(numbers, dtype=np.intp), np.array([10.0**number for number in numbers]))
+    assert found.tolist() == [sum(10.0**number for number in numbers if bag.words[number] in text) for text in said]
 
 
 @given(said=st.lists(st.lists(words, max_size=6), min_size=1, max_size=8), data=st.data())

@@ -12,7 +12,7 @@ from biem.domain.node import Hit, Hits, Node, new_id
 from biem.domain.scope import Scope
 from biem.engine.briefing import Briefer
 from biem.engine.context import HEADING, Context, estimate_tokens
-from biem.errors import StoreUnavailable
+from biem.errors import InvalidInput, StoreUnavailable
 from biem.ports import Candidates, Filter, HotEntry
 from biem.telemetry import Telemetry
 from tests.fakes import START, HeldClock
@@ -205,3 +205,20 @@ def test_slots_keep_to_their_share_and_what_they_leave_flows_on(world: World, br
 
 def test_without_slots_nobody_is_asked_for_what_was_of_use(brief: Callable[..., Context]) -> None:
     assert brief("?", hit("fish on Fridays")).text.endswith("fish on Fridays")
+
+
+@pytest.mark.parametrize("budget", ["100", 2.5, float("nan"), True, None])
+def test_a_budget_is_a_whole_number(world: World, brief: Callable[..., Context], budget: object) -> None:
+    # Given something to tell / When the budget is no whole number / Then that is said
+    with pytest.raises(InvalidInput, match="whole number of tokens"):
+        brief("Eva", hit("Eva sings"), budget=budget)
+
+
+def test_of_a_pasted_document_only_the_beginning_says_what_long_texts_are_cut_to(
+    world: World, brief: Callable[..., Context]
+) -> None:
+    # Given a long text, two of whose sentences a question names, one of them far behind its beginning
+    told = hit(f"We spoke of sails. {'Then of shoes and ships. ' * 200} Eva plays the bassoon.")
+    # When that is asked / Then what the rest of the question names counts no more than if it was not said
+    question = "sails " * 2_000
+    assert brief(question + "Eva bassoon", told).text == brief(question, told).text != brief("Eva bassoon", told).text

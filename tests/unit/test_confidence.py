@@ -88,6 +88,32 @@ def test_small_talk_around_a_question_is_no_reason_to_doubt() -> None:
     assert found["similarity"] == pytest.approx(1.0)
 
 
+@pytest.mark.parametrize("name", ["zurich", "苏黎世"])
+def test_new_names_in_news_are_no_reason_to_doubt(name: str) -> None:
+    # Given a text of two sentences that only tells, with a name nobody has heard of
+    first, second = Sentence(["we", "flew", name], FAR, asked=False), Sentence(["paris", "next"], NEAR, asked=False)
+
+    def found(*sentences: Sentence) -> dict[str, float]:
+        text = Query("", [term for one in sentences for term in one.lexemes], NEAR, sentences)
+        return grounds(text, [[name]], POOL, SPEAKERS, ranked(text, POOL), cosine)
+
+    # Then the name is not asked for; where a sentence of it asks, it is
+    assert found(first, second)["mentions"] == 0.0
+    assert found(replace(first, asked=True), second)["mentions"] == 1.0
+
+
+def test_a_small_memory_need_not_have_heard_of_a_name() -> None:
+    # Given a name nobody has heard of, and the same answer in a memory of two texts and in one of a hundred
+    many = [turn(str(n), f"word {n}", n + 9, FAR) for n in range(100)]
+    young, old = (measured("paris with maria", pool, mentioned=("maria",)) for pool in (POOL[:2], [*POOL, *many]))
+
+    # Then likeness speaks louder in the small one, and the name less
+    assert young["small_similarity"] == pytest.approx(young["small"] * young["similarity"])
+    assert (old["small_similarity"], old["small_mentions"]) == (0.0, 0.0)
+    assert young["small_mentions"] == young["small"] > 0.9
+    assert confidence(young, ConfidenceWeights()) > 0.6
+
+
 def test_answers_of_one_conversation_speak_for_each_other_and_facts_have_no_say() -> None:
     # Given turns of one conversation, of two, and facts, which belong to none
     one = [turn(str(n), f"word {n}", n) for n in range(4)]

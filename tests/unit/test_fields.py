@@ -54,6 +54,7 @@ GOLDEN = [
     ("母亲王秀英和店员小刘一起去了杭州", fields(names="王秀英|小刘|杭州")),
     ("我在看《三体》", fields(names="三体")),
     ("小明和老王在清华大学见面", fields(names="小明|老王|清华大学")),
+    ("冯浩然在晨跑后见了蒋婷婷，本周重要的会议取消", fields(names="冯浩然|蒋婷婷")),
     ("今天天气很好，大家都高兴", fields()),
     ("我用Python写代码", fields(names="Python")),
     ("Milvus is a vector database that scales.", fields(names="Milvus", definitions="Milvus")),

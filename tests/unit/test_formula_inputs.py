@@ -42,6 +42,7 @@ from biem.domain.policy import RetentionPolicy
 from biem.domain.retention import retention_days
 from biem.domain.selection import chain_weight, occurrences
 from biem.domain.spreading import multiplicative, subtractive
+from biem.domain.time_spans import number, year_of
 from biem.engine.confidence import confidence
 from tests.fakes import START
 
@@ -149,8 +150,8 @@ FORMULAS = [
         {"seed": 0.6, "strength": 6, "other": 6},
     ),
 ]
-NO_SCORES = {hours_since_epoch, key_threshold, require_importance, reason_quality}
-"""Clocks, thresholds and checks."""
+NO_SCORES = {hours_since_epoch, key_threshold, require_importance, reason_quality, number, year_of}
+"""Clocks, thresholds, checks and what a text says in words."""
 CASES = [(formula, name) for formula in FORMULAS for name in formula.rises]
 
 

@@ -37,6 +37,9 @@ class Schema:
             raise self._error
         return self._missing
 
+    def later(self) -> Sequence[str]:
+        return ()
+
 
 def asked(schema: Schema, **errors: BiemError) -> Health:
     """What a system says in which these servers fail."""

@@ -10,8 +10,10 @@ from biem.domain.conflict import Dispute
 from biem.domain.policy import RecallPolicy
 from biem.domain.scope import Scope
 from biem.engine.answer import Answer, Asked
+from biem.engine.at_hand import AtHand
 from biem.engine.orbit import Orbits
-from biem.engine.ordering import Ordering
+from biem.engine.ordering import Ordering, candidates_of
+from biem.engine.pool import Pool
 from biem.engine.ranking import Ranked
 from biem.engine.search import Found
 from biem.errors import StoreUnavailable
@@ -32,6 +34,10 @@ def turn(key: str, conversation: str = "", words: str = "") -> Turn:
 
 def no_conflicts(scope: Scope, ids: Sequence[str]) -> Mapping[str, Sequence[Dispute]]:
     return {}
+
+
+def prepared(turns: Turns) -> AtHand:
+    return AtHand(turns, {}, Pool(candidates_of(turns), {}, 0.0, None))
 
 
 class Reader:
@@ -80,7 +86,7 @@ class Kept:
 
 def test_each_session_of_each_scope_has_its_own() -> None:
     kept = Kept(turn("a"))
-    kept.orbits.gather(MINE, "s", ["a"], [], no_conflicts)
+    kept.orbits.gather(MINE, "s", ["a"], [], no_conflicts, prepared)
     assert kept.holds(MINE, "s")
     assert not kept.holds(MINE, "other")
     assert not kept.holds(THEIRS, "s")
@@ -90,9 +96,9 @@ def test_sessions_used_longest_ago_go_first_and_silence_ends_one() -> None:
     # Given room for two sessions / When a third begins after the first was used again
     kept = Kept(turn("a"), sessions=2, max_age_s=60.0)
     for name in ("first", "second"):
-        kept.orbits.gather(MINE, name, ["a"], [], no_conflicts)
+        kept.orbits.gather(MINE, name, ["a"], [], no_conflicts, prepared)
     assert kept.holds(MINE, "first")
-    kept.orbits.gather(MINE, "third", ["a"], [], no_conflicts)
+    kept.orbits.gather(MINE, "third", ["a"], [], no_conflicts, prepared)
 
     # Then the second had to go, and after a minute all have
     assert [kept.holds(MINE, name) for name in ("first", "second", "third")] == [True, False, True]
@@ -102,9 +108,9 @@ def test_sessions_used_longest_ago_go_first_and_silence_ends_one() -> None:
 
 def test_without_a_session_or_switched_off_nothing_is_kept() -> None:
     off, on = Kept(turn("a"), enabled=False), Kept(turn("a"))
-    off.orbits.gather(MINE, "s", ["a"], [], no_conflicts)
-    on.orbits.gather(MINE, "", ["a"], [], no_conflicts)
-    on.orbits.gather(MINE, "s", [], [], no_conflicts)
+    off.orbits.gather(MINE, "s", ["a"], [], no_conflicts, prepared)
+    on.orbits.gather(MINE, "", ["a"], [], no_conflicts, prepared)
+    on.orbits.gather(MINE, "s", [], [], no_conflicts, prepared)
     assert off.reader.asked == on.reader.asked == []
     assert not off.holds(MINE, "s")
     assert not on.holds(MINE, "")
@@ -112,13 +118,13 @@ def test_without_a_session_or_switched_off_nothing_is_kept() -> None:
 
 def test_neighbours_and_supplies_are_taken_along_up_to_their_number() -> None:
     kept = Kept(turn("a"), supply=lambda _, session: [f"mind of {session}"], links=2)
-    kept.orbits.gather(MINE, "s", ["a"], ["near", "nearer", "far"], no_conflicts)
+    kept.orbits.gather(MINE, "s", ["a"], ["near", "nearer", "far"], no_conflicts, prepared)
     assert kept.reader.asked == [(["a"], ["near", "nearer", "mind of s"])]
 
 
 def test_a_memory_as_small_as_the_policy_says_is_taken_along_whole() -> None:
     kept = Kept(turn("a"), whole=7)
-    kept.orbits.gather(MINE, "s", ["a"], [], no_conflicts)
+    kept.orbits.gather(MINE, "s", ["a"], [], no_conflicts, prepared)
     assert kept.reader.whole == 7
 
 
@@ -126,7 +132,7 @@ def test_an_erasure_drops_what_may_hold_it_also_while_it_is_read() -> None:
     # Given sessions of a user, of his project, which reads the user's own, and of somebody else
     kept = Kept(turn("a"))
     for scope in (MINE, PROJECT, THEIRS):
-        kept.orbits.gather(scope, "s", ["a"], [], no_conflicts)
+        kept.orbits.gather(scope, "s", ["a"], [], no_conflicts, prepared)
 
     # When something of the user is erased / Then what could hold it is gone
     kept.orbits.drop(MINE)
@@ -134,27 +140,27 @@ def test_an_erasure_drops_what_may_hold_it_also_while_it_is_read() -> None:
 
     # When an erasure comes while what is near is being read / Then it is not kept
     kept.reader.meanwhile = lambda: kept.orbits.drop(MINE)
-    kept.orbits.gather(MINE, "s", ["a"], [], no_conflicts)
+    kept.orbits.gather(MINE, "s", ["a"], [], no_conflicts, prepared)
     assert not kept.holds(MINE, "s")
 
 
 def test_a_store_that_is_down_costs_the_orbit_and_nothing_else() -> None:
     # Given a session with something at hand / When the records cannot be read
     kept = Kept(turn("a"))
-    kept.orbits.gather(MINE, "s", ["a"], [], no_conflicts)
+    kept.orbits.gather(MINE, "s", ["a"], [], no_conflicts, prepared)
     orbit = kept.orbits.of(MINE, "s")
     assert orbit is not None
     kept.reader.failure = StoreUnavailable("down")
 
     # Then it is not known what was written since, and what is stale is let go
     assert kept.orbits.with_news(MINE, orbit) is None
-    kept.orbits.gather(MINE, "s", ["a"], [], no_conflicts)
+    kept.orbits.gather(MINE, "s", ["a"], [], no_conflicts, prepared)
     assert not kept.holds(MINE, "s")
 
 
 def test_news_joins_what_is_at_hand_unless_it_is_too_much() -> None:
     kept = Kept(turn("a"))
-    kept.orbits.gather(MINE, "s", ["a"], [], no_conflicts)
+    kept.orbits.gather(MINE, "s", ["a"], [], no_conflicts, prepared)
     orbit = kept.orbits.of(MINE, "s")
     assert orbit is not None
     kept.reader.news = {"b": turn("b")}
@@ -174,7 +180,7 @@ def test_a_follow_up_is_told_by_its_conversation_and_its_words() -> None:
         turn("fact", "", "tea"),
     ]
     kept = Kept(*turns)
-    kept.orbits.gather(MINE, "s", ["a", "b", "x", "fact"], [], no_conflicts)
+    kept.orbits.gather(MINE, "s", ["a", "b", "x", "fact"], [], no_conflicts, prepared)
     orbit = kept.orbits.of(MINE, "s")
     assert orbit is not None
 

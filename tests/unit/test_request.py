@@ -44,3 +44,17 @@ def test_what_the_index_does_not_know_makes_the_searches_look_further(asked: dic
 def test_a_number_out_of_range_is_refused_with_the_range(asked: dict[str, Any], said: str) -> None:
     with pytest.raises(InvalidInput, match=said):
         of(**asked)
+
+
+@pytest.mark.parametrize("place", [0, 3, 4, 5])
+@pytest.mark.parametrize(
+    ("names", "said"),
+    [("event", "a list of strings"), (None, "not NoneType"), ([None], "is NoneType"), (["\0"], "NUL")],
+)
+def test_names_are_a_list_of_strings_that_can_be_stored(place: int, names: Any, said: str) -> None:
+    # Given a condition of names / When it is a lone string, nothing, or holds what no name can be
+    asked: list[Any] = [(), None, None, (), (), (), None]
+    asked[place] = names
+    # Then that is said, instead of finding nothing or failing in a store
+    with pytest.raises(InvalidInput, match=said):
+        conditions(START, *asked)

@@ -3,6 +3,7 @@
 import os
 from collections import deque
 from collections.abc import Callable
+from contextlib import nullcontext
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -14,7 +15,8 @@ from biem.bootstrap import ENCODE_TASK
 from biem.config import Settings
 from biem.domain.night_policy import SleepPolicy
 from workers.configuration import configuration
-from workers.tasks import RESCAN_TASK, Bench, processes_of, register
+from workers.pulse import Scheduler
+from workers.tasks import RESCAN_TASK, SLEEP_TASK, Bench, processes_of, register
 
 
 class App:
@@ -23,6 +25,7 @@ class App:
     def __init__(self) -> None:
         self.tasks: dict[str, Callable[..., Any]] = {}
         self.sent: list[str] = []
+        self.arguments: list[Any] = []
 
     def task(self, *, name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
         def keep(work: Callable[..., Any]) -> Callable[..., Any]:
@@ -31,8 +34,9 @@ class App:
 
         return keep
 
-    def send_task(self, name: str, **_: Any) -> None:
+    def send_task(self, name: str, args: Any = (), **_: Any) -> None:
         self.sent.append(name)
+        self.arguments.append(args)
 
 
 class Shop:
@@ -69,6 +73,34 @@ def test_little_to_do_calls_nobody() -> None:
     assert worked() == (0, [])
 
 
+def test_a_night_runs_every_job_once_in_order_each_in_a_task_of_its_own_whatever_fails() -> None:
+    # Given a night of three jobs, of which the first fails
+    app, ran = App(), list[str]()
+
+    def run(name: str) -> dict[str, int]:
+        ran.append(name)
+        if name == "build":
+            raise ValueError(name)
+        return {"changed": 1}
+
+    shop = SimpleNamespace(run=run, paced=nullcontext)
+    jobs = [
+        name
+        for name in Bench(Settings(sleep={"off": ("forget", "turns")})).jobs
+        if name in ("build", "forget", "turns", "sweep", "integrity")
+    ]
+    assert jobs == ["build", "sweep", "integrity"]
+    register(cast(Celery, app), cast(Bench, SimpleNamespace(workshop=shop, jobs=jobs)))
+
+    # When it begins, and each message is taken / Then all of them ran, and nothing is left to be asked for
+    with pytest.raises(ValueError, match="build"):
+        app.tasks[SLEEP_TASK]()
+    while app.sent:
+        assert app.sent.pop() == SLEEP_TASK
+        assert app.tasks[SLEEP_TASK](*app.arguments.pop())["changed"] == 1
+    assert ran == jobs
+
+
 def test_what_a_rescan_brings_in_is_encoded_at_once() -> None:
     for found, sent in ((3, [ENCODE_TASK]), (0, [])):
         app = App()
@@ -88,6 +120,26 @@ def test_beats_table_has_every_job_that_has_a_period_and_the_hook_only_where_one
     table = configuration(own, "redis://x")["beat_schedule"]
     assert set(table) == {*SleepPolicy().periods(), "outbox", "rescan"} - {"forget"}
     assert table["rescan"]["schedule"] == table["rescan"]["options"]["expires"] == 60.0
+
+
+def test_a_night_without_jobs_does_nothing() -> None:
+    # Given a night all of whose jobs are switched off / When it is asked for / Then nothing runs, and nothing fails
+    app = App()
+    register(cast(Celery, app), cast(Bench, SimpleNamespace(jobs=[])))
+    assert app.tasks[SLEEP_TASK]() == {}
+    assert app.sent == []
+
+
+def test_what_is_due_once_a_day_is_due_soon_after_each_start_of_beat() -> None:
+    # Given beat's table / When beat starts / Then nothing is due at once, and everything within ten minutes
+    app = Celery("told", set_as_current=False)
+    app.conf.update(configuration(Settings(), "redis://x"))
+    entries = Scheduler(app).schedule
+    waits = {name: entries[name].is_due()[1] for name in app.conf.beat_schedule}
+    assert not any(entries[name].is_due()[0] for name in waits)
+    assert 599 <= waits["integrity"] <= 600
+    assert max(waits.values()) <= 600
+    assert 9 <= waits["decisions"] <= 10
 
 
 @pytest.mark.parametrize("broker", ["redis://x", "rediss://x", "amqp://x//"])

@@ -160,7 +160,8 @@ class Names:
         held = ("", "")
         # Cut after words of kinship and role, or the segmenter reads 亲王 in 母亲王秀英.
         for word, tag in (pair for piece in _ROLE.split(text) if piece for pair in knowing().tag(piece)):
-            given = held[0] != "小" and tag in ("nr", "ns") and len(word) == 2 and word not in self._not_chinese
+            tags = ("nr", "ns", "a", "z") if held[1] in ("nr", "zg") else ("nr", "ns")  # 冯|浩然: many are adjectives
+            given = held[0] != "小" and tag in tags and len(word) == 2 and word not in self._not_chinese
             if held[0] and (given or (held[0] == "小" and word in self._surnames)):
                 yield held[0] + word, "nr"
                 held = ("", "")

@@ -6,7 +6,6 @@ nothing and "know" holds no "no".
 
 import re
 import threading
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any, cast
@@ -29,6 +28,7 @@ _QUALITIES = "adzlirucpyo"
 """First letters of the segmenter's tags for adjectives, adverbs, idioms and words of grammar."""
 _QUOTED = re.compile(r"“[^”]{1,200}”|\"[^\"\n]{1,200}\"|「[^」]{1,200}」|『[^』]{1,200}』")
 _TOKEN = re.compile(rf"(?P<dense>[{DENSE}]+)|(?P<number>\d[\d.,:/%-]*(?:[A-Za-z]+)?)|(?P<word>[^\W_\d{DENSE}][\w'’-]*)")
+_DENSE = re.compile(f"[{DENSE}]")
 _PRONOUNS, _PRONOUN_ENDS = "我你他她", ("们", "的", "自己")  # 我会 and the like are one word to the segmenter
 _OPENED = frozenset(("抽烟", "喝酒", "喝茶", "喝咖啡", "吃肉", "吃鱼", "养猫", "养狗"))  # divided in 抽一包烟
 _NAME = re.compile(r"(?<![.!?\w])(?<!\bcalled)(?<!\bnamed)\s([A-Z][a-zA-Z]+)")
@@ -132,6 +132,10 @@ class Reader:
         people = g["first"] | g["plural"] | g["second"] | g["third"]
         self._empty = frozenset(self.stem(w) for w in stop) | stop | g["degree"] | people | g["present"] | g["negation"]
         self._denial = lexicon.denial()
+        self._no, self._absolute, self._no_negation = g["negation"], g["absolute"], g["non-negation"]
+        self._opening = g["hypothetical"] | g["hedge"] | g["reported"]
+        self._others = {word: word[0] if word.isascii() else word for word in g["third"]}
+        self._others |= dict.fromkeys(g["second"], "you") | dict.fromkeys(g["plural"], "we")
 
     @cached_property
     def _segmenter(self) -> Any:
@@ -156,7 +160,7 @@ class Reader:
             tuple(clauses),
             tuple(canonical for _, _, canonical in self._quantities.spans(timed(dated).told)),
             beginnings(dated),
-            len(re.findall(f"[{DENSE}]", text)) * 3 > len(text),
+            len(_DENSE.findall(text)) * 3 > len(text),
         )
 
     def may_deny(self, text: str) -> bool:
@@ -168,8 +172,9 @@ class Reader:
         return self._surface(expanded(text))
 
     def _surface(self, text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        words = tuple(token.lower() for token, _ in self._tokens(text))
-        return words, tuple(stem for stem in map(self.stem, words) if stem not in self._empty)
+        words = tuple([token.lower() for token, _ in self._tokens(text)])
+        stem, empty = self._stems, self._empty
+        return words, tuple([found for found in map(stem, words) if found not in empty])
 
     def numbers(self, text: str) -> list[str]:
         """Canonical numbers of a part of a reading."""
@@ -210,67 +215,62 @@ class Reader:
             out += ((segment[0], True), (segment[1:], True)) if cut else ((segment, True),)
         return tuple(out)
 
-    def _tokens(self, text: str) -> Iterator[tuple[str, bool]]:
+    def _tokens(self, text: str) -> list[tuple[str, bool]]:
+        tokens: list[tuple[str, bool]] = []
         for found in _TOKEN.finditer(text):
             if found.lastgroup == "dense":
-                yield from self._segments(found.group())
+                tokens += self._segments(found.group())
             else:
                 word = found.group().rstrip(".,:-'")
-                yield ("May (month)" if word == "May" and found.start() else word), False
+                tokens.append(("May (month)" if word == "May" and found.start() else word, False))
+        return tokens
 
     def _clause(self, text: str, asked: bool, speaker: str) -> Clause:
-        g = self.grammar
+        g, stem = self.grammar, self._stems
         told = timed(text)
         bare, text = _QUOTED.sub(" ", told.told), _QUOTED.sub(" ", told.text)
         negations = 0
         tokens: list[str] = []
-        surface: set[str] = set()
         segments = [(token.lower(), dense) for token, dense in self._tokens(bare)]
-        for position, (lower, dense) in enumerate(segments):
-            surface.add(lower)
-            following = segments[position + 1][0] if position + 1 < len(segments) else ""
+        lowered = [lower for lower, _ in segments]
+        for (lower, dense), following in zip(segments, [*lowered[1:], ""], strict=False):
             if lower == "没" and following in ("了", "电", "准", "事"):  # 累都没了: gone, not denied
                 tokens.append(lower)
-            elif lower in g["negation"]:
+            elif lower in self._no:
                 negations += 1
                 if lower in ("没有", "无"):
                     tokens.append("有")
-                elif lower in g["absolute"]:
+                elif lower in self._absolute:
                     tokens.append(lower)
-            elif dense and len(lower) > 1 and lower[0] in "不没" and lower not in g["non-negation"]:
+            elif dense and len(lower) > 1 and lower[0] in "不没" and lower not in self._no_negation:
                 negations += 1
                 tokens.append(lower[1:])
             else:
-                tokens.append(self.stem(lower))
-        known = frozenset(tokens) | surface
+                tokens.append(stem(lower))
+        surface = frozenset(lowered)
+        known = surface.union(tokens)
         lone = " ".join(text.split())
+        past = _USED_TO.search(bare) is not None
         return Clause(
             text=lone,
             tokens=tuple(tokens),
-            content=frozenset(token for token in tokens if token not in self._empty),
-            who=self._who(lone, tokens, [lower for lower, _ in segments], speaker),
+            content=frozenset([token for token in tokens if token not in self._empty]),
+            who=self._who(lone, tokens, lowered, speaker),
             negations=negations,
             asked=asked or bool(_A_NOT_A.search(bare) or _ENGLISH_ASKS.search(lone) or _CHINESE_ASKS.search(lone)),
-            open=bool(_IMPERATIVE.match(lone) or known & (g["hypothetical"] | g["hedge"] | g["reported"])),
-            modality=frozenset(name for name in ("modal", "wish") if known & g[name]),
-            past=bool(_USED_TO.search(bare)),
-            ended=bool(known & g["ended"] or _USED_TO.search(bare) or _NO_MORE.search(bare)),
+            open=bool(_IMPERATIVE.match(lone) or known & self._opening),
+            modality=frozenset([name for name in ("modal", "wish") if known & g[name]]),
+            past=past,
+            ended=bool(past or known & g["ended"] or _NO_MORE.search(bare)),
             changed=bool(surface & g["changed"] or told.signs & {SINCE, COMING}),
             times=told.signs,
         )
 
     def _who(self, text: str, tokens: list[str], surface: list[str], speaker: str) -> frozenset[str]:
-        g = self.grammar
-        who = {token for token in tokens if token in g["kin"]}
+        kin, first = self.grammar["kin"], self.grammar["first"]
+        who = {token for token in tokens if token in kin}
         who |= {name.lower() for name in _NAME.findall(" " + text[:1].lower() + text[1:])} - {"i"}
-        me = speaker or "i"
-        for token in surface:
-            if token in g["first"]:
-                who.add(me)
-            elif token in g["plural"]:
-                who.add("we")
-            elif token in g["second"]:
-                who.add("you")
-            elif token in g["third"]:
-                who.add(token[0] if token.isascii() else token)
+        who |= {self._others[token] for token in surface if token in self._others and token not in first}
+        if not first.isdisjoint(surface):
+            who.add(speaker or "i")
         return frozenset(who)

@@ -6,9 +6,11 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from biem.adapters.embedders.cached import CachedEmbedder
 from biem.domain.anchors import FIELD_KINDS
 from biem.domain.text import one_line
 from biem.ports import Analyzer, Embedder, EmbedderInfo, Role, Vector, Vectors
+from biem.telemetry import Telemetry
 
 
 class PrototypeEmbedder:
@@ -27,6 +29,11 @@ class PrototypeEmbedder:
     def info(self) -> EmbedderInfo:
         """The wrapped embedder's, under another id."""
         return self._info
+
+    def watch(self, telemetry: Telemetry) -> None:
+        """As the wrapped embedder does, where it has a cache."""
+        if isinstance(self._embedder, CachedEmbedder):
+            self._embedder.watch(telemetry)
 
     def embed(self, texts: Sequence[str], role: Role) -> Vectors:
         """As the port says."""

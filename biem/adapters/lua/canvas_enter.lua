@@ -1,24 +1,49 @@
 -- Put memories into a canvas and say which are out. Atomic, so that no two writers evict for the same place.
 -- KEYS[1] zset canvas:{ns}               id by energy key, the time-invariant order
 -- KEYS[2] zset canvas:{ns}:accessed      id by last access, seconds of the epoch
--- KEYS[3] hash canvas:{ns}:vectors       id -> model digest, vector; the empty id marks a canvas that is complete
+-- KEYS[3] hash canvas:{ns}:vectors       id -> place of its vector, from 0; the empty id marks a complete canvas
 -- KEYS[4] hash canvas:{ns}:conversations id -> conversation
+-- KEYS[5] string canvas:{ns}:packed      see canvas_places.lua; a server gives one long string at a fraction of what
+--                                        some hundred fields of a hash cost it
 -- ARGV    model digest, limit, least energy key, least access, ms to live when nobody writes, 1 for a complete canvas,
---         then id, energy key, last access, conversation, digest and vector, …
-local digest, limit, ttl = ARGV[1], tonumber(ARGV[2]), ARGV[5]
+--         then id, energy key, last access, conversation, vector, …
+local limit, ttl = tonumber(ARGV[2]), ARGV[5]
 local least_key, least_access = tonumber(ARGV[3]), tonumber(ARGV[4])
 local out = {}
-
-local function drop(id)
-    redis.call('ZREM', KEYS[1], id)
-    redis.call('ZREM', KEYS[2], id)
-    redis.call('HDEL', KEYS[3], id)
-    redis.call('HDEL', KEYS[4], id)
-end
+-- include canvas_places
 
 local function evict(id)
     drop(id)
     out[#out + 1] = id
+end
+
+-- Vectors of another model do not compare with ours, and places without vectors say nothing: then we begin anew.
+local there = redis.call('GETRANGE', KEYS[5], 0, 7)
+local given = ARGV[11] and #ARGV[11] or size
+if there ~= digest or given ~= size then
+    local held = redis.call('HLEN', KEYS[3]) - redis.call('HEXISTS', KEYS[3], '')
+    local foreign = there ~= '' and there ~= digest
+    redis.call('DEL', unpack(KEYS, (held > 0 or foreign) and 1 or 5))
+    size = given
+    redis.call('SETRANGE', KEYS[5], 0, digest .. string.format('%08d', size))
+end
+local taken = {}
+for _, place in ipairs(redis.call('HVALS', KEYS[3])) do
+    taken[place] = true
+end
+
+local function keep(id, vector)
+    local place = redis.call('HGET', KEYS[3], id)
+    if not place then
+        local free = 0
+        while taken[tostring(free)] do
+            free = free + 1
+        end
+        place = tostring(free)
+        taken[place] = true
+        redis.call('HSET', KEYS[3], id, place)
+    end
+    redis.call('SETRANGE', KEYS[5], head + tonumber(place) * size, vector)
 end
 
 -- Who has to make room for a memory of this conversation: see the port's promise.
@@ -55,9 +80,8 @@ if ARGV[6] == '1' then
             held[ids[i]] = true
         end
     end
-    for id in pairs(held) do -- what is there in part only, and vectors of another model, which do not compare with ours
-        local vector = redis.call('HGET', KEYS[3], id)
-        if id ~= '' and not (vector and string.sub(vector, 1, #digest) == digest
+    for id in pairs(held) do -- what is there in part only
+        if id ~= '' and not (redis.call('HGET', KEYS[3], id)
             and redis.call('ZSCORE', KEYS[1], id) and redis.call('ZSCORE', KEYS[2], id)) then
             drop(id)
         end
@@ -79,14 +103,14 @@ for i = 7, #ARGV, 5 do
     else
         redis.call('ZADD', KEYS[1], ARGV[i + 1], id)
         redis.call('ZADD', KEYS[2], 'GT', ARGV[i + 2], id)
-        redis.call('HSET', KEYS[3], id, ARGV[i + 4])
+        keep(id, ARGV[i + 4])
         redis.call('HSET', KEYS[4], id, conversation)
         while redis.call('ZCARD', KEYS[1]) > limit do
             evict(victim(conversation))
         end
     end
 end
-for i = 1, 4 do
+for i = 1, 5 do
     redis.call('PEXPIRE', KEYS[i], ttl)
 end
 local gone, said = {}, {}

@@ -10,7 +10,7 @@ for i = 2, #ARGV, 3 do
         missing[#missing + 1] = ARGV[i]
     end
 end
-for i = 1, 4 do
+for i = 1, 5 do
     redis.call('PEXPIRE', KEYS[i], ARGV[1])
 end
 return missing

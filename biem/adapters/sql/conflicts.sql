@@ -1,7 +1,7 @@
 -- Conflicts: pairs of memories that disagree, and who superseded whom.
 
--- conflict_peers: memories to compare new ones with, and the vectors they have; by keys alone, which the planner knows
--- to be few, while it takes a LIMIT that it does not know for a tenth of the table
+-- conflict_peers: memories to compare new ones with, and the vectors they have; each looked up by its key, for a plan
+-- made while there are no vectors yet would later go through all of them for each memory
 SELECT m.id::text, m.text, m.kind, m.layer, m.importance, m.source, m.speaker, m.at, m.write_seq,
     m.valid_from, m.valid_to, e.vector
 FROM (
@@ -9,9 +9,11 @@ FROM (
     UNION
     SELECT id FROM memories WHERE ns = %(ns)s AND write_seq = ANY (%(seqs)s::bigint[])
 ) AS near
-JOIN memories m ON m.id = near.id AND m.ns = %(ns)s
-JOIN embeddings e ON e.model = %(model)s AND e.sha256 = m.embed_sha
-WHERE m.status <> 'archived' AND char_length(m.text) <= %(max_chars)s
+CROSS JOIN LATERAL (SELECT * FROM memories WHERE memories.id = near.id OFFSET 0) m
+CROSS JOIN LATERAL (
+    SELECT vector FROM embeddings WHERE embeddings.model = %(model)s AND embeddings.sha256 = m.embed_sha OFFSET 0
+) e
+WHERE m.ns = %(ns)s AND m.status <> 'archived' AND char_length(m.text) <= %(max_chars)s
 
 -- conflict_lock_memories: nobody else changes their validity meanwhile; in one order, so that two of us do not deadlock
 SELECT id::text, valid_from, valid_to FROM memories

@@ -1,13 +1,15 @@
 """What a query pins down decides among candidates of the default recall (A11–A13, C11, ADR 0026).
 
 Where any candidate has it, what says another value is dropped: the query "10M tokens" finds no 128K. What says no value
-stays, because an answer often stands beside the sentence that names the thing. Long queries are talk and no lookups,
+stays, because an answer often stands beside the sentence that names the thing; and so does what somebody answers to a
+symbol, though it has one of its own ("which invoice replaced INV-0114?"). Long queries are talk and no lookups,
 and bounds ("under 160cm") are no anchors. One round trip more, and only for a query that has anchors.
 """
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from biem.domain.aim import mirror_weight
 from biem.domain.aim_policy import AimPolicy
@@ -17,6 +19,7 @@ from biem.domain.scope import Scope
 from biem.errors import BiemError
 from biem.ports import Analyzer
 from biem.ports.aim import AimRecords, Anchored
+from biem.ports.turns import Turns
 from biem.telemetry import Telemetry
 
 logger = logging.getLogger("biem.recall")
@@ -36,6 +39,7 @@ class Anchoring:
 
 
 NO_ANCHORS = Anchoring()
+_ALONE = Turns({}, (), frozenset())
 
 
 class Anchors:
@@ -47,8 +51,11 @@ class Anchors:
         self._policy = policy
         self._telemetry = telemetry
 
-    def of(self, scope: Scope, query: str, ids: Sequence[str]) -> Anchoring:
-        """What the anchors of a query say of these candidates; nothing while the records cannot be asked."""
+    def of(self, scope: Scope, query: str, ids: Sequence[str], turns: Turns = _ALONE) -> Anchoring:
+        """What the anchors of a query say of these candidates; nothing while the records cannot be asked.
+
+        `turns`: the candidates and where they stand in their conversations.
+        """
         if not ids or (self._policy.anchor_filter == "off" and self._policy.anchor_weight == 0):
             return NO_ANCHORS
         asked = self._analyzer.analyze(query).fields
@@ -63,6 +70,9 @@ class Anchors:
                 return NO_ANCHORS
             fields = {key: self._fields(one) for key, one in known.items()}
             dropped = self._dropped(query, must, ids, fields)
+            if dropped and must.symbols and self._policy.anchor_filter == "rival":
+                named = Fields(symbols=must.symbols)
+                dropped -= _answers(turns, {key for key, one in fields.items() if shares_anchor(named, one)})
             span.add(dropped=len(dropped))
             return Anchoring(dropped, self._gains(asked, known, fields))
 
@@ -88,3 +98,16 @@ class Anchors:
 
     def _fields(self, anchored: Anchored) -> Fields:
         return anchored.fields if anchored.text is None else self._analyzer.analyze(anchored.text).fields
+
+
+def _answers(turns: Turns, holders: Collection[str]) -> frozenset[str]:
+    """What somebody else says right after one of the holders in its conversation."""
+    return frozenset(
+        answer
+        for stretch in turns.stretches
+        for holder, answer in pairwise(stretch)
+        if holder in holders
+        and holder in turns.by_id
+        and answer in turns.by_id
+        and turns.by_id[holder].speaker != turns.by_id[answer].speaker
+    )

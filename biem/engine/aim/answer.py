@@ -24,6 +24,7 @@ from biem.domain.node import Hit, Node
 from biem.domain.scope import Scope
 from biem.engine.context import harmless
 from biem.engine.remember import Writer
+from biem.engine.request import require_question
 from biem.errors import BiemError, InvalidInput, StoreUnavailable
 from biem.ports import Filter, HotEntry, HotStore, Records
 
@@ -101,12 +102,11 @@ class Conversant:
         conversation: str,
         recall: Callable[[], Found],
     ) -> Reply:
-        """Recall, ask the model, write both turns back. A model that raises leaves nothing written.
+        """Recall, ask the model, write both turns back. One that raises or gives no string leaves nothing written.
 
         Without a model the reply is empty. What cannot be written back does not cost the reply.
         """
-        if not isinstance(query, str) or not query.strip():
-            raise InvalidInput("the question is empty; ask for something")
+        require_question(query, "the question")
         hits, inertia_norm = recall()
         policy = self._policy
         if strict and policy.store_evidence:
@@ -118,6 +118,8 @@ class Conversant:
             hits = [Hit(hit.node, hit.score, hit.why) for hit in hits]
         context = four_parts(self._recent(scope), hits, policy)
         text = generate(prompt_of(context, query)) if generate is not None else ""
+        if not isinstance(text, str):
+            raise InvalidInput(f"generate must return the reply as a string, not {type(text).__name__}")
         saved = generate is not None and self._save(scope, query, text, conversation)
         mode = "strict" if strict else "fast"
         return Reply(text, query, mode, tuple(hit.node for hit in hits), context, inertia_norm, saved)

@@ -19,12 +19,13 @@ from biem.domain.aim import AimNode, AimScore, mirror_weight, select
 from biem.domain.aim_node import MemoryNode
 from biem.domain.aim_policy import AimPolicy
 from biem.domain.fields import Fields
-from biem.domain.node import Hit, Node
+from biem.domain.node import MODES, Hit, Node
 from biem.domain.scope import Scope
 from biem.domain.text import one_line
 from biem.engine.aim.doubts import Doubts
 from biem.engine.aim.inertia import Inertia, direction, norm
-from biem.errors import BiemError, NotFound
+from biem.engine.request import require_question
+from biem.errors import BiemError, InvalidInput, NotFound
 from biem.ports import Analyzer, Clock, Embedder, Filter, Vector
 from biem.ports.aim import AimRecords, Heading, Held, MemoryMap
 from biem.ports.conflicts import Conflicts
@@ -122,6 +123,9 @@ class Router:
 
     def is_strict(self, query: str, mode: str, *, auto_mode: bool = True) -> bool:
         """Whether originals are handed out (A37, A39): asked for by mode or, with `auto_mode`, by a trigger word."""
+        if mode not in MODES:
+            raise InvalidInput(f"mode {mode!r} is unknown; choose one of {', '.join(MODES)}")
+        require_question(query, "the question")
         lowered = query.lower()
         return mode == "strict" or (auto_mode and any(word in lowered for word in self._strict_words))
 
@@ -143,10 +147,10 @@ class Router:
             vector = self._embedder.embed([query], "query")[0]
             heading = kept.result()
             cluster = self._cluster(scope, vector, heading)
-            conflicts = self._submit(self._doubts.open, scope, cluster)
             held = self._records.nodes(scope.readable, cluster, self._clock.now(), evidence=strict)
             nodes = {one.node.id: one for one in held if one.formed}
-            doubted = self._doubts.about(query, [one.node for one in nodes.values()], conflicts.result())
+            disputed = {key for key, one in nodes.items() if one.disputed}
+            doubted = self._doubts.about(query, [one.node for one in nodes.values()], disputed)
             chosen = self._choose(asked.result().fields, heading, nodes, doubted, top_n)
             heading = self._follow(scope, conversation, heading, vector, cluster, [nodes[one.id] for one in chosen])
             span.add(cluster=len(cluster), nodes=len(chosen))

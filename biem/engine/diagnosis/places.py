@@ -84,7 +84,7 @@ class SchemaCheck:
         self._schema = schema
 
     def look(self, depth: Depth, seen: Counter[str], *, mend: bool) -> Iterator[Finding]:  # noqa: ARG002
-        """One finding when migrations are missing. Mending them is for whoever may change the schema."""
+        """A finding when migrations are missing, which whoever may change the schema mends, or some are unknown."""
         if missing := self._schema.missing():
             yield Finding(
                 "schema_behind",
@@ -94,6 +94,15 @@ class SchemaCheck:
                 len(missing),
                 tuple(missing),
                 blocks="postgres",
+            )
+        if later := self._schema.later():
+            yield Finding(
+                "schema_ahead",
+                "warning",
+                f"a later version brought the database {len(later)} migrations that this one does not know",
+                "install that version, or `biem restore` a backup made before it; in a rollout it passes by itself",
+                len(later),
+                tuple(later),
             )
 
 

@@ -67,13 +67,14 @@ class OutboxCheck:
                 state.refused_ids,
                 f"{hurried} tried once more" if hurried else "",
             )
+        cut_off = False
         try:
             alive = self._workers.alive()
         except StoreUnavailable as error:
-            alive = None
+            alive, cut_off = None, True  # they may wait for the broker as we do
             yield Finding("broker_unreachable", "error", f"workers cannot be woken: {error}", "start the broker")
         late = state.due_for_s > self._limits.lag_s
-        if (alive is not None and not alive) or (alive is None and late and not state.leased):
+        if (alive is not None and not alive) or (alive is None and not cut_off and late and not state.leased):
             yield Finding(
                 "worker_missing",
                 "error",
@@ -87,7 +88,7 @@ class OutboxCheck:
                 "outbox_lags",
                 "warning",
                 f"{state.due} jobs are due, the oldest for {state.due_for_s:.0f} s: what is new is found by words only",
-                "start more workers; `biem perf` shows which stage takes long",
+                "start the broker" if cut_off else "start more workers; `biem perf` shows which stage takes long",
                 state.due,
                 mended="worked off here, once" if mend else "",
             )

@@ -5,10 +5,7 @@ import hashlib
 import pytest
 
 from biem.aim import AimMemory
-from biem.bootstrap.aim_memory import create_aim_memory
-from tests.fakes import WordEmbedder
 from tests.integration.aim.conftest import facts
-from tests.servers import Testbed
 
 ORIGINAL = "她说：“剂量 0.3 mg”。\r\n\tLi Ming noted 10M\u3000tokens —  twice  "
 
@@ -49,21 +46,8 @@ def test_every_node_can_be_traced_to_its_original(aim: AimMemory) -> None:
             assert name in one.evidence
 
 
-@pytest.mark.req("A48")
-@pytest.mark.req("A30", partly="the embedder of an open memory")
-def test_a_long_original_is_cut_between_characters_and_may_be_withheld(testbed: Testbed, aim: AimMemory) -> None:
+@pytest.mark.req("A48", partly="cutting")
+def test_a_long_original_is_cut_between_characters(aim: AimMemory) -> None:
     long = "海" * 4_999 + "🌊"
     facts(aim, long)
     assert aim.route_memory("海", mode="strict")[1] == "海" * 2_000
-    config, words = {"store_evidence": False, "prototype": "summary"}, WordEmbedder()
-    with create_aim_memory(config, settings=testbed.settings(), embedder=words) as silent:
-        facts(silent, ORIGINAL)
-        nodes, refill = silent.route_memory("Li Ming", mode="strict")
-        assert (refill, nodes[0].evidence) == ("", None)
-        assert nodes[0].node.evidence_ptr == hashlib.sha256(ORIGINAL.encode()).hexdigest()
-        silent.memory.erase(silent.memory.bound_to)
-
-    # And where the prototype is the summary, no model ever saw the original as it is
-    embedded = [text for call in words.calls for text in call]
-    assert not any(ORIGINAL in text for text in embedded)
-    assert any("Li Ming noted 10M tokens — twice\n" in text for text in embedded)

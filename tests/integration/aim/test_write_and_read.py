@@ -1,7 +1,6 @@
 """Writing and reading (A24–A32, A38, X26): what the gate lets form, and what it refuses and still is found."""
 
 import json
-import uuid
 from datetime import timedelta
 from importlib.resources import files
 
@@ -9,12 +8,9 @@ import pytest
 
 from biem.adapters.analyzers import RuleAnalyzer
 from biem.aim import AimMemory
-from biem.bootstrap.aim_memory import create_aim_memory
 from biem.domain.fields import Fields
-from biem.ports import Embedder
 from tests.fakes import eventually
 from tests.integration.aim.conftest import facts
-from tests.servers import Testbed
 
 
 @pytest.mark.req("A24", "A32")
@@ -148,32 +144,6 @@ def test_what_was_refused_is_formed_when_it_is_replayed_by_force_or_praised(aim:
     aim.memory.feedback(useful=[praised])
     assert aim.memory.get(praised).energy > 0.5
     assert aim.memory.refusals() == []
-
-
-# That a model may decide, and that what is remembered on purpose is judged by nobody: unit/test_gate
-@pytest.mark.req("C7")
-def test_what_a_classifier_refuses_is_recorded_with_its_score_found_and_replayed(
-    testbed: Testbed, model: Embedder
-) -> None:
-    with create_aim_memory({"admission": "classifier"}, settings=testbed.settings(), embedder=model) as opened:
-        aim = AimMemory(opened.memory.scope(user=uuid.uuid4().hex))
-
-        # Given a message that tells something, one that does not, and the same remembered on purpose
-        assert aim.write_memory("The lighthouse keeper of Kelda paints quiet harbours") is True
-        assert aim.write_memory("Kelda then?") is False
-        aim.memory.remember("Kelda then?")
-
-        # When it is asked what was refused / Then that is one, with who refused it and its score; it is found, and kept
-        (refusal,) = aim.memory.refusals()
-        assert (refusal.text, refusal.decision.form) == ("Kelda then?", "classifier")
-        assert refusal.decision.value < refusal.decision.threshold
-        assert refusal.id in {hit.node.id for hit in aim.memory.recall("Kelda then?")}
-        eventually(lambda: aim.get_stats()["hot_kv_size"] == 3)
-
-        # And it can be replayed: the rule says the same, and force forms it
-        assert aim.memory.replay(refusal.id).formed is False
-        assert aim.memory.replay(refusal.id, force=True).formed is True
-        assert aim.memory.refusals() == []
 
 
 @pytest.mark.req("A38")

@@ -1,0 +1,80 @@
+"""Of two candidates about one matter, that which says later that something changed is told first."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+
+import numpy as np
+import pytest
+
+from biem.adapters.analyzers import build
+from biem.engine.bag import Numbers
+from biem.engine.pool import Candidate
+from biem.engine.revision import revisions
+from biem.ports import Vector, Vectors
+
+MARCH = datetime(2026, 3, 2, tzinfo=UTC)
+ANALYZER = build()
+NEAR, FAR = np.array([1.0, 0.0], np.float32), np.array([0.0, 1.0], np.float32)
+
+
+def likeness(vector: Vector, others: Vectors) -> Sequence[float]:
+    return list(others @ vector)
+
+
+def said(day: int, text: str, *, speaker: str = "Ann", conversation: str = "c", vector: Vector = NEAR) -> Candidate:
+    at = MARCH + timedelta(days=day)
+    return Candidate(str(day), ANALYZER.lexemes(text), vector, speaker, conversation, day, at)
+
+
+def first(question: str, *candidates: Candidate, scores: Sequence[float] = (2.0, 1.0)) -> bool:
+    """Whether the second is told before the first, which scores higher."""
+    levels: Numbers = np.array(scores, dtype=np.float64)
+    for one in revisions(question, ANALYZER.lexemes(question), candidates, levels.copy(), [["sara"]], likeness, 3.0):
+        levels[one.newer] += one.gain
+    return bool(levels[1] > levels[0])
+
+
+@pytest.mark.parametrize(
+    ("question", "older", "newer"),
+    [
+        ("妹妹在哪儿?", "妹妹在广州读大学", "妹妹现在在深圳工作"),
+        ("Who owns staging?", "Priya owns staging", "Jonas owns staging now"),
+        (
+            "pgbouncer pool size?",
+            "Max connections is 200, pgbouncer pool size 40.",
+            "Raised the pgbouncer pool size to 80.",
+        ),
+        ("钢琴课是什么时候？", "钢琴课在周六下午两点", "取消钢琴课，改学游泳"),
+        ("What is my current weight?", "Blood sugar 6.6, weight 82.4 kg.", "Weight 78.2 kg."),
+    ],
+)
+def test_what_says_later_that_something_changed_is_told_before_what_it_changed(
+    question: str, older: str, newer: str
+) -> None:
+    # Given what was so and, further behind, what it is since / When somebody asks / Then the newer is told first
+    assert first(question, said(0, older), said(9, newer))
+
+
+@pytest.mark.parametrize(
+    "question", ["Who owned staging before?", "Who originally owned staging?", "Who owns staging, as of March 2026?"]
+)
+def test_a_question_about_the_past_or_a_named_time_asks_for_what_was_so(question: str) -> None:
+    # Given the same two / When the question is about what was so / Then their order stays
+    assert not first(question, said(0, "Priya owns staging"), said(9, "Jonas owns staging now"))
+
+
+def test_nothing_is_revised_by_an_older_a_program_another_person_or_another_matter() -> None:
+    # Given something said / When what scores less was said before it, by a program, by somebody else in another
+    # conversation, says nothing of change, is unlike it, is far behind or shares but the name of a person
+    old, question = said(5, "Priya owns staging"), "Who owns staging?"
+    now = "Jonas owns staging now"
+    # Then it is not told first
+    assert not first(question, old, said(1, now))
+    assert not first(question, old, said(9, now, speaker="assistant"))
+    assert not first(question, old, said(9, now, speaker="Ben", conversation="d"))
+    assert not first(question, old, said(9, "Jonas owns staging"))
+    assert not first(question, old, said(9, now, vector=FAR))
+    assert not first(question, old, said(9, now), scores=(9.0, 1.0))
+    others = [said(day, "Sara sings") for day in (6, 7)]
+    of_sara = [said(5, "Sara is vegetarian"), said(9, "Sara moves the trip"), *others]
+    assert not first("What does Sara eat?", *of_sara, scores=(2.0, 1.0, 0.0, 0.0))
