@@ -5,7 +5,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import contextmanager, suppress
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -28,7 +28,7 @@ ALL_SCOPES = "*"
 """What maintenance sees; see row-level security in the first migration."""
 
 
-_SESSION = (
+SESSION = (
     # Services act as the role that row-level security applies to, even when the login is an owner or superuser.
     "SET ROLE biem_service",
     # The statements are few and look up keys: planning each anew, or compiling one, costs more than it saves.
@@ -44,16 +44,10 @@ _SESSION = (
 )
 
 
-def _configure(connection: psycopg.Connection[Any]) -> None:
-    """Every connection is the same; one round trip."""
-    connection.execute("; ".join(_SESSION))
-    connection.prepare_threshold = 1
-    set_json_loads(orjson.loads, connection)
-
-
-def _configure_deferring(connection: psycopg.Connection[Any]) -> None:
-    _configure(connection)
-    connection.execute("SET synchronous_commit = off")
+_LIMIT = "SELECT set_config(name, %s, false) FROM pg_settings WHERE name = ANY (%s)"
+"""Sets what a server has: `transaction_timeout` came with PostgreSQL 17."""
+_SLACK_S = 5.0
+"""By how much longer a server waits for a process than the process for the server."""
 
 
 class _Watchdog:
@@ -89,7 +83,9 @@ class _Watchdog:
 class Database:
     """Runs named statements. `retry_s` is how long a lost connection is retried within a call.
 
-    A statement that takes longer than `limit_s` is cut off: its server hangs.
+    A statement that takes longer than `limit_s` is cut off: its server hangs. Five seconds later the server ends the
+    transaction in turn, if it is this process that hangs (frozen, swapped out, stopped in a debugger), and others have
+    what it had locked; PostgreSQL 15 and 16 do so only between two round trips.
     """
 
     def __init__(
@@ -110,6 +106,7 @@ class Database:
         self._closing = threading.Event()
         self._opening = threading.Lock()
         self._watchdog = _Watchdog(limit_s)
+        self._ended_after = f"{limit_s + _SLACK_S:.0f}s"
         try:
             with psycopg.connect(dsn, autocommit=True, connect_timeout=5) as connection:
                 require_current(connection)
@@ -129,7 +126,7 @@ class Database:
             ) from error
         self._dsn = dsn
         self._size = pool_size
-        self._pool = self._pool_of(_configure, least=1, most=pool_size)
+        self._pool = self._pool_of(self._configure, least=1, most=pool_size)
         self._thread = threading.local()
 
     def _pool_of(
@@ -147,10 +144,31 @@ class Database:
             open=True,
         )
 
+    def _configure(self, connection: psycopg.Connection[Any]) -> None:
+        """Every connection is the same."""
+        connection.execute("; ".join(SESSION))
+        connection.execute(_LIMIT, (self._ended_after, ["idle_in_transaction_session_timeout", "transaction_timeout"]))
+        connection.prepare_threshold = 1
+        set_json_loads(orjson.loads, connection)
+
+    def _configure_deferring(self, connection: psycopg.Connection[Any]) -> None:
+        self._configure(connection)
+        connection.execute("SET synchronous_commit = off")
+
+    @contextmanager
+    def _taking_long(self, connection: Connection) -> Iterator[None]:
+        """No transaction is ended for its length."""
+        connection.execute(_LIMIT, ("0", ["transaction_timeout"]))
+        try:
+            yield
+        finally:
+            with suppress(psycopg.Error):  # a lost connection goes back to no pool
+                connection.execute(_LIMIT, (self._ended_after, ["transaction_timeout"]))
+
     @cached_property
     def _deferring_pool(self) -> ConnectionPool[Connection]:
         """Opened by the first work that defers."""
-        return self._pool_of(_configure_deferring, least=0, most=min(self._size, _MOST_DEFERRING))
+        return self._pool_of(self._configure_deferring, least=0, most=min(self._size, _MOST_DEFERRING))
 
     @contextmanager
     def deferring(self) -> Iterator[None]:
@@ -176,16 +194,20 @@ class Database:
                     return self._deferring_pool
         return self._pool
 
-    def run(self, scopes: str, name: str, parameters: Any, *, binary: bool = False) -> psycopg.Cursor[Row]:
+    def run(
+        self, scopes: str, name: str, parameters: Any, *, binary: bool = False, in_order: bool = False
+    ) -> psycopg.Cursor[Row]:
         """One statement that sees `scopes`, in one transaction and one round trip.
 
-        `binary`: how rows travel; as text, each byte of a vector is two characters.
+        `binary`: how rows travel; as text, each byte of a vector is two characters. `in_order`: the plan reads an index
+        in its order, never all there is to sort it.
         """
+        see = self.sql["see_scopes_in_order" if in_order else "see_scopes"]
 
         def attempt() -> psycopg.Cursor[Row]:
             with self.connection() as connection, connection.pipeline():  # one implicit transaction
                 if scopes:
-                    connection.execute(self.sql["see_scopes"], (scopes,))
+                    connection.execute(see, (scopes,))
                 if not isinstance(parameters, Mapping):
                     return connection.execute(self.sql[name], parameters, binary=binary)
                 text, names = self._numbered[name]
@@ -195,9 +217,11 @@ class Database:
 
         return self.retrying(attempt)
 
-    def fetch(self, scopes: str, name: str, parameters: Any, *, binary: bool = False) -> list[Row]:
-        """The rows of one statement."""
-        return self.run(scopes, name, parameters, binary=binary).fetchall()
+    def fetch(
+        self, scopes: str, name: str, parameters: Any, *, binary: bool = False, in_order: bool = False
+    ) -> list[Row]:
+        """The rows of one statement, as `run` says."""
+        return self.run(scopes, name, parameters, binary=binary, in_order=in_order).fetchall()
 
     def execute(self, scopes: str, name: str, parameters: Any) -> int:
         """The number of rows one statement changed."""
@@ -223,12 +247,19 @@ class Database:
         """A connection in autocommit mode, for transactions of several statements; `patient` for long ones."""
         pool = self._chosen_pool()
         try:
-            with pool.connection() as connection, nullcontext() if patient else self._watchdog.over(connection):
+            with (
+                pool.connection() as connection,
+                self._taking_long(connection) if patient else self._watchdog.over(connection),
+            ):
                 yield connection
         except (PoolTimeout, PoolClosed) as error:
             raise StoreUnavailable(
                 "PostgreSQL cannot be reached or all its connections are busy; check the server, or raise "
                 "BIEM_POSTGRES_POOL"
+            ) from error
+        except (psycopg.errors.IdleInTransactionSessionTimeout, psycopg.errors.TransactionTimeout) as error:
+            raise StoreUnavailable(
+                f"this process stood still for so long that PostgreSQL ended its call ({_first_line(error)}); try again"
             ) from error
         except (psycopg.errors.UniqueViolation, psycopg.errors.ForeignKeyViolation) as error:
             # A race that no lock of ours excludes; the next try meets another state.

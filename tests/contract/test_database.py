@@ -1,14 +1,16 @@
 """What `Database` promises beyond running statements."""
 
 import threading
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, closing, nullcontext
 
 import psycopg
 import pytest
 
 from biem.adapters.database import ALL_SCOPES, Database
 from biem.errors import StoreUnavailable
+from tests.contract.conftest import Admin
 
 
 def setting(pool: Database) -> str:
@@ -127,3 +129,43 @@ def test_what_comes_before_a_statement_holds_no_connection(database: str) -> Non
     finally:
         opened.close()
     assert seen == [1, 1]
+
+
+@pytest.fixture
+def hasty(database: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Database]:
+    """A database whose server waits for a second, for a process that waits for the server much longer."""
+    monkeypatch.setattr("biem.adapters.database._SLACK_S", -9.0)
+    with closing(Database(database, pool_size=1, retry_s=0.0)) as opened:
+        yield opened
+
+
+@pytest.mark.parametrize("pipelined", [False, True])
+def test_what_a_frozen_process_had_locked_is_free_again(hasty: Database, admin: Admin, pipelined: bool) -> None:
+    # Given a process that locked a row and then stood still, between two round trips or within one
+    if pipelined and admin.info.server_version < 170000:
+        pytest.skip("PostgreSQL 17 brought transaction_timeout")
+    admin.execute("INSERT INTO scopes (ns, tenant, usr, project) VALUES ('f', 'f', '', '') ON CONFLICT DO NOTHING")
+    admin.execute("SET lock_timeout = '60s'")
+
+    def frozen() -> None:
+        with (
+            hasty.connection() as connection,
+            connection.pipeline() if pipelined else nullcontext(),
+            connection.transaction(),
+        ):
+            connection.execute("SELECT set_config('biem.ns', '*', true)")
+            connection.execute("SELECT FROM scopes WHERE ns = 'f' FOR UPDATE").fetchone()
+
+            # When another one wants it / Then it has it, once the server has waited long enough
+            assert admin.execute("UPDATE scopes SET usr = 'mine' WHERE ns = 'f'").rowcount == 1
+            connection.execute("SELECT 1").fetchone()
+
+    with pytest.raises(StoreUnavailable):  # says the one that stood still when it goes on
+        frozen()
+    assert hasty.fetch("", "backlog", {"ns": None, "due_only": False})
+
+
+def test_work_that_says_it_takes_long_is_not_ended(hasty: Database) -> None:
+    # Given a connection for long work / When its transaction takes longer than others may / Then it ends well
+    with hasty.connection(patient=True) as connection, connection.transaction():
+        assert connection.execute("SELECT 1 FROM pg_sleep(1.2)").fetchone() == (1,)

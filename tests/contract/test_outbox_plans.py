@@ -1,13 +1,12 @@
 """What workers ask the outbox after every batch reads the rows it needs, however many wait (X32)."""
 
 import json
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
 import pytest
 
 from biem.adapters.database import Database
-from tests.contract.conftest import Admin
+from tests.contract.conftest import Admin, most_read
 
 WAITING = 5_000
 FEW = 500
@@ -26,12 +25,6 @@ def crowded(admin: Admin) -> Iterator[Admin]:
         for setting in ("plan_cache_mode = force_generic_plan", "enable_seqscan = off", "jit = off"):
             admin.execute(f"SET LOCAL {setting}".encode())
         yield admin
-
-
-def most_read(plan: Mapping[str, Any]) -> int:
-    """The most rows that any step of a plan looked at."""
-    own = plan["Actual Rows"] + plan.get("Rows Removed by Filter", 0)
-    return int(max([own, *(most_read(step) for step in plan.get("Plans", ()))]))
 
 
 @pytest.mark.req("X32", partly="claiming jobs")

@@ -356,7 +356,7 @@ def _signal_between(home: str, user: str, text: str, number: signal.Signals) -> 
 
         def interrupted(encoded: Sequence[Encoded]) -> Completion:
             _say("between")
-            os.kill(os.getpid(), number)
+            signal.pthread_kill(threading.get_ident(), number)  # to the process it would go on for a moment
             return complete(encoded)
 
         records.complete = interrupted  # type: ignore[method-assign]
