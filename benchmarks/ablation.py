@@ -1,7 +1,8 @@
 """What each part of recall is worth: R@10 of every data set with one thing switched off, and what each step takes.
 
-Rows are `{"data", "signal_off", "n", "r10", "delta"}`; `signal_off` is empty for the whole, and `delta` is how much is
-lost without the signal, so that a positive number speaks for it. Weights are not fitted anew without it.
+Rows are `{"data", "signal", "switched", "n", "r10", "delta"}`; `signal` is empty for the whole. `switched` is `off`,
+and `delta` what is lost; a signal that is off by default is switched `on`, with a weight of a half, and `delta` is what
+is gained: a positive number speaks for the signal either way. Weights are not fitted anew.
 
 Signals, repetition and balance only order the pool: it is recorded once on real servers, then ordered again by the
 engine's own code. Activation, conflict and neighbours change what is in the pool: they are searched again, with a
@@ -24,6 +25,8 @@ from biem.domain.rank_policy import RankPolicy
 from biem.engine.ranking import NAMES
 from biem.errors import BiemError
 
+_ON = 0.5
+"""Log-odds that a signal which is off gets: as much as the least of those that are on."""
 _HELPS = 0.0005
 """Half a thousandth: what rounds to nothing is nothing."""
 _STEPS = ("data", "step", "p50_ms", "p95_ms")
@@ -60,27 +63,29 @@ def rows_of(data: str, held: Recording, policy: RankPolicy) -> Iterator[dict[str
     """The rows of one file."""
     weights = vector(policy.weights)
     whole = held.mean(weights, policy).recall_10
-    yield {"data": data, "signal_off": "", "n": len(held.cases), "r10": whole, "delta": 0.0}
 
-    def row(name: str, r10: float, than: float, n: int) -> dict[str, Any]:
-        return {"data": data, "signal_off": name, "n": n, "r10": r10, "delta": than - r10}
+    def row(name: str, r10: float, than: float, n: int, switched: str = "off") -> dict[str, Any]:
+        delta = than - r10 if switched == "off" else r10 - than
+        return {"data": data, "signal": name, "switched": switched, "n": n, "r10": r10, "delta": delta}
+
+    yield {**row("", whole, whole, len(held.cases)), "switched": ""}
 
     for column, name in enumerate(NAMES):
-        less = weights.copy()
-        less[column] = 0.0
-        yield row(name, held.mean(less, policy).recall_10, whole, len(held.cases))
-    for name, other in (("repetition", replace(policy, repeat=0.0)), ("balance", replace(policy, balance=0.0))):
-        yield row(name, held.mean(weights, other).recall_10, whole, len(held.cases))
+        other, switched = weights.copy(), "off" if weights[column] else "on"
+        other[column] = 0.0 if weights[column] else _ON
+        yield row(name, held.mean(other, policy).recall_10, whole, len(held.cases), switched)
+    for name, changed in (("repetition", replace(policy, repeat=0.0)), ("balance", replace(policy, balance=0.0))):
+        yield row(name, held.mean(weights, changed).recall_10, whole, len(held.cases))
     for name in VARIANTS:
         yield row(name, held.live[name], held.live["sampled"], int(held.live["n"]))
 
 
 def helps_nowhere(rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    """The signals without which no data set loses anything."""
+    """What no data set loses anything without, and signals that are off and help none."""
     best: dict[str, float] = {}
     for row in rows:
-        if row["signal_off"]:
-            best[row["signal_off"]] = max(row["delta"], best.get(row["signal_off"], -1.0))
+        if row["signal"]:
+            best[row["signal"]] = max(row["delta"], best.get(row["signal"], -1.0))
     return [name for name, delta in best.items() if delta < _HELPS]
 
 
@@ -90,13 +95,19 @@ def _is_on(name: str, policy: RankPolicy) -> bool:
 
 
 def _show(rows: Sequence[Mapping[str, Any]], steps: Sequence[Mapping[str, Any]]) -> None:
-    """One line for each thing switched off, one column a data set."""
+    """One line for each thing switched off or on, one column a data set."""
     names = list(dict.fromkeys(row["data"] for row in rows))
-    lines: dict[str, dict[str, Any]] = {}
-    for row in rows:
-        line = lines.setdefault(row["signal_off"], {"off": row["signal_off"] or "(nothing)"})
-        line[row["data"]] = f"{row['r10']:.3f} ({-row['delta']:+.3f})" if row["signal_off"] else f"{row['r10']:.3f}"
-    _report.print_table("R@10 with one thing switched off", ("off", *names), lines.values())
+    for switched, title in (
+        ("off", "R@10 with one thing switched off"),
+        ("on", f"R@10 with one more signal switched on, its weight {_ON}"),
+    ):
+        lines: dict[str, dict[str, Any]] = {}
+        for row in rows:
+            if row["switched"] in ("", switched):
+                line = lines.setdefault(row["signal"], {switched: row["signal"] or "(nothing)"})
+                gain = row["delta"] if switched == "on" else -row["delta"]
+                line[row["data"]] = f"{row['r10']:.3f}" + (f" ({gain:+.3f})" if row["signal"] else "")
+        _report.print_table(title, (switched, *names), lines.values())
     _report.print_table("What the steps of recall take", _STEPS, steps)
 
 

@@ -16,6 +16,7 @@ computes on one core at a time and waits the rest, and never more than the numbe
 
 `--share 0.2` holds each process of the worker to a fifth of a core (as root): as on machines of their own that are so
 slow, while PostgreSQL and Milvus have what is left. That is how several processes scale where cores do not end first.
+`--scopes 8` spreads the memories over so many users: what is written to one scope at once may wait for itself.
 """
 
 import argparse
@@ -30,6 +31,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -49,7 +51,9 @@ from biem.config import Settings
 from biem.domain.scope import Scope
 from biem.errors import BiemError
 
-_COLUMNS = ("embedder", "workers", "cores", "n", "seconds", "per_s", "ratio", "most_ratio", "cpu_ms", "most_per_s")
+_COLUMNS = ("embedder", "workers", "scopes", "n", "seconds", "per_s", "ratio", "most_ratio", "cpu_ms", "most_per_s")
+_AT_ONCE = 16
+"""Memories of one user beside those of others: less than a worker takes."""
 _EMBEDDERS = ("remote", "remote-per-text", "local")
 _ROOT = Path(__file__).parents[1]
 _PATIENCE_S = 1_800.0
@@ -69,7 +73,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 print(rows[-1], file=sys.stderr, flush=True)
                 if options.json:
                     line = _report.command("benchmarks.drain", sys.argv[1:] if arguments is None else arguments)
-                    _report.write_json(options.json, line, rows, latency_ms=options.latency_ms, share=options.share)
+                    told = {"latency_ms": options.latency_ms, "share": options.share, "scopes": options.scopes}
+                    _report.write_json(options.json, line, rows, **told)
     except KeyboardInterrupt:
         return 130
     except BiemError as error:
@@ -87,6 +92,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--workers", type=int, nargs="+", default=[1, 4], metavar="N", help="processes of each row")
     parser.add_argument("--embedder", nargs="+", choices=_EMBEDDERS, default=list(_EMBEDDERS), help="which embedders")
     parser.add_argument("--latency-ms", type=float, default=20.0, metavar="MS", help="how long the remote one takes")
+    parser.add_argument("--scopes", type=int, default=1, metavar="N", help="users that the memories belong to")
     parser.add_argument("--share", type=float, metavar="S", help="of a core that each process has at most")
     parser.add_argument("--json", type=Path, metavar="OUT", help="write the rows there, too")
     return parser.parse_args(arguments)
@@ -117,13 +123,14 @@ def _row(embedder: str, workers: int, options: argparse.Namespace) -> dict[str, 
             _open_all(where, workers)
             with held(children(process.pid), options.share) if options.share else nullcontext():
                 with biem.connect(settings, scope=Scope("benchmark", "drain")) as memory:
-                    memory.remember_many(Texts(seed=5).items(options.size))
+                    _write(memory, options.size, options.scopes)
                 drained = _drained(where, options.size, lambda: used_s(home=home, group=process.pid))
     seconds = drained.seconds
     cpu_ms = None if drained.cpu_s is None else drained.cpu_s / drained.rows * 1e3
     return {
         "embedder": embedder,
         "workers": workers,
+        "scopes": options.scopes,
         "cores": _cores(),
         "n": options.size,
         "seconds": round(seconds, 2),
@@ -131,6 +138,17 @@ def _row(embedder: str, workers: int, options: argparse.Namespace) -> dict[str, 
         "cpu_ms": None if cpu_ms is None else round(cpu_ms, 2),
         "most_per_s": None if not cpu_ms else round(_cores() * 1e3 / cpu_ms, 1),
     }
+
+
+def _write(memory: biem.Memory, size: int, scopes: int) -> None:
+    """So many memories, in turn of each user: workers take the oldest first."""
+    said = [Texts(seed=5 + number).items(size) for number in range(scopes)]
+    left = size
+    while left:
+        for number, items in enumerate(said):
+            some = list(islice(items, min(_AT_ONCE if scopes > 1 else size, left)))
+            left -= len(some)
+            memory.scope(user=f"drain{number}").remember_many(some)
 
 
 def _cores() -> int:

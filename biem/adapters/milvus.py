@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 import grpc
 from pymilvus import MilvusClient, MilvusException
 
+from biem.adapters.milvus_client import connected
 from biem.adapters.milvus_collection import (
     LOAD_TIMEOUT_S,
     Dialect,
@@ -260,9 +261,7 @@ class MilvusIndex:
 
     def _connect(self) -> MilvusClient:
         if self._client is None:
-            self._client = MilvusClient(
-                uri=self._uri, token=self._token, timeout=self._timeout_s, dedicated=True, **self._tls
-            )
+            self._client = connected(self._uri, timeout_s=self._timeout_s, token=self._token, **self._tls)
         return self._client
 
     @contextmanager

@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 import grpc
 from pymilvus import MilvusClient, MilvusException
 
+from biem.adapters.milvus_client import connected
 from biem.adapters.milvus_collection import LOAD_TIMEOUT_S, is_ours, server_version
 from biem.errors import StoreUnavailable
 from biem.ports.diagnosis import Collection
@@ -97,7 +98,7 @@ class MilvusInspection:
     def _call(self, work: Callable[[MilvusClient], T]) -> T:
         with self._errors():
             if self._client is None:
-                self._client = MilvusClient(uri=self._uri, timeout=self._timeout_s, dedicated=True, **self._secrets)
+                self._client = connected(self._uri, timeout_s=self._timeout_s, **self._secrets)
             return work(self._client)
 
     @contextmanager

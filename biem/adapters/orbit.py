@@ -11,7 +11,7 @@ from biem.domain.terms import Terms
 from biem.ports.orbit import Vicinity
 from biem.ports.turns import Turn, Turns
 
-_COLUMNS = 14
+_COLUMNS = 17
 """Of a turn."""
 
 
@@ -30,7 +30,7 @@ class PostgresOrbits(Store):
             "scopes": names,
             "ids": list(dict.fromkeys([*chosen, *others])),
             "chosen": len(chosen),
-            "model": self._model,
+            **self._at(),
         }
         turns: dict[str, Turn] = {}
         stretches: list[tuple[str, ...]] = []
@@ -51,7 +51,7 @@ class PostgresOrbits(Store):
         talks: dict[tuple[str, str], list[str]] = {}
         complete = True
         for *row, archived in self._database.fetch(
-            ",".join(names), "orbit_everything", {"scopes": names, "model": self._model}
+            ",".join(names), "orbit_everything", {"scopes": names, **self._at()}
         ):
             turn = _turn(row)
             complete &= turn.vector is not None and not archived
@@ -68,7 +68,7 @@ class PostgresOrbits(Store):
             "scopes": names,
             "written": [written.get(ns, 0) for ns in names],
             "limit": limit,
-            "model": self._model,
+            **self._at(),
         }
         turns: dict[str, Turn] = {}
         now: dict[str, int] = {}
@@ -82,6 +82,10 @@ class PostgresOrbits(Store):
                 turn = _turn(values)
                 turns[turn.id] = turn
         return Vicinity(Turns(turns, (), frozenset()), now)
+
+    def _at(self) -> dict[str, Any]:
+        """Whose vectors are read, and when energies are looked at."""
+        return {"model": self._model, "now": self._clock.now(), "decay": self._decay}
 
 
 def _turn(row: Sequence[Any]) -> Turn:

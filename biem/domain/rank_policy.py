@@ -52,6 +52,17 @@ class SignalWeights:
     """Within a time that is named to the day or week."""
     bridge: float = 3.21
     """Holds what a good hit leaves open of the query, and shares that hit's own rare words."""
+    importance: float = 0.0
+    """How important its writer called it, in [−1, 1]. This and what follows is off: it says nothing of the question,
+    and gains on no set what it does not lose on another. It is for agents that say what is important, or praise."""
+    frequency: float = 0.0
+    """How often it was returned: lg of it, 1 from 99 times on."""
+    energetic: float = 0.0
+    """Its energy: what was used of late, or praised."""
+    recent: float = 0.0
+    """Said not long before the pool's newest turn: 0.95 for each 30 days (AIMate's time factor)."""
+    mirror: float = 0.0
+    """Written not long before the pool's newest: 0.8 for each memory since (AIM's temporal mirror)."""
 
     def __post_init__(self) -> None:
         if not all(math.isfinite(weight) for weight in asdict(self).values()):

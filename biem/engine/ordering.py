@@ -176,6 +176,9 @@ class Ordering:
 def candidates_of(turns: Turns) -> list[Candidate]:
     """The turns as ranking takes them, newest first."""
     places = _places(turns)
+    newest: dict[str, int] = {}
+    for turn in turns.by_id.values():
+        newest[turn.ns] = max(turn.write_seq, newest.get(turn.ns, 0))
     return [
         Candidate(
             turn.id,
@@ -187,6 +190,10 @@ def candidates_of(turns: Turns) -> list[Candidate]:
             turn.at,
             turn.asks,
             turn.id in turns.openings,
+            turn.importance,
+            turn.accesses,
+            turn.energy,
+            newest[turn.ns] - turn.write_seq,
         )
         for turn in sorted(turns.by_id.values(), key=lambda turn: (-turn.at.timestamp(), turn.id))
     ]

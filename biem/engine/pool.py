@@ -15,6 +15,8 @@ from biem.ports import Vector, Vectors
 
 OFFSETS = (-2, -1, 1, 2)
 """How far a neighbour may stand."""
+_A_MONTH, _A_WRITE = 0.95, 0.8
+"""What 30 days (AIMate's time factor), and one memory written since (AIM's mirror), leave of being new."""
 
 
 class Candidate(NamedTuple):
@@ -34,6 +36,14 @@ class Candidate(NamedTuple):
     """The turn ends with a question mark."""
     opening: bool = False
     """No turn of its session comes before it."""
+    importance: float = 3.0
+    """1 to 5."""
+    accesses: int = 0
+    """How often it was returned."""
+    energy: float = 0.0
+    """In [0, 1]."""
+    later: int = 0
+    """How many of its scope were written after it, up to the newest of the pool."""
 
 
 class Pool:
@@ -78,7 +88,7 @@ class Pool:
 
     def prepare(self) -> None:
         """Compute now what is computed when a query first asks for it."""
-        _ = self.longer_than_own, self.asks, self.machine, self.member
+        _ = self.longer_than_own, self.asks, self.machine, self.member, self.standing
         if self.known.any():
             _ = self.wide, self.hub
 
@@ -119,6 +129,18 @@ class Pool:
     def machine(self) -> Numbers:
         """1 where a program speaks."""
         return np.array([float(one.speaker.lower() in MACHINES) for one in self.candidates])
+
+    @cached_property
+    def standing(self) -> Mapping[str, Numbers]:
+        """What speaks for a turn whatever is asked, see `SignalWeights`."""
+        accesses = np.array([one.accesses for one in self.candidates])
+        return {
+            "importance": np.array([(one.importance - 3) / 2 for one in self.candidates]),
+            "frequency": np.minimum(np.log10(1 + accesses) / 2, 1.0),
+            "energetic": np.array([one.energy for one in self.candidates]),
+            "recent": _A_MONTH ** ((self.at.max() - self.at) / (30 * 86_400.0)),
+            "mirror": _A_WRITE ** np.array([one.later for one in self.candidates]),
+        }
 
     @cached_property
     def member(self) -> Numbers:

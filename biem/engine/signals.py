@@ -96,6 +96,7 @@ def signals(query: Query, pool: Pool, names: Mapping[str, Sequence[str]], policy
         "when": near,
         "day": day,
         "bridge": _bridge((1 - _WORDS_SHARE) * own_dense + _WORDS_SHARE * own_words, words, pool, policy),
+        **pool.standing,
     }
     return Signals(table, served)
 

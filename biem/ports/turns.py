@@ -31,6 +31,12 @@ class Turn(NamedTuple):
     superseded_by: str | None
     sources: Sequence[str] | None = None
     """What a digest was made of; None for all else."""
+    importance: float = 3.0
+    """1 to 5."""
+    accesses: int = 0
+    """How often it was returned."""
+    energy: float = 0.0
+    """When it was read, in [0, 1]."""
 
 
 @dataclass(frozen=True, slots=True)

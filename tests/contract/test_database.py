@@ -9,8 +9,10 @@ import psycopg
 import pytest
 
 from biem.adapters.database import ALL_SCOPES, Database
+from biem.adapters.postgres import PostgresRecords
+from biem.domain.scope import Scope
 from biem.errors import StoreUnavailable
-from tests.contract.conftest import Admin
+from tests.contract.conftest import Admin, write
 
 
 def setting(pool: Database) -> str:
@@ -140,11 +142,13 @@ def hasty(database: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Database]:
 
 
 @pytest.mark.parametrize("pipelined", [False, True])
-def test_what_a_frozen_process_had_locked_is_free_again(hasty: Database, admin: Admin, pipelined: bool) -> None:
+def test_what_a_frozen_process_had_locked_is_free_again(
+    hasty: Database, records: PostgresRecords, scope: Scope, admin: Admin, pipelined: bool
+) -> None:
     # Given a process that locked a row and then stood still, between two round trips or within one
     if pipelined and admin.info.server_version < 170000:
         pytest.skip("PostgreSQL 17 brought transaction_timeout")
-    admin.execute("INSERT INTO scopes (ns, tenant, usr, project) VALUES ('f', 'f', '', '') ON CONFLICT DO NOTHING")
+    records.remember(scope, [write("locked")])
     admin.execute("SET lock_timeout = '60s'")
 
     def frozen() -> None:
@@ -154,10 +158,10 @@ def test_what_a_frozen_process_had_locked_is_free_again(hasty: Database, admin: 
             connection.transaction(),
         ):
             connection.execute("SELECT set_config('biem.ns', '*', true)")
-            connection.execute("SELECT FROM scopes WHERE ns = 'f' FOR UPDATE").fetchone()
+            connection.execute("SELECT FROM scopes WHERE ns = %s FOR UPDATE", (scope.ns,)).fetchone()
 
             # When another one wants it / Then it has it, once the server has waited long enough
-            assert admin.execute("UPDATE scopes SET usr = 'mine' WHERE ns = 'f'").rowcount == 1
+            assert admin.execute("UPDATE scopes SET room_until = room_until WHERE ns = %s", (scope.ns,)).rowcount == 1
             connection.execute("SELECT 1").fetchone()
 
     with pytest.raises(StoreUnavailable):  # says the one that stood still when it goes on

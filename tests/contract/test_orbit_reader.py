@@ -1,5 +1,6 @@
 """The promises of `OrbitReader` on a real PostgreSQL."""
 
+import math
 from datetime import timedelta
 
 import pytest
@@ -225,3 +226,25 @@ def test_a_whole_memory_is_not_complete_while_something_has_no_vector_or_could_c
     admin.execute("UPDATE memories SET status = 'archived' WHERE id = %s", (ids[0],))
     found = gathered(reader, scope, fresh, whole=9)
     assert (set(found.turns.by_id), found.complete) == ({fresh}, False)
+
+
+@pytest.mark.parametrize("way", ["near", "whole", "news"])
+def test_what_is_at_hand_says_how_important_used_and_lively_it_is(
+    reader: PostgresOrbits, records: PostgresRecords, scope: Scope, admin: Admin, way: str
+) -> None:
+    # Given a memory that is important, was returned nine times, and an hour old
+    row = write("standing", importance=4.5)
+    records.remember(scope, [row])
+    admin.execute(
+        "UPDATE memories SET access_count = 9, anchor_at = %s WHERE id = %s", (START - timedelta(hours=1), row.id)
+    )
+
+    # When it is read in one of the three ways / Then all of that is told
+    if way == "news":
+        found = reader.since([scope], {scope.ns: 0}, 10)
+        assert found is not None
+    else:
+        found = gathered(reader, scope, row.id, whole=10 if way == "whole" else 0)
+    turn = found.turns.by_id[row.id]
+    assert (turn.importance, turn.accesses) == (4.5, 9)
+    assert turn.energy == pytest.approx(0.6 * math.exp(-0.1))

@@ -1,5 +1,6 @@
 """The promises of `TurnReader` on a real PostgreSQL."""
 
+import math
 from datetime import timedelta
 
 import pytest
@@ -174,3 +175,19 @@ def test_every_session_plans_for_lookups_by_key(pool: Database) -> None:
 
     # Then nothing is planned anew, compiled, read as a whole, shared with helpers or remembered
     assert settings == [("biem_service",), ("force_generic_plan",), ("off",), ("off",), ("0",), ("off",)]
+
+
+def test_a_turn_says_how_important_used_and_lively_it_is(
+    reader: PostgresTurns, records: PostgresRecords, scope: Scope, admin: Admin
+) -> None:
+    # Given a memory that is important, was returned nine times, and an hour old
+    row = write("standing", importance=4.5)
+    records.remember(scope, [row])
+    admin.execute(
+        "UPDATE memories SET access_count = 9, anchor_at = %s WHERE id = %s", (START - timedelta(hours=1), row.id)
+    )
+
+    # When it is read as a candidate / Then all of that is told
+    turn = around(reader, scope, row.id).by_id[row.id]
+    assert (turn.importance, turn.accesses) == (4.5, 9)
+    assert turn.energy == pytest.approx(0.6 * math.exp(-0.1))

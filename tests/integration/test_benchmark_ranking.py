@@ -49,12 +49,14 @@ def test_pools_are_recorded_once_then_ablated_and_fitted(files: list[str], tmp_p
     common = ["--embedder", "synthetic", "--cache", str(cache)]
     ablation.main(["--data", *files, "--json", str(out), *common])
     report = json.loads(out.read_text())
-    whole = {row["data"]: row["r10"] for row in report["rows"] if not row["signal_off"]}
+    whole = {row["data"]: row["r10"] for row in report["rows"] if not row["signal"]}
     # Then two of three questions find their evidence: that of the third comes later
     assert whole == {"one_en.dev": pytest.approx(2 / 3), "other_en.dev": pytest.approx(2 / 3)}
-    off = {row["signal_off"] for row in report["rows"]}
+    off = {row["signal"] for row in report["rows"] if row["switched"] == "off"}
     assert {"words_around", "bridge", "repetition", "balance"} < off
     assert {"activation", "conflict", "neighbours", "nameless", "revision"} < off
+    on = {row["signal"] for row in report["rows"] if row["switched"] == "on"}
+    assert {"importance", "frequency", "energetic", "recent", "mirror"} < on
     assert {"biem.recall", "biem.recall.search", "biem.recall.rank"} <= {step["step"] for step in report["steps"]}
     pools = {file: file.stat().st_mtime_ns for file in cache.glob("pools-*.npz")}
     assert len(pools) == 2

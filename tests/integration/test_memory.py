@@ -21,10 +21,11 @@ import biem
 from biem.bootstrap import Servers
 from biem.cli.app import run
 from biem.domain.policy import EncodePolicy
+from biem.domain.rank_policy import RankPolicy, SignalWeights
 from biem.errors import EmbedderMismatch, InvalidInput, NotIndexed, RefConflict
 from biem.ports import Role, Vectors
 from biem.telemetry import Span
-from tests.fakes import START, WordEmbedder, eventually
+from tests.fakes import START, HeldClock, WordEmbedder, eventually
 from tests.integration.systems import system
 from tests.integration.workloads import in_milvus, line, process
 from tests.servers import Configure, lacking
@@ -62,6 +63,27 @@ def texts(hits: biem.Hits) -> list[str]:
 
 
 # -- found at once, by words and by meaning ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("signal", "first"), [("", "old"), ("importance", "new"), ("mirror", "new")])
+def test_what_a_memory_is_worth_ranks_where_a_weight_says_so(settings: Configure, signal: str, first: str) -> None:
+    # Given two memories that answer alike, the newer of them called important
+    weights = replace(SignalWeights(), **dict.fromkeys(filter(None, [signal]), 2.0))
+    scope = biem.Scope(user=uuid.uuid4().hex)
+    with biem.connect(
+        settings(ranking=RankPolicy(weights)), scope=scope, embedder=WordEmbedder(), clock=HeldClock()
+    ) as memory:
+        texts = {"old": "the red bicycle stands outside", "new": "a red bicycle stood outside"}
+        keys = {
+            name: memory.remember(text, importance=5.0 if name == "new" else 1.0, wait=True)
+            for name, text in texts.items()
+        }
+
+        # When either might be told, by a search and from what is at hand / Then the weight decides
+        for session in ("", "talk", "talk"):
+            hits = memory.recall("red bicycle outside", session=session)
+            assert [hit.node.id for hit in hits][:1] == [keys[first]]
+            assert bool(signal) == (signal in hits[0].why)
 
 
 @pytest.mark.req("D5")  # nothing is in Milvus at all, which is as stale as it gets

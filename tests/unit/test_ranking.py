@@ -210,6 +210,10 @@ turns = st.builds(
     at=st.integers(-(10**9), 10**9).map(lambda seconds: START + timedelta(seconds=seconds)),
     asks=st.booleans(),
     opening=st.booleans(),
+    importance=st.floats(1, 5),
+    accesses=st.integers(0, 2**31 - 1),
+    energy=st.floats(0, 1),
+    later=st.integers(0, 2**62),
 )
 asks = st.builds(
     Query,

@@ -216,12 +216,15 @@ def test_the_ablation_shows_what_is_lost_and_names_what_helps_nowhere(cases: lis
     policy = replace(PLAIN, weights=SignalWeights(**{**off, "hub": -5.0, "reply": 0.5}))
     # When everything is switched off in turn
     rows = list(ablation.rows_of("made up", held, policy))
-    by_name = {row["signal_off"]: row for row in rows}
+    by_name = {row["signal"]: row for row in rows}
     # Then the useful one is missed, and the one beside it is not
     assert by_name[""]["r10"] == 1.0
     assert by_name["hub"]["delta"] > 0.2
     assert by_name["activation"]["delta"] == pytest.approx(0.1)
     assert by_name["activation"]["n"] == 10
+    # And what was off is switched on, and said to disturb as much as it does
+    assert (by_name["hub"]["switched"], by_name["short"]["switched"]) == ("off", "on")
+    assert by_name["short"]["delta"] == by_name["short"]["r10"] - 1.0 <= 0.0
     idle = ablation.helps_nowhere(rows)
     assert "hub" not in idle
     assert {"reply", "repetition", "balance"} <= set(idle)

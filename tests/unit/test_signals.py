@@ -2,7 +2,8 @@
 
 from collections.abc import Callable
 from dataclasses import asdict, replace
-from datetime import datetime
+from datetime import datetime, timedelta
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from biem.domain.rank_policy import SignalWeights
 from biem.engine.pool import Candidate
 from biem.engine.question import Query, Sentence
 from biem.engine.ranking import NAMES
+from tests.fakes import START
 from tests.pools import ASIDE, FAR, HALF, HOTEL, NEAR, OFF, OTHERS, POLICY, X, query, ranked, turn, unit
 
 Case = tuple[Query, list[Candidate]]
@@ -114,6 +116,20 @@ def _bridge(more: bool) -> Case:
     return query("paris hotel price"), [turn(X, "lilac price" if more else "old price", 1), seed, *OTHERS]
 
 
+def _standing(**fields: Any) -> Callable[[bool], Case]:
+    """A pool whose turn has these fields, or not."""
+    return lambda more: (HOTEL, [turn(X, "the lilac", 1, **(fields if more else {})), *OTHERS])
+
+
+def _older(more: bool) -> Case:
+    days = 0 if more else 60
+    return HOTEL, [turn(X, "the lilac", 1, at=START - timedelta(days=days)), *OTHERS]
+
+
+def _written_before(more: bool) -> Case:
+    return HOTEL, [turn(X, "the lilac", 1, later=0 if more else 5), *OTHERS]
+
+
 CASES: dict[str, Callable[[bool], Case]] = {
     "words_around": _words_around, "reply": _reply, "session_words": _session_words, "dense_around": _dense_around,
     "hub": _hub, "session_dense": _session_dense, "session_dense3": _session_dense3,
@@ -121,6 +137,8 @@ CASES: dict[str, Callable[[bool], Case]] = {
     "longer_than_own": _longer_than_own, "short": _short, "opening": _opening,
     "opening_to_machine": _opening_to_machine, "speaker": _speaker,
     "machine": _machine, "machine_asked": _machine_asked, "when": _when, "day": _day, "bridge": _bridge,
+    "importance": _standing(importance=5.0), "frequency": _standing(accesses=9), "energetic": _standing(energy=0.8),
+    "recent": _older, "mirror": _written_before,
 }  # fmt: skip
 
 

@@ -62,6 +62,7 @@ SELECT m.id::text, m.ns, m.lexemes, e.vector, m.kind, m.speaker, m.conversation,
     right(rtrim(m.text), 1) IN ('?', '？'), true, m.valid_to, m.superseded_by::text,
     CASE WHEN m.source = 'crystal' AND jsonb_typeof(m.metadata -> 'sources') = 'array'
         THEN ARRAY(SELECT jsonb_array_elements_text(m.metadata -> 'sources')) END,
+    m.importance, m.access_count, energy_at(m.energy_anchor, m.anchor_at, %(now)s, %(decay)s),
     s.reach, s.before::text[], s.after::text[]
 FROM everyone
 CROSS JOIN LATERAL (SELECT * FROM memories WHERE memories.id = everyone.id OFFSET 0) m
@@ -75,7 +76,9 @@ WHERE (m.ns = ANY (%(scopes)s)) IS TRUE AND m.status <> 'archived'
 SELECT m.id::text, m.ns, m.lexemes, e.vector, m.kind, m.speaker, m.conversation, m.at, m.write_seq,
     right(rtrim(m.text), 1) IN ('?', '？'), true, m.valid_to, m.superseded_by::text,
     CASE WHEN m.source = 'crystal' AND jsonb_typeof(m.metadata -> 'sources') = 'array'
-        THEN ARRAY(SELECT jsonb_array_elements_text(m.metadata -> 'sources')) END, m.status = 'archived'
+        THEN ARRAY(SELECT jsonb_array_elements_text(m.metadata -> 'sources')) END,
+    m.importance, m.access_count, energy_at(m.energy_anchor, m.anchor_at, %(now)s, %(decay)s),
+    m.status = 'archived'
 FROM memories m
 LEFT JOIN LATERAL (
     SELECT vector FROM embeddings WHERE embeddings.model = %(model)s AND embeddings.sha256 = m.embed_sha OFFSET 0
@@ -88,7 +91,8 @@ SELECT known.ns, s.write_seq,
     m.id::text, m.ns, m.lexemes, e.vector, m.kind, m.speaker, m.conversation, m.at, m.write_seq,
     right(rtrim(m.text), 1) IN ('?', '？'), true, m.valid_to, m.superseded_by::text,
     CASE WHEN m.source = 'crystal' AND jsonb_typeof(m.metadata -> 'sources') = 'array'
-        THEN ARRAY(SELECT jsonb_array_elements_text(m.metadata -> 'sources')) END
+        THEN ARRAY(SELECT jsonb_array_elements_text(m.metadata -> 'sources')) END,
+    m.importance, m.access_count, energy_at(m.energy_anchor, m.anchor_at, %(now)s, %(decay)s)
 FROM unnest(%(scopes)s::text[], %(written)s::bigint[]) AS known (ns, seq)
 LEFT JOIN scopes s ON s.ns = known.ns
 LEFT JOIN LATERAL (

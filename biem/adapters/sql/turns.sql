@@ -53,6 +53,7 @@ SELECT m.id::text, m.ns, m.lexemes, e.vector, m.kind, m.speaker, m.conversation,
     right(rtrim(m.text), 1) IN ('?', '？'), {where}, m.valid_to, m.superseded_by::text,
     CASE WHEN m.source = 'crystal' AND jsonb_typeof(m.metadata -> 'sources') = 'array'
         THEN ARRAY(SELECT jsonb_array_elements_text(m.metadata -> 'sources')) END,
+    m.importance, m.access_count, energy_at(m.energy_anchor, m.anchor_at, %(now)s, %(decay)s),
     placed.before, placed.after
 FROM placed
 CROSS JOIN LATERAL (SELECT * FROM memories WHERE memories.id = placed.id OFFSET 0) m
