@@ -23,5 +23,5 @@ class PostgresCore(Store):
         now = self._clock.now()
         by_ns = {scope.ns: scope for scope in scopes}
         parameters = {"scopes": list(by_ns), "now": now, "kinds": list(slots), "sizes": list(slots.values())}
-        rows = self._database.fetch(",".join(by_ns), "useful_memories", parameters, in_order=True)
+        rows = self._database.fetch(",".join(by_ns), "useful_memories", parameters)
         return [self.node(row, by_ns[row[1]], now) for row in rows]

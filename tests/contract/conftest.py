@@ -1,7 +1,7 @@
 """Adapters built directly on the session's real servers: a database of the suite's own, and one scope a test."""
 
 import uuid
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any
@@ -69,12 +69,6 @@ def in_scope(admin: Admin, table: str, scope: Scope) -> int:
     row = admin.execute(query, (scope.ns,)).fetchone()
     assert row is not None
     return int(row[0])
-
-
-def most_read(plan: Mapping[str, Any]) -> int:
-    """The most rows that any step of a plan looked at."""
-    own = plan["Actual Rows"] + plan.get("Rows Removed by Filter", 0)
-    return int(max([own, *(most_read(step) for step in plan.get("Plans", ()))]))
 
 
 @pytest.fixture

@@ -298,7 +298,7 @@ class TestReading:
         # Given many memories / When one more is decided / Then its plan reads by keys alone
         remember(records, scope, *(f"m{n}" for n in range(400)))
         (memory_id,) = remember(records, scope, "one more")
-        admin.execute("SET enable_seqscan = off")
+        admin.execute("SET enable_seqscan = off; SET random_page_cost = 1")
         admin.execute("SET plan_cache_mode = force_generic_plan")
         plan = admin.execute(
             f"EXPLAIN (FORMAT TEXT) {pool.sql['aim_apply']}", {"ns": scope.ns, "ids": [memory_id]}

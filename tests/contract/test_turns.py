@@ -168,13 +168,14 @@ def test_every_session_plans_for_lookups_by_key(pool: Database) -> None:
             "plan_cache_mode",
             "jit",
             "enable_seqscan",
+            "random_page_cost",
             "max_parallel_workers_per_gather",
             "enable_memoize",
         )
         settings = [connection.execute("SELECT current_setting(%s)", (name,)).fetchone() for name in names]
 
-    # Then nothing is planned anew, compiled, read as a whole, shared with helpers or remembered
-    assert settings == [("biem_service",), ("force_generic_plan",), ("off",), ("off",), ("0",), ("off",)]
+    # Then nothing is planned anew, compiled, read as a whole, sorted for its pages, shared with helpers or remembered
+    assert settings == [("biem_service",), ("force_generic_plan",), ("off",), ("off",), ("1",), ("0",), ("off",)]
 
 
 def test_a_turn_says_how_important_used_and_lively_it_is(

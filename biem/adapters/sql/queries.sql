@@ -23,10 +23,6 @@ AND (%(max_sentiment)s::real IS NULL OR m.sentiment <= %(max_sentiment)s::real)
 -- see_scopes: which scopes this transaction may touch, comma-separated ('*' for maintenance)
 SELECT set_config('biem.ns', %s, true)
 
--- see_scopes_in_order: the same, for a statement that wants the first rows of an index: where statistics promise one row, a
--- plan that reads and sorts whatever there is seems as good
-SELECT set_config('biem.ns', %s, true), set_config('enable_sort', 'off', true)
-
 -- ensure_scope: make a scope known
 INSERT INTO scopes (ns, tenant, usr, project) VALUES (%s, %s, %s, %s) ON CONFLICT DO NOTHING
 

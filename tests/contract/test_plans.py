@@ -1,0 +1,93 @@
+"""What is asked often reads the rows it needs, however many there are, and whatever statistics say (X32)."""
+
+import json
+from collections.abc import Iterator, Mapping
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from biem.adapters.database import SESSION, Database
+from biem.adapters.postgres import PostgresRecords
+from biem.domain.scope import Scope
+from tests.contract.conftest import MODEL, Admin, write
+from tests.fakes import START
+
+WAITING = 5_000
+SECOND = timedelta(seconds=1)
+FEW = 500
+"""Far more than a batch of ten, far less than all that wait."""
+
+
+@pytest.fixture
+def crowded(admin: Admin) -> Iterator[Admin]:
+    """An outbox with many fresh jobs, which no other connection ever sees."""
+    with admin.transaction(force_rollback=True):
+        admin.execute(
+            "INSERT INTO outbox (task, memory_id, ns, due_at)"
+            f" SELECT 'encode', gen_random_uuid(), 'x', '2026-01-01' FROM generate_series(1, {WAITING})"
+        )
+        admin.execute("ANALYZE outbox")
+        for setting in ("plan_cache_mode = force_generic_plan", "enable_seqscan = off", "random_page_cost = 1"):
+            admin.execute(f"SET LOCAL {setting}".encode())
+        yield admin
+
+
+def most_read(plan: Mapping[str, Any]) -> int:
+    """The most rows that any step of a plan looked at."""
+    own = plan["Actual Rows"] + plan.get("Rows Removed by Filter", 0)
+    return int(max([own, *(most_read(step) for step in plan.get("Plans", ()))]))
+
+
+@pytest.mark.req("X32", partly="claiming jobs")
+@pytest.mark.parametrize(
+    ("name", "types", "values"),
+    [("claim_fresh", "(int, float)", "(10, 60)"), ("claim_retried", "(float)", "(60)")],
+)
+def test_claiming_reads_no_more_of_the_outbox_than_it_takes(
+    name: str, types: str, values: str, crowded: Admin, pool: Database
+) -> None:
+    # Given the statement as workers prepare it, planned without knowing how many jobs it takes
+    places = {"limit": "$1", "lease_s": "$2"} if name == "claim_fresh" else {"lease_s": "$1"}
+    crowded.execute(f"PREPARE {name} {types} AS {pool.sql[name] % places}".encode())
+
+    # When a batch is taken / Then no step reads what others wait for
+    row = crowded.execute(f"EXPLAIN (ANALYZE, FORMAT JSON) EXECUTE {name} {values}".encode()).fetchone()
+    crowded.execute(f"DEALLOCATE {name}".encode())
+    assert row is not None
+    plan = row[0] if isinstance(row[0], list) else json.loads(row[0])
+    assert most_read(plan[0]["Plan"]) < FEW
+
+
+@pytest.mark.req("X32", partly="what stands in the order of an index")
+@pytest.mark.parametrize("name", ["useful_memories", "links_earlier", "orbit_gather"])
+def test_the_first_of_an_index_are_read_in_its_order_where_statistics_promise_a_row_or_two(
+    name: str, records: PostgresRecords, pool: Database, scope: Scope, admin: Admin
+) -> None:
+    # Given a long talk of one user, and a server on which most of what others said is archived
+    for number in range(100):
+        other = Scope(tenant="contract", user=f"{scope.user}-{number}")
+        records.remember(other, [write(f"said {n}", kind="event", conversation="talk") for n in range(20)])
+    talk = [write(f"now {n}", kind="event", conversation="c", at=START + n * SECOND) for n in range(2_000)]
+    records.remember(scope, talk)
+    with admin.transaction(force_rollback=True):  # which no other connection sees, nor analyses
+        admin.execute(
+            "UPDATE memories SET useful_at = at, status = CASE WHEN ns = %s THEN 'active' ELSE 'archived' END, "
+            "valid_to = CASE WHEN ns = %s THEN NULL ELSE at END",
+            (scope.ns, scope.ns),
+        )
+        admin.execute("ANALYZE memories")
+        for setting in SESSION:
+            admin.execute(setting.replace("SET ", "SET LOCAL "))
+        admin.execute(pool.sql["see_scopes"], (scope.ns,))
+
+        # When its last lines, those before some, or those of use are read
+        keys = {
+            "ns": scope.ns, "scopes": [scope.ns], "kinds": ["event"], "sizes": [2], "chosen": 2, "model": MODEL,
+            "ids": [one.id for one in talk[-2:]], "ats": [START + 1_500 * SECOND] * 2, "seqs": [1_500] * 2,
+            "conversations": ["c"] * 2, "most": 5, "window_s": 3_000.0, "now": START, "decay": 0.1,
+        }  # fmt: skip
+        [plan] = admin.execute("EXPLAIN (ANALYZE, FORMAT JSON) " + pool.sql[name], keys).fetchone() or ()
+
+    # Then no step reads the talk
+    assert most_read(plan[0]["Plan"]) < FEW
