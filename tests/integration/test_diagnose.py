@@ -71,7 +71,7 @@ def test_a_healthy_system_has_no_fault_and_looking_changes_nothing(town: System,
         memory.archive(ids[2])
         memory.recall("tea")
         memory.flush()
-    eventually(lambda: not town.sql("SELECT 1 FROM outbox"))
+        eventually(lambda: not town.sql("SELECT 1 FROM outbox"))
     backup(town.settings, tmp_path / "before.zip")
     with town.inspection() as inspection:
         collections = inspection.collections()
