@@ -11,10 +11,12 @@ PYTEST = $(BIN)/python -m pytest -n $(PROCESSES) --dist loadfile --no-loadscope-
 TOGETHER = $(MAKE) --no-print-directory --jobs 3 $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
 # Some images set it; the hundred processes that the tests start would then compile every module anew.
 unexport PYTHONDONTWRITEBYTECODE
+# Where the pytest calls of `make test` say what became of each test.
+RAN := $(CURDIR)/.ran
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check lint format types contracts traceability secrets audit requirements \
-	unit unit-odd unit-even system contract integration deployment test-containers test-bge test-names test-milvus-server test-rabbitmq test-compose bench-mem0 lock up down logs ps migrate clean
+.PHONY: help setup demo test check lint format types contracts traceability secrets licences mutants audit requirements \
+	unit unit-odd unit-even system contract integration deployment test-containers test-bge test-names test-milvus-server test-rabbitmq test-compose bench-mem0 lock up down logs ps migrate release-archive clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' Makefile
@@ -32,9 +34,13 @@ $(STAMP): requirements.lock pyproject.toml
 	@$(BIN)/python -m compileall -q biem workers
 	@touch $@
 
+test: export TEST_REPORT = $(RAN)
 test: setup  ## Everything the README promises: lint, types, contracts, tests on real servers
+	@rm -rf $(RAN)
 	@$(TOGETHER) lint types contracts traceability secrets unit-odd unit-even
 	@$(MAKE) --no-print-directory system
+	@$(BIN)/python -m tests.requirements --ran $(RAN)
+	@echo "docs/requirements.md is what this run proved"
 
 check: setup  ## Everything of `make test` that runs no test
 	@$(TOGETHER) lint types contracts traceability secrets
@@ -61,6 +67,15 @@ traceability: setup
 
 secrets: setup
 	@$(BIN)/python -m tests.secret_scan
+
+# make licences DATA=FOLDER: the data are no part of the repository, so neither is this a part of `make test`.
+licences: setup  ## Compare all tracked text with the evaluation data in the folder DATA: no passage may stand in both
+	@test -n "$(DATA)" || { echo "name the folder of the evaluation data: make licences DATA=FOLDER"; exit 1; }
+	@$(BIN)/python -m tests.licences "$(DATA)"
+
+# make mutants SEED=2 COUNT=30: others, or fewer. No part of `make test`: each fault costs a run of some tests.
+mutants: setup  ## Put small faults into a copy, one at a time: which ones do the tests let pass? (minutes)
+	@$(BIN)/python -m tests.mutation $(if $(SEED),--seed $(SEED)) $(if $(COUNT),--count $(COUNT))
 
 audit: setup  ## Ask a database of known vulnerabilities about every locked package (needs the network)
 	@$(BIN)/uv tool run pip-audit --strict --require-hashes --disable-pip --requirement requirements.lock
@@ -138,9 +153,9 @@ lock: setup  ## Resolve requirements.lock and those of the image anew from pypro
 
 COMPOSE := docker compose -f docker-compose.yml -f docker-compose.milvus.yml
 
-.env: # a password of this machine's own; nobody else may read it
-	@umask 077 && sed "s/change-me/$$($(PYTHON) -c 'import secrets; print(secrets.token_hex(16))')/" deploy/compose.env > $@
-	@echo "wrote .env from deploy/compose.env with a password of its own"
+.env: # passwords of this machine's own, each another; nobody else may read them
+	@umask 077 && $(PYTHON) deploy/passwords.py < deploy/compose.env > $@
+	@echo "wrote .env from deploy/compose.env with passwords of its own"
 
 up: .env  ## Start PostgreSQL, Redis, Milvus, a worker and beat in containers, and wait until they are healthy
 	@$(COMPOSE) up --build --wait
@@ -157,5 +172,9 @@ ps:  ## List the containers
 migrate: .env  ## Bring the containers' database to the schema of this version
 	@$(COMPOSE) run --rm --build migrate
 
+release-archive: setup  ## Keep the code of a release, REF=tag or commit, for the test that it works beside later ones
+	@test -n "$(REF)" || { echo "set REF to a tag or commit, such as v0.2.0"; exit 1; }
+	@git archive --format=tar $(REF) biem workers | xz -9e > tests/releases/$(REF).tar.xz
+
 clean:  ## Remove .venv and caches
-	rm -rf $(VENV) .venv-bge .venv-milvus .venv-mem0 .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) .venv-bge .venv-milvus .venv-mem0 .mypy_cache .ruff_cache .pytest_cache .ran .hypothesis .import_linter_cache

@@ -191,7 +191,7 @@ class Cast:
 
 
 def _celery(*arguments: str) -> list[str]:
-    return ["-m", "celery", "-A", "workers.app", *arguments, "--loglevel", "WARNING"]
+    return ["-m", "celery", "-A", "biem.workers.app", *arguments, "--loglevel", "WARNING"]
 
 
 def _children(pid: int) -> list[int]:

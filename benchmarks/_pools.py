@@ -26,7 +26,13 @@ from biem.engine.question import Query
 from biem.engine.ranking import NAMES, Order, Ranked, distinct
 from biem.engine.signals import signals
 
-_SOURCES = ("engine/signals.py", "engine/pool.py", "engine/bag.py", "engine/question.py", "domain/times.py")
+_SOURCES = (
+    "engine/signals.py",
+    "engine/pool.py",
+    "engine/bag.py",
+    "engine/question.py",
+    "domain/times.py",
+)
 """What decides the signals: pools recorded by other versions of these are not used."""
 
 

@@ -24,7 +24,7 @@ import numpy as np
 from benchmarks import _report
 from benchmarks._data import data_name
 from benchmarks._embedders import PassageCache, choose_embedder
-from biem.adapters.contradiction import RuleContradictions
+from biem.adapters.contradiction.rules import RuleContradictions
 from biem.config import load_settings
 from biem.domain.conflict import Statement
 from biem.domain.policy import ConflictPolicy

@@ -36,6 +36,7 @@ from biem.adapters.analyzers import RuleAnalyzer
 from biem.bootstrap import Servers
 from biem.config import load_settings
 from biem.engine.context import Reader, estimate_tokens, render
+from biem.engine.picking import LOOKED_AT, picked
 from biem.errors import BiemError
 
 _MOST = 10
@@ -171,13 +172,15 @@ def measure(memory: biem.Memory, beside: Beside, file: Path, options: argparse.N
             lines = {turn.id: turn.indexed_text for turn in conversation.turns}
             found = hybrid.ask(conversation, question)[:_MOST]
             judge.count(tally.raw, conversation, question, found, "\n".join(lines[key] for key in found))
-            hits = one.memory.recall(question.text, top_k=_MOST, **one.options(question))
-            keys = [hit.node.ref or "" for hit in hits]
+            hits = one.memory.recall(question.text, top_k=LOOKED_AT, **one.options(question))
+            keys = [hit.node.ref or "" for hit in hits[:_MOST]]
             judge.count(tally.own, conversation, question, keys, "\n".join(lines[key] for key in keys))
             reader = Reader(set(judge.terms(question.text)), judge.terms)
+            sure = hits if hits.confidence >= policy.min_confidence else []
+            counts = {count for count, _ in tally.blocks}
+            worth = {count: picked(sure, question.text, policy.drop, judge.terms, count) for count in counts}
             for (count, budget), block_told in tally.blocks.items():
-                sure = hits[:count] if hits.confidence >= policy.min_confidence else []
-                block = render(sure, policy, budget, (), reader)
+                block = render(worth[count], policy, budget, (), reader, count)
                 refs = [hit.node.ref or "" for hit in block.hits]
                 judge.count(block_told, conversation, question, refs, block.text)
             bar.advance(task)

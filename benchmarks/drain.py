@@ -164,7 +164,7 @@ def _worker(folder: Path, home: Path, workers: int, model: Mapping[str, str]) ->
     pool = ["--pool", "prefork", "--concurrency", str(workers), "--loglevel", "WARNING"]
     with (folder / "worker.log").open("wb") as log:
         process = subprocess.Popen(
-            [sys.executable, "-m", "celery", "-A", "workers.app", "worker", "-Q", "encode", *pool],
+            [sys.executable, "-m", "celery", "-A", "biem.workers.app", "worker", "-Q", "encode", *pool],
             cwd=_ROOT, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
         )  # fmt: skip
     try:

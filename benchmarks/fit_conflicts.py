@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from benchmarks._embedders import PassageCache, choose_embedder
 from benchmarks.conflicts import read_pairs, similarities
-from biem.adapters.contradiction import RuleContradictions
+from biem.adapters.contradiction.rules import RuleContradictions
 from biem.config import load_settings
 from biem.ports import Embedder
 

@@ -1,4 +1,4 @@
-"""What the write gate lets form: `python -m benchmarks.gate --data FILE… [--json OUT] [--cache DIR]`.
+"""What the write gate lets form: `python -m benchmarks.gate [--data FILE…] [--lives K] [--json OUT] [--cache DIR]`.
 
 Every conversation is judged by the gate of the worker with its default settings, in batches as the worker claims them,
 with exact neighbours in place of an index, and without conflicts. Nothing is fitted and nothing is recalled: what the
@@ -7,6 +7,9 @@ gate refuses is found as well as what it lets form.
 `accepted`: the share of turns that are formed. `evidence`, `other`: the same among turns that a question of the file
 needs, and among the rest. `auc`: how likely a turn with evidence has the greater gate value than one without; 0.5 is
 chance. `r` and `s`: mean relevance and surprise. `ms`: time a turn, without embedding.
+
+`--lives K` judges so many lives of `benchmarks.lives` (with `--lang`, `--seed`, `--split`), too, and prints what was
+refused of what a later question needs, of all facts of the user, of his other sentences, and of courtesies.
 """
 
 import argparse
@@ -16,6 +19,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import cast
 
 import numpy as np
@@ -23,12 +27,17 @@ import numpy as np
 from benchmarks import _report
 from benchmarks._data import Conversation, Turn, data_name, read_conversations
 from benchmarks._embedders import PassageCache, choose_embedder
+from benchmarks._options import on_lives
 from benchmarks._systems import spoken
+from benchmarks.lives.beside import conversation_of
+from benchmarks.lives.fates import Fates
+from benchmarks.lives.schedule import life
 from biem.adapters import contradiction
 from biem.adapters.analyzers import RuleAnalyzer
 from biem.adapters.clock import SystemClock
 from biem.config import Settings, load_settings
-from biem.domain.aim import GateDecision
+from biem.domain.aim import GateDecision, gate
+from biem.domain.aim_policy import AimPolicy
 from biem.domain.fields import Fields
 from biem.domain.node import Node
 from biem.domain.scope import Scope
@@ -82,6 +91,7 @@ class Nobody:
 class Judged:
     """What became of one turn."""
 
+    id: str
     evidence: bool
     decision: GateDecision
 
@@ -89,13 +99,15 @@ class Judged:
 def main(argv: Sequence[str] | None = None) -> int:
     """The command line."""
     parser = argparse.ArgumentParser("python -m benchmarks.gate", description=__doc__)
-    parser.add_argument("--data", nargs="+", type=Path, required=True, metavar="FILE", help="conversations")
+    parser.add_argument("--data", nargs="+", type=Path, default=[], metavar="FILE", help="conversations")
+    on_lives(parser, lives=0)
     parser.add_argument("--json", type=Path, metavar="OUT", help="write the rows there, too")
     parser.add_argument("--limit-conversations", type=int, metavar="N", help="only the first N of each file")
     parser.add_argument("--embedder", default="e5", help="synthetic, or a provider as in the settings (default: e5)")
     parser.add_argument("--cache", type=Path, metavar="DIR", help="keep the vectors of passages there for the next run")
     options = parser.parse_args(argv)
     rows: list[dict[str, object]] = []
+    fates = Fates()
     try:
         settings = load_settings()
         analyzer, rules = RuleAnalyzer(), contradiction.build()
@@ -107,20 +119,36 @@ def main(argv: Sequence[str] | None = None) -> int:
                     judged += found
                     spent += seconds
                 rows.append(row(data_name(file), judged, spent))
+            for number in range(options.lives):
+                one = life(number, options.seed, options.lang, options.split)
+                said = {turn.id: turn.role for turn in one.turns}
+                found, seconds = judge(conversation_of(one), embedder, analyzer, rules, settings, said)
+                rows.append(row(one.id, found, seconds))
+                fates.refuse(one, {turn.id for turn in found if not turn.decision.formed})
     except BiemError as error:
         print(f"error: {error}", file=sys.stderr)
         return error.exit_code
     _report.print_table("Write gate", _COLUMNS, rows)
+    if options.lives:
+        _report.print_table("Lives: share refused", ("what", "n", "share"), fates.rows())
     if options.json:
         line = _report.command("benchmarks.gate", sys.argv[1:] if argv is None else argv)
-        _report.write_json(options.json, line, rows, embedder=options.embedder)
+        _report.write_json(options.json, line, rows, fates=fates.rows(), embedder=options.embedder)
     return 0
 
 
 def judge(
-    conversation: Conversation, embedder: Embedder, analyzer: Analyzer, rules: ContradictionRules, settings: Settings
+    conversation: Conversation,
+    embedder: Embedder,
+    analyzer: Analyzer,
+    rules: ContradictionRules,
+    settings: Settings,
+    sources: Mapping[str, str] = MappingProxyType({}),
 ) -> tuple[list[Judged], float]:
-    """The turns of a conversation as they are judged, and how many seconds that took without embedding."""
+    """The turns of a conversation as they are judged, and how many seconds that took without embedding.
+
+    `sources`: user or assistant, by the id of the turn.
+    """
     turns, room, scope = spoken(conversation), Room(), Scope(user=conversation.id)
     vectors = embedder.embed([turn.indexed_text for turn in turns], "passage")
     wanted = frozenset[str]().union(*(group for question in conversation.questions for group in question.groups))
@@ -139,7 +167,7 @@ def judge(
     seconds = 0.0
     for start in range(0, len(turns), settings.encode.batch):
         batch = [
-            (_node(turn, scope, place), vectors[place])
+            (_node(turn, scope, place, sources.get(turn.id, "")), vectors[place])
             for place, turn in enumerate(turns[start : start + settings.encode.batch], start)
         ]
         near = {node.id: _nearest(embedder, vectors, node.write_seq, turns) for node, _ in batch}
@@ -149,11 +177,11 @@ def judge(
         decisions = gate.weigh(scope, batch, near, {})
         seconds += time.perf_counter() - began
         for node, _ in batch:
-            decision = decisions[node.id]
+            decision = decisions.get(node.id) or _asked_for(settings.aim)
             room.fields[node.id] = analyzer.analyze(node.indexed_text).fields
             if not decision.formed:
                 room.refused.add(node.id)
-            found.append(Judged(node.id in wanted, decision))
+            found.append(Judged(node.id, node.id in wanted, decision))
     return found, seconds
 
 
@@ -184,11 +212,16 @@ def auc(positive: Sequence[float], negative: Sequence[float]) -> float | None:
     return float(below.mean() / 2 / len(ordered))
 
 
-def _node(turn: Turn, scope: Scope, place: int) -> Node:
+def _node(turn: Turn, scope: Scope, place: int, source: str) -> Node:
     return Node(
         id=turn.id, scope=scope, text=turn.text, kind="event", status="pending", layer="short_term", at=turn.at,
-        created_at=turn.at, write_seq=place, speaker=turn.speaker, conversation=turn.session,
+        created_at=turn.at, write_seq=place, speaker=turn.speaker, conversation=turn.session, source=source,
     )  # fmt: skip
+
+
+def _asked_for(policy: AimPolicy) -> GateDecision:
+    """Of what the user asks to remember, which is formed without being judged: as sure as can be."""
+    return gate(1.0, 1.0, 1.0, policy, SystemClock().now())
 
 
 def _nearest(embedder: Embedder, vectors: Vectors, place: int, turns: Sequence[Turn]) -> list[tuple[str, float]]:

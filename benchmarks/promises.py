@@ -35,6 +35,7 @@ from biem.aim import AimMemory
 from biem.config import load_settings
 from biem.domain.aim_policy import AimPolicy
 from biem.domain.energy import energy_key
+from biem.domain.node import new_id
 from biem.domain.policy import Policies
 from biem.domain.scope import Scope
 from biem.ports import Embedder, Filter, Vector
@@ -116,6 +117,7 @@ class Questions:
             self._filled.where.redis_url,
             timeout_s=5.0,
             model=model,
+            dim=self._embedder.info.dim,
             policy=policies.tiers,
             decay_per_hour=policies.energy.decay_per_hour,
         )
@@ -123,10 +125,12 @@ class Questions:
             now = datetime.now(UTC)
             key = energy_key(1.0, now, policies.energy.decay_per_hour)
             vectors = random.standard_normal((_HOT, self._embedder.info.dim), dtype=np.float32)
+            vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+            ids = [new_id() for _ in range(_HOT)]
             for scope in range(count):
                 canvas.enter(
                     f"promises-{scope}",
-                    [CanvasEntry(f"{scope}-{one}", key - one / 1e3, now, "", vectors[one]) for one in range(_HOT)],
+                    [CanvasEntry(ids[one], key - one / 1e3, now, "", vectors[one]) for one in range(_HOT)],
                     now,
                     rebuilt=True,
                 )

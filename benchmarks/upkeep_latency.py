@@ -39,7 +39,7 @@ from biem.bootstrap import Workshop, open_workshop, servers
 from biem.config import Settings, load_settings
 from biem.domain.scope import Scope
 from biem.errors import BiemError
-from workers.tasks import give_way
+from biem.workers.tasks import give_way
 
 _COLUMNS = (
     "task", "n", "idle_p50_ms", "p50_ms", "ratio", "low", "high", "recall_ratio", "remember_ratio", "runs", "run_ms",

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from biem.bootstrap import connect
+    from biem.bootstrap.asynchronous import aconnect
     from biem.domain.node import Hit, Hits, Node, Receipt
     from biem.domain.scope import Scope
     from biem.errors import BiemError, InvalidInput, NotFound, StoreUnavailable
@@ -28,11 +29,13 @@ __all__ = [
     "Receipt",
     "Scope",
     "StoreUnavailable",
+    "aconnect",
     "connect",
 ]
 
 _HOMES = {
     "biem.bootstrap": ("connect",),
+    "biem.bootstrap.asynchronous": ("aconnect",),
     "biem.domain.node": ("Hit", "Hits", "Node", "Receipt"),
     "biem.domain.scope": ("Scope",),
     "biem.errors": ("BiemError", "InvalidInput", "NotFound", "StoreUnavailable"),
@@ -43,7 +46,14 @@ _HOMES = {
 
 def __getattr__(name: str) -> Any:
     """Load a public name at first use: the owner of the embedded servers and `biem --help` need no database client."""
+    if name == "__version__":
+        return import_module("importlib.metadata").version("biem")
     for home, names in _HOMES.items():
         if name in names:
             return getattr(import_module(home), name)
     raise AttributeError(f"module 'biem' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """The public names, loaded or not."""
+    return sorted([*__all__, "__version__"])

@@ -6,13 +6,18 @@ The message says what happened and what to do next; `retryable` says whether the
 from collections.abc import Sequence
 from typing import ClassVar
 
+from biem.redaction import hidden
+
 
 class BiemError(Exception):
-    """Root of all errors that biem raises on purpose."""
+    """Root of all errors that biem raises on purpose. No message holds a secret that this process knows."""
 
     exit_code: ClassVar[int] = 1
     http_status: ClassVar[int] = 500
     retryable: ClassVar[bool] = False
+
+    def __init__(self, *said: object) -> None:
+        super().__init__(*(hidden(word) if isinstance(word, str) else word for word in said))
 
 
 class InvalidInput(BiemError):
@@ -59,6 +64,10 @@ class StoreUnavailable(BiemError):
     exit_code = 6
     http_status = 503
     retryable = True
+
+
+class CallRefused(StoreUnavailable):
+    """A server answers and refuses this one call, which others are not kept from making: it counts as no outage."""
 
 
 class StoreFull(StoreUnavailable):

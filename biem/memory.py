@@ -2,28 +2,32 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, Unpack
 
 from biem.domain.activation import Running
 from biem.domain.aim import GateDecision
 from biem.domain.concept import Recollection
 from biem.domain.conflict import Conflict
+from biem.domain.known import Excluded, known
 from biem.domain.link import Link
 from biem.domain.memory_node import MemoryNode
 from biem.domain.node import Hit, Hits, Node, parse_id
 from biem.domain.scope import Scope
+from biem.domain.text import MOST_LISTED, require_count
 from biem.engine.aim.answer import Generate, Reply
 from biem.engine.aim.system import AimSystem
 from biem.engine.context import Context
 from biem.engine.feedback import Lesson
+from biem.engine.picking import LOOKED_AT
 from biem.engine.portrait import portrait
-from biem.engine.request import conditions
+from biem.engine.request import Conditions, conditions
 from biem.engine.rerank import HYBRID, Choice
 from biem.engine.sleep import SleepReport
 from biem.engine.waiting import await_indexed
 from biem.errors import NotFound
 from biem.operations import Operations
 from biem.ports.aim import Refusal
+from biem.ports.concepts import InstantMemory
 from biem.ports.consolidation import CrystalFact
 
 
@@ -31,7 +35,10 @@ class Memory(Operations):
     """What an agent remembers, in one scope. Thread-safe; use it as a context manager, or call `close`."""
 
     def scope(self, *, tenant: str | None = None, user: str | None = None, project: str | None = None) -> "Memory":
-        """The same memory system for another scope; names left out stay as they are. Closing it closes nothing."""
+        """The same memory system for another scope; names left out stay as they are.
+
+        Closing it closes the whole system only if nothing else that leads to it is in use, see `close`.
+        """
         bound = self.bound_to
         scope = Scope(
             bound.tenant if tenant is None else tenant,
@@ -123,6 +130,8 @@ class Memory(Operations):
         min_energy: float = 0.0,
         sentiment: tuple[float, float] | None = None,
         session: str = "",
+        exclude_conversation: str | Sequence[str] = (),
+        exclude: Sequence[Excluded] = (),
         min_confidence: float = 0.0,
         profile: str | None = None,
         selection: str | None = None,
@@ -139,6 +148,10 @@ class Memory(Operations):
         A recall tells the best there is, however unlikely: `Hits.confidence` says how sure it is that this memory knows
         at all, and with `min_confidence` nothing is told below. `session`, your name for the conversation in which you
         ask, lets follow-up questions be answered from what is at hand (`Hits.way` is then "orbit").
+
+        What your prompt holds already is not told, and does not count for `top_k`: `exclude_conversation` leaves out
+        whole conversations, `exclude` single memories: ids, your own `ref`s, texts, or chat messages with `role` and
+        `content` (the same text of the other side stays). Texts must be equal but for blanks and compatible characters.
 
         `profile` ranks as one of the source designs does: aim, biem, notes, hippocampus, angel, aimate; the default is
         hybrid. `selection` draws the hits from more of them: weighted_random or squared_norm instead of top_k; the same
@@ -157,6 +170,7 @@ class Memory(Operations):
             session=session,
             min_confidence=min_confidence,
             choice=self._choice(profile, selection, seed),
+            known=known(exclude_conversation, exclude),
         )
 
     def recall_typed(
@@ -184,6 +198,7 @@ class Memory(Operations):
         """
         parts = self._parts
         each = parts.policies.typed.per_kind if per_kind is None else per_kind
+        require_count(each, "per_kind", parts.policies.recall.max_top_k)
         return parts.recaller.recall(
             self.bound_to,
             query,
@@ -201,20 +216,48 @@ class Memory(Operations):
         return Choice(chosen, selection, seed)
 
     def context(
-        self, query: str, *, top_k: int | None = None, budget_tokens: int | None = None, session: str = ""
+        self,
+        query: str,
+        *,
+        top_k: int | None = None,
+        budget_tokens: int | None = None,
+        session: str = "",
+        exclude_conversation: str | Sequence[str] = (),
+        exclude: Sequence[Excluded] = (),
+        **where: Unpack[Conditions],
     ) -> Context:
         """The block to put into a prompt for this query; its `text` is empty when there is nothing to tell.
 
         Nothing is told below `BIEM_CONTEXT__MIN_CONFIDENCE` (a profile of a source design, which knows no silence,
-        tells its best). `session`: as for `recall`.
+        tells its best). `session`, `exclude_conversation`, `exclude` and the conditions (`kinds`, `since`, `until`,
+        `speakers`, `conversations`, `tags`, `as_of`, `min_energy`, `sentiment`) are those of `recall`; they hold for
+        every section of the block.
         """
         policy = self._parts.policies.context
         limit, look = policy.top_k if top_k is None else top_k, self._parts.second_look
         least = policy.min_confidence if self._parts.policies.recall.profile == HYBRID.profile else 0.0
-        hits = self.recall(query, top_k=look.wanted(limit), session=session, min_confidence=least)
+        held, terms = known(exclude_conversation, exclude), conditions(self._parts.clock.now(), **where)
+        hits = self._parts.recaller.recall(
+            self.bound_to,
+            query,
+            top_k=look.wanted(limit),
+            mode="auto",
+            where=terms,
+            session=session,
+            min_confidence=least,
+            choice=self._choice(None, None, None),
+            known=held,
+            more=max(0, LOOKED_AT - limit) if isinstance(limit, int) else 0,
+            count=False,
+        )
         hits = look.keep(self.bound_to, query, hits, limit)
         budget = policy.budget_tokens if budget_tokens is None else budget_tokens
-        return self._parts.briefer.brief(self.bound_to, query, hits, budget_tokens=budget)
+        block = self._parts.briefer.brief(
+            self.bound_to, query, hits, budget_tokens=budget, where=terms, known=held, top_k=limit
+        )
+        found = {hit.node.id for hit in hits}
+        self._parts.recaller.accessed(self.bound_to, [hit.node.id for hit in block.hits if hit.node.id in found])
+        return block
 
     def get(self, memory_id: str) -> Node:
         """One memory of exactly this scope, or `NotFound`."""
@@ -253,6 +296,13 @@ class Memory(Operations):
         """The memories on one's mind in this turn of a conversation: called up by the message or a turn or two ago."""
         return self._parts.activator.activate(self.bound_to, conversation, message, history)
 
+    def instant(self, conversation: str, *, limit: int = 5) -> list[InstantMemory]:
+        """What was noted in a conversation while it went on: at most `limit` (1–500) notes, newest first.
+
+        A worker notes a message that is worth it right after it was remembered. Looking counts as a view of each note.
+        """
+        return self._parts.instants.recent(self.bound_to, conversation, limit)
+
     def links(self, memory_id: str) -> list[Link]:
         """What a memory of this scope is linked with, closest first."""
         parts = self._parts
@@ -281,7 +331,13 @@ class Memory(Operations):
 
         `after`: the id of the last one of the page before.
         """
+        require_count(limit, "limit", MOST_LISTED)
         return self._parts.consolidations.facts(self.bound_to, limit, after=parse_id(after) if after else "")
+
+    @property
+    def layout(self) -> str:
+        """How memories stand in a prompt, `quoted` or `bare`: `BIEM_CONTEXT__LAYOUT`."""
+        return self._parts.policies.context.layout
 
     @property
     def aim(self) -> AimSystem:

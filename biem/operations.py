@@ -10,10 +10,11 @@ from typing import Self
 from biem.domain.browse import GraphPart, Page
 from biem.domain.finding import Depth, Diagnosis
 from biem.domain.node import Node, Receipt
-from biem.domain.scope import Scope
+from biem.domain.scope import Scope, ScopeSummary
 from biem.domain.stage import StageTime
+from biem.domain.text import MOST_LISTED, require_count
 from biem.engine.parts import Parts
-from biem.errors import BiemError
+from biem.errors import BiemError, InvalidInput
 from biem.ports import DeadLetter, EmbedderInfo, Records
 from biem.telemetry import Telemetry
 
@@ -38,12 +39,17 @@ class Operations:
         self._all = parts
         self._owner = owner
         self.bound_to = scope
+        parts.views.add(self)
+
+    def __repr__(self) -> str:
+        state = "closed" if self._all.closed.is_set() else "open"
+        return f"<{type(self).__name__} {self.bound_to} ({state}, {self._all.embedder.id})>"
 
     @property
     def _parts(self) -> Parts:
         if self._all.closed.is_set():
             raise BiemError("this memory is closed; call biem.connect() again")
-        return self._all
+        return self._all.here()
 
     @property
     def telemetry(self) -> Telemetry:
@@ -64,14 +70,27 @@ class Operations:
         """The current time of this memory's clock."""
         return self._all.clock.now()
 
-    def erase(self, target: str | Scope) -> Receipt:
-        """Destroy one memory of this scope by its id, or everything of a scope, in every store; returns the proof.
+    def erase(self, target: str | Scope | None = None, *, user: str | None = None) -> Receipt:
+        """Destroy one memory of this scope by its id, everything of a scope, or a `user`; returns the proof.
 
-        There is no way back: forgetting archives, only this destroys. Raises `NotFound` for an unknown id.
+        A user is erased with all projects, of this memory's tenant; `Receipt.scopes` counts them. What was broken off
+        is finished by the same call. There is no way back: forgetting archives, only this destroys. Raises `NotFound`
+        for an unknown id.
         """
+        if (target is None) == (user is None):
+            raise InvalidInput("say what to erase: either an id or a scope, or user=…")
+        if user is not None:
+            return self._parts.eraser.erase_user(self.bound_to.tenant, user)
         if isinstance(target, Scope):
             return self._parts.eraser.erase(target, None)
         return self._parts.eraser.erase(self.bound_to, target)
+
+    def scopes(self) -> list[ScopeSummary]:
+        """The user's own level and all projects of the user that this memory is bound to, as far as they hold anything.
+
+        Never those of another user or tenant.
+        """
+        return self._parts.scopes.listed(self.bound_to.tenant, self.bound_to.user)
 
     def memories(
         self, *, tier: str | None = None, layer: str | None = None, limit: int = 50, after: str = ""
@@ -83,6 +102,14 @@ class Operations:
         """
         return self._parts.look.memories(self.bound_to, limit, after, tier, layer)
 
+    def whole_id(self, part: str, *, of: str = "memory") -> str:
+        """The id of this scope's memory or conflict (`of`) that begins or ends with these digits, six or more.
+
+        A whole id is given back as it is. Raises `NotFound`, and `InvalidInput` with the candidates where there are
+        several. Reads all ids of the scope.
+        """
+        return self._parts.look.whole_id(self.bound_to, part, of)
+
     def graph(self, *, around: str | None = None, limit: int = 200, after: str = "") -> GraphPart:
         """A page of this scope's links, the one changed last first, or of those of one node, the heaviest first.
 
@@ -92,6 +119,7 @@ class Operations:
 
     def dead_letters(self, limit: int = 100) -> list[DeadLetter]:
         """Memories of this scope that could not be indexed, with the reason; they are still found by their words."""
+        require_count(limit, "limit", MOST_LISTED)
         return self._parts.records.dead(self.bound_to, limit)
 
     def retry(self) -> int:
@@ -142,6 +170,8 @@ class Operations:
 
     def flush(self, timeout_s: float = 60.0, on_progress: Callable[[int], None] | None = None) -> bool:
         """Wait until nothing of this scope is pending; False after `timeout_s`. Hears the number still pending."""
+        if isinstance(timeout_s, bool) or not isinstance(timeout_s, int | float) or not timeout_s >= 0:
+            raise InvalidInput(f"timeout_s must be a number of seconds from 0 on, not {timeout_s!r}")
         records = self._parts.records
 
         def empty() -> bool:
@@ -156,10 +186,16 @@ class Operations:
     def close(self) -> None:
         """Index what this process wrote, for at most `BIEM_CLOSE_TIMEOUT_S`, then let go of everything.
 
-        What is not indexed by then stays safe in PostgreSQL and is indexed by the next process. Idempotent.
+        What is not indexed by then stays safe in PostgreSQL and is indexed by the next process. Idempotent. What
+        `scope` returned closes everything only when it is the last one in use: the memory that `connect` returned, and
+        others made of it, go on until they are closed or dropped. A forked child closes its own connections only.
         """
         parts = self._all
-        if not self._owner or parts.closed.is_set():
+        parts.views.discard(self)
+        if parts.closed.is_set() or (parts.views and not self._owner):
+            return
+        if parts.inherited:
+            parts.forsake()
             return
         try:
             if parts.wrote.is_set():
@@ -169,8 +205,7 @@ class Operations:
                     self._until(lambda: parts.records.backlog(due_only=True) == 0, parts.close_timeout_s)
         finally:
             parts.closed.set()
-            parts.keeper.stop(parts.close_timeout_s)
-            parts.queue.stop(parts.close_timeout_s)
+            parts.rest(parts.close_timeout_s)
             parts.recaller.close()
             parts.unobserve()
             parts.release()

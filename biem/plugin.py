@@ -1,37 +1,28 @@
 """`BIEMContextPlugin`: memory inside an agent loop. It never breaks the loop: without memory the agent just forgets."""
 
 import asyncio
-import logging
-import re
+import os
 import threading
 import time
-from collections import deque
+import weakref
 from collections.abc import AsyncIterator, Callable, Iterator, MutableMapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, Unpack
 
 from biem.config import memory_is_disabled
+from biem.domain.known import known
 from biem.domain.node import Hit, new_id
-from biem.engine.activation import render
+from biem.domain.text import storable
+from biem.engine.beside import with_notes, with_running
 from biem.engine.context import Context
 from biem.engine.echo import echoed
-from biem.errors import BiemError, InvalidInput
+from biem.engine.recorded import Asking, Details, Recorded, conditions_of, put, require_known
+from biem.engine.request import Conditions
+from biem.engine.unsaved import Unsaved, log_failure
 from biem.memory import Memory
-
-logger = logging.getLogger("biem.plugin")
-
-_MAX_UNSAVED = 1_000
-_RUNNING_CHARS = 200
-_CHINESE = re.compile("[\u4e00-\u9fff]")
-_UNSTORABLE = dict.fromkeys((0, *range(0xD800, 0xE000)), "\N{REPLACEMENT CHARACTER}")
-
-
-def _storable(text: str) -> str:
-    """What a model or a broken client sends must not cost the turn: NUL and lone surrogates become U+FFFD."""
-    return text.translate(_UNSTORABLE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +40,16 @@ class BIEMContextPlugin:
     `source` is a Memory or a function that makes one (such as `biem.connect`), called at first use. With
     `DISABLE_MEMORY=true` (or `enabled=False`) it is never called and every method does nothing. A message that cannot
     be stored, because a server is down, is kept in this process (the last 1,000) and stored before the next one.
+    Whatever fails below costs the block or the saving and is logged, with a traceback where it is no error of biem's
+    own; only what the caller passes in, such as `generate`, raises.
 
-    `running=True` appends the memories that are on this conversation's mind and not in the block. `auto_feedback=True`
+    `running=True` appends the memories that are on this conversation's mind and not in the block, `instant=True` what
+    was noted in this conversation (the last 5 notes of what is not in the block). `auto_feedback=True`
     calls an injected memory useful when the reply says a name, number or symbol that only this memory has.
+
+    What the prompt holds is not told again: the input, and each of the chat messages that a call passes as `history`;
+    what was said in this conversation and has left the history is told. `where`: conditions of `Memory.recall`, such as
+    `tags`, for every block; what a call passes goes before.
     """
 
     def __init__(
@@ -63,21 +61,27 @@ class BIEMContextPlugin:
         top_k: int | None = None,
         budget_tokens: int | None = None,
         running: bool = False,
+        instant: bool = False,
         auto_feedback: bool = False,
+        **where: Unpack[Conditions],
     ) -> None:
+        require_known(where, Conditions)
         self._source = source
+        self._where = where
+        self._recorded = Recorded()
         self._enabled = not memory_is_disabled() if enabled is None else enabled
         self._conversation = conversation
         self._session = conversation or new_id()  # follow-up questions are answered from what is at hand
         self._top_k = top_k
         self._budget_tokens = budget_tokens
         self._running = running
+        self._instant = instant
         self._auto_feedback = auto_feedback
         self._turn: _Turn | None = None
-        self._lock = threading.Lock()
         self._connecting = threading.Lock()
         self._memory: Memory | None = None
-        self._unsaved: deque[dict[str, Any]] = deque(maxlen=_MAX_UNSAVED)
+        self._unsaved = Unsaved(self._connected)
+        _PLUGINS.add(self)
 
     @property
     def unsaved(self) -> int:
@@ -92,11 +96,14 @@ class BIEMContextPlugin:
 
     def close(self) -> None:
         """Store what waits, if that is possible now, and close the memory if it was opened here. Idempotent."""
-        with self._lock:
-            self._save()
+        with self._unsaved.lock:
+            self._unsaved.save()
             opened, self._memory = self._memory, None
         if opened is not None and not isinstance(self._source, Memory):
-            opened.close()
+            try:
+                opened.close()
+            except Exception as error:  # noqa: BLE001
+                log_failure("the memory was not closed in order", error)
 
     def __enter__(self) -> Self:
         return self
@@ -108,61 +115,70 @@ class BIEMContextPlugin:
 
     # -- before the model call --------------------------------------------------------------------------------------
 
-    def prepare_context(self, user_input: str) -> str:
+    def prepare_context(self, user_input: str, **asked: Unpack[Asking]) -> str:
         """The memory block for this input; empty when there is nothing to tell, memory is off or out of reach."""
-        return self.recall_context(user_input).text
+        return self.recall_context(user_input, **asked).text
 
-    def recall_context(self, user_input: str) -> Context:
+    def recall_context(self, user_input: str, **asked: Unpack[Asking]) -> Context:
         """As `prepare_context`, with the hits it shows."""
-        text = _storable(user_input)
+        require_known(asked, Asking)
         self._turn = None
-        if not self._enabled or not text.strip():
+        if not self._enabled:
             return Context("", ())
         try:
+            text = storable(user_input)
+            if not text.strip():
+                return Context("", ())
             memory = self._connected()
-            block = memory.context(text, top_k=self._top_k, budget_tokens=self._budget_tokens, session=self._session)
-        except BiemError as error:
-            logger.warning("no memories for this turn: %s", error)
+            held = self._recorded.held(asked.get("history", ()), text)
+            where = conditions_of({**self._where, **asked})
+            most, room = self._top_k, self._budget_tokens
+            block = memory.context(text, top_k=most, budget_tokens=room, session=self._session, exclude=held, **where)
+        except Exception as error:  # noqa: BLE001
+            log_failure("no memories for this turn", error)
             return Context("", ())
         self._turn = _Turn(text, block.hits, new_id())
-        return self._with_running(memory, text, block) if self._running else block
+        prompt = known((), held)
+        if self._instant:
+            try:
+                block = with_notes(block, memory.instant(self._conversation), text, prompt)
+            except Exception as error:  # noqa: BLE001
+                log_failure("no notes of this conversation for this turn", error)
+        if self._running:
+            try:
+                items = memory.running(text, conversation=self._conversation)
+                block = with_running(block, items, text, prompt, bare=memory.layout == "bare")
+            except Exception as error:  # noqa: BLE001
+                log_failure("no running memories for this turn", error)
+        return block
 
-    def _with_running(self, memory: Memory, text: str, block: Context) -> Context:
-        """The block, then the memories on this conversation's mind that it does not have."""
-        try:
-            items = memory.running(text, conversation=self._conversation)
-        except BiemError as error:
-            logger.warning("no running memories for this turn: %s", error)
-            return block
-        shown = {hit.node.id for hit in block.hits}
-        new = [item for item in items if not (item.sources and shown.issuperset(item.sources))]
-        section = render(new, "zh" if _CHINESE.search(text) else "en", _RUNNING_CHARS)
-        return replace(block, text="\n\n".join(part for part in (block.text, section) if part))
-
-    def system_prompt(self, base: str, user_input: str) -> str:
+    def system_prompt(self, base: str, user_input: str, **asked: Unpack[Asking]) -> str:
         """`base`, then after a blank line the memory block; just `base` when there is none."""
-        block = self.prepare_context(user_input)
+        block = self.prepare_context(user_input, **asked)
         return f"{base}\n\n{block}" if block else base
 
-    def messages(self, base: str, history: list[dict[str, Any]], user_input: str) -> list[dict[str, Any]]:
+    def messages(
+        self, base: str, history: list[dict[str, Any]], user_input: str, **where: Unpack[Conditions]
+    ) -> list[dict[str, Any]]:
         """The message list of a chat call: system prompt with memories, history, then the user's input (BIEM B55)."""
-        system = {"role": "system", "content": self.system_prompt(base, user_input)}
+        told: Asking = {**where, "history": history}
+        system = {"role": "system", "content": self.system_prompt(base, user_input, **told)}
         return [system, *history, {"role": "user", "content": user_input}]
 
     @contextmanager
-    def inject(self, holder: Any, user_input: str, *, name: str = "system_prompt") -> Iterator[str]:
+    def inject(
+        self, holder: Any, user_input: str, *, name: str = "system_prompt", **asked: Unpack[Asking]
+    ) -> Iterator[str]:
         """For one call, append the block to `holder.name` (or `holder[name]`); always restored afterwards."""
         original = holder[name] if isinstance(holder, MutableMapping) else getattr(holder, name)
-        prompt = self.system_prompt(original, user_input)
-        _put(holder, name, prompt)
-        try:
+        prompt = self.system_prompt(original, user_input, **asked)
+        with put(holder, name, prompt):
             yield prompt
-        finally:
-            _put(holder, name, original)
 
-    def complete(self, user_input: str, generate: Callable[[str], str]) -> str:
+    def complete(self, user_input: str, generate: Callable[[str], str], **asked: Unpack[Asking]) -> str:
         """One turn of a plain text model: prompt `context\\n\\n用户: …\\n助手:`, then both sides are kept (AIM A56)."""
-        prompt = f"{self.prepare_context(user_input)}\n\n用户: {user_input}\n助手:"
+        context = self.prepare_context(user_input, **asked)
+        prompt = f"{context}\n\n用户: {user_input}\n助手:"
         reply = generate(prompt)
         self.record_user_message(user_input, speaker="用户")
         self.record_assistant_message(reply, speaker="助手")
@@ -170,21 +186,30 @@ class BIEMContextPlugin:
 
     # -- after the model call ---------------------------------------------------------------------------------------
 
-    def record_user_message(
-        self, content: str, *, speaker: str = "", at: datetime | None = None, ref: str | None = None
-    ) -> str | None:
-        """Remember what the user said; returns the id, or None when nothing was stored now."""
-        return self._record(content, source="user", speaker=speaker, at=at, ref=ref)
+    def record_user_message(self, content: str, **details: Unpack[Details]) -> str | None:
+        """Remember what the user said; returns the id, or None when nothing was stored now.
 
-    def record_assistant_message(
-        self, content: str, *, speaker: str = "", at: datetime | None = None, ref: str | None = None
-    ) -> str | None:
+        `details`: speaker, at, ref, importance, layer, tags, metadata and kind, as for `Memory.remember`. A message
+        that `remember` would refuse is logged and dropped.
+        """
+        return self._record(content, "user", details)
+
+    def record_assistant_message(self, content: str, **details: Unpack[Details]) -> str | None:
         """Remember what the assistant said; as `record_user_message`. Ends the turn: see `auto_feedback`."""
         turn, self._turn = self._turn, None
-        memory_id = self._record(content, source="assistant", speaker=speaker, at=at, ref=ref)
-        if self._auto_feedback and turn is not None and (useful := echoed(turn.hits, turn.question, content)):
-            self.feedback(useful, turn=turn.name)
+        memory_id = self._record(content, "assistant", details)
+        if self._auto_feedback and turn is not None:
+            self._learn(turn, content)
         return memory_id
+
+    def _learn(self, turn: _Turn, reply: str) -> None:
+        try:
+            useful = echoed(turn.hits, turn.question, reply)
+        except Exception as error:  # noqa: BLE001
+            log_failure("nothing learnt from this turn", error)
+            return
+        if useful:
+            self.feedback(useful, turn=turn.name)
 
     def feedback(self, useful: Sequence[str] = (), useless: Sequence[str] = (), *, turn: str | None = None) -> bool:
         """Tell which injected memories were of use, by id; False when nothing was learnt, and the log says why.
@@ -195,35 +220,28 @@ class BIEMContextPlugin:
             return False
         try:
             self._connected().feedback(useful, useless, turn=turn)
-        except BiemError as error:
-            logger.warning("nothing learnt from this turn: %s", error)
+        except Exception as error:  # noqa: BLE001
+            log_failure("nothing learnt from this turn", error)
             return False
         return True
 
-    def _record(self, content: str, **details: Any) -> str | None:
-        text = _storable(content)
-        if not self._enabled or not text.strip():
+    def _record(self, content: str, source: str, details: Details) -> str | None:
+        require_known(details, Details)
+        if not self._enabled:
             return None
-        message = {"text": text, "conversation": self._conversation, **details}
-        message["at"] = details["at"] or self._now()  # a message stored late keeps its time
-        message["ref"] = details["ref"] or new_id()  # one whose acknowledgement was lost is not stored twice
-        with self._lock:  # one at a time keeps the order of a conversation
-            self._unsaved.append(message)
-            return self._save()
-
-    def _save(self) -> str | None:
-        memory_id = None
-        while self._unsaved:
-            message = self._unsaved[0]
-            try:
-                memory_id = self._connected().remember(**message)
-            except InvalidInput:
-                logger.exception("message not remembered")
-                memory_id = None
-            except BiemError as error:
-                logger.warning("%d messages wait for memory to come back: %s", len(self._unsaved), error)
-                return None
-            self._unsaved.popleft()
+        try:
+            text = storable(content)
+        except Exception as error:  # noqa: BLE001
+            log_failure(f"a message of type {type(content).__name__} was not remembered; pass its text", error)
+            return None
+        if not text.strip():
+            return None
+        message = {"text": text, "source": source, "conversation": self._conversation, "speaker": "", **details}
+        message["at"] = details.get("at") or self._now()  # a message stored late keeps its time
+        message["ref"] = details.get("ref") or new_id()  # one whose acknowledgement was lost is not stored twice
+        memory_id = self._unsaved.save(message)
+        if memory_id is not None:
+            self._recorded.add(source, text, memory_id)
         return memory_id
 
     def _connected(self) -> Memory:
@@ -235,26 +253,33 @@ class BIEMContextPlugin:
     def _now(self) -> datetime:
         """The memory's time or, before there is a memory, the machine's."""
         known = self._source if isinstance(self._source, Memory) else self._memory
-        return known.now() if known is not None else datetime.fromtimestamp(time.time_ns() / 1e9, UTC)
+        try:
+            if known is not None:
+                return known.now()
+        except Exception as error:  # noqa: BLE001
+            log_failure("the memory's clock failed; the message has the time of this machine", error)
+        return datetime.fromtimestamp(time.time_ns() / 1e9, UTC)
 
     # -- the same for asynchronous agents ---------------------------------------------------------------------------
 
-    async def aprepare_context(self, user_input: str) -> str:
+    async def aprepare_context(self, user_input: str, **asked: Unpack[Asking]) -> str:
         """`prepare_context` on a thread, so that the event loop stays free."""
-        return await asyncio.to_thread(self.prepare_context, user_input)
+        return await asyncio.to_thread(self.prepare_context, user_input, **asked)
 
-    async def arecord_user_message(self, content: str, **details: Any) -> str | None:
+    async def arecord_user_message(self, content: str, **details: Unpack[Details]) -> str | None:
         """`record_user_message` on a thread."""
         return await asyncio.to_thread(self.record_user_message, content, **details)
 
-    async def arecord_assistant_message(self, content: str, **details: Any) -> str | None:
+    async def arecord_assistant_message(self, content: str, **details: Unpack[Details]) -> str | None:
         """`record_assistant_message` on a thread."""
         return await asyncio.to_thread(self.record_assistant_message, content, **details)
 
     @asynccontextmanager
-    async def ainject(self, holder: Any, user_input: str, *, name: str = "system_prompt") -> AsyncIterator[str]:
+    async def ainject(
+        self, holder: Any, user_input: str, *, name: str = "system_prompt", **asked: Unpack[Asking]
+    ) -> AsyncIterator[str]:
         """`inject` for asynchronous agents."""
-        injection = self.inject(holder, user_input, name=name)
+        injection = self.inject(holder, user_input, name=name, **asked)
         prompt = await asyncio.to_thread(injection.__enter__)
         try:
             yield prompt
@@ -262,8 +287,14 @@ class BIEMContextPlugin:
             injection.__exit__(None, None, None)
 
 
-def _put(holder: Any, name: str, value: str) -> None:
-    if isinstance(holder, MutableMapping):
-        holder[name] = value
-    else:
-        setattr(holder, name, value)
+_PLUGINS: "weakref.WeakSet[BIEMContextPlugin]" = weakref.WeakSet()
+
+
+def _new_locks() -> None:
+    """In a forked child: a lock may be held by a thread that does not exist here."""
+    for plugin in list(_PLUGINS):
+        plugin._unsaved.lock, plugin._connecting = threading.RLock(), threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):  # not on Windows
+    os.register_at_fork(after_in_child=_new_locks)

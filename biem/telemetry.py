@@ -37,6 +37,11 @@ class Telemetry:
     def __init__(self) -> None:
         self._handlers: tuple[Handler, ...] = ()
 
+    @property
+    def handlers(self) -> tuple[Handler, ...]:
+        """Those attached now, in order."""
+        return self._handlers
+
     def attach(self, handler: Handler) -> None:
         """Call `handler` with every finished span, in the thread that did the work."""
         self._handlers = (*self._handlers, handler)

@@ -1,6 +1,6 @@
 """A node bank in memory behind the ports of `Router`: exact neighbours, and a record of what was looked at."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -43,10 +43,10 @@ class Headings:
     def all(self, scope: Scope) -> Mapping[str, Heading]:
         return {name: heading for (ns, name), heading in self.kept.items() if ns == scope.ns}
 
-    def forget_scope(self, scope: Scope) -> None:
+    def forget(self, spaces: Collection[str]) -> None:
         self.kept.clear()
 
-    def count(self, scope: Scope) -> int:
+    def count(self, spaces: Collection[str]) -> int:
         return len(self.kept)
 
     def close(self) -> None:
@@ -60,6 +60,9 @@ class NoRules:
         self, older: Statement, newer: Statement, similarity: float | None, *, least: float = 0.0
     ) -> Verdict | None:
         return None
+
+    def rivals(self, older: Statement, newer: Statement) -> bool:
+        return False
 
 
 NO_RULES = NoRules()

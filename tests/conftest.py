@@ -13,6 +13,7 @@ import pytest
 
 import biem
 from biem.bootstrap import Servers
+from tests import report
 from tests.fakes import WordEmbedder
 from tests.servers import Choice, Configure, Testbed, choose, docker_answers, started
 
@@ -31,6 +32,7 @@ def pytest_configure(config: pytest.Config) -> None:
     hypothesis.settings.register_profile("quick", deadline=None, max_examples=30)
     hypothesis.settings.register_profile("thorough", deadline=None, max_examples=300)
     hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
+    report.register(config)
     config.stash[CHOICE] = choose(os.environ, docker_answers)
     if "TMPDIR" not in os.environ and _has_room(MEMORY):
         os.environ["TMPDIR"] = tempfile.tempdir = str(MEMORY)  # for the processes that tests start, too

@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 from numpy.typing import NDArray
 
+from biem.errors import InvalidInput
 from biem.ports import EmbedderInfo, Role, Vector, Vectors
 
 START = datetime(2026, 5, 4, 9, 0, tzinfo=UTC)
@@ -37,10 +38,13 @@ class WordEmbedder:
         self.info = EmbedderInfo(model or ("test-words" if dim == 64 else f"test-words-{dim}"), dim, ("mul",), 512)
         self.calls: list[list[str]] = []
         self.failure: Exception | None = None
+        self.refused: tuple[str, ...] = ()
 
     def embed(self, texts: Sequence[str], role: Role) -> Vectors:
         if self.failure is not None:
             raise self.failure
+        if any(refused in text for refused in self.refused for text in texts):
+            raise InvalidInput("cannot be embedded")
         self.calls.append(list(texts))
         rows = np.full((len(texts), self.info.dim), 1e-3, dtype=np.float32)
         for row, text in zip(rows, texts, strict=True):

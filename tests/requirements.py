@@ -1,15 +1,21 @@
 """Which test proves which requirement: `python -m tests.requirements` writes docs/requirements.md from the markers.
 
 A test names what it proves with `@pytest.mark.req("A10", "X27")`, or `@pytest.mark.req("B14", partly="time and kind")`
-when only a part. `--check` fails when the page is not what the markers say.
+when only a part. A requirement is met only when every test that claims it whole passes in `make test`:
+
+    (nothing)     writes the page as a `make test` makes it in which everything passes
+    --check       fails when the page is another (fast, runs no test)
+    --ran FOLDER  makes the page from the report of a run and fails when it differs; the last step of `make test`
 """
 
 import ast
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+
+from tests.report import outcomes
 
 ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "docs" / "requirements.md"
@@ -24,6 +30,17 @@ FAMILIES = {
     "X": "Failures of other implementations",
     "D": "Decisions of the architecture",
 }
+ELSEWHERE = {
+    "bge": "test-bge",
+    "compose": "test-compose",
+    "milvus_server": "test-milvus-server",
+    "names": "test-names",
+    "rabbitmq": "test-rabbitmq",
+}
+"""Folders of tests that `make test` does not run, and the target that does."""
+
+Missing = Callable[[str], str]
+"""Of a test: why it proves nothing whole, or nothing ("") when it passed in `make test`."""
 
 
 @dataclass(frozen=True)
@@ -32,6 +49,7 @@ class Claim:
 
     requirement: str
     test: str
+    """Id of a test, or of a class or file of them, below tests/."""
     partly: str
 
 
@@ -39,16 +57,22 @@ def claims() -> Iterator[Claim]:
     """Every marker below tests/, read from the source without running it."""
     for path in sorted((ROOT / "tests").rglob("test_*.py")):
         tree = ast.parse(path.read_text(encoding="utf-8"))
-        for node in ast.walk(tree):
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-                for mark in node.decorator_list:
-                    yield from _of_marker(mark, f"{path.relative_to(ROOT / 'tests')}::{node.name}")
-            elif isinstance(node, ast.Assign) and any(
-                isinstance(target, ast.Name) and target.id == "pytestmark" for target in node.targets
-            ):
-                marks = node.value.elts if isinstance(node.value, ast.List | ast.Tuple) else [node.value]
-                for mark in marks:
-                    yield from _of_marker(mark, str(path.relative_to(ROOT / "tests")))
+        yield from _in(tree.body, path.relative_to(ROOT / "tests").as_posix())
+
+
+def _in(body: list[ast.stmt], name: str) -> Iterator[Claim]:
+    for node in body:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            for mark in node.decorator_list:
+                yield from _of_marker(mark, f"{name}::{node.name}")
+            if isinstance(node, ast.ClassDef):
+                yield from _in(node.body, f"{name}::{node.name}")
+        elif isinstance(node, ast.Assign) and any(
+            isinstance(target, ast.Name) and target.id == "pytestmark" for target in node.targets
+        ):
+            marks = node.value.elts if isinstance(node.value, ast.List | ast.Tuple) else [node.value]
+            for mark in marks:
+                yield from _of_marker(mark, name)
 
 
 def _of_marker(mark: ast.expr, test: str) -> Iterator[Claim]:
@@ -58,7 +82,30 @@ def _of_marker(mark: ast.expr, test: str) -> Iterator[Claim]:
             yield Claim(ast.literal_eval(argument), test, words.get("partly", ""))
 
 
-def page() -> str:
+def by_folder(test: str) -> str:
+    """What a run in which everything passes leaves unproven: tests that only another target runs."""
+    target = ELSEWHERE.get(test.partition("/")[0])
+    return f"runs in `make {target}` only" if target else ""
+
+
+def by_report(ran: Mapping[str, str]) -> Missing:
+    """What a run left unproven: `ran` has the outcome of each test that was run. Every case of a test must pass."""
+    of_test: dict[str, set[str]] = {}
+    for test, outcome in ran.items():
+        parts = test.partition("[")[0].split("::")
+        for length in range(1, len(parts) + 1):
+            of_test.setdefault("::".join(parts[:length]), set()).add(outcome)
+
+    def missing(test: str) -> str:
+        if elsewhere := by_folder(test):
+            return elsewhere
+        found = of_test.get(test)
+        return ", ".join(sorted(found - {"passed"})) if found else "was not run"
+
+    return missing
+
+
+def page(missing: Missing) -> str:
     """The text of docs/requirements.md. Raises SystemExit for a marker that names no requirement."""
     wanted = dict(line.split("\t", 1) for line in LIST.read_text(encoding="utf-8").splitlines())
     by_requirement: dict[str, list[Claim]] = {}
@@ -66,13 +113,16 @@ def page() -> str:
         if claim.requirement not in wanted:
             raise SystemExit(f"{claim.test} names {claim.requirement}, which is no requirement")
         by_requirement.setdefault(claim.requirement, []).append(claim)
-    status = {key: _status(by_requirement.get(key, [])) for key in wanted}
+    status = {key: status_of(by_requirement.get(key, []), missing) for key in wanted}
     count = Counter(status.values())
     lines = [
         "# Requirements",
         "",
         "Generated by `make requirements` from the markers of the tests; do not edit.",
-        "A requirement is *met* when a test proves it, *partly* met when tests prove a part of it, else *open*.",
+        "A requirement is *met* when every test that claims it whole passes in `make test`, and there is one. It is",
+        "*partly* met when tests prove a part of it or run elsewhere, else *open*. The last step of `make test` makes",
+        "this page from the report of its own run and fails when it differs: then a test that claims something whole",
+        "was skipped or not run.",
         "",
         f"**{count['met']} met, {count['partly']} partly met, {count['open']} open** of {len(wanted)}.",
     ]
@@ -86,31 +136,49 @@ def page() -> str:
         ]
         for key, text in wanted.items():
             if key.startswith(letter):
-                proof = _proof(by_requirement.get(key, []))
+                proof = _proof(by_requirement.get(key, []), missing)
                 lines.append(f"| {key} | {text.replace('|', chr(92) + '|')} | {status[key]} | {proof} |")
     return "\n".join(lines) + "\n"
 
 
-def _status(found: list[Claim]) -> str:
-    if not found:
-        return "open"
-    return "met" if any(not claim.partly for claim in found) else "partly"
+def status_of(found: list[Claim], missing: Missing) -> str:
+    """met, partly or open."""
+    whole = [claim for claim in found if not claim.partly]
+    if whole and not any(missing(claim.test) for claim in whole):
+        return "met"
+    return "partly" if found else "open"
 
 
-def _proof(found: list[Claim]) -> str:
-    whole = [claim for claim in found if not claim.partly] or found
-    shown = [f"`{claim.test}`" + (f" ({claim.partly})" if claim.partly else "") for claim in whole[:3]]
-    return ", ".join(shown) + (f" and {len(whole) - 3} more" if len(whole) > 3 else "")
+def _proof(found: list[Claim], missing: Missing) -> str:
+    whole = [claim for claim in found if not claim.partly]
+    unproven = [claim for claim in whole if missing(claim.test)]
+    told = unproven or whole or found
+    shown = []
+    for claim in told[:3]:
+        lacking = by_folder(claim.test) if claim.partly else missing(claim.test)
+        why = "; ".join(part for part in (claim.partly, lacking) if part)
+        shown.append(f"`{claim.test}`" + (f" ({why})" if why else ""))
+    return ", ".join(shown) + (f" and {len(told) - 3} more" if len(told) > 3 else "")
+
+
+def _compared(made: str, otherwise: str) -> None:
+    kept = PAGE.read_text(encoding="utf-8").splitlines() if PAGE.exists() else []
+    if made.splitlines() != kept:
+        other = [line for line in made.splitlines() if line not in kept]
+        raise SystemExit("\n".join([f"docs/requirements.md is not what {otherwise}, which would be:", *other]))
 
 
 def main() -> None:
-    """Write the page, or with `--check` compare it."""
-    text = page()
-    if "--check" in sys.argv:
-        if not PAGE.exists() or PAGE.read_text(encoding="utf-8") != text:
-            raise SystemExit("docs/requirements.md is not what the tests' markers say; run: make requirements")
-        return
-    PAGE.write_text(text, encoding="utf-8")
+    """Write the page, or with `--check` or `--ran FOLDER` compare it."""
+    match sys.argv[1:]:
+        case ["--check"]:
+            _compared(page(by_folder), "the tests' markers say (run: make requirements)")
+        case ["--ran", folder]:
+            _compared(page(by_report(outcomes(Path(folder)))), "the report of this run says")
+        case []:
+            PAGE.write_text(page(by_folder), encoding="utf-8")
+        case _:
+            raise SystemExit(__doc__)
 
 
 if __name__ == "__main__":

@@ -1,1 +1,1 @@
-"""Celery around the same functions that an embedded process runs on a thread: wake-ups in, work in PostgreSQL."""
+"""The entry point of Celery in a checkout; the workers themselves are `biem.workers`, which the wheel installs."""

@@ -5,49 +5,68 @@ from typing import Any
 
 import orjson
 
-from biem.adapters.redis_client import RedisClient
+from biem.adapters.readers import RedisReaders
 from biem.domain.activation import Mind, Running
 from biem.domain.scope import Scope
-
-
-def _keys(ns: str) -> list[str]:
-    """The braces keep a scope's keys in one slot of a Redis Cluster."""
-    return [f"biem:mind:{{{ns}}}", f"biem:mind:{{{ns}}}:used"]
 
 
 def _field(conversation: str) -> str:
     return hashlib.sha256(conversation.encode(errors="replace")).hexdigest()[:32]
 
 
-class RedisMinds(RedisClient):
+class RedisMinds(RedisReaders):
     """The port `Minds`. A call waits at most `timeout_s`."""
 
     def __init__(self, url: str, *, timeout_s: float) -> None:
-        super().__init__(url, timeout_s=timeout_s, text=True)
+        super().__init__(url, "mind", timeout_s=timeout_s)
         self._save = self._script("mind_save")
 
     def load(self, scope: Scope, conversation: str) -> Mind:
-        with self._errors():
-            found: str | None = self._client.hget(_keys(scope.ns)[0], _field(conversation))
-        version, _, packed = (found or "0 ").partition(" ")
-        try:
-            known: dict[str, Any] = orjson.loads(packed)
-            running = tuple(Running(item[0], item[1], item[2], tuple(item[3])) for item in known["running"])
-            return Mind(tuple(known["keywords"]), running, int(version))
-        except (ValueError, LookupError, TypeError):  # nothing there, or of another version of this program
-            return Mind(version=int(version) if version.isdigit() else 0)
+        field = _field(conversation)
+
+        def read(keys: list[str]) -> Mind:
+            found: bytes | None = self._client.hget(keys[0], field)
+            if found is None:
+                return Mind()
+            try:
+                return _unpacked(found)
+            except (ValueError, LookupError, TypeError):  # the others of the scope can be read
+                self._client.hdel(keys[0], field)
+                return Mind()
+
+        return self._on(scope.ns, read)
 
     def save(self, scope: Scope, conversation: str, mind: Mind, *, most: int, ttl_s: float) -> bool:
         running = [(item.topic, item.content, item.duration, item.sources) for item in mind.running]
         packed = orjson.dumps({"keywords": mind.keywords, "running": running}).decode()
         arguments = [_field(conversation), mind.version, packed, most, ttl_s]
-        with self._errors():
-            return bool(self._save(keys=_keys(scope.ns), args=arguments))
+        return bool(self.saved(self._save, scope, arguments, ttl_s))
 
-    def forget_scope(self, scope: Scope) -> None:
-        with self._errors():
-            self._client.delete(*_keys(scope.ns))
+    def _inspect(self, keys: list[str]) -> None:
+        for packed in self._client.hgetall(keys[0]).values():
+            _unpacked(packed)
 
-    def count(self, scope: Scope) -> int:
-        with self._errors():
-            return int(self._client.hlen(_keys(scope.ns)[0]))
+
+def _unpacked(found: bytes) -> Mind:
+    """What `mind_save` wrote; raises `ValueError`, `LookupError` or `TypeError` for anything else."""
+    version, _, packed = found.partition(b" ")
+    if not version.isdigit() or len(version) > 15:
+        raise ValueError("a state without a version")
+    known: dict[str, Any] = orjson.loads(packed)
+    running = tuple(
+        Running(_text(topic), _text(content), _turns(duration), tuple(map(_text, sources)))
+        for topic, content, duration, sources in known["running"]
+    )
+    return Mind(tuple(map(_text, known["keywords"])), running, int(version))
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{type(value).__name__} where a text belongs")
+    return value
+
+
+def _turns(value: Any) -> int:
+    if not isinstance(value, int) or value < 1:
+        raise ValueError("a number of turns below 1")
+    return value

@@ -11,7 +11,7 @@ import numpy as np
 import orjson
 from psycopg.types.json import Jsonb
 
-from biem.adapters.redis_client import RedisClient
+from biem.adapters.readers import RedisReaders
 from biem.adapters.rows import NODE_COLUMNS, Store
 from biem.domain.aim import GateDecision
 from biem.domain.fields import Fields
@@ -133,18 +133,23 @@ def _packed(decisions: Sequence[tuple[str, GateDecision, int | None]]) -> Jsonb:
     )
 
 
-class RedisHeadings(RedisClient):
-    """The port `Headings`. A call waits at most `timeout_s`; `model` is the embedder's id."""
+class RedisHeadings(RedisReaders):
+    """The port `Headings`. A call waits at most `timeout_s`; `model` is the embedder's id, `dim` its dimension."""
 
-    def __init__(self, url: str, *, timeout_s: float, model: str) -> None:
-        super().__init__(url, timeout_s=timeout_s, text=False)
+    def __init__(self, url: str, *, timeout_s: float, model: str, dim: int) -> None:
+        super().__init__(url, "heading", timeout_s=timeout_s)
         self._model = model
+        self._dim = dim
         self._save = self._script("heading_save")
 
     def load(self, scope: Scope, conversation: str) -> Heading:
-        with self._errors():
-            packed: bytes | None = self._client.hget(_keys(scope.ns)[0], _field(conversation))
-        return self._unpacked(packed)[1]
+        field = _field(conversation)
+
+        def read(keys: list[str]) -> Heading:
+            packed: bytes | None = self._client.hget(keys[0], field)
+            return self._read(keys, {field.encode(): packed}).get(conversation, Heading()) if packed else Heading()
+
+        return self._on(scope.ns, read)
 
     def save(self, scope: Scope, conversation: str, heading: Heading, *, most: int, ttl_s: float) -> None:
         vector = None if heading.vector is None else base64.b64encode(heading.vector.astype("<f4").tobytes()).decode()
@@ -158,41 +163,49 @@ class RedisHeadings(RedisClient):
                 "cluster": heading.cluster,
             }
         )
-        with self._errors():
-            self._save(keys=_keys(scope.ns), args=[_field(conversation), packed, most, ttl_s])
+        self.saved(self._save, scope, [_field(conversation), packed, most, ttl_s], ttl_s)
 
     def all(self, scope: Scope) -> Mapping[str, Heading]:
-        with self._errors():
-            found: dict[bytes, bytes] = self._client.hgetall(_keys(scope.ns)[0])
-        return {name: heading for name, heading in map(self._unpacked, found.values()) if heading.vector is not None}
+        found = self._on(scope.ns, lambda keys: self._read(keys, self._client.hgetall(keys[0])))
+        return {name: heading for name, heading in found.items() if heading.vector is not None}
 
-    def forget_scope(self, scope: Scope) -> None:
-        with self._errors():
-            self._client.delete(*_keys(scope.ns))
+    def _read(self, keys: list[str], packed: Mapping[bytes, bytes]) -> dict[str, Heading]:
+        """Those that can be read, by conversation; the others are removed."""
+        found: dict[str, Heading] = {}
+        for field, value in packed.items():
+            try:
+                conversation, heading = self._unpacked(value)
+                found[conversation] = heading
+            except (ValueError, LookupError, TypeError):
+                self._client.hdel(keys[0], field)
+        return found
 
-    def count(self, scope: Scope) -> int:
-        with self._errors():
-            return int(self._client.hlen(_keys(scope.ns)[0]))
+    def _inspect(self, keys: list[str]) -> None:
+        for packed in self._client.hgetall(keys[0]).values():
+            self._unpacked(packed)
 
-    def _unpacked(self, packed: bytes | None) -> tuple[str, Heading]:
-        try:
-            known: dict[str, Any] = orjson.loads(packed or b"")
-            if known["model"] != self._model:
-                return known["conversation"], Heading()
-            vector = known["vector"]
-            return known["conversation"], Heading(
-                None if vector is None else np.frombuffer(base64.b64decode(vector), dtype="<f4"),
-                known["strength"],
-                known["gamma"],
-                known["cluster"],
-            )
-        except (ValueError, LookupError, TypeError):  # nothing there, or of another version of this program
-            return "", Heading()
+    def _unpacked(self, packed: bytes) -> tuple[str, Heading]:
+        """What `save` wrote; raises `ValueError`, `LookupError` or `TypeError` for anything else."""
+        known: dict[str, Any] = orjson.loads(packed)
+        if not isinstance(known["conversation"], str) or not isinstance(known["model"], str):
+            raise TypeError("a heading of no conversation or model")
+        if known["model"] != self._model:
+            return known["conversation"], Heading()
+        vector = None
+        if known["vector"] is not None:
+            vector = np.frombuffer(base64.b64decode(known["vector"], validate=True), dtype="<f4")
+            if len(vector) != self._dim or not np.isfinite(vector).all():
+                raise ValueError("a heading of another dimension")
+        cluster = known["cluster"]
+        if cluster is not None and (not isinstance(cluster, int) or cluster < 1):
+            raise ValueError("a cluster without size")
+        return known["conversation"], Heading(vector, _number(known["strength"]), _number(known["gamma"]), cluster)
 
 
-def _keys(ns: str) -> list[str]:
-    """The braces keep a scope's keys in one slot of a Redis Cluster."""
-    return [f"biem:heading:{{{ns}}}", f"biem:heading:{{{ns}}}:used"]
+def _number(value: Any) -> float | None:
+    if value is not None and (isinstance(value, bool) or not isinstance(value, int | float)):
+        raise TypeError(f"{type(value).__name__} where a number belongs")
+    return value
 
 
 def _field(conversation: str) -> str:

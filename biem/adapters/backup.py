@@ -66,10 +66,12 @@ def backup(dsn: str, path: Path, heard: Heard | None = None) -> Manifest:
 
 
 def restore(dsn: str, path: Path, *, replace: bool, heard: Heard | None = None) -> Manifest:
-    """Bring a backup back, with the schema of this version whatever it had. The file is verified before anything else.
+    """Bring a backup back, with the schema of this version whatever it had.
 
-    Raises `InvalidInput` when the file is damaged, of a later version, or the database holds something and not
-    `replace`; `ConfigError` while other programs use the database; `StoreUnavailable`. Then nothing has changed.
+    The whole file is verified before anything is written: members, sizes, checksums, and that its tables, columns and
+    sequences are those that its version had, neither more nor fewer. Raises `InvalidInput` when it is not so, when it
+    is of a later version, or the database holds something and not `replace`; `ConfigError` while other programs use the
+    database; `StoreUnavailable`. Then nothing has changed, but that the database may have this version's schema.
     """
     with opened(path) as reader:
         older = _older(reader.manifest)
@@ -77,6 +79,7 @@ def restore(dsn: str, path: Path, *, replace: bool, heard: Heard | None = None) 
             _require_alone(connection)
             if not replace:
                 _require_empty(connection)
+            _require_known(connection, reader.manifest)
         migrate(dsn)
         with _connected(dsn) as connection, connection.transaction():
             connection.execute("SELECT pg_advisory_xact_lock(%s)", (LOCK,))
@@ -94,6 +97,41 @@ def restore(dsn: str, path: Path, *, replace: bool, heard: Heard | None = None) 
         with _connected(dsn) as connection:
             connection.execute(sql.SQL("ANALYZE {}").format(everything))  # PostgreSQL's own tables have not changed
     return reader.manifest
+
+
+def _require_known(connection: Connection, manifest: Manifest) -> None:
+    """Raise `InvalidInput` unless the backup has just the tables, columns and sequences of its version's schema.
+
+    That schema is built aside, in a transaction that is rolled back.
+    """
+    with connection.transaction(force_rollback=True):
+        connection.execute("SELECT pg_advisory_xact_lock(%s)", (LOCK,))
+        _build_stage(connection, manifest)
+        tables: dict[str, list[str]] = dict(connection.execute(queries()["backup_tables"]).fetchall())
+        sequences = {row[0] for row in connection.execute(queries()["all_sequences"]).fetchall()}
+    names = [table.name for table in manifest.tables]
+    if len(names) != len(set(names)) or set(names) != set(tables):
+        odd = ", ".join(sorted(set(names) ^ set(tables))) or "one of them twice"
+        raise InvalidInput(f"the backup has not the tables of its version ({odd}); it was not written by `biem backup`")
+    for table in manifest.tables:
+        if sorted(table.columns) != sorted(tables[table.name]):
+            raise InvalidInput(
+                f"table {table.name} of the backup has not the columns of its version; it was not written by "
+                "`biem backup`"
+            )
+    if strange := set(manifest.sequences) - sequences:
+        raise InvalidInput(f"the backup has a sequence that its version has not: {min(strange)}")
+
+
+def _build_stage(connection: Connection, manifest: Manifest) -> None:
+    """The schema that the backup had, empty, in a schema of its own that the rest of the transaction sees."""
+    stage = sql.Identifier(_STAGE)
+    connection.execute(sql.SQL("DROP SCHEMA IF EXISTS {} CASCADE").format(stage))
+    connection.execute(sql.SQL("CREATE SCHEMA {}").format(stage))
+    connection.execute(sql.SQL("SET LOCAL search_path TO {}").format(stage))
+    for number, _, text in migrations():
+        if number in manifest.migrations:
+            connection.execute(text)
 
 
 def _fill(connection: Connection, reader: Reader, heard: Heard | None) -> None:
@@ -122,13 +160,8 @@ def _through_stage(connection: Connection, reader: Reader, heard: Heard | None) 
     """Build the older schema aside, fill it, bring it forward, and take its rows over: all in the same transaction."""
     home = _one(connection, "SELECT current_schema()")
     stage = sql.Identifier(_STAGE)
-    connection.execute(sql.SQL("DROP SCHEMA IF EXISTS {} CASCADE").format(stage))
-    connection.execute(sql.SQL("CREATE SCHEMA {}").format(stage))
-    connection.execute(sql.SQL("SET LOCAL search_path TO {}").format(stage))
     known = reader.manifest.migrations
-    for number, _, text in migrations():
-        if number in known:
-            connection.execute(text)
+    _build_stage(connection, reader.manifest)
     _fill(connection, reader, heard)
     for number, _, text in migrations():
         if number not in known:
@@ -174,6 +207,8 @@ def _older(manifest: Manifest) -> bool:
         raise InvalidInput(
             f"the backup has migration {min(unknown)} of a later version or of another build; restore it with that one"
         )
+    if list(ours)[: len(manifest.migrations)] != sorted(manifest.migrations) or not manifest.migrations:
+        raise InvalidInput("the backup leaves out migrations before its last; it was not written by `biem backup`")
     return len(manifest.migrations) < len(ours)
 
 
@@ -237,7 +272,7 @@ def _connected(dsn: str) -> Iterator[Connection]:
         if error.sqlstate is None:
             raise ConfigError("BIEM_POSTGRES_DSN is not a PostgreSQL URL such as postgresql://user@host/db") from None
         raise
-    except psycopg.DataError as error:
+    except (psycopg.DataError, psycopg.IntegrityError) as error:
         raise InvalidInput(f"the backup does not fit this database ({_line(error)})") from error
     except psycopg.OperationalError as error:
         raise StoreUnavailable(f"PostgreSQL did not finish ({_line(error)}); nothing was changed") from error

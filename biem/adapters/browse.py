@@ -53,6 +53,11 @@ class PostgresBrowser(Store):
         rows = self._database.fetch(scope.ns, "browse_links", parameters)
         return _page(rows, rows[-1][-2:] if rows else (None, None))
 
+    def ids(self, scope: Scope, part: str, of: str, limit: int) -> list[str]:
+        """As the port says."""
+        parameters = {"ns": scope.ns, "part": part, "of": of, "limit": limit}
+        return [found for (found,) in self._database.fetch(scope.ns, "browse_ids", parameters)]
+
     def links_around(self, scope: Scope, node_id: str, limit: int, *, after: str = "") -> Page[Link]:
         """As the port says."""
         weight, link_id = _place(after, _share, _whole)
@@ -93,7 +98,7 @@ def _place(after: str, *kinds: Callable[[str], Any]) -> tuple[Any, ...]:
         return (None,) * len(kinds)
     try:
         return tuple(kind(part) for kind, part in zip(kinds, after.split(":"), strict=True))
-    except ValueError:
+    except (ValueError, OverflowError):
         raise InvalidInput(
             f"after={after[:64]!r} is no place in this list; give back the `next` of the page before"
         ) from None

@@ -5,13 +5,12 @@ import threading
 from importlib import import_module
 from typing import Any
 
+from biem.adapters.redis_keys import BROKER
 from biem.ports import Work
 
 logger = logging.getLogger("biem.worker")
 
 ENCODE_TASK = "biem.encode"
-KEY_PREFIX = "biem:celery:"
-"""Before every key of the broker, which may share its Redis with the canvas and with others."""
 
 _LINGER_S = 0.05
 """A burst of writes is one message."""
@@ -38,7 +37,7 @@ def broker_options(url: str) -> dict[str, Any]:
     """Transport options that both ends must agree on; RabbitMQ knows none of them and needs none."""
     if not url.startswith(("redis", "rediss")):
         return {}
-    return {"global_keyprefix": KEY_PREFIX, "socket_timeout": 5.0, "socket_connect_timeout": 2.0}
+    return {"global_keyprefix": BROKER, "socket_timeout": 5.0, "socket_connect_timeout": 2.0}
 
 
 class CeleryQueue:

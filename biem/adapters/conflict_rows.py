@@ -7,7 +7,7 @@ from biem.adapters.database import Row
 from biem.domain.conflict import Conflict
 from biem.ports.conflicts import Plan
 
-_PLAN = 18  # column of conflict_pairs
+_PLAN = 18  # column of conflict_records
 
 
 def around_all(seqs: Sequence[int], around: int) -> list[int]:
@@ -21,7 +21,7 @@ def around_all(seqs: Sequence[int], around: int) -> list[int]:
 
 
 def conflict_of(row: Row) -> Conflict:
-    """A row of the view conflict_pairs."""
+    """A row of the view conflict_records."""
     older, newer, merged = str(row[3]), str(row[4]), row[13] and str(row[13])
     return Conflict(
         id=str(row[0]),
@@ -41,6 +41,7 @@ def conflict_of(row: Row) -> Conflict:
         resolved_at=row[15],
         moot=row[16],
         suspected=row[17],
+        subject=row[19],
     )
 
 

@@ -42,7 +42,10 @@ class PostgresConflicts:
             "max_chars": max_chars,
         }
         rows = self._database.fetch(scope.ns, "conflict_peers", parameters, binary=True)
-        return [Peer(*(*row[:-1], np.frombuffer(row[-1], dtype="<f4"))) for row in rows]
+        return [Peer(*(*row[:-2], np.frombuffer(row[-2], dtype="<f4"), row[-1])) for row in rows]
+
+    def texts(self, scope: Scope, ids: Sequence[str]) -> Mapping[str, str]:
+        return dict(self._database.fetch(scope.ns, "conflict_texts", {"ns": scope.ns, "ids": list(ids)})) if ids else {}
 
     def record(self, scope: Scope, findings: Sequence[Finding], at: datetime) -> list[Conflict]:
         if not findings:

@@ -16,7 +16,7 @@ from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
 from biem.adapters.migrations import require_current
 from biem.adapters.sql import numbered, queries
-from biem.errors import ConfigError, SchemaOutdated, StoreFull, StoreUnavailable
+from biem.errors import ConfigError, InvalidInput, SchemaOutdated, StoreFull, StoreUnavailable
 
 Row = tuple[Any, ...]
 Connection = psycopg.Connection[Row]
@@ -257,6 +257,10 @@ class Database:
         except (psycopg.errors.IdleInTransactionSessionTimeout, psycopg.errors.TransactionTimeout) as error:
             raise StoreUnavailable(
                 f"this process stood still for so long that PostgreSQL ended its call ({_first_line(error)}); try again"
+            ) from error
+        except (psycopg.DataError, psycopg.errors.ProgramLimitExceeded, psycopg.errors.StatementTooComplex) as error:
+            raise InvalidInput(
+                f"PostgreSQL cannot take this ({_first_line(error)}); give less, or smaller numbers"
             ) from error
         except (psycopg.errors.UniqueViolation, psycopg.errors.ForeignKeyViolation) as error:
             # A race that no lock of ours excludes; the next try meets another state.

@@ -4,9 +4,10 @@ from collections.abc import Mapping, Sequence
 from uuid import UUID
 
 from biem.adapters.database import ALL_SCOPES, Database, Row
+from biem.adapters.exclusive import lock_key
 from biem.adapters.rows import FIRST_ID
 from biem.domain.scope import Scope
-from biem.ports.diagnosis import Known, OutboxState, ScopeState
+from biem.ports.diagnosis import Known, Move, OutboxState, ScopeState
 
 
 class PostgresInspection:
@@ -16,9 +17,12 @@ class PostgresInspection:
         self._database = database
 
     def outbox(self, samples: int) -> OutboxState:
-        row = self._database.fetch("", "outbox_state", {"samples": samples})[0]
+        row = self._database.fetch(ALL_SCOPES, "outbox_state", {"samples": samples})[0]
         due, due_for_s, leased, dead, dead_ids, refused, refused_ids, refused_for = row
         return OutboxState(due, due_for_s, leased, dead, tuple(dead_ids), refused, tuple(refused_ids), refused_for)
+
+    def moves(self) -> list[Move]:
+        return [Move(*row) for row in self._database.fetch("", "unfinished_moves", {"key": lock_key(None, "reembed")})]
 
     def bounds(self) -> tuple[str, str] | None:
         lowest, highest = self._database.fetch(ALL_SCOPES, "memory_bounds", ())[0]
@@ -42,7 +46,7 @@ class PostgresInspection:
         return self._database.execute(ALL_SCOPES, "reencode", (list(ids),)) if ids else 0
 
     def hurry(self) -> int:
-        return self._database.execute("", "try_refused", ())
+        return self._database.execute(ALL_SCOPES, "try_refused", ())
 
     def clear(self, rows: Mapping[str, str]) -> int:
         real = {memory_id: ns for memory_id, ns in rows.items() if _is_uuid(memory_id)}

@@ -40,7 +40,7 @@ class PostgresExclusive:
 
     @contextmanager
     def hold(self, scope: Scope | None, job: str) -> Iterator[bool]:
-        key = _key(scope, job)
+        key = lock_key(scope, job)
         granted = self._take(key)
         try:
             yield granted
@@ -116,7 +116,7 @@ class PostgresExclusive:
             self._connection = None
 
 
-def _key(scope: Scope | None, job: str) -> int:
+def lock_key(scope: Scope | None, job: str) -> int:
     """63 bits of SHA-256: two jobs that share a key would only wait for each other."""
     name = "\0".join((_FAMILY, job, scope.ns if scope else ""))
     return int.from_bytes(hashlib.sha256(name.encode()).digest()[:8]) >> 1

@@ -2,9 +2,13 @@
 
 import importlib
 import importlib.util
+import os
 from typing import Any, Literal
 
 from biem.errors import ConfigError, MissingExtra
+
+_FIRST: dict[str, int] = {}
+"""The process that loaded torch first: its threads are not in the children of that."""
 
 
 def load(kind: str, role: Literal["embedder", "reranker"], model: str, devices: str) -> Any:
@@ -14,6 +18,11 @@ def load(kind: str, role: Literal["embedder", "reranker"], model: str, devices: 
     """
     if importlib.util.find_spec("FlagEmbedding") is None:
         raise MissingExtra(f"the {role} bge needs torch and FlagEmbedding (1.7 GB); run: pip install 'biem[bge]'")
+    if _FIRST.setdefault("process", os.getpid()) != os.getpid():
+        raise ConfigError(
+            f"torch was loaded before this process was forked, so the {role} bge would hang in it; start processes "
+            "with spawn, or call biem.connect() only after the fork (gunicorn: without --preload, or in post_fork)"
+        )
     flag: Any = importlib.import_module("FlagEmbedding")
     try:
         return getattr(flag, kind)(model, use_fp16=devices.startswith("cuda"), devices=devices or None)

@@ -37,7 +37,7 @@ class PostgresGauges:
         self._database = database
 
     def read(self) -> Levels:
-        due, due_for_s, dead = self._database.fetch("", "outbox_gauges", ())[0]
+        due, due_for_s, dead = self._database.fetch(ALL_SCOPES, "outbox_gauges", ())[0]
         active, pending, archived = self._database.fetch(ALL_SCOPES, "memory_gauges", ())[0]
         conflicts = self._database.fetch(ALL_SCOPES, "conflict_gauges", ())[0][0]
         return Levels(due, due_for_s, dead, active, pending, archived, conflicts)

@@ -14,7 +14,9 @@ from typing import Any, TypeVar
 
 import httpx
 
+from biem.adapters.addresses import require_http
 from biem.errors import ConfigError
+from biem.redaction import hidden, learn
 
 T = TypeVar("T")
 
@@ -60,6 +62,7 @@ class JsonService:
         api_key = api_key.strip()
         if not (api_key.isascii() and api_key.isprintable()):  # the HTTP client would quote it in its error
             raise ConfigError(f"{setting}API_KEY has characters that no HTTP header can carry; copy the key again")
+        learn(api_key)
         self.setting = setting
         self._address, self._login = _without_login(address, setting)  # the HTTP client logs addresses as they are
         self._key: Callable[[], str] = lambda: api_key  # a closure: no repr, vars or log can show it
@@ -73,8 +76,8 @@ class JsonService:
 
     @property
     def shown(self) -> str:
-        """The address for messages, without user and password."""
-        return str(self._address)
+        """The address for messages, without user, password and query."""
+        return str(self._address.copy_with(query=None))
 
     def post(self, body: dict[str, Any], timeout_s: float) -> HttpAnswer:
         """The answer, read until the time is over: a timeout of the client covers single reads only.
@@ -132,7 +135,7 @@ class JsonService:
     def hide(self, text: str) -> str:
         """`text` without the key."""
         key = self._key()
-        return text.replace(key, "***") if key else text
+        return hidden(text.replace(key, "***") if key else text)
 
     def close(self) -> None:
         """Close connections; pauses between tries end at once."""
@@ -157,12 +160,19 @@ class JsonService:
 
 def _without_login(address: str, setting: str) -> tuple[httpx.URL, Callable[[], httpx.BasicAuth | None]]:
     """The address without user and password, and a closure over these."""
-    try:
-        url = httpx.URL(address)
-    except httpx.InvalidURL:
-        raise ConfigError(f"{setting}URL is not a usable address") from None
+    url = _read(require_http(address, f"{setting}URL"))
+    if url is None:
+        raise ConfigError(f"{setting}URL is not a usable address")
     login = httpx.BasicAuth(url.username, url.password) if url.userinfo else None
     return url.copy_with(username=None, password=None), lambda: login
+
+
+def _read(address: str) -> httpx.URL | None:
+    """The client's error quotes the address, also as the context of another: so it is left behind here."""
+    try:
+        return httpx.URL(address)
+    except httpx.InvalidURL:
+        return None
 
 
 def _retry_after(headers: httpx.Headers) -> float | None:

@@ -9,7 +9,7 @@ import numpy as np
 from biem.adapters.database import ALL_SCOPES, Connection, Row
 from biem.adapters.rows import Store
 from biem.domain.energy import energy_at, energy_key
-from biem.domain.retention import retention_days
+from biem.domain.retention import Lived, retention_days
 from biem.domain.scope import Scope
 from biem.ports import Job
 from biem.ports.tiers import Aged, CanvasEntry, Verdict
@@ -92,9 +92,8 @@ class PostgresLife(Store):
         return self._database.retrying(attempt)
 
     def _aged(self, row: Row, at: datetime) -> Aged:
-        memory_id, ns, layer, importance, reason, accesses, useful, anchor, anchor_at, touched_at = row
-        energy = energy_at(anchor, anchor_at, at, self._decay)
-        return Aged(memory_id, ns, layer, importance, reason, accesses, useful, energy, touched_at)
+        memory_id, ns, anchor, anchor_at, touched_at, *lived = row
+        return Aged(memory_id, ns, Lived(*lived), energy_at(anchor, anchor_at, at, self._decay), touched_at)
 
     def archive(
         self, scope: Scope, ids: Sequence[str], reason: str, at: datetime, *, superseded_by: str | None = None
@@ -123,8 +122,7 @@ class PostgresLife(Store):
                 found = connection.execute(self._sql["archived"], (scope.ns, memory_id)).fetchone()
                 if found is None:
                     return bool(tried)  # by the attempt whose answer was lost
-                layer, importance, reason, accesses, useful = found
-                days = retention_days(layer, importance, reason, accesses, useful, self._policies.retention)
+                days = retention_days(Lived(*found), self._policies.retention)
                 due_at = None if days is None else at + timedelta(days=days)
                 back = {"ns": scope.ns, "id": memory_id, "at": at, "due_at": due_at}
                 connection.execute(self._sql["restore"], back)

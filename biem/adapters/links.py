@@ -156,7 +156,11 @@ class PostgresLinks:
                 removed[ns].append((source, target, kind))
             elif source is not None:
                 links[ns].append(Link(source, target, kind, weight, strength))
-        return {by_ns[ns]: LinkChanges(*versions[ns], links[ns], removed[ns]) for ns in versions}
+        nodes: dict[str, list[str]] = defaultdict(list)
+        if loading := [ns for ns, (_, complete) in versions.items() if complete]:
+            for ns, node in self._database.fetch(",".join(loading), "links_nodes", {"scopes": loading}):
+                nodes[ns].append(node)
+        return {by_ns[ns]: LinkChanges(*versions[ns], links[ns], removed[ns], nodes[ns]) for ns in versions}
 
     def of(self, scope: Scope, node_id: str) -> Sequence[Link]:
         rows = self._database.fetch(scope.ns, "links_of", {"ns": scope.ns, "ids": [node_id]})

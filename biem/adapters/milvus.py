@@ -4,15 +4,15 @@ Rows never change except when their text does (architecture D4).
 """
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar
 
 import grpc
-from pymilvus import MilvusClient, MilvusException
 
+from biem.adapters.forking import CALLS
 from biem.adapters.milvus_client import connected
 from biem.adapters.milvus_collection import (
     LOAD_TIMEOUT_S,
@@ -24,20 +24,25 @@ from biem.adapters.milvus_collection import (
     searches_words,
     server_version,
 )
-from biem.adapters.milvus_rows import expression, fitting, has_tags, row
+from biem.adapters.milvus_rows import FILTERED, expression, fitting, meets, row
+from biem.adapters.pymilvus_light import MilvusClient, MilvusException
 from biem.domain.scope import Scope
-from biem.errors import StoreFull, StoreUnavailable
+from biem.errors import CallRefused, StoreFull, StoreUnavailable
 from biem.ports import EmbedderInfo, Entry, Filter, Vector, Vectors
 
 T = TypeVar("T")
 
 _ID_BATCH = 500
-_MOST_WITH_TAGS = 1_000
-"""Rows fetched where `like` finds no tags, to be chosen among here: a memory with the tags that is further away than so
-many others of its scope is missed."""
+_MOST_TAGS = 16
+"""Conditions in one expression: Milvus Lite refuses several dozen."""
+_MOST_HERE, _MOST_AT_ONCE = 1_000, 16_384
+"""Rows fetched where the server cannot take all conditions, to be chosen among here, and once more where these are too
+few: a memory that is further away than so many others that meet the rest of the conditions is missed."""
 _NOT_LOADED = (101, 106, 503)
 """Milvus' codes for a collection that is there but not in memory, as after a restart."""
 _MISSING = (100, 4)
+_REFUSED = (*range(1100, 1200), *range(2000, 2100))
+"""… and for what it cannot take as a parameter or an expression, or could not work out: it answers."""
 
 
 class MilvusIndex:
@@ -109,7 +114,7 @@ class MilvusIndex:
                 self._call(lambda client: client.upsert(self.collection, replaced, timeout=self._timeout_s * 10))
                 rows = [each for each in rows if each["id"] not in there]
             elif replaced:
-                self._call(partial(_delete, collection=self.collection, ids=sorted(there)))
+                self._call(partial(_delete, collection=self.collection, ids=there))
         if rows:
             self._call(lambda client: client.insert(self.collection, rows, timeout=self._timeout_s * 10))
         self._await_visible(entries[-1].id)
@@ -125,13 +130,13 @@ class MilvusIndex:
             self._present(self.collection, [memory_id])
 
     def dense(self, scopes: Sequence[Scope], vector: Vector, limit: int, where: Filter) -> dict[str, float]:
-        return self._search("dense", vector, scopes, limit, where)
+        return self._searches("dense", [vector], scopes, limit, where)[0]
 
     def words(self, scopes: Sequence[Scope], lexemes: str, limit: int, where: Filter) -> dict[str, float]:
         if not lexemes or not self._lexical:
             return {}
         try:
-            return self._search("sparse", fitting(lexemes), scopes, limit, where)
+            return self._searches("sparse", [fitting(lexemes)], scopes, limit, where)[0]
         except StoreUnavailable as error:
             if "NaN" in str(error) and self.count() == 0:  # Milvus divides by the mean length of no documents
                 return {}
@@ -140,42 +145,54 @@ class MilvusIndex:
     def nearest(self, scope: Scope, vectors: Vectors, limit: int) -> list[dict[str, float]]:
         return self._searches("dense", list(vectors), [scope], limit, Filter()) if len(vectors) else []
 
-    def _search(self, field: str, data: Any, scopes: Sequence[Scope], limit: int, where: Filter) -> dict[str, float]:
-        return self._searches(field, [data], scopes, limit, where)[0]
-
     def _searches(
         self, field: str, data: list[Any], scopes: Sequence[Scope], limit: int, where: Filter
     ) -> list[dict[str, float]]:
-        here = bool(where.tags) and not self._dialect.infix
-        asked = replace(where, tags=()) if here else where
+        """Rows that meet the conditions; those that the server cannot take are looked at here."""
+        asked = replace(where, tags=where.tags[:_MOST_TAGS] if self._dialect.infix else ())
+        try:
+            return self._nearest(field, data, scopes, limit, where, asked)
+        except CallRefused:
+            if asked == Filter():
+                raise
+            return self._nearest(field, data, scopes, limit, where, Filter())
 
-        def attempt(client: MilvusClient) -> list[dict[str, float]]:
-            answers = client.search(
-                self.collection,
-                data,
-                anns_field=field,
-                filter=expression(scopes, asked),
-                limit=max(limit, _MOST_WITH_TAGS) if here else limit,
-                output_fields=["tags"] if here else [],
-                timeout=self._timeout_s * max(1.0, len(data) / 8),
-                consistency_level="Bounded",
-            )
-            return [
-                dict(
-                    [(hit["id"], float(hit["distance"])) for hit in hits if not here or has_tags(hit, where.tags)][
-                        :limit
-                    ]
+    def _nearest(
+        self, field: str, data: list[Any], scopes: Sequence[Scope], limit: int, where: Filter, asked: Filter
+    ) -> list[dict[str, float]]:
+        """`asked`: the conditions for the server; the nearest that meet these, more and more, for those of `where`."""
+        here = asked != where
+        test = expression(scopes, asked)
+
+        def attempt(client: MilvusClient, most: int) -> list[Any]:
+            return list(
+                client.search(
+                    self.collection,
+                    data,
+                    anns_field=field,
+                    filter=test,
+                    limit=most,
+                    output_fields=list(FILTERED) if here else [],
+                    timeout=self._timeout_s * max(1.0, len(data) / 8),
+                    consistency_level="Bounded",
                 )
-                for hits in answers
-            ]
+            )
 
-        return self._call(attempt)
+        found: list[dict[str, float]] = []
+        for most in (max(limit, _MOST_HERE), _MOST_AT_ONCE) if here else (limit,):
+            answers = self._call(partial(attempt, most=most))
+            found = [
+                {hit["id"]: float(hit["distance"]) for hit in met[:limit]}
+                for met in ([hit for hit in hits if not here or meets(hit["entity"], where)] for hits in answers)
+            ]
+            if all(len(one) == limit or len(hits) < most for one, hits in zip(found, answers, strict=True)):
+                break
+        return found
 
     def purge(self, ids: Sequence[str]) -> None:
         for collection in self._collections():
             for start in range(0, len(ids), _ID_BATCH):
-                batch = list(ids[start : start + _ID_BATCH])
-                there = sorted(self._present(collection, batch))
+                there = self._present(collection, ids[start : start + _ID_BATCH])
                 if there:  # a delete costs Milvus Lite 35–170 ms, whether or not there is anything to delete
                     self._call(partial(_delete, collection=collection, ids=there))
 
@@ -213,23 +230,21 @@ class MilvusIndex:
         return self._call(attempt)
 
     def _collections(self) -> list[str]:
-        names = self._call(lambda client: client.list_collections(timeout=self._timeout_s))
-        return [name for name in names if is_ours(name, self._prefix)]
+        found = self._call(lambda client: client.list_collections(timeout=self._timeout_s))
+        return [name for name in found if is_ours(name, self._prefix)]
 
     def drop(self) -> None:
-        def attempt(client: MilvusClient) -> None:
-            client.drop_collection(self.collection)
-
-        self._call(attempt)
+        self._call(lambda client: client.drop_collection(self.collection))
         self._opened = False
 
     def ping(self) -> None:
-        self._call(lambda client: client.list_collections(timeout=self._timeout_s))
+        self._collections()
 
     def close(self) -> None:
         client, self._client, self._opened = self._client, None, False
         if client is not None:
-            client.close()
+            with CALLS.one():
+                client.close()
 
     # -- plumbing ---------------------------------------------------------------------------------------------------
 
@@ -267,16 +282,19 @@ class MilvusIndex:
     @contextmanager
     def _errors(self) -> Iterator[None]:
         try:
-            yield
+            with CALLS.one():
+                yield
         except (MilvusException, grpc.RpcError, grpc.FutureTimeoutError, ValueError) as error:
             if isinstance(error, ValueError) and "closed channel" not in str(error):
                 raise
             text = " ".join(str(error).split())[:300]
             if "no space left" in text.lower() or "disk quota" in text.lower():
                 raise StoreFull(f"Milvus' disk is full ({text}); free some space, then repeat") from error
+            if isinstance(error, MilvusException) and error.code in _REFUSED:
+                raise CallRefused(f"Milvus refused a call ({text}); ask for less at once") from error
             self._opened = False
             raise StoreUnavailable(f"Milvus did not answer ({text}); check that it runs and BIEM_MILVUS_URI") from error
 
 
-def _delete(client: MilvusClient, collection: str, ids: list[str]) -> None:
-    client.delete(collection, ids=ids, timeout=LOAD_TIMEOUT_S)
+def _delete(client: MilvusClient, collection: str, ids: Collection[str]) -> None:
+    client.delete(collection, ids=sorted(ids), timeout=LOAD_TIMEOUT_S)

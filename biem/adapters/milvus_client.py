@@ -1,6 +1,6 @@
 """One way to connect to Milvus."""
 
-from pymilvus import MilvusClient
+from biem.adapters.pymilvus_light import MilvusClient
 
 _NO_PINGS = {"grpc.keepalive_time_ms": 2**31 - 1, "grpc.keepalive_permit_without_calls": 0}
 """Milvus Lite ends a connection that pings it every ten seconds, pymilvus' default, and the call that is on it: after

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import grpc
-from pymilvus import DataType, Function, FunctionType, MilvusClient, MilvusException
 
 from biem.adapters.milvus_rows import hashed
+from biem.adapters.pymilvus_light import DataType, Function, FunctionType, MilvusClient, MilvusException
 from biem.errors import ConfigError, EmbedderMismatch
 from biem.ports import EmbedderInfo
 

@@ -5,10 +5,10 @@ from contextlib import contextmanager
 from typing import Any, TypeVar
 
 import grpc
-from pymilvus import MilvusClient, MilvusException
 
 from biem.adapters.milvus_client import connected
 from biem.adapters.milvus_collection import LOAD_TIMEOUT_S, is_ours, server_version
+from biem.adapters.pymilvus_light import MilvusClient, MilvusException
 from biem.errors import StoreUnavailable
 from biem.ports.diagnosis import Collection
 

@@ -4,7 +4,7 @@ What reaches a filter expression is a hash or an integer, never a caller's text,
 """
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -12,6 +12,8 @@ from biem.domain.scope import Scope
 from biem.domain.text import cut_bytes
 from biem.ports import Entry, Filter
 
+FILTERED = ("id", "kind", "speaker", "conversation", "tags", "at")
+"""The fields that conditions are about."""
 _LONGEST_LEXEMES = 65_000
 """Bytes; Milvus keeps 65,535 of a text."""
 
@@ -41,9 +43,18 @@ def row(entry: Entry) -> dict[str, Any]:
     }
 
 
-def has_tags(hit: Any, tags: Sequence[str]) -> bool:
-    """Whether a row that was found, with its field `tags`, has all of these."""
-    return {hashed(tag) for tag in tags} <= set(hit["entity"]["tags"].split())
+def meets(found: Mapping[str, Any], where: Filter) -> bool:
+    """Whether a row with its fields `FILTERED` meets the conditions: exactly as `expression` has the server decide."""
+    return (
+        (not where.kinds or found["kind"] in where.kinds)
+        and (not where.speakers or found["speaker"] in set(map(hashed, where.speakers)))
+        and (not where.conversations or found["conversation"] in set(map(hashed, where.conversations)))
+        and set(map(hashed, where.tags)) <= set(found["tags"].split())
+        and (not where.not_conversations or found["conversation"] not in set(map(hashed, where.not_conversations)))
+        and found["id"] not in where.not_ids
+        and (where.since is None or found["at"] >= _microseconds(where.since))
+        and (where.until is None or found["at"] < _microseconds(where.until))
+    )
 
 
 def expression(scopes: Sequence[Scope], where: Filter) -> str:
@@ -55,6 +66,10 @@ def expression(scopes: Sequence[Scope], where: Filter) -> str:
         parts.append(_one_of("speaker", [hashed(name) for name in where.speakers]))
     if where.conversations:
         parts.append(_one_of("conversation", [hashed(name) for name in where.conversations]))
+    if where.not_conversations:
+        parts.append(_none_of("conversation", [hashed(name) for name in where.not_conversations]))
+    if where.not_ids:
+        parts.append(_none_of("id", where.not_ids))
     parts += [f'tags like "%{hashed(tag)}%"' for tag in where.tags]
     if where.since is not None:
         parts.append(f"at >= {_microseconds(where.since)}")
@@ -67,6 +82,10 @@ def _one_of(field: str, values: Sequence[str]) -> str:
     if len(values) == 1:
         return f'{field} == "{values[0]}"'
     return f"{field} in [" + ", ".join(f'"{value}"' for value in values) + "]"
+
+
+def _none_of(field: str, values: Sequence[str]) -> str:
+    return f"{field} not in [" + ", ".join(f'"{value}"' for value in values) + "]"
 
 
 def _microseconds(at: datetime) -> int:

@@ -15,7 +15,7 @@ class PostgresOutbox(Store):
 
     def claim(self, limit: int, lease_s: float, *, retried: bool) -> list[Job]:
         name = "claim_retried" if retried else "claim_fresh"
-        rows = self._database.fetch("", name, {"limit": limit, "lease_s": lease_s})
+        rows = self._database.fetch(ALL_SCOPES, name, {"limit": limit, "lease_s": lease_s})
         if not rows:
             return []
         found = self._database.fetch(ALL_SCOPES, "job_nodes", ([row[2] for row in rows],))
@@ -33,7 +33,7 @@ class PostgresOutbox(Store):
             "claims": [job.claims for job in jobs],
             "lease_s": lease_s,
         }
-        held = {row[0] for row in self._database.fetch("", "renew", parameters)}
+        held = {row[0] for row in self._database.fetch(ALL_SCOPES, "renew", parameters)}
         return [job for job in jobs if job.key in held]
 
     def complete(self, encoded: Sequence[Encoded]) -> Completion:
@@ -67,7 +67,7 @@ class PostgresOutbox(Store):
         return self._database.retrying(attempt)
 
     def done(self, jobs: Sequence[Job]) -> None:
-        self._database.execute("", "done", ([job.key for job in jobs],))
+        self._database.execute(ALL_SCOPES, "done", ([job.key for job in jobs],))
 
     def release(self, jobs: Sequence[Job], delay_s: float, reason: str, *, refund: bool) -> None:
         parameters = {
@@ -76,21 +76,23 @@ class PostgresOutbox(Store):
             "refund": int(refund),
             "keys": [job.key for job in jobs],
         }
-        self._database.execute("", "release", parameters)
+        self._database.execute(ALL_SCOPES, "release", parameters)
 
     def bury(self, jobs: Sequence[Job], reason: str) -> None:
-        self._database.execute("", "bury", (reason[:2000].replace("\0", " "), [job.key for job in jobs]))
+        keys = [job.key for job in jobs]
+        self._database.execute(ALL_SCOPES, "bury", (reason[:2000].replace("\0", " "), keys))
 
     def dead(self, scope: Scope | None, limit: int) -> list[DeadLetter]:
         rows = self._database.fetch(ALL_SCOPES, "dead", {"ns": scope.ns if scope else None, "limit": limit})
         return [DeadLetter(row[0], Scope(*row[1:4]), *row[4:]) for row in rows]
 
     def retry_dead(self, scope: Scope | None) -> int:
-        return self._database.execute("", "retry_dead", {"ns": scope.ns if scope else None})
+        ns = scope.ns if scope else None
+        return self._database.execute(ns or ALL_SCOPES, "retry_dead", {"ns": ns})
 
     def backlog(self, scope: Scope | None = None, *, due_only: bool = False) -> int:
-        parameters = {"ns": scope.ns if scope else None, "due_only": due_only}
-        return int(self._database.fetch("", "backlog", parameters)[0][0])
+        ns = scope.ns if scope else None
+        return int(self._database.fetch(ns or ALL_SCOPES, "backlog", {"ns": ns, "due_only": due_only})[0][0])
 
     def waiting(self, ids: Sequence[str]) -> list[Waiting]:
-        return [Waiting(*row) for row in self._database.fetch("", "waiting", (list(ids),))]
+        return [Waiting(*row) for row in self._database.fetch(ALL_SCOPES, "waiting", (list(ids),))]

@@ -15,7 +15,7 @@ from biem.domain.energy import energy_key
 from biem.domain.node import Node
 from biem.domain.policy import Policies
 from biem.domain.rank import bm25
-from biem.domain.retention import retention_days
+from biem.domain.retention import Lived, retention_days
 from biem.domain.scope import Scope
 from biem.domain.text import sha256
 from biem.errors import RefConflict, StoreUnavailable
@@ -23,6 +23,7 @@ from biem.ports import Candidates, Clock, Filter, Touched, Vector, Write, Writte
 
 _TEXT_SEARCH_ROWS = 500
 _PAGE = 500
+_MOST_COUNTED = 100_000
 
 
 class PostgresRecords(PostgresOutbox, PostgresErasure):
@@ -96,7 +97,8 @@ class PostgresRecords(PostgresOutbox, PostgresErasure):
 
     def write_row(self, scope: Scope, write: Write, now: datetime) -> dict[str, Any]:
         draft = write.draft
-        days = retention_days(draft.layer, draft.importance, draft.reason, 0, 0, self._policies.retention)
+        written = Lived(draft.text, draft.source, draft.kind, draft.layer, draft.importance, draft.reason)
+        days = retention_days(written, self._policies.retention)
         return {
             "id": write.id,
             "ns": scope.ns,
@@ -155,8 +157,8 @@ class PostgresRecords(PostgresOutbox, PostgresErasure):
         by_ns, now = {scope.ns: scope for scope in scopes}, self._clock.now()
         parameters = {
             **conditions(scopes, where, now, self._decay),
+            **searched(scopes, lexemes),
             "ids": list(ids),
-            "words": tsquery(lexemes),
             "pending_limit": pending_limit,
             "evidence": evidence,
             "model": self._model,
@@ -188,6 +190,11 @@ class PostgresRecords(PostgresOutbox, PostgresErasure):
         best = sorted(scores, key=lambda key: (-scores[key], key))[:limit]
         return {key: scores[key] for key in best}
 
+    def unindexed(self, scopes: Sequence[Scope]) -> int:
+        namespaces = [scope.ns for scope in scopes]
+        parameters = {"scopes": namespaces, "most": _MOST_COUNTED}
+        return int(self._database.fetch(",".join(namespaces), "unindexed", parameters)[0][0])
+
     def get(self, scope: Scope, memory_id: str) -> Node | None:
         rows = self._database.fetch(scope.ns, "get", (scope.ns, memory_id))
         return self.node(rows[0], scope, self._clock.now()) if rows else None
@@ -198,8 +205,8 @@ class PostgresRecords(PostgresOutbox, PostgresErasure):
     # -- vectors ----------------------------------------------------------------------------------------------------
 
     def load_vectors(self, model: str, keys: Sequence[bytes]) -> dict[bytes, Vector]:
-        rows = self._database.fetch("", "load_vectors", (model, list(keys)), binary=True)
-        return {key: np.frombuffer(vector, dtype="<f4") for key, vector in rows}
+        rows = self._database.fetch(ALL_SCOPES, "load_vectors", (model, list(keys)), binary=True)
+        return {key: np.frombuffer(vector, dtype="<f4") for key, vector in rows if len(vector) % 4 == 0}
 
     def save_vectors(self, model: str, vectors: Mapping[bytes, Vector]) -> None:
         packed = [vector.astype("<f4").tobytes() for vector in vectors.values()]
@@ -242,6 +249,15 @@ def _may_be_there(row: Mapping[str, Any]) -> bool:
     return row["ref"] is not None or row["fact_key"] is not None
 
 
+def searched(scopes: Sequence[Scope], lexemes: Sequence[str]) -> dict[str, Any]:
+    """The words of a query, together and one by one, and the scopes as words of the index of pending memories."""
+    return {
+        "words": tsquery(lexemes),
+        "each_word": [tsquery([lexeme]) for lexeme in dict.fromkeys(lexemes)],
+        "here": tsquery([scope.ns for scope in scopes]),
+    }
+
+
 def tsquery(lexemes: Sequence[str]) -> str | None:
     """A tsquery that matches any of the lexemes; quoted, so that none of them is read as an operator."""
     quoted = ("'" + lexeme.replace("\\", "\\\\").replace("'", "''") + "'" for lexeme in dict.fromkeys(lexemes))
@@ -255,6 +271,8 @@ def conditions(scopes: Sequence[Scope], where: Filter, now: datetime, decay_per_
         "kinds": list(where.kinds) or None,
         "speakers": list(where.speakers) or None,
         "conversations": list(where.conversations) or None,
+        "not_conversations": list(where.not_conversations) or None,
+        "not_ids": list(where.not_ids) or None,
         "tags": list(where.tags),
         "since": where.since,
         "until": where.until,

@@ -3,6 +3,7 @@
 import atexit
 import logging
 import math
+import os
 import threading
 import time
 from collections.abc import Callable
@@ -56,13 +57,18 @@ class InProcessQueue:
     def start(self, work: Work) -> None:
         self._thread = threading.Thread(target=self._loop, args=(work,), name=self._name, daemon=True)
         self._thread.start()
-        atexit.register(self.stop, _AT_EXIT_S)
+        self._process = os.getpid()
+        atexit.register(self._leave)
 
     def wake(self) -> None:
         self._wake.set()
 
+    def _leave(self) -> None:
+        if self._process == os.getpid():  # a forked child has no such thread
+            self.stop(_AT_EXIT_S)
+
     def stop(self, timeout_s: float) -> None:
-        atexit.unregister(self.stop)
+        atexit.unregister(self._leave)
         self._stop.set()
         self._wake.set()
         if self._thread is not None:
@@ -79,6 +85,8 @@ class InProcessQueue:
                 with self._around():
                     done = work()
             except Exception as error:  # the loop must outlive whatever one round meets
+                if not threading.main_thread().is_alive():  # the program ends, and takes apart what this works with
+                    return
                 known = isinstance(error, BiemError)
                 logger.warning("background work failed, next try in %.0f s: %s", pause, error, exc_info=not known)
                 self._stop.wait(pause)

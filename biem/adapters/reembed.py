@@ -1,6 +1,6 @@
 """Which embedder counts, and how far a move to another one is, in PostgreSQL."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 from psycopg.types.json import Jsonb
@@ -26,21 +26,22 @@ class PostgresEmbedders(Store):
             "collection": choice.collection,
             "settings": Jsonb(dict(choice.settings)),
         }
-        return str(self._database.fetch("", "begin_reembedding", parameters)[0][0])
+        return str(self._database.fetch(ALL_SCOPES, "begin_reembedding", parameters)[0][0])
 
     def advance(self, info: EmbedderInfo, cursor: str) -> None:
-        self._database.execute("", "advance_reembedding", {"model": info.id, "cursor": cursor})
+        self._database.execute(ALL_SCOPES, "advance_reembedding", {"model": info.id, "cursor": cursor})
 
     def switch(self, info: EmbedderInfo) -> None:
         def attempt() -> None:
             with self._database.connection() as connection, connection.transaction():
+                connection.execute(self._sql["see_scopes"], (ALL_SCOPES,))
                 connection.execute(self._sql["retire_embedder"], (info.id,))
                 connection.execute(self._sql["choose_embedder"], (info.id,))
 
         self._database.retrying(attempt)
 
-    def forget(self, models: Sequence[str]) -> None:
-        self._database.execute("", "forget_embedders", (list(models),))
+    def forget_others(self, model: str) -> None:
+        self._database.execute(ALL_SCOPES, "forget_embedders", (model,))
 
     def unmoved(self, model: str, after: str, limit: int) -> list[Unmoved]:
         parameters = {"model": model, "after": after or FIRST_ID, "limit": limit}
@@ -55,14 +56,14 @@ class PostgresEmbedders(Store):
         ]
 
     def stored_models(self) -> list[str]:
-        return [row[0] for row in self._database.fetch("", "stored_models", ())]
+        return [row[0] for row in self._database.fetch(ALL_SCOPES, "stored_models", ())]
 
     def stored_dimension(self, model: str) -> int | None:
-        rows = self._database.fetch("", "stored_dimension", (model,))
+        rows = self._database.fetch(ALL_SCOPES, "stored_dimension", (model,))
         return int(rows[0][0]) if rows else None
 
     def drop_vectors(self, model: str, limit: int) -> int:
-        return self._database.execute("", "drop_vectors", {"model": model, "limit": limit})
+        return self._database.execute(ALL_SCOPES, "drop_vectors", {"model": model, "limit": limit})
 
     def unmoved_items(self, model: str, after: str, limit: int) -> list[tuple[str, str]]:
         parameters = {"model": model, "after": after or FIRST_ID, "limit": limit}

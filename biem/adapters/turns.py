@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from biem.adapters.postgres import conditions, tsquery
+from biem.adapters.postgres import conditions, searched
 from biem.adapters.rows import Store
 from biem.domain.scope import Scope
 from biem.domain.terms import Terms
@@ -29,8 +29,8 @@ class PostgresTurns(Store):
     ) -> Turns:
         parameters = {
             **conditions(scopes, where, self._clock.now(), self._decay),
+            **searched(scopes, lexemes),
             "ids": list(ids),
-            "words": tsquery(lexemes),
             "pending_limit": pending_limit,
             "model": self._model,
         }

@@ -13,6 +13,7 @@ from biem.adapters import embedded
 from biem.adapters.celery import ENCODE_TASK, broker_options
 from biem.adapters.clock import SystemClock
 from biem.adapters.embedded import Status
+from biem.adapters.embedded import indexer as _indexer
 from biem.adapters.embedders import build
 from biem.adapters.migrations import migrate as apply_migrations
 from biem.bootstrap.embedders import agreed
@@ -40,6 +41,7 @@ __all__ = [
     "connect_late",
     "home_of",
     "local_down",
+    "local_indexer",
     "local_status",
     "local_up",
     "migrate",
@@ -103,19 +105,30 @@ def connect(
         warn_of_misspelt()
     if home is not None:
         settings = settings.model_copy(update={"home": Path(home)})
+
+    def begin(parts: "Parts") -> None:
+        parts.start()
+        if embedder is None:
+            _follow(parts, settings, clock)
+
     parts = _open(settings, embedder, clock, serve=True)
-    parts.start()
-    if embedder is None:
-        _follow(parts, settings, clock)
+    begin(parts)
+    _survive_forks(parts, lambda: _open(settings, embedder, clock, serve=False), begin)
     return Memory(parts, scope or Scope(settings.tenant, settings.user, settings.project))
 
 
-def connect_late(settings: Settings, scope: Scope) -> "Memory":
-    """As `connect`, for a command that may embed nothing at all: the packaged model is loaded at its first use."""
+def connect_late(settings: Settings, scope: Scope, *, asks: bool = False) -> "Memory":
+    """As `connect`, for one command of a process that ends with it: the packaged model is loaded at its first use.
+
+    `asks`: it will be used, so it is loaded while servers are connected to.
+    """
+    from biem.adapters.embedders.sharing import MODELS
     from biem.memory import Memory
 
-    parts = _open(settings, None, None, serve=True, late=True)
+    MODELS.keep()
+    parts = _open(settings, None, None, serve=True, late=True, warm=asks)
     parts.start()
+    _survive_forks(parts, lambda: _open(settings, None, None, serve=False, late=True), lambda parts: parts.start())
     return Memory(parts, scope)
 
 
@@ -127,6 +140,7 @@ def _open(
     serve: bool,
     telemetry: "Telemetry | None" = None,
     late: bool = False,
+    warm: bool = False,
 ) -> "Parts":
     with ExitStack() as stack, ThreadPoolExecutor(1) as loader:
         # Two seconds of CPU while servers start.
@@ -141,6 +155,8 @@ def _open(
             embedder = agreed(settings, where.postgres_dsn, loading.result(), built)
             stack.callback(embedder.close)
         assert embedder is not None
+        if warm:
+            loader.submit(embedder.embed, ["."], "query")  # what goes wrong is said where it is used
         parts = clients.result()(
             settings, where, embedder, clock or SystemClock(), stack, serve=serve, telemetry=telemetry
         )
@@ -156,6 +172,13 @@ def _follow(parts: "Parts", settings: Settings, clock: Clock | None) -> None:
     from biem.bootstrap.following import follow
 
     follow(parts, lambda: _open(settings, None, clock, serve=False, telemetry=parts.telemetry))
+
+
+def _survive_forks(parts: "Parts", build: "Callable[[], Parts]", begin: "Callable[[Parts], None]") -> None:
+    """Open them anew in a forked child, when it uses them."""
+    from biem.bootstrap.forking import survive_forks
+
+    survive_forks(parts, build, begin)
 
 
 def _assembly() -> "Callable[..., Parts]":
@@ -182,13 +205,18 @@ def open_workshop(settings: Settings, *, embedder: Embedder | None = None, clock
     from biem.memory import Memory
 
     alone = settings.model_copy(update={"queue": "none", "close_timeout_s": 0.0})
+
+    def begin(parts: "Parts") -> None:
+        if embedder is None:
+            _follow(parts, alone, clock)
+
     parts = _open(alone, embedder, clock, serve=False)
-    if embedder is None:
-        _follow(parts, alone, clock)
+    begin(parts)
+    _survive_forks(parts, lambda: _open(alone, embedder, clock, serve=False), begin)
     return Workshop(
-        encode=lambda: parts.encoder(),
-        run=lambda name: parts.upkeep.run(name),
-        paced=lambda: parts.pacing(),
+        encode=lambda: parts.here().encoder(),
+        run=lambda name: parts.here().upkeep.run(name),
+        paced=lambda: parts.here().pacing(),
         close=Memory(parts, Scope()).close,
     )
 
@@ -211,6 +239,12 @@ def local_status(settings: Settings) -> Status:
     return embedded.status(home_of(settings))
 
 
+def local_indexer(settings: Settings) -> int | None:
+    """The pid of the indexer of `biem local up`; None where none runs."""
+    return _indexer.pid(home_of(settings))
+
+
 def local_down(settings: Settings) -> bool:
-    """Stop the embedded servers although others may use them; whether they stopped in time."""
+    """Stop the indexer and the embedded servers, although others may use them; whether they stopped in time."""
+    _indexer.stop(home_of(settings))
     return embedded.stop(home_of(settings))

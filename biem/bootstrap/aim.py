@@ -69,7 +69,7 @@ def build_aim(
     return AimSystem(
         router=Router(
             records=stores.aim,
-            index=stores.index,
+            index=stores.search,
             conflicts=stores.conflicts,
             rules=rules,
             inertia=inertia,

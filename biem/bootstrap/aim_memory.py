@@ -33,8 +33,9 @@ def create_aim_memory(
 ) -> AimMemory:
     """Open a memory with AIM-Memory's configuration: any of its names and values, or a preset's name.
 
-    Presets are `quick_dialogue`, `precise_knowledge` and `long_term`. What `config` leaves out is as in `settings`. The
-    other arguments are those of `connect`. Raises `ConfigError` for unknown names and impossible values.
+    Presets are `quick_dialogue`, `precise_knowledge` and `long_term`. What `config` leaves out is as in `settings`, but
+    the design's own gate decides what is formed unless either says otherwise. The other arguments are those of
+    `connect`. Raises `ConfigError` for unknown names and impossible values.
     """
     given = configured(config, settings or load_settings())
     return AimMemory(connect(given, home=home, scope=scope, embedder=embedder, clock=clock))
@@ -64,6 +65,8 @@ def configured(config: Mapping[str, Any] | str | None, settings: Settings) -> Se
     window = wanted.pop(_WINDOW, settings.write.hot_window)
     if isinstance(weights := wanted.get("field_weights"), Mapping):
         wanted["field_weights"] = _weights(weights, settings.aim.field_weights)
+    if settings.aim.admission == AimPolicy().admission:
+        wanted.setdefault("admission", "gate")
     try:
         aim = replace(settings.aim, **wanted)
     except (TypeError, ValueError) as error:

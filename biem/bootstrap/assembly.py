@@ -8,6 +8,7 @@ from random import Random
 from biem.adapters import analyzers, contradiction
 from biem.bootstrap.aim import build_aim, build_gate
 from biem.bootstrap.diagnosis import build_reindexer, diagnoser
+from biem.bootstrap.erasing import backups_of, build_eraser
 from biem.bootstrap.nearby import build_orbits
 from biem.bootstrap.night import keeper_queue, night_jobs
 from biem.bootstrap.observing import observe
@@ -24,7 +25,6 @@ from biem.engine.browse import Look
 from biem.engine.conflicts import ConflictChecker
 from biem.engine.courtesy import CourteousAnalyzer, CourteousEmbedder, CourteousRules, Courtesy
 from biem.engine.encode import Encoder
-from biem.engine.erase import Eraser
 from biem.engine.feedback import Feedback
 from biem.engine.form import Former
 from biem.engine.hotfeed import HotFeed
@@ -72,6 +72,7 @@ def assemble(
     random = Random()
     feed = HotFeed(stores.hot, window=policies.write.hot_window)
     stack.callback(feed.close)
+    associations = Associations(links=stores.links, clock=clock, policy=policies.graph, telemetry=telemetry)
     writer = Writer(
         records=stores.records,
         hot=feed,
@@ -82,12 +83,7 @@ def assemble(
         telemetry=telemetry,
         rates=stores.rates,
         calling=courtesy.calling,
-    )
-    associations = Associations(
-        links=stores.links,
-        clock=clock,
-        policy=policies.graph,
-        telemetry=telemetry,
+        remembered=associations.remembered,
     )
     tiers = Tiers(
         records=stores.records,
@@ -113,6 +109,13 @@ def assemble(
     headings = HeadingFeed(stores.headings)
     stack.callback(headings.close)
     inertia = Inertia(headings=headings, policy=policies.aim, telemetry=telemetry)
+    instants = InstantMaker(
+        instants=stores.instants,
+        analyzer=analyzer,
+        clock=clock,
+        policy=policies.concepts,
+        reasoner=stores.reasoner,
+    )
     former = Former(
         checker=ConflictChecker(
             conflicts=stores.conflicts,
@@ -127,13 +130,7 @@ def assemble(
         admit=gate.admit,
         associations=associations,
         tiers=tiers,
-        instants=InstantMaker(
-            instants=stores.instants,
-            analyzer=analyzer,
-            clock=clock,
-            policy=policies.concepts,
-            reasoner=stores.reasoner,
-        ),
+        instants=instants,
         telemetry=telemetry,
     )
     encoder = Encoder(
@@ -145,6 +142,7 @@ def assemble(
         former=former,
         clear=lifecycle.clear,
         leave=tiers.leave,
+        forget_talk=stores.forget_talk,
         policy=policies.encode,
         telemetry=telemetry,
         deferring=stores.database.deferring,
@@ -182,7 +180,7 @@ def assemble(
     )
     searcher = Searcher(
         records=stores.records,
-        index=stores.index,
+        index=stores.search,
         hot=stores.hot,
         tiers=tiers,
         associations=associations,
@@ -191,27 +189,10 @@ def assemble(
         graph=policies.graph,
         telemetry=telemetry,
     )
-
     orbits = build_orbits(stores, tiers, policies, clock, telemetry)
-
-    def forgotten(scope: Scope) -> None:
-        """What this process keeps of a scope goes with what was erased there."""
-        associations.drop(scope)
-        orbits.drop(scope)
-        inertia.drop(scope)
-
-    eraser = Eraser(
-        records=stores.records,
-        index=stores.index,
-        hot=stores.hot,
-        feed=feed,
-        canvas=stores.canvas,
-        minds=stores.minds,
-        headings=headings,
-        forgotten=forgotten,
-        clock=clock,
-        policy=policies.encode,
-        telemetry=telemetry,
+    backups = backups_of(settings, where)
+    eraser = build_eraser(
+        stores, feed, headings, associations, orbits, inertia, backups, clock, policies.encode, telemetry
     )
 
     def changed(scope: Scope, ids: Sequence[str]) -> None:
@@ -220,7 +201,7 @@ def assemble(
 
     jobs = night_jobs(
         stores, policies, embedder, analyzer, rules, random, clock, telemetry, associations, tiers, lifecycle, feedback,
-        resolver, changed,
+        resolver, changed, backups,
     )  # fmt: skip
     sleeper = Sleeper(
         jobs,
@@ -246,6 +227,7 @@ def assemble(
             associations=associations,
             reminder=reminder,
             router=aim.router,
+            rules=rules,
             embedder=embedder,
             analyzer=analyzer,
             random=random,
@@ -254,7 +236,7 @@ def assemble(
             calling=courtesy.calling,
         ),
         second_look=SecondLook(stores.reasoner, policies.context, telemetry),
-        briefer=build_briefer(stores, policies, analyzer, clock, telemetry),
+        briefer=build_briefer(stores, policies, analyzer, telemetry),
         eraser=eraser,
         reindexer=build_reindexer(stores, policies.write, embedder, encoder, analyzer, telemetry),
         lifecycle=lifecycle,
@@ -269,9 +251,11 @@ def assemble(
             policy=policies.concepts,
             reasoner=stores.reasoner,
         ),
+        instants=instants,
         consolidations=stores.consolidations,
         aim=aim,
         look=Look(stores.browser),
+        scopes=stores.directory,
         diagnosis=lambda: diagnoser(
             settings,
             where,

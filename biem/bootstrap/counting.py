@@ -1,4 +1,4 @@
-"""What PostgreSQL counts, for a program whose embedder does not fit: that must not hide how many memories there are."""
+"""What PostgreSQL counts, without an embedder: one that does not fit must not hide how many memories there are."""
 
 from collections.abc import Mapping
 from contextlib import closing
@@ -6,9 +6,10 @@ from contextlib import closing
 from biem.adapters.clock import SystemClock
 from biem.adapters.database import Database
 from biem.adapters.postgres import PostgresRecords
+from biem.adapters.scopes import PostgresScopeDirectory
 from biem.bootstrap.places import servers
 from biem.config import Settings
-from biem.domain.scope import Scope
+from biem.domain.scope import Scope, ScopeSummary
 from biem.operations import counts
 
 
@@ -18,3 +19,9 @@ def counted(settings: Settings, scope: Scope) -> Mapping[str, int | str]:
     with servers(settings) as where, closing(Database(where.postgres_dsn, pool_size=2, retry_s=2.0)) as database:
         decay = policies.energy.decay_per_hour
         return counts(PostgresRecords(database, clock=clock, decay_per_hour=decay, policies=policies), scope)
+
+
+def scopes(settings: Settings, tenant: str | None, user: str | None) -> list[ScopeSummary]:
+    """The scopes of a tenant and a user, None: of all. Raises `StoreUnavailable`."""
+    with servers(settings) as where, closing(Database(where.postgres_dsn, pool_size=2, retry_s=2.0)) as database:
+        return PostgresScopeDirectory(database).listed(tenant, user)

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from random import Random
 
-from biem.adapters.canvas import RedisCanvas
 from biem.adapters.clock import SystemClock
+from biem.adapters.consolidation import PostgresScopes
 from biem.adapters.database import Database
 from biem.adapters.diagnosis import PostgresInspection
 from biem.adapters.lifecycle import PostgresLife
@@ -16,7 +16,8 @@ from biem.adapters.milvus_collection import collection_name
 from biem.adapters.milvus_inspection import MilvusInspection
 from biem.adapters.probes import CeleryWorkers, HomeDisk, MilvusProbe, NoWorkers, PostgresProbe, RedisProbe
 from biem.bootstrap.places import Servers, broker_of, home_of
-from biem.bootstrap.stores import REDIS_TIMEOUT_S, Stores, milvus_inspection
+from biem.bootstrap.projections import open_projections
+from biem.bootstrap.stores import Stores, milvus_inspection
 from biem.config import Settings
 from biem.domain.finding import Depth, Diagnosis, Finding, Limits
 from biem.domain.policy import WritePolicy
@@ -28,7 +29,9 @@ from biem.engine.diagnosis import (
     DiskCheck,
     GraphCheck,
     IndexCheck,
+    MoveCheck,
     OutboxCheck,
+    ProjectionCheck,
     RowCheck,
     SchemaCheck,
     ServerCheck,
@@ -109,16 +112,25 @@ def _contents(
     database = Database(where.postgres_dsn, pool_size=2, retry_s=2.0)
     stack.callback(database.close)
     inspection = PostgresInspection(database)
-    canvas = RedisCanvas(
-        where.redis_url, timeout_s=REDIS_TIMEOUT_S, model=info.id, policy=policies.tiers, decay_per_hour=decay
-    )
-    stack.callback(canvas.close)
+    kept = open_projections(settings, where, info, stack)
+    projections = (kept.canvas, kept.hot, kept.minds, kept.rates, kept.headings)
     life = PostgresLife(database, clock=clock, decay_per_hour=decay, model=info.id, policies=policies)
     workers: Workers = CeleryWorkers(broker_of(settings, where)) if settings.queue == "celery" else NoWorkers()
     return [
         OutboxCheck(inspection, inspection, records, workers, limits),
         RowCheck(inspection, index, inspection, collection=collection, model=info.id, random=random, limits=limits),
-        CanvasCheck(inspection, life, canvas, sweep=sweep, pause=time.sleep, random=random, limits=limits),
+        MoveCheck(inspection),
+        ProjectionCheck(PostgresScopes(database), projections, random=random, limits=limits),
+        CanvasCheck(
+            inspection,
+            life,
+            kept.canvas,
+            kept.canvas.spoilt,
+            sweep=sweep,
+            pause=time.sleep,
+            random=random,
+            limits=limits,
+        ),
         GraphCheck(
             inspection, inspection, PostgresLinks(database), model=info.id, clock=clock, random=random, limits=limits
         ),

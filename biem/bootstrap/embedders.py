@@ -1,9 +1,9 @@
 """Which embedder a program takes: that of its settings, or the one that all memories were moved to (`biem reembed`)."""
 
+import hashlib
 import logging
 from collections.abc import Callable, Mapping
 from typing import Any
-from urllib.parse import urlsplit, urlunsplit
 
 import psycopg
 
@@ -15,15 +15,22 @@ from biem.ports.reembed import EmbedderChoice
 
 logger = logging.getLogger("biem")
 
-_OF_THE_MODEL = ("provider", "model", "url", "query_prefix", "passage_prefix")
-"""Settings that decide which vectors come out; keys, threads and time limits are each program's own."""
+_OF_THE_MODEL = ("provider", "model", "query_prefix", "passage_prefix")
+"""Settings that decide which vectors come out; addresses, keys, threads and time limits are each program's own."""
+_PACKAGED = ("e5", "use")
+"""Providers that come with biem, and so need nothing that a row of a table could choose."""
+_SERVED = ("openai", "ollama")
 
 
 def of_the_model(settings: Settings) -> Mapping[str, Any]:
-    """What another program builds the same embedder from; no key is among it."""
+    """What another program recognises the same embedder by.
+
+    Without an address: whoever may write the row would decide where texts and keys are sent. A digest tells whether
+    the server of another program's settings is the same. The empty `url` is read by version 0.1.0.
+    """
     wanted = settings.embedder
     own = {name: getattr(wanted, name) for name in _OF_THE_MODEL}
-    return own | {"url": _without_login(wanted.url.get_secret_value())}
+    return own | {"url": "", "server": _server(wanted.url.get_secret_value())}
 
 
 def choice_of_record(dsn: str) -> EmbedderChoice | None:
@@ -38,16 +45,40 @@ def choice_of_record(dsn: str) -> EmbedderChoice | None:
 
 
 def with_choice(settings: Settings, choice: EmbedderChoice) -> Settings:
-    """Settings that build the embedder of record, with this program's own key and limits."""
-    own, chosen = settings.embedder.model_dump(), dict(choice.settings)
-    if _without_login(settings.embedder.url.get_secret_value()) == chosen["url"]:
-        chosen["url"] = own["url"]  # with the login that this program has
-    return settings.model_copy(update={"embedder": EmbedderSettings(**(own | chosen))})
+    """Settings that build the embedder of record: its model, at this program's own address, with its own key.
+
+    Raises `ConfigError` where these settings do not name the place that the model is at: the operator has to.
+    """
+    own, said = settings.embedder, choice.settings
+    chosen = {name: said.get(name, "") for name in _OF_THE_MODEL}
+    if not _within(own, chosen, said):
+        raise ConfigError(
+            f"all memories were moved to the embedder {choice.model}, which these settings do not lead to, and a table "
+            "does not decide where texts and keys are sent; set BIEM_EMBEDDER__PROVIDER, BIEM_EMBEDDER__MODEL and, for "
+            "a server, BIEM_EMBEDDER__URL and its key to those of that embedder, or run `biem reembed` to move all "
+            "memories to the one of these settings"
+        )
+    return settings.model_copy(update={"embedder": own.model_copy(update=chosen)})
 
 
-def _without_login(url: str) -> str:
-    parts = urlsplit(url)
-    return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
+def _within(own: EmbedderSettings, chosen: Mapping[str, Any], said: Mapping[str, Any]) -> bool:
+    """Whether taking the chosen model needs no address, no download and no file that these settings do not name."""
+    if not all(isinstance(value, str) for value in chosen.values()):
+        return False
+    if chosen["provider"] in _SERVED:
+        server = said.get("server") or _server(str(said.get("url", "")))  # 0.1.0 wrote the address itself
+        return own.provider == chosen["provider"] and _server(own.url.get_secret_value()) == server
+    if chosen["provider"] in _PACKAGED:
+        return True
+    return bool(own.provider == chosen["provider"] and own.model == chosen["model"])
+
+
+def _server(url: str) -> str:
+    """What tells two servers apart and does not lead to either; logins and keys do not count."""
+    scheme, _, rest = url.strip().partition("://")
+    authority, slash, path = rest.partition("?")[0].partition("#")[0].partition("/")
+    place = f"{scheme}://{authority.rpartition('@')[2]}{slash}{path}".rstrip("/").casefold()
+    return hashlib.sha256(place.encode()).hexdigest()
 
 
 def agreed(settings: Settings, dsn: str, mine: Embedder, build: Callable[[Settings], Embedder]) -> Embedder:

@@ -1,6 +1,6 @@
 """The background jobs of a scope, in the order of a night."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from random import Random
 
@@ -46,6 +46,7 @@ def night_jobs(
     feedback: Feedback,
     resolver: Resolver,
     changed: Changed,
+    backups: Callable[[], object],
 ) -> list[NightJob]:
     """All background jobs in the order of a night: first what is built, then what is made one, then what fades."""
     every = policies.sleep.periods()
@@ -70,6 +71,7 @@ def night_jobs(
         telemetry=telemetry,
         embedder=embedder,
         reasoner=stores.reasoner,
+        graph=policies.graph,
     )
     consolidator = Consolidator(
         consolidations=stores.consolidations,
@@ -106,9 +108,16 @@ def night_jobs(
         limit=policies.sleep.integrity_rows,
     )
 
-    late = LateRows(tombstones=stores.tombstones, index=stores.index, hot=stores.hot, canvas=stores.canvas)
+    late = LateRows(
+        tombstones=stores.tombstones,
+        index=stores.index,
+        hot=stores.hot,
+        canvas=stores.canvas,
+        forget_talk=stores.forget_talk,
+    )
 
     def sweep() -> Mapping[str, int]:
+        backups()  # listing them deletes those that expired
         swept = tiers.sweep()
         return {"left": swept.left, "repaired": swept.repaired, "removed": late.sweep()}
 

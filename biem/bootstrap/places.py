@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from biem.adapters import embedded
+from biem.adapters.addresses import require_broker, require_milvus, require_postgres, require_redis
 from biem.adapters.celery import broker_url
 from biem.config import Settings
 
@@ -46,9 +47,18 @@ def _all_are_configured(settings: Settings) -> bool:
 
 
 def _places(settings: Settings, urls: embedded.Urls | None) -> Servers:
-    """The configured servers, with the embedded ones in place of those that are missing."""
+    """The configured servers, with the embedded ones in place of those that are missing.
+
+    Raises `ConfigError` for an address that cannot be read, before a client quotes it.
+    """
     dsn, milvus = settings.postgres_url(), settings.milvus_url()
     redis = settings.redis_url.get_secret_value() if settings.redis_url else None
+    if dsn:
+        require_postgres(dsn)
+    if redis:
+        require_redis(redis)
+    if milvus:
+        require_milvus(milvus)
     return Servers(
         dsn or (urls.postgres_dsn if urls else ""),
         redis or (urls.redis_url if urls else ""),
@@ -61,7 +71,9 @@ def _places(settings: Settings, urls: embedded.Urls | None) -> Servers:
 
 def broker_of(settings: Settings, where: Servers) -> str:
     """The URL of Celery's broker: the configured one, else the Redis."""
-    return broker_url(settings.broker_url.get_secret_value() if settings.broker_url else where.redis_url)
+    if settings.broker_url is None:
+        return broker_url(where.redis_url)
+    return require_broker(broker_url(settings.broker_url.get_secret_value()))
 
 
 def home_of(settings: Settings) -> Path:

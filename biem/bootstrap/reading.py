@@ -19,6 +19,7 @@ from biem.engine.search import Searcher
 from biem.engine.tiers import Tiers
 from biem.engine.typed import TypedRecaller
 from biem.ports import Analyzer, Clock, Embedder
+from biem.ports.contradiction import ContradictionRules
 from biem.telemetry import Telemetry
 
 
@@ -32,6 +33,7 @@ def build_recaller(
     associations: Associations,
     reminder: Reminder,
     router: Router,
+    rules: ContradictionRules,
     embedder: Embedder,
     analyzer: Analyzer,
     random: Random,
@@ -43,7 +45,7 @@ def build_recaller(
     chooser = Chooser(reranker=stores.reranker, policy=policies.rerank, random=random, telemetry=telemetry)
     typed = TypedRecaller(
         records=stores.records,
-        index=stores.index,
+        index=stores.search,
         turns=stores.turns,
         searcher=searcher,
         associations=associations,
@@ -73,6 +75,7 @@ def build_recaller(
         turns=stores.turns,
         conflicts=stores.conflicts,
         anchors=Anchors(records=stores.aim, analyzer=analyzer, policy=policies.aim, telemetry=telemetry),
+        rules=rules,
         searcher=searcher,
         orbits=orbits,
         tiers=tiers,
@@ -90,16 +93,13 @@ def build_recaller(
     )
 
 
-def build_briefer(
-    stores: Stores, policies: Policies, analyzer: Analyzer, clock: Clock, telemetry: Telemetry
-) -> Briefer:
+def build_briefer(stores: Stores, policies: Policies, analyzer: Analyzer, telemetry: Telemetry) -> Briefer:
     """The context block."""
     return Briefer(
         core=stores.core,
         records=stores.records,
         hot=stores.hot,
         analyzer=analyzer,
-        clock=clock,
         policy=policies.context,
         telemetry=telemetry,
     )

@@ -29,11 +29,15 @@ from biem.adapters.rates import RedisRates
 from biem.adapters.reasoner_ledger import PostgresReasonerLedger
 from biem.adapters.redis import RedisHotStore
 from biem.adapters.reembed import PostgresEmbedders
+from biem.adapters.scopes import PostgresScopeDirectory
+from biem.adapters.selection import PostgresSelection
 from biem.adapters.tombstones import PostgresTombstones
 from biem.adapters.turns import PostgresTurns
 from biem.bootstrap.places import Servers, broker_of
+from biem.bootstrap.projections import open_projections
 from biem.config import Settings
 from biem.engine.courtesy import Courtesy
+from biem.engine.selective import SelectiveIndex
 from biem.errors import EmbedderMismatch, StoreUnavailable
 from biem.ports import Clock, Embedder, EmbedderInfo, JobQueue
 from biem.ports.reasoner import Reasoner
@@ -45,7 +49,6 @@ logger = logging.getLogger("biem")
 _EMBEDDED_RETRY_S = 15.0
 """The embedded servers come back by themselves after a crash, so calls may wait for them."""
 _REMOTE_RETRY_S = 2.0
-REDIS_TIMEOUT_S = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +69,7 @@ class Stores:
     consolidations: PostgresConsolidations
     feedbacks: PostgresFeedbacks
     scopes: PostgresScopes
+    directory: PostgresScopeDirectory
     tombstones: PostgresTombstones
     analyses: PostgresAnalyses
     exclusive: PostgresExclusive
@@ -78,9 +82,15 @@ class Stores:
     aim: PostgresAim
     headings: RedisHeadings
     index: MilvusIndex
+    search: SelectiveIndex
     reasoner: Reasoner | None
     reranker: Reranker | None
     queue: JobQueue
+
+    def forget_talk(self, ns: str) -> None:
+        """Remove what conversations hold ready of the memories of a scope, for all that may read it."""
+        self.minds.forget([ns])
+        self.headings.forget([ns])
 
 
 def open_stores(
@@ -107,24 +117,14 @@ def open_stores(
     exclusive = PostgresExclusive(where.postgres_dsn)
     stack.callback(exclusive.close)
     records = PostgresRecords(database, clock=clock, decay_per_hour=decay, model=model, policies=policies)
-    hot = RedisHotStore(where.redis_url, timeout_s=REDIS_TIMEOUT_S)
-    stack.callback(hot.close)
-    canvas = RedisCanvas(
-        where.redis_url, timeout_s=REDIS_TIMEOUT_S, model=model, policy=policies.tiers, decay_per_hour=decay
-    )
-    stack.callback(canvas.close)
-    minds = RedisMinds(where.redis_url, timeout_s=REDIS_TIMEOUT_S)
-    stack.callback(minds.close)
-    rates = RedisRates(where.redis_url, timeout_s=REDIS_TIMEOUT_S)
-    stack.callback(rates.close)
-    headings = RedisHeadings(where.redis_url, timeout_s=REDIS_TIMEOUT_S, model=model)
-    stack.callback(headings.close)
+    kept = open_projections(settings, where, embedder.info, stack)
     index = milvus_index(settings, where, embedder.info)
     stack.callback(index.close)
     try:
         index.open()
     except StoreUnavailable as error:
         logger.warning("starting without the vector index: %s", error)
+    selection = PostgresSelection(database, clock=clock, decay_per_hour=decay, model=model, policies=policies)
     ledger = PostgresReasonerLedger(
         database, daily_calls=settings.reasoner.daily_calls, daily_tokens=settings.reasoner.daily_tokens
     )
@@ -145,18 +145,20 @@ def open_stores(
         ),
         feedbacks=PostgresFeedbacks(database, clock=clock, decay_per_hour=decay, policies=policies),
         scopes=PostgresScopes(database),
+        directory=PostgresScopeDirectory(database),
         tombstones=PostgresTombstones(database),
         analyses=PostgresAnalyses(database, clock=clock, decay_per_hour=decay, policies=policies),
         exclusive=exclusive,
         ledger=ledger,
         embedders=embedders,
-        hot=hot,
-        canvas=canvas,
-        minds=minds,
-        rates=rates,
+        hot=kept.hot,
+        canvas=kept.canvas,
+        minds=kept.minds,
+        rates=kept.rates,
         aim=PostgresAim(database, clock=clock, decay_per_hour=decay, model=model, policies=policies),
-        headings=headings,
+        headings=kept.headings,
         index=index,
+        search=SelectiveIndex(index, selection),
         reasoner=_reasoner(settings, ledger, clock, telemetry, stack),
         reranker=_reranker(settings, stack),
         queue=_queue(settings, where, courtesy),

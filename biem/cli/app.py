@@ -36,10 +36,15 @@ app = typer.Typer(
     name="biem",
     help="Long-term memory for LLM agents. Global options may stand before or after the command.",
     epilog=EPILOG,
-    add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"biem {installed_version('biem')}")
+        raise typer.Exit
 
 
 @app.callback()
@@ -55,6 +60,9 @@ def options(
     project: Annotated[str | None, typer.Option("--project", help="Whose memory it is; empty: the user's own.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON document on stdout; errors on stderr.")] = False,
     verbose: Annotated[bool, typer.Option("--verbose", help="Timings, logs and tracebacks on stderr.")] = False,
+    _version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version.")
+    ] = False,
 ) -> None:
     logging.basicConfig(format="biem: %(message)s")
     logging.getLogger("biem").setLevel(logging.INFO if verbose else logging.WARNING)
@@ -80,6 +88,7 @@ app.command("conflicts")(life.conflicts)
 app.command("resolve")(life.resolve)
 app.command("undo")(life.undo)
 app.command("related")(life.related)
+app.command("instant")(life.instant)
 app.command("links")(life.links)
 app.command("facts")(life.facts)
 app.command("archive")(life.archive)
@@ -87,6 +96,7 @@ app.command("restore")(operations.restore)
 app.command("sleep")(life.sleep)
 app.command("import")(transcripts_import.import_files)
 app.command("stats")(upkeep.stats)
+app.command("scopes")(upkeep.scopes)
 app.command("dead")(upkeep.dead)
 app.command("retry")(upkeep.retry)
 app.command("reindex")(upkeep.reindex)

@@ -21,7 +21,7 @@ from rich.text import Text
 
 import biem
 from biem.cli.demo_life import Life, live, show
-from biem.cli.output import Output, percentile, plain, shown_value
+from biem.cli.output import Output, percentile, plain
 from biem.cli.session import bootstrap, of
 from biem.cli.transcripts import Message, Reader
 from biem.domain.node import Hits
@@ -159,8 +159,7 @@ def _show_block(out: Output, title: str, remark: str, block: "Context") -> None:
         out.line(Text.assemble(("   │ ", "green"), line))
     out.line()
     for rank, hit in enumerate(block.hits, start=1):
-        signals = "  ".join(f"{name} {shown_value(value)}" for name, value in hit.why.items())
-        out.line(f"   {'why ' if rank == 1 else '    '}{rank}. {hit.score:.2f}  {signals}", "dim")
+        out.line(f"   {'why ' if rank == 1 else '    '}{rank}. {'; '.join(hit.reasons)}", "dim")
 
 
 def _end(

@@ -8,8 +8,8 @@ from biem import errors
 from biem.cli.output import Output, plain, read_stdin, shown_time, shown_value
 from biem.cli.session import NO_WORKER, of
 from biem.domain.conflict import RESOLUTIONS, STATUSES, Conflict
-from biem.domain.node import parse_id
-from biem.domain.text import one_line
+from biem.domain.node import id_part
+from biem.domain.text import MOST_LISTED, one_line
 from biem.errors import BiemError, InvalidInput, NotFound
 from biem.telemetry import Span
 
@@ -20,11 +20,12 @@ if TYPE_CHECKING:
 _SHOWN_CHARS = 200
 _STDIN = "-"
 _ANY = "all"
+_IGNORE = "ignore"
 _BUSY = "it runs already"
 
 Id = Annotated[str, typer.Argument(metavar="ID")]
 Ids = Annotated[list[str] | None, typer.Option(metavar="ID", help="May be given several times.")]
-Limit = Annotated[int, typer.Option(min=1, help="How many at most.")]
+Limit = Annotated[int, typer.Option(min=1, max=MOST_LISTED, help="How many at most.")]
 
 
 def feedback(
@@ -39,9 +40,12 @@ def feedback(
     out = session.out
     if not (useful or useless or new):
         raise InvalidInput("say which memories: --useful ID, --useless ID")
+    for part in (*(useful or ()), *(useless or ()), *(new or ())):
+        id_part(part)
     session.changes |= NO_WORKER
     with session.memory() as memory:
-        lesson = memory.feedback(useful or (), useless or (), new=new or (), turn=turn)
+        told, not_told, written = (list(map(memory.whole_id, parts or ())) for parts in (useful, useless, new))
+        lesson = memory.feedback(told, not_told, new=written, turn=turn)
     out.result(lesson, lambda: out.pairs(plain(lesson)))
 
 
@@ -79,11 +83,15 @@ def conflicts(
     """List memories that contradict, update or repeat each other, newest first."""
     session = of(context)
     out = session.out
+    if status not in (*STATUSES, _ANY):
+        raise InvalidInput(f"--status {status!r} is unknown; choose one of {', '.join(STATUSES)}, {_ANY}")
     session.changes |= NO_WORKER
     with session.memory() as memory:
         found = memory.conflicts(status=None if status == _ANY else status, limit=limit)
     headers = ("id", "kind", "sure", "state", "older", "newer")
-    out.result({"conflicts": found}, lambda: out.table(headers, list(map(_conflict_row, found)), right=("sure",)))
+    out.result(
+        {"conflicts": found}, lambda: out.table(headers, [_conflict_row(out, each) for each in found], right=("sure",))
+    )
     if not found:
         out.note("no conflicts")
 
@@ -91,22 +99,26 @@ def conflicts(
 def resolve(
     context: typer.Context,
     conflict_id: Id,
-    resolution: Annotated[str, typer.Argument(help=f"One of {', '.join(RESOLUTIONS)}, ignore.")],
+    resolution: Annotated[str, typer.Argument(help=f"One of {', '.join(RESOLUTIONS)}, {_IGNORE}.")],
 ) -> None:
     """Decide a conflict; undo takes it back."""
     session = of(context)
+    id_part(conflict_id)
+    if resolution not in (*RESOLUTIONS, _IGNORE):
+        raise InvalidInput(f"resolution {resolution!r} is unknown; choose one of {', '.join(RESOLUTIONS)}, {_IGNORE}")
     session.changes |= NO_WORKER
     with session.memory() as memory:
-        conflict = memory.resolve(conflict_id, resolution)
+        conflict = memory.resolve(memory.whole_id(conflict_id, of="conflict"), resolution)
     session.out.result(conflict, lambda: _show_conflict(session.out, conflict))
 
 
 def undo(context: typer.Context, conflict_id: Id) -> None:
     """Take the decision about a conflict back: both memories are as they were."""
     session = of(context)
+    id_part(conflict_id)
     session.changes |= NO_WORKER
     with session.memory() as memory:
-        conflict = memory.undo(conflict_id)
+        conflict = memory.undo(memory.whole_id(conflict_id, of="conflict"))
     session.out.result(conflict, lambda: _show_conflict(session.out, conflict))
 
 
@@ -118,7 +130,7 @@ def facts(context: typer.Context, limit: Limit = 100) -> None:
     with session.memory() as memory:
         found = memory.facts(limit)
     rows = [
-        (fact.id, shown_value(fact.confidence), len(fact.source_node_ids), one_line(fact.content, _SHOWN_CHARS))
+        (out.id(fact.id), shown_value(fact.confidence), len(fact.source_node_ids), one_line(fact.content, _SHOWN_CHARS))
         for fact in found
     ]
     out.result({"facts": found}, lambda: out.table(("id", "sure", "from", "fact"), rows, right=("sure", "from")))
@@ -135,8 +147,9 @@ def archive(
     session = of(context)
     out = session.out
     session.changes |= NO_WORKER
+    id_part(memory_id)
     with session.memory() as memory:
-        done = memory.archive(memory_id, reason)
+        done = memory.archive(memory.whole_id(memory_id), reason)
     out.result({"archived": done}, lambda: out.line("archived" if done else "it was archived already"))
 
 
@@ -144,9 +157,10 @@ def restore(context: typer.Context, memory_id: Id) -> None:
     """Bring an archived memory back."""
     session = of(context)
     out = session.out
+    id_part(memory_id)
     session.changes |= NO_WORKER
     with session.memory() as memory:
-        done = memory.restore(memory_id)
+        done = memory.restore(memory.whole_id(memory_id))
     out.result({"restored": done}, lambda: out.line("restored" if done else "it was not archived"))
 
 
@@ -157,6 +171,8 @@ def related(
     session = of(context)
     out = session.out
     words = read_stdin() if text == _STDIN else text
+    if not words.strip():
+        raise InvalidInput("the text is empty; say something")
     session.changes |= NO_WORKER
     with session.memory() as memory:
         found = memory.related(words)
@@ -171,14 +187,18 @@ def links(context: typer.Context, memory_id: Id) -> None:
     session = of(context)
     out = session.out
     session.changes |= NO_WORKER
+    id_part(memory_id)
     with session.memory() as memory:
-        found = memory.links(memory_id)
+        whole = memory.whole_id(memory_id)
+        found = memory.links(whole)
         rows = []
         for link in found if not out.as_json else ():
-            away = link.source == parse_id(memory_id)
+            away = link.source == whole
             other = link.target if away else link.source
             arrow = "→" if away else "←"
-            rows.append((link.type, shown_value(link.weight), link.strength, arrow, other, _text(memory, other)))
+            rows.append(
+                (link.type, shown_value(link.weight), link.strength, arrow, out.id(other), _text(memory, other))
+            )
     headers = ("type", "weight", "strength", "", "id", "memory")
     out.result({"links": found}, lambda: out.table(headers, rows, right=("weight", "strength")))
     if not found:
@@ -208,9 +228,9 @@ def _state(conflict: Conflict) -> str:
     return f"{conflict.resolution or conflict.status}{decided}"
 
 
-def _conflict_row(conflict: Conflict) -> tuple[object, ...]:
+def _conflict_row(out: Output, conflict: Conflict) -> tuple[object, ...]:
     return (
-        conflict.id,
+        out.id(conflict.id),
         conflict.kind,
         shown_value(conflict.confidence),
         _state(conflict),
@@ -223,9 +243,10 @@ def _show_conflict(out: Output, conflict: Conflict) -> None:
     out.pairs(
         {
             "state": _state(conflict),
-            "older": f"{conflict.older_id}  {one_line(conflict.older_text, _SHOWN_CHARS)}",
-            "newer": f"{conflict.newer_id}  {one_line(conflict.newer_text, _SHOWN_CHARS)}",
-            **({"merged": conflict.merged_id} if conflict.merged_id else {}),
+            "why": conflict.explanation,
+            "older": f"{out.id(conflict.older_id)}  {one_line(conflict.older_text, _SHOWN_CHARS)}",
+            "newer": f"{out.id(conflict.newer_id)}  {one_line(conflict.newer_text, _SHOWN_CHARS)}",
+            **({"merged": out.id(conflict.merged_id)} if conflict.merged_id else {}),
             **({"decided": shown_time(conflict.resolved_at)} if conflict.resolved_at else {}),
         }
     )
@@ -237,3 +258,20 @@ def _text(memory: "Memory", node_id: str) -> str:
         return one_line(memory.get(node_id).text, _SHOWN_CHARS)
     except NotFound:
         return "-"
+
+
+def instant(
+    context: typer.Context,
+    conversation: Annotated[str, typer.Argument(help="The conversation to look back at.")],
+    limit: Annotated[int, typer.Option(min=1, max=500, help="At most so many, newest first.")] = 5,
+) -> None:
+    """Show what was noted in a conversation while it went on."""
+    session = of(context)
+    out = session.out
+    session.changes |= NO_WORKER
+    with session.memory() as memory:
+        found = memory.instant(conversation, limit=limit)
+    rows = [(out.id(note.memory_id), note.created_at, one_line(note.text, _SHOWN_CHARS)) for note in found]
+    out.result({"instant": found}, lambda: out.table(("memory", "noted", "note"), rows))
+    if not found:
+        out.note("nothing was noted in this conversation")

@@ -1,6 +1,8 @@
 """`biem local`: the embedded servers, for other programs."""
 
-from typing import TYPE_CHECKING
+import shlex
+from importlib import import_module
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -15,16 +17,24 @@ app = typer.Typer(help="The embedded servers: PostgreSQL, Valkey and Milvus Lite
 
 
 @app.command("up")
-def up(context: typer.Context) -> None:
-    """Start the servers and leave them running; prints the settings that reach them, as an env file has them."""
+def up(
+    context: typer.Context,
+    indexer: Annotated[
+        bool, typer.Option("--indexer/--no-indexer", help="A process that indexes what others write and leave.")
+    ] = True,
+) -> None:
+    """Start the servers and leave them running; prints the settings that reach them: eval "$(biem local up)"."""
     out = of(context).out
-    servers: Servers = bootstrap().local_up(of(context).settings())
+    settings = of(context).settings()
+    servers: Servers = bootstrap().local_up(settings)
+    if indexer:
+        import_module("biem.bootstrap.indexer").start(settings)
     urls = {
         "BIEM_POSTGRES_DSN": servers.postgres_dsn,
         "BIEM_REDIS_URL": servers.redis_url,
         "BIEM_MILVUS_URI": servers.milvus_uri,
     }
-    out.result(urls, lambda: out.line("\n".join(f"{name}={url}" for name, url in urls.items())))
+    out.result(urls, lambda: out.line("\n".join(f"export {name}={shlex.quote(url)}" for name, url in urls.items())))
     out.note("running until: biem local down")
 
 
@@ -34,14 +44,18 @@ def status(context: typer.Context) -> None:
     out = of(context).out
     found = bootstrap().local_status(of(context).settings())
     rows = [(server.name, server.pid or "-", "ready" if server.ready else "down") for server in found.servers]
-    out.result(plain(found), lambda: out.table(("server", "pid", "state"), rows))
+    indexer: int | None = bootstrap().local_indexer(of(context).settings())
+    if indexer is not None:
+        rows.append(("indexer", indexer, "runs"))
+    document = {**plain(found), "indexer": indexer}
+    out.result(document, lambda: out.table(("server", "pid", "state"), rows))
     if found.reason:
         out.note(found.reason)
 
 
 @app.command("down")
 def down(context: typer.Context) -> None:
-    """Stop the servers, also for programs that use them now."""
+    """Stop the servers and their indexer, also for programs that use them now."""
     out = of(context).out
     if not bootstrap().local_down(of(context).settings()):
         raise StoreUnavailable("the embedded servers did not stop in time; run the same command again")

@@ -1,16 +1,45 @@
 """Commands about single memories: remember, recall, context, get, erase."""
 
-from typing import Annotated, Any
+import time
+from datetime import UTC, datetime
+from importlib import import_module
+from typing import Annotated, Any, cast
 
 import typer
 from rich.text import Text
 
+from biem.cli.conditions import (
+    AsOf,
+    Conversations,
+    Excluded,
+    Kinds,
+    MinEnergy,
+    Mood,
+    Since,
+    Speakers,
+    Until,
+    conditions,
+    require_one_of,
+)
 from biem.cli.output import Output, plain, read_stdin, shown_time
-from biem.cli.session import NO_WORKER, of
+from biem.cli.session import NO_WORKER, Session, of
 from biem.cli.transcripts import parse_time
 from biem.domain.energy import indicator
 from biem.domain.formulas import PROFILES
-from biem.domain.node import KINDS, LAYERS, MODES, Hit, Hits, Node, Receipt
+from biem.domain.node import (
+    ID_TIME,
+    KINDS,
+    LAYERS,
+    MODES,
+    Hit,
+    Hits,
+    Node,
+    Receipt,
+    id_part,
+    new_id,
+    require_importance,
+    require_time,
+)
 from biem.domain.selection import SELECTIONS
 from biem.domain.text import one_line
 from biem.errors import InvalidInput, StoreUnavailable
@@ -19,9 +48,6 @@ _SHOWN_CHARS = 500
 _STDIN = "-"
 
 Tags = Annotated[list[str] | None, typer.Option("--tag", help="May be given several times.")]
-Kinds = Annotated[list[str] | None, typer.Option("--kind", help=f"Only these: {', '.join(KINDS)}.")]
-Since = Annotated[str | None, typer.Option("--since", metavar="TIME", help="Not before this ISO time.")]
-Until = Annotated[str | None, typer.Option("--until", metavar="TIME", help="Before this ISO time.")]
 
 
 def remember(
@@ -42,11 +68,19 @@ def remember(
     """Keep one text; prints its id as soon as it is safe."""
     session = of(context)
     out = session.out
+    for name, value, known in (("--kind", kind, KINDS), ("--layer", layer, LAYERS)):
+        require_one_of(name, value, known)
+    require_importance(importance)
     words = read_stdin() if text == _STDIN else text
+    _require_words(words, "the text")
     moment = parse_time(at, "--at") if at is not None else None
+    if moment is not None:
+        now = datetime.fromtimestamp(time.time_ns() / 1e9, UTC)
+        require_time(moment, "--at", now, session.settings().policies.write.future_days)
     if not wait:
         session.changes |= NO_WORKER
     with session.memory() as memory:
+        started = new_id()[:ID_TIME]
         memory_id = memory.remember(
             words,
             kind=kind,
@@ -61,7 +95,11 @@ def remember(
             layer=layer,
             wait=wait,
         )
-        out.result({"id": memory_id, "scope": memory.bound_to}, lambda: out.line(memory_id))
+        created = memory_id[:ID_TIME] >= started
+        document = {"id": memory_id, "scope": memory.bound_to, "created": created}
+        out.result(document, lambda: out.line(memory_id))
+        if not created:
+            out.note("it was there already")
 
 
 def recall(
@@ -72,49 +110,43 @@ def recall(
     kind: Kinds = None,
     since: Since = None,
     until: Until = None,
-    speaker: Annotated[list[str] | None, typer.Option(help="Only said by them.")] = None,
-    conversation: Annotated[list[str] | None, typer.Option(help="Only from these.")] = None,
+    speaker: Speakers = None,
+    conversation: Conversations = None,
+    exclude_conversation: Excluded = None,
     tag: Tags = None,
-    as_of: Annotated[
-        str | None, typer.Option("--as-of", metavar="TIME", help="What held at this ISO time; default: now.")
-    ] = None,
-    min_energy: Annotated[float, typer.Option(help="Only what has this much energy now, 0 to 1.")] = 0.0,
-    sentiment: Annotated[
-        tuple[float, float] | None,
-        typer.Option(metavar="LEAST GREATEST", help="Only in a mood between these two, -1 to 1."),
-    ] = None,
+    as_of: AsOf = None,
+    min_energy: MinEnergy = 0.0,
+    sentiment: Mood = None,
     profile: Annotated[str | None, typer.Option(help=f"Whose ranking: {', '.join(PROFILES)}.")] = None,
     selection: Annotated[str | None, typer.Option(help=f"How to choose: {', '.join(SELECTIONS)}.")] = None,
     seed: Annotated[int | None, typer.Option(help="Draw the same again.")] = None,
-    why: Annotated[bool, typer.Option("--why", help="Show every signal of every hit.")] = False,
+    why: Annotated[bool, typer.Option("--why", help="Say why each hit is there.")] = False,
+    signals: Annotated[bool, typer.Option("--signals", help="Show every signal of every hit.")] = False,
 ) -> None:
     """Find the memories that matter for a query, best first."""
     session = of(context)
     out = session.out
+    require_one_of("--mode", mode, MODES)
+    _require_top_k(session, top_k)
+    require_one_of("--profile", profile, PROFILES)
+    require_one_of("--selection", selection, SELECTIONS)
     words = read_stdin() if query == _STDIN else query
-    earliest = parse_time(since, "--since") if since is not None else None
-    latest = parse_time(until, "--until") if until is not None else None
-    then = parse_time(as_of, "--as-of") if as_of is not None else None
+    _require_words(words, "the query")
+    where = conditions(kind, since, until, speaker, conversation, tag, as_of, min_energy, sentiment)
+    session.asks = True
     with session.memory() as memory:
         hits = memory.recall(
             words,
             top_k=top_k,
             mode=mode,
-            kinds=tuple(kind or ()),
-            since=earliest,
-            until=latest,
-            speakers=tuple(speaker or ()),
-            conversations=tuple(conversation or ()),
-            tags=tuple(tag or ()),
-            as_of=then,
-            min_energy=min_energy,
-            sentiment=sentiment,
+            exclude_conversation=exclude_conversation or (),
+            **where,
             profile=profile,
             selection=selection,
             seed=seed,
         )
     _note_degraded(out, hits)
-    out.result(hits, lambda: _show_hits(out, hits, why=why))
+    out.result(hits, lambda: _show_hits(out, hits, why=why, signals=signals))
 
 
 def context(
@@ -122,14 +154,34 @@ def context(
     query: Annotated[str, typer.Argument(help="What the model is about to answer; - reads it from stdin.")],
     top_k: Annotated[int | None, typer.Option("--top-k", "-k", help="How many memories at most; default 5.")] = None,
     budget_tokens: Annotated[int | None, typer.Option(help="Room for the block; default 1,000.")] = None,
+    kind: Kinds = None,
+    since: Since = None,
+    until: Until = None,
+    speaker: Speakers = None,
+    conversation: Conversations = None,
+    exclude_conversation: Excluded = None,
+    tag: Tags = None,
+    as_of: AsOf = None,
+    min_energy: MinEnergy = 0.0,
+    sentiment: Mood = None,
 ) -> None:
     """Print the block that an agent would put into its prompt."""
     session = of(context)
     out = session.out
     words = read_stdin() if query == _STDIN else query
+    _require_words(words, "the query")
+    _require_top_k(session, top_k)
+    where = conditions(kind, since, until, speaker, conversation, tag, as_of, min_energy, sentiment)
+    session.asks = True
     with session.memory() as memory:
-        block = memory.context(words, top_k=top_k, budget_tokens=budget_tokens)
-    hits = Hits(block.hits, degraded=block.degraded)
+        block = memory.context(
+            words,
+            top_k=top_k,
+            budget_tokens=budget_tokens,
+            exclude_conversation=exclude_conversation or (),
+            **where,
+        )
+    hits = Hits(block.hits, degraded=block.degraded, indexing=block.indexing)
     _note_degraded(out, hits)
     out.result({"text": block.text, **plain(hits)}, lambda: out.line(block.text) if block.text else None)
     if not block.text:
@@ -139,9 +191,10 @@ def context(
 def get(context: typer.Context, memory_id: Annotated[str, typer.Argument(metavar="ID")]) -> None:
     """Show everything known about one memory."""
     session = of(context)
+    id_part(memory_id)
     session.changes |= NO_WORKER
     with session.memory() as memory:
-        node = memory.get(memory_id)
+        node = memory.get(memory.whole_id(memory_id))
     session.out.result(node, lambda: _show_node(session.out, node))
 
 
@@ -150,41 +203,92 @@ def erase(
     memory_id: Annotated[str | None, typer.Argument(metavar="[ID]", help="The memory to destroy.")] = None,
     scope: Annotated[bool, typer.Option("--scope", help="Destroy everything of the scope.")] = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    scrub: Annotated[
+        bool, typer.Option("--scrub", help="Then rewrite the files that still hold what was erased; alone: only that.")
+    ] = False,
 ) -> None:
-    """Destroy a memory, or a whole scope, in every store, and print the receipt."""
+    """Destroy a memory, a scope or, with --user and nothing else, a user with all projects; prints the receipt."""
     session = of(context)
     out = session.out
-    if (memory_id is None) != scope:
-        raise InvalidInput("say what to erase: either an ID or --scope")
+    person = session.user if memory_id is None and not scope else None
+    if scrub and not (memory_id or scope or person):
+        done = _scrubbed(session)
+        out.result(done, lambda: _show_scrubbed(out, done))
+        return
+    if (memory_id is not None and scope) or not (memory_id or scope or person) or (person and session.project):
+        raise InvalidInput("say what to erase: an ID, --scope, or --user without --project for all that a user has")
+    if memory_id is not None:
+        id_part(memory_id)
     session.changes |= NO_WORKER
     if scope and not yes:
         _confirm(out, f"Destroy everything that {session.scope(session.settings())} remembers, for ever?")
     with session.memory() as memory:
-        receipt = memory.erase(memory.bound_to if memory_id is None else memory_id)
-    out.result(receipt, lambda: _show_receipt(out, receipt))
+        if person and not yes:
+            out.note(f"{person} of tenant {memory.bound_to.tenant} has:")
+            for summary in memory.scopes():
+                out.note(f"  {summary.scope}: {summary.memories} memories")
+            _confirm(out, f"Destroy everything that {person} has in all these scopes, for ever?")
+        if person:
+            receipt = memory.erase(user=person)
+        else:
+            receipt = memory.erase(memory.bound_to if memory_id is None else memory.whole_id(memory_id))
+        scrubbed = _scrubbed(session) if scrub else None
+
+    def show() -> None:
+        _show_receipt(out, receipt)
+        if scrubbed:
+            _show_scrubbed(out, scrubbed)
+
+    out.result(plain(receipt) | ({"scrubbed": scrubbed} if scrubbed else {}), show)
     if not receipt.complete:
         out.note("not complete: a store did not answer; nothing of it is shown, and a worker removes the rest later")
         raise typer.Exit(StoreUnavailable.exit_code)
 
 
+def _require_top_k(session: Session, top_k: int | None) -> None:
+    if top_k is not None:
+        most = session.settings().policies.recall.max_top_k
+        if not 1 <= top_k <= most:
+            raise InvalidInput(f"--top-k must be from 1 to {most}, not {top_k}")
+
+
+def _require_words(text: str, what: str) -> None:
+    if not text.strip():
+        raise InvalidInput(f"{what} is empty; say something")
+
+
+def _scrubbed(session: Session) -> dict[str, list[str]]:
+    return cast(dict[str, list[str]], import_module("biem.bootstrap.scrubbing").scrub(session.settings()))
+
+
+def _show_scrubbed(out: Output, done: dict[str, list[str]]) -> None:
+    for path in done["deleted"]:
+        out.line(f"deleted {path}")
+    out.line("scrubbed; what may still hold it, and is yours to look after:")
+    for left in done["left"]:
+        out.line(f"- {left}")
+
+
 def _confirm(out: Output, question: str) -> None:
     if not out.stdin_is_terminal:
-        raise InvalidInput("erasing a scope needs a yes: run it in a terminal or add --yes")
+        raise InvalidInput("erasing a scope or a user needs a yes: run it in a terminal or add --yes")
     typer.confirm(question, abort=True, err=True)
 
 
 def _note_degraded(out: Output, hits: Hits) -> None:
     if hits.degraded:
         out.note(f"degraded: {', '.join(hits.degraded)}; the rest answered, and nothing is lost")
+    if hits.indexing:
+        out.note(f"indexing: {hits.indexing:,} left; these were asked by their words only")
 
 
-def _show_hits(out: Output, hits: Hits, *, why: bool) -> None:
+def _show_hits(out: Output, hits: Hits, *, why: bool, signals: bool) -> None:
     if not hits:
         out.note("nothing found")
         return
-    if out.stdout.is_terminal or why:
+    if out.stdout.is_terminal or why or signals:
         for rank, hit in enumerate(hits, start=1):
-            _show_hit(out, rank, hit, why=why)
+            _show_hit(out, rank, hit, why=why, signals=signals)
         return
     out.table((), [_row(rank, hit) for rank, hit in enumerate(hits, start=1)])
 
@@ -195,17 +299,19 @@ def _row(rank: int, hit: Hit) -> tuple[object, ...]:
     return rank, f"{hit.score:.3f}", indicator(node.energy), shown_time(node.at), node.speaker or "-", text
 
 
-def _show_hit(out: Output, rank: int, hit: Hit, *, why: bool) -> None:
+def _show_hit(out: Output, rank: int, hit: Hit, *, why: bool, signals: bool) -> None:
     _, score, energy, at, speaker, text = map(str, _row(rank, hit))
     who = f"{speaker}  " if hit.node.speaker else ""
     head = Text.assemble((f"{rank:>2}  ", "dim"), (score, "bold"), f"  {energy}  ", (f"{at}  ", "dim"), (who, "cyan"))
     out.line(head + Text(text))
-    if why:
+    if why and hit.reasons:
+        out.line(f"      {'; '.join(hit.reasons)}", "dim")
+    if signals:
         for name, value in hit.why.items():
             shown = f"{value:.3f}" if isinstance(value, float) else value
             out.line(Text(f"      {name:<14} {shown}", "dim"))
-        if hit.evidence is not None:
-            out.line(f"      original: {hit.evidence}", "dim")
+    if (why or signals) and hit.evidence is not None:
+        out.line(f"      original: {hit.evidence}", "dim")
 
 
 def _show_node(out: Output, node: Node) -> None:
@@ -229,4 +335,8 @@ def _show_receipt(out: Output, receipt: Receipt) -> None:
     out.line(Text(f"erased {receipt.memories} of {receipt.target}: ") + state)
     rows = [(count.store, _count(count.before), _count(count.after)) for count in receipt.stores]
     out.table(("store", "before", "after"), rows, right=("before", "after"))
+    if receipt.scopes:
+        out.table(("scope", "memories"), list(receipt.scopes.items()), right=("memories",))
+    for backup in receipt.backups:
+        out.note(f"may still hold it until {shown_time(backup.expires_at)}, when it is deleted: {backup.path}")
     out.line(f"receipt {receipt.id}", "dim")

@@ -10,7 +10,7 @@ import typer
 from biem.cli import life
 from biem.cli.output import Interrupted, Output
 from biem.cli.session import of
-from biem.domain.node import parse_id
+from biem.domain.node import id_part, parse_id
 from biem.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -31,6 +31,8 @@ def diagnose(
     session = of(context)
     out = session.out
     at = after
+    if after:
+        parse_id(after)
     try:
         with out.progress("diagnose") as ticker:
 
@@ -102,10 +104,14 @@ def perf(
 
 
 def backup(
-    context: typer.Context, file: Annotated[Path, typer.Argument(help="The archive to write, in one step.")]
+    context: typer.Context,
+    file: Annotated[Path, typer.Argument(help="The archive to write, in one step.")],
+    force: Annotated[bool, typer.Option("--force", help="Replace the file if it is there.")] = False,
 ) -> None:
     """Write everything that PostgreSQL keeps into one file, as of one instant, beside running programs."""
     out = of(context).out
+    if file.exists() and not force:
+        raise InvalidInput(f"{file} is there already; choose another name, or replace it with --force")
     with out.progress("backup") as ticker:
         done = _operations().backup(of(context).settings(), file, lambda rows: ticker.update(rows, rows))
     out.result(
@@ -120,7 +126,7 @@ def restore(
     replace: Annotated[bool, typer.Option("--replace", help="Destroy what the database holds now.")] = False,
 ) -> None:
     """Bring an archived memory back, or a whole backup into an empty database, with the vector index built anew."""
-    if _is_id(target):
+    if _is_id(target) and not Path(target).exists():
         life.restore(context, target)
         return
     session = of(context)
@@ -163,7 +169,7 @@ def _operations() -> ModuleType:
 
 def _is_id(text: str) -> bool:
     try:
-        parse_id(text)
+        id_part(text)
     except InvalidInput:
         return False
     return True

@@ -9,13 +9,12 @@ import json
 import math
 import sys
 import time
-import traceback
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, TextIO
+from typing import Any, Literal, TextIO
 
 import typer
 from rich.console import Console
@@ -25,11 +24,15 @@ from rich.text import Text
 
 from biem.domain.node import Hits, Receipt
 from biem.errors import BiemError, InvalidInput
+from biem.redaction import hidden, traceback_of
 
 INTERRUPTED = 130
 """128 + SIGINT, as shells have it."""
 USAGE_ERROR: type[BaseException] = typer.BadParameter.__bases__[0]
 """The parser's own error; typer gives it no public name."""
+_SHORT_ID = 8
+_WHOLE = ("id", "ref", "since")
+"""Columns that are copied from the screen: never broken into two lines."""
 _PLAIN_EVERY_S = 2.0
 """Pause between progress lines where there is no terminal."""
 
@@ -49,7 +52,7 @@ def plain(value: object) -> Any:
     if isinstance(value, Hits):
         hits = [{"rank": rank, **plain(hit)} for rank, hit in enumerate(value, start=1)]
         drawn = {} if value.seed is None else {"selection": value.selection, "seed": value.seed}
-        return {"hits": hits, "degraded": list(value.degraded), "mode": value.mode, **drawn}
+        return {"hits": hits, "degraded": list(value.degraded), "indexing": value.indexing, "mode": value.mode, **drawn}
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         fields = {field.name: plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
         return fields | {"complete": value.complete} if isinstance(value, Receipt) else fields
@@ -85,8 +88,8 @@ def percentile(values: Sequence[float], share: float) -> float:
 
 
 def shown_time(moment: datetime) -> str:
-    """A time for people: local time zone, minutes."""
-    return moment.astimezone().strftime("%Y-%m-%d %H:%M")
+    """A time for people: minutes, in the local time zone, which it names."""
+    return moment.astimezone().isoformat(" ", "minutes")
 
 
 @dataclass(slots=True)
@@ -123,10 +126,15 @@ class Output:
             return
         table = Table(box=None, header_style="dim", pad_edge=False, padding=(0, 2, 0, 0))
         for header in headers:
-            table.add_column(header, justify="right" if header in right else "left", overflow="fold")
+            justify: Literal["left", "right"] = "right" if header in right else "left"
+            table.add_column(header, justify=justify, overflow="fold", no_wrap=header in _WHOLE)
         for row in cells:
             table.add_row(*map(Text, row))
         self.stdout.print(table)
+
+    def id(self, whole: str) -> str:
+        """The last digits of an id, which commands take in its place; a program that reads gets all of it."""
+        return whole[-_SHORT_ID:] if self.stdout.is_terminal else whole
 
     def pairs(self, values: Mapping[str, object]) -> None:
         """Names and values, one a line."""
@@ -136,7 +144,7 @@ class Output:
 
     def note(self, text: str) -> None:
         """Something worth knowing that is not the result."""
-        self.stderr.print(Text(printable(text), "dim"), soft_wrap=True)
+        self.stderr.print(Text(printable(hidden(text)), "dim"), soft_wrap=True)
 
     @contextmanager
     def progress(self, what: str, total: float | None = None) -> Iterator["Ticker"]:
@@ -168,8 +176,9 @@ class Output:
         else:
             hint = "" if self.verbose else " (--verbose shows the traceback)"
             message = f"unexpected {kind}: {str(error) or 'no message'}{hint}"
+        message = hidden(message)
         if self.verbose and not isinstance(error, USAGE_ERROR | KeyboardInterrupt):
-            self.stderr.file.write("".join(traceback.format_exception(error)))
+            self.stderr.file.write(traceback_of(error))
         if self.as_json:
             body = {"kind": kind, "message": message, "retryable": retryable, "exit_code": code}
             self.stderr.file.write(to_json({"error": body}) + "\n")

@@ -37,10 +37,15 @@ class Session:
     """In place of the configured one."""
     changes: dict[str, Any] = field(default_factory=dict)
     """Settings that a command needs to be different."""
+    asks: bool = False
+    """The command embeds one text, and no more unless it works for others, too."""
 
     def settings(self) -> "Settings":
         """The environment over the env file (`--env-file`, else `.env` of this folder), under the options."""
-        env_file = self.env_file or (DEFAULT_ENV_FILE if DEFAULT_ENV_FILE.is_file() else None)
+        env_file = self.env_file
+        if env_file is None and DEFAULT_ENV_FILE.is_file():
+            env_file = DEFAULT_ENV_FILE
+            import_module("biem.bootstrap.env_file").require_own_addresses(env_file)
         changes = self.changes | ({"home": self.home} if self.home else {})
         settings: Settings = import_module("biem.config").load_settings(env_file)
         import_module("biem.bootstrap.misspelt").warn_of_misspelt(env_file)
@@ -56,9 +61,9 @@ class Session:
         """The memory of the chosen scope, closed afterwards."""
         settings = self.settings()
         scope = self.scope(settings)
-        if self.embedder is None and settings.queue == "none":
+        if self.embedder is None and (self.asks or settings.queue == "none"):
             # Without a worker, most commands embed nothing: the model is loaded by those that do.
-            opened = bootstrap().connect_late(settings, scope=scope)
+            opened = bootstrap().connect_late(settings, scope=scope, asks=self.asks)
         else:
             opened = biem.connect(settings, scope=scope, embedder=self.embedder)
         with opened as memory:

@@ -13,7 +13,7 @@ import typer
 from biem.cli.output import Interrupted, Output, Ticker
 from biem.cli.session import NO_WORKER, of
 from biem.cli.transcripts import BadLine, Message, Reader
-from biem.domain.node import new_id
+from biem.domain.node import ID_TIME, new_id
 from biem.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 _BATCH = 500
 _LISTED = 10
 """Bad lines named in the summary."""
-_ID_TIME = len("018f3a5e-7c01")
-"""The head of an id is when it was made, so it tells whether this run made it."""
 
 
 @dataclass(slots=True)
@@ -38,7 +36,7 @@ class Import:
     bad: int = 0
     first_bad: list[BadLine] = field(default_factory=list)
     conversations: set[str] = field(default_factory=set)
-    _started: str = field(default_factory=lambda: new_id()[:_ID_TIME])
+    _started: str = field(default_factory=lambda: new_id()[:ID_TIME])
 
     def file(self, source: str, ticker: Ticker, before: int) -> int:
         """Store one file in batches; returns its size. `before` bytes belong to earlier files."""
@@ -99,7 +97,7 @@ class Import:
             self._store(batch[half:], source)
             return
         self.stored += len(ids)
-        self.created += sum(memory_id[:_ID_TIME] >= self._started for memory_id in ids)
+        self.created += sum(memory_id[:ID_TIME] >= self._started for memory_id in ids)
         self.conversations.update(message.conversation for message in batch)
 
     def _refuse(self, line: BadLine, cause: InvalidInput | None = None) -> None:
@@ -177,8 +175,8 @@ def _list_bad(out: Output, run: Import) -> None:
 
 def _sentence(run: Import, *, indexed: bool, wait: bool) -> str:
     parts = [f"{run.created} imported"]
-    if run.stored > run.created:
-        parts.append(f"{run.stored - run.created} were there already")
+    if there := run.stored - run.created:
+        parts.append(f"{there} {'was' if there == 1 else 'were'} there already")
     if run.bad:
         parts.append(f"{run.bad} bad lines left out")
     parts.append("all indexed" if indexed else "indexing goes on" if wait else "not waiting for the index")

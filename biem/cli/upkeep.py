@@ -1,4 +1,4 @@
-"""Commands that look after a memory: stats, dead, retry, reindex, migrate."""
+"""Commands that look after a memory: stats, scopes, dead, retry, reindex, migrate."""
 
 from collections.abc import Mapping
 from importlib import import_module
@@ -8,6 +8,7 @@ import typer
 
 from biem.cli.output import shown_time
 from biem.cli.session import NO_WORKER, bootstrap, of
+from biem.domain.text import MOST_LISTED
 from biem.errors import EmbedderMismatch
 
 
@@ -27,7 +28,31 @@ def stats(context: typer.Context) -> None:
     session.out.result(values, lambda: session.out.pairs(values))
 
 
-def dead(context: typer.Context, limit: Annotated[int, typer.Option(min=1, help="How many at most.")] = 100) -> None:
+def scopes(context: typer.Context) -> None:
+    """List whose memories there are: all scopes, or those of `--tenant` and `--user`, with their counts."""
+    session = of(context)
+    out = session.out
+    found = import_module("biem.bootstrap.counting").scopes(session.settings(), session.tenant, session.user)
+    rows = [
+        (
+            summary.scope.tenant,
+            summary.scope.user,
+            summary.scope.project or "-",
+            summary.memories,
+            summary.pending,
+            shown_time(summary.written_at) if summary.written_at else "-",
+        )
+        for summary in found
+    ]
+    names = ("tenant", "user", "project", "memories", "pending", "written")
+    out.result({"scopes": found}, lambda: out.table(names, rows, right=("memories", "pending")))
+    if not found:
+        out.note("no scopes")
+
+
+def dead(
+    context: typer.Context, limit: Annotated[int, typer.Option(min=1, max=MOST_LISTED, help="How many at most.")] = 100
+) -> None:
     """List memories that could not be indexed, with the reason; they stay findable by text."""
     session = of(context)
     out = session.out
@@ -35,7 +60,7 @@ def dead(context: typer.Context, limit: Annotated[int, typer.Option(min=1, help=
     with session.memory() as memory:
         letters = memory.dead_letters(limit)
     rows = [
-        (letter.memory_id, letter.scope, letter.attempts, shown_time(letter.dead_at), letter.reason)
+        (out.id(letter.memory_id), letter.scope, letter.attempts, shown_time(letter.dead_at), letter.reason)
         for letter in letters
     ]
     out.result({"dead": letters}, lambda: out.table(("id", "scope", "attempts", "since", "reason"), rows))

@@ -4,7 +4,9 @@ import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any, Literal, get_args
+
+Admission = Literal["statements", "gate", "classifier", "llm", "always"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,10 +27,12 @@ class FieldWeights:
 class AimPolicy:
     """Gate, inertia, mirror, anchors and evidence. W, the size of HotKV, is `WritePolicy.hot_window`."""
 
-    admission: Literal["gate", "classifier", "llm", "always"] = "gate"
-    """Who decides whether a message is formed: the gate, a rule that counts what it tells, a language model (and where
-    that says nothing, the gate), or nobody. What is remembered explicitly (a fact, the layer core, importance 4 and
-    more) always is."""
+    admission: Admission = "statements"
+    """Who decides whether a message is formed. *statements*: what a person states is formed unless it repeats what is
+    known, a courtesy or acknowledgement is not, and the gate decides about the rest (questions, requests, what the
+    assistant says). *gate*: AIM-Memory's formula alone. *classifier*: a rule that counts terms of content. *llm*: a
+    language model and, where it gives no answer, the gate. *always*: every message is formed. What is remembered
+    explicitly (a fact, the layer core, importance 4 and more) always is."""
     gate_form: Literal["raw", "centered"] = "centered"
     """*raw*: the design's sigmoid, which refuses nothing below a threshold of 0.5; *centered*: sigmoid(8·(x − 0.5))."""
     write_threshold: float = 0.6
@@ -82,8 +86,8 @@ class AimPolicy:
     """Whether λ, γ and K of a conversation follow how it goes, within bounds (A62)."""
 
     def __post_init__(self) -> None:
-        if self.admission not in ("gate", "classifier", "llm", "always") or self.gate_form not in ("raw", "centered"):
-            raise ValueError("admission is gate, classifier, llm or always, gate_form is raw or centered")
+        if self.admission not in get_args(Admission) or self.gate_form not in ("raw", "centered"):
+            raise ValueError(f"admission is one of {', '.join(get_args(Admission))}; gate_form is raw or centered")
         if self.anchor_filter not in ("off", "rival", "exact", "all"):
             raise ValueError("anchor_filter is off, rival, exact or all")
         if self.prototype not in ("text", "summary"):

@@ -18,6 +18,9 @@ class Statement:
     """Who said it: resolves "I" and "我". Empty for a plain fact."""
     at: datetime | None = None
     """When it was said. The caller orders the two; a rule may only ask whether the order is certain."""
+    follows: bool = False
+    """Whether it was said right after the other one, by the same speaker in the same conversation: a correction that
+    does not say of what is one of that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +38,11 @@ class Verdict:
     """The older says something besides, with which the newer has no quarrel: without it that would be lost, too."""
     claim: str = ""
     """What is disputed of a partial verdict's older text; empty for all of it, or where that is not known."""
+    subject: str = ""
+    """Whose and what both speak of, where that was established: `me: birthday`, `me.mother: home`."""
+    aligned: bool = False
+    """Both are the words of the one who says them, about the same persons and the same thing. Only then may a rule
+    supersede the older statement alone."""
 
     def __post_init__(self) -> None:
         if not 0.0 <= self.confidence <= 1.0:
@@ -90,7 +98,24 @@ class Conflict:
     """Pending, but one of the two was archived or superseded otherwise: nobody needs to decide it now."""
 
     suspected: bool = False
-    """Too unsure to bother anybody with; a language model may look at it."""
+    """Too unsure to show a person; a language model may look at it."""
+    subject: str = ""
+    """As in `Verdict`."""
+
+    @property
+    def explanation(self) -> str:
+        """In a sentence, why these two are recorded, and what was decided."""
+        what = {
+            "contradiction": "cannot both hold",
+            "update": "say that something changed",
+            "duplicate": "say the same",
+        }
+        about = f" about {self.subject}" if self.subject else ""
+        found = f"The rule {self.rule!r} found that they {what[self.kind]}{about} ({self.confidence:.2f} sure)"
+        if self.status == "pending":
+            return f"{found}; nothing is decided yet."
+        outcome = self.resolution.replace("_", " ") if self.resolution else "ignore"
+        return f"{found}; a {self.decided_by} decided: {outcome}."
 
     @property
     def superseded(self) -> tuple[str, ...]:

@@ -25,13 +25,17 @@ class ContextPolicy:
     are named at most 5 % of the questions about another conversation get something told; 0: always tell the best."""
     second_look: int = 0
     """Best hits, at most 50, from which a language model chooses what to tell; 0: no model is asked."""
-    drop: float = 3.0
-    """Log-odds below the best hit from which on a hit is not told: a sure answer needs no unlikely ones beside it. This
-    costs no evidence on the dev dialogues; less trades evidence for tokens about as well as a smaller `top_k`."""
+    drop: float = 4.0
+    """Worth (`biem.engine.picking`) below the best hit from which on a hit is not told: a sure answer needs no unlikely
+    ones beside it."""
     repeat_from: float = 0.9
     """Share of common index terms (Jaccard) from which on a text repeats a better one and is not told."""
-    order: Literal["time", "rank"] = "time"
+    order: Literal["time", "rank"] = "rank"
     """What is picked is told in the order it happened, or best first."""
+    marks: bool = False
+    """Whether each item begins with its energy, as `[● E=0.85]` (BIEM B57)."""
+    layout: Literal["quoted", "bare"] = "quoted"
+    """A line has speaker, date and the text in quotation marks, or the text alone, as BIEM B56 has it."""
     core_tokens: int = 200
     """Room for core memories, which come first, of the whole."""
     core_most: int = 20
@@ -47,6 +51,8 @@ class ContextPolicy:
     def __post_init__(self) -> None:
         if self.order not in ("time", "rank") or not self.drop >= 0 or not 0 < self.repeat_from <= 1:
             raise ValueError("context.order is time or rank, drop not negative, repeat_from a share above 0")
+        if self.layout not in ("quoted", "bare"):
+            raise ValueError("context.layout is quoted or bare")
         if min(self.top_k, self.item_chars) < 1 or min(self.entities, self.budget_tokens, self.core_tokens) < 0:
             raise ValueError("context.top_k and item_chars must be positive, the other sizes not negative")
         if not 0 <= self.second_look <= 50:

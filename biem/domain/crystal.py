@@ -9,7 +9,7 @@ import hashlib
 import math
 import re
 import uuid
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -18,7 +18,11 @@ from biem.domain.fields import Fields
 
 _NAMESPACE = uuid.UUID("8f0d4a3e-6c1b-5d2f-9a77-62b1e4d0c395")
 """Of ids derived from their sources (RFC 9562, version 5); another value would make other ids for the same clusters."""
-_SENTENCE_END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？；])(?![”’）」』])|\s*\n\s*")
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s|(?<=[。！？；])(?![”’）」』])|\n")
+"""One character each: a run of blanks is what strips away later, and costs no search of its own."""
+_MOST_COMPARED = 64
+"""Sentences of a text, with one of the same rare words, that another is compared with: without a bound a long text of
+many short sentences would take quadratic time. What is not compared is kept, so nothing is lost."""
 _SAID_ALREADY = 0.8
 """A sentence does not enter a digest when this share of its terms is in it."""
 
@@ -78,17 +82,47 @@ def adds_nothing(kept: str, dropped: str, terms: Terms) -> bool:
 
     Strict on purpose: of two long texts that differ in one word a model says that they are the same.
     """
-    left = iter(terms(kept))
-    return all(term in left for term in terms(dropped))  # `in` moves on to the term it finds
+    return _within(terms(dropped), terms(kept))
 
 
 def join(kept: str, others: Sequence[str], terms: Terms) -> str:
     """`kept`, and of the others each sentence that is not in it already: the merge that needs no model (C21)."""
-    parts = [kept.strip()]
+    parts, said = [kept.strip()], _Sentences()
+    for sentence in sentences(kept):
+        said.add(tuple(terms(sentence)))
     for sentence in (sentence for other in others for sentence in sentences(other)):
-        if not any(adds_nothing(said, sentence, terms) for part in parts for said in sentences(part)):
+        found = tuple(terms(sentence))
+        if not said.have(found):
             parts.append(sentence)
+            for piece in sentences(sentence):
+                said.add(tuple(terms(piece)))
     return "\n".join(parts)
+
+
+class _Sentences:
+    """Sentences as their terms, found by the terms they have."""
+
+    def __init__(self) -> None:
+        self._all: set[tuple[str, ...]] = set()
+        self._with: defaultdict[str, list[tuple[str, ...]]] = defaultdict(list)
+
+    def add(self, sentence: tuple[str, ...]) -> None:
+        if sentence not in self._all:
+            self._all.add(sentence)
+            for term in set(sentence):
+                self._with[term].append(sentence)
+
+    def have(self, sentence: tuple[str, ...]) -> bool:
+        """Whether one of them has all these terms in this order; with no terms, whether there is any."""
+        if sentence in self._all or not sentence:
+            return bool(self._all)
+        rarest = min((self._with.get(term, ()) for term in set(sentence)), key=len)
+        return any(_within(sentence, known) for known in rarest[:_MOST_COMPARED])
+
+
+def _within(part: Iterable[str], whole: Iterable[str]) -> bool:
+    left = iter(whole)
+    return all(term in left for term in part)  # `in` moves on to the term it finds
 
 
 def digest(passages: Sequence[Passage], terms: Terms, limit: int) -> str:

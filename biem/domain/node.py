@@ -29,6 +29,16 @@ LAYERS: tuple[str, ...] = get_args(Layer)
 MODES: tuple[str, ...] = get_args(Mode)
 
 
+ID_TIME = len("018f3a5e-7c01")
+"""The head of an id is when it was made: it tells whether a call made it, or found it there."""
+_REPR_HITS, _REPR_CHARS = 3, 40
+
+
+DIGITS_OF_ID = 32
+_LEAST_OF_ID = 6
+"""Hexadecimal digits that stand for an id: two of a thousand memories agree in six with a chance of one in 33."""
+
+
 def new_id() -> str:
     """A UUID version 7 (RFC 9562): 48 bits of Unix milliseconds, then random bits, so ids sort by creation."""
     value = (time.time_ns() // 1_000_000) << 80 | int.from_bytes(os.urandom(10))
@@ -42,6 +52,17 @@ def parse_id(text: str) -> str:
         return str(uuid.UUID(text))
     except (ValueError, AttributeError, TypeError):
         raise InvalidInput(f"{text!r} is not a memory id; ids look like {new_id()}") from None
+
+
+def id_part(text: str) -> str:
+    """The hexadecimal digits, six or more, that a whole id or a part of one has; or `InvalidInput`."""
+    digits = text.replace("-", "").lower() if isinstance(text, str) else ""
+    if not _LEAST_OF_ID <= len(digits) <= DIGITS_OF_ID or set(digits) - set("0123456789abcdef"):
+        raise InvalidInput(
+            f"{text!r} is no id and no part of one; an id looks like {new_id()}, and its first or last "
+            f"{_LEAST_OF_ID} digits or more stand for it"
+        )
+    return digits
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,6 +148,9 @@ class Hit:
     why: Mapping[str, float | str]
     evidence: str | None = None
     """The original, byte for byte, in strict mode."""
+    reasons: tuple[str, ...] = ()
+    """At most three short phrases, in the question's language, for what raised it most; none under a profile of a
+    source design."""
 
 
 class Hits(list[Hit]):
@@ -135,7 +159,8 @@ class Hits(list[Hit]):
     `selection` says how the hits were chosen; where they were drawn, the same `seed` draws the same of the same
     memories. `channels` has the candidates of each kind in typed recall, best first. `confidence` in [0, 1] says how
     sure it is that this memory knows the answer at all, and `grounds` on what that rests; `way` is "search", or "orbit"
-    where what was at hand answered without one.
+    where what was at hand answered without one. `indexing` counts the memories that were asked but are not indexed yet
+    (100,000: at least so many): they were found by their words only.
     """
 
     def __init__(
@@ -150,6 +175,7 @@ class Hits(list[Hit]):
         confidence: float = 0.0,
         grounds: Mapping[str, float] = MappingProxyType({}),
         way: str = "search",
+        indexing: int = 0,
     ) -> None:
         super().__init__(hits)
         self.degraded = degraded
@@ -160,6 +186,14 @@ class Hits(list[Hit]):
         self.confidence = confidence
         self.grounds = grounds
         self.way = way
+        self.indexing = indexing
+
+    def __repr__(self) -> str:
+        """Short enough for a debugger: the rest of each hit is its fields'."""
+        shown = ", ".join(f"{hit.score:.2f} {hit.node.text[:_REPR_CHARS]!r}" for hit in self[:_REPR_HITS])
+        more = ", …" if len(self) > _REPR_HITS else ""
+        lost = f", degraded={list(self.degraded)}" if self.degraded else ""
+        return f"<{len(self)} Hits: {shown}{more}{lost}>" if self else f"<0 Hits{lost}>"
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,15 +205,29 @@ class StoreCount:
     after: int | None
 
 
+@dataclass(frozen=True, slots=True)
+class AutomaticBackup:
+    """A copy of the database that an upgrade of embedded servers left, and when it is deleted by itself."""
+
+    path: str
+    expires_at: datetime
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Receipt:
-    """Proof of an erasure: every store with its counts. `complete` only if nothing is left anywhere."""
+    """Proof of an erasure: every store with its counts. `complete` only if nothing is left anywhere.
+
+    `scopes`: of an erased user, how many memories each scope had. `backups`: copies that this system made by itself
+    before an upgrade; they may still hold what was erased, and are deleted when they expire.
+    """
 
     id: str
     target: str
     erased_at: datetime
     memories: int
     stores: tuple[StoreCount, ...]
+    scopes: Mapping[str, int] = field(default_factory=dict)
+    backups: tuple[AutomaticBackup, ...] = ()
 
     @property
     def complete(self) -> bool:

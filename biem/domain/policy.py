@@ -148,6 +148,12 @@ class RetentionPolicy:
     """Importance 3, so every chat message of normal importance."""
     high_days: float = 365.0
     """Importance 4. Importance 5 and the layer `core` stay for ever."""
+    own_days: float = 365.0
+    """At least so long stays a message of importance 3 or more in which a person speaks of themselves."""
+    keep_lasting: bool = True
+    """What a person says of health, safety, identity, relationships or as a standing order has no end."""
+    assistant_factor: float = 1 / 3
+    """What the assistant said stays this many times as long as the same from a person."""
     long_term_days: float = 90.0
     """At least so long stays what was promoted to the layer `long_term` (M51)."""
     access_factor: float = 2.0
@@ -176,6 +182,8 @@ class RetentionPolicy:
             raise ValueError("days must be positive and rise with importance: noise, low, normal, high")
         if min(self.long_term_days, self.max_memories, self.batch, self.run_rows) <= 0 or not 0 < self.keep_share <= 1:
             raise ValueError("long_term_days, max_memories, batch and run_rows must be positive, keep_share at most 1")
+        if self.own_days <= 0 or not 0 < self.assistant_factor <= 1:
+            raise ValueError("own_days must be positive, assistant_factor above 0 and at most 1")
         if not 1 <= self.access_factor <= 10:
             raise ValueError("access_factor is a number from 1 to 10")
 
@@ -200,7 +208,7 @@ class ConflictPolicy:
     around: int = 100
     """Memories written just before and after the new ones, looked at because the index may not show them yet."""
     max_statement_chars: int = 2_000
-    """Longer texts are documents that say many things: no single sentence supersedes one."""
+    """Longer texts are documents that say many things: their sentences are compared, and no rule ends one alone."""
     protected_importance: float = 4.5
     """An older memory this important (of 1–5), or of the layer core, is never superseded by a rule alone."""
     decisions: int = 20

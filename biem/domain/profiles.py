@@ -54,6 +54,8 @@ _BIEM = (
     Number("context.entities", 5, "B56", "entities of an item"),
     Number("context.repeat_entities", True, "B56", "entities that the text names are listed, too"),
     Number("context.order", "rank", "B56", "items by their rank"),
+    Number("context.marks", True, "B57", "an item begins with its energy"),
+    Number("context.layout", "bare", "B56", "then comes its text alone"),
 )
 
 _HIPPOCAMPUS = (
@@ -76,6 +78,7 @@ _HIPPOCAMPUS = (
     Number("concepts.selection", "squared_norm", "H30, C28", "drawn with the probability a²/Σa²"),
     Number("concepts.cached_keywords", 10, "H25", "keywords kept of a conversation"),
     Number("concepts.kept_keywords", 8, "H25", "those left when there are more"),
+    Number("context.layout", "bare", "H43", "running memory as the document writes it, and items likewise"),
     Number("concepts.running_items", 3, "H42", "items of running memory"),
     Number("concepts.running_turns", 3, "H40", "turns that they stay"),
     Number("concepts.running_similarity", 0.7, "H41", "likeness from which a new one is refused"),
@@ -116,6 +119,9 @@ _AIMATE = (
     Number("retention.access_factor", 1.0, "M75", "access does not prolong a short-term memory's span"),
     Number("retention.reason_factor", 1.0, "M75", "nor does a reason"),
     Number("retention.useful_factor", 0.0, "M75", "nor does praise"),
+    Number("retention.own_days", 14.0, "M75", "nor does speaking of oneself"),
+    Number("retention.keep_lasting", False, "M75", "nor what the text says"),
+    Number("retention.assistant_factor", 1.0, "M75", "nor who said it"),
     Number("retention.promote_accesses", 5, "M50, M75", "accesses that make a memory long-term"),
     Number("retention.long_term_days", 90.0, "M51", "unused days after which a long-term memory is archived"),
     Number("sleep.lifecycle_s", 3_600.0, "M54, M77", "seconds between maintenances"),

@@ -79,6 +79,8 @@ class RankPolicy:
     """BM25's saturation and share of length normalisation: turns of dialogue are short and seldom repeat a word."""
     nameless: float = 0.5
     """What a question without its names counts in its meaning, of the question as it is; 0: off."""
+    aspect: float = 1.0
+    """Log-odds that a memory gains for telling the matter of a question in other words, see `Analyzer.related`."""
     revision: float = 3.0
     """Log-odds by which a message may be behind what it says has changed, and is told first; 0: none is."""
     next_1: float = 0.6
@@ -111,8 +113,10 @@ class RankPolicy:
             raise ValueError("the numbers of the ranking must be finite")
         if self.k1 < 0 or not 0 <= self.b <= 1 or not (0 <= self.next_1 <= 1 and 0 <= self.next_2 <= 1):
             raise ValueError("k1 must not be negative; b, next_1 and next_2 are shares from 0 to 1")
-        none_below_0 = (self.repeat, self.balance, self.session_gap_s, self.nameless, self.revision)
+        none_below_0 = (self.repeat, self.balance, self.session_gap_s, self.nameless, self.aspect, self.revision)
         if not 0 <= self.repeat_from < 1 or min(none_below_0) < 0:
-            raise ValueError("repeat_from is a share below 1; repeat, balance, gap, nameless, revision: not negative")
+            raise ValueError(
+                "repeat_from is a share below 1; repeat, balance, gap, nameless, aspect, revision: not negative"
+            )
         if min(self.short_words, self.seeds, self.seed_words, self.links, self.depth) < 1 or self.balance_power <= 0:
             raise ValueError("short_words, seeds, seed_words, links, depth and balance_power must be positive")

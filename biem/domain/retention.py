@@ -1,6 +1,9 @@
-"""How long a memory stays that nobody touches: a forgetting curve by importance, reason and use (G25, M49–M51, C17).
+"""How long an unused memory stays: a forgetting curve by importance, reason, use and what it says.
 
     span = base(importance) · reason · (1 + 2·useful)      long-term at least 90 days; core and importance 5 for ever
+
+What a person says of health, safety, identity, relationships or as a standing order has no end; other first-person
+statements stay a year at least, and what the assistant said a third as long as the same from a person.
     deadline = max(last touch + span, the instant its energy falls below 0.1)
 
 Being returned restarts the span and lifts weak memories at most to that of long-term ones; only feedback prolongs it
@@ -8,26 +11,51 @@ beyond (X35). The deadline follows from live columns, so an access needs to move
 """
 
 import math
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from biem.domain.energy import reason_quality
+from biem.domain.lasting import is_lasting, is_own
 from biem.domain.policy import RetentionPolicy
 
 _DAY_H = 24.0
+_NORMAL = 3.0
+"""The importance of a message that nobody marked."""
+ASSISTANT = "assistant"
+"""The `source` of what the language model said."""
 _FAR_DAYS = 36_500.0
 """A century: later deadlines are none, and no datetime overflows."""
 
 
-def retention_days(
-    layer: str, importance: float, reason: str, access_count: int, useful_count: int, policy: RetentionPolicy
-) -> float | None:
+@dataclass(frozen=True, slots=True)
+class Lived:
+    """What retention depends on: how a memory was written, and how it has been used."""
+
+    text: str
+    source: str
+    kind: str
+    layer: str
+    importance: float
+    reason: str = ""
+    access_count: int = 0
+    useful_count: int = 0
+
+
+def retention_days(memory: Lived, policy: RetentionPolicy) -> float | None:
     """Days from the last touch until it may be archived; None for ever. Grows with importance, use and a good reason.
 
     Each access prolongs the span of what is forgotten sooner than long-term memory, up to long-term's span.
     """
-    if layer == "core" or importance >= 5:
+    layer, importance, access_count = memory.layer, memory.importance, memory.access_count
+    useful_count, reason = memory.useful_count, memory.reason
+    by_assistant = memory.source == ASSISTANT
+    if layer == "core" or importance >= 5 or (policy.keep_lasting and not by_assistant and is_lasting(memory.text)):
         return None
     days = _base_days(importance, policy)
+    if by_assistant:
+        days *= policy.assistant_factor
+    elif memory.kind == "event" and importance >= _NORMAL and is_own(memory.text):
+        days = max(days, policy.own_days)
     if layer == "long_term":
         days = max(days, policy.long_term_days)
     elif days < policy.long_term_days:

@@ -6,6 +6,7 @@ read as syntax. An empty project is the user's own (global) level, which that us
 
 import hashlib
 from dataclasses import dataclass
+from datetime import datetime
 from functools import cached_property
 
 from biem.domain.text import require_clean
@@ -45,3 +46,14 @@ class Scope:
 
     def __str__(self) -> str:
         return "/".join(part for part in (self.tenant, self.user, self.project) if part)
+
+
+@dataclass(frozen=True, slots=True)
+class ScopeSummary:
+    """One scope: how many memories it has, how many of them are not indexed yet, and when it was last written to."""
+
+    scope: Scope
+    memories: int
+    pending: int
+    written_at: datetime | None
+    """None where nothing is left in it."""

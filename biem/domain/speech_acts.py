@@ -1,18 +1,39 @@
-"""What a message does beside telling something: a courtesy asks and tells nothing, a standing order is to be kept.
+"""What a message does: a courtesy or an acknowledgement asks and tells nothing, a standing order is to be kept.
 
-Both are told by closed lists of English and Chinese wording, matched as a whole: one other word, and it is no courtesy.
+Courtesies, acknowledgements and reactions are recognised by closed lists of English and Chinese phrases that must cover
+the whole message: with one other word it is no courtesy.
 """
 
 import re
 
-_LONGEST_COURTESY = 80
-"""Characters; a message of more says something."""
-_LONGEST_ORDER = 10_000
-"""Characters in which an order is looked for."""
+_LONGEST_COURTESY = 200
+"""Characters; a longer message says something."""
+_LONGEST_READ = 10_000
+"""Characters in which orders and statements are looked for."""
 _QUESTION_MARKS = frozenset("?？")
 
 _COURTESIES = (  # of two that begin alike the longer stands first: what was matched is not given back
-    "thanks|thank you|thx|ty|cheers|much appreciated|appreciate it|(?:so|very) much|a lot|your help"
+    "thanks again|many thanks|roger(?: that)?|copy that|will do|good to know|glad to help|happy to help"
+    "|(?:duly )?noted|you got it|absolutely|definitely|certainly|congratulations|congrats|have fun|take your time"
+    "|i(?:'ll| will|'m going to) (?:definitely |certainly |surely |be sure to |make sure to |try to )?"
+    "(?:(?:keep|bear) (?:that|this|it|all that|all of that|them) in mind|remember(?: (?:that|this|it|all that|them))?"
+    "|(?:make|take) (?:a )?note(?: of (?:that|this|it|them))?|note (?:that|this|it)(?: down)?|let you know)"
+    "|i(?:'ve| have|'ll| just)? ?(?:got|noted|saved|stored|recorded|updated|remembered)(?: (?:that|this|it"
+    "|them))?(?: down)?"
+    "|(?:thanks|thank you|thx) for (?:telling me|letting me know|sharing|the (?:info|information|update|reminder"
+    "|heads[- ]up|correction|clarification|tip))(?: (?:that|this|it|with me))?"
+    "|i(?:'m| am)? (?:understand|agree|(?:so |really |very )?(?:sorry|glad|happy|pleased)"
+    "(?: to (?:hear|know|help)(?: (?:that|this|it|so))?)?(?: for you)?)"
+    "|(?:sorry|glad|happy|good|great|nice|lovely) to (?:hear|know|help)(?: (?:that|this|it|so))?"
+    "|(?:that|this|it) (?:sounds|is|was|looks|must be)|sounds|how (?:nice|lovely|great|wonderful|exciting|sad|awful)"
+    "|(?:so|really|very|quite|pretty|totally|super) (?:nice|good|great|cool|exciting|funny|interesting|sad|true)"
+    "|exciting|interesting|funny|hilarious|impressive|delightful|terrific|superb|good luck|best of luck|no way"
+    "|have a (?:good|great|nice|lovely|wonderful|safe) (?:one|day|evening|night|week|weekend|time|trip|flight|journey)"
+    "|enjoy(?: (?:it|that|yourself|your (?:day|evening|meal|trip|weekend)))?|(?:talk|speak|see) (?:to )?you (?:later"
+    "|soon)"
+    "|let me know if (?:you need|there(?:'s| is)) anything(?: else)?(?: (?:you need|i can (?:do|help with)))?"
+    "|feel free to ask|any ?time|for you|to me|with that|about that|for that|my friend|buddy"
+    "|thanks|thank you|thx|ty|cheers|much appreciated|appreciate it|(?:so|very) much|a lot|your help"
     "|for (?:that|everything|the help)|(?:good )?(?:morning|afternoon|evening|night|day)|good ?bye|bye-bye|bye"
     "|okay|ok|okey|alright|all right|great|good|nice|cool|perfect|awesome|excellent|amazing|wonderful|lovely|fine"
     "|fantastic|brilliant|sure|of course|yes|yeah|yep|yup|no problem|no worries|nope|nah|no|please|hello|hi|hey|there"
@@ -22,10 +43,24 @@ _COURTESIES = (  # of two that begin alike the longer stands first: what was mat
     "|carry on|done|k"
 )
 _HAN_COURTESIES = (
-    "(?:非常|十分|太|多|真是|真)?(?:谢谢|感谢|多谢)(?:你的帮助|您的帮助|你|您|大家|啦|了)?|没问题|没关系|没事儿|没事|没有|不客气"
-    "|不用谢|不用|不谢|不错|不是|是的|是啊|对的|可以|早上好|上午好|中午好|下午好|晚上好|晚安|早安|大家好|你好|您好|再见|拜拜"
-    "|回头见|明天见|明白|知道|了解|收到|辛苦|厉害|哈喽|嘻+|哈+|呵+|嘿+|嗯+|哦+|噢+|啊+|(?:非常|太|真|很)(?:好|棒|赞)|好(?:的|啊|吧|呀|嘞|滴)?"
-    "|请?继续|接着说|行|棒|赞|嗨|早|对|是|不|懂|呀|了|啦|的|吧|呢|哟|哇|哎"
+    "(?:谢谢|感谢|多谢)(?:你|您)?(?:的)?(?:告诉我|告知|分享|提醒|更新|纠正)(?:这件事|这些|这个|这一点|了)?"
+    "|(?:我)?(?:已经|已|都|会|全|帮你|给你|替你)*(?:一直|好好|牢牢)?(?:记住|记下来|记下|记好|记着|记得|记录|收到|知道"
+    "|了解|明白|更新|保存|注意)"
+    "(?:下来|好)?(?:这件事|这个|这些|这一点|这点|的)?(?:了|啦)?|告诉我|原来如此|原来是这样|这样啊|恭喜(?:你|您)?"
+    "|祝贺(?:你|您)?|加油"
+    "|听起来|听上去|看起来|(?:真|很|太|好|非常|挺)?(?:替|为)你(?:感到)?(?:高兴|开心)|(?:真|很|太|好|非常|挺)?(?:高兴"
+    "|开心|遗憾|抱歉|有趣|有意思|精彩|可爱|贴心"
+    "|不错|难过|可惜)(?:听到这个(?:消息)?)?|(?:祝你|祝您)(?:好运|顺利|成功|愉快|开心|一切顺利|旅途愉快|玩得开心"
+    "|早日康复)|玩得开心|旅途愉快|一路顺风"
+    "|(?:如果)?(?:还)?有(?:什么)?(?:其他)?(?:需要|问题)(?:的话)?(?:可以)?(?:请)?(?:随时)?(?:告诉|问|找|联系)我"
+    "|随时(?:告诉|问|找|联系)我"
+    "|(?:非常|十分|太|多|真是|真)?(?:谢谢|感谢|多谢)(?:你的帮助|您的帮助|你|您|大家|啦|了)?|没问题|没关系|没事儿|没事"
+    "|没有|不客气"
+    "|不用谢|不用|不谢|不错|不是|是的|是啊|对的|可以|早上好|上午好|中午好|下午好|晚上好|晚安|早安|大家好|你好|您好"
+    "|再见|拜拜"
+    "|回头见|明天见|明白|知道|了解|收到|辛苦|厉害|哈喽|嘻+|哈+|呵+|嘿+|嗯+|哦+|噢+|啊+|(?:非常|太|真|很)(?:好|棒|赞)"
+    "|好(?:的|啊|吧|呀|嘞|滴)?"
+    "|请?继续|接着说|行|棒|赞|嗨|早|对|是|不|懂|呀|了|啦|的|吧|呢|哟|哇|哎|那|就|也|都|这|我"
 )
 _COURTESY = re.compile(rf"(?:(?>\b(?:{_COURTESIES})\b|{_HAN_COURTESIES})[^\w?？]*+)++", re.IGNORECASE)
 
@@ -49,19 +84,54 @@ _HAN_ORDER = re.compile(
     r"|(?:不要再|别再|总是要|务必)"
     r")"
 )
-_ASKS = re.compile(r"[?？]\s*$|吗\s*[。.]?$")
+_ASKS = re.compile(r"[?？]\s*$|(?:[吗么呢谁]|怎么样|怎么办|什么|哪里|哪儿|多少|几点|如何)\s*[。.]?$")
+_INTERROGATIVE = re.compile(
+    r"\W*+(?:(?:and|so|but|ok|okay|hey|hi|then)\b\W*+)*+"
+    r"(?:(?:what|where|when|who|whose|which|why|how)(?:'s|'re|'d)?\s+(?:is|are|was|were|do|does|did|can|could|should"
+    r"|would"
+    r"|will|shall|has|have|had|about|many|much|old|long|far|often|come)\b"
+    r"|(?:do|does|did|are|is|can|could|will|would|should|shall|have|has)\s+(?:you|we|i|he|she|they|it|there|the|my"
+    r"|this|that)\b)",
+    re.IGNORECASE,
+)
+_REQUEST = re.compile(
+    r"\W*+(?:(?:please|now|then|ok|okay|hey|and|also)\b\W*+)*+"
+    r"(?:(?:tell|show|give|send|write|draft|find|search|look up|explain|describe|summari[sz]e|translate|list|suggest"
+    r"|recommend|help|compare|calculate|convert|generate|create|book|order|remind|play|open)\b(?!\s+(?:is|was|are|were"
+    r"|has)\b)"
+    r"|let's\b)"
+    r"|\W*+(?:请|麻烦|帮我|给我|替我|帮忙|告诉我|推荐|介绍一下|解释|翻译|总结|写一|查一下)(?!.{0,12}(?:是|叫|在|住|搬"
+    r"|改成))",
+    re.IGNORECASE,
+)
 
 
 def is_courtesy(text: str) -> bool:
-    """Whether a message is made of greetings, thanks, assent and the like alone, or has no word at all.
+    """Whether a message consists of greetings, thanks, assent, acknowledgements and reactions, or has no word at all.
 
-    Nothing in a memory is about it: it is answered from the conversation itself.
+    Such a message is about nothing that a memory holds, and is no memory worth telling.
     """
+    if len(text) > _LONGEST_COURTESY and any(map(str.isalnum, text[: _LONGEST_COURTESY + 1])):
+        return False
     said = text.replace("’", "'")
     first = next((place for place, character in enumerate(said) if character.isalnum()), None)
     if first is None:
         return not _QUESTION_MARKS.intersection(said)
-    return len(said) <= _LONGEST_COURTESY and _COURTESY.fullmatch(said, first) is not None
+    return _COURTESY.fullmatch(said, first) is not None
+
+
+def is_statement(text: str) -> bool:
+    """Whether some sentence of a message asserts something: it neither asks, nor is it a courtesy.
+
+    A plain request ("book a table", 帮我订票) asserts nothing either, where it begins like one.
+    """
+    return any(map(_asserts, _SENTENCES.findall(text[:_LONGEST_READ].replace("’", "'"))))
+
+
+def _asserts(sentence: str) -> bool:
+    if _ASKS.search(sentence) or _INTERROGATIVE.match(sentence) or _REQUEST.match(sentence):
+        return False
+    return not is_courtesy(sentence)
 
 
 def is_standing_order(text: str) -> bool:
@@ -69,7 +139,7 @@ def is_standing_order(text: str) -> bool:
 
     "Never suggest nuts", "from now on …", "please remember that …", "以后请…", "记住…"; a question is none.
     """
-    return any(map(_orders, _SENTENCES.findall(text[:_LONGEST_ORDER].replace("’", "'"))))
+    return any(map(_orders, _SENTENCES.findall(text[:_LONGEST_READ].replace("’", "'"))))
 
 
 def _orders(sentence: str) -> bool:

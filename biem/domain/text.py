@@ -8,6 +8,13 @@ from biem.errors import InvalidInput
 
 _SURROGATES = re.compile("[\ud800-\udfff]")
 _SPACES = re.compile(r"\s+")
+_INVISIBLE = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0000-\U000e0fff]"
+)
+"""Characters without a shape that are no controls for Unicode: fillers, variation selectors, tags."""
+_UNSTORABLE = dict.fromkeys((0, *range(0xD800, 0xE000)), "\N{REPLACEMENT CHARACTER}")
+MOST_LISTED = 1_000
+"""Items that one call lists."""
 
 
 def require_clean(text: str, what: str) -> None:
@@ -21,6 +28,19 @@ def require_clean(text: str, what: str) -> None:
             f"{what} has a lone surrogate (U+{ord(broken.group()):04X}) at position {broken.start()}; it is not valid "
             f"Unicode: decode the source with errors='replace' or repair it"
         )
+
+
+def require_string(value: object, what: str) -> None:
+    """Refuse what is no string, or one that no store can hold. `what` names it in the message."""
+    if not isinstance(value, str):
+        raise InvalidInput(f"{what} must be a string, not {type(value).__name__}")
+    require_clean(value, what)
+
+
+def require_count(value: object, what: str, most: int) -> None:
+    """Refuse what is no whole number from 1 to `most`. `what` names it in the message."""
+    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= most:
+        raise InvalidInput(f"{what} must be a whole number from 1 to {most:,}, not {value!r}")
 
 
 def sha256(text: str) -> bytes:
@@ -40,12 +60,17 @@ def cut_lexemes(lexemes: str, most_bytes: int) -> str:
     return lexemes if head == lexemes else head.rpartition(" ")[0]
 
 
+def storable(text: str) -> str:
+    """`text` as PostgreSQL takes it: NUL and lone surrogates, which a broken client may send, become U+FFFD."""
+    return text.translate(_UNSTORABLE)
+
+
 def one_line(text: str, limit: int) -> str:
     """`text` on one line of at most `limit` characters, safe to show inside a block of other lines.
 
-    Every kind of line break and control or format character (zero-width, bidirectional) goes, so that remembered text
-    can neither open a new line nor hide one; a longer text ends in `...`.
+    Every kind of line break and control, format (zero-width, bidirectional) or otherwise invisible character goes, so
+    that remembered text can neither open a new line nor hide one; a longer text ends in `...`.
     """
-    spaced = _SPACES.sub(" ", text)
+    spaced = _SPACES.sub(" ", _INVISIBLE.sub("", text))
     shown = "".join(c for c in spaced if c == " " or unicodedata.category(c)[0] != "C").strip()
     return shown if len(shown) <= limit else shown[: max(0, limit - 3)].rstrip() + "..."

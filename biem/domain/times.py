@@ -30,6 +30,8 @@ _MOST_YEARS = 20
 _VERBS = ("may", "mar")
 """Months that are other words as well: taken for a month only with a year or after one of `_BEFORE_MONTH`."""
 _BEFORE_MONTH = ("in", "of", "last", "since", "during", "by", "early", "late", "mid", "until", "this")
+_LONGEST_BEFORE = 16
+"""Characters in which one of them is looked for."""
 _THIRDS = {
     "上旬": 0, "初": 0, "中旬": 1, "中": 1, "下旬": 2, "底": 2, "末": 2,
     "early": 0, "beginning of": 0, "start of": 0, "mid": 1, "middle of": 1, "late": 2, "end of": 2,
@@ -151,7 +153,7 @@ def _english_date(match: Match, clock: datetime) -> Window:
 def _english_month(match: Match, clock: datetime) -> Window | None:
     name, named, part = match["month"], match["year"], match["part"]
     if name in _VERBS and not (named or part):
-        before = match.string[: match.start()]
+        before = match.string[max(0, match.start() - _LONGEST_BEFORE) : match.start()]
         stem = before.rstrip(" -")
         if stem == before or not stem.endswith(_BEFORE_MONTH):
             return None

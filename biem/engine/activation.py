@@ -12,7 +12,8 @@ from biem.domain.activation import Mind, Running, next_turn, with_keywords
 from biem.domain.concept import Recollection
 from biem.domain.concept_policy import ConceptPolicy
 from biem.domain.scope import Scope
-from biem.engine.context import harmless
+from biem.domain.text import require_string
+from biem.engine.lines import harmless, quoted
 from biem.errors import StoreUnavailable
 from biem.ports import Analyzer
 from biem.ports.concepts import Minds
@@ -58,6 +59,8 @@ class Activator:
 
         `history` is the chat so far, for the language model. Without Redis each turn begins anew.
         """
+        for text, what in ((message, "message"), (conversation, "conversation"), (history, "history")):
+            require_string(text, what)
         if not self._policy.enabled:
             return ()
         mind = self._load(scope, conversation)
@@ -108,15 +111,19 @@ class Activator:
             return True
 
 
-def render(running: Sequence[Running], language: str, item_chars: int) -> str:
+def render(running: Sequence[Running], language: str, item_chars: int, *, bare: bool = False) -> str:
     """Running memory as readable text for the prompt (H43): a numbered list; nothing for an empty one.
 
-    `language` `zh` gives a Chinese heading, any other an English one. Remembered text stays on its line.
+    `language` `zh` gives a Chinese heading, any other an English one. Topic and text stand between quotation marks;
+    `bare`: without, as Hippocampus writes them. Remembered text stays on its line.
     """
     if not running:
         return ""
     items = [
-        f"{number}. {harmless(item.topic, 64)}: {harmless(item.content, item_chars)}"
-        for number, item in enumerate(running, start=1)
+        f"{harmless(one.topic, 64)}: {harmless(one.content, item_chars)}"
+        if bare
+        else f"topic {quoted(one.topic, 64)}: {quoted(one.content, item_chars)}"
+        for one in running
     ]
-    return "\n".join([_HEADINGS.get(language, _HEADINGS["en"]), *items])
+    numbered = (f"{number}. {line}" for number, line in enumerate(items, start=1))
+    return "\n".join([_HEADINGS.get(language, _HEADINGS["en"]), *numbered])

@@ -1,11 +1,16 @@
 """One ranked answer to a question, from whatever candidates there are, and how sure it may be."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from itertools import islice
 
+import numpy as np
+
 from biem.domain.conflict import Dispute
+from biem.domain.known import NOTHING, Known
 from biem.domain.policy import RecallPolicy
 from biem.domain.rank_policy import RankPolicy
 from biem.domain.time_spans import Window
@@ -16,9 +21,10 @@ from biem.engine.bag import Numbers
 from biem.engine.confidence import Similarity, grounds
 from biem.engine.disputes import about
 from biem.engine.ordering import Ordering, candidates_of
-from biem.engine.pool import Pool
+from biem.engine.pool import Candidate, Pool
 from biem.engine.question import Query, Sentence, is_asked, sentences_of, without_names
 from biem.engine.ranking import Order, Ranked
+from biem.engine.reasons import reasons
 from biem.engine.revision import revisions
 from biem.engine.search import Found
 from biem.ports import Analyzer, Vector
@@ -29,6 +35,8 @@ _NAMED_CHARS = 1_000
 document names half the world."""
 _LEAST_ASKED = 2
 """Terms of a query that must be left without its names: one word alone asks for anything."""
+_CHINESE = re.compile("[\u3400-\u9fff]")
+_WORD = re.compile(r"[^\W\d_\u3400-\u9fff]+")
 _SPARE = 10
 """Memories looked at beyond those wanted: some may have been erased a moment ago."""
 
@@ -44,8 +52,15 @@ class Asked:
     """Its sentences."""
     mentioned: Sequence[Sequence[str]] = ()
     """The terms of each name in it."""
+    names: Sequence[str] = ()
+    """Those names as they are written."""
+    words: Mapping[str, str] = field(default_factory=dict)
+    """Its words as they are written, by their index terms."""
     matter: str = ""
     """What a query of one sentence asks whoever is named: it without its names; empty where little else is left."""
+
+    related: frozenset[str] = frozenset()
+    """Terms with which its matter is told in other words, see `Analyzer.related`."""
 
     @property
     def texts(self) -> list[str]:
@@ -53,6 +68,10 @@ class Asked:
         if len(self.parts) > 1:
             return [self.text, *self.parts]
         return [self.text, self.matter] if self.matter else [self.text]
+
+
+def _unlike(_keys: Sequence[str]) -> Mapping[str, float]:
+    return {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,10 +83,32 @@ class Answer:
     turns: Mapping[str, Turn]
     found: Found
     grounds: Mapping[str, float]
+    likeness: Callable[[Sequence[str]], Mapping[str, float]] = _unlike
+    """How like these candidates are to the query, or to the sentence of it that asks, in [0, 1]; those with vectors."""
+    asked: Asked = field(default_factory=lambda: Asked("", (), ()))
 
-    def places(self, top_k: int) -> list[int]:
-        """The candidates to answer with, best first, and some more."""
-        return list(islice((place for place in self.ranked.order if self.ordering.is_answer(place)), top_k + _SPARE))
+    def reasons(self, place: int, likeness: float | None) -> tuple[str, ...]:
+        """Why a candidate is among the best, for people."""
+        key, asked = self.ordering.candidates[place].id, self.asked
+        names = list(zip(asked.names, asked.mentioned, strict=True))
+        return reasons(
+            self.ranked,
+            place,
+            self.turns[key],
+            noted=self.ordering.why(key),
+            likeness=likeness,
+            words=asked.words,
+            names=names,
+            chinese=_CHINESE.search(asked.text) is not None,
+        )
+
+    def places(self, top_k: int, known: Known = NOTHING) -> list[int]:
+        """The candidates to answer with, best first, and some more; none that is `known` by id or conversation."""
+        return list(islice(filter(partial(self._answers, known), self.ranked.order), top_k + _SPARE))
+
+    def _answers(self, known: Known, place: int) -> bool:
+        turn = self.turns[self.ordering.candidates[place].id]
+        return self.ordering.is_answer(place) and not known.has_place(turn.id, turn.conversation)
 
 
 class Answerer:
@@ -85,7 +126,14 @@ class Answerer:
         parts = sentences_of(text, lambda part: len(set(self._analyzer.lexemes(part))))
         names = self._analyzer.analyze(text[:_NAMED_CHARS]).entities
         mentioned = [self._analyzer.lexemes(name) for name in names]
-        return Asked(text, lexemes, parts, mentioned, self._matter(text, lexemes, names) if len(parts) < 2 else "")
+        matter = self._matter(text, lexemes, names) if len(parts) < 2 else ""
+        related = self._analyzer.related(text) if self._ranking.aspect else frozenset[str]()
+        return Asked(text, lexemes, parts, mentioned, names, self._words(text, lexemes), matter, related)
+
+    def _words(self, text: str, lexemes: Sequence[str]) -> dict[str, str]:
+        """A term of another form than its word is shown as that word."""
+        written = {term: word for word in _WORD.findall(text[:_NAMED_CHARS]) for term in self._analyzer.lexemes(word)}
+        return {term: written.get(term, term) for term in lexemes}
 
     def _matter(self, text: str, lexemes: Sequence[str], names: Sequence[str]) -> str:
         if not names or self._ranking.nameless == 0 or len(text) > _NAMED_CHARS:
@@ -135,7 +183,7 @@ class Answerer:
         query = Query(asked.text, asked.lexemes, found.vector, sentences, matter)
 
         def adjusted(scores: Numbers) -> Numbers:
-            known = ordering.adjusted(scores)
+            known = ordering.adjusted(scores + self._aspect(asked, ordering.candidates))
             if several or not self._ranking.revision:  # a turn of a talk; who asks for one thing has one sentence
                 return known
             named, reach = (*names.values(), *asked.mentioned), self._ranking.revision
@@ -144,7 +192,24 @@ class Answerer:
 
         ranked = order(query, ordering.candidates, names, self._ranking, top_k + _SPARE, adjust=adjusted, pool=pool)
         measured = grounds(query, asked.mentioned, ordering.candidates, names, ranked, self._similarity)
-        return Answer(ordering, ranked, turns.by_id, found, measured)
+        likeness = partial(self._likeness, query, turns.by_id)
+        return Answer(ordering, ranked, turns.by_id, found, measured, likeness, asked)
+
+    def _likeness(self, query: Query, turns: Mapping[str, Turn], keys: Sequence[str]) -> Mapping[str, float]:
+        asked = [one for one in (query.vector, *(sentence.vector for sentence in query.asked)) if one is not None]
+        known = {key: vector for key in keys if (vector := turns[key].vector) is not None}
+        if not asked or not known or any(len(vector) != len(asked[0]) for vector in known.values()):
+            return {}
+        rows = np.stack(list(known.values()))
+        best = np.max([np.asarray(self._similarity(one, rows), dtype=np.float64) for one in asked], axis=0)
+        return dict(zip(known, best.tolist(), strict=True))
+
+    def _aspect(self, asked: Asked, candidates: Sequence[Candidate]) -> Numbers:
+        """What each candidate gains for telling the matter in other words; the less, the more of them do."""
+        if not asked.related or not candidates:
+            return np.zeros(len(candidates))
+        tells = np.array([not asked.related.isdisjoint(one.lexemes) for one in candidates], dtype=np.float64)
+        return np.asarray(self._ranking.aspect * tells * (1.0 - tells.mean()), dtype=np.float64)
 
 
 def _times(text: str, turns: Turns) -> Sequence[Window]:

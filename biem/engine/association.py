@@ -104,8 +104,25 @@ class Associations:
             links += semantic_links(ids[place], alike, above=self._policy.semantic_similarity)
         return links
 
+    def remembered(self, scope: Scope, ids: Sequence[str]) -> None:
+        """Add new memories to the graph of their scope, as far as this process has it; their links come later."""
+        with self._lock:
+            graph = self._graphs.get(scope)
+        if graph is not None:
+            graph.add(ids)
+
+    def holds(self, scope: Scope, node: str) -> bool:
+        """Whether a memory or concept is in the graph of exactly this scope as last refreshed, linked or not."""
+        with self._lock:
+            graph = self._graphs.get(scope)
+        return graph is not None and node in graph.links
+
     def archived(self, ns: str, ids: Sequence[str]) -> int:
-        """Take the links of archived memories out of the graph until they come back; returns how many."""
+        """Take archived memories and their links out of the graph until they come back; returns how many links."""
+        with self._lock:
+            graphs = [graph for scope, graph in self._graphs.items() if scope.ns == ns]
+        for graph in graphs:
+            graph.remove(ids)
         return self._links.purge(ns, ids, self._clock.now())
 
     def tend(self, scope: Scope) -> dict[str, int]:

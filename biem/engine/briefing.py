@@ -8,14 +8,19 @@ down is left out and named.
 """
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 
 from biem.domain.context_policy import ContextPolicy
+from biem.domain.known import NOTHING, Known
 from biem.domain.node import Hit, Hits, Node
 from biem.domain.scope import Scope
-from biem.engine.context import Context, Reader, estimate_tokens, harmless, listed, render
+from biem.engine.context import Context, Reader, estimate_tokens, listed, render
+from biem.engine.lines import told
+from biem.engine.picking import picked
+from biem.engine.request import EVERYTHING, admits
 from biem.errors import BiemError, InvalidInput
-from biem.ports import Analyzer, Clock, Filter, HotStore, Records
+from biem.ports import Analyzer, Filter, HotStore, Records
 from biem.ports.core import CoreReader
 from biem.telemetry import Telemetry
 
@@ -39,7 +44,6 @@ class Briefer:
         records: Records,
         hot: HotStore,
         analyzer: Analyzer,
-        clock: Clock,
         policy: ContextPolicy,
         telemetry: Telemetry,
     ) -> None:
@@ -47,60 +51,85 @@ class Briefer:
         self._records = records
         self._hot = hot
         self._analyzer = analyzer
-        self._clock = clock
         self._policy = policy
         self._telemetry = telemetry
 
-    def brief(self, scope: Scope, query: str, hits: Hits, *, budget_tokens: int) -> Context:
-        """The block for these hits of this query; empty text when there is nothing to tell.
+    def brief(
+        self,
+        scope: Scope,
+        query: str,
+        hits: Hits,
+        *,
+        budget_tokens: int,
+        where: Filter = EVERYTHING,
+        known: Known = NOTHING,
+        top_k: int | None = None,
+    ) -> Context:
+        """The block for what of these hits of this query is worth telling, at most `top_k`; empty text for nothing.
+
+        What is told beside the hits meets `where`, too, and is not `known` to the prompt.
 
         A budget below 1 leaves room for nothing; what is no whole number is `InvalidInput`.
         """
         if isinstance(budget_tokens, bool) or not isinstance(budget_tokens, int):
             raise InvalidInput(f"budget_tokens must be a whole number of tokens, not {budget_tokens!r}")
         policy, degraded = self._policy, list(hits.degraded)
-        reader = Reader(set(self._analyzer.lexemes(query[:_READ])), self._analyzer.lexemes, self._clock.now())
+        reader = Reader(set(self._analyzer.lexemes(query[:_READ])), self._analyzer.lexemes)
+
+        def is_news(node: Node) -> bool:
+            return admits(where, node) and not known.has(node)
+
         with self._telemetry.span("biem.context") as span:
-            always, shown = self._always(scope, min(budget_tokens, policy.core_tokens))
+            always, shown = self._always(scope, min(budget_tokens, policy.core_tokens), is_news)
             sections, left = [always], budget_tokens - _cost(always)
-            known = {hit.node.id for hit in shown}
+            told_first = {hit.node.id for hit in shown}
             share = min(policy.slot_tokens, left // 2) if policy.slots else 0
-            block = render([hit for hit in hits if hit.node.id not in known], policy, left - share, (), reader)
+            found = [hit for hit in hits if hit.node.id not in told_first]
+            worth = picked(found, query[:_READ], policy.drop, self._analyzer.lexemes, top_k)
+            block = render(worth, policy, left - share, (), reader, top_k)
             sections.append(block.text)
             left -= _cost(block.text)
             shown += block.hits
             if share > 0:
-                kept, told = self._useful(scope, {hit.node.id for hit in shown}, share - 1)
+                kept, useful = self._useful(scope, {hit.node.id for hit in shown}, share - 1, is_news)
                 sections.append(kept)
                 left -= _cost(kept)
-                shown += told
+                shown += useful
             originals = listed(ORIGINALS, _originals(block.hits, policy), left)
             sections.append(originals)
             left -= _cost(originals)
             if policy.recent:
-                sections.append(self._newest(scope, {hit.node.id for hit in shown}, left, degraded))
+                ids = {hit.node.id for hit in shown}
+                sections.append(self._newest(scope, ids, left, degraded, is_news))
             text = "\n\n".join(section for section in sections if section)
             span.add(items=len(shown), tokens=estimate_tokens(text))
-        return Context(text, tuple(shown), tuple(degraded))
+        return Context(text, tuple(shown), tuple(degraded), hits.indexing)
 
-    def _always(self, scope: Scope, budget_tokens: int) -> tuple[str, list[Hit]]:
+    def _always(self, scope: Scope, budget_tokens: int, is_news: Callable[[Node], bool]) -> tuple[str, list[Hit]]:
         """The core memories that fit into their share."""
         if budget_tokens <= 0 or not self._policy.core_most:
             return "", []
-        nodes = self._core.core(scope.readable, self._policy.core_most)
-        section, told = _told(
-            CORE, {harmless(node.text, self._policy.item_chars): node for node in nodes[::-1]}, budget_tokens
-        )
-        return section, [Hit(node, 1.0, {"layer": node.layer, "energy": node.energy}) for node in told]
+        nodes = [node for node in self._core.core(scope.readable, self._policy.core_most) if is_news(node)]
+        section, shown = _section(CORE, self._lines(nodes[::-1]), budget_tokens)
+        return section, [Hit(node, 1.0, {"layer": node.layer, "energy": node.energy}) for node in shown]
 
-    def _useful(self, scope: Scope, shown: set[str], budget_tokens: int) -> tuple[str, list[Hit]]:
+    def _useful(
+        self, scope: Scope, shown: set[str], budget_tokens: int, is_news: Callable[[Node], bool]
+    ) -> tuple[str, list[Hit]]:
         """What was of use in the last turns and is not told yet, the last first."""
         nodes = self._core.useful(scope.readable, self._policy.slots_of_kinds)
-        said = {_message(node, self._policy): node for node in nodes[::-1] if node.id not in shown}
-        section, told = _told(USEFUL, said, budget_tokens)
-        return section, [Hit(node, 1.0, {"slot": node.kind, "energy": node.energy}) for node in told]
+        lines = self._lines(node for node in nodes[::-1] if node.id not in shown and is_news(node))
+        section, kept = _section(USEFUL, lines, budget_tokens)
+        return section, [Hit(node, 1.0, {"slot": node.kind, "energy": node.energy}) for node in kept]
 
-    def _newest(self, scope: Scope, shown: set[str], budget_tokens: int, degraded: list[str]) -> str:
+    def _newest(
+        self,
+        scope: Scope,
+        shown: set[str],
+        budget_tokens: int,
+        degraded: list[str],
+        is_news: Callable[[Node], bool],
+    ) -> str:
         """The newest texts of HotKV that are not told yet, oldest first."""
         try:
             entries = self._hot.recent(scope, self._policy.recent)
@@ -111,11 +140,14 @@ class Briefer:
             return ""
         ids = [entry.id for entry in reversed(entries) if entry.id not in shown]
         live = self._records.candidates(scope.readable, ids, (), Filter(), pending_limit=0, evidence=False)
-        nodes = [live.nodes[key] for key in ids if key in live.nodes]
-        return listed(RECENT, (_message(node, self._policy) for node in nodes), budget_tokens)
+        nodes = [live.nodes[key] for key in ids if key in live.nodes and is_news(live.nodes[key])]
+        return listed(RECENT, self._lines(nodes), budget_tokens)
+
+    def _lines(self, nodes: Iterable[Node]) -> dict[str, Node]:
+        return {told(node, node.text, self._policy): node for node in nodes}
 
 
-def _told(heading: str, said: dict[str, Node], budget_tokens: int) -> tuple[str, list[Node]]:
+def _section(heading: str, said: dict[str, Node], budget_tokens: int) -> tuple[str, list[Node]]:
     """A section of these lines, last first, as far as they fit, and the memories that it tells."""
     section = listed(heading, reversed(said), budget_tokens)
     lines = set(section.splitlines())
@@ -129,13 +161,9 @@ def _cost(section: str) -> int:
 
 def _originals(hits: Sequence[Hit], policy: ContextPolicy) -> list[str]:
     """What strict mode adds: the originals of the texts that the items show in part."""
+    whole = replace(policy, item_chars=policy.original_chars)
     return [
-        harmless(hit.evidence, policy.original_chars)
+        told(hit.node, hit.evidence, whole)
         for hit in hits
         if hit.evidence is not None and len(hit.evidence) > policy.item_chars
     ]
-
-
-def _message(node: Node, policy: ContextPolicy) -> str:
-    said = harmless(node.text, policy.item_chars)
-    return f"{harmless(node.speaker, 40)}: {said}" if node.speaker else said

@@ -6,14 +6,18 @@ It reads PostgreSQL alone, counts no access and changes no energy: who looks doe
 from typing import get_args
 
 from biem.domain.browse import GraphPart, Page
-from biem.domain.node import LAYERS, Node, Tier, parse_id
+from biem.domain.node import DIGITS_OF_ID, LAYERS, Node, Tier, id_part, parse_id
 from biem.domain.scope import Scope
-from biem.errors import InvalidInput
+from biem.domain.text import require_count, require_string
+from biem.errors import InvalidInput, NotFound
 from biem.ports.browse import Browser
 
 TIERS: tuple[str, ...] = get_args(Tier)
-MOST_LISTED = 500
+MOST_ON_A_PAGE = 500
+IDS = ("memory", "conflict")
 _LABEL_CHARS = 120
+_CANDIDATES = 5
+"""Ids that are named where a part of one may be any of them."""
 
 
 class Look:
@@ -24,14 +28,33 @@ class Look:
 
     def memories(self, scope: Scope, limit: int, after: str, tier: str | None, layer: str | None) -> Page[Node]:
         """A page of memories, the newest first."""
-        require_limit(limit)
+        require_count(limit, "limit", MOST_ON_A_PAGE)
+        require_string(after, "after")
         _require_one_of(tier, "tier", TIERS)
         _require_one_of(layer, "layer", LAYERS)
         return self._browser.memories(scope, limit, after=after, tier=tier, layer=layer)
 
+    def whole_id(self, scope: Scope, part: str, of: str) -> str:
+        """The only id of the scope that begins or ends with these digits; a whole id is itself, there or not."""
+        _require_one_of(of, "of", IDS)
+        digits = id_part(part)
+        if len(digits) == DIGITS_OF_ID:
+            return parse_id(digits)
+        found = self._browser.ids(scope, digits, of, _CANDIDATES + 1)
+        if not found:
+            raise NotFound(
+                f"no {of} in scope {scope} has an id that begins or ends with {part}; list them, or check the scope"
+            )
+        if len(found) > 1:
+            more = " and more" if len(found) > _CANDIDATES else ""
+            named = ", ".join(found[:_CANDIDATES])
+            raise InvalidInput(f"{part} may be any of {named}{more}; give more digits of the id")
+        return found[0]
+
     def graph(self, scope: Scope, limit: int, after: str, around: str | None) -> GraphPart:
         """A page of links, of the scope or around one node, with the nodes they end in."""
-        require_limit(limit)
+        require_count(limit, "limit", MOST_ON_A_PAGE)
+        require_string(after, "after")
         center = None if around is None else parse_id(around)
         if center is None:
             page = self._browser.links(scope, limit, after=after)
@@ -43,12 +66,6 @@ class Look:
         links = tuple(link for link in page.items if link.source in nodes and link.target in nodes)
         drawn = {end for link in links for end in (link.source, link.target)}
         return GraphPart(tuple(nodes[end] for end in ends if end in drawn), links, page.next)
-
-
-def require_limit(limit: int) -> None:
-    """A whole number that one page can have, or `InvalidInput`."""
-    if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= MOST_LISTED:
-        raise InvalidInput(f"limit must be a whole number from 1 to {MOST_LISTED}, not {limit!r}")
 
 
 def _require_one_of(value: str | None, what: str, known: tuple[str, ...]) -> None:

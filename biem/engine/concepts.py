@@ -27,6 +27,7 @@ from biem.domain.concept import (
 )
 from biem.domain.concept_policy import ConceptPolicy
 from biem.domain.link import LinkType, NewLink, meeting_links, semantic_links
+from biem.domain.policy import GraphPolicy
 from biem.domain.scope import Scope
 from biem.engine.topics import Said, Topics
 from biem.errors import BiemError
@@ -56,6 +57,7 @@ class Hippocampus:
         analyzer: Analyzer,
         clock: Clock,
         policy: ConceptPolicy,
+        graph: GraphPolicy,
         random: Random,
         telemetry: Telemetry,
         embedder: Embedder | None = None,
@@ -67,6 +69,7 @@ class Hippocampus:
         self._analyzer = analyzer
         self._clock = clock
         self._policy = policy
+        self._graph = graph
         self._random = random
         self._telemetry = telemetry
         self._embedder = embedder
@@ -81,7 +84,10 @@ class Hippocampus:
     # -- build ------------------------------------------------------------------------------------------------------
 
     def build(self, scope: Scope, *, eager: bool = False) -> Mapping[str, int]:
-        """Build a few snippets, and yesterday's instant memories. `eager` also takes conversations that still go on."""
+        """Build a few snippets, and yesterday's instant memories. `eager` also takes conversations that still go on.
+
+        Of what it links, each node keeps its strongest links only: a topic that everything is about does not grow on.
+        """
         policy = self._policy
         if not policy.enabled:
             return {}
@@ -105,6 +111,7 @@ class Hippocampus:
             counts["instant"], items, links = self._build_instants(scope, now)
             counts["items"] += items
             counts["links"] += links
+            counts["pruned"] = self._links.prune(scope, self._graph.max_links, self._graph.tend_links, now)
             span.add(**counts)
         return counts
 

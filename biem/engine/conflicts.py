@@ -11,7 +11,8 @@ that dies in between leaves a decision about a pending memory; the next worker f
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import timedelta
 
 import numpy as np
 
@@ -19,10 +20,14 @@ from biem.domain.conflict import Conflict, Statement, Verdict
 from biem.domain.node import Node, new_id
 from biem.domain.policy import ConflictPolicy
 from biem.domain.scope import Scope
+from biem.engine.passages import compare
 from biem.ports import Clock, Embedder, Vector
 from biem.ports.conflicts import Conflicts, Finding, Neighbours, Peer
 from biem.ports.contradiction import ContradictionRules
 from biem.telemetry import Telemetry
+
+_RIGHT_AFTER = timedelta(minutes=10)
+"""Within so long a correction that does not say of what is one of the message before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,21 +79,25 @@ class ConflictChecker:
         Safe to repeat. What was decided about a pair before stays as it is.
         """
         policy = self._policy
-        statements = [item for item in fresh if len(item.node.text) <= policy.max_statement_chars]
-        if not statements:
+        if not fresh:
             return Checked((), {})
-        with self._telemetry.span("biem.encode.conflicts", rows=len(statements)) as span:
+        with self._telemetry.span("biem.encode.conflicts", rows=len(fresh)) as span:
             # one more than asked for: a retry finds the memory itself
-            vectors = np.stack([item.vector for item in statements])
+            vectors = np.stack([item.vector for item in fresh])
             near = self._neighbours.nearest(scope, vectors, policy.neighbours + 1)
-            ids = {item.node.id for item in statements}.union(*near)
-            seqs = [item.node.write_seq for item in statements]
+            ids = {item.node.id for item in fresh}.union(*near)
+            seqs = [item.node.write_seq for item in fresh]
             found = self._conflicts.peers(scope, sorted(ids), seqs, policy.around, policy.max_statement_chars)
             peers = {peer.id: peer for peer in found}
-            nearest = self._nearest([item.node.id for item in statements], peers)
-            pairs = _pairs(nearest, peers, self._policy.least_similarity)
-            compared = (self._compare(peers[older], peers[newer], pairs[older, newer]) for older, newer in pairs)
-            findings = self._worth_asking([finding for finding in compared if finding is not None])
+            nearest = self._nearest([item.node.id for item in fresh], peers)
+            follows = _following([peer for peer in found if not peer.long])
+            pairs = _pairs(nearest, peers, self._policy.least_similarity, follows)
+            peers |= self._documents(scope, {key: peers[key] for pair in pairs for key in pair if peers[key].long})
+            compared = (
+                self._compare(peers[older], peers[newer], pairs[older, newer], follows=follows.get(newer) == older)
+                for older, newer in pairs
+            )
+            findings = self._worth_asking(_unambiguous([finding for finding in compared if finding is not None]))
             span.add(pairs=len(pairs), findings=len(findings))
             return Checked(self._conflicts.record(scope, findings, self._clock.now()), nearest)
 
@@ -105,6 +114,11 @@ class ConflictChecker:
                 nearest[key] = others[: self._policy.neighbours]
         return nearest
 
+    def _documents(self, scope: Scope, peers: Mapping[str, Peer]) -> dict[str, Peer]:
+        """The same with their texts, which are read for those alone that are compared."""
+        texts = self._conflicts.texts(scope, sorted(peers))
+        return {key: replace(peer, text=texts.get(key, "")) for key, peer in peers.items()}
+
     def _worth_asking(self, findings: Sequence[Finding]) -> list[Finding]:
         """All findings, but only the strongest suspicions about each memory: a model's budget is small."""
         asked: Counter[str] = Counter()
@@ -117,10 +131,12 @@ class ConflictChecker:
             kept.append(finding)
         return kept
 
-    def _compare(self, older: Peer, newer: Peer, similarity: float) -> Finding | None:
+    def _compare(self, older: Peer, newer: Peer, similarity: float, *, follows: bool) -> Finding | None:
         if _never_valid(older) or _never_valid(newer) or newer.source == "crystal":
             return None  # what a digest says was compared when its sources came
-        verdict = self._rules.compare(_statement(older), _statement(newer), similarity, least=self._least)
+        longest = self._policy.max_statement_chars
+        both = _statement(older), replace(_statement(newer), follows=follows)
+        verdict = compare(self._rules, *both, similarity, longest=longest, least=self._least)
         if verdict is None or verdict.confidence < self._least:
             return None
         if verdict.kind == "duplicate" and "event" in (older.kind, newer.kind):
@@ -141,30 +157,70 @@ class ConflictChecker:
             rule=verdict.rule,
             attribute=verdict.attribute,
             claim=verdict.claim,
+            subject=verdict.subject,
             acts=acts,
             judged_later=judged_later,
             suspected=suspected,
         )
 
     def _acts(self, older: Peer, newer: Peer, verdict: Verdict) -> bool:
-        """Whether the rule alone may supersede: never what is precious, or what says more than is disputed."""
+        """Whether the rule alone may supersede: only where both say it of the same person and thing, in one speaker's
+        own words; never what is precious, or what says more than is disputed."""
         precious = older.layer == "core" or older.importance >= self._policy.protected_importance
         sure = verdict.confidence >= self._policy.act_confidence and verdict.kind != "duplicate" and not verdict.partial
-        return sure and not precious and not _overruled(older, newer)
+        return (
+            sure
+            and verdict.aligned
+            and older.speaker == newer.speaker
+            and not precious
+            and not _overruled(older, newer)
+        )
+
+
+def _unambiguous(findings: Sequence[Finding]) -> list[Finding]:
+    """Findings of which none acts on two things: "the flight is at nine now", where two flights are known, is recorded
+    for both and retires neither."""
+    subjects: dict[str, set[str]] = {}
+    for finding in findings:
+        if finding.acts:
+            subjects.setdefault(finding.newer_id, set()).add(finding.subject)
+    return [
+        replace(finding, acts=False) if finding.acts and len(subjects[finding.newer_id]) > 1 else finding
+        for finding in findings
+    ]
 
 
 def _pairs(
-    nearest: Mapping[str, Sequence[tuple[str, float]]], peers: Mapping[str, Peer], least: float
+    nearest: Mapping[str, Sequence[tuple[str, float]]],
+    peers: Mapping[str, Peer],
+    least: float,
+    follows: Mapping[str, str],
 ) -> dict[tuple[str, str], float]:
-    """(older, newer) of each new memory and its nearest of at least this similarity, each pair once, with it."""
-    pairs: dict[tuple[str, str], float] = {}
+    """(older, newer) of each new memory and its nearest of at least this similarity, each pair once, with it.
+
+    And of each with what it follows, however unlike they are: "no, Thursday" is like nothing.
+    """
+    pairs = {(follows[key], key): least for key in nearest if key in follows}
     for key, others in nearest.items():
         for other, similarity in others:
-            if similarity < least:
-                break  # the nearest come first
+            if similarity < least and not (peers[key].long or peers[other].long):  # a sentence may be more alike
+                continue
             older, newer = sorted((peers[key], peers[other]), key=lambda peer: (peer.at, peer.write_seq))
             pairs[older.id, newer.id] = similarity
     return pairs
+
+
+def _following(peers: Sequence[Peer]) -> dict[str, str]:
+    """For each memory what its speaker said right before it in its conversation, a short while ago."""
+    last: dict[tuple[str, str, str], Peer] = {}
+    follows: dict[str, str] = {}
+    for peer in sorted(peers, key=lambda peer: (peer.at, peer.write_seq)):
+        key = (peer.conversation, peer.speaker, peer.source)
+        before = last.get(key)
+        if peer.conversation and before is not None and peer.at - before.at <= _RIGHT_AFTER:
+            follows[peer.id] = before.id
+        last[key] = peer
+    return follows
 
 
 def _overruled(older: Peer, newer: Peer) -> bool:

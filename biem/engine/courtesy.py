@@ -165,6 +165,10 @@ class CourteousRules:
         self._give_way()
         return self._inner.compare(older, newer, similarity, least=least)
 
+    def rivals(self, older: Statement, newer: Statement) -> bool:
+        """As the port says; a caller waits for it."""
+        return self._inner.rivals(older, newer)
+
 
 class CourteousAnalyzer:
     """The port `Analyzer`; gives way before each text."""
@@ -187,6 +191,10 @@ class CourteousAnalyzer:
         """As the port says."""
         self._give_way()
         return self._inner.keywords(text, limit)
+
+    def related(self, question: str) -> frozenset[str]:
+        """As the port says."""
+        return self._inner.related(question)
 
 
 class CourteousEmbedder:

@@ -12,7 +12,9 @@ from biem.domain.crystal import Passage, derived_id, digest, groups, sources_has
 from biem.domain.energy import initial_energy
 from biem.domain.night_policy import ConsolidationPolicy
 from biem.domain.node import Draft, Node
+from biem.domain.retention import ASSISTANT
 from biem.domain.scope import Scope
+from biem.domain.speech_acts import is_courtesy
 from biem.engine.consolidate import is_current, is_usable
 from biem.engine.similar import Neighbourhood
 from biem.engine.succession import Succession
@@ -110,7 +112,8 @@ class Crystalliser:
 
     def _is_frequent(self, node: Node) -> bool:
         used = node.access_count >= self._policy.frequent_accesses or node.useful_count >= self._policy.frequent_useful
-        return used and is_current(node)
+        spoken = node.source == ASSISTANT or is_courtesy(node.text)  # no fact rests on a guess or on thanks
+        return used and not spoken and is_current(node)
 
     def _grow(self, scope: Scope, fact_id: str, group: Sequence[str]) -> bool:
         fact = self._consolidations.fact(scope, fact_id)

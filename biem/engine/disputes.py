@@ -5,12 +5,18 @@ are told then, and the newer first, as a reader of the two would have it; unless
 one says besides.
 """
 
+import logging
 from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import islice
 
 from biem.domain.conflict import Dispute
+from biem.domain.scope import Scope
 from biem.engine.search import Found
+from biem.errors import BiemError
+from biem.ports.conflicts import Conflicts
 from biem.ports.turns import Turn, Turns
+
+logger = logging.getLogger("biem.recall")
 
 _LOOKED_AT = 10
 """Of what each search found, the best: what disputes one of them must be among the candidates, too."""
@@ -49,3 +55,12 @@ def missing(found: Found, turns: Turns, disputes: Mapping[str, Sequence[Dispute]
 def joined(turns: Turns, more: Turns) -> Turns:
     """Candidates of two readings."""
     return Turns({**more.by_id, **turns.by_id}, [*turns.stretches, *more.stretches], turns.openings | more.openings)
+
+
+def open_conflicts(conflicts: Conflicts, scope: Scope, ids: Sequence[str]) -> Mapping[str, Sequence[Dispute]]:
+    """Which of these memories are in an open conflict; none while that cannot be read."""
+    try:
+        return conflicts.open_of(scope.readable, ids)
+    except BiemError as error:
+        logger.warning("recall does not know of conflicts: %s", error)
+        return {}

@@ -5,8 +5,10 @@ the batch again. Embedding is cached by text, the index replaces rows on a retry
 """
 
 import logging
+import threading
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
+from uuid import uuid4
 
 import numpy as np
 
@@ -14,8 +16,9 @@ from biem.domain.node import Node
 from biem.domain.policy import EncodePolicy
 from biem.domain.text import sha256
 from biem.engine.form import Former
-from biem.errors import BiemError, EmbedderUnavailable, InvalidInput, StoreFull, StoreUnavailable
-from biem.ports import Analyzer, Embedder, Encoded, Entry, HotStore, Job, Records, Vector, VectorIndex
+from biem.engine.lease import kept
+from biem.errors import BiemError, ConfigError, EmbedderUnavailable, InvalidInput, StoreFull, StoreUnavailable
+from biem.ports import Analyzer, Embedder, Encoded, Entry, HotStore, Job, Records, Vector, VectorIndex, Vectors
 from biem.telemetry import Telemetry
 
 logger = logging.getLogger("biem.encode")
@@ -24,6 +27,7 @@ _MOST_BATCHES = 4
 """How many batches' rows one round may hold when most texts need no embedding."""
 _SUSPECT_CLAIMS = 3
 """A row that met this many outages may be what its server cannot take; two in a row happen to anybody."""
+_LEFT = "the program ended while it was being encoded"
 _PROBE = "Is anybody there?"
 
 
@@ -46,6 +50,7 @@ class Encoder:
         former: Former,
         clear: Callable[[Sequence[Job]], None],
         leave: Callable[[str, Sequence[str]], None],
+        forget_talk: Callable[[str], None],
         policy: EncodePolicy,
         telemetry: Telemetry,
         deferring: Callable[[], AbstractContextManager[None]] = nullcontext,
@@ -58,9 +63,11 @@ class Encoder:
         self._former = former
         self._clear = clear
         self._leave = leave
+        self._forget_talk = forget_talk
         self._policy = policy
         self._telemetry = telemetry
         self._deferring = deferring
+        self._working: dict[int, Job] = {}
 
     def __call__(self) -> int:
         """Do one batch of new rows, then at most one row that failed before; returns how many were claimed.
@@ -74,6 +81,24 @@ class Encoder:
         jobs = self._claim(retried)
         if not jobs:
             return 0
+        mine = {job.key: job for job in jobs}
+        self._working |= mine
+        try:
+            self._work(jobs, retried=retried)
+        finally:
+            for key in mine:
+                self._working.pop(key, None)
+        return len(jobs)
+
+    def give_back(self) -> None:
+        """This process leaves: what it has claimed and not finished is free for others, with no attempt counted."""
+        left, self._working = list(self._working.values()), {}
+        if left:
+            with suppress(BiemError):  # its lease ends by itself
+                held = self._records.renew(left, self._policy.lease_s)
+                self._records.release(held, 0.0, _LEFT, refund=True)
+
+    def _work(self, jobs: list[Job], *, retried: bool) -> None:
         with self._telemetry.span("biem.encode", jobs=len(jobs), retried=retried):
             chores = [job for job in jobs if job.task != "encode"]
             encodes = [job for job in jobs if job.task == "encode"]
@@ -83,7 +108,8 @@ class Encoder:
                 encodes = [job for job in encodes if job not in worn]
             try:
                 if encodes:
-                    self._encode(encodes)
+                    with kept(self._records, [*encodes, *chores], self._policy.lease_s):
+                        self._encode(encodes)
             except InvalidInput as error:
                 self._fail(encodes, error)
             except BiemError as error:  # an outage or a wrong setting: no row is to blame
@@ -94,11 +120,13 @@ class Encoder:
                 self._set_apart(suspects, error)
                 self._records.release([job for job in encodes if job not in suspects], 0.0, str(error), refund=True)
             except Exception as error:  # a row that breaks the code: found by trying it alone
+                if not threading.main_thread().is_alive():  # threads and pools are taken apart around this one
+                    self._records.release([*encodes, *chores], 0.0, _LEFT, refund=True)
+                    return
                 logger.exception("encoding %d rows failed", len(encodes))
                 self._fail(encodes, error)
             if chores:
                 self._do(chores)
-        return len(jobs)
 
     def _claim(self, retried: bool) -> list[Job]:
         """A batch of jobs; more of them while equal and known texts leave room in the embedder's call (Angel G60)."""
@@ -116,7 +144,12 @@ class Encoder:
 
     def _unknown(self, jobs: Sequence[Job]) -> set[bytes]:
         keys = {sha256(job.node.indexed_text) for job in jobs if job.node is not None}
-        return keys - self._records.load_vectors(self._embedder.info.id, list(keys)).keys()
+        return keys - self._known(list(keys)).keys()
+
+    def _known(self, keys: Sequence[bytes]) -> dict[bytes, Vector]:
+        """Vectors embedded before, without those of another length: they are damaged, and embedded anew."""
+        known = self._records.load_vectors(self._embedder.info.id, keys)
+        return {key: vector for key, vector in known.items() if vector.size == self._embedder.info.dim}
 
     def _fail(self, jobs: Sequence[Job], error: Exception) -> None:
         """Blame a row only when it was alone; rows of a failed batch come back one by one."""
@@ -131,8 +164,8 @@ class Encoder:
     def _serves(self, error: BiemError) -> bool:
         """Whether the server that an error tells of does answer: then not it is to blame, but what it was given."""
         try:
-            if isinstance(error, EmbedderUnavailable):
-                self._embedder.embed([_PROBE], "passage")
+            if isinstance(error, EmbedderUnavailable | ConfigError | InvalidInput):
+                self._embedder.embed([f"{_PROBE} {uuid4().hex}"], "passage")  # no cache has an answer to it
             elif isinstance(error, StoreUnavailable) and not isinstance(error, StoreFull):
                 self._index.ping()
             else:
@@ -153,7 +186,8 @@ class Encoder:
     def _do(self, jobs: Sequence[Job]) -> None:
         """What was erased or archived leaves the projections; after an outage, some other time."""
         try:
-            self._clear_all(jobs)
+            with kept(self._records, jobs, self._policy.lease_s):
+                self._clear_all(jobs)
         except BiemError as error:
             self._records.release(jobs, self._policy.backoff_s, str(error), refund=True)
             raise
@@ -172,6 +206,7 @@ class Encoder:
                 ids = [job.memory_id for job in erased if job.ns == ns]
                 self._hot.purge(ns, ids)
                 self._leave(ns, ids)
+                self._forget_talk(ns)
             self._records.done(erased)
 
     def _encode(self, jobs: Sequence[Job]) -> None:
@@ -191,7 +226,7 @@ class Encoder:
             }
             memories = {job.key: (node, vector) for (job, node), vector in zip(live, vectors, strict=True)}
             self._former.relate(list(memories.values()))
-            held = self._records.renew([job for job, _ in live], self._policy.lease_s)  # all that may have taken long
+            held = self._records.renew([job for job, _ in live], self._policy.lease_s)  # or a process stood still
         if not held:
             return
         with self._telemetry.span("biem.encode.index", rows=len(held)):
@@ -212,14 +247,36 @@ class Encoder:
         """One vector a text: equal texts are embedded once, known ones not at all (Angel G57, G58)."""
         keys = [sha256(text) for text in texts]
         model = self._embedder.info.id
-        known = self._records.load_vectors(model, list(dict.fromkeys(keys)))
+        known = self._known(list(dict.fromkeys(keys)))
         missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in known}
         unknown = list(missing)
         for start in range(0, len(unknown), self._policy.batch):
             part = unknown[start : start + self._policy.batch]
             with self._telemetry.span("biem.encode.embed", texts=len(part)):
-                fresh = self._embedder.embed([missing[key] for key in part], "passage")
+                fresh = self._embed([missing[key] for key in part])
             added = {key: np.ascontiguousarray(vector) for key, vector in zip(part, fresh, strict=True)}
             self._records.save_vectors(model, added)
             known |= added
         return [known[key] for key in keys]
+
+    def vectors_taken(self, texts: Sequence[str]) -> list[Vector | None]:
+        """As `vectors`, with None for each text that the embedder refuses while it takes others."""
+        try:
+            return list(self.vectors(texts))
+        except InvalidInput as error:
+            if len(texts) == 1:
+                logger.warning("a text is left out of the index, see `biem diagnose`: %s", error)
+                return [None]
+            half = len(texts) // 2
+            return [*self.vectors_taken(texts[:half]), *self.vectors_taken(texts[half:])]
+
+    def _embed(self, texts: Sequence[str]) -> Vectors:
+        """Vectors of passages. `InvalidInput` where the server refuses these texts and goes on taking others."""
+        try:
+            return self._embedder.embed(texts, "passage")
+        except (ConfigError, InvalidInput) as error:
+            if self._serves(error):
+                raise InvalidInput(f"the embedder takes other texts and refuses this: {error}") from error
+            if isinstance(error, InvalidInput):  # it refuses whatever it is given, so no text is to blame
+                raise EmbedderUnavailable(f"the embedder refuses every text: {error}") from error
+            raise

@@ -1,9 +1,9 @@
 """Destroying memories in every store, with a receipt (architecture D8). Everything else only archives."""
 
-from collections.abc import Callable
-from dataclasses import asdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, replace
 
-from biem.domain.node import Receipt, StoreCount, new_id, parse_id
+from biem.domain.node import AutomaticBackup, Receipt, StoreCount, new_id, parse_id
 from biem.domain.policy import EncodePolicy
 from biem.domain.scope import Scope
 from biem.engine.hotfeed import HotFeed
@@ -11,12 +11,16 @@ from biem.errors import NotFound, StoreUnavailable
 from biem.ports import Clock, HotStore, Records, VectorIndex
 from biem.ports.aim import Headings
 from biem.ports.concepts import Minds
+from biem.ports.scopes import ScopeDirectory
 from biem.ports.tiers import Canvas
 from biem.telemetry import Telemetry
 
+_ROUNDS = 5
+"""How often a user's projects are listed anew, because programs may write to new ones while the user is erased."""
+
 
 class Eraser:
-    """Erases one memory or a whole scope. Records first: from then on no recall can show it."""
+    """Erases one memory, a whole scope or a user. Records first: from then on no recall can show it."""
 
     def __init__(
         self,
@@ -28,11 +32,14 @@ class Eraser:
         canvas: Canvas,
         minds: Minds,
         headings: Headings,
+        scopes: ScopeDirectory,
         forgotten: Callable[[Scope], None],
+        backups: Callable[[], Sequence[AutomaticBackup]],
         clock: Clock,
         policy: EncodePolicy,
         telemetry: Telemetry,
     ) -> None:
+        """`backups` lists the automatic copies there are, those that expired apart."""
         self._records = records
         self._index = index
         self._hot = hot
@@ -40,7 +47,9 @@ class Eraser:
         self._canvas = canvas
         self._minds = minds
         self._headings = headings
+        self._scopes = scopes
         self._forgotten = forgotten
+        self._backups = backups
         self._clock = clock
         self._policy = policy
         self._telemetry = telemetry
@@ -52,42 +61,90 @@ class Eraser:
         """
         target = parse_id(memory_id) if memory_id is not None else None
         with self._telemetry.span("biem.erase"):
-            erasure = self._records.erase(scope, target, self._policy.lease_s + 5.0)
-            if target is not None and not erasure.ids:
-                raise NotFound(f"no memory {target} in scope {scope}")
-            ids, ns = erasure.ids, scope.ns
-            self._feed.settle()  # nothing written before may reach HotKV after it was cleared
-            counts = [
-                self._clear("milvus", lambda: self._index.count(ids), lambda: self._index.purge(ids)),
-                self._clear(
-                    "redis",
-                    lambda: self._hot.count(scope, None if target is None else ids),
-                    lambda: self._hot.forget_scope(scope) if target is None else self._hot.forget(scope, ids),
-                ),
-                self._clear(
-                    "redis.canvas",
-                    lambda: self._canvas.count(ns, None if target is None else ids),
-                    lambda: self._canvas.forget_scope(ns) if target is None else self._canvas.leave(ns, ids),
-                ),
-                # What a conversation has on its mind holds texts, and does not say of which memories.
-                self._clear("redis.minds", lambda: self._minds.count(scope), lambda: self._minds.forget_scope(scope)),
-                self._clear(  # nor does the direction of a conversation say which memories it was made of
-                    "redis.headings", lambda: self._headings.count(scope), lambda: self._headings.forget_scope(scope)
-                ),
-            ]
-            if target is None:
-                self._forgotten(scope)
-            after = self._records.remains(scope, erasure)
-            tables = [StoreCount(f"postgres.{name}", count, after[name]) for name, count in erasure.before.items()]
-            receipt = Receipt(
-                id=new_id(),
-                target=target or str(scope.ns),
-                erased_at=self._clock.now(),
-                memories=len(ids),
-                stores=(*tables, *counts),
-            )
-            self._records.save_receipt(scope, {**asdict(receipt), "erased_at": receipt.erased_at.isoformat()})
+            receipt = self._erase(scope, target)
+            self._keep(scope, receipt)
         return receipt
+
+    def erase_user(self, tenant: str, user: str) -> Receipt:
+        """Erase the user's own level and all projects; broken off anywhere, the same call does the rest.
+
+        Each scope that is done leaves the list, the user's own comes last. Scopes that other programs write to
+        meanwhile are erased, too; those that are there at the end are counted as `postgres.scopes` and make the receipt
+        incomplete.
+        """
+        own = Scope(tenant, user)
+        erased: dict[str, int] = {}
+        parts: list[Receipt] = []
+        with self._telemetry.span("biem.erase") as span:
+            for _ in range(_ROUNDS):
+                there = [summary.scope for summary in self._scopes.listed(tenant, user)]
+                if not there and parts:
+                    break
+                for scope in (*(one for one in there if one.project), own):
+                    part = self._erase(scope, None)
+                    erased[str(scope)] = erased.get(str(scope), 0) + part.memories
+                    parts.append(part)
+                    self._keep(scope, part)
+            left = len(self._scopes.listed(tenant, user))
+            span.add(scopes=len(erased))
+            receipt = replace(
+                parts[-1],
+                id=new_id(),
+                memories=sum(part.memories for part in parts),
+                stores=(StoreCount("postgres.scopes", len(erased), left), *_summed(parts)),
+                scopes=erased,
+            )
+            self._keep(own, receipt)
+        return receipt
+
+    def _erase(self, scope: Scope, target: str | None) -> Receipt:
+        reading = self._scopes.reading(scope)
+        erasure = self._records.erase(scope, target, self._policy.lease_s + 5.0)
+        if target is not None and not erasure.ids:
+            raise NotFound(f"no memory {target} in scope {scope}")
+        ids, ns = erasure.ids, scope.ns
+        self._feed.settle()  # nothing written before may reach HotKV after it was cleared
+        counts = [
+            self._clear("milvus", lambda: self._index.count(ids), lambda: self._index.purge(ids)),
+            self._clear(
+                "redis",
+                lambda: self._hot.count(scope, None if target is None else ids),
+                lambda: self._hot.forget_scope(scope) if target is None else self._hot.forget(scope, ids),
+            ),
+            self._clear(
+                "redis.canvas",
+                lambda: self._canvas.count(ns, None if target is None else ids),
+                lambda: self._canvas.forget_scope(ns) if target is None else self._canvas.leave(ns, ids),
+            ),
+            # What a conversation has on its mind holds texts, and does not say of which memories.
+            self._forget_talk("redis.minds", self._minds, reading),
+            # Nor does the direction of a conversation say which memories it was made of.
+            self._forget_talk("redis.headings", self._headings, reading),
+        ]
+        if target is None:
+            for reader in reading:
+                self._forgotten(reader)
+        after = self._records.remains(scope, erasure)
+        tables = [StoreCount(f"postgres.{name}", count, after[name]) for name, count in erasure.before.items()]
+        return Receipt(
+            id=new_id(),
+            target=target or str(ns),
+            erased_at=self._clock.now(),
+            memories=len(ids),
+            stores=(*tables, *counts),
+            backups=tuple(self._backups()),
+        )
+
+    def _forget_talk(self, store: str, talk: Minds | Headings, reading: Iterable[Scope]) -> StoreCount:
+        """Of all scopes that may read what is erased: also those that a program of an older version wrote for."""
+        spaces = [scope.ns for scope in reading]
+        return self._clear(store, lambda: talk.count(spaces), lambda: talk.forget(spaces))
+
+    def _keep(self, scope: Scope, receipt: Receipt) -> None:
+        """The proof is kept, with counts and ids: names of projects, and of folders, are text."""
+        shown = asdict(replace(receipt, scopes={}, backups=()))
+        del shown["scopes"], shown["backups"]
+        self._records.save_receipt(scope, {**shown, "erased_at": receipt.erased_at.isoformat()})
 
     @staticmethod
     def _clear(store: str, count: Callable[[], int], clear: Callable[[], None]) -> StoreCount:
@@ -97,3 +154,19 @@ class Eraser:
             return StoreCount(store, before, count())
         except StoreUnavailable:
             return StoreCount(store, None, None)
+
+
+def _summed(receipts: Sequence[Receipt]) -> list[StoreCount]:
+    """The counts of several erasures, store by store; None where one of them did not reach it."""
+    found: dict[str, list[StoreCount]] = {}
+    for receipt in receipts:
+        for count in receipt.stores:
+            found.setdefault(count.store, []).append(count)
+    return [
+        StoreCount(name, _sum(c.before for c in parts), _sum(c.after for c in parts)) for name, parts in found.items()
+    ]
+
+
+def _sum(counts: Iterable[int | None]) -> int | None:
+    known = list(counts)
+    return None if None in known else sum(count for count in known if count is not None)

@@ -13,6 +13,8 @@ UNKNOWN = -1
 NOTHING = LinkChanges(0, True, (), ())
 """What is known of a scope that does not exist: once it does, its versions lie above 0."""
 _NONE: frozenset[str] = frozenset()
+_ADDED_KEPT = 1_000
+"""New nodes remembered beside the graph: one loaded meanwhile may have been read before they were committed."""
 
 
 class ScopeGraph:
@@ -25,8 +27,27 @@ class ScopeGraph:
         self.edges = 0
         self.links: nx.MultiDiGraph[str] = nx.MultiDiGraph()
         self._max_links = max_links
+        self._added: dict[str, None] = {}
         self._by_weight: dict[str, tuple[tuple[str, float], ...]] = {}
         self._by_strength: dict[str, tuple[tuple[str, int], ...]] = {}
+
+    def add(self, nodes: Iterable[str]) -> None:
+        """Have new nodes, which nothing is linked with yet. A graph that was never loaded gets them by loading."""
+        with self.lock:
+            for node in nodes:
+                self._added[node] = None
+                if self.version != UNKNOWN:
+                    self.links.add_node(node)
+            while len(self._added) > _ADDED_KEPT:
+                del self._added[next(iter(self._added))]
+
+    def remove(self, nodes: Iterable[str]) -> None:
+        """Have these nodes no more, as far as they have no links; links leave by `follow`."""
+        with self.lock:
+            for node in nodes:
+                self._added.pop(node, None)
+                if node in self.links and not self.links.degree(node):
+                    self.links.remove_node(node)
 
     def follow(self, since: int, changes: LinkChanges) -> bool:
         """Become the version of `changes`, which were asked for since `since`; False when they no longer fit."""
@@ -34,15 +55,17 @@ class ScopeGraph:
             return True
         if changes.complete:
             fresh: nx.MultiDiGraph[str] = nx.MultiDiGraph()
-            _add(fresh, changes.links)  # readers go on with the old graph meanwhile
+            fresh.add_nodes_from(changes.nodes)  # readers go on with the old graph meanwhile
+            _add(fresh, changes.links)
             by_weight: dict[str, tuple[tuple[str, float], ...]] = {}
             by_strength: dict[str, tuple[tuple[str, int], ...]] = {}
-            for node in fresh:
+            for node in {end for link in changes.links for end in (link.source, link.target)}:
                 by_weight[node], by_strength[node] = _strongest(fresh, node, self._max_links)
             with self.lock:
                 if self.version in (since, UNKNOWN) or self.version < changes.version:
                     self.links, self.version, self.edges = fresh, changes.version, len(changes.links)
                     self._by_weight, self._by_strength = by_weight, by_strength
+                    self.links.add_nodes_from(self._added)
             return True
         with self.lock:
             if self.version >= changes.version:

@@ -11,7 +11,10 @@ from collections.abc import Sequence
 from biem.domain.concept_policy import ConceptPolicy
 from biem.domain.node import Node, new_id
 from biem.domain.scope import Scope
-from biem.domain.text import one_line
+from biem.domain.speech_acts import is_courtesy
+from biem.domain.text import one_line, require_count, require_string
+from biem.engine.browse import MOST_ON_A_PAGE
+from biem.engine.lines import quoted
 from biem.errors import BiemError
 from biem.ports import Analyzer, Clock
 from biem.ports.concepts import InstantMemory, Instants
@@ -20,6 +23,7 @@ from biem.ports.reasoner import Reasoner
 logger = logging.getLogger("biem.concepts")
 
 _QUESTIONS = ("?", "？", "吗", "呢")
+_HEADINGS = {"zh": "本次对话的记录：", "en": "Noted in this conversation:"}
 _FEWEST_TERMS = 4
 """A name alone ("Hello Grace!") is no news."""
 
@@ -78,6 +82,8 @@ class InstantMaker:
                 return worth
         if node.importance >= self._policy.instant_importance:
             return True
+        if is_courtesy(node.text):
+            return False
         if node.text.rstrip().endswith(_QUESTIONS) or len(self._analyzer.lexemes(node.text)) < _FEWEST_TERMS:
             return False
         known = self._analyzer.analyze(node.text)
@@ -95,7 +101,25 @@ class InstantMaker:
         return one_line(node.indexed_text, policy.item_chars), tuple(words)
 
     def recent(self, scope: Scope, conversation: str, limit: int = 5) -> list[InstantMemory]:
-        """Looking back at the current conversation (H17): its newest notes; `[]` when switched off."""
+        """Looking back at the current conversation (H17): at most `limit` notes, newest first; `[]` if switched off.
+
+        Counts as a view of each. Raises `InvalidInput` for a conversation that is no text that can be stored, and for a
+        limit that is no whole number from 1 to 500.
+        """
+        require_string(conversation, "conversation")
+        require_count(limit, "limit", MOST_ON_A_PAGE)
         if not (self._policy.enabled and self._policy.instant):
             return []
         return self._instants.recent(scope, conversation, limit, self._clock.now())
+
+
+def render(notes: Sequence[InstantMemory], language: str, item_chars: int) -> str:
+    """Notes as a section of the prompt, oldest first: numbered, each in quotes that its text cannot end.
+
+    `language` `zh` gives a Chinese heading, any other an English one. Nothing for no notes.
+    """
+    if not notes:
+        return ""
+    oldest_first = sorted(notes, key=lambda note: (note.created_at, note.id))
+    items = [f"{number}. {quoted(note.text, item_chars)}" for number, note in enumerate(oldest_first, start=1)]
+    return "\n".join([_HEADINGS.get(language, _HEADINGS["en"]), *items])

@@ -7,13 +7,14 @@ at memories whose date has come; the date is set at writing and moved only when 
 import logging
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from biem.domain.node import parse_id
 from biem.domain.policy import Policies
 from biem.domain.retention import becomes_long_term, deadline, retention_days
 from biem.domain.scope import Scope
+from biem.domain.text import require_clean
 from biem.errors import InvalidInput, NotFound
 from biem.ports import Clock, HotStore, Job, JobQueue, Records, VectorIndex
 from biem.ports.tiers import Aged, Canvas, LifeRecords, Verdict
@@ -79,7 +80,7 @@ class Lifecycle:
             while left > 0:
                 judged = self._life.review(scope, now, lambda aged: self.judge(aged, now), min(policy.batch, left))
                 counts.update(verdict.archive or "kept" for _, verdict in judged)
-                counts["promoted"] += sum(verdict.layer != aged.layer for aged, verdict in judged)
+                counts["promoted"] += sum(verdict.layer != aged.lived.layer for aged, verdict in judged)
                 left -= len(judged)
                 if not judged:
                     break
@@ -103,9 +104,10 @@ class Lifecycle:
     def judge(self, aged: Aged, now: datetime) -> Verdict:
         """What becomes of one memory at `now`: promotion first, so that what was used does not expire on that day."""
         retention = self._policies.retention
-        proven = becomes_long_term(aged.layer, aged.access_count, aged.useful_count, retention)
-        layer = "long_term" if proven else aged.layer
-        span = retention_days(layer, aged.importance, aged.reason, aged.access_count, aged.useful_count, retention)
+        lived = aged.lived
+        proven = becomes_long_term(lived.layer, lived.access_count, lived.useful_count, retention)
+        layer = "long_term" if proven else lived.layer
+        span = retention_days(replace(lived, layer=layer), retention)
         due_at = deadline(
             aged.touched_at,
             span,
@@ -124,6 +126,7 @@ class Lifecycle:
         target = parse_id(memory_id)
         if not isinstance(reason, str) or len(reason) > _MAX_REASON_CHARS:
             raise InvalidInput(f"the reason must be a string of at most {_MAX_REASON_CHARS} characters")
+        require_clean(reason, "the reason")
         done = self._life.archive(scope, [target], reason or "by request", self._clock.now())
         if not done and self._records.get(scope, target) is None:
             raise NotFound(f"no memory {target} in scope {scope}")

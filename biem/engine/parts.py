@@ -1,6 +1,9 @@
 """Everything that all scopes of one `connect` share, and how a running program goes over to another."""
 
+import atexit
+import os
 import threading
+import weakref
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, fields
@@ -16,6 +19,7 @@ from biem.engine.diagnosis import Diagnoser
 from biem.engine.encode import Encoder
 from biem.engine.erase import Eraser
 from biem.engine.feedback import Feedback
+from biem.engine.instant import InstantMaker
 from biem.engine.lifecycle import Lifecycle
 from biem.engine.perf import StageTimes
 from biem.engine.recall import Recaller
@@ -28,10 +32,16 @@ from biem.engine.sleep import Sleeper, Upkeep
 from biem.ports import Clock, EmbedderInfo, JobQueue, Records
 from biem.ports.consolidation import Consolidations
 from biem.ports.reembed import EmbedderRegistry
+from biem.ports.scopes import ScopeDirectory
 from biem.telemetry import Telemetry
 
+_AT_EXIT_S = 5.0
+"""A program that ends without closing waits so long for the batch in work: torn down in C++, it would abort."""
+_KEPT = ("times", "telemetry", "unobserve", "release", "wrote", "closed", "views", "revive", "process")
+"""What outlasts a change to another object graph in one process."""
 
-@dataclass(slots=True)
+
+@dataclass(slots=True, weakref_slot=True, eq=False)
 class Parts:
     """The object graph that all scopes of one `connect` share. Only bootstrap builds it."""
 
@@ -49,9 +59,11 @@ class Parts:
     resolver: Resolver
     reminder: Reminder
     activator: Activator
+    instants: InstantMaker
     consolidations: Consolidations
     aim: AimSystem
     look: Look
+    scopes: ScopeDirectory
     diagnosis: Callable[[], AbstractContextManager[Diagnoser]]
     times: StageTimes
     unobserve: Callable[[], None]
@@ -75,24 +87,68 @@ class Parts:
     """Closes connections and leaves the embedded servers; called once, last."""
     wrote: threading.Event = field(default_factory=threading.Event)
     closed: threading.Event = field(default_factory=threading.Event)
+    views: "weakref.WeakSet[object]" = field(default_factory=weakref.WeakSet)
+    """The memories that use them and were not closed."""
+    revive: Callable[[], None] = lambda: None
+    """Opens them anew in a forked child."""
+    process: int = field(default_factory=os.getpid)
+    """In which they were opened."""
+
+    @property
+    def inherited(self) -> bool:
+        """Whether they belong to the process that this one was forked from."""
+        return self.process != os.getpid()
+
+    def here(self) -> "Parts":
+        """These parts; in a forked child opened anew, at the first use. Raises as opening does."""
+        if self.inherited:
+            self.revive()
+        return self
 
     def start(self) -> None:
         """Begin background work, as far as this process does any."""
         self.queue.start(self.encoder)
         self.keeper.start(self.upkeep.tick)
+        atexit.register(self.leave)
+
+    def rest(self, timeout_s: float) -> None:
+        """End background work; what it does not finish in time is given back, and is no row's fault."""
+        atexit.unregister(self.leave)
+        self.keeper.stop(timeout_s)
+        self.queue.stop(timeout_s)
+        self.encoder.give_back()
+
+    def leave(self) -> None:
+        """The program ends without closing: let the batch in work end."""
+        if not self.inherited and not self.closed.is_set():
+            self.rest(_AT_EXIT_S)
+
+    def forsake(self) -> None:
+        """Be closed in this process alone: the parent goes on with all of it."""
+        self.closed, self.process = threading.Event(), os.getpid()
+        self.closed.set()
+
+    def take_over(self, fresh: "Parts") -> None:
+        """Be what `fresh` is, in this process; what was here before is left alone."""
+        for part in fields(self):
+            if part.name not in ("views", "revive"):
+                setattr(self, part.name, getattr(fresh, part.name))
 
     def become(self, fresh: "Parts") -> Callable[[], None]:
         """Go on as another object graph; returns what lets go of this one, for when its last calls are over."""
-        queue, keeper, recaller, old, new = self.queue, self.keeper, self.recaller, self.release, fresh.release
-        fresh.start()
+        queue, keeper, encoder, recaller = self.queue, self.keeper, self.encoder, self.recaller
+        old, new = self.release, fresh.release
+        fresh.queue.start(fresh.encoder)
+        fresh.keeper.start(fresh.upkeep.tick)
         for part in fields(self):
-            if part.name not in ("telemetry", "times", "unobserve", "release", "wrote", "closed"):
+            if part.name not in _KEPT:
                 setattr(self, part.name, getattr(fresh, part.name))
         keeper.stop(self.close_timeout_s)
         queue.stop(self.close_timeout_s)
 
         def let_go() -> None:
             recaller.close()
+            encoder.give_back()
             old()
 
         def release() -> None:

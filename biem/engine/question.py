@@ -78,8 +78,8 @@ class Query:
         return bool(_ASKS_MACHINE.search(self.text))
 
 
-def sentences_of(text: str, count_words: Callable[[str], int]) -> list[str]:
-    """The sentences of a query, at most eight; one of fewer than three words joins the next.
+def sentences_of(text: str, count_words: Callable[[str], int], most: int = _MOST_SENTENCES) -> list[str]:
+    """The sentences of a query, at most `most`; one of fewer than three words joins the next.
 
     `count_words` tells how many different index terms a piece of text has.
     """
@@ -95,11 +95,11 @@ def sentences_of(text: str, count_words: Callable[[str], int]) -> list[str]:
             continue
         found.append(piece)
         carry = ""
-        if len(found) > _MOST_SENTENCES:
+        if len(found) > most:
             break
     if carry:
         found = [*found[:-1], f"{found[-1]} {carry}"] if found else [carry]
-    return found[:_MOST_SENTENCES]
+    return found[:most]
 
 
 def without_names(text: str, names: Collection[str]) -> str:

@@ -9,14 +9,14 @@ what replaced it: the newer inherits its score. A replaced fact is left out, a r
 A question that names its session is first put to what is at hand (engine.orbit); a sure answer needs no search.
 """
 
-import logging
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from functools import partial
 
 from biem.domain.confidence_policy import ConfidenceWeights, OrbitPolicy
 from biem.domain.conflict import Dispute
+from biem.domain.known import NOTHING, Known
 from biem.domain.node import Hit, Hits
 from biem.domain.policy import RecallPolicy
 from biem.domain.rank_policy import RankPolicy
@@ -26,13 +26,12 @@ from biem.engine.aim.anchors import Anchoring, Anchors
 from biem.engine.answer import Answer, Answerer, Asked
 from biem.engine.confidence import confidence
 from biem.engine.courtesy import Calling
-from biem.engine.depth import suffices
-from biem.engine.disputes import joined, missing
+from biem.engine.disputes import joined, missing, open_conflicts
 from biem.engine.early import Early
 from biem.engine.orbit import Orbit, Orbits
 from biem.engine.profiles import ProfileRecaller
 from biem.engine.ranking import Order, rank
-from biem.engine.request import Request, checked
+from biem.engine.request import Request, checked, excluding
 from biem.engine.rerank import HYBRID, Choice, Chooser
 from biem.engine.search import Found, Searcher
 from biem.engine.telling import tell
@@ -40,10 +39,9 @@ from biem.engine.tiers import Tiers
 from biem.errors import BiemError
 from biem.ports import Analyzer, Clock, Embedder, Filter, Records
 from biem.ports.conflicts import Conflicts
+from biem.ports.contradiction import ContradictionRules
 from biem.ports.turns import TurnReader, Turns
 from biem.telemetry import Telemetry
-
-logger = logging.getLogger("biem.recall")
 
 _TOLD = 10
 """The best answers are taken at hand, at least so many, however few were wanted."""
@@ -61,6 +59,7 @@ class Recaller:
         turns: TurnReader,
         conflicts: Conflicts,
         anchors: Anchors,
+        rules: ContradictionRules,
         searcher: Searcher,
         orbits: Orbits,
         tiers: Tiers,
@@ -81,8 +80,9 @@ class Recaller:
         """Reads the pool; a benchmark may put itself between."""
         self.order: Order = rank
         """Puts a pool in order; a benchmark may put itself between."""
-        self._conflicts = conflicts
+        self._open_conflicts = partial(open_conflicts, conflicts)
         self._anchors = anchors
+        self._rules = rules
         self._searcher = searcher
         self._orbits = orbits
         self._tiers = tiers
@@ -108,34 +108,47 @@ class Recaller:
         session: str = "",
         min_confidence: float = 0.0,
         choice: Choice = HYBRID,
+        known: Known = NOTHING,
+        more: int = 0,
+        count: bool = True,
     ) -> Hits:
         """The best `top_k` memories for a query, best first; see `Hits`.
 
         None below `min_confidence`, which is measured alike under every profile: of a courtesy nothing is known. With
-        `session`, what this session has at hand may answer instead of a search.
+        `session`, what this session has at hand may answer instead of a search. `known` is not told.
+        `more` hits beyond `top_k` are given where the ranking is this package's own; `count=False` counts no access.
         """
         request = checked(
             scope,
             query,
             top_k=top_k,
             mode=mode,
-            where=where,
+            where=excluding(where, known),
             session=session,
             min_confidence=min_confidence,
             policy=self._policy,
+            known=known,
+            more=0 if choice.draws else more,
         )
         with self._telemetry.span("biem.recall", top_k=top_k) as span, self._calling():
+            indexing = self._searcher.unindexed(scope)
             if request.least > 0 and is_courtesy(request.text):
                 hits = Hits(mode=request.mode)
             elif choice.profile != HYBRID.profile:
                 hits = self._by_profile(request, choice)
             else:
                 hits = self._by_hybrid(request.of(self._chooser.wanted(choice, top_k)))
-                hits = self._chooser.choose(request.text, hits, choice, top_k)
+                hits = self._chooser.choose(request.text, hits, choice, top_k + request.more)
+            hits.indexing = indexing.result()
             span.add(hits=len(hits), degraded=",".join(hits.degraded), way=hits.way, confidence=hits.confidence)
-        if hits:
-            self._searcher.submit(self._count_access, scope, [hit.node.id for hit in hits])
+        if count:
+            self.accessed(scope, [hit.node.id for hit in hits])
         return hits
+
+    def accessed(self, scope: Scope, ids: Sequence[str]) -> None:
+        """Count an access of each, behind the answer."""
+        if ids:
+            self._searcher.submit(self._tiers.count, scope, ids)
 
     def close(self) -> None:
         """Finish counting accesses; a second call does nothing."""
@@ -150,10 +163,11 @@ class Recaller:
             measured = Hits(degraded=tuple(found.degraded), mode=request.mode, confidence=sure, grounds=answer.grounds)
         if sure < request.least:
             return measured
-        count, strict, session = request.top_k, request.strict, request.session
+        wanted, strict, session = request.top_k + request.known.spare, request.strict, request.session
         hits = self._profiles.recall(
-            request.scope, request.text, choice, top_k=count, strict=strict, where=request.where, session=session
+            request.scope, request.text, choice, top_k=wanted, strict=strict, where=request.where, session=session
         )
+        hits[:] = [hit for hit in hits if not request.known.has(hit.node)][: request.top_k]
         if request.least > 0:
             hits.confidence, hits.grounds = sure, measured.grounds
         return hits
@@ -175,7 +189,7 @@ class Recaller:
         hits: list[Hit] = []
         if sure >= request.least:
             with self._telemetry.span("biem.recall.read"):
-                hits, _ = tell(self._records, request, answer, "search")
+                hits, _ = tell(self._records, self._rules, request, answer, "search")
         if hits and request.follows:
             told = [answer.ordering.candidates[place].id for place in answer.places(top_k)]
             self._searcher.submit(
@@ -192,27 +206,27 @@ class Recaller:
     def _searched(self, request: Request, asked: Asked) -> tuple[Found, Answer, list[str]]:
         """What searches find, in order, and what links led to, the most active first."""
         scope, top_k, where = request.scope, request.top_k, request.where
-        limit = max(self._policy.min_candidates, self._policy.candidates_per_result * top_k)
-        for depth in dict.fromkeys((1, where.depth)):
-            around = partial(self.turns.around, scope.readable, lexemes=(), where=where, pending_limit=0)
-            early = Early(self._searcher.submit, around)
-            with self._telemetry.span("biem.recall.search", depth=depth):
-                found = self._searcher.search(
-                    scope, asked.text, asked.texts[1:], asked.lexemes, depth * limit, where, early.begin
-                )
-            led_to = sorted(found.activation, key=lambda key: (-found.activation[key], key))
-            with self._telemetry.span("biem.recall.live"):
-                activated = led_to[: self._policy.activated]
-                turns, conflicts = self._around(scope, asked.lexemes, found, activated, where, early)
-                anchors = self._anchored(scope, asked, turns)
-            if suffices(found, turns, limit):
-                break
+        limit = self._limit(request)
+        around = partial(self.turns.around, scope.readable, lexemes=(), where=where, pending_limit=0)
+        early = Early(self._searcher.submit, around)
+        with self._telemetry.span("biem.recall.search"):
+            found = self._searcher.search(scope, asked.text, asked.texts[1:], asked.lexemes, limit, where, early.begin)
+        led_to = sorted(found.activation, key=lambda key: (-found.activation[key], key))
+        with self._telemetry.span("biem.recall.live"):
+            activated = led_to[: self._policy.activated]
+            turns, conflicts = self._around(scope, asked.lexemes, found, activated, where, early)
+            anchors = self._anchored(scope, asked, turns)
         with self._telemetry.span("biem.recall.rank", pool=len(turns.by_id)):
             now = where.as_of or self._clock.now()
             answer = self._answerer.answer(
                 asked, turns, found, conflicts, now=now, top_k=top_k, order=self.order, anchors=anchors
             )
         return found, answer, led_to
+
+    def _limit(self, request: Request) -> int:
+        """Rows of each search."""
+        policy = self._policy
+        return max(policy.min_candidates, policy.candidates_per_result * request.top_k) + request.known.spare
 
     def _around(
         self,
@@ -243,13 +257,6 @@ class Recaller:
         ids = [key for key, turn in turns.by_id.items() if turn.matches and turn.valid_to is None]
         return self._anchors.of(scope, asked.text, ids, turns)
 
-    def _open_conflicts(self, scope: Scope, ids: Sequence[str]) -> Mapping[str, Sequence[Dispute]]:
-        try:
-            return self._conflicts.open_of(scope.readable, ids)
-        except BiemError as error:
-            logger.warning("recall does not know of conflicts: %s", error)
-            return {}
-
     # -- what is at hand --------------------------------------------------------------------------------------------
 
     def _from_orbit(self, request: Request, asked: Asked, orbit: Orbit, news: "Future[Turns | None]") -> Hits | None:
@@ -260,8 +267,7 @@ class Recaller:
             turns = news.result()
             if found is None or turns is None or len(turns.by_id) < _AT_HAND * top_k:
                 return None
-            limit = max(self._policy.min_candidates, self._policy.candidates_per_result * top_k)
-            turns = orbit.candidates(turns, found.vector, asked.lexemes, limit)
+            turns = orbit.candidates(turns, found.vector, asked.lexemes, self._limit(request))
             answer = self._answerer.answer(
                 asked,
                 turns,
@@ -279,22 +285,14 @@ class Recaller:
             suffices = grounds["talk"] >= self._orbit.least_talk and enough >= self._orbit.min_confidence
             if not (suffices or orbit.vicinity.complete) or sure < request.least:
                 return None
-            hits, changed = tell(self._records, request, answer, "orbit")
+            hits, changed = tell(self._records, self._rules, request, answer, "orbit")
             if changed or len(hits) < top_k:
                 return None
         return Hits(hits, confidence=sure, grounds=grounds, way="orbit")
 
     def _embedded(self, asked: Asked) -> Found | None:
         """The vectors of a query; None while the embedder is down: the search will find that out, too."""
-        with self._telemetry.span("biem.recall.embed"):
-            try:
-                vectors = self._embedder.embed(asked.texts, "query")
-            except BiemError:
-                return None
-        return Found(vector=vectors[0], parts=list(vectors[1:]))
-
-    def _count_access(self, scope: Scope, ids: Sequence[str]) -> None:
-        try:
-            self._tiers.accessed(scope, ids)
-        except BiemError as error:
-            logger.warning("accesses not counted: %s", error)
+        with self._telemetry.span("biem.recall.embed"), suppress(BiemError):
+            vectors = self._embedder.embed(asked.texts, "query")
+            return Found(vector=vectors[0], parts=list(vectors[1:]))
+        return None

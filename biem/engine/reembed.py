@@ -57,7 +57,7 @@ class Reembedder:
     def move(self, settings: Mapping[str, Any], on_progress: Callable[[int], None] | None = None) -> int:
         """Move every memory; returns how many this run put into the new collection.
 
-        `settings` is what other programs build the same embedder from. Safe to break off at any point and to repeat.
+        `settings` is what other programs recognise the same embedder by. Safe to break off at any point and to repeat.
         """
         done = 0
         with self._telemetry.span("biem.reembed") as span:
@@ -71,10 +71,9 @@ class Reembedder:
                 page = self._registry.unmoved(self._info.id, cursor, _PAGE)
                 full = len(page) == _PAGE
                 if page:
-                    self._put(page)
+                    done += len(self._put(page))
                     cursor = page[-1].node.id
                     self._registry.advance(self._info, cursor)
-                    done += len(page)
                     if on_progress:
                         on_progress(done)
             done += self._mark()
@@ -97,21 +96,28 @@ class Reembedder:
         for model in others:
             while count := self._registry.drop_vectors(model, _VECTORS_AT_ONCE):
                 dropped["vectors"] += count
-        self._registry.forget(others)
+        self._registry.forget_others(self._info.id)
         return dropped
 
-    def _put(self, page: Sequence[Unmoved]) -> None:
-        """Rows of these memories into the new collection, but for those destroyed or archived meanwhile."""
+    def _put(self, page: Sequence[Unmoved]) -> list[str]:
+        """Rows of these memories into the new collection, but for those destroyed or archived meanwhile; their ids.
+
+        A text that the new embedder refuses is left out: the job `integrity` gives it to the workers, which bury it
+        with the reason.
+        """
         texts = [unmoved.node.indexed_text for unmoved in page if unmoved.vector is None]
-        computed = iter(self._encoder.vectors(texts) if texts else ())
+        computed = iter(self._encoder.vectors_taken(texts) if texts else ())
+        vectors = [next(computed) if unmoved.vector is None else unmoved.vector for unmoved in page]
         entries = [
-            entry_of(unmoved.node, unmoved.lexemes, next(computed) if unmoved.vector is None else unmoved.vector)
-            for unmoved in page
+            entry_of(unmoved.node, unmoved.lexemes, vector)
+            for unmoved, vector in zip(page, vectors, strict=True)
+            if vector is not None
         ]
         self._index.insert(entries, again=True)
         known = self._known.known([entry.id for entry in entries])
         if gone := [entry.id for entry in entries if known[entry.id].status in ("gone", "archived")]:
             self._index.purge(gone)
+        return [entry.id for entry in entries]
 
     def _mark(self) -> int:
         """Make every memory that is in the new collection belong to it; returns how many had to be put in."""
@@ -122,10 +128,11 @@ class Reembedder:
             there = self._inspection.present(self._collection, [unmoved.node.id for unmoved in page])
             missing = [unmoved for unmoved in page if unmoved.node.id not in there]
             if missing:
-                self._put(missing)
-                put += len(missing)
+                fresh = self._put(missing)
+                put += len(fresh)
+                there = {*there, *fresh}
             if page:
-                self._records.mark_indexed([unmoved.node.id for unmoved in page])
+                self._records.mark_indexed([unmoved.node.id for unmoved in page if unmoved.node.id in there])
                 after = page[-1].node.id
         return put
 

@@ -53,14 +53,16 @@ class Reindexer:
             self._index.open()
             for page in self._records.active(self._embedder.info.id):
                 missing = [node.indexed_text for node, _, vector in page if vector is None]
-                computed = iter(self._encoder.vectors(missing) if missing else ())
+                computed = iter(self._encoder.vectors_taken(missing) if missing else ())
+                vectors = [next(computed) if vector is None else vector for _, _, vector in page]
                 entries = [
-                    entry_of(node, lexemes, next(computed) if vector is None else vector)
-                    for node, lexemes, vector in page
+                    entry_of(node, lexemes, vector)
+                    for (node, lexemes, _), vector in zip(page, vectors, strict=True)
+                    if vector is not None
                 ]
                 self._index.insert(entries, again=True)
-                self._records.mark_indexed([node.id for node, _, _ in page])
-                done += len(page)
+                self._records.mark_indexed([entry.id for entry in entries])
+                done += len(entries)
                 if on_progress:
                     on_progress(done)
         return done

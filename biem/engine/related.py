@@ -15,6 +15,7 @@ from biem.domain.activation import Running
 from biem.domain.concept import Concept, Item, Recollection, choose, term_similarity
 from biem.domain.concept_policy import ConceptPolicy
 from biem.domain.scope import Scope
+from biem.domain.text import require_string
 from biem.engine.association import Associations
 from biem.engine.concepts import fading
 from biem.engine.topics import Topics
@@ -67,6 +68,7 @@ class Reminder:
 
         With a language model and `keywords="precise"` costs one call of it, within its limit for replies.
         """
+        require_string(text, "text")
         return self.drawn(scope, text, self._random)
 
     def drawn(self, scope: Scope, text: str, random: Random | None) -> list[Recollection]:

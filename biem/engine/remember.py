@@ -47,7 +47,9 @@ class Writer:
         telemetry: Telemetry,
         rates: Rates | None = None,
         calling: Calling = nullcontext,
+        remembered: Callable[[Scope, Sequence[str]], None] | None = None,
     ) -> None:
+        """`remembered(scope, ids)` hears of new memories once they are durable; it must not raise."""
         self._records = records
         self._hot = hot
         self._queue = queue
@@ -57,6 +59,7 @@ class Writer:
         self._telemetry = telemetry
         self._rates = rates
         self._calling = calling
+        self._remembered = remembered
 
     def remember(self, scope: Scope, text: str, **details: Any) -> str:
         """Acknowledge one memory; returns its id, or the id of the memory that this one already is."""
@@ -69,6 +72,10 @@ class Writer:
         self, scope: Scope, items: Iterable[Mapping[str, Any]], on_progress: Callable[[int], None] | None
     ) -> list[str]:
         """Acknowledge many, some hundred a transaction; a bad item stops before its own transaction is written."""
+        if isinstance(items, str | bytes | Mapping) or not isinstance(items, Iterable):
+            raise InvalidInput(
+                f"items must be a list of mappings of remember()'s arguments, not {type(items).__name__}"
+            )
         ids: list[str] = []
         batch: list[Write] = []
         for position, item in enumerate(items):
@@ -118,6 +125,8 @@ class Writer:
         if any(result.restored for result in written):
             self._queue.wake()
         if created:
+            if self._remembered is not None:
+                self._remembered(scope, [write.id for write in created])
             self._hot.push(scope, [HotEntry(write.id, write.lexemes) for write in created])
             self._queue.wake()
         return [result.id for result in written]

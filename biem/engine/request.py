@@ -1,10 +1,13 @@
 """What a caller asks of recall, checked once."""
 
+import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import TypedDict
 
-from biem.domain.node import KINDS, MODES, require_time
+from biem.domain.known import NOTHING, Known
+from biem.domain.node import KINDS, MODES, Node, require_time
 from biem.domain.policy import RecallPolicy
 from biem.domain.scope import Scope
 from biem.domain.text import require_clean
@@ -12,8 +15,25 @@ from biem.errors import InvalidInput
 from biem.ports import Filter
 
 EVERYTHING = Filter()
+_ID = re.compile("[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_MOST_IDS = 500
+"""Ids that a search is told to leave out; more are left out of what it finds."""
 _FAR_FUTURE_DAYS = 3_000_000
 """Conditions may name any time that a datetime can."""
+
+
+class Conditions(TypedDict, total=False):
+    """The conditions that `recall`, `context` and the plugin take by name; see `Memory.recall`."""
+
+    kinds: Sequence[str]
+    since: datetime | None
+    until: datetime | None
+    speakers: Sequence[str]
+    conversations: Sequence[str]
+    tags: Sequence[str]
+    as_of: datetime | None
+    min_energy: float
+    sentiment: tuple[float, float] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,11 +49,15 @@ class Request:
     session: str
     least: float
     """Confidence below which nothing is told."""
+    known: Known = NOTHING
+    """What the caller's prompt holds already."""
+    more: int = 0
+    """Hits beyond `top_k` that are welcome, for a caller that picks from them; nothing waits for these."""
 
     @property
     def follows(self) -> bool:
         """Whether what its session has at hand may answer: no conditions, no originals, no other time."""
-        return bool(self.session) and not self.strict and self.where == EVERYTHING
+        return bool(self.session) and not self.strict and unexcluded(self.where) == EVERYTHING
 
     @property
     def mode(self) -> str:
@@ -55,6 +79,8 @@ def checked(
     session: str,
     min_confidence: float,
     policy: RecallPolicy,
+    known: Known = NOTHING,
+    more: int = 0,
 ) -> Request:
     """The request, or `InvalidInput` that says what is wrong with it and what would be right."""
     require_question(query, "the query")
@@ -70,7 +96,7 @@ def checked(
     text = query[: policy.max_query_chars]
     lowered = text.lower()
     strict = mode == "strict" or (mode == "auto" and any(word in lowered for word in policy.strict_words))
-    return Request(scope, text, top_k, where, strict, session, float(min_confidence))
+    return Request(scope, text, top_k, where, strict, session, float(min_confidence), known, more)
 
 
 def require_question(query: object, what: str) -> None:
@@ -84,13 +110,13 @@ def require_question(query: object, what: str) -> None:
 
 def conditions(
     now: datetime,
-    kinds: Sequence[str],
-    since: datetime | None,
-    until: datetime | None,
-    speakers: Sequence[str],
-    conversations: Sequence[str],
-    tags: Sequence[str],
-    as_of: datetime | None,
+    kinds: Sequence[str] = (),
+    since: datetime | None = None,
+    until: datetime | None = None,
+    speakers: Sequence[str] = (),
+    conversations: Sequence[str] = (),
+    tags: Sequence[str] = (),
+    as_of: datetime | None = None,
     min_energy: float = 0.0,
     sentiment: tuple[float, float] | None = None,
 ) -> Filter:
@@ -114,6 +140,37 @@ def conditions(
         raise InvalidInput(f"sentiment must lie in -1 to 1, least before greatest, not {sentiment!r}")
     exact = (tuple(kinds), tuple(speakers), tuple(conversations), tuple(tags), since, until, as_of)
     return Filter(*exact, float(min_energy), (float(least), float(greatest)))
+
+
+def admits(where: Filter, node: Node) -> bool:
+    """Whether a memory meets the conditions, as the records decide it."""
+    return (
+        (not where.kinds or node.kind in where.kinds)
+        and (not where.speakers or node.speaker in where.speakers)
+        and (not where.conversations or node.conversation in where.conversations)
+        and set(where.tags).issubset(node.tags)
+        and (where.since is None or node.at >= where.since)
+        and (where.until is None or node.at < where.until)
+        and (where.as_of is None or _held_at(node, where.as_of))
+        and node.energy >= where.min_energy
+        and where.sentiment[0] <= node.sentiment <= where.sentiment[1]
+    )
+
+
+def _held_at(node: Node, moment: datetime) -> bool:
+    begun = (node.valid_from or node.at) <= moment
+    return begun and (node.kind == "event" or node.valid_to is None or node.valid_to > moment)
+
+
+def excluding(where: Filter, known: Known) -> Filter:
+    """The same conditions without what a prompt holds already, as far as an index can tell."""
+    ids = tuple(sorted(key for key in known.ids if _ID.fullmatch(key)))[:_MOST_IDS]
+    return replace(where, not_conversations=tuple(sorted(known.conversations)), not_ids=ids)
+
+
+def unexcluded(where: Filter) -> Filter:
+    """The same conditions alone."""
+    return replace(where, not_conversations=(), not_ids=())
 
 
 def _require_names(names: object, what: str) -> None:

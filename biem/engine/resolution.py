@@ -15,6 +15,7 @@ from biem.domain.conflict import RESOLUTIONS, STATUSES, Conflict, ConflictKind, 
 from biem.domain.node import Node, new_id, parse_id
 from biem.domain.policy import ConflictPolicy
 from biem.domain.scope import Scope
+from biem.domain.text import MOST_LISTED, require_count
 from biem.engine.remember import Writer
 from biem.errors import AlreadyDecided, InvalidInput, NotFound
 from biem.ports import Clock, Records
@@ -27,7 +28,6 @@ logger = logging.getLogger("biem.conflicts")
 
 _LAYERS = ("session", "short_term", "long_term", "core")  # ascending
 _MOST_TAGS = 64
-_MOST_LISTED = 1_000
 
 
 class Resolver:
@@ -74,8 +74,7 @@ class Resolver:
         `after`: the id of the last one known, to see those that follow it.
         """
         _require_status(status)
-        if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= _MOST_LISTED:
-            raise InvalidInput(f"limit must be a whole number from 1 to {_MOST_LISTED}, not {limit!r}")
+        require_count(limit, "limit", MOST_LISTED)
         about = None if memory_id is None else parse_id(memory_id)
         return self._conflicts.find(scope, status, kinds, limit, about, after=parse_id(after) if after else None)
 

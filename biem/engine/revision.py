@@ -86,7 +86,7 @@ def revisions(
     `names`: the terms of each name that it mentions or a speaker has. `reach`: log-odds by which one may be behind what
     it revises; what is further behind answers another question.
     """
-    if len(candidates) < 2 or _PAST.search(text) or windows(text, max(one.at for one in candidates)):
+    if len(candidates) < 2 or asks_of_the_past(text) or windows(text, max(one.at for one in candidates)):
         return []
     order = np.argsort(-scores, kind="stable")[:_NEWER].tolist()
     held = {place: frozenset(candidates[place].lexemes) for place in order}
@@ -119,6 +119,11 @@ def revisions(
                 found.append(Revision(newer, older, gain + _BEFORE))
                 levels[newer] += gain + _BEFORE
     return found
+
+
+def asks_of_the_past(text: str) -> bool:
+    """Whether a question asks what was so before."""
+    return _PAST.search(text) is not None
 
 
 def _follows(newer: Candidate, older: Candidate) -> bool:

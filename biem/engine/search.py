@@ -15,8 +15,8 @@ from biem.domain.policy import GraphPolicy, RecallPolicy
 from biem.domain.scope import Scope
 from biem.engine.association import Associations
 from biem.engine.tiers import Tiers
-from biem.errors import BiemError
-from biem.ports import Embedder, Filter, HotEntry, HotStore, Records, Vector, VectorIndex
+from biem.errors import BiemError, CallRefused, InvalidInput
+from biem.ports import Embedder, Filter, HotEntry, HotStore, Records, SearchIndex, Vector
 from biem.ports.tiers import CanvasEntry
 from biem.telemetry import Telemetry
 
@@ -53,7 +53,7 @@ class Searcher:
         self,
         *,
         records: Records,
-        index: VectorIndex,
+        index: SearchIndex,
         hot: HotStore,
         tiers: Tiers,
         associations: Associations,
@@ -139,6 +139,18 @@ class Searcher:
             found.activation = self._spread(scope, found)
         return found
 
+    def unindexed(self, scope: Scope) -> Future[int]:
+        """How many memories that may be asked wait to be indexed; counted meanwhile, and 0 where nobody can count."""
+
+        def count() -> int:
+            try:
+                return self._records.unindexed(scope.readable)
+            except BiemError as error:
+                logger.warning("recall does not know what waits to be indexed: %s", error)
+                return 0
+
+        return self.submit(count)
+
     def submit(self, work: Callable[..., T], *arguments: Any) -> Future[T]:
         """Run something on a thread of the searches."""
         try:
@@ -197,7 +209,8 @@ class Searcher:
             return work()
         except BiemError as error:
             logger.warning("recall goes on without %s: %s", server, error)
-            self._down_until[server] = time.monotonic() + self._policy.retry_down_s
+            if not isinstance(error, CallRefused | InvalidInput):  # others ask for something else
+                self._down_until[server] = time.monotonic() + self._policy.retry_down_s
             if server not in found.degraded:
                 found.degraded.append(server)
             return None

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from biem.domain.node import Node
 from biem.domain.policy import TierPolicy
 from biem.domain.scope import Scope
-from biem.errors import StoreUnavailable
+from biem.errors import BiemError, StoreUnavailable
 from biem.ports import Clock, Records, Touched, Vector
 from biem.ports.tiers import Canvas, CanvasEntry, LifeRecords
 from biem.telemetry import Telemetry
@@ -70,6 +70,13 @@ class Tiers:
         touched = self._records.touch(scope, ids, self._clock.now())
         self._later(lambda: self._follow(touched))
         return touched
+
+    def count(self, scope: Scope, ids: Sequence[str]) -> None:
+        """As `accessed`, never raises: an answer that was given costs nothing any more."""
+        try:
+            self.accessed(scope, ids)
+        except BiemError as error:
+            logger.warning("accesses not counted: %s", error)
 
     def follow(self, touched: Sequence[Touched]) -> None:
         """Let the canvas know of accesses or feedback that the records counted."""

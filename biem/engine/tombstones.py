@@ -8,6 +8,7 @@ looked for again, each time after twice the time: what a sleeper of t leaves is 
 
 import logging
 from collections import defaultdict
+from collections.abc import Callable
 
 from biem.errors import StoreUnavailable
 from biem.ports import HotStore, VectorIndex
@@ -25,11 +26,21 @@ _MOST_BATCHES = 100
 class LateRows:
     """Removes from the projections what came after its memory was erased. Idempotent, and bounded in each run."""
 
-    def __init__(self, *, tombstones: Tombstones, index: VectorIndex, hot: HotStore, canvas: Canvas) -> None:
+    def __init__(
+        self,
+        *,
+        tombstones: Tombstones,
+        index: VectorIndex,
+        hot: HotStore,
+        canvas: Canvas,
+        forget_talk: Callable[[str], None],
+    ) -> None:
+        """`forget_talk(ns)` removes what conversations hold ready of a scope's memories."""
         self._tombstones = tombstones
         self._index = index
         self._hot = hot
         self._canvas = canvas
+        self._forget_talk = forget_talk
 
     def sweep(self) -> int:
         """Look for what is due; returns how many rows of the vector index were removed.
@@ -62,5 +73,6 @@ class LateRows:
         for ns, part in scopes.items():
             self._hot.purge(ns, part)
             self._canvas.leave(ns, part)
+            self._forget_talk(ns)
         self._tombstones.looked(ids, _KEPT_S)
         return late

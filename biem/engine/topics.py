@@ -13,6 +13,7 @@ from biem.domain.concept import Message, Snippet, concept_id, salient
 from biem.domain.concept_policy import ConceptPolicy
 from biem.domain.crystal import information
 from biem.domain.scope import Scope
+from biem.domain.speech_acts import is_courtesy
 from biem.domain.text import one_line
 from biem.ports import Analyzer
 from biem.ports.concepts import Named
@@ -99,6 +100,8 @@ class Topics:
         words: dict[str, str] = {}
         pairs: set[str] = set()
         for message in messages:
+            if is_courtesy(message.text):
+                continue
             found = self._analyzer.keywords(message.text, self._policy.fast_keywords)
             heard: set[str] = set()
             joined = {f"{a}{gap}{b}".casefold() for a in found for b in found for gap in ("", " ")}

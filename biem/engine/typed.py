@@ -23,7 +23,7 @@ from biem.engine.question import Query
 from biem.engine.ranking import rank
 from biem.engine.search import Found, Searcher
 from biem.errors import BiemError
-from biem.ports import Analyzer, Clock, Embedder, Filter, Records, Vector, VectorIndex
+from biem.ports import Analyzer, Clock, Embedder, Filter, Records, SearchIndex, Vector
 from biem.ports.turns import TurnReader, Turns
 from biem.telemetry import Telemetry
 
@@ -40,7 +40,7 @@ class TypedRecaller:
         self,
         *,
         records: Records,
-        index: VectorIndex,
+        index: SearchIndex,
         turns: TurnReader,
         searcher: Searcher,
         associations: Associations,

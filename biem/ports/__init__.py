@@ -11,7 +11,7 @@ from biem.ports.analysis import Analyzer
 from biem.ports.clock import Clock
 from biem.ports.embedding import Embedder, EmbedderInfo, Role, Vector, Vectors
 from biem.ports.hot import HotEntry, HotStore
-from biem.ports.index import Entry, Filter, VectorIndex
+from biem.ports.index import Entry, Filter, SearchIndex, VectorIndex
 from biem.ports.records import Records
 from biem.ports.rows import (
     Candidates,
@@ -45,6 +45,7 @@ __all__ = [
     "JobQueue",
     "Records",
     "Role",
+    "SearchIndex",
     "Touched",
     "Vector",
     "VectorIndex",

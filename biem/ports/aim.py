@@ -1,6 +1,6 @@
 """What AIM-Memory needs from the outside: the gate's decisions with the temporal mirror, and directions of search."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
@@ -165,11 +165,14 @@ class Headings(Protocol):
     def all(self, scope: Scope) -> Mapping[str, Heading]:
         """Every heading of a scope by its conversation."""
 
-    def forget_scope(self, scope: Scope) -> None:
-        """Remove everything kept for the scope."""
+    def forget(self, spaces: Collection[str]) -> None:
+        """Remove all headings that memories of these scopes may have given their direction.
 
-    def count(self, scope: Scope) -> int:
-        """How many conversations of the scope have a heading."""
+        Those are the scopes' own and, of a user's own level, those of all projects that read it.
+        """
+
+    def count(self, spaces: Collection[str]) -> int:
+        """How many headings `forget` would remove."""
 
     def close(self) -> None:
         """Release connections; a second call does nothing."""

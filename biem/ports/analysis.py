@@ -23,3 +23,9 @@ class Analyzer(Protocol):
 
         Each is longer than one character and none is a stop word; a text of nothing else gives `[]`.
         """
+
+    def related(self, question: str) -> frozenset[str]:
+        """Index terms with which the matter of a question is told in other words, its own among them.
+
+        Empty where nothing is known of the matter. "Who is my employer?" gives the terms of work, hire, join, 上班 …
+        """

@@ -30,5 +30,11 @@ class Browser(Protocol):
     def links_around(self, scope: Scope, node_id: str, limit: int, *, after: str = "") -> Page[Link]:
         """Links of one node, the heaviest first; a link whose weight changes meanwhile may be missed or met again."""
 
+    def ids(self, scope: Scope, part: str, of: str, limit: int) -> list[str]:
+        """Ids of memories or conflicts (`of`: memory, conflict) that begin or end with these digits, at most `limit`.
+
+        Unlike the pages, it reads all ids of the scope: some seconds for a million.
+        """
+
     def nodes(self, scope: Scope, ids: Sequence[str], label_chars: int) -> list[GraphNode]:
         """Those of these nodes that are there; labels are cut at `label_chars`."""

@@ -4,7 +4,7 @@
 concepts are `Links`.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
@@ -169,8 +169,11 @@ class Minds(Protocol):
         A scope has at most `most` conversations, those used longest ago go first, and none after `ttl_s` of silence.
         """
 
-    def forget_scope(self, scope: Scope) -> None:
-        """Remove all conversations' states of a scope; also when one memory is erased that they may hold."""
+    def forget(self, spaces: Collection[str]) -> None:
+        """Remove all conversations' states that may hold a memory of these scopes: nothing says of which they are.
 
-    def count(self, scope: Scope) -> int:
-        """Conversations of a scope that have a state."""
+        Those are the scopes' own and, of a user's own level, those of all projects that read it.
+        """
+
+    def count(self, spaces: Collection[str]) -> int:
+        """How many states `forget` would remove."""

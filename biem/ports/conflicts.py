@@ -25,7 +25,10 @@ class Peer:
     write_seq: int
     valid_from: datetime
     valid_to: datetime | None
+    conversation: str
     vector: Vector
+    long: bool = False
+    """Its text is too long to be read with all others, and empty here; see `Conflicts.texts`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +48,8 @@ class Finding:
     suspected: bool = False
     """Whether nobody but a model is told."""
     claim: str = ""
+    """As in `Verdict`."""
+    subject: str = ""
     """As in `Verdict`."""
 
 
@@ -88,8 +93,11 @@ class Conflicts(Protocol):
         """These memories, and those written up to `around` places before or after any of `seqs`.
 
         Fewer where the places lie far apart: the answer is bounded by `around` and the number of arguments. Left out
-        are archived ones, texts longer than `max_chars`, and those that this embedder has no vector of.
+        are archived ones and those that this embedder has no vector of. Texts longer than `max_chars` are not read.
         """
+
+    def texts(self, scope: Scope, ids: Sequence[str]) -> Mapping[str, str]:
+        """The texts of these memories, however long."""
 
     def record(self, scope: Scope, findings: Sequence[Finding], at: datetime) -> list[Conflict]:
         """Keep findings, and supersede the older memory of those that act; returns what is now known of these pairs.

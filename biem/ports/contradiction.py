@@ -17,3 +17,9 @@ class ContradictionRules(Protocol):
         depends on nothing but the arguments. Verdicts less sure than `least` need not be looked for. `Verdict.partial`
         says that the older text claims something besides, with which the newer has no quarrel.
         """
+
+    def rivals(self, older: Statement, newer: Statement) -> bool:
+        """Whether the two give different values of one thing, or of one attribute of one person.
+
+        Both may be true, and nothing is to be decided by it: a reader wants the newer first. Pure as `compare` is.
+        """

@@ -55,6 +55,24 @@ class ScopeState:
     """Active memories in the collections of other models, by model."""
 
 
+@dataclass(frozen=True, slots=True)
+class Move:
+    """A move of all memories to another embedder that is not complete."""
+
+    model: str
+    collection: str
+    cursor: str
+    """The id up to which memories were moved; empty for none."""
+    running: bool
+
+
+class MoveInspection(Protocol):
+    """The moves to other embedders."""
+
+    def moves(self) -> list[Move]:
+        """Those that were begun and are not complete, the latest first."""
+
+
 class RecordsInspection(Protocol):
     """The records, looked at by pages; statements are bounded whatever the number of memories."""
 
@@ -147,6 +165,16 @@ class IndexInspection(Protocol):
 
     def drop(self, collection: str) -> None:
         """Delete a collection; one that is not there is no error."""
+
+
+class Projection(Protocol):
+    """One kind of what Redis keeps for each scope: it can be dropped at any time, and fills again."""
+
+    def spoilt(self, ns: str) -> str:
+        """Why what is kept for a scope cannot be read; empty when it can, or nothing is kept. Changes nothing."""
+
+    def drop(self, ns: str) -> None:
+        """Remove all of it for a scope, whatever it is."""
 
 
 class Disk(Protocol):

@@ -29,12 +29,15 @@ class Filter:
     """Only what has at least this energy now."""
     sentiment: tuple[float, float] = (-1.0, 1.0)
     """Least and greatest; what was not analysed yet counts as 0."""
+    not_conversations: tuple[str, ...] = ()
+    """None of these."""
+    not_ids: tuple[str, ...] = ()
+    """None of these memories."""
 
     @property
-    def depth(self) -> int:
-        """How many times as much a search looks at: what the vector index does not know is asked of what it found."""
-        late = self.as_of is not None or self.min_energy > 0.0 or self.sentiment != (-1.0, 1.0)
-        return 4 if late else 1
+    def late(self) -> bool:
+        """Whether it has conditions that the vector index does not know: what a memory is now, not what was written."""
+        return self.as_of is not None or self.min_energy > 0.0 or self.sentiment != (-1.0, 1.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +55,8 @@ class Entry:
     at: datetime
 
 
-class VectorIndex(Protocol):
-    """L2: nearest vectors and BM25 over one collection per (model, dimension)."""
+class SearchIndex(Protocol):
+    """What a recall asks: nearest vectors and BM25."""
 
     @property
     def lexical(self) -> bool:
@@ -62,6 +65,16 @@ class VectorIndex(Protocol):
     @property
     def serial(self) -> bool:
         """Whether this server works on one search at a time, so that asking two at once makes neither faster."""
+
+    def dense(self, scopes: Sequence[Scope], vector: Vector, limit: int, where: Filter) -> dict[str, float]:
+        """The ids with the highest cosine and their cosine, of these scopes only; at most 16,384."""
+
+    def words(self, scopes: Sequence[Scope], lexemes: str, limit: int, where: Filter) -> dict[str, float]:
+        """The ids with the highest BM25 score and that score, of these scopes only; none where not `lexical`."""
+
+
+class VectorIndex(SearchIndex, Protocol):
+    """L2: nearest vectors and BM25 over one collection per (model, dimension)."""
 
     def open(self) -> None:
         """Create the collection if there is none and check that its dimension is the embedder's. Idempotent."""
@@ -72,14 +85,8 @@ class VectorIndex(Protocol):
         `again` replaces rows of the same ids, for a retry whose first try may have succeeded.
         """
 
-    def dense(self, scopes: Sequence[Scope], vector: Vector, limit: int, where: Filter) -> dict[str, float]:
-        """The ids with the highest cosine and their cosine, of these scopes only."""
-
     def nearest(self, scope: Scope, vectors: Vectors, limit: int) -> list[dict[str, float]]:
         """For each vector, in order, the `limit` ids of exactly this scope with the highest cosine, in one call."""
-
-    def words(self, scopes: Sequence[Scope], lexemes: str, limit: int, where: Filter) -> dict[str, float]:
-        """The ids with the highest BM25 score and that score, of these scopes only; none where not `lexical`."""
 
     def purge(self, ids: Sequence[str]) -> None:
         """Remove rows by id alone, from the collections of every model; for what is erased or archived.

@@ -24,6 +24,8 @@ class LinkChanges:
     links: Sequence[Link]
     """New or changed; without their times."""
     removed: Sequence[Key]
+    nodes: Sequence[str] = ()
+    """Every node of the scope where `complete`, else none: those without links, too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +53,9 @@ class Links(Protocol):
         """
 
     def changes(self, known: Mapping[Scope, int]) -> Mapping[Scope, LinkChanges]:
-        """What changed since the version known of each scope, in one round trip; -1 asks for everything.
+        """What changed since the version known of each scope; -1 asks for everything.
+
+        One round trip, and a second one for the nodes where the answer is complete.
 
         Misses nothing that commits in another order than it began. Scopes that do not exist are left out. Asked since a
         version whose removals are not kept any more, or that the scope never had (a backup came back), the answer is

@@ -45,8 +45,12 @@ class Records(Protocol):
     ) -> Candidates:
         """The live state of `ids`, and the unindexed memories that share a word with `lexemes`, in one round trip.
 
+        Of these at least the best `pending_limit` by their words, and some of each word, however many wait.
         Archived, erased and other scopes' memories are never in the answer.
         """
+
+    def unindexed(self, scopes: Sequence[Scope]) -> int:
+        """How many memories of these scopes wait to be indexed; no more than 100,000 are counted."""
 
     def text_search(
         self, scopes: Sequence[Scope], lexemes: Sequence[str], limit: int, where: Filter

@@ -11,7 +11,7 @@ from biem.ports.embedding import EmbedderInfo, Vector
 
 @dataclass(frozen=True, slots=True)
 class EmbedderChoice:
-    """The embedder that memories were moved to. `settings` is what builds it, without any key."""
+    """The embedder that memories were moved to. `settings` names its model, and no address or key."""
 
     model: str
     dim: int
@@ -43,8 +43,8 @@ class EmbedderRegistry(Protocol):
     def switch(self, info: EmbedderInfo) -> None:
         """From now on this embedder counts; the one that did until now is retired. Safe to repeat."""
 
-    def forget(self, models: Sequence[str]) -> None:
-        """Remove retired embedders."""
+    def forget_others(self, model: str) -> None:
+        """Remove all embedders but this one and the one that counts, also those to which a move was only begun."""
 
     def unmoved(self, model: str, after: str, limit: int) -> list[Unmoved]:
         """The next active memories by id that another model indexed."""

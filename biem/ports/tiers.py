@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
+from biem.domain.retention import Lived
 from biem.domain.scope import Scope
 from biem.ports.embedding import Vector
 from biem.ports.rows import Job, Touched
@@ -68,11 +69,7 @@ class Aged:
 
     id: str
     ns: str
-    layer: str
-    importance: float
-    reason: str
-    access_count: int
-    useful_count: int
+    lived: Lived
     energy: float
     touched_at: datetime
 

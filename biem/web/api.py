@@ -9,7 +9,8 @@ from starlette.responses import Response
 
 from biem.domain.conflict import Conflict
 from biem.domain.node import Node
-from biem.engine.browse import require_limit
+from biem.domain.text import require_count
+from biem.engine.browse import MOST_ON_A_PAGE
 from biem.errors import InvalidInput
 from biem.memory import Memory
 from biem.web.answers import Json
@@ -62,7 +63,7 @@ class Wish:
         if text is not None and not (text.isascii() and text.isdigit() and len(text) < 10):
             raise InvalidInput(f"limit must be a whole number, not {text[:64]!r}")
         number = default if text is None else int(text)
-        require_limit(number)
+        require_count(number, "limit", MOST_ON_A_PAGE)
         return number
 
     def answer(self, **document: object) -> Response:

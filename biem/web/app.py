@@ -19,6 +19,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from biem import bootstrap
+from biem.bootstrap.env_file import require_own_addresses
 from biem.bootstrap.health import health
 from biem.bootstrap.misspelt import warn_of_misspelt
 from biem.config import load_settings
@@ -90,6 +91,8 @@ def _file(name: str, media_type: str) -> Callable[[Request], Response]:
 def configured() -> Iterator[Shown]:
     """What the environment and the `.env` of this folder lead to; this process works off no jobs."""
     env_file = _ENV_FILE if _ENV_FILE.is_file() else None
+    if env_file is not None:
+        require_own_addresses(env_file)
     settings = load_settings(env_file).model_copy(update={"queue": "none", "close_timeout_s": 0.0})
     warn_of_misspelt(env_file)
     scope = Scope(settings.tenant, settings.user, settings.project)

@@ -59,7 +59,7 @@ class TestMinds:
         assert found == Mind(FULL.keywords, FULL.running, 1)
         assert minds.load(scope, "b") == minds.load(other, "a {x} \n 中文") == Mind()
 
-    @pytest.mark.req("H37")
+    @pytest.mark.req("H37", partly="memory.running; the plugin calls it with running=True only, and without a history")
     def test_a_message_with_its_history_goes_on_where_another_worker_stopped(
         self, minds: RedisMinds, stack: Servers, scope: Scope
     ) -> None:
@@ -112,8 +112,24 @@ class TestMinds:
         # Given more conversations than are kept / When the last is saved / Then it is there, and only so many
         for number in range(7):
             assert save(minds, scope, f"talk {number}", FULL, most=3)
-        assert minds.count(scope) == 3
+        assert minds.count([scope.ns]) == 3
         assert minds.load(scope, "talk 6").keywords == FULL.keywords
+
+    @pytest.mark.req("D8", partly="erasing what projects hold of the user's own level")
+    def test_what_projects_hold_goes_with_the_user_s_own_level(self, minds: RedisMinds, scope: Scope) -> None:
+        # Given states of a user, of two projects and of another user's project
+        mine = [scope, Scope(scope.tenant, scope.user, "a"), Scope(scope.tenant, scope.user, "b")]
+        theirs = Scope(scope.tenant, f"{scope.user} too", "a")
+        for one in (*mine, theirs):
+            assert save(minds, one, "monday", Mind(("saffron",)))
+        # When what may hold a project's memories is forgotten / Then it is that project's alone
+        assert minds.count([mine[1].ns]) == 1
+        minds.forget([mine[1].ns])
+        assert [minds.count([one.ns]) for one in (*mine[1:], theirs)] == [0, 1, 1]
+        # And what may hold the user's is the user's and all projects', whether or not they are named
+        assert minds.count([scope.ns]) == minds.count([one.ns for one in mine]) == 2
+        minds.forget([scope.ns])
+        assert [minds.count([one.ns]) for one in (*mine, theirs)] == [0, 0, 0, 1]
 
     def test_a_silent_scope_is_let_go(self, minds: RedisMinds, stack: Servers, scope: Scope) -> None:
         # Given a state / When the server is asked how long it stays / Then no longer than it is told
@@ -129,9 +145,9 @@ class TestMinds:
         # Given two scopes / When one is forgotten, twice / Then the other is untouched
         for owner in (scope, other):
             save(minds, owner, "a", FULL)
-        minds.forget_scope(scope)
-        minds.forget_scope(scope)
-        assert (minds.count(scope), minds.count(other)) == (0, 1)
+        minds.forget([scope.ns])
+        minds.forget([scope.ns])
+        assert (minds.count([scope.ns]), minds.count([other.ns])) == (0, 1)
         with redis.Redis.from_url(stack.redis_url) as client:
             assert list(client.scan_iter(f"*{scope.ns}*")) == []
 
@@ -146,7 +162,7 @@ class TestMinds:
 
         # When it is loaded and saved / Then it begins anew
         found = minds.load(scope, "a")
-        assert found == Mind(version=7)
+        assert found == Mind()
         assert save(minds, scope, "a", found)
 
     def test_a_server_that_is_not_there_is_reported(self, scope: Scope, tmp_path: Path) -> None:
@@ -155,7 +171,7 @@ class TestMinds:
         for call in (
             lambda: nobody.load(scope, "a"),
             lambda: save(nobody, scope, "a", FULL),
-            lambda: nobody.forget_scope(scope),
+            lambda: nobody.forget([scope.ns]),
         ):
             with pytest.raises(StoreUnavailable):
                 call()

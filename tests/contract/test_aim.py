@@ -311,7 +311,7 @@ class TestReading:
 class TestHeadings:
     @pytest.fixture
     def headings(self, stack: Servers) -> Iterator[RedisHeadings]:
-        opened = RedisHeadings(stack.redis_url, timeout_s=30.0, model=MODEL)
+        opened = RedisHeadings(stack.redis_url, timeout_s=30.0, model=MODEL, dim=384)
         yield opened
         opened.close()
 
@@ -329,30 +329,38 @@ class TestHeadings:
         assert list(headings.all(scope)) == ["海\n#1"]
 
     def test_another_model_begins_anew(self, headings: RedisHeadings, stack: Servers, scope: Scope) -> None:
-        headings.save(scope, "c", Heading(unit(1, 2)), most=10, ttl_s=60)
-        another = RedisHeadings(stack.redis_url, timeout_s=30.0, model="another")
+        headings.save(scope, "c", Heading(np.eye(384, dtype=np.float32)[1]), most=10, ttl_s=60)
+        another = RedisHeadings(stack.redis_url, timeout_s=30.0, model="another", dim=384)
         assert another.load(scope, "c") == Heading()
         assert another.all(scope) == {}
         another.close()
 
     def test_the_conversations_used_longest_ago_go_first(self, headings: RedisHeadings, scope: Scope) -> None:
         for number in range(6):
-            headings.save(scope, f"c{number}", Heading(unit(1, number)), most=3, ttl_s=60)
-        assert headings.count(scope) == 3
+            headings.save(scope, f"c{number}", Heading(np.eye(384, dtype=np.float32)[1]), most=3, ttl_s=60)
+        assert headings.count([scope.ns]) == 3
         assert "c5" in headings.all(scope)
-        headings.forget_scope(scope)
-        assert headings.count(scope) == 0
+        headings.forget([scope.ns])
+        assert headings.count([scope.ns]) == 0
+
+    @pytest.mark.req("D8", partly="erasing what projects hold of the user's own level")
+    def test_what_projects_hold_goes_with_the_user_s_own_level(self, headings: RedisHeadings, scope: Scope) -> None:
+        project = Scope(scope.tenant, scope.user, "a")
+        for one in (scope, project):
+            headings.save(one, "monday", Heading(), most=9, ttl_s=60)
+        headings.forget([scope.ns])
+        assert (headings.count([scope.ns]), headings.count([project.ns])) == (0, 0)
 
     def test_what_it_holds_ends_by_itself(self, headings: RedisHeadings, stack: Servers, scope: Scope) -> None:
         import redis
 
-        headings.save(scope, "c", Heading(unit(1, 2)), most=3, ttl_s=60)
+        headings.save(scope, "c", Heading(np.eye(384, dtype=np.float32)[1]), most=3, ttl_s=60)
         client = redis.Redis.from_url(stack.redis_url)
         assert all(0 < client.ttl(key) <= 60 for key in client.scan_iter(f"biem:heading:{{{scope.ns}}}*"))
         client.close()
 
     def test_a_server_that_is_not_there_is_unavailable(self, scope: Scope) -> None:
-        nowhere = RedisHeadings("redis://127.0.0.1:1", timeout_s=0.2, model=MODEL)
+        nowhere = RedisHeadings("redis://127.0.0.1:1", timeout_s=0.2, model=MODEL, dim=384)
         with pytest.raises(StoreUnavailable):
             nowhere.load(scope, "c")
         nowhere.close()

@@ -51,6 +51,24 @@ def pages(read: Callable[[str], Page[T]]) -> Iterator[tuple[T, ...]]:
         after = page.next
 
 
+def test_an_id_is_found_by_its_first_or_last_digits_in_its_scope_only(
+    browser: PostgresBrowser, records: PostgresRecords, scope: Scope, other: Scope
+) -> None:
+    # Given memories of two scopes, written in the same moment
+    ids = remembered(records, scope, 3)
+    remembered(records, other, 3)
+
+    # When a part of an id is looked for / Then it is found by both ends, and by nothing in between
+    digits = ids[1].replace("-", "")
+    assert browser.ids(scope, digits[-8:], "memory", 9) == [ids[1]]
+    assert browser.ids(scope, digits[:20], "memory", 9) == [ids[1]]
+    assert ids[1] in browser.ids(scope, digits[:6], "memory", 9)
+    assert set(browser.ids(scope, digits[:6], "memory", 9)) <= set(ids)
+    assert len(browser.ids(scope, digits[:6], "memory", 2)) == 2
+    assert browser.ids(scope, digits[10:20], "memory", 9) == []
+    assert browser.ids(other, digits[-8:], "memory", 9) == browser.ids(scope, digits[-8:], "conflict", 9) == []
+
+
 @pytest.mark.req("B62", partly="paging")
 def test_memories_come_the_newest_first_and_each_in_one_page_whatever_is_written_meanwhile(
     browser: PostgresBrowser, records: PostgresRecords, scope: Scope, other: Scope

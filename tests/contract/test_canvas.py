@@ -23,6 +23,7 @@ from biem.domain.scope import Scope
 from biem.errors import StoreUnavailable
 from biem.ports import Touched
 from biem.ports.tiers import CanvasEntry
+from tests.contract.named import NamedCanvas, id_of
 from tests.fakes import START
 
 RATE = 0.1
@@ -46,8 +47,8 @@ def names(canvas: RedisCanvas, ns: str, at: datetime = START) -> list[str]:
 
 
 def build(stack: Servers, policy: TierPolicy | None = None, model: str = "words") -> RedisCanvas:
-    return RedisCanvas(
-        stack.redis_url, timeout_s=TIMEOUT_S, model=model, policy=policy or TierPolicy(), decay_per_hour=RATE
+    return NamedCanvas(
+        stack.redis_url, timeout_s=TIMEOUT_S, model=model, dim=DIM, policy=policy or TierPolicy(), decay_per_hour=RATE
     )
 
 
@@ -152,10 +153,11 @@ class TestReading:
     ) -> None:
         # Given a canvas whose vectors stand in the hash that now holds their places, as before ADR 0049
         canvas.enter(ns, [entry("a"), entry("b")], START, rebuilt=True)
+        a, b = id_of("a").encode(), id_of("b").encode()
         earlier = np.full(DIM, 0.3, dtype="<f4").tobytes()
         with redis.Redis.from_url(stack.redis_url) as raw:
             raw.delete(f"biem:canvas:{{{ns}}}:packed")
-            raw.hset(f"biem:canvas:{{{ns}}}:vectors", mapping={b"": b"\xc6digest\xff", b"a": earlier, b"b": earlier})
+            raw.hset(f"biem:canvas:{{{ns}}}:vectors", mapping={b"": b"\xc6digest\xff", a: earlier, b: earlier})
 
             # When a memory is erased from it, it is read, and filled anew
             canvas.leave(ns, ["b"])
@@ -164,7 +166,7 @@ class TestReading:
         canvas.enter(ns, [entry("c", vector=0.5)], START, rebuilt=True)
 
         # Then nothing of what was erased is left, nothing of the earlier form is taken for a vector, and all is well
-        assert sorted(left) == [b"", b"a"]
+        assert sorted(left) == [b"", a]
         assert lost == (None, None)
         assert [(found.id, float(found.vector[0])) for found in canvas.read(ns, START) or []] == [("c", 0.5)]
 
@@ -387,7 +389,7 @@ class TestForgetting:
 def test_a_server_that_is_not_there_is_an_outage_in_our_words(tmp_path: Path) -> None:
     # Given nobody who listens
     canvas = RedisCanvas(
-        f"unix://{tmp_path / 'nobody'}", timeout_s=30.0, model="m", policy=TierPolicy(), decay_per_hour=RATE
+        f"unix://{tmp_path / 'nobody'}", timeout_s=30.0, model="m", dim=DIM, policy=TierPolicy(), decay_per_hour=RATE
     )
 
     # When it is asked / Then it says so, and at once the second time
@@ -407,7 +409,7 @@ def test_a_server_that_hangs_costs_the_time_limit_once(tmp_path: Path) -> None:
         server.bind(str(tmp_path / "hangs"))
         server.listen()
         canvas = RedisCanvas(
-            f"unix://{tmp_path / 'hangs'}", timeout_s=2.0, model="m", policy=TierPolicy(), decay_per_hour=RATE
+            f"unix://{tmp_path / 'hangs'}", timeout_s=2.0, model="m", dim=DIM, policy=TierPolicy(), decay_per_hour=RATE
         )
 
         # When it is read ten times / Then only the first waits

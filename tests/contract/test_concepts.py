@@ -556,7 +556,7 @@ def note(memory_id: str, created_at: datetime = START, conversation: str = "chat
 
 
 class TestInstants:
-    @pytest.mark.req("H17", "H47")
+    @pytest.mark.req("H17", "H47", partly="the rows")
     def test_a_note_is_found_in_its_conversation_and_counts_as_viewed(
         self, instants: PostgresInstants, scope: Scope, other: Scope, say: Callable[..., list[str]], admin: Admin
     ) -> None:

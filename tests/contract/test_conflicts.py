@@ -23,7 +23,7 @@ from biem.errors import AlreadyDecided, InvalidInput, NotFound, StoreUnavailable
 from biem.ports import Filter
 from biem.ports.conflicts import Finding, Plan
 from tests.contract.conftest import MODEL, Admin, unit, write
-from tests.fakes import START, eventually
+from tests.fakes import START
 
 LATER = START + timedelta(hours=1)
 LEASE_S = 60.0
@@ -125,10 +125,10 @@ class TestPeers:
         assert sorted(peer.write_seq for peer in apart) == [1, 2, 10, 11, 12, 20]
 
     @pytest.mark.req("X14", partly="conflicts")
-    def test_archived_long_foreign_and_vectorless_memories_are_left_out(
+    def test_archived_foreign_and_vectorless_memories_are_left_out_and_long_texts_read_apart(
         self, conflicts: PostgresConflicts, records: PostgresRecords, scope: Scope, other: Scope, admin: Admin
     ) -> None:
-        # Given one good memory among others that cannot be compared
+        # Given a short and a long memory among others that cannot be compared
         good = known(records, scope, "good")
         archived, long = known(records, scope, "archived"), known(records, scope, "long " * 500)
         admin.execute("UPDATE memories SET status = 'archived' WHERE id = %s", (archived,))
@@ -138,8 +138,10 @@ class TestPeers:
         # When all are asked for
         peers = conflicts.peers(scope, [good, archived, long, bare, foreign], [1], 100, 2_000)
 
-        # Then only the good one comes
-        assert [peer.id for peer in peers] == [good]
+        # Then only the good ones come, and the long text where it is asked for
+        assert {peer.id: (peer.text, peer.long) for peer in peers} == {good: ("good", False), long: ("", True)}
+        assert conflicts.texts(scope, [good, long, foreign]) == {good: "good", long: "long " * 500}
+        assert conflicts.texts(scope, []) == {}
         assert conflicts.peers(scope, [], [], 100, 2_000) == []
 
 
@@ -791,13 +793,13 @@ class TestWork:
 
     @pytest.mark.req("X17", partly="a merge outlives its process")
     def test_a_merge_under_way_excludes_other_decisions_and_is_given_to_a_worker_after_its_lease(
-        self, alone: PostgresConflicts, records: PostgresRecords, scope: Scope
+        self, alone: PostgresConflicts, records: PostgresRecords, scope: Scope, admin: Admin
     ) -> None:
         # Given a merge that a process began and did not finish
         a, b = line(records, scope, "one", "two")
         conflict = recorded(alone, scope, a, b)
         plan = Plan("merge", "user", ref="merge:1", details={"text": "both", "tags": ["健康"]})
-        assert alone.begin(scope, conflict.id, plan, 0.3) == plan
+        assert alone.begin(scope, conflict.id, plan, LEASE_S) == plan
 
         # Then the first plan counts, other decisions wait, and nobody takes it while its lease lasts
         assert alone.begin(scope, conflict.id, Plan("merge", ref="merge:2"), LEASE_S) == plan
@@ -807,7 +809,10 @@ class TestWork:
         assert alone.claim(LEASE_S, 8, judged=False) is None
 
         # And after that a worker gets it, model or not, and finishes it
-        eventually(lambda: (claimed := alone.claim(LEASE_S, 8, judged=False)) and claimed.plan == plan)
+        admin.execute("UPDATE conflicts SET due_at = now()")
+        claimed = alone.claim(LEASE_S, 8, judged=False)
+        assert claimed
+        assert claimed.plan == plan
         merged = known(records, scope, "both")
         alone.resolve(scope, conflict.id, "merge", "user", LATER, merged_id=merged)
         assert alone.plan_of(scope, conflict.id) is None

@@ -104,7 +104,7 @@ def in_view(reader: PostgresCore, *scopes: Scope) -> list[str]:
     return [node.text for node in reader.useful(scopes, SLOTS)]
 
 
-@pytest.mark.req("G27")
+@pytest.mark.req("G27", partly="slots are off by default, and only what was of use takes one")
 def test_each_kind_has_its_slots_and_the_oldest_leaves(
     reader: PostgresCore, records: PostgresRecords, pool: Database, scope: Scope
 ) -> None:

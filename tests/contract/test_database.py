@@ -142,10 +142,10 @@ def hasty(database: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Database]:
 
 
 @pytest.mark.parametrize("pipelined", [False, True])
-def test_what_a_frozen_process_had_locked_is_free_again(
+def test_what_a_frozen_transaction_had_locked_is_free_again(
     hasty: Database, records: PostgresRecords, scope: Scope, admin: Admin, pipelined: bool
 ) -> None:
-    # Given a process that locked a row and then stood still, between two round trips or within one
+    # Given a transaction that locked a row and then stood still, between two round trips or within one
     if pipelined and admin.info.server_version < 170000:
         pytest.skip("PostgreSQL 17 brought transaction_timeout")
     records.remember(scope, [write("locked")])

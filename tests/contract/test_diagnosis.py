@@ -162,7 +162,7 @@ def test_a_move_goes_on_until_it_counts_and_only_one_embedder_does(registry: Pos
     registry.begin(third)
     registry.switch(EmbedderInfo("third", 8, (), 1))
     assert registry.current() == third
-    registry.forget(["new-model", "third"])
+    registry.forget_others("third")
     assert registry.current() == third  # what counts is not forgotten
 
 

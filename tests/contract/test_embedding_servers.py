@@ -147,7 +147,8 @@ def test_prefixes_reach_the_server_and_the_id(server: EmbeddingServer, build: Bu
     assert plain.info.id != dressed.info.id
 
 
-@pytest.mark.req("C12", "B6")
+@pytest.mark.req("C12")
+@pytest.mark.req("B6", partly="a stand-in for Ollama; the default is the packaged model with 384 dimensions")
 @pytest.mark.parametrize(("provider", "model", "dim"), [("openai", "small", 24), ("ollama", "bge-m3", 1024)])
 def test_dimension_is_probed_at_start(
     server: EmbeddingServer, build: Builder, provider: str, model: str, dim: int
@@ -281,7 +282,7 @@ def test_bad_answer_never_becomes_a_vector(server: EmbeddingServer, encoder: Htt
         encoder.encode(["a", "b"], "passage")
 
 
-@pytest.mark.parametrize("status", [400, 413, 422])
+@pytest.mark.parametrize("status", [400, 413, 422, 451])
 def test_refused_texts_are_the_texts_fault(server: EmbeddingServer, encoder: HttpEncoder, status: int) -> None:
     server.script.append(Answer(status, b'{"error": "input too long"}'))
     with pytest.raises(InvalidInput, match="input too long"):
@@ -335,7 +336,8 @@ def test_address_that_is_none_names_the_setting() -> None:
 # Life
 
 
-@pytest.mark.req("G63", "X5")
+@pytest.mark.req("X5")
+@pytest.mark.req("G63", partly="a start while the provider is away")
 def test_start_during_an_outage_works_when_the_model_was_seen_before(server: EmbeddingServer, build: Builder) -> None:
     first = build()
     wanted = first.embed(["a"], "passage")
@@ -355,7 +357,7 @@ class Loops(asyncio.DefaultEventLoopPolicy):
         return super().new_event_loop()
 
 
-@pytest.mark.req("G61")  # threads of the caller's, as decided in D11, in place of one loop that all share
+@pytest.mark.req("G61", partly="by threads of the callers, as D11 decides, in place of one shared loop")
 def test_sixteen_calls_are_under_way_at_once_and_none_makes_an_event_loop(
     server: EmbeddingServer, encoder: HttpEncoder
 ) -> None:

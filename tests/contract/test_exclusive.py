@@ -17,7 +17,7 @@ from tests.fakes import eventually
 
 @pytest.fixture
 def exclusive(database: str) -> Iterator[PostgresExclusive]:
-    """The adapter of one process."""
+    """One adapter; locks belong to its connection."""
     opened = PostgresExclusive(database)
     yield opened
     opened.close()
@@ -25,7 +25,7 @@ def exclusive(database: str) -> Iterator[PostgresExclusive]:
 
 @pytest.fixture
 def elsewhere(database: str) -> Iterator[PostgresExclusive]:
-    """The adapter of another process."""
+    """Another adapter, with a connection of its own, as another process has it."""
     opened = PostgresExclusive(database)
     yield opened
     opened.close()
@@ -39,12 +39,12 @@ def holders(admin: Admin) -> list[int]:
 
 
 @pytest.mark.req("C15", "X38", partly="the lock")
-def test_one_holder_a_scope_and_job_over_processes(
+def test_one_holder_a_scope_and_job_over_connections(
     exclusive: PostgresExclusive, elsewhere: PostgresExclusive, scope: Scope
 ) -> None:
-    # Given a job held by one process
+    # Given a job held on one connection
     with exclusive.hold(scope, "merge") as mine:
-        # When another process asks for it
+        # When another asks for it
         with elsewhere.hold(scope, "merge") as theirs:
             # Then only the first has it
             assert (mine, theirs) == (True, False)

@@ -17,11 +17,12 @@ from hypothesis import strategies as st
 from biem.adapters.probes import RedisProbe
 from biem.adapters.redis import RedisHotStore
 from biem.bootstrap import Servers
-from biem.bootstrap.stores import REDIS_TIMEOUT_S
+from biem.bootstrap.projections import REDIS_TIMEOUT_S
 from biem.domain.node import new_id
 from biem.domain.scope import Scope
-from biem.errors import StoreFull, StoreUnavailable
+from biem.errors import CallRefused, StoreFull, StoreUnavailable
 from biem.ports import HotEntry
+from tests.contract.named import NamedHotStore
 
 PATIENT_S = 30.0
 """Where the server answers: a busy machine is no outage."""
@@ -37,7 +38,7 @@ def kept(hot: RedisHotStore, scope: Scope) -> list[str]:
 
 @pytest.fixture(scope="module")
 def hot(stack: Servers) -> Iterator[RedisHotStore]:
-    opened = RedisHotStore(stack.redis_url, timeout_s=PATIENT_S)
+    opened = NamedHotStore(stack.redis_url, timeout_s=PATIENT_S)
     yield opened
     opened.close()
 
@@ -236,7 +237,7 @@ class TestForget:
 class TestOutage:
     def test_an_address_where_nobody_listens_is_named_with_its_setting(self, tmp_path: Path, scope: Scope) -> None:
         # Given no server
-        hot = RedisHotStore(f"unix://{tmp_path}/none.sock", timeout_s=REDIS_TIMEOUT_S)
+        hot = NamedHotStore(f"unix://{tmp_path}/none.sock", timeout_s=REDIS_TIMEOUT_S)
 
         # When each call is made / Then it says what to check, and names its cause
         for call in (
@@ -258,7 +259,7 @@ class TestOutage:
         with socket.socket(socket.AF_UNIX) as silent:
             silent.bind(str(tmp_path / "s"))
             silent.listen()
-            hot = RedisHotStore(f"unix://{tmp_path}/s", timeout_s=REDIS_TIMEOUT_S)
+            hot = NamedHotStore(f"unix://{tmp_path}/s", timeout_s=REDIS_TIMEOUT_S)
 
             # When it is asked
             started = time.monotonic()
@@ -276,7 +277,7 @@ class TestOutage:
 
     def test_a_connection_lost_while_idle_costs_no_call(self, stack: Servers, scope: Scope) -> None:
         # Given a store whose connection the server has closed
-        hot = RedisHotStore(stack.redis_url, timeout_s=PATIENT_S)
+        hot = NamedHotStore(stack.redis_url, timeout_s=PATIENT_S)
         hot.push(scope, entries("a"), 4)
         with redis.Redis.from_url(stack.redis_url) as client:
             client.execute_command("CLIENT", "KILL", "TYPE", "NORMAL", "SKIPME", "YES")
@@ -327,16 +328,55 @@ class TestOutage:
 
             server = threading.Thread(target=refuse)
             server.start()
-            hot = RedisHotStore(f"unix://{tmp_path / 'full'}", timeout_s=PATIENT_S)
+            hot = NamedHotStore(f"unix://{tmp_path / 'full'}", timeout_s=PATIENT_S)
             # When a text is pushed / Then the message says what is full, and not to look for a server that is gone
             with pytest.raises(StoreFull, match=r"disk of Redis is full.*free some space"):
                 hot.push(scope, entries("a"), 4)
             hot.close()
             server.join()
 
+    @pytest.mark.parametrize(
+        ("refusal", "outage"),
+        [
+            (b"-WRONGTYPE Operation against a key holding the wrong kind of value\r\n", False),
+            (b"-ERR user_script:7: attempt to compare nil with number\r\n", False),
+            (b"-READONLY You can't write against a read only replica.\r\n", True),
+            (b"-MISCONF Redis is configured to save RDB snapshots, but cannot\r\n", True),
+            (b"-NOPERM this user has no permissions to run the command\r\n", True),
+        ],
+    )
+    def test_a_refusal_that_is_about_one_key_does_not_keep_others_from_asking(
+        self, tmp_path: Path, scope: Scope, refusal: bytes, outage: bool
+    ) -> None:
+        # Given a server that answers each request with a refusal
+        asked: list[bytes] = []
+        with socket.socket(socket.AF_UNIX) as listener:
+            listener.bind(str(tmp_path / "refuses"))
+            listener.listen()
+
+            def refuse() -> None:
+                with suppress(OSError), listener.accept()[0] as client:
+                    while request := client.recv(1 << 16):
+                        asked.append(request)
+                        client.sendall(refusal * request.count(b"*"))
+
+            server = threading.Thread(target=refuse)
+            server.start()
+            hot = NamedHotStore(f"unix://{tmp_path / 'refuses'}?protocol=2", timeout_s=PATIENT_S)
+            with pytest.raises(StoreUnavailable) as caught:
+                hot.recent(scope, 4)
+            # When the next call is made / Then the server is asked, unless it said something about itself
+            before = len(asked)
+            with pytest.raises(StoreUnavailable):
+                hot.recent(scope, 4)
+            assert (len(asked) == before) == outage
+            assert isinstance(caught.value, CallRefused) != outage
+            hot.close()
+            server.join()
+
     def test_closing_twice_is_closing_once(self, stack: Servers) -> None:
         # Given an open store / When it is closed twice / Then nothing happens
-        hot = RedisHotStore(stack.redis_url, timeout_s=PATIENT_S)
+        hot = NamedHotStore(stack.redis_url, timeout_s=PATIENT_S)
         hot.ping()
         hot.close()
         hot.close()

@@ -11,19 +11,25 @@ import psycopg
 import pytest
 from psycopg import sql
 
+from biem.adapters.database import SESSION
 from biem.adapters.migrations import migrate
 from biem.domain.node import new_id
 from tests.contract.conftest import Admin
+from tests.contract.test_plans import most_read
 
 WITHOUT_POLICY = {
-    "embedders": "which models memories were moved to, and how far: no scope, no text, no key",
-    "embeddings": "vectors by the hash of a text: no scope and no text",
     "metrics": "how long operations took: no scope and no text",
-    "outbox": "workers claim jobs of all scopes: ids, a hash of the scope, why a try failed",
     "schema_migrations": "which migrations were applied; read only",
 }
 """Tables without row-level security, and why they may be."""
-DEFINERS = {"matching_memories"}
+NO_SCOPE_OF_ITS_OWN = {
+    "embedders": "one for the whole system: read by all, written by maintenance",
+    "embeddings": "belong to whom a memory of that text belongs to",
+}
+"""Tables with a policy and without a scope in their rows, and what the policy says."""
+UNNAMED = {"outbox"}
+"""Tables that a statement without any scope reaches, too: workers of version 0.1.0 name none."""
+DEFINERS = {"matching_memories", "pending_memories"}
 """Functions with their owner's rights; each applies the policy itself, and test_records.py tries to cross it."""
 MINE, THEIRS = "0" * 32, "f" * 32
 SAMPLES: dict[str, Any] = {
@@ -118,12 +124,12 @@ def seen(connection: Admin, table: Table) -> list[str]:
 def test_every_table_of_every_migration_is_secured_or_has_a_reason_not_to_be(owner: Admin) -> None:
     found = tables(owner)
     assert {table.name for table in found if not table.secured} == set(WITHOUT_POLICY)
-    assert {table.name for table in found if table.secured and not table.scoped} == set()
+    assert {table.name for table in found if table.secured and not table.scoped} == set(NO_SCOPE_OF_ITS_OWN)
 
 
 @pytest.mark.req("D13", "C24")
 def test_raw_sql_of_the_service_crosses_no_scope_in_any_table(owner: Admin, intruder: Admin) -> None:
-    secured = [table for table in tables(owner) if table.secured]
+    secured = [table for table in tables(owner) if table.secured and table.scoped]
     # Given a row of two scopes in every table
     for table in secured:
         plant(owner, table, MINE)
@@ -132,7 +138,9 @@ def test_raw_sql_of_the_service_crosses_no_scope_in_any_table(owner: Admin, intr
     # When the service names nobody, nonsense, or one of them / Then it sees just that
     for named, visible in {"": [], "'": [], "{}": [], ",,": [], f"{MINE}%": [], "0": [], MINE: [MINE]}.items():
         name_scopes(intruder, named)
-        assert {table.name: seen(intruder, table) for table in secured} == {table.name: visible for table in secured}
+        assert {table.name: seen(intruder, table) for table in secured} == {
+            table.name: [MINE, THEIRS] if not named and table.name in UNNAMED else visible for table in secured
+        }
     # And it can neither change, remove, forge nor move a row of the other
     for table in secured:
         update = sql.SQL("UPDATE {} SET ns = ns WHERE ns = {}").format(table.sql, THEIRS)
@@ -254,3 +262,77 @@ def test_no_way_around_a_plain_statement_shows_another_scope(owner: Admin, intru
     ):  # fmt: skip
         with pytest.raises((psycopg.errors.InsufficientPrivilege, psycopg.errors.FeatureNotSupported)):
             intruder.execute(trick.encode())
+
+
+@pytest.mark.req("D13", partly="vectors")
+def test_a_vector_is_seen_by_those_who_said_its_text(owner: Admin, intruder: Admin) -> None:
+    # Given a memory of two scopes, and the vector of each, of a third text that both said, and of one that nobody did
+    (memories,) = (table for table in tables(owner) if table.name == "memories")
+    plant(owner, memories, MINE)
+    plant(owner, memories, THEIRS)
+    sha = {MINE: b"m" * 32, THEIRS: b"t" * 32, "shared": b"s" * 32, "orphan": b"o" * 32}
+    for ns in (MINE, THEIRS):
+        owner.execute("UPDATE memories SET embed_sha = %s WHERE ns = %s", (sha[ns], ns))
+    for key in sha.values():
+        owner.execute("INSERT INTO embeddings (model, sha256, vector) VALUES ('m', %s, '\\x00')", (key,))
+
+    def vectors(named: str) -> set[bytes]:
+        name_scopes(intruder, named)
+        return {bytes(key) for (key,) in intruder.execute("SELECT sha256 FROM embeddings").fetchall()}
+
+    # When somebody names a scope, both, nobody, or is the maintenance / Then it sees the vectors of these texts
+    assert vectors(MINE) == {sha[MINE]}
+    assert vectors(f"{MINE},{THEIRS}") == {sha[MINE], sha[THEIRS]}
+    assert vectors("") == vectors("'") == set()
+    assert vectors("*") == set(sha.values())
+    owner.execute("UPDATE memories SET embed_sha = %s", (sha["shared"],))
+    assert vectors(MINE) == vectors(THEIRS) == {sha["shared"]}
+
+    # And it can neither remove, change nor forge another's
+    name_scopes(intruder, MINE)
+    assert intruder.execute("DELETE FROM embeddings WHERE sha256 = %s", (sha[THEIRS],)).rowcount == 0
+    assert intruder.execute("UPDATE embeddings SET vector = '' WHERE sha256 = %s", (sha[THEIRS],)).rowcount == 0
+    with pytest.raises(psycopg.errors.InsufficientPrivilege):
+        intruder.execute("INSERT INTO embeddings (model, sha256, vector) VALUES ('n', %s, '')", (sha[THEIRS],))
+
+
+@pytest.mark.req("D13", partly="which embedder counts")
+def test_a_statement_of_a_scope_does_not_choose_the_embedder(owner: Admin, intruder: Admin) -> None:
+    # Given an embedder that counts / When a statement that named a scope tries to change it
+    owner.execute("INSERT INTO embedders VALUES ('m', 4, 'c', '{}', 'current')")
+    name_scopes(intruder, MINE)
+    assert intruder.execute("SELECT model FROM embedders").fetchall() == [("m",)]
+    changed = [
+        intruder.execute(query).rowcount for query in ("UPDATE embedders SET settings = '[]'", "DELETE FROM embedders")
+    ]
+    # Then nothing changes, and no other can be added
+    assert changed == [0, 0]
+    with pytest.raises(psycopg.errors.InsufficientPrivilege):
+        intruder.execute("INSERT INTO embedders VALUES ('n', 4, 'c', '{}', 'filling')")
+
+
+def test_seeing_a_vector_does_not_read_the_other_scopes_that_said_its_text(owner: Admin, intruder: Admin) -> None:
+    # Given a text that five thousand scopes said
+    (memories,) = (table for table in tables(owner) if table.name == "memories")
+    plant(owner, memories, MINE)
+    owner.execute("CREATE TEMP TABLE said AS SELECT * FROM memories")
+    owner.execute("ALTER TABLE said DROP COLUMN tsv")
+    columns = sql.SQL(", ").join(
+        sql.Identifier(name)
+        for (name,) in owner.execute(
+            "SELECT attname FROM pg_attribute WHERE attrelid = 'said'::regclass AND attnum > 0 AND NOT attisdropped"
+        ).fetchall()
+    )
+    for number in range(1, 5_001):
+        owner.execute("UPDATE said SET id = gen_random_uuid(), ns = %s", (f"{number:032x}",))
+        owner.execute(sql.SQL("INSERT INTO memories ({0}) SELECT {0} FROM said").format(columns))
+    owner.execute("INSERT INTO embeddings SELECT 'm', embed_sha, '\\x00' FROM said")
+    owner.execute("ANALYZE memories")
+    # When one of them asks for the vector, with a plan as the service makes it
+    name_scopes(intruder, f"{7:032x}")
+    for setting in SESSION[1:]:
+        intruder.execute(setting.encode())
+    row = intruder.execute("EXPLAIN (ANALYZE, FORMAT JSON) SELECT vector FROM embeddings WHERE model = 'm'").fetchone()
+    assert row is not None
+    # Then a handful of rows is read
+    assert most_read(row[0][0]["Plan"]) < 10

@@ -74,7 +74,7 @@ def node(records: PostgresRecords, scope: Scope, memory_id: str) -> Node:
 
 
 def archive_all(aged: Aged) -> Verdict:
-    return Verdict(aged.layer, archive="expired")
+    return Verdict(aged.lived.layer, archive="expired")
 
 
 class TestEnergy:
@@ -142,7 +142,8 @@ class TestTouch:
         assert node(records, scope, memory_id).energy == pytest.approx(after, abs=1e-12)
         assert admin.execute("SELECT initial_energy FROM memories WHERE id = %s", (memory_id,)).fetchone() == (before,)
 
-    @pytest.mark.req("C20", "B33", "X6")
+    @pytest.mark.req("C20", "B33")
+    @pytest.mark.req("X6", partly="decay and boost of one read after another")
     def test_the_boost_is_added_to_what_decay_left(
         self, records: PostgresRecords, scope: Scope, clock: HeldClock
     ) -> None:
@@ -517,7 +518,7 @@ class TestReview:
             seen.append(aged)
             if aged.id == noise[0]:
                 return Verdict("long_term", due_at=at + DAY)
-            return Verdict(aged.layer, archive="expired")
+            return Verdict(aged.lived.layer, archive="expired")
 
         # When one scope is judged a moment too early, in time, and again
         early = life.review(scope, at - timedelta(seconds=1), judge, 10)
@@ -527,7 +528,7 @@ class TestReview:
         # Then each is judged once with its facts, and what was said is done
         assert (early, again) == ([], [])
         assert {aged.id for aged, _ in judged} == {aged.id for aged in seen} == set(noise)
-        assert all((aged.ns, aged.importance, aged.touched_at) == (scope.ns, 1.0, START) for aged in seen)
+        assert all((aged.ns, aged.lived.importance, aged.touched_at) == (scope.ns, 1.0, START) for aged in seen)
         assert seen[0].energy == pytest.approx(energy_at(0.6, START, at, RATE))
         assert node(records, scope, noise[0]).layer == "long_term"
         gone = node(records, scope, noise[1])

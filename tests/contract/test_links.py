@@ -103,7 +103,7 @@ def test_finding_a_link_again_raises_it_and_never_lowers_it(
 
 
 @pytest.mark.req("H36", "H4")
-def test_ten_meetings_give_strength_ten_for_a_process_started_later(
+def test_ten_meetings_give_strength_ten_on_another_connection(
     links: PostgresLinks, elsewhere: PostgresLinks, records: PostgresRecords, scope: Scope
 ) -> None:
     # Given two nodes / When they meet ten times, in either order, at one and the same instant
@@ -112,7 +112,7 @@ def test_ten_meetings_give_strength_ten_for_a_process_started_later(
         pair = (a, b) if number % 2 else (b, a)
         links.connect(scope, [NewLink(*pair, "cooccurrence", strength=0, add=1)], START)
 
-    # Then another process finds one edge of strength 10
+    # Then another connection finds one edge of strength 10
     assert values(elsewhere, scope, a) == [(a, b, "cooccurrence", 1.0, 10)]
 
 
@@ -392,10 +392,10 @@ def test_many_writers_and_readers_of_one_scope_end_up_with_the_same_graph(
 
 @pytest.mark.req("C37")
 @pytest.mark.req("B17", partly="recall over it belongs to the read path")
-def test_a_link_made_by_one_process_is_used_by_the_next_spreading_of_another(
+def test_a_link_made_on_one_connection_is_used_by_the_next_spreading_on_another(
     links: PostgresLinks, elsewhere: PostgresLinks, records: PostgresRecords, scope: Scope
 ) -> None:
-    # Given another process that knows the graph
+    # Given another graph, on a connection of its own, that was loaded
     a, b, c = memories(records, scope, 3)
     links.connect(scope, [NewLink(a, b, "temporal")], START)
     there = associations(elsewhere)
@@ -478,10 +478,10 @@ def test_who_knows_less_than_what_is_kept_gets_everything(
 
 
 @pytest.mark.req("X16", partly="erasing reaches the graph of every process")
-def test_erasing_leaves_no_ghost_in_any_process(
+def test_erasing_leaves_no_ghost_in_a_graph_loaded_elsewhere(
     links: PostgresLinks, elsewhere: PostgresLinks, records: PostgresRecords, scope: Scope, admin: Admin
 ) -> None:
-    # Given a chain known to another process
+    # Given a chain known to a graph on another connection
     a, b, c = memories(records, scope, 3)
     links.connect(scope, [NewLink(a, b, "causal"), NewLink(b, c, "causal")], START, once="work")
     there = associations(elsewhere)

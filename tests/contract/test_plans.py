@@ -91,3 +91,41 @@ def test_the_first_of_an_index_are_read_in_its_order_where_statistics_promise_a_
 
     # Then no step reads the talk
     assert most_read(plan[0]["Plan"]) < FEW
+
+
+def rows_read(admin: Admin) -> int:
+    """Rows of memories that this transaction has looked at so far."""
+    row = admin.execute(
+        "SELECT seq_tup_read + idx_tup_fetch FROM pg_stat_xact_user_tables WHERE relname = 'memories'"
+    ).fetchone()
+    assert row is not None
+    return int(row[0])
+
+
+@pytest.mark.req("D6", "X32", partly="words of what waits to be indexed")
+@pytest.mark.parametrize("analysed", [False, True])
+def test_of_thousands_that_wait_a_search_reads_those_that_share_its_words(
+    analysed: bool, records: PostgresRecords, pool: Database, scope: Scope, admin: Admin
+) -> None:
+    # Given two scopes, in each of which thousands wait to be indexed, whatever statistics know of it
+    if not analysed:
+        admin.execute("ANALYZE memories")
+    for one in (scope, Scope(tenant="contract", user=f"{scope.user} too")):
+        records.remember(one, [write("saffron grows behind the shed", kind="event")])
+        for start in range(0, 2_000, FEW):
+            records.remember(one, [write(f"kitchen {start + n} lantern", kind="event") for n in range(FEW)])
+    if analysed:
+        admin.execute("ANALYZE memories")
+    with admin.transaction(force_rollback=True):
+        for setting in SESSION:
+            admin.execute(setting.replace("SET ", "SET LOCAL ", 1).encode())
+        admin.execute(pool.sql["see_scopes"], (scope.ns,))
+        for words, found in (("saffron | parsley", 1), ("parsley", 0)):
+            # When words that few or none have are searched / Then what does not have them is not read
+            before = rows_read(admin)
+            rows = admin.execute(
+                "SELECT * FROM pending_memories(%s, %s::tsquery, %s::tsquery, ARRAY[%s::tsquery], 50)",
+                ([scope.ns], f"'{scope.ns}'", words, words),
+            ).fetchall()
+            assert len(rows) == found
+            assert rows_read(admin) - before <= 2 * found

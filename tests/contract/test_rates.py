@@ -25,12 +25,12 @@ def rates(stack: Servers) -> Iterator[RedisRates]:
 
 
 class TestAllowance:
-    def test_it_is_shared_by_processes_and_each_scope_has_its_own(
+    def test_it_is_shared_by_clients_and_each_scope_has_its_own(
         self, rates: RedisRates, stack: Servers, scope: Scope, other: Scope
     ) -> None:
         port: Rates = rates
         another = RedisRates(stack.redis_url, timeout_s=30.0)
-        # Given two processes that take all of an allowance, one by one
+        # Given two clients that take all of an allowance, one by one
         assert [
             port.take(scope, 1, 4),
             another.take(scope, 1, 4),
@@ -60,6 +60,18 @@ class TestAllowance:
         rates.take(scope, 1, 60_000)
         with redis.Redis.from_url(stack.redis_url) as client:
             eventually(lambda: client.keys(f"biem:rate:*{scope.ns}*") == [])
+
+    @pytest.mark.parametrize("value", ["x", "1e300", "nan", "-5", "", "99999999999999999999999"])
+    def test_what_was_not_written_here_keeps_nobody_from_writing(
+        self, rates: RedisRates, stack: Servers, scope: Scope, value: str
+    ) -> None:
+        with redis.Redis.from_url(stack.redis_url) as client:
+            client.set(f"biem:rate:{{{scope.ns}}}", value, px=50_000)
+            assert rates.take(scope, 1, 1) == 0.0
+            client.delete(f"biem:rate:{{{scope.ns}}}")
+            client.rpush(f"biem:rate:{{{scope.ns}}}", value)
+            assert rates.take(scope, 1, 1) == 0.0
+        assert rates.take(scope, 1, 1) > 0.0
 
     def test_a_server_that_is_away_is_said_to_be(self, scope: Scope) -> None:
         nowhere = RedisRates("redis://127.0.0.1:9/0", timeout_s=0.2)

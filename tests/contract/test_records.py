@@ -1,5 +1,6 @@
 """The promises of `Records` on a real PostgreSQL."""
 
+import os
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -32,6 +33,7 @@ from tests.contract.conftest import (
     unit,
     write,
 )
+from tests.contract.processes import in_processes, migrate_at_once, write_first, write_in_turns, write_the_same
 from tests.fakes import START, HeldClock, eventually
 
 HOSTILE = (
@@ -217,66 +219,41 @@ class TestRemember:
 
     @pytest.mark.req("A61")
     def test_four_concurrent_writers_leave_a_sequence_without_gaps_or_repeats(
-        self, another: Callable[..., PostgresRecords], scope: Scope, admin: Admin
+        self, database: str, another: Callable[..., PostgresRecords], scope: Scope, admin: Admin
     ) -> None:
         # Given four processes with a pool of connections each
-        writers = [another(pool_size=2) for _ in range(4)]
-
         # When they write to one scope at once, singly and in batches, with refs and facts in common
-        def work(number: int) -> None:
-            for turn in range(10):
-                writers[number].remember(scope, [write(f"{number}-{turn}"), write(f"both {turn}", fact=True)])
-                writers[number].remember(scope, [write(f"ref {turn}", ref=f"ref-{turn}")])
-                writers[number].remember(scope, [write(f"message {number}-{turn}")])  # takes no lock beforehand
+        told = in_processes(write_in_turns, 4, database, scope)
 
-        with ThreadPoolExecutor(4) as threads:
-            list(threads.map(work, range(4)))
-
-        # Then every number is used exactly once, and each process sees all memories
+        # Then they were four, every number is used exactly once, and another process sees all memories
+        assert len({pid for pid, _ in told} | {os.getpid()}) == 5
+        assert sum(created for _, created in told) == 100
         assert _sequence(admin, scope) == list(range(1, 101))
         ids = tuple(row[0] for row in admin.execute("SELECT id::text FROM memories WHERE ns = %s", (scope.ns,)))
-        for writer in writers:
-            assert len(candidates(writer, scope, ids=ids).nodes) == 100
+        assert len(candidates(another(pool_size=2), scope, ids=ids).nodes) == 100
 
     @pytest.mark.req("X30", partly="one id, many processes")
     def test_processes_that_write_one_id_at_once_make_one_memory(
-        self, another: Callable[..., PostgresRecords], scope: Scope, admin: Admin
+        self, database: str, scope: Scope, admin: Admin
     ) -> None:
-        # Given three processes and messages whose ids all of them know
-        writers = [another(pool_size=2) for _ in range(3)]
-        messages = [write(f"message {number}") for number in range(10)]
-        together = threading.Barrier(3)
-
-        # When all write the same ones at the same moment
-        def work(writer: PostgresRecords) -> list[bool]:
-            together.wait()
-            return [writer.remember(scope, [message])[0].created for message in messages]
-
-        with ThreadPoolExecutor(3) as threads:
-            created = list(threads.map(work, writers))
+        # Given messages whose ids three processes know / When all write the same ones at the same moment
+        told = in_processes(write_the_same, 3, database, scope, [new_id() for _ in range(10)])
 
         # Then one of them made each, and no number is lost
-        assert [sum(made) for made in zip(*created, strict=True)] == [1] * 10
+        assert len({pid for pid, _ in told} | {os.getpid()}) == 4
+        assert [sum(made) for made in zip(*(created for _, created in told), strict=True)] == [1] * 10
         assert _sequence(admin, scope) == list(range(1, 11))
 
     @pytest.mark.req("A61", partly="the first write of a new scope")
     def test_many_processes_may_write_the_first_memory_of_a_scope_at_once(
-        self, another: Callable[..., PostgresRecords], scope: Scope, admin: Admin
+        self, database: str, scope: Scope, admin: Admin
     ) -> None:
-        # Given three processes that do not know the scope
-        writers = [another(pool_size=2) for _ in range(3)]
-        together = threading.Barrier(3)
-
-        # When all write a fact, and a ref, at the same moment
-        def work(writer: PostgresRecords) -> list[bool]:
-            together.wait()
-            return [result.created for result in writer.remember(scope, [write("f", fact=True), write("r", ref="r")])]
-
-        with ThreadPoolExecutor(3) as threads:
-            created = list(threads.map(work, writers))
+        # Given three processes that do not know the scope / When all write a fact, and a ref, at the same moment
+        told = in_processes(write_first, 3, database, scope)
 
         # Then one of them created both
-        assert sorted(created) == [[False, False], [False, False], [True, True]]
+        assert len({pid for pid, _ in told} | {os.getpid()}) == 4
+        assert sorted(created for _, created in told) == [[False, False], [False, False], [True, True]]
         assert _sequence(admin, scope) == [1, 2]
 
     @pytest.mark.req("A7", "A8", "C13", "C29", partly="the write sequence")
@@ -410,9 +387,7 @@ class TestReading:
         assert records.get(scope, memory_id) is None
 
     @pytest.mark.req("X5", partly="pending memories are found by their words")
-    def test_pending_memories_are_found_by_any_shared_word_newest_first(
-        self, jobs: PostgresRecords, scope: Scope
-    ) -> None:
+    def test_pending_memories_are_found_by_any_shared_word(self, jobs: PostgresRecords, scope: Scope) -> None:
         # Given pending memories and an active one with the same word
         active = remember(jobs, scope, "blue sky")
         activate(jobs)
@@ -421,13 +396,30 @@ class TestReading:
 
         # When a word is asked for
         found = candidates(jobs, scope, lexemes=("blue", "unknown"))
-        newest = candidates(jobs, scope, lexemes=("blue",), pending_limit=2)
 
-        # Then the pending ones with that word answer, the newest if there are too many
+        # Then the pending ones with that word answer
         assert set(found.nodes) == set(pending)
         assert found.lexemes[pending[0]] == "blue 0"
-        assert set(newest.nodes) == set(pending[-2:])
         assert active not in found.nodes
+
+    @pytest.mark.req("X5", "D6", partly="none is hidden by those that were written later")
+    def test_of_many_pending_memories_the_best_are_found_and_of_each_word_some(
+        self, records: PostgresRecords, scope: Scope, other: Scope
+    ) -> None:
+        # Given memories with one word or two of a question, and then hundreds that share its commonest word
+        rare = remember(records, scope, "the saffron is ripe")
+        both = remember(records, scope, "kitchen lantern")
+        records.remember(scope, [write(f"kitchen {n} note") for n in range(300)])
+        records.remember(other, [write(f"saffron {n} note") for n in range(300)])
+
+        # When more share a word than are wanted
+        found = candidates(records, scope, lexemes=("kitchen", "lantern", "saffron"), pending_limit=10)
+
+        # Then those that share most, and what has a rare word, are among them, and all are counted
+        assert {rare, both} <= set(found.nodes)
+        assert 10 < len(found.nodes) <= 10 + 3 * 16
+        assert (records.unindexed([scope]), records.unindexed([scope, other])) == (302, 602)
+        assert candidates(records, scope, ids=(both,), lexemes=("kitchen",), pending_limit=0).nodes.keys() == {both}
 
     def test_originals_are_given_only_when_asked_for(self, records: PostgresRecords, scope: Scope) -> None:
         # Given a memory
@@ -480,7 +472,7 @@ class TestReading:
         for found in (by_id, pending, words):
             assert {names[key] for key in found} == expected
 
-    @pytest.mark.req("B14")
+    @pytest.mark.req("B14", partly="in PostgreSQL")
     @pytest.mark.parametrize(
         ("where", "expected"),
         [
@@ -1177,11 +1169,11 @@ class TestOperation:
 
     def test_concurrent_migrators_apply_each_migration_once(self, empty_database: str) -> None:
         # Given an empty database / When four processes migrate it at once
-        with ThreadPoolExecutor(4) as threads:
-            applied = list(threads.map(migrate, [empty_database] * 4))
+        applied = in_processes(migrate_at_once, 4, empty_database)
 
         # Then one of them did it
-        assert sorted(map(bool, applied)) == [False, False, False, True]
+        assert len({pid for pid, _ in applied} | {os.getpid()}) == 5
+        assert sorted(bool(names) for _, names in applied) == [False, False, False, True]
         build_records(empty_database).close()
 
     def test_a_migration_that_was_applied_in_other_words_is_refused(self, empty_database: str) -> None:
@@ -1216,7 +1208,9 @@ class TestOperation:
             "outbox.id": "bigint",
         }
 
-    @pytest.mark.req("B15")
+    @pytest.mark.req(
+        "B15", partly="the half in PostgreSQL; Milvus has id, text, time and a vector of the dimension of the embedder"
+    )
     def test_what_changes_in_a_memory_is_here_within_the_designs_ranges(
         self, records: PostgresRecords, scope: Scope, admin: Admin
     ) -> None:
@@ -1479,6 +1473,10 @@ class TestIsolation:
 
         # Then the second lock holds there, too
         assert found == []
+        asked = "pending_memories(%s, quote_literal(%s)::tsquery, 'locked', ARRAY['locked'::tsquery], 10)"
+        assert service.execute(f"SELECT * FROM {asked}".encode(), ([scope.ns], scope.ns)).fetchall() == []
+        service.execute("SELECT set_config('biem.ns', %s, false)", (scope.ns,))
+        assert len(service.execute(f"SELECT * FROM {asked}".encode(), ([scope.ns], scope.ns)).fetchall()) == 1
 
     @pytest.mark.req("D13", partly="no connection keeps a scope")
     def test_a_connection_forgets_the_scope_when_the_call_is_over(

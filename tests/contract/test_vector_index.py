@@ -215,7 +215,7 @@ class TestCollection:
         assert client.list_indexes(index.collection, "dense")
         assert bool(client.list_indexes(index.collection, "sparse")) == index.lexical
 
-    def test_opening_twice_is_opening_once_and_two_processes_may_open_at_once(self, build: Build, scope: Scope) -> None:
+    def test_opening_twice_is_opening_once_and_two_clients_may_open_at_once(self, build: Build, scope: Scope) -> None:
         # Given two adapters and no collection
         first, second = build(), build()
 
@@ -640,3 +640,32 @@ def _answers(question: Callable[[], bool]) -> bool:
         return question()
     except StoreUnavailable:
         return False
+
+
+class TestRefusals:
+    def test_conditions_that_the_server_cannot_take_are_checked_here(
+        self, index: MilvusIndex, scope: Scope, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        # Given memories, and more tags in one expression than Milvus Lite takes
+        tags = tuple(f"tag {number}" for number in range(64))
+        tagged = entry(scope, NORTH, tags=tags, speaker="Li", conversation="c", at=instant(3))
+        others = [entry(scope, EAST, tags=tags[:63]), entry(scope, EAST, tags=tags, speaker="An")]
+        index.insert([tagged, *others], again=False)
+        monkeypatch.setattr("biem.adapters.milvus._MOST_TAGS", 64)
+        where = Filter(
+            kinds=("event",), speakers=("Li",), conversations=("c",), tags=tags, since=instant(3), until=instant(4)
+        )
+
+        # When they are looked for / Then what meets all conditions is found, and the server counts as up
+        assert list(index.dense([scope], EAST, 1, where)) == [tagged.id]
+        assert list(index.dense([scope], EAST, 1, Filter(tags=tags, until=instant(3)))) == []
+        index.ping()
+
+    def test_a_memory_is_found_behind_a_thousand_that_have_other_tags(self, index: MilvusIndex, scope: Scope) -> None:
+        # Given a memory further away than more others than are looked at first, which differ in the last tag only
+        tags = tuple(f"tag {number}" for number in range(20))
+        far = entry(scope, NORTH, tags=tags)
+        index.insert([far, *(entry(scope, EAST, tags=tags[:19]) for _ in range(1_100))], again=False)
+
+        # When it is looked for by all its tags / Then it is found
+        assert list(index.dense([scope], EAST, 3, Filter(tags=tags))) == [far.id]

@@ -12,16 +12,17 @@ from pathlib import Path
 import pytest
 
 from biem.bootstrap import Servers
+from biem.errors import ConfigError
+from biem.workers import health
 from tests.fakes import eventually
-from workers import health
 
 ROOT = Path(__file__).parents[2]
 APP = """
 from celery import Celery
-from workers.pulse import Pulse
+from biem.workers.pulse import Pulse
 app = Celery("probed", broker={broker!r})
-app.conf.worker_consumer = "workers.pulse:Consumer"
-app.conf.beat_scheduler = "workers.pulse:Scheduler"
+app.conf.worker_consumer = "biem.workers.pulse:Consumer"
+app.conf.beat_scheduler = "biem.workers.pulse:Scheduler"
 app.conf.beat_schedule = {{"wake": {{"task": "probed.wake", "schedule": 0.5, "options": {{"queue": "woken"}}}}}}
 app.conf.worker_enable_remote_control = False
 app.steps["consumer"].add(Pulse)
@@ -32,7 +33,59 @@ app.steps["consumer"].add(Pulse)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Where pulses are, of this test alone."""
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    health.pulse_of("worker").parent.mkdir(mode=0o700)
     return tmp_path
+
+
+def linked(own: Path, tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir(mode=0o700)
+    own.symlink_to(tmp_path / "elsewhere")
+
+
+def opened(own: Path, tmp_path: Path) -> None:
+    own.mkdir()
+    own.chmod(0o777)
+
+
+def a_file(own: Path, tmp_path: Path) -> None:
+    own.write_text("")
+
+
+def of_another(own: Path, tmp_path: Path) -> None:
+    own.mkdir(mode=0o700)
+    if os.geteuid() != 0:
+        own.rmdir()  # who is no other cannot give a folder away: then a link stands for it
+        linked(own, tmp_path)
+        return
+    os.chown(own, 65534, 65534)
+
+
+@pytest.mark.parametrize("prepare", [linked, opened, a_file, of_another])
+def test_a_folder_that_somebody_prepared_is_neither_written_to_nor_believed(
+    prepare: Callable[[Path, Path], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Given a shared folder in which somebody made ours before us, with a pulse in it
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    own = health.pulse_of("worker").parent
+    prepare(own, tmp_path)
+    if own.is_dir():
+        (own / "worker.alive").write_text("", encoding="utf-8")
+    # When a worker begins, or a probe asks / Then it refuses and says what to do, and nothing lives
+    with pytest.raises(ConfigError, match="TMPDIR"):
+        health.begin("worker")
+    assert not health.is_alive("worker", time.time())
+
+
+def test_a_pulse_that_is_a_link_is_not_followed(folder: Path) -> None:
+    # Given a file of somebody / When the pulse leads to it / Then it is not written to
+    (folder / "precious").write_text("kept", encoding="utf-8")
+    health.pulse_of("worker").symlink_to(folder / "precious")
+    with pytest.raises(OSError, match="symbolic links"):
+        health.wait("worker")
+    assert (folder / "precious").read_text(encoding="utf-8") == "kept"
+    health.begin("worker")
+    health.wait("worker")
+    assert health.pulse_of("worker").stat().st_mode & 0o077 == 0
 
 
 def valkey() -> str:
@@ -44,7 +97,7 @@ def valkey() -> str:
 
 def probe(folder: Path, *arguments: str) -> int:
     """What Docker and Kubernetes run."""
-    words = [sys.executable, "-m", "workers.health", *arguments]
+    words = [sys.executable, "-m", "biem.workers.health", *arguments]
     environment = {"TMPDIR": str(folder), "PATH": os.environ["PATH"]}
     return subprocess.run(words, env=environment, capture_output=True, check=False).returncode
 

@@ -2,6 +2,8 @@
 
 import json
 import re
+import subprocess
+import sys
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,6 +21,8 @@ DEPLOY = ROOT / "deploy"
 KUBERNETES = DEPLOY / "kubernetes"
 VERSION = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
 IMAGE = f"biem:{VERSION}"
+ONCE = ("migrate", "login")
+"""Services that end well, and are not looked at afterwards."""
 Document = dict[str, Any]
 
 
@@ -56,8 +60,22 @@ class TestKubernetes:
             "ConfigMap", "Deployment", "Deployment", "HorizontalPodAutoscaler", "Job", "Namespace",
             "NetworkPolicy", "PodDisruptionBudget", "Service", "Service",
         ]  # fmt: skip
-        (example,) = documents(KUBERNETES / "secret.example.yaml")
-        assert all(re.search("[A-Z]{4}", value) for value in example["stringData"].values())
+        for example in documents(KUBERNETES / "secret.example.yaml"):
+            assert all(re.search("[A-Z]{4}", value) for value in example["stringData"].values())
+
+    def test_only_migrations_log_in_as_the_owner(self) -> None:
+        # Given the secrets of each pod / When they are read / Then the owner's is given to the migrations alone, last
+        secrets = {
+            name: [part["secretRef"]["name"] for part in pod["containers"][0]["envFrom"] if "secretRef" in part]
+            for name, pod in pods()
+        }
+        migrations = f"biem-migrate-{VERSION.replace('.', '-')}"
+        assert secrets == {
+            "biem-worker": ["biem"], "biem-beat": ["biem"], migrations: ["biem", "biem-owner"],
+        }  # fmt: skip
+        given = {part["metadata"]["name"]: part["stringData"] for part in documents(KUBERNETES / "secret.example.yaml")}
+        assert "//biem_login:" in given["biem"]["BIEM_POSTGRES_DSN"]
+        assert "//OWNER:" in given["biem-owner"]["BIEM_POSTGRES_DSN"]
 
     @pytest.mark.parametrize(("name", "pod"), pods(), ids=lambda value: value if isinstance(value, str) else "")
     def test_every_pod_is_pinned_bounded_and_may_do_little(self, name: str, pod: Document) -> None:
@@ -83,10 +101,10 @@ class TestKubernetes:
     def test_what_runs_for_long_has_probes_of_its_role(self, role: str) -> None:
         # Given a deployment / When its probes are read / Then none that ends a pod asks for a server
         (container,) = one("Deployment", f"biem-{role}")["spec"]["template"]["spec"]["containers"]
-        alive = ["python", "-m", "workers.health", role]
+        alive = ["python", "-m", "biem.workers.health", role]
         assert container["startupProbe"]["exec"]["command"] == container["livenessProbe"]["exec"]["command"] == alive
         assert container["readinessProbe"]["exec"]["command"] == [*alive[:-1], "--ready", role]
-        assert container["command"][:4] == ["celery", "-A", "workers.app", role]
+        assert container["command"][:4] == ["celery", "-A", "biem.workers.app", role]
 
     def test_there_is_one_beat_and_never_two(self) -> None:
         # Given beat / When it is rolled out / Then the old one goes first
@@ -131,7 +149,7 @@ class TestKubernetes:
 
     def test_the_settings_exist_and_secrets_are_not_among_them(self) -> None:
         # Given the variables of the manifests / When settings are looked up / Then each is one
-        (example,) = documents(KUBERNETES / "secret.example.yaml")
+        example, _ = documents(KUBERNETES / "secret.example.yaml")
         plain, secret = one("ConfigMap", "biem")["data"], example["stringData"]
         known = {f"BIEM_{name}".upper() for name in Settings.model_fields}
         assert {name.split("__")[0] for name in [*plain, *secret]} <= known
@@ -146,8 +164,9 @@ class TestCompose:
     def test_every_image_is_pinned_and_ours_has_this_version(self) -> None:
         # Given the images / When their tags are read / Then each has one, and it is not a moving one
         for image in images().values():
-            tag = image.partition(":")[2]
-            assert re.search(r"\d", tag), image
+            assert re.fullmatch(r"[^:]+:(v?\d+\.\d+.*|RELEASE\..+)", image), image
+        for base in re.findall(r"(?m)^FROM (\S+)", (DEPLOY / "Dockerfile").read_text(encoding="utf-8")):
+            assert re.search(r":\d+\.\d+\.\d+-", base), base
         assert {image for image in images().values() if image.startswith("biem")} == {IMAGE}
 
     def test_every_service_that_stays_has_a_health_check_and_nothing_listens_beyond_this_machine(self) -> None:
@@ -157,25 +176,68 @@ class TestCompose:
         # When their ports and health are read / Then ports are of this machine and whoever stays is looked at
         for name, service in services:
             assert all(port.startswith("127.0.0.1:") for port in service.get("ports", ())), name
-            assert name == "migrate" or "healthcheck" in service or "image" not in service, name
+            assert name in ONCE or "healthcheck" in service or "image" not in service, name
 
     def test_who_ends_is_started_again_and_what_they_say_fills_no_disk(self) -> None:
         # Given the services, each with an image of its own or ours
         services = [part for path in COMPOSE for part in documents(path)[0]["services"].items() if "image" in part[1]]
 
         # When their policies are read / Then each is started again, and its log has an end
-        assert len(services) == 8
+        assert len(services) == 9
         for name, service in services:
-            assert service["restart"] == ("on-failure:5" if name == "migrate" else "unless-stopped"), name
+            assert service["restart"] == ("on-failure:5" if name in ONCE else "unless-stopped"), name
             assert set(service["logging"]["options"]) == {"max-size", "max-file"}, name
 
     def test_its_env_file_holds_no_password_and_every_variable_of_ours_is_a_setting(self) -> None:
         # Given the file that `make up` copies / When it is read / Then passwords are to be replaced
         lines = [line for line in (DEPLOY / "compose.env").read_text(encoding="utf-8").splitlines() if line[0] != "#"]
         variables = dict(line.split("=", 1) for line in lines)
-        assert variables["POSTGRES_PASSWORD"] == variables["REDIS_PASSWORD"] == "change-me"
+        passwords = [value for name, value in variables.items() if name.endswith("_PASSWORD")]
+        assert len(passwords) == len(set(passwords)) == 5
+        assert all(value.startswith("change-me-") for value in passwords)
         known = {f"BIEM_{name}".upper() for name in Settings.model_fields}
         assert {name for name in variables if name.startswith("BIEM_")} <= known
+
+    def test_each_password_is_made_anew_and_is_another(self) -> None:
+        # Given the file that `make up` writes / When it is made / Then each name has a password of its own, everywhere
+        example = (DEPLOY / "compose.env").read_text(encoding="utf-8")
+        words = [sys.executable, str(DEPLOY / "passwords.py")]
+        made = subprocess.run(words, input=example, capture_output=True, text=True, check=True).stdout
+        given = dict(line.split("=", 1) for line in made.splitlines() if line[0] != "#")
+        passwords = {name: value for name, value in given.items() if name.endswith("_PASSWORD")}
+        assert len(set(passwords.values())) == 5
+        assert all(len(value) == 32 for value in passwords.values())
+        assert given["BIEM_POSTGRES_DSN"].count(passwords["POSTGRES_LOGIN_PASSWORD"]) == 1
+        assert given["BIEM_MILVUS_TOKEN"] == f"root:{passwords['MILVUS_PASSWORD']}"
+        assert "change-me" not in str(given)
+
+    def test_no_password_has_a_default_and_nothing_is_unconfined(self) -> None:
+        # Given both files
+        text = "".join(path.read_text(encoding="utf-8") for path in COMPOSE)
+        # When they are read / Then every password and token must be given, and no container is let off its limits
+        used = re.findall(r"\$\{(\w*(?:PASSWORD|TOKEN|SECRET)\w*)([^}]*)\}", text)
+        assert {name for name, _ in used} == {
+            "POSTGRES_PASSWORD", "POSTGRES_LOGIN_PASSWORD", "REDIS_PASSWORD", "MILVUS_PASSWORD", "MINIO_PASSWORD",
+            "BIEM_MILVUS_TOKEN",
+        }  # fmt: skip
+        assert all(rest.startswith((":?", "?")) for _, rest in used)
+        assert not re.search(r"unconfined|privileged|cap_add|network_mode: *host", text)
+
+    def test_only_migrations_log_in_as_the_owner_and_milvus_asks_for_a_password(self) -> None:
+        # Given the services / When their logins are read
+        services = {name: part for path in COMPOSE for name, part in documents(path)[0]["services"].items()}
+        milvus = documents(COMPOSE[1])[0]["services"]["milvus"]["environment"]
+        main = documents(COMPOSE[0])[0]["services"]
+        owners = [name for name in ("migrate", "worker", "beat") if "//biem:" in str(main[name]["environment"])]
+        # Then workers and beat own nothing, and wait for their login
+        assert owners == ["migrate"]
+        assert main["worker"]["depends_on"]["login"] == {"condition": "service_completed_successfully"}
+        assert main["beat"]["depends_on"] == main["worker"]["depends_on"]
+        assert milvus["COMMON_SECURITY_AUTHORIZATIONENABLED"] == "true"
+        # And what has no password is reached by Milvus alone
+        reached = [name for name, part in services.items() if "milvus-store" in part.get("networks", ())]
+        assert sorted(reached) == ["etcd", "milvus", "minio"]
+        assert services["etcd"]["networks"] == services["minio"]["networks"] == ["milvus-store"]
 
     def test_the_image_runs_as_nobody_from_locks_with_hashes(self) -> None:
         # Given the Dockerfile / When its last user and its installs are read

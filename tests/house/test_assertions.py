@@ -53,7 +53,7 @@ def can_fail(every: Iterable[Function], known: frozenset[str]) -> frozenset[str]
     return found
 
 
-@pytest.mark.req("X46")  # with unit/test_mutants; that each stage counts in the wired system: test_life_effects
+@pytest.mark.req("X46", partly="the rule; mutants of four stages; not every test runs with the default configuration")
 def test_every_test_asserts_and_none_prints_or_warns_instead() -> None:
     # Given the tests, and what can fail: an assertion of their own, or of what their file or the shared ones define
     files = {path: functions(path) for path in sorted(TESTS.rglob("*.py"))}

@@ -15,10 +15,16 @@ SOURCES = {"aim", "biem", "hippocampus", "angel", "aimate"}
 PAGE = Path(__file__).parents[2] / "docs" / "benchmarks.md"
 
 
-@pytest.mark.req("X1")
+@pytest.mark.req("X1", partly="that a test is named for each; inertia and anchors rank in the profile aim only")
 def test_each_mechanism_has_an_effect_that_a_test_shows() -> None:
     # Given all tests / When those are asked for that show an effect / Then each mechanism is named by one of them
     assert {claim.partly for claim in claims() if claim.requirement == "X1"} >= PROMISED
+
+
+ORDERING = ("repetition", "balance")
+"""What orders the pool beside the signals."""
+TRUTH = {"conflict", "revision"}
+"""What says which memory is right; R@10 counts wrong ones, too. Tests of stale facts show what it does."""
 
 
 def told(switched: str) -> dict[str, list[str]]:
@@ -36,9 +42,8 @@ def test_each_signal_is_measured_on_every_data_set_and_what_helps_nowhere_is_off
     signals = [field.name for field in fields(SignalWeights)]
 
     # When it is compared with the defaults / Then what is on was switched off, and some set lost by it
-    assert [name for name in signals if getattr(weights, name) != 0] == [name for name in off if name in signals]
-    assert off.keys() >= set(VARIANTS)
-    assert all(any(gain.startswith("-") for gain in off[name]) for name in signals if name in off)
+    assert list(off) == [*(name for name in signals if getattr(weights, name) != 0), *ORDERING, *VARIANTS]
+    assert {name for name, gains in off.items() if not any(gain.startswith("-") for gain in gains)} == TRUTH
     # And what is off was switched on
     assert [name for name in signals if getattr(weights, name) == 0] == list(on)
     assert {len(gains) for gains in [*off.values(), *on.values()]} == {7}

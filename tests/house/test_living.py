@@ -90,13 +90,22 @@ def test_the_library_prints_nothing_and_touches_no_global_randomness() -> None:
 _CHANGES = {"add", "append", "clear", "discard", "extend", "insert", "pop", "popitem", "remove", "setdefault", "update"}
 
 
+_KEEPS_STATE = {
+    "redaction.py": "which secrets a process must not show: one set, as logging has one record factory",
+    "plugin.py": "open plugins, whose locks a forked child renews",
+    "forking.py": "open memories, which a forked child opens anew",
+    "e5.py": "open models, which a forked child loads anew",
+    "flag_embedding.py": "which process loaded torch: its threads are not in forked children",
+}
+
+
 @pytest.mark.req("X31", partly="the static rule; that the event loop goes on is tested with the event loop")
 def test_no_module_keeps_state_and_only_what_serves_an_event_loop_is_asynchronous() -> None:
     # Given every module of the library / When what its functions do to names of the module is read
     wrong: list[str] = []
     for path in sorted(PACKAGE.rglob("*.py")):
         tree = ast.parse(path.read_text(encoding="utf-8"))
-        serves_a_loop = path.relative_to(PACKAGE).parts[0] in ("plugin.py", "web")
+        serves_a_loop = path.relative_to(PACKAGE).parts[0] in ("plugin.py", "web") or path.name == "asynchronous.py"
         own = {
             target.id
             for node in tree.body
@@ -111,7 +120,7 @@ def test_no_module_keeps_state_and_only_what_serves_an_event_loop_is_asynchronou
                 wrong += [f"{path.name}: {found}" for found in _changed(function, own)]
 
     # Then none is rebound or changed, and nobody else could block an event loop of its own
-    assert wrong == []
+    assert {place.partition(":")[0] for place in wrong} == set(_KEEPS_STATE)
 
 
 def _changed(function: ast.FunctionDef | ast.AsyncFunctionDef, own: set[str]) -> list[str]:

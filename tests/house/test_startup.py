@@ -35,6 +35,22 @@ def test_what_asks_a_model_is_loaded_by_those_who_have_one() -> None:
     assert found & {"celery", "httpx", "json_repair", "rjieba", "typer"} == set()
 
 
+def test_what_connects_loads_nothing_that_a_recall_does_not_need() -> None:
+    # Given a program about to open a memory / When clients are loaded and the rules of contradictions are built
+    found = loaded("import biem.bootstrap.assembly\nfrom biem.adapters import contradiction\ncontradiction.build()")
+
+    # Then what pymilvus would load besides was not
+    assert "pymilvus" in found
+    assert found & {"pandas", "requests", "urllib3"} == set()
+
+
+def test_the_rules_of_contradictions_are_compiled_by_who_compares() -> None:
+    # Given a recall, which compares nothing / Then the patterns, as dear as the recall itself, were not compiled
+    script = "import sys, biem.bootstrap.assembly\nprint('biem.adapters.contradiction.rules' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60)
+    assert done.stdout.strip() == "False"
+
+
 def test_the_public_names_load_what_they_name_only() -> None:
     # Given a program that names scopes and catches our errors / When it does no more / Then nothing heavy is loaded
     found = loaded("import biem\nassert issubclass(biem.NotFound, biem.BiemError)\nbiem.Scope(user='li')")

@@ -106,7 +106,7 @@ def running(home: Path) -> Iterator[Cli]:
     """The command on servers of its own, until the end of the block."""
     alone = Cli(home)
     embedder = build_embedder(Settings(home=home))
-    urls = alone.process("local", "up", "--json").document
+    urls = alone.process("local", "up", "--no-indexer", "--json").document
     try:
         yield Cli(home, urls["BIEM_POSTGRES_DSN"], embedder)
     finally:

@@ -59,6 +59,10 @@ def _running(memory: biem.Memory, ids: list[str]) -> str:
     return FINE if isinstance(memory.running("lantern", conversation="c"), tuple) else "nothing"
 
 
+def _instant(memory: biem.Memory, ids: list[str]) -> str:
+    return FINE if isinstance(memory.instant("c"), list) else "nothing"
+
+
 def _archive(memory: biem.Memory, ids: list[str]) -> str:
     return FINE if memory.archive(ids[2]) and memory.restore(ids[2]) else "nothing"
 
@@ -100,6 +104,7 @@ OPERATIONS = (
     Operation("links", _links),
     Operation("related", _related),
     Operation("running", _running),
+    Operation("instant", _instant),
     Operation("archive", _archive),
     Operation("feedback", _feedback),
     Operation("conflicts", _conflicts),

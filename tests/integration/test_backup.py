@@ -1,5 +1,7 @@
 """Backup and restore: everything is back after everything was destroyed, and nothing is half done."""
 
+import hashlib
+import json
 import shutil
 import threading
 import uuid
@@ -173,8 +175,88 @@ def newer(path: Path) -> None:
             archive.writestr(name, data)
 
 
+def forged(change: Callable[[dict[str, Any], dict[str, bytes]], None]) -> Callable[[Path], None]:
+    """An archive that is whole, with right checksums and counts, of which somebody changed manifest and tables."""
+
+    def forge(path: Path) -> None:
+        with zipfile.ZipFile(path) as archive:
+            members = {name: archive.read(name) for name in archive.namelist()}
+        manifest = json.loads(members.pop("manifest.json"))
+        change(manifest, members)
+        for table in manifest["tables"]:
+            rows = members[f"tables/{table['name']}.copy"]
+            table |= {"rows": rows.count(b"\n"), "sha256": hashlib.sha256(rows).hexdigest()}
+        members["manifest.json"] = json.dumps(manifest).encode()
+        with zipfile.ZipFile(path, "w") as archive:
+            for name, data in members.items():
+                archive.writestr(name, data)
+
+    return forge
+
+
+def one(manifest: dict[str, Any], name: str) -> dict[str, Any]:
+    found: dict[str, Any] = next(table for table in manifest["tables"] if table["name"] == name)
+    return found
+
+
+@forged
+def without_a_table(manifest: dict[str, Any], members: dict[str, bytes]) -> None:
+    manifest["tables"].remove(one(manifest, "evidence"))
+    del members["tables/evidence.copy"]
+
+
+@forged
+def with_a_foreign_table(manifest: dict[str, Any], members: dict[str, bytes]) -> None:
+    manifest["tables"].append({"name": "schema_migrations", "columns": ["number", "name", "sha256"]})
+    members["tables/schema_migrations.copy"] = b"9999\tx\ty\n"
+
+
+@forged
+def with_a_foreign_column(manifest: dict[str, Any], members: dict[str, bytes]) -> None:
+    one(manifest, "evidence")["columns"][0] = "xmin"
+
+
+@forged
+def without_a_column(manifest: dict[str, Any], members: dict[str, bytes]) -> None:
+    one(manifest, "outbox")["columns"].remove("last_error")
+    members["tables/outbox.copy"] = b""
+
+
+@forged
+def with_a_foreign_sequence(manifest: dict[str, Any], members: dict[str, bytes]) -> None:
+    manifest["sequences"]["somebody_elses"] = 7
+
+
+@forged
+def without_an_early_migration(manifest: dict[str, Any], members: dict[str, bytes]) -> None:
+    del manifest["migrations"]["2"]
+
+
+@forged
+def with_rows_of_no_scope(manifest: dict[str, Any], members: dict[str, bytes]) -> None:
+    members["tables/scopes.copy"] = b""
+
+
+@forged
+def with_an_end_within(manifest: dict[str, Any], members: dict[str, bytes]) -> None:
+    members["tables/memories.copy"] = b"\\.\n" + members["tables/memories.copy"]
+
+
 @pytest.mark.parametrize(
-    ("damage", "message"), [(truncated, "cut short"), (changed, "checksum"), (newer, "later version")]
+    ("damage", "message"),
+    [
+        (truncated, "cut short"),
+        (changed, "checksum"),
+        (newer, "later version"),
+        (without_a_table, r"not the tables .*evidence"),
+        (with_a_foreign_table, r"not the tables .*schema_migrations"),
+        (with_a_foreign_column, r"evidence .* not the columns"),
+        (without_a_column, r"outbox .* not the columns"),
+        (with_a_foreign_sequence, "somebody_elses"),
+        (without_an_early_migration, "leaves out"),
+        (with_rows_of_no_scope, "does not fit"),
+        (with_an_end_within, "memories"),
+    ],
 )
 def test_a_damaged_backup_changes_nothing(
     stack: Servers, tmp_path: Path, damage: Callable[[Path], None], message: str
@@ -188,6 +270,8 @@ def test_a_damaged_backup_changes_nothing(
             restore_backup(town.settings, path, replace=True, embedder=town.embedder)
         with town.connect() as memory:
             assert [hit.node.id for hit in memory.recall("tea")] == [kept]
+        assert town.sql("SELECT max(number) FROM schema_migrations") == [(migrations()[-1][0],)]
+        assert town.sql("SELECT count(*) FROM pg_namespace WHERE nspname = 'biem_restore'") == [(0,)]
 
 
 def test_only_replace_destroys_what_a_database_holds_and_only_while_nobody_uses_it(

@@ -35,7 +35,7 @@ def celery(home: Path, log: Path, *arguments: str, **environment: str) -> Iterat
     """A Celery process, stopped as an operator would; its log is the file, beside which lies what it leaves behind."""
     with log.open("wb") as output:
         process = subprocess.Popen(
-            [sys.executable, "-m", "celery", "-A", "workers.app", *arguments, "--loglevel", "INFO"],
+            [sys.executable, "-m", "celery", "-A", "biem.workers.app", *arguments, "--loglevel", "INFO"],
             stdout=output,
             stderr=subprocess.STDOUT,
             env=os.environ | {"BIEM_HOME": str(home), "TMPDIR": str(log.parent)} | environment,

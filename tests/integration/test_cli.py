@@ -43,7 +43,13 @@ def test_a_memory_is_kept_found_shown_and_erased(cli: Cli) -> None:
     shown = cli("recall", "花生", "--why", *scope).stdout
     assert PEANUTS in shown
     assert "林晓" in shown
-    assert "energy" in shown
+    assert "含有你的词：花生" in shown or "说的正是所问的内容" in shown or "与所问意思相近" in shown
+    assert "energy" not in shown
+    assert "energy" in cli("recall", "花生", "--signals", *scope).stdout
+    assert cli("recall", "花生", *scope, "--json").document["hits"][0]["reasons"]
+    for condition in (("--speaker", "Bob"), ("--tag", "work"), ("--until", "2025-01-01"), ("--kind", "task")):
+        assert cli("context", "花生", *condition, *scope, "--json").document["text"] == ""
+    assert "unknown" in cli("context", "花生", "--kind", "fact", *scope, "--json", code=2).error["message"]
 
     receipt = cli("erase", memory_id, *scope, "--json").document
     assert receipt["complete"] is True
@@ -52,6 +58,28 @@ def test_a_memory_is_kept_found_shown_and_erased(cli: Cli) -> None:
     }
     assert sum(count["before"] for count in receipt["stores"]) >= 3
     assert cli("get", memory_id, *scope, "--json", code=3).error["kind"] == "NotFound"
+
+
+def test_what_was_there_already_is_said_and_part_of_an_id_is_enough(cli: Cli) -> None:
+    # Given a fact / When it is told again / Then it is the same memory, and the command says so
+    scope = ("--user", "again")
+    first = cli("remember", "The harbour closes at nine", *scope, "--json").document
+    second = cli("remember", "The harbour closes at nine", *scope, "--json")
+    assert (first["created"], second.document["created"]) == (True, False)
+    assert second.document["id"] == first["id"]
+    assert "it was there already" in second.stderr
+
+    # When a file of one message is imported twice / Then the second summary says one, not several
+    message = lines({"text": "Good morning", "conversation": "c", "id": "m1"})
+    for said in ("1 imported", "0 imported, 1 was there already"):
+        assert said in cli("import", "-", "--no-wait", *scope, stdin=message).stdout
+
+    # When the end of an id is given in its place / Then it stands for it, in its scope only
+    short = first["id"][-8:]
+    assert cli("get", short, *scope, "--json").document["id"] == first["id"]
+    assert cli("get", short, "--user", "life", "--json", code=3).error["kind"] == "NotFound"
+    assert cli("archive", short, *scope, "--json").document == {"archived": True}
+    assert cli("restore", short, *scope, "--json").document == {"restored": True}
 
 
 def test_the_id_comes_with_the_acknowledgement_and_survives_a_kill(cli: Cli) -> None:
@@ -96,6 +124,32 @@ def test_erasing_a_scope_needs_a_yes_and_touches_no_other(cli: Cli) -> None:
     assert cli.kept("plain", "text") == ["secret of the plain scope"]
 
 
+@pytest.mark.req("D8", partly="erasing a person from the command line")
+def test_a_user_is_erased_with_the_projects_that_an_import_made(cli: Cli, tmp_path: Path) -> None:
+    # Given a user whose conversations became projects, and another user
+    path = tmp_path / "talk.jsonl"
+    path.write_bytes(lines(*({"speaker": "Ann", "text": f"Note {n}", "conversation": f"c{n % 3}"} for n in range(6))))
+    cli("import", str(path), "--scope-per-conversation", "--no-wait", "--user", "leaver")
+    cli("remember", "On the user's own level", "--user", "leaver")
+    cli("remember", "Of one who stays", "--user", "stayer")
+    listed = cli("scopes", "--user", "leaver", "--json").document["scopes"]
+    assert [(one["scope"]["project"], one["memories"]) for one in listed] == [("", 1), ("c0", 2), ("c1", 2), ("c2", 2)]
+    assert {"leaver", "stayer"} <= {line.split("\t")[1] for line in cli("scopes").stdout.splitlines()}
+    # When the user is to be erased / Then it is said what of, and a yes is needed
+    refused = cli("erase", "--user", "leaver", code=2).stderr
+    assert "default/leaver/c2: 2 memories" in refused
+    assert "--yes" in refused
+    assert len(cli.kept("leaver", "text")) == 7
+    # And with it all scopes go, and are counted
+    receipt = cli("erase", "--user", "leaver", "--yes", "--json").document
+    assert receipt["complete"] is True
+    assert (receipt["memories"], receipt["scopes"]["default/leaver/c1"]) == (7, 2)
+    assert cli.kept("leaver", "text") == []
+    assert cli("scopes", "--user", "leaver", "--json").document == {"scopes": []}
+    assert cli.kept("stayer", "text") == ["Of one who stays"]
+    cli("erase", "--scope", "--yes", "--user", "stayer")
+
+
 def test_upkeep_commands_answer_in_json_and_in_words(cli: Cli) -> None:
     answers = cli.each(("dead", "--json"), ("retry", "--json"), ("migrate", "--json"))
     assert [answer.document for answer in answers] == [{"dead": []}, {"retried": 0}, {"applied": []}]
@@ -104,7 +158,11 @@ def test_upkeep_commands_answer_in_json_and_in_words(cli: Cli) -> None:
     assert "schema is current" in migrate.stdout
     assert status.stdout.count("ready") == 3
     assert cli("local", "status", "--json").document["ready"] is True
-    assert cli("reindex", "--json").document["reindexed"] >= 0
+
+    # And what is to be indexed anew is all there is
+    cli("remember", "to be indexed anew", "--user", "anew", "--wait")
+    stored = cli("stats", "--json", "--user", "anew").document["memories"]
+    assert cli("reindex", "--json", "--user", "anew").document["reindexed"] >= stored == 1  # all scopes
 
 
 # -- import -----------------------------------------------------------------------------------------------------------

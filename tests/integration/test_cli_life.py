@@ -141,3 +141,19 @@ def test_a_night_is_reported_and_the_next_one_has_nothing_to_do(cli: Cli) -> Non
     assert CAT["text"] in related.document["related"][0]["memory"]
     assert facts.document == {"facts": []}
     assert (nothing.stdout, nothing.stderr) == ("", "it reminds of nothing\n")
+
+
+def test_notes_of_a_conversation_are_listed(cli: Cli) -> None:
+    # Given a message of a conversation, which is worth a note
+    said = {"text": "The meeting with Zalando is at 14:30", "conversation": "office", "ref": "zalando"}
+    ids = told(cli, "notes", said)
+    # When its notes are asked for / Then there is one, and none of another conversation
+    notes, table, none = cli.each(
+        ("instant", "office", "--user", "notes", "--json"),
+        ("instant", "office", "--user", "notes"),
+        ("instant", "home", "--user", "notes"),
+    )
+    (note,) = notes.document["instant"]
+    assert (note["memory_id"], note["conversation"], note["text"]) == (ids["zalando"], "office", said["text"])
+    assert "14:30" in table.stdout
+    assert (none.stdout, none.stderr) == ("", "nothing was noted in this conversation\n")

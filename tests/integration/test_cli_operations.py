@@ -17,7 +17,7 @@ FAULTS = 10
 @pytest.fixture(scope="module")
 def cli(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cli]:
     home = tmp_path_factory.mktemp("operations") / "home"
-    urls = Cli(home)("local", "up", "--json").document
+    urls = Cli(home)("local", "up", "--no-indexer", "--json").document
     yield Cli(home, urls["BIEM_POSTGRES_DSN"])
     Cli(home)("local", "down")
 

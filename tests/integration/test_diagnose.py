@@ -20,7 +20,7 @@ from biem.bootstrap.operations import backup, diagnose
 from biem.domain.finding import Depth, Diagnosis, Finding, Limits
 from biem.domain.night_policy import SleepPolicy
 from biem.domain.policy import EncodePolicy
-from biem.errors import EmbedderMismatch, InvalidInput
+from biem.errors import EmbedderMismatch
 from biem.ports import Entry
 from biem.telemetry import Telemetry
 from tests.fakes import START, HeldClock, WordEmbedder, eventually
@@ -139,11 +139,11 @@ def test_dead_letters_are_told_and_tried_once_more(stack: Servers) -> None:
     with system(stack, encode=EncodePolicy(max_attempts=1)) as town:
         embedder = WordEmbedder()
         town.embedder = embedder
-        embedder.failure = InvalidInput("a text that breaks the model")
+        embedder.refused = ("Ann likes tea",)
         with town.connect() as memory:
             memory_id = memory.remember("Ann likes tea")
             eventually(memory.dead_letters)
-        embedder.failure = None
+        embedder.refused = ()
         # Then it is found, and mended
         assert mended(town, "dead_letters").samples == (memory_id,)
 

@@ -60,8 +60,7 @@ def test_all_three_servers_answer_soon_also_on_the_first_start_and_keep_their_da
         milvus.load_collection("c")
         assert [row["id"] for row in milvus.query("c", "id == 42")] == [42]
         milvus.close()
-    assert first_start_s < 30
-    assert warm_start_s < 30
+    assert max(first_start_s, warm_start_s) < 30  # how soon when others do not compute: test_embedded_ready
 
 
 @pytest.mark.req("D1")
@@ -108,7 +107,7 @@ def test_a_home_leaves_no_files_anywhere_else(own_home: Path) -> None:
     assert {path for path in opened if not path.is_relative_to(own_home) and "/lib/" not in str(path)} == set()
 
 
-@pytest.mark.req("D1")
+@pytest.mark.req("D1", partly="how root is served; only root can show it")
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can show how root is served")
 def test_root_hands_postgres_to_another_user_without_opening_folders(base: Path, own_home: Path) -> None:
     with joined(own_home) as urls:
@@ -121,7 +120,7 @@ def test_root_hands_postgres_to_another_user_without_opening_folders(base: Path,
     assert own_home.stat().st_mode & 0o777 == 0o700
 
 
-@pytest.mark.req("D1")
+@pytest.mark.req("D1", partly="an ordinary user; only root can show it")
 @pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("setpriv"), reason="needs root to become somebody else")
 def test_an_ordinary_user_is_served(base: Path, new_home: Path) -> None:
     # Given a user without rights; it may read, because the interpreter may lie below a closed folder here
@@ -214,14 +213,14 @@ def small_disk(place: Path, size: str) -> Iterator[None]:
         subprocess.run(["umount", "-l", place], check=True)
 
 
-@pytest.mark.req("D1")
+@pytest.mark.req("D1", partly="a full disk; needs a machine that lets it mount one")
 @pytest.mark.skipif(os.geteuid() != 0 or sys.platform != "linux", reason="needs to mount a small disk")
 def test_a_full_disk_is_reported_as_such(new_home: Path) -> None:
     with small_disk(new_home, "20m"), pytest.raises(StoreFull, match="free space"):
         joined(new_home).join()
 
 
-@pytest.mark.req("D1")
+@pytest.mark.req("D1", partly="a full disk; needs a machine that lets it mount one")
 @pytest.mark.skipif(os.geteuid() != 0 or sys.platform != "linux", reason="needs to mount a small disk")
 def test_a_home_whose_disk_filled_up_says_so_and_starts_again_when_there_is_room(new_home: Path, cluster: Path) -> None:
     with small_disk(new_home, "120m"):

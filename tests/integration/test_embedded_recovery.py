@@ -18,6 +18,7 @@ from tests.integration.stacks import (
     eventually,
     joined,
     kill_owner,
+    lives,
     owner_seen_by,
     processes,
     query,
@@ -146,6 +147,37 @@ def test_a_kill_in_the_middle_of_the_first_start_leaves_no_half_made_cluster(new
     with joined(new_home) as urls:
         assert query(urls, "SELECT 1") == [(1,)]
     assert not (new_home / "postgres.new").exists()
+
+
+@pytest.mark.req("D1", partly="a frozen process of a dead PostgreSQL")
+@pytest.mark.parametrize("owner_dies", [False, True], ids=["the owner lives", "the owner dies, too"])
+def test_a_frozen_backend_of_a_dead_postmaster_does_not_keep_a_home_down(own_home: Path, owner_dies: bool) -> None:
+    with client(own_home) as process, client(own_home.with_name("other")) as innocent:
+        owner_seen_by(process)
+        owner_seen_by(innocent)
+        # Given a backend that was frozen, a process that merely works in the folder of the data, and another home
+        with (
+            psycopg.connect(status(own_home).urls.postgres_dsn, autocommit=True) as connection,
+            subprocess.Popen(
+                [sys.executable, "-c", "input()"], cwd=own_home / "postgres", stdin=subprocess.PIPE
+            ) as near,
+        ):
+            connection.execute("CREATE TABLE t AS SELECT 1 AS x")
+            backend, postmaster = connection.info.backend_pid, server_pid(own_home, "postgres")
+            other = server_pid(own_home.with_name("other"), "postgres")
+            os.kill(backend, signal.SIGSTOP)
+            # When its postmaster is killed, alone or with all that could start another one
+            os.kill(postmaster, signal.SIGKILL)
+            if owner_dies:
+                process.kill()
+                kill_owner(own_home)
+            # Then the next start ends what is left of it, and nothing else, and has what was committed
+            with joined(own_home) as urls:
+                eventually(lambda: not lives(backend) and status(own_home).ready, 60, "another postmaster answers")
+                assert query(urls, "SELECT x FROM t") == [(1,)]
+            assert near.poll() is None
+            assert lives(other)
+            near.kill()
 
 
 @pytest.mark.req("D1")

@@ -24,7 +24,7 @@ MOST_MB = 300.0
 def worker(environment: dict[str, str], log: Path) -> Iterator[psutil.Process]:
     """A real prefork worker of one process, with its parent."""
     kept = {name: os.environ[name] for name in ("PATH", "HOME", "TMPDIR", "PYTHONPATH") if name in os.environ}
-    words = [sys.executable, "-m", "celery", "-A", "workers.app", "worker", "-Q", "encode,maintain"]
+    words = [sys.executable, "-m", "celery", "-A", "biem.workers.app", "worker", "-Q", "encode,maintain"]
     with log.open("wb") as output:
         process = subprocess.Popen(
             [*words, "--pool", "prefork", "--concurrency", "1", "--loglevel", "INFO"],

@@ -36,6 +36,7 @@ from biem.engine.conflicts import ConflictChecker
 from biem.engine.encode import Encoder
 from biem.engine.tiers import Tiers
 from biem.plugin import BIEMContextPlugin
+from biem.telemetry import Telemetry
 from tests.fakes import HeldClock, WordEmbedder, eventually
 from tests.integration.life_workloads import ONLY_SLEEP
 from tests.integration.workloads import in_milvus, in_redis
@@ -244,7 +245,7 @@ def test_feedback_makes_memories_stay(world: Open) -> None:
     assert story(world(retention=RetentionPolicy(useful_factor=0.0, promote_useful=99)), True) == ["archived"] * 2
 
 
-@pytest.mark.req("G28")
+@pytest.mark.req("G28", partly="with BIEM_CONTEXT__SLOTS=1; slots are off by default")
 def test_what_was_of_use_stays_in_view_while_other_things_are_asked(world: Open) -> None:
     # Given a memory that was of use in the first turn, Then it is told in the third, which is about something else
     def story(there: World) -> bool:
@@ -285,7 +286,7 @@ def test_the_canvas_answers_while_the_index_is_not_asked(world: Open) -> None:
     def story(there: World) -> bool:
         key = there.remember("ferry ferry harbour", importance=5)
         there.remember("Until later")  # by then the worker has done with the first
-        there.memory._parts.recaller._searcher._index.purge([key])
+        there.memory._parts.encoder._index.purge([key])
         found = there.memory.recall("harbour")
         return any(hit.node.id == key and "dense" in hit.why for hit in found)
 
@@ -313,7 +314,7 @@ def test_what_is_in_the_canvas_is_in_the_vector_index_too(world: Open) -> None:
     key = there.remember("The ferry leaves at seven", importance=5)
     assert there.memory.get(key).tier == "L1"
     vector = WordEmbedder(dim=512).embed(["ferry seven"], "query")
-    index = there.memory._parts.recaller._searcher._index
+    index = there.memory._parts.encoder._index
     eventually(lambda: key in index.nearest(there.memory.bound_to, vector, 5)[0])
 
 
@@ -526,9 +527,18 @@ def test_after_a_restart_links_lead_to_the_same_answers(world: Open, testbed: Te
 
 @pytest.mark.req("B22")
 def test_a_memory_without_links_is_a_node_of_the_graph(world: Open) -> None:
-    # Given a memory that nothing is like / When it has been written / Then activation that begins there stays there
+    # Given a graph in use / When a memory that nothing is like is written / Then it is a node of the graph at once,
+    # before any worker looked at it, and of the graph that another process loads
     there = world()
-    key = there.remember("Zebra xylophone quartz")
+    graph, scope = there.memory._parts.associations, there.memory.bound_to
+    graph.refresh(scope)
+    key = there.memory.remember("Zebra xylophone quartz")
+    assert graph.holds(scope, key)
+    loaded = Associations(links=graph._links, clock=there.clock, policy=GraphPolicy(), telemetry=Telemetry())
+    loaded.refresh(scope)
+    assert loaded.holds(scope, key)
+    assert there.memory.flush()
+    # And activation that begins there stays there
     assert there.memory.links(key) == []
     assert there.memory._parts.associations.spread(there.memory.bound_to, {key: 1.0}) == {key: 1.0}
     # And another one may be linked with it
@@ -857,7 +867,7 @@ def test_the_running_memory_keeps_what_is_on_ones_mind(world: Open) -> None:
     assert both(world, story, concepts=ConceptPolicy(enabled=False)) == [[True, True, False], [False, False, False]]
 
 
-@pytest.mark.req("H18")  # per conversation and across workers: unit/test_activation and contract/test_activation
+@pytest.mark.req("H18", partly="with running=True of the plugin, which is off by default")
 def test_what_is_on_ones_mind_is_in_the_prompt_of_its_conversation_and_of_no_other(world: Open) -> None:
     # Given a topic that one conversation has called up
     there = world()

@@ -54,7 +54,7 @@ def stands_for(memory: biem.Memory, node: Node) -> Node:
 
 
 # G64's other parts: timing of every stage, and cache hits: test_cli_operations, contract/test_exporters
-@pytest.mark.req("G64")
+@pytest.mark.req("G64", partly="feedback survives kills; it is written at once, so there is no queue of it")
 @pytest.mark.req("X8", "X38", partly="kill -9 of a whole life, at random moments")
 def test_what_a_life_killed_ten_times_acknowledged_is_there_once_and_counted_once(
     new_home: Path, tmp_path: Path

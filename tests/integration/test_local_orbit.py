@@ -334,6 +334,9 @@ def test_a_courtesy_brings_nothing_up_and_an_order_is_formed_however_little_it_t
     # Then the next thanks call up nothing, though a search finds the earlier ones
     assert [memory.context(text).text for text in ("thanks!", "Great, thank you", "谢谢", "👍")] == [""] * 4
     assert memory.recall("thanks!")[0].node.text == "thanks, great"
+    assert not {"thanks, great", "好的，谢谢"} & {
+        hit.node.text for hit in memory.recall("What does Rui bake?", top_k=9)
+    }
     # And a question after them is no courtesy, and what was ordered has energy
     assert "Never bake" in memory.context("Thanks! What must I never bake for Rui?").text
     orders = [hit.node for hit in memory.recall("Never bake Rui a nut cake") if hit.node.text.startswith("Never")]

@@ -22,7 +22,7 @@ from biem.bootstrap import Servers
 from biem.cli.app import run
 from biem.domain.policy import EncodePolicy
 from biem.domain.rank_policy import RankPolicy, SignalWeights
-from biem.errors import EmbedderMismatch, InvalidInput, NotIndexed, RefConflict
+from biem.errors import EmbedderMismatch, NotIndexed, RefConflict
 from biem.ports import Role, Vectors
 from biem.telemetry import Span
 from tests.fakes import START, HeldClock, WordEmbedder, eventually
@@ -269,7 +269,7 @@ def test_a_recall_is_counted_without_touching_the_vector(
     assert in_milvus(stack.milvus_uri, ns=memory.bound_to.ns) == [written]
 
     # When its row is taken out of the index, and it is strengthened by use and by praise
-    memory._parts.recaller._searcher._index.purge([written])
+    memory._parts.encoder._index.purge([written])
     eventually(lambda: in_milvus(stack.milvus_uri, ns=memory.bound_to.ns) == [])
     memory.feedback(useful=[written])
     assert [hit.node.id for hit in memory.recall("olives")] == [written]  # it is in the canvas
@@ -564,9 +564,9 @@ def test_statistics_are_told_although_the_embedder_does_not_fit(
 
 
 def test_who_waits_for_the_index_in_vain_is_told_why_and_what_was_stored(stack: Servers) -> None:
-    # Given an embedder that refuses every text
+    # Given an embedder that refuses some texts
     refusing = WordEmbedder()
-    refusing.failure = InvalidInput("cannot be embedded")
+    refusing.refused = ("lighthouse", "It is")
     with system(stack, encode=EncodePolicy(max_attempts=1)) as town, town.connect(embedder=refusing) as memory:
         # When one waits for memories / Then the reason is told at once, and they are there
         with pytest.raises(NotIndexed, match="cannot be embedded") as alone:

@@ -69,7 +69,7 @@ class TestFeedback:
 
 
 class TestAutomaticFeedback:
-    @pytest.mark.req("G15")
+    @pytest.mark.req("G15", partly="with auto_feedback=True, which is off by default")
     def test_a_reply_that_says_what_only_one_memory_has_praises_that_memory(self, memory: biem.Memory) -> None:
         # Given an agent that asked for automatic feedback
         hotel, ferry = two(memory)

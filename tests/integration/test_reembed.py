@@ -16,6 +16,7 @@ import biem
 from biem.bootstrap import Servers
 from biem.bootstrap.embedders import choice_of_record, with_choice
 from biem.bootstrap.operations import backup, diagnose, reembed, restore_backup
+from biem.domain.policy import EncodePolicy
 from biem.errors import ConfigError, EmbedderUnavailable
 from biem.ports import Role, Vectors
 from tests.fakes import WordEmbedder, eventually
@@ -107,6 +108,12 @@ def test_a_move_that_was_killed_goes_on_where_it_was(stack: Servers) -> None:
         (cursor,) = town.sql("SELECT cursor::text FROM embedders WHERE state = 'filling'")
         assert cursor[0]
         assert town.sql("SELECT DISTINCT model FROM memories") == [("test-words",)]
+        # Then a look says so, whichever embedder looks, and that programs still use the one of before
+        for looking in (town.embedder, WordEmbedder(**NARROW)):
+            (left,) = [f for f in diagnose(town.settings, embedder=looking).findings if f.id.startswith("reembed")]
+            assert left.id == "reembed_interrupted"
+            assert "another" in left.what
+            assert cursor[0] in left.what
         # When the move is begun again
         new = Recorded(**NARROW)
         reembed(town.settings, embedder=new)
@@ -117,6 +124,17 @@ def test_a_move_that_was_killed_goes_on_where_it_was(stack: Servers) -> None:
             assert index.count() == len(TEXTS)
         found = [finding.id for finding in diagnose(town.settings, full=True, embedder=new).findings]
         assert found == ["other_collections"]
+
+
+def test_a_move_that_is_given_up_leaves_nothing(stack: Servers) -> None:
+    with system(stack) as town:
+        # Given a move that was broken off
+        town.filled(TEXTS)
+        die(town, calls=6)
+        # When the embedder of before is kept, as the finding says
+        reembed(town.settings, embedder=town.embedder, drop_old=True)
+        # Then a look finds no trace of the other
+        assert diagnose(town.settings, full=True, embedder=town.embedder).findings == ()
 
 
 def die(town: System, calls: int) -> None:
@@ -136,13 +154,17 @@ def test_two_moves_at_once_are_one_too_many(stack: Servers) -> None:
     with system(stack) as town:
         town.filled(TEXTS[:5])
         refused: list[str] = []
+        looked: list[str] = []
 
         def once_more(done: int) -> None:
             with pytest.raises(ConfigError, match="another") as error:
                 reembed(town.settings, embedder=WordEmbedder(dim=16, model="third"))
             refused.append(str(error.value))
+            found = diagnose(town.settings, embedder=town.embedder).findings
+            looked.extend(finding.id for finding in found if finding.id.startswith("reembed"))
 
         reembed(town.settings, embedder=WordEmbedder(**NARROW), on_progress=once_more)
+        assert looked == ["reembed_running"]
         assert len(refused) == 1
         assert town.sql("SELECT model FROM embedders") == [("another",)]
 
@@ -157,9 +179,8 @@ def test_the_row_that_says_which_embedder_counts_holds_no_secret(stack: Servers)
         choice = choice_of_record(town.where.postgres_dsn)
         assert choice
         assert "hush" not in str(choice)
-        assert choice.settings["url"] == "https://models.example.org/v1?x=1"
+        assert "models.example.org" not in str(choice)
         assert with_choice(settings, choice).embedder == secret  # who has the login keeps it
-        assert with_choice(town.settings, choice).embedder.url.get_secret_value() == choice.settings["url"]
 
 
 def test_an_embedder_that_fails_moves_nothing_by_half(stack: Servers) -> None:
@@ -175,7 +196,28 @@ def test_an_embedder_that_fails_moves_nothing_by_half(stack: Servers) -> None:
             reembed(town.settings, embedder=Failing(**NARROW))
         assert town.sql("SELECT count(*) FROM embedders WHERE state = 'current'") == [(0,)]
         assert found(town, WordEmbedder(), "subject 21")
-        assert diagnose(town.settings, full=True, embedder=WordEmbedder()).healthy
+        left = diagnose(town.settings, full=True, embedder=WordEmbedder()).findings
+        assert {finding.id for finding in left} <= {"reembed_interrupted", "other_collections"}
+        assert "reembed_interrupted" in {finding.id for finding in left}
+
+
+def test_a_text_that_the_new_embedder_refuses_keeps_no_other_from_being_moved(stack: Servers) -> None:
+    with system(stack, encode=EncodePolicy(max_attempts=1)) as town:
+        # Given an embedder that refuses one text / When all memories are moved to it
+        town.filled(TEXTS[:20])
+        new = WordEmbedder(**NARROW)
+        new.refused = (TEXTS[7],)
+        assert reembed(town.settings, embedder=new) == {"moved": 19}
+        # Then it counts, the others are found, and the refused one is buried with the reason
+        assert town.sql("SELECT model, count(*) FROM memories GROUP BY 1 ORDER BY 1") == [
+            ("another", 19),
+            ("test-words", 1),
+        ]
+        with town.connect(embedder=new) as memory:
+            memory.sleep()
+            eventually(memory.dead_letters)
+            assert [letter.reason for letter in memory.dead_letters() if "cannot be embedded" in letter.reason]
+            assert memory.recall(TEXTS[3], top_k=1)[0].node.text == TEXTS[3]
 
 
 def test_what_is_erased_or_archived_during_the_move_leaves_no_row(stack: Servers) -> None:

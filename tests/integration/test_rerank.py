@@ -99,8 +99,10 @@ def test_core_memories_of_user_and_project_begin_every_block(memory: biem.Memory
 
     # When the project is asked anything / Then both come first, the great one first
     block = project.context("where is the lemon tree?")
+    today = f"{memory.now():%Y-%m-%d}"
     assert block.text.startswith(
-        "## Core Memories\n\n- always answer in French\n- we plant nothing poisonous\n\n## Relevant Memories\n\n1. ["
+        f'## Core Memories\n\n- unknown, {today}: "always answer in French"\n'
+        f'- unknown, {today}: "we plant nothing poisonous"\n\n## Relevant Memories\n\n1. unknown, '
     )
     assert [hit.node.text for hit in block.hits[:2]] == ["always answer in French", "we plant nothing poisonous"]
     assert "secret" not in block.text

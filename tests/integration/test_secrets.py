@@ -7,6 +7,7 @@ import subprocess
 import sys
 import traceback
 from collections.abc import Iterator, Mapping
+from io import BytesIO, TextIOWrapper
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from typer.testing import CliRunner
 import biem
 from biem import bootstrap
 from biem.bootstrap import Servers
-from biem.cli.app import app
+from biem.cli.app import app, run
 from biem.config import Settings, load_settings
 from biem.errors import BiemError, ConfigError
 from tests.fakes import WordEmbedder, eventually
@@ -202,6 +203,51 @@ def test_no_command_shows_a_secret_whatever_it_is_given(
     assert any(outcomes.values())
 
 
+TAIL = "tail-of-it"
+MALFORMED = {
+    "BIEM_POSTGRES_DSN": f"postgresql://ann:{SECRET}%zz{TAIL}@{NOWHERE}/biem",
+    "BIEM_REDIS_URL": f"redis://:{SECRET}/{TAIL}@{NOWHERE}/0",
+    "BIEM_MILVUS_URI": f"http://ann:{SECRET}@{TAIL}@{NOWHERE}",
+    "BIEM_EMBEDDER__URL": f"http://{NOWHERE}/v1 ?key={SECRET}{TAIL}",
+}
+
+
+@pytest.mark.req("B59", "X43", partly="the command line with malformed addresses")
+@pytest.mark.parametrize("setting", MALFORMED)
+def test_no_command_quotes_an_address_that_cannot_be_read(
+    setting: str,
+    secret_settings: Settings,
+    tmp_path: Path,
+    all_logs: pytest.LogCaptureFixture,
+    capfd: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # Given a password that was pasted into an address as it is, and every command there is
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("BIEM_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv(setting, MALFORMED[setting])
+    monkeypatch.setattr("sys.stdin", TextIOWrapper(BytesIO()))
+    shown, codes = "", []
+    for name, command in commands(typer.main.get_command(app)):
+        words = name.split()[1:]
+        if words[0] in ("local", "demo", "version"):  # they read no address of ours
+            continue
+        for parameter in command.params:
+            if parameter.param_type_name == "argument" and parameter.required:
+                words.append(ARGUMENTS.get(str(parameter.name), "01a1fd84-914d-7ab0-a462-9f69bde926cc"))
+        # When it is run so that it tells all it knows
+        codes.append(run([*words, "--json", "--verbose"]))
+        out, err = capfd.readouterr()
+        shown += out + err
+    # Then it names the setting, and neither output, nor log, nor traceback holds a piece of the password
+    assert setting in shown or setting == "BIEM_EMBEDDER__URL"
+    assert set(codes) - {0}
+    assert len(codes) > 12
+    for piece in (SECRET, TAIL):
+        assert piece not in shown
+        assert piece not in all_logs.text
+
+
 @pytest.mark.req("X43", partly="workers")
 @pytest.mark.parametrize(
     "role", [("worker", "--pool", "solo"), ("beat", "--pidfile", ""), ("report",)], ids=lambda r: r[0]
@@ -210,7 +256,7 @@ def test_a_celery_process_logs_no_secret(role: tuple[str, ...], tmp_path: Path) 
     # Given a worker, beat and a report of Celery with a broker that is away / When it runs for a moment, at DEBUG
     kept = {name: os.environ[name] for name in ("PATH", "HOME", "PYTHONPATH") if name in os.environ}
     kept["TMPDIR"] = str(tmp_path)
-    words = [sys.executable, "-m", "celery", "-A", "workers.app", *role]
+    words = [sys.executable, "-m", "celery", "-A", "biem.workers.app", *role]
     log = tmp_path / "said"
     with log.open("wb") as out, subprocess.Popen(
         [*words, *([] if role == ("report",) else ["--loglevel", "DEBUG"])],

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import threading
 import time
 import uuid
 from collections.abc import Iterator, Sequence
@@ -215,3 +216,52 @@ def test_closing_does_not_wait_for_rows_that_another_process_holds(
         connection.execute("UPDATE outbox SET due_at = now() WHERE ns = %s", (scope.ns,))
     # Then it does not wait for the other one's
     assert took < 30
+
+
+class Held(WordEmbedder):
+    """An embedder that notes what it is given, and answers when it is let."""
+
+    def __init__(self, *, let: bool = True) -> None:
+        super().__init__()
+        self.texts: list[str] = []
+        self.let = threading.Event()
+        if let:
+            self.let.set()
+
+    def embed(self, texts: Sequence[str], role: Role) -> Vectors:
+        self.texts += texts
+        assert self.let.wait(60)
+        return super().embed(texts, role)
+
+
+def test_what_is_embedded_for_longer_than_the_lease_is_taken_by_no_other_worker(
+    settings: Configure, stack: Servers, scope: biem.Scope
+) -> None:
+    # Given a worker that embeds a text, and another one that looks for work again and again
+    lease_s, slow, quick = 3.0, Held(let=False), Held()
+    config = settings(encode=EncodePolicy(lease_s=lease_s, poll_s=0.1))
+    with biem.connect(config, scope=scope, embedder=slow) as first:
+        key = first.remember("Pressed between two pages")
+        eventually(lambda: "Pressed between two pages" in slow.texts)
+        with (
+            psycopg.connect(stack.postgres_dsn, autocommit=True) as connection,
+            biem.connect(config, scope=scope, embedder=quick) as second,
+        ):
+
+            def lease() -> tuple[float, int]:
+                query = "SELECT extract(epoch FROM due_at)::float8, claims FROM outbox WHERE memory_id = %s"
+                (row,) = connection.execute(query, (key,)).fetchall()
+                return row
+
+            # When that takes longer than the lease
+            claimed_until, _ = lease()
+            eventually(lambda: lease()[0] > claimed_until + lease_s)
+
+            # Then it is claimed still, once, and the other one has not begun it
+            assert lease()[1] == 1
+            second.remember("Another leaf", wait=True)
+            assert "Pressed between two pages" not in quick.texts
+            slow.let.set()
+            assert first.flush()
+            assert slow.texts.count("Pressed between two pages") == 1
+    assert in_milvus(stack.milvus_uri, ids=[key]) == [key]

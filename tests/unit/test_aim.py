@@ -65,7 +65,8 @@ def test_the_raw_gate_is_all_open_up_to_a_half_and_the_centered_one_is_not(r: fl
     assert not gate(0.0, s, 0.0, POLICY, START).formed
 
 
-@pytest.mark.req("A50", "C8")
+@pytest.mark.req("C8")
+@pytest.mark.req("A50", partly="by values of relevance and surprise, not by a text")
 @pytest.mark.parametrize("preset", [*PRESETS, None])
 def test_each_preset_accepts_something_and_refuses_something(preset: str | None) -> None:
     policy = configured(preset, Settings()).aim
@@ -154,7 +155,8 @@ def test_defaults_are_the_designs() -> None:
     assert weights.numbers > max(weights.names, weights.definitions, weights.symbols)
 
 
-@pytest.mark.req("A49", "A50", "A51", "A53")
+@pytest.mark.req("A49", "A51", "A53")
+@pytest.mark.req("A50", partly="the values")
 @pytest.mark.parametrize(
     ("name", "window", "values"),
     [
@@ -174,7 +176,7 @@ def test_defaults_are_the_designs() -> None:
 def test_presets_have_the_designs_values_and_leave_the_rest(name: str, window: int, values: dict[str, float]) -> None:
     settings = configured(name, Settings())
     assert settings.write.hot_window == window
-    assert asdict(settings.aim) == {**asdict(AimPolicy()), **values}
+    assert asdict(settings.aim) == {**asdict(AimPolicy(admission="gate")), **values}
 
 
 @pytest.mark.req("A22")

@@ -38,8 +38,8 @@ def asked(text: str) -> Asked:
 @pytest.mark.parametrize(
     ("text", "matter"),
     [
-        ("When did Caroline go to the support group?", "When did go to the support group?"),
-        ("What is Melanie's favourite instrument?", "What is favourite instrument?"),
+        ("When did Beatrice move to the seaside town?", "When did move to the seaside town?"),
+        ("What is Harriet's favourite painter?", "What is favourite painter?"),
         ("王海在一月去了哪家医院？", "在一月去了哪家医院？"),
     ],
 )
@@ -49,7 +49,7 @@ def test_a_question_about_somebody_is_embedded_without_the_name_too(text: str, m
 
 
 @pytest.mark.parametrize(
-    "text", ["Where did I stay?", "Who is Caroline?", "What did Caroline research?", "我的生日是哪天？"]
+    "text", ["Where did I stay?", "Who is Beatrice?", "What did Beatrice cook?", "我的生日是哪天？"]
 )
 def test_a_question_that_names_nobody_or_hardly_asks_anything_else_is_embedded_once(text: str) -> None:
     assert asked(text).texts == [text]
@@ -57,16 +57,16 @@ def test_a_question_that_names_nobody_or_hardly_asks_anything_else_is_embedded_o
 
 def test_of_several_sentences_each_is_embedded_with_its_names() -> None:
     # Given two sentences with names / When they are read / Then they are embedded as they are: one text each is enough
-    found = asked("Caroline moved to Paris last summer. Where did Melanie find a hotel?")
-    assert found.texts == [found.text, "Caroline moved to Paris last summer.", "Where did Melanie find a hotel?"]
+    found = asked("Beatrice moved to Paris last summer. Where did Harriet find a hotel?")
+    assert found.texts == [found.text, "Beatrice moved to Paris last summer.", "Where did Harriet find a hotel?"]
 
 
 def test_a_pasted_document_is_embedded_once() -> None:
-    assert len(asked("Caroline said " + "and said it again " * 60).texts) == 1
+    assert len(asked("Beatrice said " + "and said it again " * 60).texts) == 1
 
 
 def test_nothing_more_is_embedded_where_it_would_not_count() -> None:
-    assert answerer(RankPolicy(nameless=0)).asked("Where does Caroline live?").texts == ["Where does Caroline live?"]
+    assert answerer(RankPolicy(nameless=0)).asked("Where does Beatrice live?").texts == ["Where does Beatrice live?"]
 
 
 class Listener:
@@ -98,10 +98,10 @@ class Listener:
 @pytest.mark.parametrize(
     ("text", "parts", "matter", "sentences"),
     [
-        ("Where does Caroline live?", [REST], REST, [None]),
-        ("Where does Caroline live?", [], None, [None]),
-        ("I moved to Paris last summer. Where did Caroline find a hotel?", [WHOLE, REST], None, [WHOLE, REST]),
-        ("I moved to Paris last summer. Where did Caroline find a hotel?", [], None, [None, None]),
+        ("Where does Beatrice live?", [REST], REST, [None]),
+        ("Where does Beatrice live?", [], None, [None]),
+        ("I moved to Paris last summer. Where did Beatrice find a hotel?", [WHOLE, REST], None, [WHOLE, REST]),
+        ("I moved to Paris last summer. Where did Beatrice find a hotel?", [], None, [None, None]),
     ],
     ids=["matter", "matter, embedder down", "sentences", "sentences, embedder down"],
 )
@@ -125,7 +125,7 @@ def test_the_ranking_hears_what_was_embedded(
     [
         ("Who owns staging?", RankPolicy(), True),
         ("Who owns staging?", RankPolicy(revision=0), False),
-        ("Caroline moved to Paris last summer. Who owns staging this summer?", RankPolicy(), False),
+        ("Beatrice moved to Paris last summer. Who owns staging this summer?", RankPolicy(), False),
     ],
     ids=["one question", "switched off", "a turn of a talk"],
 )

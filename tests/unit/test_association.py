@@ -167,6 +167,29 @@ def test_each_strategy_reads_its_own_attribute(held: HeldLinks) -> None:
     assert len(graph.neighbours(USER, "a")) == len(graph.neighbours(USER, "b")) == 2
 
 
+@pytest.mark.req("B22", partly="a node beside links, in a process that goes on")
+def test_a_new_memory_is_a_node_before_and_after_its_graph_is_loaded_until_it_is_archived(held: HeldLinks) -> None:
+    # Given a graph in use and one that is being loaded while a memory is written
+    held.put(USER, edge("a", "b"))
+    graph = build(held)
+    held.before_answer = lambda: graph.remembered(USER, ["late"])
+    graph.refresh(USER)
+    graph.remembered(USER, ["new"])
+
+    # Then both memories are nodes with nothing around them, and of no other scope
+    for node in ("late", "new"):
+        assert graph.holds(USER, node)
+        assert spread(graph, node) == {node: 1.0}
+        assert not graph.holds(PROJECT, node)
+
+    # And when one is linked and another archived, the linked one stays
+    held.put(USER, edge("new", "a"))
+    graph.refresh(USER)
+    graph.archived(USER.ns, ["late", "a"])
+    assert spread(graph, "new") == {"new": 1.0, "a": 0.5, "b": 0.25}
+    assert not graph.holds(USER, "late")
+
+
 @pytest.mark.req("B22", partly="any memory is a node; rows are written by remember")
 def test_a_memory_without_links_is_only_itself(held: HeldLinks) -> None:
     # Given an empty graph, an unknown scope, and a graph never loaded / When a memory is activated / Then it is itself
@@ -489,7 +512,7 @@ def test_new_memories_are_linked_in_time_and_meaning(held: HeldLinks) -> None:
     assert build(held).link_new(USER, []) == 0
 
 
-@pytest.mark.req("B20")  # the arithmetic: unit/test_link; through the public API: test_life_effects
+@pytest.mark.req("B20", partly="what the index finds")
 @pytest.mark.parametrize(("similarity", "linked"), [(0.699, False), (0.70, False), (0.701, True), (1.0, True)])
 def test_what_is_more_alike_than_seven_tenths_is_linked(held: HeldLinks, similarity: float, linked: bool) -> None:
     # Given a memory and its likeness to an older one, as the index tells it / When it is linked by default

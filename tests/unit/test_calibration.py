@@ -112,7 +112,7 @@ def test_unknown_model_is_fitted_once_and_then_read_from_the_cache(tmp_path: Pat
     assert second.calls == []
 
 
-@pytest.mark.req("G63")
+@pytest.mark.req("G63", partly="the cache of the calibration")
 @pytest.mark.parametrize("damage", ["", "{", "[]", '{"encoder": "random"}'])
 def test_damaged_cache_is_recomputed(tmp_path: Path, damage: str) -> None:
     fitted = calibration.obtain(RandomEncoder(), tmp_path)

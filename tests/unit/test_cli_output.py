@@ -79,6 +79,20 @@ def test_a_table_is_columns_on_a_terminal_and_tabs_in_a_pipe() -> None:
     assert said(terminal).splitlines()[0].split() == ["store", "before"]
 
 
+def test_ids_are_short_and_whole_on_a_terminal_and_all_there_in_a_pipe() -> None:
+    # Given a table of ids beside long texts / When it is shown
+    whole = "018f3a5e-7c01-7000-8000-0000deadbeef"
+    terminal, pipe = make(terminal=True), make()
+    for out in (terminal, pipe):
+        out.table(("id", "older", "newer"), [(out.id(whole), "words " * 40, "more " * 40)])
+        out.table(("id", "text"), [(whole, "words " * 40)])
+
+    # Then no id is broken, however narrow the terminal, and it is one that commands take
+    assert "deadbeef" in said(terminal).splitlines()[1].split()
+    assert any(line.startswith(whole) for line in said(terminal).splitlines())
+    assert [line.split("\t")[0] for line in said(pipe).splitlines()] == [whole, whole]
+
+
 def test_long_lines_are_not_broken_for_programs() -> None:
     out = make()
     out.line("x" * 500)
@@ -193,8 +207,9 @@ def test_global_options_may_stand_after_the_command(arguments: list[str], expect
         (["remember"], "Missing argument"),
         (["recall", "x", "--top-k", "many"], "Invalid value for '--top-k'"),
         (["remember", "x", "--at", "tomorrow"], "--at is not a time: 'tomorrow'; write it like 2025-03-14"),
-        (["erase"], "either an ID or --scope"),
-        (["erase", "x", "--scope"], "either an ID or --scope"),
+        (["erase"], "an ID, --scope, or --user"),
+        (["erase", "x", "--scope"], "an ID, --scope, or --user"),
+        (["erase", "--user", "u", "--project", "p"], "--user without --project"),
     ],
 )
 def test_a_wrong_command_line_is_exit_2(arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -43,8 +43,11 @@ class Rules:
         if older.text == newer.text:
             return Verdict("duplicate", self.confidence, "same")
         if older.text.split()[0] == newer.text.split()[0]:
-            return Verdict(self.kind, self.confidence, "value", "home", self.partial)
+            return Verdict(self.kind, self.confidence, "value", "home", self.partial, aligned=True)
         return None
+
+    def rivals(self, older: Statement, newer: Statement) -> bool:
+        return False
 
 
 class World:
@@ -65,6 +68,7 @@ class World:
             "importance": 3.0,
             "source": "",
             "speaker": "",
+            "conversation": "",
             **details,
         }
         details = {"valid_from": at, "valid_to": None, **details}
@@ -79,7 +83,12 @@ class World:
 
     def peers(self, scope: Scope, ids: Sequence[str], seqs: Sequence[int], around: int, max_chars: int) -> list[Peer]:
         self.windows.append((list(seqs), around))
-        return [peer for peer in self.memories.values() if len(peer.text) <= max_chars]
+        return [
+            replace(peer, text="", long=True) if len(peer.text) > max_chars else peer for peer in self.memories.values()
+        ]
+
+    def texts(self, scope: Scope, ids: Sequence[str]) -> dict[str, str]:
+        return {key: self.memories[key].text for key in ids}
 
     def record(self, scope: Scope, findings: Sequence[Finding], at: datetime) -> list[Conflict]:
         self.findings += findings
@@ -284,11 +293,28 @@ class TestChecking:
         world.add("home Oslo", 1, valid_to=START + timedelta(days=1))
         assert world.check(world.add("home Rome", 0)) == []
 
-    def test_documents_erased_memories_and_empty_batches_are_not_compared(self, world: World) -> None:
-        # Given a document, and a memory that is erased while it is encoded
+    @pytest.mark.parametrize("document_first", [True, False])
+    def test_a_document_is_compared_by_its_sentences_and_neither_ends_the_other(
+        self, world: World, document_first: bool
+    ) -> None:
+        # Given a document with a sentence that the rules would act on, and a statement, in either order
+        document = world.add("x y z. " * 400 + "home Rome. " + "x y z. " * 400, 0 if document_first else 1)
+        statement = world.add("home Oslo", 1 if document_first else 0)
+
+        # When the newer is checked
+        [found] = world.check(statement if document_first else document, rules=Rules())
+
+        # Then the disagreement is recorded, about that sentence, and decides nothing
+        assert (found.older_id, found.newer_id) == ((document, statement) if document_first else (statement, document))
+        assert not found.acts
+        assert not found.judged_later
+        assert found.claim == ("home Rome." if document_first else "")
+
+    def test_erased_memories_and_empty_batches_are_not_compared(self, world: World) -> None:
+        # Given a memory that is erased while it is encoded
         world.add("home Rome")
-        document, gone = world.add("home " + "x" * 2_000, 1), world.add("home Oslo", 1)
-        fresh = [Fresh(node(world.memories[key]), world.memories[key].vector) for key in (document, gone)]
+        gone = world.add("home Oslo", 1)
+        fresh = [Fresh(node(world.memories[gone]), world.memories[gone].vector)]
         del world.memories[gone]
         rules = Rules()
         checker = ConflictChecker(
@@ -303,7 +329,7 @@ class TestChecking:
         )
 
         # When they are checked
-        for batch in ([], fresh[:1], fresh):
+        for batch in ([], fresh):
             checker.check(SCOPE, batch)
 
         # Then nothing is compared, and where there is nothing to compare no server is asked
@@ -479,7 +505,7 @@ class TestJudging:
 
     @pytest.mark.parametrize("limit", [0, -1, 1_001, True, 1.5])
     def test_lists_have_a_bounded_length(self, limit: Any) -> None:
-        with pytest.raises(InvalidInput, match="from 1 to 1000"):
+        with pytest.raises(InvalidInput, match="from 1 to 1,000"):
             resolver(Table(), None).find(SCOPE, limit=limit)
 
 

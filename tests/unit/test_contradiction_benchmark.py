@@ -9,7 +9,7 @@ import pytest
 
 from benchmarks import conflicts, fit_conflicts
 from benchmarks.conflicts import Judged, Pair
-from biem.adapters.contradiction import RuleContradictions
+from biem.adapters.contradiction.rules import RuleContradictions
 from biem.domain.conflict import Statement
 
 

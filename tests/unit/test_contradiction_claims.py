@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from biem.adapters.contradiction import RuleContradictions
+from biem.adapters.contradiction.rules import RuleContradictions
 from biem.domain.conflict import Statement, Verdict
 from biem.domain.policy import ConflictPolicy
 

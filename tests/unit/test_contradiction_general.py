@@ -2,7 +2,7 @@
 
 import pytest
 
-from biem.adapters.contradiction import RuleContradictions
+from biem.adapters.contradiction.rules import RuleContradictions
 from biem.domain.conflict import Statement, Verdict
 from biem.domain.policy import ConflictPolicy
 
@@ -84,7 +84,7 @@ def test_these_disagree_and_are_recorded(older: str, newer: str) -> None:
         # another subject, left out or introduced on the way
         ("我叫张伟", "我养了一只猫，叫花花"),
         ("我叫张伟", "我女儿五岁了，叫小雨"),
-        ("我叫张志强", "今天我学会了做一道新菜，叫做回锅肉"),
+        ("我叫张志强", "昨晚我试着烤了个蛋糕，叫做黑森林"),
         ("我今年30岁", "我女儿上学了，今年6岁"),
         ("我住在北京", "我爸妈退休了，住在成都"),
         # another kind, another person
@@ -169,8 +169,8 @@ def test_suspicions_keep_their_order_below_the_ceiling() -> None:
         compare(older, newer, 0.9)
         for older, newer in (
             ("I think the plan may work", "I don't know whether the plan works, nobody does"),
-            ("我只看过中国达人秀", "我不看综艺节目的"),
-            ("我考了6级", "我没考级"),
+            ("我只听过一场交响乐", "我不听古典音乐的"),
+            ("我跑了8圈", "我没跑圈"),
         )
     ]
     found = {verdict.confidence for verdict in weak if verdict is not None and verdict.rule == "cues"}

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from biem.adapters.contradiction import RuleContradictions
+from biem.adapters.contradiction.rules import RuleContradictions
 from biem.domain.conflict import Statement, Verdict
 from biem.domain.policy import ConflictPolicy
 

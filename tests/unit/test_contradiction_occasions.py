@@ -2,7 +2,7 @@
 
 import pytest
 
-from biem.adapters.contradiction import RuleContradictions
+from biem.adapters.contradiction.rules import RuleContradictions
 from biem.domain.conflict import Statement
 from biem.domain.policy import ConflictPolicy
 

@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from biem.adapters.contradiction import RuleContradictions, build
+from biem.adapters.contradiction import build
 from biem.adapters.contradiction.cues import CEILING
+from biem.adapters.contradiction.rules import RuleContradictions
 from biem.domain.conflict import ConflictKind, Statement, Verdict
 from biem.domain.policy import ConflictPolicy
 from biem.ports.contradiction import ContradictionRules
@@ -113,13 +114,13 @@ I work as a nurse | I now work as a teacher
 I work at Google | I joined Microsoft
 The meeting is at 3 pm | The meeting moved to 5 pm
 The meeting is at 3 pm on Monday | The meeting has been rescheduled to 5 pm
-Priya is the lead on the payments team | Sam is now the lead on the payments team
+Noor is the lead on harbour works | Elif is now the lead on harbour works
 I eat meat | I don't eat meat anymore
 I smoke | I quit smoking
 The wifi password is tulip42 | The wifi password was changed to rose77
 The budget is $5000 | The budget was increased to $8000
 The deadline is May 3 | The deadline was pushed back to May 10
-Order A17 is pending | Update: order A17 has shipped
+Parcel K9 is pending | Update: parcel K9 has shipped
 I use Vim | I switched from Vim to Emacs
 I'm vegetarian | I'm not vegetarian anymore
 我住在北京 | 我搬到上海了

@@ -2,8 +2,10 @@
 
 import threading
 from collections.abc import Iterator
+from concurrent.futures import Future
 from contextlib import contextmanager
 from itertools import chain, repeat
+from types import SimpleNamespace
 from typing import Any, cast
 
 import numpy as np
@@ -325,8 +327,12 @@ def test_a_recall_is_a_call_until_it_is_answered() -> None:
 
     nobody: Any = None  # a profile of a source design needs none of these
     parts = dict.fromkeys(
-        ("records", "turns", "conflicts", "anchors", "searcher", "orbits", "tiers", "analyzer", "clock"), nobody
+        ("records", "turns", "conflicts", "anchors", "rules", "searcher", "orbits", "tiers", "analyzer", "clock"),
+        nobody,
     )
+    waiting: Future[int] = Future()
+    waiting.set_result(0)
+    parts["searcher"] = SimpleNamespace(unindexed=lambda _: waiting)
     recaller = Recaller(
         **parts,
         embedder=WordEmbedder(),

@@ -4,12 +4,14 @@ import contextlib
 import dataclasses
 import itertools
 import logging
+import threading
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 
 import numpy as np
 import pytest
 
+from biem.adapters.embedders.cached import CachedEmbedder
 from biem.domain.fields import Analysis, Fields
 from biem.domain.node import Node, new_id
 from biem.domain.policy import EncodePolicy
@@ -17,7 +19,8 @@ from biem.domain.scope import Scope
 from biem.domain.text import sha256
 from biem.engine.encode import Encoder
 from biem.engine.form import Former
-from biem.errors import BiemError, EmbedderUnavailable, InvalidInput, StoreUnavailable
+from biem.engine.lease import kept
+from biem.errors import BiemError, ConfigError, EmbedderUnavailable, InvalidInput, StoreUnavailable
 from biem.ports import (
     Analyzer,
     Completion,
@@ -237,6 +240,7 @@ class Room:
         self.forming = Forming(self.outbox)
         self.cleared: list[str] = []
         self.left: list[str] = []
+        self.forgotten: list[str] = []
         self.events = self.outbox.events
         self.policy = policy
         self.rebuild()
@@ -252,6 +256,7 @@ class Room:
             former=cast(Former, self.forming),
             clear=lambda jobs: self.cleared.extend(job.memory_id for job in jobs),
             leave=lambda _, ids: self.left.extend(ids),
+            forget_talk=self.forgotten.append,
             policy=self.policy,
             telemetry=Telemetry(),
             deferring=self.deferring,
@@ -484,6 +489,19 @@ class TestOutages:
         assert room.indexed == sorted([memory_id, other])
 
 
+class Picky(WordEmbedder):
+    """A server that fails at one text, as some do that compute no number of it, and answers otherwise."""
+
+    def __init__(self, error: BiemError | None = None) -> None:
+        super().__init__()
+        self.error = error or EmbedderUnavailable("500")
+
+    def embed(self, texts: Sequence[str], role: Role) -> Vectors:
+        if "refused" in texts:
+            raise self.error
+        return super().embed(texts, role)
+
+
 class TestPoison:
     def test_a_poison_row_is_isolated_and_buried_with_its_reason_and_all_others_are_encoded(
         self, room: Room, caplog: pytest.LogCaptureFixture
@@ -513,14 +531,59 @@ class TestPoison:
         room.work()
         assert room.outbox.completed == [good]
 
-    def test_a_row_that_the_embedder_refuses_is_to_blame_alone(self, room: Room) -> None:
-        # Given an embedder that refuses what it is given
-        room.embedder.failure = InvalidInput("cannot be embedded")
-        memory_id = room.outbox.add("text")
+    @pytest.mark.parametrize("error", [InvalidInput("too long"), ConfigError("HTTP 403")])
+    def test_a_row_that_the_embedder_refuses_is_to_blame_alone(self, error: BiemError) -> None:
+        # Given an embedder that refuses one text, as a filter of contents does
+        room = Room(embedder=Picky(error))
+        good = [room.outbox.add(f"text {n}") for n in range(5)]
+        refused = room.outbox.add("refused")
 
-        # When the work goes on / Then the row is buried and the queue is free
+        # When the work goes on / Then the row is buried with the reason, the others are indexed, and nobody waited
         room.work()
-        assert "cannot be embedded" in room.outbox.row(memory_id).dead
+        assert str(error) in room.outbox.row(refused).dead
+        assert room.indexed == sorted(good)
+
+    @pytest.mark.parametrize("error", [InvalidInput("no such model"), ConfigError("HTTP 401")])
+    def test_an_embedder_that_refuses_everything_buries_nothing(self, room: Room, error: BiemError) -> None:
+        # Given an embedder whose server answered once, and takes no text any more
+        room.work()
+        memory_id = room.outbox.add("text")
+        room.embedder.failure = error
+
+        # When the work is tried often / Then each time counts as an outage, and the row waits
+        for _ in range(POLICY.max_attempts + 3):
+            with pytest.raises(BiemError, match=str(error)):
+                room.encoder()
+            room.outbox.pass_time()
+        assert room.outbox.row(memory_id).dead == ""
+        room.embedder.failure = None
+        room.work()
+        assert room.indexed == [memory_id]
+
+    def test_a_probe_is_answered_by_the_server_and_not_by_a_cache(self) -> None:
+        # Given an embedder behind a cache, which was asked whether it serves
+        inner = Picky(ConfigError("HTTP 403"))
+        room = Room(embedder=cast(Any, CachedEmbedder(inner, 1 << 20)))
+        room.outbox.add("refused")
+        room.work()
+
+        # When it takes nothing any more / Then the next row is not blamed
+        inner.failure = ConfigError("HTTP 401")
+        late = room.outbox.add("text")
+        for _ in range(POLICY.max_attempts + 3):
+            with pytest.raises(ConfigError, match="401"):
+                room.encoder()
+            room.outbox.pass_time()
+        assert room.outbox.row(late).dead == ""
+
+    def test_who_fills_an_index_anew_leaves_out_what_is_refused(self) -> None:
+        # Given texts of which one is refused / Then all others have their vectors, in order
+        room = Room(embedder=Picky(InvalidInput("too long")))
+        texts = ["one", "two", "refused", "three", "four"]
+        vectors = room.encoder.vectors_taken(texts)
+        assert [vector is None for vector in vectors] == [False, False, True, False, False]
+        alone = WordEmbedder().embed(texts, "passage")
+        assert all(vector is None or vector @ own > 0.999 for vector, own in zip(vectors, alone, strict=True))
 
     def test_each_failure_alone_is_waited_out_for_longer(self, room: Room) -> None:
         # Given a poison row / When it fails again and again
@@ -545,15 +608,6 @@ class TestPoison:
         # Then it is not tried again
         assert "died" in room.outbox.row(memory_id).dead
         assert room.embedder.calls == []
-
-
-class Picky(WordEmbedder):
-    """A server that fails at one text, as some do that compute no number of it, and answers otherwise."""
-
-    def embed(self, texts: Sequence[str], role: Role) -> Vectors:
-        if "refused" in texts:
-            raise EmbedderUnavailable("500")
-        return super().embed(texts, role)
 
 
 class TestRefused:
@@ -604,6 +658,16 @@ class TestRefused:
         self.rounds(picky, 2)
         assert refused in picky.indexed
 
+    def test_what_shared_a_batch_with_a_suspect_is_due_at_once_and_blamed_for_nothing(self, picky: Room) -> None:
+        # Given a row that was refused again and again, and one that came in beside it
+        picky.outbox.add("refused", claims=2)
+        innocent = picky.outbox.add("text")
+
+        # When a round meets both / Then the other waits for nothing, no lease either, and has its attempt back
+        picky.encoder()
+        row = picky.outbox.row(innocent)
+        assert (row.leased, row.waits_s, row.job.attempts) == (False, 0.0, 0)
+
     def test_the_longer_it_is_refused_the_more_seldom_it_is_tried(self, picky: Room) -> None:
         # Given a row that the server never takes / When it is tried again and again
         picky.outbox.add("refused")
@@ -642,6 +706,7 @@ class TestErased:
         assert room.embedder.calls == [["kept"]]
         assert room.indexed == [kept]
         assert room.outbox.left == []
+        assert room.outbox.claims == [2]  # and the other was not tried again
 
     def test_a_memory_erased_while_it_was_encoded_leaves_no_row_in_the_index(self, room: Room) -> None:
         # Given a memory that is erased between index and completion
@@ -712,7 +777,10 @@ def test_vectors_are_kept_by_the_hash_of_what_was_embedded(room: Room) -> None:
 
 
 class TestForming:
-    @pytest.mark.req("B23")
+    @pytest.mark.req(
+        "B23",
+        partly="with stand-ins: links are written before the memory is active, and again after a failure",
+    )
     @pytest.mark.req("B41", "B42", partly="the order of steps")
     def test_a_memory_is_related_before_it_is_active_and_settled_after(self, room: Room) -> None:
         # Given a text, and links that fail once
@@ -757,3 +825,29 @@ class TestForming:
         room.encoder()
         assert room.cleared == [archived]
         assert room.left == room.hot.purged == room.index.purged == [erased]
+
+
+class TestLease:
+    def test_a_renewal_that_fails_is_tried_again_and_none_comes_after_the_end(self) -> None:
+        # Given an outbox that refuses the first renewal
+        room = Outbox()
+        room.add("a text")
+        renewals: list[BiemError | None] = []
+        enough = threading.Event()
+
+        def renew(jobs: Sequence[Job], lease_s: float) -> list[Job]:
+            renewals.append(StoreUnavailable("a blink") if not renewals else None)
+            if len(renewals) == 3:
+                enough.set()
+            if renewals[-1] is not None:
+                raise renewals[-1]
+            return list(jobs)
+
+        room.renew = renew  # type: ignore[method-assign]
+
+        # When a step takes long / Then it is renewed again, and no more once the step is over
+        with kept(cast(Records, room), [row.job for row in room.rows.values()], 0.01):
+            assert enough.wait(60)
+        done = len(renewals)
+        assert not any(thread.name == "biem-lease" for thread in threading.enumerate())
+        assert len(renewals) == done

@@ -40,18 +40,18 @@ def test_what_fades_fades_by_a_law_of_its_own() -> None:
     assert mirror_weight(0, AimPolicy()) == time_factor(0.0) == 1.0
 
 
-@pytest.mark.req("X6", "B33")
+@pytest.mark.req("B33")
+@pytest.mark.req("X6", partly="evaluating keeps no state")
 @given(anchor=energies, first=spans, sweeps=st.lists(st.floats(0, 1), max_size=8))
 def test_looking_many_times_is_looking_once(anchor: float, first: timedelta, sweeps: list[float]) -> None:
-    # Given an instant
-    at = START + first
+    # Given energy that is evaluated at any moments before an instant, each time from what was read the last time
+    energy, at = anchor, START
+    for moment in [START + first * share for share in sorted(sweeps)] + [START + first]:
+        energy, at = energy_at(energy, at, moment, RATE), moment
 
-    # When energy is evaluated at any moments in between
-    for share in sweeps:
-        energy_at(anchor, START, START + first * share, RATE)
-
-    # Then its value at the instant is the same
-    assert energy_at(anchor, START, at, RATE) == energy_at(anchor, START, at, RATE)
+    # When it is compared with the law, which knows of no looking / Then it is the same
+    hours = first.total_seconds() / 3600
+    assert energy == pytest.approx(anchor * math.exp(-0.1 * hours), rel=1e-6, abs=1e-12)
 
 
 @pytest.mark.req("C20", partly="anchor pairs")
@@ -163,3 +163,9 @@ def test_more_important_is_never_less_alive(low: float, high: float, reason: str
     assert 0.1 <= values[0] <= values[1] <= 1.0
     assert initial_energy(low, reason) == values[0]
     assert math.isfinite(values[1])
+
+
+@pytest.mark.parametrize(("first", "weighs"), [("\u2e80", True), ("é", False)])
+def test_a_reason_counts_characters_from_the_first_that_is_chinese(first: str, weighs: bool) -> None:
+    # Given eight characters without a space / When they are a reason / Then each is one of eight only where it is CJK
+    assert (initial_energy(3.0, first * 8) > initial_energy(3.0, "")) == weighs

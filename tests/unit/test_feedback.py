@@ -139,7 +139,7 @@ def test_what_was_useful_together_is_linked_from_the_earlier_to_the_later(world:
     assert lesson.links == 2
 
 
-@pytest.mark.req("G24")
+@pytest.mark.req("G24", partly="when the caller names the new ones; the plugin names none")
 def test_new_memories_of_the_turn_are_linked_to_each_other_and_to_the_useful(world: World) -> None:
     # Given a useful memory and two new ones
     old = world.table.add()

@@ -41,8 +41,10 @@ GOLDEN = [
     ("万一下雨，千万别一个人去", fields()),
     ("一起吃饭，十分开心，星期三见", fields()),
     ("第三章有两只猫", fields("3|2")),
-    ("Caroline's dog met Melanie in New York on Monday", fields(names="Caroline|Melanie|New York")),
-    ("Hey Caroline! How have you been?", fields(names="Caroline")),
+    ("Beatrice's dog met Harriet in New York on Monday", fields(names="Beatrice|Harriet|New York")),
+    ("刘海遮住眼睛了，杨桃和宫保鸡丁都很甜，汪汪叫的小狗在山坡上", fields()),
+    ("刘海燕在山坡上放风筝", fields(names="刘海燕")),
+    ("Hey Beatrice! How have you been?", fields(names="Beatrice")),
     ("Running is fun. Honestly, we love it.", fields()),
     ("We visited the Museum of Modern Art with Dr. Smith", fields(names="Museum of Modern Art|Smith")),
     ('They read "Home Alone" together', fields(names="Home Alone")),
@@ -82,16 +84,16 @@ NO_DEFINITION = """
 This is a good idea that works.|It is a book that I like.
 He is a man of few words.|She is a nurse who works in Boston.
 There is a cat in the garden.|That is a problem for us.|Today is a day for rest.|My dog is a beagle that barks.
-The weather is a mess of clouds.|This isn't a lock that works.|It means a lot to me.|Family means everything to me.
+The weather is a mess of clouds.|This isn't a lock that works.|It means little to them.|Family means everything to me.
 I mean that we should go.|You mean the world to me.|What do you mean?|By all means, go.|That means that we lost.
 Which means we are late.|Money means nothing.
 This history is a list of thistles.|We is a team for life.|What is your name?
 What is the weather?|What's up?|What is it?|What are you doing?
-Who is Caroline?|Caroline went to the park.|I refer to it often.
+Who is Beatrice?|Beatrice went to the park.|I refer to it often.
 She stands for nothing.|He stands by the door.
 They refer us to a doctor.|Our trip is a reminder of home.|His list is long.
-Working out together is a great way of bonding.|Paris is lovely.
-Caroline is a nurse.|Melanie is happy.|Bob is at home.
+Cooking outdoors is a cheap kind of holiday.|Paris is lovely.
+Beatrice is a nurse.|Harriet is happy.|Bob is at home.
 Christmas is a time of joy.|Music is a friend of mine.
 Dinner is a mess.|Life is a box of chocolates.|Love is a thing that hurts.
 I think this is a sign of hope.|Everything is a gift from you.
@@ -148,7 +150,7 @@ def test_equal_numbers_have_one_spelling(same: tuple[str, ...]) -> None:
     assert len({ANALYZER.analyze(text).fields.numbers for text in same}) == 1
 
 
-@pytest.mark.req("X24")
+@pytest.mark.req("X24", partly="definitions; the other rules have smaller sets, and none of them makes a core memory")
 def test_ordinary_sentences_define_nothing() -> None:
     sentences = [line.strip() for line in NO_DEFINITION.split("|") if line.strip()]
     wrong = {text: found for text in sentences if (found := ANALYZER.analyze(text).fields.definitions)}
@@ -156,7 +158,7 @@ def test_ordinary_sentences_define_nothing() -> None:
     assert len(wrong) / len(sentences) < 0.02, wrong
 
 
-@pytest.mark.req("B38")
+@pytest.mark.req("B38", partly="entities")
 def test_entities_come_most_useful_first_and_once() -> None:
     found = ANALYZER.analyze("李娜在腾讯上班。李娜喜欢上海，也用 GPT-4。").entities
     assert found[0] == "李娜"
@@ -181,7 +183,7 @@ def test_language_follows_the_letters(text: str, expected: str) -> None:
     assert ANALYZER.analyze(text).language == expected
 
 
-@pytest.mark.req("B38")
+@pytest.mark.req("B38", partly="any text has both")
 @given(st.text(st.characters(), max_size=200))
 def test_any_text_can_be_analysed(text: str) -> None:
     found = ANALYZER.analyze(text)

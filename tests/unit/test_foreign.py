@@ -22,21 +22,21 @@ def asked(text: str, *evidence: str) -> Question:
     ("question", "own", "alike", "other"),
     [
         (
-            "What is my uncle's job?",
-            "My uncle's job is nursing.",
-            "My uncle lost his job as a baker.",
+            "What is my aunt's hobby?",
+            "My aunt's hobby is weaving.",
+            "My aunt gave up her hobby of sailing.",
             "My cousin has a dog.",
         ),
-        ("我舅舅是做什么工作的？", "我舅舅的工作是护士。", "我舅舅的工作是警察。", "我表姐喜欢登山。"),
+        ("我姑姑平时有什么爱好？", "我姑姑的爱好是织布。", "我姑姑的爱好是划船。", "我同桌搬家去了苏州。"),
         (
-            "快递行业年度盛典的规模是什么？",
-            "快递行业年度盛典的规模是八千人。",
-            "快递行业年度盛典下周开始。",
-            "新品发布会的规模是三千人。",
+            "社区风筝比赛的奖品有哪些？",
+            "社区风筝比赛的奖品有茶具。",
+            "社区风筝比赛月底举行。",
+            "读书会的奖品有三本字典。",
         ),
     ],
 )
-def test_who_has_an_uncle_too_may_answer_and_who_has_none_holds_nothing(
+def test_who_has_an_aunt_too_may_answer_and_who_has_none_holds_nothing(
     question: str, own: str, alike: str, other: str
 ) -> None:
     # Given a question with its evidence, a memory that is about the same and one that is not

@@ -1,6 +1,7 @@
 """The parts that give a memory its place: each is asked in the design's order, and any other of its kind will do."""
 
 from collections.abc import Mapping, Sequence
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
@@ -78,7 +79,7 @@ class Cast:
         return Analysis(Fields(), (), 0.0, "en")
 
 
-@pytest.mark.req("B5")
+@pytest.mark.req("B5", partly="the parts of encoding; energies are the work of the tiers, not a part of their own")
 @pytest.mark.req("C9", partly="the order of encoding")
 def test_the_entry_point_uses_an_encoder_conflicts_associations_energies_and_tiers_in_the_designs_order() -> None:
     """B5's five parts, each replaced by a stand-in: what the engine's parts need are ports and each other's methods."""
@@ -92,7 +93,7 @@ def test_the_entry_point_uses_an_encoder_conflicts_associations_energies_and_tie
         instants=cast(InstantMaker, parts),
         telemetry=Telemetry(),
     )
-    hub: Any = type("Hub", (), {})()
+    hub: Any = SimpleNamespace(views=set())
     hub.encoder = Encoder(
         records=parts,
         index=parts,
@@ -102,6 +103,7 @@ def test_the_entry_point_uses_an_encoder_conflicts_associations_energies_and_tie
         former=former,
         clear=lambda _: None,
         leave=lambda *_: None,
+        forget_talk=lambda _: None,
         policy=EncodePolicy(),
         telemetry=Telemetry(),
     )

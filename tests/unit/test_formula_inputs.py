@@ -39,7 +39,7 @@ from biem.domain.formulas import (
 from biem.domain.link import strength_of
 from biem.domain.node import require_importance
 from biem.domain.policy import RetentionPolicy
-from biem.domain.retention import retention_days
+from biem.domain.retention import Lived, retention_days
 from biem.domain.selection import chain_weight, occurrences
 from biem.domain.spreading import multiplicative, subtractive
 from biem.domain.time_spans import number, year_of
@@ -132,11 +132,8 @@ FORMULAS = [
     Formula(initial_energy, {"importance": 3.0, "reason": ""}, {"importance": 3.1, "reason": REASON}),
     Formula(
         retention_days,
-        {
-            **{"layer": "short_term", "importance": 2.0, "reason": ""},
-            **{"access_count": 0, "useful_count": 0, "policy": RetentionPolicy()},
-        },
-        {"layer": "long_term", "importance": 2.5, "reason": REASON, "access_count": 1, "useful_count": 1},
+        {"memory": Lived("the sky", "", "knowledge", "short_term", 2.0), "policy": RetentionPolicy()},
+        {"memory": Lived("the sky", "", "knowledge", "short_term", 2.5)},
     ),
     Formula(chain_weight, {"occurred": 2, "use_count": 2}, {"occurred": 3, "use_count": 3}),
     Formula(met, {"channels": ["m", "k"], "links": ""}, {"channels": ["m", "km"], "links": "m"}),

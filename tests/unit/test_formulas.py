@@ -18,7 +18,7 @@ from biem.domain.formulas import (
 share = st.floats(0.0, 1.0)
 
 
-@pytest.mark.req("B46")
+@pytest.mark.req("B46", partly="in the profile biem; the default adds activation to log-odds")
 @pytest.mark.parametrize(
     ("vector", "activation", "score"),
     [

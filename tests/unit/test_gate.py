@@ -90,6 +90,7 @@ def records() -> Records:
 
 
 def gate(records: Records, *, reasoner: Reasoner | None = None, **policy: Any) -> Gate:
+    """With the design's own gate unless `policy` says otherwise."""
     return Gate(
         records=records,  # type: ignore[arg-type]
         neighbours=Nearby(records),
@@ -97,7 +98,7 @@ def gate(records: Records, *, reasoner: Reasoner | None = None, **policy: Any) -
         analyzer=ANALYZER,
         embedder=WordEmbedder(dim=2),
         clock=HeldClock(),
-        policy=replace(AimPolicy(), **policy),
+        policy=replace(AimPolicy(), **{"admission": "gate", **policy}),
         conflicts=ConflictPolicy(),
         telemetry=Telemetry(),
         reasoner=reasoner,
@@ -328,3 +329,78 @@ def test_the_benchmark_judges_a_conversation_as_the_worker_does() -> None:
 def test_auc_counts_equal_values_half_and_says_nothing_without_pairs() -> None:
     assert benchmark.auc([1.0, 0.5], [0.5, 0.0]) == 0.875
     assert benchmark.auc([], [1.0]) is None
+
+
+# -- statements are formed, courtesies are not ------------------------------------------------------------------------
+
+STATEMENTS = [
+    "I work as a data analyst at Otto.",
+    "I moved to Hamburg in May.",
+    "I have a cat named Miso",
+    "I'm allergic to peanuts, it's serious",
+    "I'm vegan",
+    "I'd love to see the northern lights one day",
+    "The workshop is on the third floor",
+    "我对花生过敏，很严重",
+    "我搬到汉堡了",
+    "我吃素",
+    "我想明年去看极光",
+    "我表妹在银行上班",
+]
+COURTESIES = [
+    "Thanks, I'll keep that in mind.",
+    "Noted.",
+    "Got it! I'll remember that.",
+    "That sounds great, I'm so happy for you!",
+    "Good to know, thanks for sharing!",
+    "收到，谢谢告诉我。",
+    "好的，我会记住的。",
+    "太好了，真为你高兴！",
+]
+
+
+def spoken(text: str, source: str = "user") -> Node:
+    return replace(node(2), text=text, source=source)
+
+
+@pytest.mark.parametrize("text", STATEMENTS)
+def test_what_a_person_states_is_formed_however_little_the_gate_thinks_of_it(records: Records, text: str) -> None:
+    # Given talk that the text has nothing to do with, so that the gate alone refuses it
+    records.before = [Said(str(n), n, "c", True, at(90)) for n in (-3, -2, -1, 0, 1)]
+    near = {"2": [("1", 0.6)]}
+    records.known = {"1": Standing(formed=True, decided=True)}
+
+    # When the default rule, and the same for the assistant, judges it
+    by_rule = gate(records, admission="statements").admit(SCOPE, [(spoken(text), at(0))], near, {})
+
+    # Then it is formed
+    assert by_rule == {"2"}
+
+
+@pytest.mark.parametrize("text", COURTESIES)
+@pytest.mark.parametrize("source", ["user", "assistant"])
+def test_courtesies_and_acknowledgements_are_refused_by_whoever_they_are(
+    records: Records, text: str, source: str
+) -> None:
+    # Given an empty memory, where the gate alone takes everything / Then a courtesy is refused, and recorded so
+    batch = [(spoken(text, source), at(0))]
+    assert gate(records).admit(SCOPE, batch, {}, {}) == {"2"}
+    assert gate(records, admission="statements").admit(SCOPE, batch, {}, {}) == set()
+    assert records.refused["2"].value == 0.0
+
+
+def test_a_statement_that_repeats_what_is_known_is_left_to_the_gate(records: Records) -> None:
+    # Given a statement that was formed, in talk that has nothing to do with it
+    records.before = [Said(str(n), n, "c", True, at(90)) for n in (-3, -2, -1, 0, 1)]
+    records.known = {"1": Standing(formed=True, decided=True)}
+    batch = [(spoken("I moved to Hamburg in May."), at(0))]
+    records.fields["1"] = ANALYZER.analyze("I moved to Hamburg in May.").fields
+
+    # When it is said again, or with another place, or against it
+    again = gate(records, admission="statements").admit(SCOPE, batch, {"2": [("1", 1.0)]}, {})
+    records.fields["1"] = ANALYZER.analyze("I moved to Kiel in May.").fields
+    elsewhere = gate(records, admission="statements").admit(SCOPE, batch, {"2": [("1", 0.99)]}, {})
+
+    # Then only the repetition is refused
+    assert again == set()
+    assert elsewhere == {"2"}

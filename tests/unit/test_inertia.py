@@ -1,7 +1,7 @@
 """Directions of search: how they move, what they pull, and how λ, γ and K follow a conversation."""
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -133,11 +133,11 @@ class Headings:
         self._check()
         return {name: heading for (ns, name), heading in self.kept.items() if ns == scope.ns}
 
-    def forget_scope(self, scope: Scope) -> None:
-        self.kept = {key: value for key, value in self.kept.items() if key[0] != scope.ns}
+    def forget(self, spaces: Collection[str]) -> None:
+        self.kept = {key: value for key, value in self.kept.items() if key[0] not in spaces}
 
-    def count(self, scope: Scope) -> int:
-        return len(self.all(scope))
+    def count(self, spaces: Collection[str]) -> int:
+        return sum(key[0] in spaces for key in self.kept)
 
     def close(self) -> None:
         """Holds nothing."""

@@ -47,3 +47,14 @@ def test_a_text_tells_its_words_of_content_and_a_question_none(text: str, words:
     told = Reader(ANALYZER).told(text)
     assert told.words == words
     assert sum(len(values) for values in (told.fields.numbers, told.fields.names, told.fields.symbols)) == pinned
+
+
+def test_of_a_long_text_the_beginning_the_middle_and_the_end_are_read() -> None:
+    # Given questions of many pages, and a statement at their beginning, in their middle or at their end
+    pages = "What do you think? " * 1_000
+    said = "I moved to Porto. "
+    told = [Reader(ANALYZER).told(text) for text in (said + pages, pages + said + pages, pages + said)]
+
+    # When they are read / Then its place makes no difference
+    assert all("Porto" in " ".join(one.fields.names) for one in told)
+    assert all(one.words > 0 for one in told)

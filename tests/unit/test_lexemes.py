@@ -17,7 +17,7 @@ ANY_TEXT = st.text(st.characters(), max_size=120)
 MIXED = st.text("aBc'’_-./:@#+&%,0123 ３万千北京的了我カナ한ह्é́\u0301😀👍🏽\ufe0f\0\ud800\n", max_size=40)
 
 GOLDEN = [
-    ("Caroline's books, running!", "carolin book run"),
+    ("Beatrice's books, running!", "beatric book run"),
     ("don't we'll I’m", "don dont we i"),
     ("the cats don’t care", "cat care"),
     ("100,000 100000 １００，０００ 10万 １０万", "100000 100000 100000 100000 100000"),
@@ -62,8 +62,8 @@ def test_golden_terms(text: str, expected: str) -> None:
     [
         ("登录", "登录模块重构说明"),
         ("猫", "我家的小猫很可爱"),
-        ("painting", "Melanie painted a sunrise"),
-        ("Caroline", "I met Caroline's sister"),
+        ("painting", "Harriet painted a sunrise"),
+        ("Beatrice", "I met Beatrice's sister"),
         ("GPT 4", "we tried GPT-4"),
         ("10万", "卖了100,000份"),
         ("ＰＹＴＨＯＮ", "python code"),
@@ -73,7 +73,8 @@ def test_a_query_meets_the_text_it_is_about(query: str, text: str) -> None:
     assert set(lexemes(query)) <= set(lexemes(text)) | {"gpt"}
 
 
-@pytest.mark.req("X18", "X27")
+@pytest.mark.req("X27")
+@pytest.mark.req("X18", partly="words of an index, not conflicts")
 @pytest.mark.parametrize(
     ("one", "other"), [("know", "no"), ("small", "all"), ("10M", "10"), ("10M", "10K"), ("10%", "10")]
 )

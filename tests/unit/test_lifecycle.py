@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from biem.adapters.queue import NoQueue
 from biem.domain.policy import Policies, RetentionPolicy
+from biem.domain.retention import Lived
 from biem.domain.scope import Scope
 from biem.engine.lifecycle import Lifecycle
 from biem.ports import HotStore, Records, VectorIndex
@@ -69,7 +70,8 @@ def aged(
     untouched_days: float = 400,
 ) -> Aged:
     touched_at = NOW - timedelta(days=untouched_days)
-    return Aged("id", SCOPE.ns, layer, importance, "", accesses, useful, energy, touched_at)
+    lived = Lived("the sky", "", "knowledge", layer, importance, "", accesses, useful)
+    return Aged("id", SCOPE.ns, lived, energy, touched_at)
 
 
 def judged(memory: Aged) -> Verdict:

@@ -13,7 +13,7 @@ from biem.domain.aim import gate_value
 from biem.domain.energy import energy_at
 from biem.domain.policy import EnergyPolicy
 from biem.domain.profiles import DESIGNS, NUMBERS, Number
-from biem.domain.retention import becomes_long_term, retention_days
+from biem.domain.retention import Lived, becomes_long_term, retention_days
 from biem.errors import ConfigError
 from tests.fakes import START
 
@@ -103,7 +103,8 @@ def test_the_page_has_every_number_with_its_source_and_no_other() -> None:
         if numbers
     }
     assert {
-        key: [[row[0], row[1].replace("true", "True"), *row[2:]] for row in rows] for key, rows in documented.items()
+        key: [[row[0], row[1].replace("true", "True").replace("false", "False"), *row[2:]] for row in rows]
+        for key, rows in documented.items()
     } == shown
 
 
@@ -118,13 +119,16 @@ def test_under_aimate_every_short_term_memory_stays_fourteen_days() -> None:
 
     # Then they stay 14 days, and five accesses prove them; ours tell them apart
     for importance in (1.0, 2.5, 3.0, 4.9):
-        assert retention_days("short_term", importance, "", 0, 0, aimate) == 14.0
-        assert retention_days("short_term", importance, reason, 4, 3, aimate) == 14.0
-    assert retention_days("long_term", 1.0, "", 0, 0, aimate) == 90.0
-    assert retention_days("core", 1.0, "", 0, 0, aimate) is None
+        for text, source in (("My allergy is no joke", "user"), ("I may be wrong", "assistant")):
+            assert retention_days(Lived(text, source, "event", "short_term", importance), aimate) == 14.0
+            used = Lived(text, source, "event", "short_term", importance, reason, 4, 3)
+            assert retention_days(used, aimate) == 14.0
+    assert retention_days(Lived("x", "", "event", "long_term", 1.0), aimate) == 90.0
+    assert retention_days(Lived("x", "", "event", "core", 1.0), aimate) is None
     assert becomes_long_term("short_term", 5, 0, aimate)
     assert not becomes_long_term("short_term", 4, 0, aimate)
-    assert retention_days("short_term", 1.0, "", 1, 0, ours) != retention_days("short_term", 1.0, "", 0, 0, ours)
+    once = Lived("x", "", "event", "short_term", 1.0, access_count=1)
+    assert retention_days(once, ours) != retention_days(dataclasses.replace(once, access_count=0), ours)
 
 
 @pytest.mark.req("C8", partly="the raw gate as a profile")

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
@@ -13,7 +14,7 @@ from biem.domain.policy import WritePolicy
 from biem.domain.scope import Scope
 from biem.engine.hotfeed import HotFeed
 from biem.engine.remember import Writer
-from biem.errors import InvalidInput, StoreUnavailable
+from biem.errors import InvalidInput, RateLimited, StoreUnavailable
 from biem.ports import HotEntry, HotStore, JobQueue, Records, Write, Written
 from biem.telemetry import Span, Telemetry
 from tests.fakes import START, HeldClock
@@ -76,6 +77,7 @@ class Room:
         self,
         policy: WritePolicy | None = None,
         calling: Callable[[], AbstractContextManager[None]] = nullcontext,
+        rates: Any = None,
     ) -> None:
         self.table, self.hot, self.bell, self.clock = Table(), Hot(), Bell(), HeldClock()
         self.feed = HotFeed(cast(HotStore, self.hot), window=256)
@@ -89,6 +91,7 @@ class Room:
             policy=policy or WritePolicy(),
             telemetry=self.telemetry,
             calling=calling,
+            rates=rates,
         )
 
     def remember(self, text: Any = "a text", **details: Any) -> str:
@@ -477,3 +480,21 @@ def test_who_keeps_one_text_waits_for_it_and_who_imports_does_not() -> None:
     writing.remember("three")
     writing.feed.close()
     assert events == ["called", "3 kept"]
+
+
+@pytest.mark.parametrize(("name", "limit"), [("speaker", "max_name_chars"), ("reason", "max_reason_chars")])
+def test_a_name_as_long_as_it_may_be_is_kept(room: Room, name: str, limit: str) -> None:
+    value = "x" * getattr(WritePolicy(), limit)
+    room.writer.remember(SCOPE, "text", **{name: value})
+    assert getattr(room.table.rows[-1].draft, name) == value
+
+
+def test_a_batch_beyond_the_rate_says_how_many_items_before_it_are_stored() -> None:
+    # Given room for one batch of two / When five items are written, in three / Then the error counts the first
+    waits = iter([0.0, 3.0])
+    rates = SimpleNamespace(take=lambda *_: next(waits))
+    room = Room(WritePolicy(bulk_rows=2, max_per_minute=2), rates=rates)
+    with pytest.raises(RateLimited, match="2 items before are stored"):
+        room.many(*({"text": f"text {number}"} for number in range(5)))
+    assert len(room.table.rows) == 2
+    room.feed.close()

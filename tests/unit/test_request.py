@@ -17,12 +17,12 @@ def of(**asked: Any) -> Filter:
 
 def test_nothing_asked_for_is_no_condition() -> None:
     assert of() == of(min_energy=0, sentiment=(-1, 1)) == Filter()
-    assert of().depth == 1
+    assert not of().late
 
 
 @pytest.mark.parametrize("asked", [{"min_energy": 0.3}, {"sentiment": (-1, 0.5)}, {"sentiment": (0.5, 1)}])
 def test_what_the_index_does_not_know_makes_the_searches_look_further(asked: dict[str, Any]) -> None:
-    assert of(**asked).depth > 1
+    assert of(**asked).late
 
 
 @pytest.mark.parametrize(
@@ -58,3 +58,10 @@ def test_names_are_a_list_of_strings_that_can_be_stored(place: int, names: Any, 
     # Then that is said, instead of finding nothing or failing in a store
     with pytest.raises(InvalidInput, match=said):
         conditions(START, *asked)
+
+
+@pytest.mark.parametrize("mood", [(-1.0, 1.01), (-1.01, 1.0), (0.5, 0.4)])
+def test_a_mood_just_out_of_range_is_refused_and_the_whole_range_is_not(mood: tuple[float, float]) -> None:
+    with pytest.raises(InvalidInput, match="least before greatest"):
+        conditions(START, (), None, None, (), (), (), None, sentiment=mood)
+    assert conditions(START, (), None, None, (), (), (), None, sentiment=(-1.0, 1.0)).sentiment == (-1.0, 1.0)

@@ -1,5 +1,6 @@
 """The forgetting curve."""
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -8,7 +9,7 @@ from hypothesis import strategies as st
 
 from biem.domain.energy import energy_at
 from biem.domain.policy import RetentionPolicy
-from biem.domain.retention import becomes_long_term, deadline, retention_days
+from biem.domain.retention import Lived, becomes_long_term, deadline, retention_days
 from tests.fakes import START
 
 POLICY = RetentionPolicy()
@@ -22,7 +23,7 @@ reasons = st.sampled_from(["", "why not", REASON])
 def days(
     importance: float = 3.0, *, layer: str = "short_term", reason: str = "", accesses: int = 0, useful: int = 0
 ) -> float | None:
-    return retention_days(layer, importance, reason, accesses, useful, POLICY)
+    return retention_days(Lived("the sky", "", "knowledge", layer, importance, reason, accesses, useful), POLICY)
 
 
 def span(
@@ -136,3 +137,73 @@ def test_a_policy_that_makes_no_sense_is_refused(wrong: dict[str, float]) -> Non
     # Given a wrong number / When a policy is made of it / Then it says what is wrong
     with pytest.raises(ValueError, match=r"days|positive"):
         RetentionPolicy(**wrong)  # type: ignore[arg-type]
+
+
+OWN = Lived("my bicycle is red", "user", "event", "short_term", 3.0)
+
+
+@pytest.mark.parametrize(
+    ("shorter", "longer"),
+    [
+        (OWN, replace(OWN, importance=4.5)),
+        (OWN, replace(OWN, reason=REASON)),
+        (OWN, replace(OWN, useful_count=1)),
+        (replace(OWN, importance=1.0), replace(OWN, importance=1.0, access_count=1)),
+        (replace(OWN, importance=1.0), replace(OWN, importance=1.0, layer="long_term")),
+        (replace(OWN, text="the bicycle is red"), OWN),
+        (replace(OWN, kind="knowledge"), OWN),
+        (replace(OWN, source="assistant"), replace(OWN, text="the bicycle is red")),
+    ],
+    ids=["importance", "reason", "praise", "use", "layer", "of-oneself", "told", "by-a-person"],
+)
+def test_each_property_of_a_memory_prolongs_its_span(shorter: Lived, longer: Lived) -> None:
+    # Given two memories that differ in one property / Then the one that has it stays longer
+    one, other = retention_days(shorter, POLICY), retention_days(longer, POLICY)
+    assert one is not None
+    assert other is not None
+    assert other > one
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I'm allergic to shellfish, badly.",
+        "My daughter is lactose intolerant",
+        "我对青霉素过敏",
+        "我妈妈有糖尿病",
+        "I take 20 mg of atorvastatin every evening",
+        "My birthday is on March 3rd",
+        "我的生日是三月三号",
+        "Please call me Kit",
+        "叫我小舟就行",
+        "My sister is called Ruta",
+        "我儿子叫子涵",
+        "I have a dog named Bruno",
+        "Never share my address with anyone",
+        "以后请用中文回答我",
+        "I work as a nurse at the Charité",
+        "我在图书馆工作",
+        "In case of emergency ring my brother",
+    ],
+)
+def test_health_safety_identity_relationships_and_orders_never_expire(text: str) -> None:
+    # Given what a person said, and the same from the assistant / Then only the person's words stay without an end
+    told = Lived(text, "user", "event", "short_term", 3.0)
+    assert retention_days(told, POLICY) is None
+    assert retention_days(replace(told, importance=1.0), POLICY) is None
+    assert retention_days(replace(told, source="assistant"), POLICY) == pytest.approx(30)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "My mother comes tomorrow",
+        "我妈妈明天来",
+        "The train was late again",
+        "火车又晚点了",
+        "Is my sister called Ruta?",
+    ],
+)
+def test_passing_matters_and_questions_expire(text: str) -> None:
+    # Given what holds for a day or asks / Then its span is finite
+    assert retention_days(Lived(text, "user", "event", "short_term", 3.0), POLICY) is not None

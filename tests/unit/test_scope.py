@@ -104,3 +104,9 @@ def test_a_scope_is_shown_by_its_names() -> None:
     # Given scopes / When they are shown / Then empty parts are left out
     assert str(Scope("t", "u", "p")) == "t/u/p"
     assert str(Scope()) == "default/default"
+
+
+def test_a_name_has_256_characters_at_most() -> None:
+    assert Scope(user="u" * 256).user == "u" * 256
+    with pytest.raises(InvalidInput, match="256"):
+        Scope(user="u" * 257)

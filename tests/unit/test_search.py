@@ -10,7 +10,7 @@ import pytest
 from biem.domain.policy import GraphPolicy, RecallPolicy
 from biem.domain.scope import Scope
 from biem.engine.search import Searcher
-from biem.errors import EmbedderUnavailable, StoreUnavailable
+from biem.errors import BiemError, CallRefused, EmbedderUnavailable, InvalidInput, StoreUnavailable
 from biem.ports import Filter, Role, Vector, Vectors
 from biem.telemetry import Telemetry
 
@@ -28,11 +28,12 @@ class Places:
         self.held.set()
         self.embedded: list[list[str]] = []
         self.searched: list[Vector] = []
-        self.down = False
+        self.embedding: BiemError | None = None
+        self.failure: type[StoreUnavailable] = StoreUnavailable
 
     def embed(self, texts: Sequence[str], role: Role) -> Vectors:
-        if self.down:
-            raise EmbedderUnavailable("down")
+        if self.embedding:
+            raise self.embedding
         assert role == "query"
         self.embedded.append(list(texts))
         return np.eye(4, dtype=np.float32)[: len(texts)]
@@ -47,7 +48,7 @@ class Places:
         assert self.held.wait(10)
         self.asked.append("words")
         if self.broken:
-            raise StoreUnavailable("Milvus is down")
+            raise self.failure("Milvus is down")
         return {"b": 2.0}
 
     def recent(self, scope: object, count: int) -> list[object]:
@@ -84,7 +85,7 @@ def test_a_query_and_its_parts_are_embedded_in_one_call_and_the_query_is_searche
 
 def test_while_the_embedder_is_down_a_query_has_neither_vector_nor_parts(searcher: Searcher, places: Places) -> None:
     # Given an embedder that is down / When places are asked / Then words answer, and the answer says so
-    places.down = True
+    places.embedding = EmbedderUnavailable("down")
     found = searcher.search(Scope(), "Where does Ana live?", ["Where does live?"], ["ana", "live"], 5, Filter())
     assert (found.vector, list(found.parts), found.degraded) == (None, [], ["embedder"])
 
@@ -120,3 +121,29 @@ def test_a_server_that_just_failed_is_not_asked_again(places: Places, searcher: 
     # When something is searched for / Then nobody waits for it twice, and the records answer
     found = searcher.search(Scope(), "tea", [], ["tea"], 5, Filter())
     assert (places.asked, found.dense, found.text, found.degraded) == (["words"], {}, {"c": 1.0}, ["milvus"])
+
+
+def test_a_server_that_refused_one_call_is_asked_the_next_one(places: Places, searcher: Any) -> None:
+    # Given a server that refuses what one caller asks
+    places.serial = places.broken = True
+    places.failure = CallRefused
+    places.text_search = lambda *_: {"c": 1.0}  # type: ignore[attr-defined]
+    first = searcher.search(Scope(), "tea", [], ["tea"], 5, Filter())
+
+    # When another one asks / Then the server answers, and nothing is said to be down
+    places.broken = False
+    second = searcher.search(Scope(user="another"), "tea", [], ["tea"], 5, Filter())
+    assert (first.text, first.dense, first.degraded) == ({"c": 1.0}, {"a": 0.5}, ["milvus"])
+    assert (second.words, second.degraded) == ({"b": 2.0}, [])
+
+
+def test_a_query_that_the_embedder_refuses_is_no_outage_for_the_next_one(searcher: Searcher, places: Places) -> None:
+    # Given an embedder that refuses what one caller asks
+    places.embedding = InvalidInput("HTTP 400: too long")
+    first = searcher.search(Scope(), "tea", [], ["tea"], 5, Filter())
+    # When another one asks / Then the embedder is asked, and nothing is said to be down
+    places.embedding = None
+    second = searcher.search(Scope(user="another"), "tea", [], ["tea"], 5, Filter())
+    assert (first.vector, first.degraded) == (None, ["embedder"])
+    assert second.vector is not None
+    assert second.degraded == []

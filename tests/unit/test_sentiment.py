@@ -50,13 +50,13 @@ def mood(text: str) -> float:
     return ANALYZER.analyze(text).sentiment
 
 
-@pytest.mark.req("B38")
+@pytest.mark.req("B38", partly="mood")
 def test_tables_are_large_enough() -> None:
     for golden in (CHINESE, ENGLISH):
         assert sum(texts.replace("\n", "|").count("|") + 1 for texts in golden.values()) >= 40
 
 
-@pytest.mark.req("B38", "X18", "X24")
+@pytest.mark.req("B38", "X18", "X24", partly="mood")
 @pytest.mark.parametrize(("text", "sign"), TABLE)
 def test_golden_mood(text: str, sign: int) -> None:
     score = mood(text)

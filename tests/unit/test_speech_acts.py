@@ -70,9 +70,9 @@ def test_a_standing_order_asks_to_be_kept(text: str, order: bool) -> None:
 
 @given(st.text())
 def test_any_text_is_judged(text: str) -> None:
-    assert is_courtesy(text) in (True, False)
-    assert is_standing_order(text) in (True, False)
+    # Given any text / When a question follows it, or an order precedes it / Then that decides, whatever the text
     assert not is_courtesy(text + " where?")
+    assert type(is_courtesy(text)) is type(is_standing_order(text)) is bool
 
 
 @pytest.mark.timeout(10)

@@ -51,9 +51,14 @@ class Store:
         self.left += [(memory_id, ns) for memory_id in ids]
 
 
-def sweep(graves: Graves, index: Store, hot: Store, canvas: Store) -> int:
+def sweep(graves: Graves, index: Store, hot: Store, canvas: Store, talk: Store | None = None) -> int:
+    held = talk or Store()
     late = LateRows(
-        tombstones=graves, index=cast(VectorIndex, index), hot=cast(HotStore, hot), canvas=cast(Canvas, canvas)
+        tombstones=graves,
+        index=cast(VectorIndex, index),
+        hot=cast(HotStore, hot),
+        canvas=cast(Canvas, canvas),
+        forget_talk=lambda ns: held.leave(ns, [ns]),
     )
     return late.sweep()
 
@@ -62,17 +67,18 @@ def sweep(graves: Graves, index: Store, hot: Store, canvas: Store) -> int:
 def test_rows_that_came_late_are_removed_and_all_stores_are_cleared() -> None:
     # Given twelve hundred erased memories, two of which have a row
     graves, index, hot, canvas = Graves(1_200), Store("id-3", "id-1100", "somebody's"), Store(), Store()
-    everything = list(graves.waiting)
+    talk, everything = Store(), list(graves.waiting)
     # When they are looked for / Then the two rows are gone, and nothing else
-    assert sweep(graves, index, hot, canvas) == 2
+    assert sweep(graves, index, hot, canvas, talk) == 2
+    assert set(talk.left) == {(ns, ns) for _, ns in everything}
     assert index.rows == {"somebody's"}
     assert sorted(hot.left) == sorted(canvas.left) == sorted(everything)
     assert (graves.waiting, graves.asked) == ([], 3)
 
 
-@pytest.mark.parametrize("which", ["index", "hot", "canvas"])
+@pytest.mark.parametrize("which", ["index", "hot", "canvas", "talk"])
 def test_while_a_store_is_down_nothing_is_ticked_off(which: str) -> None:
-    stores = {name: Store("id-0", down=name == which) for name in ("index", "hot", "canvas")}
+    stores = {name: Store("id-0", down=name == which) for name in ("index", "hot", "canvas", "talk")}
     graves = Graves(1)
     sweep(graves, **stores)
     assert len(graves.waiting) == 1

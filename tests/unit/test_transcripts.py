@@ -72,7 +72,8 @@ def test_another_programs_kind_is_kept_beside(tmp_path: Path) -> None:
     assert item["metadata"] == {"kind": "sms", "lang": "en"}
 
 
-@pytest.mark.req("X30", "X36")
+@pytest.mark.req("X30")
+@pytest.mark.req("X36", partly="the key of an imported message")
 def test_refs_come_from_content_and_place_alone(tmp_path: Path) -> None:
     lines = [
         {"text": "yes"},

@@ -14,9 +14,9 @@ from celery.concurrency import get_implementation
 from biem.bootstrap import ENCODE_TASK
 from biem.config import Settings
 from biem.domain.night_policy import SleepPolicy
-from workers.configuration import configuration
-from workers.pulse import Scheduler
-from workers.tasks import RESCAN_TASK, SLEEP_TASK, Bench, processes_of, register
+from biem.workers.configuration import configuration
+from biem.workers.pulse import Scheduler
+from biem.workers.tasks import RESCAN_TASK, SLEEP_TASK, Bench, processes_of, register
 
 
 class App:

@@ -3,6 +3,7 @@
 from functools import lru_cache
 
 from biem.adapters.analyzers import model_names
+from biem.adapters.analyzers.aspects import Aspects
 from biem.adapters.analyzers.extract import Extractor, language
 from biem.adapters.analyzers.keywords import Keywords
 from biem.adapters.analyzers.lexemes import Lexer
@@ -28,6 +29,7 @@ class RuleAnalyzer:
         self._extractor = Extractor()
         self._sentiment = Sentiment()
         self._keywords = Keywords(self._extractor)
+        self._aspects = Aspects(self._lexer.lexemes)
         self._analyzed = lru_cache(_KEPT)(self._analyze)
 
     def lexemes(self, text: str) -> list[str]:
@@ -42,6 +44,10 @@ class RuleAnalyzer:
         clean = normal(text)
         fields, entities = self._extractor.extract(clean)
         return Analysis(fields, entities, self._sentiment.score(clean), language(clean))
+
+    def related(self, question: str) -> frozenset[str]:
+        """See `Analyzer.related`."""
+        return self._aspects.related(question)
 
     def keywords(self, text: str, limit: int) -> list[str]:
         """See `Analyzer.keywords`."""

@@ -2,17 +2,20 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from biem.adapters.analyzers import symbols
 from biem.adapters.analyzers.definitions import Definitions
 from biem.adapters.analyzers.names import Kind, Names
 from biem.adapters.analyzers.quantities import Quantities
+from biem.adapters.analyzers.script import PART, parts
 from biem.domain.fields import Fields
 
 MOST = 200
 """Anchors kept of each kind; a book has more, and then they anchor nothing."""
 
+_Named = tuple[int, str, Kind]
+"""Position, name and kind."""
 _ORDER: dict[Kind, int] = {"person": 0, "name": 1, "organisation": 2, "place": 3, "work": 4, "handle": 5}
 _HAN = re.compile("[\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
 _LATIN = re.compile("[A-Za-zÀ-ÖØ-öø-ɏ]")
@@ -29,22 +32,23 @@ class Extractor:
 
     def extract(self, text: str) -> tuple[Fields, tuple[str, ...]]:
         """The fields, and the names and products to show, most useful first."""
-        marks = list(symbols.spans(text))
-        bare = _blank(text, ((start, end) for start, end, _, _ in marks))
-        found = sorted(set(self._names.found(bare)))
-        works = [name for _, name, kind in found if kind == "work"][:MOST]
-        named = [
-            (at, name, kind) for at, name, kind in found if kind == "work" or not any(name in work for work in works)
-        ]
-        fields = Fields(
-            numbers=_once(number for _, _, number in self._quantities.spans(bare)),
-            names=_once(name for _, name, _ in named),
-            definitions=_once(self._definitions.terms(text)),
-            symbols=_once(symbol for _, _, symbol, _ in marks),
-        )
-        products: list[tuple[int, str, Kind]] = [
-            (at, symbol, "name") for at, _, symbol, kind in marks if kind == "model"
-        ]
+        named: list[_Named] = []
+        products: list[_Named] = []
+        numbers: list[str] = []
+        definitions: list[str] = []
+        marked: list[str] = []
+        start = 0
+        for part in parts(text, PART):
+            marks = list(symbols.spans(part))
+            bare = _blank(part, ((begin, end) for begin, end, _, _ in marks))
+            named += [(start + at, name, kind) for at, name, kind in sorted(set(self._names.found(bare)))]
+            products += [(start + at, symbol, "name") for at, _, symbol, kind in marks if kind == "model"]
+            numbers += [number for _, _, number in self._quantities.spans(bare)]
+            definitions += self._definitions.terms(part)
+            marked += [symbol for _, _, symbol, _ in marks]
+            start += len(part)
+        named = _outside_works(named)
+        fields = Fields(_once(numbers), _once(name for _, name, _ in named), _once(definitions), _once(marked))
         return fields, _ranked([*named, *products])
 
 
@@ -54,6 +58,13 @@ def language(text: str) -> str:
     if han + latin == 0 or other > max(han, latin):
         return "und"
     return "zh" if han >= latin else "en"
+
+
+def _outside_works(named: Sequence[_Named]) -> list[_Named]:
+    """Without the names that are a part of the title of a work."""
+    works = "\n".join(dict.fromkeys([name for _, name, kind in named if kind == "work"][:MOST]))
+    parts_of_works = {name for name in {name for _, name, _ in named} if name in works}
+    return [one for one in named if one[2] == "work" or one[1] not in parts_of_works]
 
 
 def _once(values: Iterable[str]) -> tuple[str, ...]:

@@ -40,7 +40,7 @@ class Keywords:
 
     def keywords(self, text: str, limit: int) -> list[str]:
         """See `Analyzer.keywords`."""
-        clean = normal(text)[:_EDGE]
+        clean = normal(text[:_EDGE])[:_EDGE]
         fields, entities = self._extractor.extract(clean)
         named = [name for name in (*entities, *fields.names, *fields.definitions, *fields.symbols) if self._names(name)]
         singles: Counter[str] = Counter()

@@ -8,13 +8,14 @@ and in parts, because people remember half of them. Every rule is linear in the 
 import re
 import threading
 import unicodedata
+from itertools import chain
 from typing import cast
 
 import Stemmer
 
 from biem.adapters.analyzers import words
 from biem.adapters.analyzers.numerals import times
-from biem.adapters.analyzers.script import DENSE, EMOJI, HAN, WORD, normal
+from biem.adapters.analyzers.script import DENSE, EMOJI, HAN, PART, WORD, normal, parts
 
 MAX_TERM = 64
 
@@ -53,7 +54,7 @@ class Lexer:
         stop, grammar = (self._stop, self._grammar) if drop else (frozenset[str](), frozenset[str]())
         stemmer = self._stemmer()
         out: list[str] = []
-        for found in _TOKEN.finditer(text):
+        for found in chain.from_iterable(map(_TOKEN.finditer, parts(text, PART))):
             kind, token = found.lastgroup, found.group()
             if kind == "chunk":
                 if token.isalpha() and len(token) <= MAX_TERM:

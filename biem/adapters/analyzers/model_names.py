@@ -63,6 +63,10 @@ class ModelNames:
         fields = replace(known.fields, names=(*known.fields.names, *more)[:MOST])
         return replace(known, fields=fields, entities=(*known.entities, *more)[:MOST])
 
+    def related(self, question: str) -> frozenset[str]:
+        """See `Analyzer.related`."""
+        return self._inner.related(question)
+
     def keywords(self, text: str, limit: int) -> list[str]:
         """See `Analyzer.keywords`."""
         return self._inner.keywords(text, limit)

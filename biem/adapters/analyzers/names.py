@@ -50,6 +50,7 @@ _ROLE = re.compile(
 _FUNCTION = frozenset(
     "我你他她它们的了着过在是和与及或也都就不没很去到从给把被让对向跟这那哪一个家里上下有想要说吃买看"
 )
+_DISHES = frozenset("鸡鸭鹅肉菜饭汤粥饼")  # 宫保鸡|丁
 _AREAS = "省市区县镇村路街"
 _GENERIC = re.compile(
     "^(?:公司|大学|医院|银行|学校|中学|小学|家里|外面|国外|这里|那里|一起|现在|国内|线上|网上|晚上|早上|今天|明天)$"
@@ -176,7 +177,7 @@ class Names:
 
     def _person(self, word: str, tag: str) -> bool:
         """The tagger calls many words names: Chinese ones need a family name, foreign ones the usual syllables."""
-        if word in self._not_chinese:
+        if word in self._not_chinese or word[-1:] in _DISHES:
             return False
         if "·" in word or (tag == "nrt" and len(word) > 1 and self._syllables.issuperset(word)):
             return True

@@ -4,17 +4,16 @@ _ZEROS = {"十": 1, "百": 2, "千": 3, "万": 4, "萬": 4, "亿": 8, "億": 8}
 _DIGITS = {c: str(i) for i, c in enumerate("零一二三四五六七八九")} | {"〇": "0", "两": "2"}
 NUMERALS = "".join((*_DIGITS, *_ZEROS))
 """Chinese numeral characters, for a regex class."""
+_MAGNITUDES = "".join(_ZEROS)
 _LONGEST = 24
 
 
 def times(text: str) -> str:
     """`10万` → `100000`, `1.5亿` → `150000000`, `1,200%` → `1200%`: what follows the digits multiplies or stays."""
     digits = text.replace(",", "")
-    zeros = 0
-    while digits and digits[-1] in _ZEROS:
-        zeros += _ZEROS[digits[-1]]
-        digits = digits[:-1]
-    return _shift(digits, min(zeros, 40)) if zeros else digits
+    plain = digits.rstrip(_MAGNITUDES)
+    zeros = sum(_ZEROS[c] for c in digits[len(plain) :])
+    return _shift(plain, min(zeros, 40)) if zeros else digits
 
 
 def spoken(text: str) -> str | None:

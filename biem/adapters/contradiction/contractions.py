@@ -7,6 +7,8 @@ from biem.adapters.analyzers.script import normal
 LONGEST = 600
 """Characters of a statement that are read: conflicts between documents are not found by rules."""
 
+_BLANKS = re.compile(r"\s{2,}")
+"""A run of them is read as one, so that no rule can be slow over it."""
 _PAIRS = (
     (r"\bwon't\b", "will not"),
     (r"\bcan't\b|\bcannot\b", "can not"),
@@ -36,9 +38,13 @@ _EXPANSIONS = tuple((re.compile(pattern, re.IGNORECASE), to) for pattern, to in 
 _EXPANDABLE = re.compile("|".join(f"(?:{pattern})" for pattern, _ in _PAIRS), re.IGNORECASE)
 
 
+def _blank(run: re.Match[str]) -> str:
+    return "\n" if "\n" in run[0] else " "
+
+
 def expanded(text: str) -> str:
     """What is read of a text."""
-    clean = normal(text[:LONGEST]).strip()
+    clean = _BLANKS.sub(_blank, normal(text[:LONGEST])[:LONGEST]).strip()
     if _EXPANDABLE.search(clean):
         for pattern, to in _EXPANSIONS:
             clean = pattern.sub(to, clean)

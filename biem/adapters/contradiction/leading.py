@@ -14,7 +14,8 @@ SINCE, COMING, MOMENT, OCCASION = "\ue000", "\ue001", "\ue002", "\ue003"
 _SIGNS = re.compile(f"[{SINCE}{COMING}{MOMENT}{OCCASION}]")
 
 _BEGINS = (
-    r"(?P<begin>(?:^|[.!?;]\s+|\n\s*)(?:(?:and|but|so|well|also|yes|no|oh|actually|hey|btw|fyi|update)\b[,:]?\s+)*)"
+    r"(?P<begin>(?:^|[.!?;]\s+|\n[^\S\n]*)"  # blanks, but no further line end: linear
+    r"(?:(?:and|but|so|well|also|yes|no|oh|actually|hey|btw|fyi|update)\b[,:]?\s+)*)"
 )
 _ACTOR = r"(?=\s*,?\s+(?:I|we|he|she|they|you|it|my|our|his|her|their|your|the|(?-i:[A-Z])[\w'-]+)\b)"
 _PERSON = (
@@ -97,7 +98,7 @@ _NOT_UP = "(?![床来得飞身码因点源初步头诉草名])"
 """起床 is to get up, 起来 to rise."""
 _SAYS = "(?=[，,]?[\u4e00-\u9fffA-Za-z]{3})"
 _BEGINS_ZH = (
-    "(?P<begin>(?:^|[，,。！？；.!?;\n]\\s*)(?:嗯|哦|对了|其实|而且|所以|更新[:：]?|但是?|那|顺便说一下?[，,])?)"
+    "(?P<begin>(?:^|[，,。！？；.!?;\n][^\\S\n]*)(?:嗯|哦|对了|其实|而且|所以|更新[:：]?|但是?|那|顺便说一下?[，,])?)"
 )
 _NOT_NOW = f"(?!今年(?!{_N}{{1,2}}月|初)|今天|这|本)"
 _NOW_ON = "(?:从今以后|从今往后|从今天起|从现在起|从现在开始|从此以?后?|打那以后|今后|最近开始)"

@@ -73,6 +73,8 @@ HOLDER = re.compile(
     r"(?P<noun>\w+)(?:\s(?:on|of|for|at)\s(?P<np>[\w ]{2,40}))?$"
 )
 """NAME is the OFFICE of NP."""
+RENEWED = re.compile(r"\bnew\s|新的?(?=[\u4e00-\u9fff]{2})")
+"""Before a noun that has one value at a time."""
 NOW = re.compile(r"\bnow\b")
 NAME = re.compile(r"^(?:[A-Z][\w.'-]+)(?:\s(?:[A-Z][\w.'-]+|of|the|de))*$|^[A-Z0-9][A-Z0-9-]*\d[A-Z0-9-]*$")
 LOCATED = re.compile(

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 _CLAUSE = re.compile(
-    r"(?P<end>[。！？；…\n~]+|[!?;]+|\.+(?=\s|$)|\s[–—-]{1,2}\s)"
+    r"(?P<end>[。！？；…\n~]+|[!?;]+|(?<!\.)\.++(?=\s|$)|\s[–—-]{1,2}\s)"
     r"|(?P<comma>，|,(?=[^\d\s])|,\s+(?=(?:but|and|so|then|though|although|because)?\s*(?:I|we|he|she|they|you|it|my)\b)"
     r"|\s(?=but\s)|,\s+(?=[A-Z][a-z]+\s(?:is|was|has|had|lives|works|moved|goes|likes|loves|does|did|will|can)\b))"
 )

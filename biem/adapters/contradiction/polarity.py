@@ -199,7 +199,7 @@ class Polarity:
             return
         exact = denied == affirmed and deny.content == affirm.content
         sure = _BARE if bare else _EQUAL if exact and len(denied) > 1 else _GENERAL
-        if ended and len(denied) > 1 and len(affirmed - denied) <= _DETAILS:
+        if ended and (exact or len(denied) > 1) and len(affirmed - denied) <= _DETAILS:
             sure = max(sure, _NO_MORE)
         happened = affirm.past or (
             (told and ended) or (_DID_NOT.search(deny.text) is not None and _DONE.search(affirm.text) is not None)

@@ -165,7 +165,7 @@ class Reader:
 
     def may_deny(self, text: str) -> bool:
         """Whether a reading of `text` may hold a negation, at a tenth of what reading it costs."""
-        return self._denial.search(normal(text[:LONGEST])) is not None
+        return self._denial.search(normal(text[:LONGEST])[:LONGEST]) is not None
 
     def surface(self, text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """`words` and `essence` of a reading of `text`, at a tenth of what reading it costs."""
@@ -191,6 +191,10 @@ class Reader:
             ):
                 return True
         return False
+
+    def is_empty(self, stem: str) -> bool:
+        """Whether it is a word of grammar, a pronoun or a word of degree."""
+        return stem in self._empty
 
     def stem(self, word: str) -> str:
         """The form under which words are compared."""

@@ -11,7 +11,9 @@ from biem.adapters.contradiction.leading import COMING
 from biem.adapters.contradiction.polarity import Polarity, Stances
 from biem.adapters.contradiction.reading import Reader, Reading
 from biem.adapters.contradiction.relations import Relations
+from biem.adapters.contradiction.renewal import JOINED, WHOLE, Renewal
 from biem.adapters.contradiction.slots import Slot, Slots
+from biem.adapters.contradiction.subjects import Subjects
 from biem.adapters.contradiction.updates import Updates
 from biem.adapters.contradiction.values import Values
 from biem.domain.conflict import Statement, Verdict
@@ -25,6 +27,8 @@ _COMING = 0.75
 """At most, of what is to change some day: recorded, but until then the older one holds."""
 _AHEAD_MONTHS = 6
 """A month without a year is the next one of that name, if it is no further away; else the last one."""
+_BY_WORDS = frozenset(("announced", "changed", "quantity changed"))
+"""Rules that see a change and two values, and not by themselves of what."""
 _SUSPICION = 0.3
 """Cues below this are silence: a coin thrown among unrelated memories would do better."""
 
@@ -42,6 +46,8 @@ class RuleContradictions:
         self._cues = Cues(self._reader, self._polarity)
         self._claims = Claims(self._polarity.describing | self._reader.grammar["courtesy"])
         self._subjects = self._reader.grammar["kin"] | self._slots.nouns
+        self._subjects_of = Subjects(self._reader)
+        self._renewal = Renewal(self._reader, self._subjects_of)
         self._read = lru_cache(_KEPT)(self._reading)
         self._said = lru_cache(_KEPT)(self._slots_of)
         self._stances = lru_cache(_KEPT)(self._stances_of)
@@ -57,13 +63,22 @@ class RuleContradictions:
         if sure_only and self._has_nothing_to_say(older, newer, similarity):
             return None
         specific = self._specific(older, newer)
+        if specific is not None and specific.kind == "duplicate":
+            return specific
         if specific is not None:
-            return specific if specific.kind == "duplicate" else self._about_all(specific, older, newer)
+            aligned = self._aligned(specific, older, newer)
+            return None if aligned is None else self._about_all(aligned, older, newer)
         if sure_only or not _one_speaker(older, newer):
             return None
         one, other = (self._read(side.text, side.speaker) for side in (older, newer))
         confidence = self._cues.confidence(one, other, similarity)
         return Verdict("contradiction", confidence, "cues") if confidence >= _SUSPICION else None
+
+    def rivals(self, older: Statement, newer: Statement) -> bool:
+        """See `ContradictionRules.rivals`."""
+        if not _one_speaker(older, newer) or not self._renewal.may_rival(older.text, newer.text):
+            return False
+        return self._renewal.rivals(*(self._read(side.text, side.speaker) for side in (older, newer)))
 
     def _has_nothing_to_say(self, older: Statement, newer: Statement, similarity: float | None) -> bool:
         """Whether no rule can be sure, as is seen without reading the older: so it is with most neighbours.
@@ -78,7 +93,7 @@ class RuleContradictions:
 
     def _plain(self, text: str, speaker: str) -> bool:
         reading = self._read(text, speaker)
-        speaks = (self._polarity.speaks, self._relations.speaks, self._updates.speaks)
+        speaks = (self._polarity.speaks, self._relations.speaks, self._updates.speaks, self._renewal.speaks)
         return not (self._said(text, speaker) or any(rule(reading) for rule in speaks))
 
     def _specific(self, before: Statement, after: Statement) -> Verdict | None:
@@ -98,13 +113,28 @@ class RuleContradictions:
             self._updates.judge(older, newer),
             swapped(older, newer, self._subjects, self._reader),
         ]
+        renewed = self._renewal.judge(older, newer, follows=after.follows)
+        if renewed is not None:
+            found = [renewed]
         best = max((verdict for verdict in found if verdict), key=lambda verdict: verdict.confidence, default=None)
         if best is not None and _is_to_come(newer, after.at):
             return replace(best, confidence=min(best.confidence, _COMING))
         return best
 
+    def _aligned(self, verdict: Verdict, older: Statement, newer: Statement) -> Verdict | None:
+        """The verdict with what the two speak of; None where that is something else after all."""
+        found = self._subjects_of.agreement(*(self._read(side.text, side.speaker) for side in (older, newer)))
+        if verdict.subject:  # two values of one attribute of one subject: the words around them may differ
+            return replace(verdict, aligned=verdict.aligned and found.own_words)
+        by_words = verdict.rule in _BY_WORDS
+        if (not found.persons and (by_words or not found.own_words)) or (by_words and not found.thing):
+            return None
+        return replace(verdict, aligned=found.whole and (found.within or not by_words), subject=found.subject)
+
     def _about_all(self, verdict: Verdict, older: Statement, newer: Statement) -> Verdict:
         """The verdict on all that the older claims: partial, or no surer than what is least sure of its claims."""
+        if verdict.rule in WHOLE and not JOINED.search(older.text):
+            return verdict  # nothing else was left of it
         after = self._read(newer.text, newer.speaker)
         disputed: list[str] = []
         stands, least = False, verdict.confidence

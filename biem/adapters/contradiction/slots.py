@@ -170,6 +170,9 @@ class Slots:
         if not numbers and (phrases.VAGUE.search(value) or not value):
             return
         subject = subject_of(np, speaker)
+        renewed = phrases.RENEWED.search(subject)
+        if renewed:  # my new boss is who my boss is from now on
+            subject = f"{subject[: renewed.start()]} {subject[renewed.end() :]}".strip()
         if phrases.ENDS.match(groups["verb"]):
             subject += " end"  # a shop opens at one time and closes at another
         yield Slot(
@@ -177,7 +180,7 @@ class Slots:
             attribute,
             numbers[0] if numbers else value,
             positive=not groups.get("not"),
-            phase=self._phase(groups, clause),
+            phase="changed" if renewed and noun else self._phase(groups, clause),
             number=bool(numbers),
         )
 

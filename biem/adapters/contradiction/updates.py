@@ -28,6 +28,15 @@ _DISPOSED = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _HAS = re.compile(r"\b(?:ha(?:ve|s)|owns?|drives?|rides?|keeps?|bought|got)\b|[有养开买]", re.IGNORECASE)
+_MEASURED = 0.83
+_RISEN = re.compile(
+    r"\b(?:raised|increased|risen|rose|went up|gone up|grew|grown|lowered|reduced|dropped|fell|fallen|went down"
+    r"|gone down|cut|extended|shortened|is up|is down|up|down)\b[^.;]*\bto\b"
+    r"|\bnow\b|\bthese days\b|\bnowadays\b|\bcurrently\b"
+    r"|[涨升降减增加长缩调提](?:价|薪|高|低|少|短)?[到至为]|现在|如今|目前",
+    re.IGNORECASE,
+)
+"""Says that a quantity is another one than before."""
 _GONE = 0.75
 """Recorded, but never acted upon: there may be another one of the kind."""
 _CODE = re.compile(r"(?<![\w-])([A-Z]+-?)(\d+(?:\.\d+)*)(?![\w-])")
@@ -59,6 +68,7 @@ class Updates:
             _REPLACED.search(newer.text)
             or _ANNOUNCED.search(newer.text)
             or _DISPOSED.search(newer.text)
+            or (newer.numbers and _RISEN.search(newer.text))
             or any(_changes(clause) for clause in newer.clauses)
         )
 
@@ -71,6 +81,8 @@ class Updates:
             gone = {self._reader.stem(word) for word in newer.words if word in (replaced[1] or replaced[2]).lower()}
             if gone & older.content() and _who(older) == _who(newer):
                 return Verdict("update", _REPLACEMENT, "replaced")
+        if self._measured(older, newer):
+            return Verdict("update", _MEASURED, "quantity changed")
         if self._disposed(older, newer):
             return Verdict("update", _GONE, "disposed of")
         announced = bool(_ANNOUNCED.search(newer.text))
@@ -92,6 +104,17 @@ class Updates:
             return Verdict("update", _EXCHANGED, "other since then") if other_since else None
         confidence = _BASE + _ALIKE * (alike >= 0.5) + _VALUED + _TOLD * announced
         return Verdict("update", min(0.9, confidence), "announced" if announced else "changed", group or "")
+
+    def _measured(self, older: Reading, newer: Reading) -> bool:
+        """Whether the newer gives, as that of today, another number of the same kind than the older."""
+        if not _RISEN.search(newer.text) or len(older.clauses) != 1 or len(newer.clauses) != 1:
+            return False
+        old, new = older.clauses[0], newer.clauses[0]
+        if not (old.asserts and new.asserts) or old.modality or new.modality or OCCASION in old.times | new.times:
+            return False
+        if old.past or old.ended or (old.negations or new.negations) or len(older.numbers) != 1:
+            return False
+        return len(newer.numbers) == 1 and _numbers_differ(older, newer, plain=True)
 
     def _disposed(self, older: Reading, newer: Reading) -> bool:
         """Whether somebody has no more what the older says that they have."""
@@ -147,10 +170,10 @@ def _who(reading: Reading) -> frozenset[str]:
     return frozenset().union(*(clause.who for clause in reading.clauses))
 
 
-def _numbers_differ(older: Reading, newer: Reading) -> bool:
-    """The same kind of number, and no value in common."""
+def _numbers_differ(older: Reading, newer: Reading, *, plain: bool = False) -> bool:
+    """The same kind of number, and no value in common. `plain`: a number without a unit is a kind, too."""
     one, other = _by_unit(older), _by_unit(newer)
-    return any(kind in other and not values & other[kind] for kind, values in one.items() if kind)
+    return any(kind in other and not values & other[kind] for kind, values in one.items() if kind or plain)
 
 
 def _by_unit(reading: Reading) -> dict[str, set[str]]:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Literal
 
@@ -12,7 +13,7 @@ from biem.domain.conflict import Verdict
 _SURE = {
     "phone": 0.9, "email": 0.9, "account": 0.9, "age": 0.85, "birthday": 0.9, "birth year": 0.9, "birthplace": 0.85,
     "name": 0.85, "called": 0.75, "home": 0.78, "origin": 0.75, "hometown": 0.78, "favourite": 0.8,
-    "marital": 0.85, "employer": 0.7,
+    "marital": 0.85, "employer": 0.75,
     "school": 0.75, "grade": 0.75, "major": 0.75, "job": 0.65, "head": 0.76, "deadline": 0.85, "date": 0.8,
     "price": 0.78, "colour": 0.78, "blood": 0.9, "zodiac": 0.9, "animal": 0.9, "hand": 0.9, "status": 0.8,
     "count": 0.7, "size": 0.78, "model": 0.76, "language": 0.8, "place": 0.78, "diet": 0.8, "number": 0.78,
@@ -46,6 +47,7 @@ _PRONOUNS = frozenset(
         "我们",
     )
 )
+_ME = frozenset(("i", "我"))
 _YEAR_S = 365.25 * 86_400
 _DROPPED = frozenset(
     ("the", "of", "for", "on", "is", "my", "our", "a", "an", "weekly", "new", "current", "的", "time", "date")
@@ -80,7 +82,9 @@ class Values:
                 if verdict == "agree":
                     agreed.add(new.attribute)
                 elif verdict is not None:
-                    found.append(verdict)
+                    found.append(
+                        replace(verdict, subject=f"{old.subject}: {old.attribute}", aligned=self._one(old, new))
+                    )
         for verdict in found:
             if verdict.attribute not in agreed and (best is None or verdict.confidence > best.confidence):
                 best = verdict
@@ -103,7 +107,17 @@ class Values:
         if less == more[len(more) - len(less) :]:  # Arjun is my brother Arjun, and the car is not my sister's
             before = more[len(more) - len(less) - 1]
             return before in self._people or self._people.isdisjoint(word.removesuffix("'s") for word in more)
-        return len(less) > 1 and self._people.isdisjoint(set(more) - set(less))
+        added = {word.removesuffix("'s") for word in set(more) - set(less)}
+        return len(less) > 1 and self._people.isdisjoint(added)
+
+    def _one(self, old: Slot, new: Slot) -> bool:
+        """Whether both are certainly of one thing: named alike, or the newer by fewer words than the older."""
+        if old.attribute != new.attribute or _vague(old.subject) or _vague(new.subject):
+            return False
+        if old.subject == new.subject:
+            return True
+        one, other = (frozenset(slot.subject.replace("'s", "").split()) - _DROPPED - _ME for slot in (old, new))
+        return other <= one and self._people.isdisjoint(one - other)
 
     def _parts(self, subject: str) -> frozenset[str]:
         return frozenset(subject.replace("'s", "").split()) - _DROPPED - (self._nouns - self._people)
@@ -125,7 +139,7 @@ class Values:
             return None
         if agreement == "same":
             if new.phase == "past" and old.phase != "past":
-                return Verdict("update", _clip(sure), "value ended", new.attribute)
+                return Verdict("update", _clip(sure + _MARKED), "value ended", new.attribute)
             return "agree"
         if "past" in (old.phase, new.phase):
             return None

@@ -16,6 +16,7 @@ from typing import Protocol
 
 from biem.adapters.embedded import launch
 from biem.adapters.embedded.home import URL_SETTINGS, Home, Trouble, complain, open_log, tail, try_lock
+from biem.adapters.embedded.leftovers import leftovers
 from biem.errors import BiemError, ConfigError, StoreFull, StoreUnavailable
 
 FAILURES_TO_REPORT = 3
@@ -27,6 +28,7 @@ _START_LIMIT_S = 60.0
 """Longest recovery; PostgreSQL replays at most 256 MB of WAL."""
 _EVICT_AFTER_S = 5.0
 """A leftover that was asked to stop gets this long."""
+_EVICT_PAUSE_S = 0.2
 
 Run = Callable[[Sequence[str], str], None]
 """Run a command to its end as the server's user with the given standard input; raises when it fails."""
@@ -177,20 +179,38 @@ class Child:
             )
 
     def _evict(self, now: float) -> None:
-        """A server of an owner that died still holds the lock: make it go, if its pid is provably its own."""
+        """An earlier server, or a process of it, still holds the lock: make it go, if it is provably of this home.
+
+        The server itself is asked first, as it stops its own processes; what is left of a dead one is asked, too. After
+        `_EVICT_AFTER_S` they are killed: what was acknowledged is in the WAL. Only when that does not help, those who
+        wait are told.
+        """
         if self._evicting_since is None:
             self._evicting_since = now
-            how = signal.SIGTERM if self.server.name != "postgres" else signal.SIGINT
+            main = self._main_leftover()
+            how = signal.SIGINT if main and self.server.name == "postgres" else signal.SIGTERM
+            asked = [main] if main else leftovers(self.server.data, self._lock_path)
         elif now - self._evicting_since < _EVICT_AFTER_S:
             return
         else:
             how = signal.SIGKILL
-            self.trouble = "unavailable"
-            self.reason = f"{self.server.name} of an earlier owner still uses {self.server.data} and does not stop"
-        with suppress(OSError, ValueError):
-            pid = int(self._lock_path.read_text())
-            if str(self.server.data) in command_line(pid):
+            main = self._main_leftover()
+            asked = [*([main] if main else []), *leftovers(self.server.data, self._lock_path)]
+            self._not_before = now + _EVICT_PAUSE_S
+            if now - self._evicting_since > 2 * _EVICT_AFTER_S:
+                self.trouble = "unavailable"
+                self.reason = f"{self.server.name} of an earlier owner still uses {self.server.data} and does not stop"
+        for pid in dict.fromkeys(asked):
+            with suppress(OSError):
                 os.kill(pid, how)
+
+    def _main_leftover(self) -> int | None:
+        """The earlier server itself, if it lives: the lock has its pid, and its command line this data."""
+        try:
+            pid = int(self._lock_path.read_text())
+        except (OSError, ValueError):
+            return None
+        return pid if str(self.server.data) in command_line(pid) else None
 
     def _failed(self, now: float, why: int | Exception) -> None:
         self._failures += 1

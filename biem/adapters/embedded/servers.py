@@ -112,6 +112,7 @@ class Postgres:
             "timezone": "UTC",
             "log_timezone": "UTC",
             "log_checkpoints": "off",
+            "log_error_verbosity": "terse",  # details quote the row that was refused
         }
         options = [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]
         return [str(self._bin / "postgres"), "-D", str(self.data), *options]

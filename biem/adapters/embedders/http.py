@@ -32,6 +32,8 @@ _MAX_CHARS = 2048
 _DEFAULT_URL: dict[Api, str] = {"openai": "https://api.openai.com/v1", "ollama": "http://127.0.0.1:11434"}
 _PATH: dict[Api, str] = {"openai": "/embeddings", "ollama": "/api/embed"}
 _SETTING = "BIEM_EMBEDDER__"
+_OF_THE_TEXTS = (400, 406, 413, 414, 415, 422, 431, 451)
+"""What a server answers to texts that it does not take; the other refusals are of the key, the address or the model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +162,7 @@ class HttpEncoder:
         said = self._service.said(content)
         if status in (401, 403):
             raise ConfigError(f"{self._service.shown} refuses the key (HTTP {status}{said}); set {_SETTING}API_KEY")
-        if status in (400, 413, 422):
+        if status in _OF_THE_TEXTS:
             raise InvalidInput(
                 f"{self._service.shown} refuses the texts (HTTP {status}{said}); "
                 f"if they are too long for the model, start the server with truncation on"

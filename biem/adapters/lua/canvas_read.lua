@@ -1,7 +1,13 @@
 -- Read a canvas, but for its vectors, in a few long strings: a client takes one apart faster than some hundred short ones.
 -- KEYS    as in canvas_enter.lua
+-- ARGV[1] most memories: a canvas with more was not written here, and reading it would keep the server busy
 -- Returns the mark of a complete canvas; ids and energy keys, greatest first; ids and last accesses; ids and the places
 --         of their vectors. Words are parted by blanks, which no id holds.
+for i, size in ipairs({redis.call('ZCARD', KEYS[1]), redis.call('ZCARD', KEYS[2]), redis.call('HLEN', KEYS[3])}) do
+    if size > tonumber(ARGV[1]) + 1 then
+        return redis.error_reply('ERR ' .. KEYS[i] .. ' holds too many memories')
+    end
+end
 local known, mark = redis.call('HGETALL', KEYS[3]), ''
 local places = {}
 for i = 1, #known, 2 do

@@ -1,4 +1,14 @@
 -- Part of other scripts: of the conversations ARGV[1] and those before it, the `most` used last within `ttl` seconds stay.
+local orphans = redis.call('HLEN', KEYS[1]) - redis.call('ZCARD', KEYS[2]) -- when these were used is lost
+if orphans > 100 then -- to look for them would keep the server busy
+    redis.call('UNLINK', KEYS[1], KEYS[2])
+elseif orphans > 0 then
+    for _, name in ipairs(redis.call('HKEYS', KEYS[1])) do
+        if not redis.call('ZSCORE', KEYS[2], name) then
+            redis.call('HDEL', KEYS[1], name)
+        end
+    end
+end
 local gone = redis.call('ZRANGEBYSCORE', KEYS[2], '-inf', '(' .. (now - ttl), 'LIMIT', 0, 100)
 for i = 1, #gone do
     redis.call('HDEL', KEYS[1], gone[i])

@@ -4,7 +4,11 @@
 -- Returns 0, or the milliseconds until a write is possible; then nothing was taken.
 local clock = redis.call('TIME')
 local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
-local full_at = math.max(tonumber(redis.call('GET', KEYS[1]) or 0), now)
+local full_at = tonumber(redis.call('GET', KEYS[1]) or 0)
+-- The key expires when the allowance is full: what lies later than that was not written here.
+if not (full_at > now and full_at - now <= redis.call('PTTL', KEYS[1])) then
+    full_at = now
+end
 local over = full_at - now - tonumber(ARGV[3]) + tonumber(ARGV[1])
 if over > 0 then
     return math.ceil(over)

@@ -42,6 +42,7 @@ _LABEL = re.compile(
 )
 _QUOTES = {'"': '"', "“": "”", "「": "」", "'": "'", "`": "`"}
 _NUMBER = re.compile(r"\d+")
+_WORD_CHARACTER = re.compile(r"\w")
 
 Shape = TypeVar("Shape", bound=BaseModel)
 
@@ -95,8 +96,10 @@ class _Judgement(_Model):
 
 def is_placeholder(text: str) -> bool:
     """Whether a text only stands where one should be: no letter or digit, "N/A", "[summary]", "无"."""
-    bare = re.sub(r"^\W+|\W+$", "", text).lower()
-    return not bare or _PLACEHOLDER.fullmatch(bare) is not None
+    first, last = _WORD_CHARACTER.search(text), _WORD_CHARACTER.search(text[::-1])
+    if first is None or last is None:
+        return True
+    return _PLACEHOLDER.fullmatch(text[first.start() : len(text) - last.start()].lower()) is not None
 
 
 def concepts(said: Said, limit: int) -> list[str]:

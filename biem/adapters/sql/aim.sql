@@ -73,10 +73,10 @@ WHERE d.ns = %(ns)s AND NOT d.formed AND NOT m.formed ORDER BY d.decided_at DESC
 -- aim_nodes: memories with their vectors and originals, how many were formed since, and whether they are contradicted
 SELECT {node}, m.formed, s.seq - m.mirror_seq, v.vector, e.text,
     EXISTS (
-        SELECT FROM conflict_pairs p WHERE p.older_id = m.id AND p.ns = ANY (%(scopes)s) AND p.status = 'pending'
+        SELECT FROM conflict_records p WHERE p.older_id = m.id AND p.ns = ANY (%(scopes)s) AND p.status = 'pending'
             AND NOT p.moot AND NOT p.suspected AND p.kind <> 'duplicate')
     OR EXISTS (
-        SELECT FROM conflict_pairs p WHERE p.newer_id = m.id AND p.ns = ANY (%(scopes)s) AND p.status = 'pending'
+        SELECT FROM conflict_records p WHERE p.newer_id = m.id AND p.ns = ANY (%(scopes)s) AND p.status = 'pending'
             AND NOT p.moot AND NOT p.suspected AND p.kind <> 'duplicate')
 FROM unnest(%(ids)s::uuid[]) WITH ORDINALITY AS given (id, place)
 CROSS JOIN LATERAL (SELECT * FROM memories WHERE memories.id = given.id OFFSET 0) m

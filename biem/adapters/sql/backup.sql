@@ -15,6 +15,9 @@ WHERE k.contype = 'f' AND k.conrelid <> k.confrelid AND child.relnamespace = cur
 -- backup_sequences: how far each sequence is
 SELECT sequencename, last_value FROM pg_sequences WHERE schemaname = current_schema() AND last_value IS NOT NULL
 
+-- all_sequences: the names of sequences, used or not
+SELECT sequencename FROM pg_sequences WHERE schemaname = current_schema()
+
 -- backup_schema: the migrations that were applied
 SELECT number, sha256 FROM schema_migrations ORDER BY number
 

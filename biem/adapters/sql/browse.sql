@@ -58,3 +58,14 @@ UNION ALL
 SELECT id::text, 'concept', left(name, %(chars)s), '', '', ''
 FROM (SELECT * FROM concepts WHERE id = ANY (%(ids)s::uuid[]) OFFSET 0) c
 WHERE ns = %(ns)s
+
+-- browse_ids: ids of memories or conflicts of a scope that begin or end with some digits; the only one that reads a scope
+SELECT id::text FROM memories
+WHERE ns = %(ns)s AND %(of)s = 'memory'
+    AND (replace(id::text, '-', '') LIKE %(part)s || '%%' OR replace(id::text, '-', '') LIKE '%%' || %(part)s)
+UNION ALL
+SELECT id::text FROM conflicts
+WHERE ns = %(ns)s AND %(of)s = 'conflict'
+    AND (replace(id::text, '-', '') LIKE %(part)s || '%%' OR replace(id::text, '-', '') LIKE '%%' || %(part)s)
+ORDER BY 1
+LIMIT %(limit)s

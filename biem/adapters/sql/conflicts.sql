@@ -2,8 +2,8 @@
 
 -- conflict_peers: memories to compare new ones with, and the vectors they have; each looked up by its key, for a plan
 -- made while there are no vectors yet would later go through all of them for each memory
-SELECT m.id::text, m.text, m.kind, m.layer, m.importance, m.source, m.speaker, m.at, m.write_seq,
-    m.valid_from, m.valid_to, e.vector
+SELECT m.id::text, CASE WHEN char_length(m.text) <= %(max_chars)s THEN m.text ELSE '' END, m.kind, m.layer, m.importance,
+    m.source, m.speaker, m.at, m.write_seq, m.valid_from, m.valid_to, m.conversation, e.vector, char_length(m.text) > %(max_chars)s
 FROM (
     SELECT unnest(%(ids)s::uuid[]) AS id
     UNION
@@ -13,7 +13,10 @@ CROSS JOIN LATERAL (SELECT * FROM memories WHERE memories.id = near.id OFFSET 0)
 CROSS JOIN LATERAL (
     SELECT vector FROM embeddings WHERE embeddings.model = %(model)s AND embeddings.sha256 = m.embed_sha OFFSET 0
 ) e
-WHERE m.ns = %(ns)s AND m.status <> 'archived' AND char_length(m.text) <= %(max_chars)s
+WHERE m.ns = %(ns)s AND m.status <> 'archived'
+
+-- conflict_texts: whole texts of memories
+SELECT id::text, text FROM memories WHERE ns = %(ns)s AND id = ANY (%(ids)s::uuid[])
 
 -- conflict_lock_memories: nobody else changes their validity meanwhile; in one order, so that two of us do not deadlock
 SELECT id::text, valid_from, valid_to FROM memories
@@ -23,13 +26,13 @@ WHERE ns = %(ns)s AND id = ANY (%(ids)s::uuid[]) ORDER BY id FOR NO KEY UPDATE
 WITH finding AS (
     SELECT f.*, greatest(n.valid_from, o.valid_from) AS ended_at
     FROM jsonb_to_recordset(%(findings)s) AS f (id uuid, kind text, older_id uuid, newer_id uuid, confidence real,
-        rule text, attribute text, acts boolean, judged_later boolean, suspected boolean, claim text)
+        rule text, attribute text, acts boolean, judged_later boolean, suspected boolean, claim text, subject text)
     JOIN memories o ON o.id = f.older_id AND o.ns = %(ns)s AND o.status <> 'archived'
     JOIN memories n ON n.id = f.newer_id AND n.ns = %(ns)s AND n.status <> 'archived'
 ), added AS (
-    INSERT INTO conflicts (id, ns, kind, older_id, newer_id, confidence, rule, attribute, suspected, claim, status, resolution,
-        decided_by, due_at, created_at, resolved_at)
-    SELECT id, %(ns)s, kind, older_id, newer_id, confidence, rule, attribute, suspected, claim,
+    INSERT INTO conflicts (id, ns, kind, older_id, newer_id, confidence, rule, attribute, suspected, claim, subject, status,
+        resolution, decided_by, due_at, created_at, resolved_at)
+    SELECT id, %(ns)s, kind, older_id, newer_id, confidence, rule, attribute, suspected, claim, subject,
         CASE WHEN acts THEN 'resolved' ELSE 'pending' END,
         CASE WHEN acts THEN 'keep_new' END,
         CASE WHEN acts THEN 'rule' END,
@@ -64,16 +67,16 @@ WHERE m.id = s.id AND m.ns = %(ns)s AND (m.valid_to, m.superseded_by) IS DISTINC
 
 -- conflict_of_pairs: what is known of these pairs
 SELECT c.* FROM unnest(%(older)s::uuid[], %(newer)s::uuid[]) AS p (older_id, newer_id)
-JOIN conflict_pairs c ON c.ns = %(ns)s AND c.older_id = p.older_id AND c.newer_id = p.newer_id
+JOIN conflict_records c ON c.ns = %(ns)s AND c.older_id = p.older_id AND c.newer_id = p.newer_id
 
 -- conflict_get: one conflict
-SELECT * FROM conflict_pairs WHERE ns = %(ns)s AND id = %(id)s
+SELECT * FROM conflict_records WHERE ns = %(ns)s AND id = %(id)s
 
 -- conflict_lock: decide one conflict at a time
 SELECT id FROM conflicts WHERE ns = %(ns)s AND id = %(id)s FOR UPDATE
 
 -- conflict_find: conflicts of a scope, newest first
-SELECT * FROM conflict_pairs c
+SELECT * FROM conflict_records c
 WHERE ns = %(ns)s AND (%(status)s::text IS NULL OR status = %(status)s)
     AND (%(kinds)s::text[] IS NULL OR kind = ANY (%(kinds)s))
     AND (%(memory_id)s::uuid IS NULL OR older_id = %(memory_id)s OR newer_id = %(memory_id)s)
@@ -84,7 +87,7 @@ WHERE ns = %(ns)s AND (%(status)s::text IS NULL OR status = %(status)s)
 ORDER BY created_at DESC, id LIMIT %(limit)s
 
 -- conflict_find_pending: conflicts of a scope that somebody should decide, newest first
-SELECT * FROM conflict_pairs c
+SELECT * FROM conflict_records c
 WHERE ns = %(ns)s AND status = 'pending' AND NOT suspected AND NOT moot
     AND (%(kinds)s::text[] IS NULL OR kind = ANY (%(kinds)s))
     AND (%(memory_id)s::uuid IS NULL OR older_id = %(memory_id)s OR newer_id = %(memory_id)s)
@@ -108,11 +111,11 @@ WHERE ns = %(ns)s AND status = 'pending' AND NOT suspected AND (%(kinds)s::text[
 -- conflict_open_of: which of these memories are openly contradicted, how surely, and by what since when
 SELECT id::text, confidence, coalesce(newer_id::text, ''), since, claim FROM (
     SELECT p.older_id AS id, p.confidence, p.newer_id, n.valid_from AS since, c.claim
-    FROM conflict_pairs p JOIN conflicts c ON c.id = p.id JOIN memories n ON n.id = p.newer_id
+    FROM conflict_records p JOIN conflicts c ON c.id = p.id JOIN memories n ON n.id = p.newer_id
     WHERE p.older_id = ANY (%(ids)s::uuid[]) AND p.ns = ANY (%(scopes)s) AND p.status = 'pending' AND NOT p.moot
         AND NOT p.suspected AND p.kind <> 'duplicate'
     UNION ALL
-    SELECT newer_id, confidence, NULL, NULL, '' FROM conflict_pairs
+    SELECT newer_id, confidence, NULL, NULL, '' FROM conflict_records
     WHERE newer_id = ANY (%(ids)s::uuid[]) AND ns = ANY (%(scopes)s) AND status = 'pending' AND NOT moot
         AND NOT suspected AND kind <> 'duplicate'
 ) AS sides ORDER BY id, confidence DESC, newer_id DESC NULLS LAST
@@ -171,7 +174,7 @@ WITH due AS (
     FROM due WHERE c.id = due.id
     RETURNING c.id
 )
-SELECT c.*, s.tenant, s.usr, s.project FROM leased JOIN conflict_pairs c USING (id) JOIN scopes s USING (ns)
+SELECT c.*, s.tenant, s.usr, s.project FROM leased JOIN conflict_records c USING (id) JOIN scopes s USING (ns)
 
 -- conflict_claim_unjudged: lease a conflict that needs a model; each time for four times as long, at last for good
 WITH due AS (
@@ -186,7 +189,7 @@ WITH due AS (
     FROM due WHERE c.id = due.id
     RETURNING c.id
 )
-SELECT c.*, s.tenant, s.usr, s.project FROM leased JOIN conflict_pairs c USING (id) JOIN scopes s USING (ns)
+SELECT c.*, s.tenant, s.usr, s.project FROM leased JOIN conflict_records c USING (id) JOIN scopes s USING (ns)
 
 -- conflict_release: a leased conflict waits for another time, without blame
 UPDATE conflicts

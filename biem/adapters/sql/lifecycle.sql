@@ -37,8 +37,8 @@ WHERE id IN (
 RETURNING ns, id::text
 
 -- due: memories whose retention is to be looked at, of a scope or of all, locked against accesses
-SELECT id::text, ns, layer, importance, reason, access_count, useful_count, energy_anchor, anchor_at,
-    greatest(anchor_at, accessed_at)
+SELECT id::text, ns, energy_anchor, anchor_at, greatest(anchor_at, accessed_at),
+    text, source, kind, layer, importance, reason, access_count, useful_count
 FROM memories
 WHERE id IN (
         SELECT m.id
@@ -77,7 +77,7 @@ FROM gone
 RETURNING memory_id::text
 
 -- archived: one archived memory, locked
-SELECT layer, importance, reason, access_count, useful_count FROM memories
+SELECT text, source, kind, layer, importance, reason, access_count, useful_count FROM memories
 WHERE ns = %s AND id = %s AND status = 'archived' FOR NO KEY UPDATE
 
 -- restore: an archived memory comes back as if just written; its row of the vector index may or may not be gone, so its

@@ -58,6 +58,9 @@ LEFT JOIN LATERAL (
     OFFSET 0
 ) l ON true
 
+-- links_nodes: all nodes of some scopes, for a process that loads their graphs
+SELECT ns, id::text FROM graph_nodes WHERE ns = ANY (%(scopes)s::text[])
+
 -- links_weaken: idle links lose one strength or go; those whose ends were used meanwhile are idle since then
 WITH due AS (
     SELECT d.*, d.source_id::uuid AS source_node, d.target_id::uuid AS target_node

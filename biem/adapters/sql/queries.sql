@@ -10,6 +10,8 @@ m.valid_to, m.superseded_by::text, m.archived_at, m.archive_reason, m.initial_en
 (%(kinds)s::text[] IS NULL OR m.kind = ANY (%(kinds)s))
 AND (%(speakers)s::text[] IS NULL OR m.speaker = ANY (%(speakers)s))
 AND (%(conversations)s::text[] IS NULL OR m.conversation = ANY (%(conversations)s))
+AND (%(not_conversations)s::text[] IS NULL OR m.conversation <> ALL (%(not_conversations)s))
+AND (%(not_ids)s::uuid[] IS NULL OR m.id <> ALL (%(not_ids)s))
 AND m.tags @> %(tags)s
 AND (%(since)s::timestamptz IS NULL OR m.at >= %(since)s)
 AND (%(until)s::timestamptz IS NULL OR m.at < %(until)s)
@@ -65,20 +67,25 @@ LEFT JOIN evidence e ON %(evidence)s AND e.ns = m.ns AND e.sha256 = m.evidence_s
 WHERE (m.ns = ANY (%(scopes)s)) IS TRUE AND m.id IN ( -- else the planner may read a whole scope by its name
         SELECT unnest(%(ids)s::uuid[])
         UNION ALL
-        (SELECT m.id FROM memories m
-         WHERE m.ns = ANY (%(scopes)s) AND m.status = 'pending' AND m.tsv @@ %(words)s::tsquery AND {where}
-         ORDER BY m.write_seq DESC LIMIT %(pending_limit)s)
+        (SELECT pending.id FROM pending_memories(%(scopes)s, %(here)s::tsquery, %(words)s::tsquery, %(each_word)s::tsquery[],
+            %(pending_limit)s, %(kinds)s, %(speakers)s, %(conversations)s, %(tags)s, %(since)s, %(until)s, %(as_of)s,
+            %(min_energy)s, %(now)s, %(decay)s, %(min_sentiment)s::real, %(max_sentiment)s::real) pending
+         WHERE %(words)s::tsquery IS NOT NULL AND %(pending_limit)s > 0)
         UNION ALL -- what a process with another model indexed is not in our collection; two ranges, for the index
         (SELECT m.id FROM memories m
          WHERE m.ns = ANY (%(scopes)s) AND m.status = 'active' AND m.model < %(model)s
             AND m.tsv @@ %(words)s::tsquery AND {where}
-         ORDER BY m.write_seq DESC LIMIT %(pending_limit)s)
+         ORDER BY ts_rank(m.tsv, %(words)s::tsquery, 1) DESC, m.write_seq DESC LIMIT %(pending_limit)s)
         UNION ALL
         (SELECT m.id FROM memories m
          WHERE m.ns = ANY (%(scopes)s) AND m.status = 'active' AND m.model > %(model)s
             AND m.tsv @@ %(words)s::tsquery AND {where}
-         ORDER BY m.write_seq DESC LIMIT %(pending_limit)s))
+         ORDER BY ts_rank(m.tsv, %(words)s::tsquery, 1) DESC, m.write_seq DESC LIMIT %(pending_limit)s))
     AND m.status <> 'archived' AND {where}
+
+-- unindexed: how many memories of these scopes wait to be indexed, as far as it is worth counting
+SELECT count(*) FROM (
+    SELECT FROM memories WHERE ns = ANY (%(scopes)s) AND status = 'pending' LIMIT %(most)s) waiting
 
 -- live: live rows of given ids; what `candidates` gives for a query without words
 SELECT {node}, e.text, m.status = 'pending' OR m.model <> %(model)s
@@ -191,7 +198,8 @@ SELECT sha256, vector FROM embeddings WHERE model = %s AND sha256 = ANY (%s)
 INSERT INTO embeddings (model, sha256, vector)
 SELECT %s, sha, vec FROM unnest(%s::bytea[], %s::bytea[]) AS v (sha, vec)
 WHERE EXISTS (SELECT FROM memories m WHERE m.embed_sha = v.sha FOR KEY SHARE)
-ON CONFLICT DO NOTHING
+ON CONFLICT (model, sha256) DO UPDATE SET vector = EXCLUDED.vector -- one of another length is damaged
+WHERE octet_length(embeddings.vector) <> octet_length(EXCLUDED.vector)
 
 -- active_page: active memories after an id, with their vectors
 SELECT {node}, s.tenant, s.usr, s.project, e.vector

@@ -3,6 +3,14 @@
 -- current_embedder: which embedder counts
 SELECT model, dim, collection, settings FROM embedders WHERE state = 'current'
 
+-- unfinished_moves: moves that were begun, and whether somebody is at it, who holds this lock
+SELECT model, collection, coalesce(cursor::text, ''), EXISTS (
+    SELECT FROM pg_locks
+    WHERE locktype = 'advisory' AND granted AND objsubid = 1
+        AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+        AND classid::bigint << 32 | objid::bigint = %(key)s::bigint)
+FROM embedders WHERE state = 'filling' ORDER BY changed_at DESC
+
 -- begin_reembedding: go on where an earlier run stopped; a model that counted once begins anew
 INSERT INTO embedders AS e (model, dim, collection, settings, state)
 VALUES (%(model)s, %(dim)s, %(collection)s, %(settings)s, 'filling')
@@ -21,8 +29,8 @@ UPDATE embedders SET state = 'retired', changed_at = now() WHERE state = 'curren
 -- choose_embedder: this one counts
 UPDATE embedders SET state = 'current', cursor = NULL, changed_at = now() WHERE model = %s
 
--- forget_embedders: nobody uses them any more
-DELETE FROM embedders WHERE model = ANY (%s) AND state <> 'current'
+-- forget_embedders: all but this one, also those to which a move was only begun
+DELETE FROM embedders WHERE model <> %s AND state <> 'current'
 
 -- unmoved_page: active memories after an id that another model indexed, with the new model's vector where there is one
 SELECT {node}, s.tenant, s.usr, s.project,

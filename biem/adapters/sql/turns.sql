@@ -7,19 +7,20 @@
 WITH RECURSIVE found AS MATERIALIZED (
     SELECT unnest(%(ids)s::uuid[]) AS id
     UNION
-    (SELECT m.id FROM memories m
-     WHERE m.ns = ANY (%(scopes)s) AND m.status = 'pending' AND m.tsv @@ %(words)s::tsquery AND {where}
-     ORDER BY m.write_seq DESC LIMIT %(pending_limit)s)
+    (SELECT pending.id FROM pending_memories(%(scopes)s, %(here)s::tsquery, %(words)s::tsquery, %(each_word)s::tsquery[],
+        %(pending_limit)s, %(kinds)s, %(speakers)s, %(conversations)s, %(tags)s, %(since)s, %(until)s, %(as_of)s,
+        %(min_energy)s, %(now)s, %(decay)s, %(min_sentiment)s::real, %(max_sentiment)s::real) pending
+     WHERE %(words)s::tsquery IS NOT NULL AND %(pending_limit)s > 0)
     UNION -- what a process with another model indexed is not in our collection
     (SELECT m.id FROM memories m
      WHERE m.ns = ANY (%(scopes)s) AND m.status = 'active' AND m.model < %(model)s
         AND m.tsv @@ %(words)s::tsquery AND {where}
-     ORDER BY m.write_seq DESC LIMIT %(pending_limit)s)
+     ORDER BY ts_rank(m.tsv, %(words)s::tsquery, 1) DESC, m.write_seq DESC LIMIT %(pending_limit)s)
     UNION
     (SELECT m.id FROM memories m
      WHERE m.ns = ANY (%(scopes)s) AND m.status = 'active' AND m.model > %(model)s
         AND m.tsv @@ %(words)s::tsquery AND {where}
-     ORDER BY m.write_seq DESC LIMIT %(pending_limit)s)
+     ORDER BY ts_rank(m.tsv, %(words)s::tsquery, 1) DESC, m.write_seq DESC LIMIT %(pending_limit)s)
 ), seeds (id, ns, conversation, at, write_seq, superseded_by) AS (
     SELECT m.id, m.ns, m.conversation, m.at, m.write_seq, m.superseded_by
     FROM found JOIN memories m ON m.id = found.id

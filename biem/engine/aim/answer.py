@@ -22,7 +22,8 @@ from biem.domain.anchors import FIELD_KINDS
 from biem.domain.fields import Fields
 from biem.domain.node import Hit, Node
 from biem.domain.scope import Scope
-from biem.engine.context import harmless
+from biem.domain.text import require_string
+from biem.engine.lines import harmless
 from biem.engine.remember import Writer
 from biem.engine.request import require_question
 from biem.errors import BiemError, InvalidInput, StoreUnavailable
@@ -107,6 +108,7 @@ class Conversant:
         Without a model the reply is empty. What cannot be written back does not cost the reply.
         """
         require_question(query, "the question")
+        require_string(conversation, "conversation")
         hits, inertia_norm = recall()
         policy = self._policy
         if strict and policy.store_evidence:

@@ -5,6 +5,7 @@ from collections.abc import Collection, Sequence
 from biem.domain.conflict import Statement
 from biem.domain.node import Node
 from biem.domain.scope import Scope
+from biem.engine.passages import compare
 from biem.engine.question import is_asked
 from biem.ports import Clock
 from biem.ports.conflicts import Conflicts
@@ -13,7 +14,7 @@ from biem.ports.contradiction import ContradictionRules
 _CONTRADICTS = 0.5
 """Confidence from which on a rule's verdict is a contradiction (`ConflictPolicy.record_confidence`)."""
 _STATEMENT_CHARS = 2_000
-"""A longer text is no statement that a query could contradict (`ConflictPolicy.max_statement_chars`)."""
+"""Of a longer text the sentences are compared (`ConflictPolicy.max_statement_chars`)."""
 
 
 class Doubts:
@@ -36,9 +37,7 @@ class Doubts:
         return frozenset(found)
 
     def _contradicts(self, query: str, node: Node) -> bool:
-        if len(node.text) > _STATEMENT_CHARS:
-            return False
-        verdict = self._rules.compare(
-            Statement(node.text, node.speaker, node.at), Statement(query, node.speaker, self._clock.now()), None
-        )
+        told = Statement(node.text, node.speaker, node.at)
+        asked = Statement(query, node.speaker, self._clock.now())
+        verdict = compare(self._rules, told, asked, None, longest=_STATEMENT_CHARS)
         return verdict is not None and verdict.kind != "duplicate" and verdict.confidence >= _CONTRADICTS

@@ -1,4 +1,7 @@
-"""The write gate (A25–A28, C8): which messages are formed, with energy, links and layer; all others stay events.
+"""The write gate: which messages are formed, with energy, links and layer; all others stay events.
+
+What a person states is formed, courtesies are not (`biem.engine.aim.admission`); about the rest AIM-Memory's formula
+decides, or about everything where the policy's admission is *gate*:
 
     r = 1 − Π(1 − likeness) over the five most alike of what was said just before          (nothing said: 1)
     s = surprise of its words and anchors beside the nearest formed memories, see `biem.domain.aim`   (empty memory: 1)
@@ -29,6 +32,7 @@ from biem.domain.scope import Scope
 from biem.domain.speech_acts import is_standing_order
 from biem.engine.aim.admission import Admission
 from biem.engine.aim.information import Reader, Told
+from biem.engine.passages import compare
 from biem.ports import Analyzer, Clock, Embedder, Vector
 from biem.ports.aim import AimRecords, Said
 from biem.ports.conflicts import Neighbours
@@ -118,7 +122,8 @@ class Gate:
         vectors = self._embedder.embed([text, *context], "passage")
         known = self._known(scope, vectors[0], "")
         conflict = self._conflict(Statement(text, speaker, self._clock.now()), known)
-        return self._decision(vectors[0], list(vectors[1:]), self._surprise(told, known), conflict)
+        by_gate = self._decision(vectors[0], list(vectors[1:]), self._surprise(told, known), conflict)
+        return self._by_statements(by_gate, text, "", told, known)
 
     def judge_again(self, scope: Scope, node: Node) -> GateDecision:
         """What the gate says today of a memory that it refused; nothing is written."""
@@ -131,8 +136,9 @@ class Gate:
         context = _context(said, node, self._policy.gate_context)
         known = self._known(scope, vector, node.id)
         conflict = self._conflict(Statement(node.text, node.speaker, node.at), known)
-        news = self._surprise(told, known)
-        return self._decision(vector, context, news, conflict, missing=_YOUNG - len(context))
+        surprise = self._surprise(told, known)
+        by_gate = self._decision(vector, context, surprise, conflict, missing=_YOUNG - len(context))
+        return self._by_statements(by_gate, node.text, node.source, told, known)
 
     def weigh(
         self, scope: Scope, batch: Sequence[tuple[Node, Vector]], near: Near, conflicts: Mapping[str, float]
@@ -157,10 +163,12 @@ class Gate:
             else:
                 decision = self._admission.decision(scope, node.text, told)
                 if decision is None:
-                    surprise = self._surprise(told, _near(near.get(node.id, ()), formed, fields))
+                    around = _near(near.get(node.id, ()), formed, fields)
+                    surprise = self._surprise(told, around)
                     context = _context(said, node, self._policy.gate_context)
                     conflict = conflicts.get(node.id, 0.0)
-                    decision = self._decision(vector, context, surprise, conflict, missing=_YOUNG - len(context))
+                    by_gate = self._decision(vector, context, surprise, conflict, missing=_YOUNG - len(context))
+                    decision = self._by_statements(by_gate, node.text, node.source, told, around)
                 judged[node.id], passes = decision, decision.formed
             if passes:
                 formed.add(node.id)
@@ -179,17 +187,24 @@ class Gate:
             relevance = (1.0 - benefit) * relevance + benefit
         return gate(relevance, surprise, conflict, self._policy, self._clock.now())
 
+    def _by_statements(self, decision: GateDecision, text: str, source: str, told: Told, known: _Known) -> GateDecision:
+        return self._admission.by_statements(
+            decision, text, source, likeness=known.likeness, news=self._news(told, known)
+        )
+
+    def _news(self, told: Told, known: _Known) -> float:
+        return unsaid(told.fields, known.fields, self._policy.field_weights)
+
     def _surprise(self, told: Told, known: _Known) -> float:
         if known.likeness is None:
             return 1.0
-        news = unsaid(told.fields, known.fields, self._policy.field_weights)
-        return surprise(known.likeness, told.words, news)
+        return surprise(known.likeness, told.words, self._news(told, known))
 
     def _conflict(self, statement: Statement, known: _Known) -> float:
         """The confidence of the surest conflict with what is formed nearby, as the worker would record it."""
-        least = self._conflicts.record_confidence
+        least, longest = self._conflicts.record_confidence, self._conflicts.max_statement_chars
         verdicts = (
-            self._rules.compare(other, statement, likeness, least=least)
+            compare(self._rules, other, statement, likeness, longest=longest, least=least)
             for other, likeness in known.statements
             if likeness >= self._conflicts.least_similarity
         )

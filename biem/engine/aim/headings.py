@@ -6,7 +6,7 @@ dies is lost without harm, as the port says.
 
 import logging
 import threading
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
 
 from biem.domain.scope import Scope
@@ -54,15 +54,15 @@ class HeadingFeed:
         self._settle()
         return self._headings.all(scope)
 
-    def forget_scope(self, scope: Scope) -> None:
+    def forget(self, spaces: Collection[str]) -> None:
         """As the port says: nothing saved before arrives afterwards."""
         self._settle()
-        self._headings.forget_scope(scope)
+        self._headings.forget(spaces)
 
-    def count(self, scope: Scope) -> int:
+    def count(self, spaces: Collection[str]) -> int:
         """As the port says."""
         self._settle()
-        return self._headings.count(scope)
+        return self._headings.count(spaces)
 
     def close(self) -> None:
         """As the port says."""

@@ -16,6 +16,7 @@ import numpy as np
 
 from biem.domain.aim_policy import AimPolicy
 from biem.domain.scope import Scope
+from biem.domain.text import require_string
 from biem.errors import StoreUnavailable
 from biem.ports import Vector
 from biem.ports.aim import Heading, Headings
@@ -98,7 +99,8 @@ class Inertia:
         self._lock = threading.Lock()
 
     def of(self, scope: Scope, conversation: str) -> Heading:
-        """The heading of a conversation."""
+        """The heading of a conversation, which is any name of the caller's."""
+        require_string(conversation, "conversation")
         key = (scope.ns, conversation)
         try:
             return self._headings.load(scope, conversation)

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from biem.domain.aim import GateDecision
 from biem.domain.scope import Scope
+from biem.domain.text import MOST_LISTED, require_count
 from biem.engine.aim.gate import Gate
 from biem.engine.form import Former
 from biem.errors import NotFound
@@ -26,6 +27,7 @@ class Replayer:
 
     def refusals(self, scope: Scope, limit: int) -> Sequence[Refusal]:
         """What was refused and not formed since, newest first."""
+        require_count(limit, "limit", MOST_LISTED)
         return self._records.refusals(scope, limit)
 
     def replay(self, scope: Scope, memory_id: str, *, force: bool) -> GateDecision:

@@ -21,7 +21,7 @@ from biem.domain.aim_policy import AimPolicy
 from biem.domain.fields import Fields
 from biem.domain.node import MODES, Hit, Node
 from biem.domain.scope import Scope
-from biem.domain.text import one_line
+from biem.domain.text import one_line, require_count, require_string
 from biem.engine.aim.doubts import Doubts
 from biem.engine.aim.inertia import Inertia, direction, norm
 from biem.engine.request import require_question
@@ -35,6 +35,7 @@ from biem.telemetry import Telemetry
 logger = logging.getLogger("biem.inertia")
 
 _ANYTHING = Filter()
+_MOST_SELECTED = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +142,9 @@ class Router:
     ) -> Route:
         """The nodes that a query leads to; the inertia of the conversation follows them."""
         strict = self.is_strict(query, mode, auto_mode=auto_mode)
+        require_string(conversation, "conversation")
+        if top_n is not None and (top_n != 0 or isinstance(top_n, bool)):  # 0 selects nothing
+            require_count(top_n, "top_n", _MOST_SELECTED)
         with self._telemetry.span("biem.route") as span:
             kept = self._submit(self._inertia.of, scope, conversation)
             asked = self._submit(self._analyzer.analyze, query)
@@ -165,6 +169,7 @@ class Router:
 
     def cluster(self, scope: Scope, query: str, conversation: str = "") -> list[str]:
         """The ids of the local cluster of a query, nearest first; nothing follows."""
+        require_question(query, "the query")
         vector = self._embedder.embed([query], "query")[0]
         return self._cluster(scope, vector, self._inertia.of(scope, conversation))
 

@@ -1,9 +1,10 @@
 """Writing as the design does (A24–A32): the text is kept in any case, and the answer is whether it was formed."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from biem.domain.node import new_id
 from biem.domain.scope import Scope
+from biem.domain.text import require_clean
 from biem.engine.aim.gate import Gate
 from biem.engine.remember import Writer
 from biem.errors import InvalidInput
@@ -27,10 +28,7 @@ class MemoryWriter:
         """
         memory_id = new_id()
         if context is not None:
-            if not all(isinstance(said, str) for said in context):
-                raise InvalidInput(
-                    "the context of a text is a text or several; leave it out to compare with the newest"
-                )
+            _require_texts(context)
             self._records.foretell(
                 scope, [(memory_id, self._gate.judge(scope, text, context, details.get("speaker", "")), None)]
             )
@@ -38,3 +36,10 @@ class MemoryWriter:
         settle()
         standing = self._records.standing(scope, [memory_id]).get(memory_id)
         return standing is not None and standing.formed
+
+
+def _require_texts(context: object) -> None:
+    if not isinstance(context, Collection) or not all(isinstance(said, str) for said in context):
+        raise InvalidInput("the context of a text is a text or several; leave it out to compare with the newest")
+    for said in context:
+        require_clean(said, "context")

@@ -2,7 +2,9 @@
 
 from biem.engine.diagnosis.diagnose import Check, Diagnoser
 from biem.engine.diagnosis.health import ask
+from biem.engine.diagnosis.moves import MoveCheck
 from biem.engine.diagnosis.places import ClockCheck, DiskCheck, IndexCheck, SchemaCheck, ServerCheck
+from biem.engine.diagnosis.projections import ProjectionCheck
 from biem.engine.diagnosis.rows import RowCheck
 from biem.engine.diagnosis.state import CanvasCheck, GraphCheck, OutboxCheck
 
@@ -14,7 +16,9 @@ __all__ = [
     "DiskCheck",
     "GraphCheck",
     "IndexCheck",
+    "MoveCheck",
     "OutboxCheck",
+    "ProjectionCheck",
     "RowCheck",
     "SchemaCheck",
     "ServerCheck",

@@ -174,7 +174,7 @@ class IndexCheck:
                 "other_collections",
                 "note",
                 f"{sum(collection.rows or 0 for collection in left)} rows are in collections of other models",
-                "when no program uses them any more: `biem reembed --drop-old`",
+                "when no program uses them any more, and no move to one of them is to go on: `biem reembed --drop-old`",
                 len(left),
                 tuple(collection.name for collection in left),
             )

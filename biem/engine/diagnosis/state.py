@@ -79,7 +79,7 @@ class OutboxCheck:
                 "worker_missing",
                 "error",
                 f"no worker {'answers' if alive is not None else 'holds any job'}, and {state.due} jobs are due",
-                "start one: a program with BIEM_QUEUE=thread, or `celery -A workers.app worker -Q encode,maintain`",
+                "start a program with BIEM_QUEUE=thread, or `celery -A biem.workers.app worker -Q encode,maintain`",
                 max(1, state.due),
                 mended="worked off here, once" if mend and alive is None else "",
             )
@@ -104,17 +104,21 @@ class CanvasCheck:
         inspection: RecordsInspection,
         life: LifeRecords,
         canvas: Canvas,
+        spoilt: Callable[[str], str],
         *,
         sweep: Callable[[], object] | None,
         pause: Callable[[float], object],
         random: Random,
         limits: Limits,
     ) -> None:
-        """`sweep` makes all canvases agree with the records; `pause` waits for so many seconds."""
+        """`spoilt`: of `Projection`; what cannot be read is another check's, and asking for its ids would drop it.
+
+        `sweep` makes all canvases agree with the records; `pause` waits for so many seconds."""
         self._inspection = inspection
         self._pause = pause
         self._life = life
         self._canvas = canvas
+        self._spoilt = spoilt
         self._sweep = sweep
         self._random = random
         self._limits = limits
@@ -150,7 +154,7 @@ class CanvasCheck:
         return {memory_id for memory_id in ids if not known[memory_id].queued}
 
     def _differing(self, ns: str) -> set[str]:
-        held = self._canvas.ids(ns)
+        held = None if self._spoilt(ns) else self._canvas.ids(ns)
         if held is None:  # lost as a whole, as after a restart: the first recall that misses it fills it
             return set()
         return self._life.hot_ids(ns) ^ held

@@ -52,7 +52,7 @@ def test_nine_modules_test_the_design_and_all_with_its_default_configuration(aim
         assert "aim: AimMemory" in sources[f"test_{subject}"]
 
     # And that is configured by default, its threshold not lowered
-    assert aim.config == {"hot_window_size": 256, **asdict(AimPolicy())}
+    assert aim.config == {"hot_window_size": 256, **asdict(AimPolicy(admission="gate"))}
     assert aim.config["write_threshold"] == 0.6
 
 

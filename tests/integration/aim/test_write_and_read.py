@@ -31,7 +31,8 @@ def test_an_empty_memory_takes_its_first_text_and_refuses_its_repetition(aim: Ai
     assert aim.memory.links(refusal.id) == []
 
 
-@pytest.mark.req("A25", "A26")
+@pytest.mark.req("A25")
+@pytest.mark.req("A26")
 def test_relevance_and_surprise_are_measured_apart(aim: AimMemory) -> None:
     # Given a memory of something else
     assert aim.write_memory("ok") is True  # an empty memory takes its first text

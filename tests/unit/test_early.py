@@ -1,13 +1,11 @@
-"""How far recall looks, and what it reads ahead."""
+"""What recall reads ahead."""
 
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 import pytest
 
-from biem.engine.depth import suffices
 from biem.engine.early import Early
-from biem.engine.search import Found
 from biem.ports.turns import Turn, Turns
 from tests.fakes import START
 
@@ -16,31 +14,6 @@ def turns(*ids: str, matches: bool = True) -> Turns:
     """Facts of these ids."""
     found = {key: Turn(key, "n", (), None, "knowledge", "", "", START, 1, False, matches, None, None) for key in ids}
     return Turns(found, [], frozenset())
-
-
-def both(one: Turns, other: Turns) -> Turns:
-    return Turns({**one.by_id, **other.by_id}, [], frozenset())
-
-
-@pytest.mark.parametrize(
-    ("met", "enough"), [(("a", "b", "c", "d"), True), (("a", "b"), True), (("a",), False), ((), False)]
-)
-@pytest.mark.parametrize("way", ["dense", "words", "text"])
-def test_a_search_looks_further_only_where_most_of_what_it_found_misses_a_condition(
-    way: str, met: tuple[str, ...], enough: bool
-) -> None:
-    # Given a search that found as many as it was asked for, of which some meet the conditions
-    found = Found()
-    setattr(found, way, dict.fromkeys("abcd", 1.0))
-
-    # When it is judged / Then at least half must; what was erased meanwhile meets none
-    missed = turns(*[key for key in "abc" if key not in met], matches=False)
-    assert suffices(found, both(turns(*met), missed), 4) is enough
-
-
-def test_a_search_that_found_all_there_is_finds_no_more_by_looking_further() -> None:
-    # Given fewer memories than a search was asked for / When none meets the conditions / Then that is the answer
-    assert suffices(Found(dense={"a": 1.0}, words={"a": 2.0}), turns("a", matches=False), 4)
 
 
 def test_what_is_read_ahead_is_not_read_again() -> None:

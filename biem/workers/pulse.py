@@ -1,4 +1,4 @@
-"""The loops of worker and beat, as `workers.health` sees them: turning, or waiting for the broker, however long.
+"""The loops of worker and beat, as `biem.workers.health` sees them: turning, or waiting for the broker, however long.
 
 Celery by itself gives up after a hundred tries, which is three quarters of an hour: an outage of a night would leave
 nobody at work where nothing starts what ended.
@@ -14,7 +14,7 @@ from celery import beat, bootsteps
 from celery.worker import consumer
 from celery.worker.state import maybe_shutdown
 
-from workers import health
+from biem.workers import health
 
 logger = logging.getLogger("biem.worker")
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from biem.bootstrap import ENCODE_TASK, broker_options
 from biem.config import Settings
-from workers.tasks import JOB_TASK, RESCAN_TASK
+from biem.workers.tasks import JOB_TASK, RESCAN_TASK
 
 _LOOKS_S = 30.0
 """How often beat's loop turns at least: it is taken for dead when it has not for two minutes."""
@@ -33,7 +33,7 @@ def configuration(settings: Settings, broker: str) -> dict[str, Any]:
         }
     return {
         "broker_url": broker,
-        "worker_consumer": "workers.pulse:Consumer",
+        "worker_consumer": "biem.workers.pulse:Consumer",
         # A message is given out again when its worker has not finished by then: longer than any task may take.
         "broker_transport_options": broker_options(broker) | {"visibility_timeout": 2 * (int(limit) + _LATE_S)},
         "task_acks_late": True,
@@ -46,7 +46,7 @@ def configuration(settings: Settings, broker: str) -> dict[str, Any]:
         "worker_prefetch_multiplier": 1,
         "worker_cancel_long_running_tasks_on_connection_loss": True,
         "beat_schedule": schedule,
-        "beat_scheduler": "workers.pulse:Scheduler",
+        "beat_scheduler": "biem.workers.pulse:Scheduler",
         "beat_max_loop_interval": _LOOKS_S,
         "timezone": "UTC",
     }

@@ -1,0 +1,127 @@
+"""What is known in a life: facts as they are told and changed, the turns that carry them, and questions."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Literal
+
+from benchmarks.lives.grammar import Lang, Value
+
+Role = Literal["user", "assistant"]
+When = Literal["during", "after", "late"]
+PERMANENT = frozenset(("birthday", "allergy", "relation", "order"))
+"""Kinds that hold until they are told otherwise, however long ago they were told."""
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """What a fact is about: whose it is (None: the user's own), its kind, and the thing where there are several."""
+
+    possessor: Value | None
+    kind: str
+    thing: Value | None
+
+    @property
+    def id(self) -> str:
+        """Equal for the same matter."""
+        return "|".join((self.possessor.id if self.possessor else "", self.kind, self.thing.id if self.thing else ""))
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One message. `sort` says what it is for: tell, change, hypo, small, courtesy, echo, guess and so on."""
+
+    id: str
+    at: datetime
+    session: str
+    role: Role
+    lang: Lang
+    text: str
+    sort: str
+    key: str = ""
+    """Of the matter that it is said about, or alludes to."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One question. `before` counts the turns said until then; the ids of turns say what tells the answer."""
+
+    id: str
+    text: str
+    lang: Lang
+    when: When
+    before: int
+    category: Literal["now", "past", "unknown"]
+    kind: str
+    groups: tuple[frozenset[str], ...] = ()
+    """Turns that carry each value asked for: of each group one must be told. Empty: nothing is known."""
+    stale: frozenset[str] = frozenset()
+    """Turns whose value no longer holds, or never held, when asked."""
+    relevant: frozenset[str] = frozenset()
+    """All turns that carry a value of the matter, of any time."""
+
+    @property
+    def answers(self) -> frozenset[str]:
+        """All turns that answer."""
+        return frozenset[str]().union(*self.groups)
+
+
+@dataclass(frozen=True, slots=True)
+class Life:
+    """The turns of one life in order, and what is asked of it."""
+
+    id: str
+    lang: str
+    turns: tuple[Turn, ...]
+    questions: tuple[Question, ...]
+
+
+@dataclass
+class Matter:
+    """How one fact stands while a life is told."""
+
+    key: Key
+    current: list[Value] = field(default_factory=list)
+    former: list[Value] = field(default_factory=list)
+    """Values that hold no longer, and those that were said by mistake."""
+    replaced: Value | None = None
+    """The value that held before the present one; None where that was said by mistake, or is the first."""
+    carriers: dict[str, set[str]] = field(default_factory=dict)
+    """The turns that carry a value, by the value's id."""
+    allusions: set[str] = field(default_factory=set)
+    """Turns that tell of another time than the present."""
+
+    def carry(self, value: Value, turn: str) -> None:
+        """A turn carries this value."""
+        self.carriers.setdefault(value.id, set()).add(turn)
+
+    def say(self, value: Value, field: str) -> None:
+        """From now on this value holds: besides the others (also), in their place (change), or it always did."""
+        if field != "also":
+            self.replaced = self.current[-1] if field == "change" and self.current else None
+            self.former += self.current
+            self.current = []
+        self.current.append(value)
+
+    @property
+    def groups(self) -> tuple[frozenset[str], ...]:
+        """The turns that carry each value that holds."""
+        return tuple(frozenset(self.carriers[value.id]) for value in self.current)
+
+    @property
+    def stale(self) -> frozenset[str]:
+        """The turns that carry a value that holds no longer, and none that does."""
+        return self._carrying(self.former) - self._carrying(self.current)
+
+    @property
+    def relevant(self) -> frozenset[str]:
+        """The turns that carry any value of it."""
+        return frozenset(self.allusions).union(*self.carriers.values())
+
+    @property
+    def before(self) -> frozenset[str]:
+        """The turns that carry the value that held before the present one."""
+        return self._carrying([self.replaced] if self.replaced else [])
+
+    def _carrying(self, values: Iterable[Value]) -> frozenset[str]:
+        return frozenset[str]().union(*(self.carriers[value.id] for value in values))

@@ -1,0 +1,122 @@
+"""Attributes of which one person has one value at a time, by the words with which people speak of them.
+
+"My flat is in Graz", "I'm based in Graz" and 我在格拉茨租了个小房子 are of one class, whatever the verb. The words of a class
+say nothing of the value: what is left without them is the value, and the thing that the attribute is of.
+"""
+
+import re
+
+_CLASSES = {
+    "home": (
+        r"live[sd]?|(?<!\ba )(?<!\bmy )(?<!\bhis )(?<!\bher )(?<!\btheir )living|resid(?:e|es|ed|ing)|based|homes?|house|flat|apartment|condo|address|moved?|relocat(?:e|ed|es)"
+        r"|settled|small place|place|move|moving|town|city|rent(?:ed)?(?= (?:an?|the) (?:flat|room|house|place))",
+        r"居住|住在|住址|住|安了?个?家|家在|的家(?![庭人长里具])|小?房子|租了|搬家|搬到|搬去|搬|定居|新家|老家在",
+    ),
+    "origin": (r"born|grew up|hometown|originally", r"出生|老家|长大|家乡"),
+    "job": (
+        r"work(?:s|ed|ing)? as|profession(?:al|ally)?|occupation|careers?|living as|(?:my|his|her|their|a) living|retrained|by trade"
+        r"|trained|job title|job|earns?|employed as|as an?",
+        r"职业|谋生|职位|转行|改行|专业做|从事|靠当|当了?|一名|工作是",
+    ),
+    "employer": (
+        r"work(?:s|ed|ing)? (?:at|for|with)|employ(?:ed|er|s)|company|firm|position at|positions?|hired|job at|joined|left|payroll|staff"
+        r"|works?|working|job (?:at|with)|role at",
+        r"上班|任职|就职|雇主|公司|跳槽到?|单位|有份工作|份工作|离职|入职|离开了?|工作",
+    ),
+    "school": (
+        r"pupil|student|schools?|goes to|attends?|enrolled|transferred|stud(?:y|ies|ied|ying)",
+        r"上学|读书|念书|学生|学校|就读|转到|转学|转去|在读|读大学",
+    ),
+    "sport": (
+        r"sports?|trains?|training|practi[cs]e[sd]?|exercise|workouts?|work out|play(?:s|ed|ing)?|took up|started",
+        r"运动|锻炼身体|锻炼|迷上了?|练习|练|常去|健身",
+    ),
+    "diet": (r"diet|eat(?:s|ing)?|food|meals?|strictly", r"饮食|安排饭菜|饭菜|坚持|吃的|吃"),
+    "car": (
+        r"cars?|driv(?:e|es|en|ing)|drove|garage|vehicle|get around|gets around|park(?:ed|s)?|own(?:s|ed)?|bought|wheels",
+        r"新车|换车|车库里?|车(?![站票上程次厢])|停着|开的是|开着?|一辆|辆|出门|买了",
+    ),
+    "name": (
+        r"names?|called|named|renamed|known|calls?|goes by|(?<=\bis )(?:no longer |not |now )*(?:my|our|his|her)|took over|known",
+        r"名字|名叫|叫做|叫|改名|命名为?|新名字|认识|接替|是我们?(?:的|最好的)|(?<=[板导友师东])是(?!一?[个位名])",
+    ),
+    "favourite": (
+        r"favou?rites?|best|nothing beats|when it comes to|most|prefers?|above all",
+        r"最喜欢的?|最爱的?|说到|什么都比不上|比不上|胜过|最棒的",
+    ),
+    "liking": (
+        r"likes?|loves?|fond of|enjoys?|happy|into|hates?|dislikes?|keen on|(?:makes|made) (?:me|him|her)",
+        r"喜欢|爱吃|爱喝|爱|开心|讨厌|迷恋|兴趣|享受",
+    ),
+    "trip": (
+        r"going|goes|go(?= to)|takes? (?:us|me|him|her|them)|off to|travel(?:s|ling|ing)?|destination|trip|fly(?:ing)?|spend(?:ing)?|visit(?:ing)?|heading",
+        r"计划去|目的地|打算去|旅行|旅游|飞往|去(?![程年世])",
+    ),
+    "weight": (r"weigh(?:s|t|ed)?|scales?", r"体重|秤上?显示|称的?|重|[瘦胖]到"),
+    "run": (r"runs?|running|jog(?:s|ging)?", r"晨跑|跑步|跑的是|跑了?"),
+    "birthday": (
+        r"birthdays?|born|celebrat(?:e|es|ed)|date of birth",
+        r"过?生日|出生|诞生",
+    ),
+    "due": (
+        r"due|deadline|deliver(?:s|y|ed)?|deadlines|ship(?:s|ped)?|hand(?:ed)? in|launch(?:es)?",
+        r"截止日期|截止|交付|到期|之前交|交|期限",
+    ),
+    "code": (
+        r"codes?|passwords?|pin|type[ds]?|opens?|passcodes?|combination|enter|unlock(?:s|ed)?",
+        r"密码|开|要输|输入?|口令",
+    ),
+    "appointment": (
+        r"appointments?|see(?:s|ing)?|visit|booked|date with",
+        r"预约|去看|看|约了?|改约到?|的预约",
+    ),
+    "amount": (
+        r"costs?|(?<!\bit )comes? to|amounts? to|pay(?:s|ing)?|earns?|raised|per month|monthly|a month|every month|prices?",
+        r"每个?月|合计|一共|花费|要付|涨到|降到|变成了?",
+    ),
+    "age": (r"years? old|aged?|turned", r"岁|年龄"),
+    "phone": (r"(?:phone|mobile|cell) numbers?|number", r"电话号码|手机号码?|电话|号码"),
+    "relationship": (
+        r"single|married|divorced|engaged|widowed|dating|relationship",
+        r"单身|已婚|结婚了?|离婚了?|订婚了?|恋爱",
+    ),
+    "identity": (r"(?:i|he|she) (?:am|is) (?:now )?(?=an?\b)", r"我?(?:准确地说，)?我是(?=一?[名个位])"),
+}
+"""Of each class the words of English, between which and others there is a boundary, and those of Chinese."""
+SINGLE = frozenset(
+    (
+        "home",
+        "job",
+        "employer",
+        "school",
+        "sport",
+        "diet",
+        "car",
+        "weight",
+        "run",
+        "birthday",
+        "age",
+        "phone",
+        "relationship",
+    )
+)
+"""Of these a person has one; of the others one for each thing or person that is named with them."""
+_NEAR = {"identity": "job"}
+"""What is told in the words of another class."""
+_ENGLISH = {name: re.compile(rf"\b(?:{english})\b", re.IGNORECASE) for name, (english, _) in _CLASSES.items()}
+_CHINESE = {name: re.compile(chinese) for name, (_, chinese) in _CLASSES.items()}
+
+
+_MIDST = re.compile(r"(?<=[\w,’'] )[A-Z]|(?<=[\w,’']  )[A-Z]")
+"""A capital within a sentence: part of a name, as in West Park School."""
+
+
+def spans(text: str, *, chinese: bool) -> dict[str, list[tuple[int, int]]]:
+    """For each class of which a text has words, where these stand."""
+    patterns = _CHINESE if chinese else _ENGLISH
+    capitals = frozenset() if chinese else frozenset(one.start() for one in _MIDST.finditer(text))
+    found = {
+        name: [one.span() for one in pattern.finditer(text) if one.start() not in capitals]
+        for name, pattern in patterns.items()
+    }
+    return {_NEAR.get(name, name): places for name, places in found.items() if places}

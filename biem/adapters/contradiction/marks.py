@@ -1,0 +1,132 @@
+"""Words by which a statement says that it corrects or changes something, and by which it names what was so before."""
+
+import re
+
+CORRECTS = re.compile(
+    r"\bcorrect(?:ion|ing|ed)\b|\b(?:was|were|got|had|have|gave|said|wrote|told|is|read)\b[^.;:!?]{0,24}\bwrong(?:ly)?\b"
+    r"|\bwrong (?:time|date|day|number|name|place|address|sheet|one|year|month|way round)\b"
+    r"|\bmis(?:spoke|read|typed|remembered|heard|stated|took|counted|calculated|dialled|labelled|wrote|spelled|spelt)\b"
+    r"|\b(?:mixed|mixing|messed|got mixed)\b[^.;:!?]{0,24}\bup\b|\bmix-?up\b|\bconfused\b|\bmistak(?:e|en)\b|\bmy bad\b"
+    r"|\bslip of the\b|\btypo\b|\b(?:scratch|strike|disregard|ignore|forget) (?:that|what i)\b|\bi meant\b|\bi mean\b"
+    r"|^(?:oh |ah |uh |well |hm+ )?(?:wait|oops|sorry|whoops|hold on|no)\b\s?[,.:;!–-]|\bactually\b|\bin fact\b"
+    r"|\bto be (?:precise|exact|accurate|clear)\b|\bautocorrect\b|\b(?:make|made) (?:that|it)\b|\bshould (?:be|have been|read)\b"
+    r"|\bi should (?:say|correct)\b|\bwrong\b(?=[:.,;]|$)|\bi said\b|\bi wrote\b|\bi told you\b|\bmeant to (?:say|write)\b|\b(?:is|are|was|were|will|does|do) not\b[^.;!?]{1,60}"
+    r"(?:,\s?(?:but\b|it\b|he\b|she\b|they\b)|\bbut\b)|\bnot\b[^.;!?]{1,40}[:;,]|, not\b|\brather\b"
+    r"|(?:说|记|搞|弄|写|打|看|听|算|填|发|报|传)(?:错|混|岔|反)|口误|笔误|手误|更正|纠正|改正|不对|应该是|应为|其实|准确(?:地|来)说|确切"
+    r"|才对|混淆|弄反|是错的|错了|有误|不准|量过了|不是.{1,24}[，,]?(?:而?是|应)|，不是|输入法|[打写说]成了|[，,]不是|想说的是|刚才说的|我是说|我的意思是|不知怎么",
+    re.IGNORECASE,
+)
+"""It corrects something."""
+CHANGES = re.compile(
+    r"\bnow\b|\bthese days\b|\bnowadays\b|\bcurrently\b|\bas of\b|\bfrom (?:today|now)\b|\bsince (?:this|last|the|january|"
+    r"february|march|april|may|june|july|august|september|october|november|december|then|yesterday|monday|tuesday|wednesday"
+    r"|thursday|friday|saturday|sunday)\b|\bnew\b|\bno longer\b|\bnot\b.{0,60}\bany ?more\b|\bany ?more\b|\bno more\b"
+    r"|\bchang(?:e|es|ed)\b|\bswitch(?:ed|es)?\b|\bswapp?(?:ed|s)?\b|\btraded\b|\bmov(?:e|ed)\b|\brelocated\b|\brenamed\b"
+    r"|\breplac(?:e|es|ed|ing)\b|\binstead\b|\bre(?:booked|scheduled|trained|arranged|located|set|signed|tired)\b"
+    r"|\bpostpon(?:e|es|ed)\b|\bdelay(?:s|ed)?\b|\bput back\b|\bbrought forward\b|\bpushed (?:back|to)\b|\bput off\b|\btook over\b|\bhired\b|\bjoined\b|\bleft\b"
+    r"|\bstopped\b|\bg[ai]ve[n]? up\b|\bgone\b|\bsold\b|\bended\b|\bgoodbye\b|\bused to\b|\bformerly\b|\bpreviously\b"
+    r"|\bbec(?:ame|ome)\b|\bupgraded\b|\b(?:up|down) (?:to|from)\b|\braised\b|\blowered\b|\bincreased\b|\breduced\b"
+    r"|\bturned\b|\bstarted\b|\btransferred\b|\bquit\b|\bconverted\b|\bditched\b|\bdropped\b|\bstart(?:s|ing)?\b"
+    r"|\b(?:has|have) (?:given|got)\b|\bworn out\b|\bafter all\b|\bover to\b|\bwent (?:up|down|from|to)\b|\blost interest\b"
+    r"|现在|如今|目前|眼下|这(?:周|个?月|天)起|从.{1,6}起|改|换|变|搬|转(?:到|行|学|为|做|去)|新|跳槽|涨|降|推迟|提前|延期|延后|延误|调[到整]|接替|停了"
+    r"|作废|离开|离职|辞|戒|卖(?:了|掉)|迷上|胜过|不再|不行了|[不没].{1,12}了(?=$|[，。！,.;；])|放弃|取代|代替|多给了时间|升(?:到|为|职)|告别|接手|加入",
+    re.IGNORECASE,
+)
+"""It says that something is otherwise than before."""
+LEAVES_OPEN = re.compile(
+    r"\?|？|\b(?:assum(?:e|ing)|picture (?:me|us|him|her)|hypothetical(?:ly)?|in theory|theoretically|in another life|as though|as if|provided|in case"
+    r"|let us say|(?:^|[,;] )say (?:i|we|my)|otherwise|had (?:i|we|he|she|they|my \w+) (?:not )?\w+ed\b|were (?:i|we|he|she|they|my \w+) (?:to\b|\w+ing\b|in\b|at\b|an?\b)"
+    r"|for the sake of argument|in a parallel|alternate|alternative universe|fictional|fantasy|daydream\w*|tempted|rather not|no way)\b"
+    r"|要不是|就算|即使|哪怕|设想|想象|倘若|假使|若[是我]|换作|除非|就好了|理论上|幻想|白日梦|不然|否则|真想"
+    r"|^(?:please )?(?:do not|don't|let us)\b|^(?:别|不要)|\b(?:if|whether|would|could|might|maybe|perhaps|possibly|probably|may(?= (?:be|have|not|[a-z]+))(?-i:(?<=may))|unless|imagine|imagin(?:ing|ed)|suppose"
+    r"|plan(?:s|ned|ning)? to|planning|think(?:ing)? (?:about|of)|consider(?:s|ing|ed)?|toying|hop(?:e|es|ing)|wish(?:es)?"
+    r"|dream(?:s|ed|t|ing)?|want(?:s|ed)? to|like to|some ?day|one day|some time|eventually|undecided|not (?:sure|decided)|nothing is decided"
+    r"|almost|nearly|pretend(?:s|ing|ed)?|kidding|jok(?:e|ed|ing)|gonna|going to (?!(?:the|a|my|our|be in)\b)(?-i:(?=[a-z]))|ought"
+    r"|refus(?:e|ed)|declined|turned (?:\w+\s){1,6}?down|never)\b"
+    r"|\bi(?:'d| would)\b|\bnext (?:year|spring|summer|autumn|fall|winter)\b"
+    r"|如果|要是|假如|假设|万一|的话|可能|也许|或许|说不定|大概|考虑|打算|计划着|想(?:去|要|换|搬|转|不|做|学|试)|有点想|要不要|希望|但愿|梦|以后"
+    r"|还没[定决]|将来|过几年|有一天|哪天|明年|开玩笑|哈哈|差点|[吗么呢吧](?=$|[。！？，])|绝不(?!是)|不想|不愿|拒绝|建议|似的|好像|简直",
+    re.IGNORECASE,
+)
+"""It decides nothing: a question, a hypothesis, a plan, a wish, a refusal, a joke."""
+ANOTHER = re.compile(
+    r"\balso\b|\btoo\b(?! (?:much|many|late|early|long|big|small|expensive|far|old|hard))|\bas well\b|\bbesides\b|\bon top of\b"
+    r"|\banother\b|\bsecond\b(?! (?:of|thoughts?))|\bin addition\b|\badditional(?:ly)?\b|\bone more\b|\bstill\b|\bsometimes\b"
+    r"|\boccasionally\b|\balternat|\bboth\b|\bextra\b|\bspare\b|\bguess\b"
+    r"|除了|还(?!是|没|款|钱|给|书|会|得)|也(?!许)|第二|另外?一|又(?!改|换|变)|之外|有时|偶尔|同时|备用|仍",
+    re.IGNORECASE,
+)
+"""It adds to what is known, or leaves it."""
+ON_OCCASION = re.compile(
+    r"\bon (?:mon|tues|wednes|thurs|fri|satur|sun)days\b|\b(?:on|at) (?:the )?weekends?\b|\bfor (?:now|once|today|the moment)\b"
+    r"|\bjust (?:for )?(?:today|this)\b|\bduring\b|\bin (?:the )?(?:spring|summer|autumn|winter|morning|evening)s?\b|\bwhenever\b"
+    r"|^(?:this|next) (?:week|month|weekend)\b|\btemporarily\b|\bwhile\b|\bthis (?:once|time)\b|\bexcept\b|(?<!长)周末|暂时|临时|这次|偶然|^(?:周|星期)[一二三四五六日天](?!\d)",
+    re.IGNORECASE,
+)
+"""It speaks of some occasions only."""
+WHICH = re.compile(
+    r"\b(?:second|third|other|first|previous|last|next|upper|lower|left|right|front|back|outbound|inbound|return)\b(?= [a-z])"
+    r"|第[一二三四五]|去程|回程|返程|另",
+    re.IGNORECASE,
+)
+"""Tells one of several apart."""
+STRONG = re.compile(
+    r"\b(?:new|any ?more|no longer|chang|switch|swap|trad|replac|instead|stopp|g[ai]ven? up|gone\b|end(?:ed|s)\b|used to|quit|convert|ditch|dropp|over to"
+    r"|moved?\b|relocat|hired|left\b|retrain|retired|became|from today|transferr|turned)"
+    r"|改|换|变|搬|转|新|停了|作废|戒|胜过|不再|不行了|放弃|取代|代替|跳槽|离开|从.{1,6}起|[不没].{1,12}了",
+    re.IGNORECASE,
+)
+"""Changes that leave nothing of what was before; "now I play football" may well say that I do so, too."""
+OCCASIONS = re.compile(
+    r"\b(?:summer|winter|spring|autumn|christmas|easter|weekend|honeymoon|anniversary|new year|thanksgiving|birthday|wedding)\b"
+    r"|春节|新年|元旦|暑假|寒假|圣诞|五一|十一|国庆|中秋|端午|周末|蜜月|纪念日|婚礼",
+    re.IGNORECASE,
+)
+"""What a journey or a party is for."""
+OLD_ONE = re.compile(
+    r"\b(?:my|our|the|his|her|their) (?:old|former|ex)\b|旧|前任|老(?=手机|房|车|公司|家的)", re.IGNORECASE
+)
+"""Speaks of what was replaced already."""
+OF_THE_PAST = re.compile(
+    r"\bago\b|\bas a (?:child|kid|student|teenager|boy|girl|young)\b|\bback (?:in|then)\b|\bat (?:school|university|college|\w+teen|the time)\b(?=[, ]\s?i\b)"
+    r"|\bwhen i was\b|\bin my (?:\w+ )?(?:twenties|thirties|teens|youth|childhood|first year|days|student)\b|\bmy first\b|\bbefore (?:my|all|the|that|i|we)\b"
+    r"|\b(?:for|that) (?:one|a) (?:summer|winter|while)\b|\bonce (?:lived|worked|had|was|did|drove|ate)\b"
+    r"|\blast (?:year|summer|winter|spring|autumn|fall)\b(?=[^.]*\b(?:lived|was|had|did|ate|drove|ran|used|spent|for)\b)"
+    r"|以前(?=我)|年前|从前|小时候|上学(?:的)?时|当兵|学生时代|年轻时|过去|曾|去年(?!.{0,4}起)|岁时|[住工作吃干练过]过(?!敏|生日|节)|第一[份家辆年]|之前(?:我|在|的)|前我",
+    re.IGNORECASE,
+)
+"""It tells of another time."""
+_FILL = (
+    r"(?:(?:anymore|a|an|the|my|our|his|her|their|your|its|in|at|on|to|for|as|by|with|of|be|being|called|named|eating|doing|playing"
+    r"|driving|working|living|going|like|likes|liking|love|loves|enjoy|enjoys|eat|eats|drive|drives|live|lives|work|works"
+    r"|play|plays|do|does|meet|meets|prefer|prefers|old|that|this|one|employed|based|teacher|taking|take|takes|using|use"
+    r"|is|was|are|were|it|project|name|code|car)\s)*"
+)
+FORMER_BEFORE = re.compile(
+    r"(?:\b(?:no longer|not|never again|from|instead of|rather than|replac(?:e|es|ed|ing)|in place of|g[ai]ven? up|quit|stopped|"
+    r"left|sold|ended|goodbye|bye|away from|out of|swapped|traded|exchanged|ditched|dropped|scrapped|used to|formerly|previously|over|was|were"
+    r"|than|said|wrote|told you|made (?:it|that)|turned (?:it|that) into|switched from|done with|finished with|tired of|up from|down from"
+    r"|forget|interest in|prefers? [^,;.!?]{1,30} to|previous|former|old(?: one)?|resigned from|notice (?:at|to)|retired from|parted with|put)"
+    rf"[,:]?\s{_FILL}[\"“']?"
+    r"|(?:不是|不再(?:是|喜欢|吃|喝|住|在|去|叫|做|练|用|开|爱)?|[不没](?:想|去|住|吃|喝|叫|做|练|用|开|在|喜欢|爱)|从|换掉了?|离开了?|告别了?|胜过"
+    r"|原来是|旧的是|之前是|以前是|比|[打写说看听记]成了?|取代了?|代替了?|而不是|放弃了?|卖了|戒了|辞了|听不懂)\s*)$",
+    re.IGNORECASE,
+)
+"""What stands right before the former value."""
+FORMER_SOMEWHERE = re.compile(
+    r"\b(?:not anymore|instead of|rather than|replac(?:e|es|ed|ing)|g[ai]ven? up|lost interest)\b[^,;:.!?]*$|不再[^，。；：,]*$",
+    re.IGNORECASE,
+)
+"""The same with other words between, where nothing else is known to stand there."""
+FORMER_AFTER = re.compile(
+    r"^(?:[\"”']?\s(?:is|are|was|were|has|have)(?: been)? (?:gone|history|no longer|no more|over|sold|replaced|out|not|closed|finished|taken over"
+    r"|off|past)\b|\s(?:no more|any ?more|became|turned into|took|gave way|made way)\b"
+    r"|[”\"]?\s*(?:停了|不行了|作废|没了|卖了|没兴趣|不感兴趣|取消|不(?:再|是|做|练|吃|用|去|开|住|叫)|已经不|早就不|换成|改成|变成|换为|改为|离职|辞职|改名|换了|被))",
+    re.IGNORECASE,
+)
+"""What stands right after it."""
+PARTED = re.compile(
+    r"[,;:.!，；：。、–—]|\b(?:but|to|for|is|it|since|with|and|by|into|now|took|as)\b|换|而|成|到|是|改|给|去|来|在|为|叫|吃|住|开",
+    re.IGNORECASE,
+)
+"""What must stand between a former value and the new one: "no longer the sushi at Kim's" has no new one."""

@@ -1,0 +1,275 @@
+"""What the newer says in place of what the older says, whatever the words around the two values.
+
+From both are taken the persons, the words of correction and change, those of the attribute, and fillers. What is left
+are a thing, its values and numbers. Where the two have persons and thing, or the class of the attribute, in common, and
+differ in nothing but the value, a newer that says of itself that it corrects or changes something takes effect. So does
+one that names the older value as the former one: "the Volvo is gone", 从北京搬到上海.
+"""
+
+import re
+from itertools import pairwise
+
+from biem.adapters.contradiction import marks
+from biem.adapters.contradiction.classes import SINGLE
+from biem.adapters.contradiction.reading import Reader, Reading
+from biem.adapters.contradiction.residue import VAGUE, Core, Piece, Residue
+from biem.adapters.contradiction.slots import unit
+from biem.adapters.contradiction.subjects import Subjects
+from biem.domain.conflict import Verdict
+
+WHOLE = frozenset(("former named", "corrected", "renewed", "corrected right after"))
+"""The rules of this module: they look at all that a statement says …"""
+JOINED = re.compile(r"\b(?:and|but|while|whereas|who|which)\b|;|[；、也还]|而且|并且|但是?|可是|不过", re.IGNORECASE)
+"""… unless it joins several."""
+_LONGEST = 240
+"""Characters: longer texts change one thing and talk of many."""
+_SURE, _BRIEF = 0.9, 0.85
+_VALUE = 4
+"""Words of a value."""
+_PLACE = 2
+"""Characters of the shortest Chinese value that is looked for within another."""
+_BEFORE = 60
+"""Characters looked at before a former value."""
+_SHORT = 8
+"""Words of a correction that does not say of what."""
+_INDEFINITE = re.compile(
+    r"\ban? new\b|\b(?:have|has|got|adopted)\s(?:an?|another)\b|[养买领]了?一[只个条辆]", re.IGNORECASE
+)
+_SPOKEN_OF = re.compile(r"\b(?:sport|diet|strictly)\b|运动|饮食", re.IGNORECASE)
+_MEASURES = frozenset(("age", "weight", "birthday", "due", "phone", "relationship", "code"))
+_THERE = re.compile(r"(?:\b(?:in|at|on)(?: (?:a|the|my))?\s|在)$", re.IGNORECASE)
+_MANY = frozenset(("liking", "amount", "employer"))
+"""Of these a person has several at a time."""
+_PLACES = frozenset(("employer", "school"))
+_JOINT = re.compile(r"[\s&·'’-]{0,3}(?:(?:of|the|and|de|van|von|的)\s)?")
+
+
+class Renewal:
+    """Judges pairs by what is left of them. Thread-safe."""
+
+    def __init__(self, reader: Reader, subjects: Subjects) -> None:
+        self._core = Residue(reader, subjects).of
+
+    def speaks(self, newer: Reading) -> bool:
+        """Whether a statement says of itself that it corrects or changes something."""
+        return len(newer.text) <= _LONGEST and bool(
+            marks.CORRECTS.search(newer.text) or marks.CHANGES.search(newer.text)
+        )
+
+    def judge(self, older: Reading, newer: Reading, *, follows: bool) -> Verdict | None:
+        """The newer in place of the older, or None. `follows`: it was said right after, by the same speaker."""
+        if max(len(older.text), len(newer.text)) > _LONGEST or not self.speaks(newer):
+            return None
+        old, new = self._core(older), self._core(newer)
+        if not (old.holds and new.marked) or _of_others(old, new):
+            return None
+        if follows and new.corrects and _is_brief(new) and _replies(old, new):
+            return Verdict("update", _BRIEF, "corrected right after", subject=_subject(old, old.classes), aligned=True)
+        found = self._differ(old, new)
+        if found is None:
+            return None
+        common = old.classes & new.classes or old.classes
+        return Verdict("update", _SURE, found, subject=_subject(old, common), aligned=True)
+
+    def may_rival(self, older: str, newer: str) -> bool:
+        """Whether reading them is worth it."""
+        return max(len(older), len(newer)) <= _LONGEST and older != newer
+
+    def rivals(self, older: Reading, newer: Reading) -> bool:
+        """Whether they differ in the value alone, whether or not the newer says that anything changed."""
+        old, new = self._core(older), self._core(newer)
+        if not (old.holds and new.holds) or new.adds or _of_others(old, new):
+            return False
+        return self._differ(old, new) is not None
+
+    def _differ(self, old: Core, new: Core) -> str | None:
+        """How the newer differs from the older in the value, and in nothing else."""
+        if old.of_old or old.which != new.which or not _same_persons(old, new) or any(map(VAGUE.match, old.persons)):
+            return None
+        former, gained = _former(old, new)
+        if old.past or (new.past and not former):
+            return None
+        kinds = _by_kind(old.numbers).keys() & _by_kind(new.numbers).keys()
+        return (self._numbers if kinds else self._worded)(old, new, former, gained)
+
+    def _numbers(self, old: Core, new: Core, former: list[Piece], gained: list[Piece]) -> str | None:
+        """Of the same thing another number of the same kind."""
+        fresh = [one for one in new.numbers if one not in former]
+        one, other = _by_kind(old.numbers), _by_kind(fresh)
+        differ = [kind for kind in one.keys() & other.keys() if one[kind].isdisjoint(other[kind])]
+        if not differ or gained:
+            return None
+        if _INDEFINITE.search(new.text) and not (new.corrects or former or old.classes & new.classes & SINGLE):
+            return None  # a new meeting is one more
+        shared = _stems(old.words) & _stems(new.words)
+        named = {piece.stem for piece in former} & {piece.stem for piece in old.numbers}
+        classes = old.classes & new.classes & SINGLE
+        left = _stems(old.words) - shared
+        if shared or (not left and (classes or named)):
+            return "former named" if named else "corrected" if new.corrects else "renewed"
+        return None
+
+    def _worded(self, old: Core, new: Core, former: list[Piece], gained: list[Piece]) -> str | None:
+        """Of the same thing another value, or the former one is over."""
+        ended = {piece.stem for piece in former}
+        kept = [piece for piece in new.words if piece not in former]
+        gone = [piece for piece in old.words if _within(piece, former)]
+        shared = [
+            piece for piece in old.words if piece not in gone and _known(piece, new, old) and _within(piece, kept)
+        ]
+        left = [piece for piece in old.words if piece not in gone and piece not in shared]
+        classes = old.classes & new.classes
+        apart = bool(old.classes and new.classes and not classes)
+        if len(gained) > _VALUE or (gained and not _one_value(new.text, gained)):
+            return None
+        if gone:
+            if (
+                (left and not (classes and gained and _one_value(old.text, left)))
+                or (apart and not shared)
+                or (gained and not _parted(new, former, gained))
+            ):
+                return None
+            return "former named"
+        single = classes & SINGLE
+        if not new.corrects and _adds(new, gained, classes):
+            return None
+        if _measured(old) or ended or not gained or not left or not _one_value(old.text, left):
+            return None
+        if not (single or (shared and (classes or not new.classes) and old.classes - _MANY)):
+            return None
+        if (
+            (new.classes - old.classes) & _MEASURES
+            or (single and not shared and _several(old, new))
+            or (not single and (new.classes - old.classes) & _PLACES)
+        ):
+            return None
+        return "corrected" if new.corrects else "renewed"
+
+
+def _kind(number: str) -> str:
+    return "weekday" if number.startswith("weekday:") else unit(number)
+
+
+def _by_kind(numbers: "tuple[Piece, ...] | list[Piece]") -> dict[str, set[str]]:
+    kinds: dict[str, set[str]] = {}
+    for one in numbers:
+        kinds.setdefault(_kind(one.stem), set()).add(one.stem)
+    return kinds
+
+
+def _stems(pieces: tuple[Piece, ...]) -> set[str]:
+    return {one.stem for one in pieces}
+
+
+def _same(one: Piece, other: Piece) -> bool:
+    """Whether they are the same word; in Chinese, where words are not parted, also one within the other."""
+    if one.stem == other.stem:
+        return True
+    if one.stem.isascii() or min(len(one.stem), len(other.stem)) < _PLACE:
+        return False
+    return one.stem in other.stem or other.stem in one.stem
+
+
+def _within(piece: Piece, pieces: "list[Piece] | tuple[Piece, ...]") -> bool:
+    return any(_same(piece, other) for other in pieces)
+
+
+def _known(piece: Piece, old: Core, new: Core) -> bool:
+    """Whether the older has this word of the newer; a part of one only where that is no word of both: of two bands one
+    is not the other because 乐队 is in both names."""
+    exact = {one.stem for one in old.words}
+    if piece.stem in exact:
+        return True
+    apart = [one for one in old.words if one.stem not in {other.stem for other in new.words}]
+    return _within(piece, apart)
+
+
+def _former(old: Core, new: Core) -> tuple[list[Piece], list[Piece]]:
+    """Of the newer the words and numbers that it names as those of before, and the words that the older has not."""
+    former: list[Piece] = []
+    gained: list[Piece] = []
+    since = 0
+    for piece in sorted((*new.words, *new.numbers), key=lambda piece: piece.start):
+        follows = bool(former) and not re.search(r"[^\s\w]|\b(?:but|to|for)\b", new.text[former[-1].end : piece.start])
+        cued = marks.FORMER_BEFORE.search(new.text[max(0, piece.start - _BEFORE) : piece.start]) or (
+            marks.FORMER_AFTER.match(new.text[piece.end : piece.end + _BEFORE])
+        )
+        cued = cued or marks.FORMER_SOMEWHERE.search(new.text[since : piece.start])
+        since = piece.end
+        known = _known(piece, old, new) or piece.stem in {one.stem for one in old.numbers}
+        if known and (cued or (follows and piece.start - former[-1].end <= 2)):
+            former.append(piece)
+        elif not known and piece in new.words:
+            gained.append(piece)
+        elif cued and piece in new.numbers:
+            former.append(piece)
+    return former, gained
+
+
+def _parted(new: Core, former: list[Piece], gained: list[Piece]) -> bool:
+    """Whether something stands between the former value and the new one."""
+    first, last = former[0], former[-1]
+    return all(
+        piece.end <= first.start or marks.PARTED.search(new.text[last.end : piece.start]) is not None
+        for piece in gained
+    )
+
+
+def _same_persons(old: Core, new: Core) -> bool:
+    """The same people; a name that only one has is a value where it is said what something is called."""
+    if old.persons != new.persons:
+        return False
+    naming = "name" in old.classes | new.classes
+    spoken = [one.text.lower() for one in (old, new)]
+    return naming or all(name in text for name in old.names ^ new.names for text in spoken)
+
+
+def _one_value(text: str, pieces: list[Piece]) -> bool:
+    """Whether these are words of one value: nothing else stands between them."""
+    ordered = sorted(pieces, key=lambda piece: piece.start)
+    between = (text[one.end : other.start] for one, other in pairwise(ordered))
+    return len(pieces) <= _VALUE and all(_JOINT.fullmatch(gap) for gap in between)
+
+
+def _is_brief(new: Core) -> bool:
+    return not new.persons and len(new.words) + len(new.numbers) <= _SHORT
+
+
+def _replies(old: Core, new: Core) -> bool:
+    """Whether a correction that does not say of what has a value of the kind that the older has."""
+    former, gained = _former(old, new)
+    fresh = [one for one in new.numbers if one not in former]
+    if fresh:
+        one, other = _by_kind(old.numbers), _by_kind(fresh)
+        return not gained and any(kind in one and one[kind].isdisjoint(values) for kind, values in other.items())
+    return bool(gained) and len(gained) <= _VALUE and not _measured(old) and bool(old.words)
+
+
+def _adds(new: Core, gained: list[Piece], classes: frozenset[str]) -> bool:
+    """Whether a change may leave the older as it is: one more cat, another dish, where the car stands."""
+    if classes & {"diet", "sport"} and not (marks.STRONG.search(new.text) or _SPOKEN_OF.search(new.text)):
+        return True
+    if "name" in classes and _INDEFINITE.search(new.text) and not re.search(r"\bnew\b", new.text, re.IGNORECASE):
+        return True
+    return "car" in classes and any(_THERE.search(new.text[: piece.start]) for piece in gained)
+
+
+def _measured(core: Core) -> bool:
+    """Whether its value is a number: not the floor, or the day of the week."""
+    return bool(_by_kind(core.numbers).keys() - {"", "weekday"})
+
+
+def _several(old: Core, new: Core) -> bool:
+    """Whether the older speaks of more than one attribute."""
+    return len(old.classes & SINGLE) > 1 and not old.classes & SINGLE <= new.classes
+
+
+def _of_others(old: Core, new: Core) -> bool:
+    """Whether they name different occasions."""
+    one, other = ({found.group().lower() for found in marks.OCCASIONS.finditer(side.text)} for side in (old, new))
+    return bool(one and other and one != other)
+
+
+def _subject(old: Core, classes: frozenset[str]) -> str:
+    about = sorted(classes) or [piece.stem for piece in old.words][:_VALUE]
+    return f"{' and '.join(sorted(old.persons)) or 'me'}: {' '.join(about)}"

@@ -1,0 +1,239 @@
+"""Who and what two statements are about, and whose word they are: what a rule must know before it acts alone.
+
+A rule that acts retires a memory without asking. It may do so only where both statements are the words of the one who
+says them (no report, quotation or joke) about the same people and the same thing.
+"""
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+
+from biem.adapters.analyzers.segments import knowing
+from biem.adapters.contradiction import lexicon
+from biem.adapters.contradiction.leading import OCCASION
+from biem.adapters.contradiction.reading import Reader, Reading
+
+_KEPT = 2_048
+_NAMED = 6
+"""Words of a thing that its name in a record has."""
+_REPORT = re.compile(
+    r"\b(?!(?:i|i've|i'd|as|like|just|that|be|is|are|was|were|it|scales?|watch|clock|display|sign|label|calendar|tickets?|map|screen|bill|thermometer)\b)[a-z][\w'-]*,?\s(?:has\s|have\s|had\s|just\s|always\s|also\s|once\s)?"
+    r"(?:said|says|say|told|tells|claims?|claimed|mentioned|mentions|announced|reported|reckons|insists|swears|wrote|writes"
+    r"|keeps saying|keeps telling)\b"
+    r"|(?<!\bi )(?<!\bwe )\b(?:said|says|asked|wrote|shouted|whispered|replied|joked)\s(?!(?:i|we)\b)[a-z]"
+    r"|\baccording to\b|\brumou?rs?\b|\b(?:i|we)\s(?:heard|read|was told|were told)\b"
+    r"|(?<![我别再胡瞎])(?:(?<!地)(?<!来)说(?!错|不|明|法|好|服|话|真的|一下|说|到|起|实话|白了)|告诉我|告诉你|表示|声称|提到|宣布|听说|据说)",
+    re.IGNORECASE,
+)
+_JOKE = re.compile(
+    r"\b(?:just kidding|kidding|joking|jk|lol|as a joke|my joke|in a (?:dream|novel|film|movie|story|game)|i dreamed"
+    r"|i dreamt|(?:ha){2,})\b|开玩笑|逗你|哈哈|梦见|梦到|小说里|电影里|游戏里",
+    re.IGNORECASE,
+)
+_QUOTE = re.compile(r"[\"“”「」『』]")
+_FIRST = re.compile(r"\b(?:i|i'm|i've|i'd|my|me|mine|we|our|us)\b|[我咱俺]|本人", re.IGNORECASE)
+_KIN_CHAIN = re.compile(
+    r"\b(?P<owner>(?i:my|our|his|her|their|your|the)|[A-Z][\w-]+(?:\s[A-Z][\w-]+)?['’]s)\s"
+    r"(?P<before>(?:(?:ex|old|older|elder|eldest|young|younger|youngest|big|little|late|twin|best|former|new|good|dear|step|half"
+    r"|great)[\s-]){0,2})(?P<kin>[a-z]+(?:-in-law)?)(?P<name>(?:\s(?!I\b)[A-Z][\w-]+){0,2})"
+)
+_WHICH = re.compile(r"(?:former|new|good|dear|big|little|best)[\s-]|\s$")
+"""Words that tell no other person apart."""
+_OWNED = re.compile(r"\b(?P<name>[A-Z][\w-]+(?:\s[A-Z][\w-]+)?)['’]s\b(?!\s(?:a|an|the|not|now|been|going)\b)")
+_ACTING = re.compile(
+    r"^(?:(?:so|well|and|but|also|actually|now|update|correction|hey|oh|yes|no|fyi|btw)[,:]?\s+)*"
+    r"(?P<name>(?!(?:I|The|A|An|My|Our|His|Her|Their|Your|This|That|It|He|She|We|They|You|There|Correction|Update)\b)"
+    r"[A-Z][^\W\d_][\w-]*(?:\s[A-Z][^\W\d][\w-]*)?)\s"
+    r"(?:(?:now|just|also|still|never|always|no longer|not anymore|not|recently)\s)?"
+    r"(?:is|was|has|had|lives|works|likes|loves|hates|moved|plays|goes|wants|owns|drives|studies|teaches|got|left|joined"
+    r"|started|quit|does|did|doesn't|didn't|isn't|can|can't|will|won't|takes|runs|eats|drinks|speaks|turned|changed)\b"
+)
+_BEING = "是当做名位为"
+_PETS = frozenset(("dog", "cat", "狗", "猫"))
+_THIRD = re.compile(
+    r"\b(?P<who>he|she|they|him|her|his|hers|their|them|you|your)\b|(?P<han>(?<![其吉])[他她]们?|(?<!迷)[你您]们?)",
+    re.IGNORECASE,
+)
+_ANAPHORS = frozenset(("he", "she", "they"))
+_SAME = {
+    "him": "he",
+    "his": "he",
+    "her": "she",
+    "hers": "she",
+    "their": "they",
+    "them": "they",
+    "your": "you",
+    "您": "你",
+}
+_OURS = {"my": "me", "our": "me", "the": ""}
+_HAN_NUMBER = re.compile(
+    "[零〇一二两三四五六七八九十百千万半几]+[^\u4e00-\u9fff]*(?:公里|公斤|米|元|块|岁|点|号|月|年|次|个|天|分|小时)?$"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """Whom and what a statement is about."""
+
+    persons: frozenset[str]
+    """`me` for the speaker, `me.mother`, `jana`, `she` …; empty for a statement that names no person."""
+    things: frozenset[str]
+    """Stems of what it speaks of, without persons, values, times and words of change."""
+    reported: bool
+    """It gives somebody else's words."""
+    joking: bool
+    spans: tuple[tuple[int, int], ...]
+    """Where it names persons by what they are to another: `my sister`, 我妹妹; not pets."""
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """What two statements have in common."""
+
+    persons: bool
+    """Both speak of the same persons; the speaker may be left out of one."""
+    thing: bool
+    """The newer speaks of nothing that the older does not, or the other way round, and of one of several in neither."""
+    within: bool
+    """The newer speaks of nothing that the older does not."""
+    own_words: bool
+    """Both are the words of the one who says them."""
+    subject: str
+    """As in `Verdict`."""
+
+    @property
+    def whole(self) -> bool:
+        """All of it."""
+        return self.persons and self.thing and self.own_words
+
+
+class Subjects:
+    """Reads whom and what statements are about. Thread-safe."""
+
+    def __init__(self, reader: Reader) -> None:
+        self._reader = reader
+        self._words = lexicon.sets("subjects")
+        self._kin = reader.grammar["kin"]
+        self._changed = reader.grammar["changed"] | reader.grammar["present"] | reader.grammar["ended"]
+        self._values = {
+            reader.stem(value) for row in lexicon.columns("exclusive") for column in row[1:] for value in column
+        }
+        self._han_kin = sorted((kin for kin in self._kin if not kin.isascii()), key=len, reverse=True)
+        kin = "|".join(map(re.escape, self._han_kin))
+        self._han_chain = re.compile(
+            rf"(?P<owner>[我你您他她咱]们?|[\u4e00-\u9fff]{{2,3}}(?=的))?家?的?(?P<kin>{kin})(?!人[们])"
+        )
+        self._about = lru_cache(_KEPT)(self._read)
+
+    def agreement(self, older: Reading, newer: Reading) -> Agreement:
+        """What the two are about, compared."""
+        one, other = self._about(older), self._about(newer)
+        left, right = one.things - other.things, other.things - one.things
+        shared = one.things & other.things
+        return Agreement(
+            persons=not (one.persons ^ other.persons) - {"me"},
+            thing=not (left and right)
+            and bool(shared or not (one.things or other.things))
+            and (left | right).isdisjoint(self._words["other"]),
+            within=not right,
+            own_words=not (one.reported or other.reported or one.joking or other.joking),
+            subject=f"{' and '.join(sorted(one.persons))}: {' '.join(sorted(one.things)[:_NAMED])}".strip(": "),
+        )
+
+    def about(self, reading: Reading) -> About:
+        """Whom and what one statement is about."""
+        return self._about(reading)
+
+    def _read(self, reading: Reading) -> About:
+        text = reading.text
+        quoted = bool(_QUOTE.search(text))
+        reported = any(_REPORT.search(clause.text) for clause in reading.clauses if not clause.asked)
+        persons, words, spans = self._persons(text, reading.chinese)
+        if reported and quoted and "me" in persons:
+            persons = persons - {"me"} | {"quoted"}
+        numbers = {word for word in reading.words if any(map(str.isdigit, word))}
+        things = {
+            word
+            for clause in reading.clauses
+            if OCCASION not in clause.times
+            for word in clause.content
+            if word not in self._words["time"] | self._words["plain"]
+            and word not in self._changed
+            and word not in numbers
+            and word not in words
+        }
+        things = {
+            word
+            for word in things - self._kin - self._values
+            if not any(map(str.isdigit, word)) and not _HAN_NUMBER.match(word)
+        }
+        return About(frozenset(persons), frozenset(things), reported, _JOKE.search(text) is not None, tuple(spans))
+
+    def _persons(self, text: str, chinese: bool) -> tuple[set[str], set[str], list[tuple[int, int]]]:
+        """The persons of a text, the words that name them, and `About.spans`."""
+        return self._han(text) if chinese else self._latin(text)
+
+    def _latin(self, text: str) -> tuple[set[str], set[str], list[tuple[int, int]]]:
+        persons: set[str] = set()
+        words: set[str] = set()
+        spans: list[tuple[int, int]] = []
+        rest = text
+        for found in _KIN_CHAIN.finditer(text):
+            kin = found["kin"].removesuffix("-in-law")
+            if self._reader.stem(kin) not in self._kin and kin not in self._kin:
+                continue
+            owner = found["owner"].lower().removesuffix("'s").removesuffix("’s")
+            whose = _OURS.get(owner, _SAME.get(owner, owner))
+            name = found["name"].strip().lower()
+            which = _WHICH.sub("", found["before"])
+            persons.add(".".join(part for part in (whose, name or f"{which}{found['kin']}") if part))
+            named = {self._reader.stem(word) for word in re.findall(r"[\w-]+", found.group())}
+            words |= named
+            if kin.lower() not in _PETS:
+                spans.append(found.span())
+            rest = rest.replace(found.group(), " ", 1)
+        for pattern in (_OWNED, _ACTING):
+            for found in pattern.finditer(rest):
+                persons.add(found["name"].lower())
+                words |= {self._reader.stem(word) for word in found["name"].split()}
+        if _FIRST.search(rest):
+            persons.add("me")
+        known = bool(persons - {"me", ""})
+        for found in _THIRD.finditer(rest):
+            who = (found["who"] or "").lower()
+            who = _SAME.get(who, who)
+            if not (known and who in _ANAPHORS):  # who was named before, in the same statement
+                persons.add(who)
+        return persons - {""}, words, spans
+
+    def _han(self, text: str) -> tuple[set[str], set[str], list[tuple[int, int]]]:
+        persons: set[str] = set()
+        words: set[str] = set()
+        spans: list[tuple[int, int]] = []
+        rest = text
+        for found in self._han_chain.finditer(text):
+            before = text[max(0, found.start() - 1) : found.start()]
+            if found.group() == "客户" or (not found["owner"] and before and before in _BEING):
+                continue  # of nobody in particular, or what somebody is by profession
+            owner = found["owner"] or "我"
+            persons.add(
+                f"{'me' if owner[0] in '我咱' else owner[0] if owner[0] in '你您他她' else owner}.{found['kin']}"
+            )
+            words |= {found["kin"], owner}
+            if found["kin"] not in _PETS:
+                spans.append(found.span())
+            rest = rest.replace(found.group(), " ", 1)
+        before = ""
+        for word, tag in knowing().tag(rest):
+            if tag.startswith("nr") and len(word) > 1 and before not in self._words["placed"]:
+                persons.add(word)
+                words.add(word)
+            before = word
+        if _FIRST.search(rest):
+            persons.add("me")
+        known = bool(persons - {"me"})
+        for found in _THIRD.finditer(rest):
+            who = found["han"] or ""
+            if who and not (known and who[0] in "他她"):
+                persons.add(_SAME.get(who, who))
+        return persons, words, spans

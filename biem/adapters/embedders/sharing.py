@@ -1,0 +1,96 @@
+"""One model a process: all memories that embed alike share its weights, and the last one to close frees them."""
+
+import ctypes
+import os
+import threading
+from collections.abc import Callable, Hashable
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from biem.adapters.forking import CALLS, keep_for_ever
+
+T = TypeVar("T")
+
+
+@dataclass(slots=True)
+class _Loaded:
+    model: Any
+    users: int
+
+
+class Models:
+    """The models that this process has loaded. Thread-safe; a forked child begins with none of its own."""
+
+    def __init__(self) -> None:
+        self._loading = threading.Lock()
+        self._loaded: dict[Hashable, _Loaded] = {}
+        self._kept = False
+
+    def keep(self) -> None:
+        """From now on, keep what nobody uses any more: this process ends soon, and taking a model apart takes as long
+        as loading it."""
+        self._kept = True
+
+    def take(self, key: Hashable, load: Callable[[], T]) -> T:
+        """The model of this key, loaded by the first who takes it; each `take` needs one `give_back`."""
+        with CALLS.one(), self._loading:
+            found = self._loaded.get(key)
+            if found is None:
+                found = self._loaded[key] = _Loaded(load(), 0)
+            found.users += 1
+            model: T = found.model
+            return model
+
+    def give_back(self, key: Hashable) -> None:
+        """One user less; the last one frees the model."""
+        with self._loading:
+            found = self._loaded[key]
+            found.users -= 1
+            if found.users:
+                return
+            if self._kept:
+                keep_for_ever(found.model)
+                return
+            del self._loaded[key]
+        del found
+        _trim()
+
+    def begin_anew(self) -> None:
+        """In a forked child: the models are the parent's, with threads that are not here, and are never freed."""
+        keep_for_ever(self._loaded)
+        self._loading = threading.Lock()
+        self._loaded = {}
+
+
+MODELS = Models()
+"""Those of this process."""
+
+if hasattr(os, "register_at_fork"):  # not on Windows
+    os.register_at_fork(after_in_child=MODELS.begin_anew)
+
+
+class Lease(Generic[T]):
+    """A model in use in the process that took it: a forked child has none until it takes one itself."""
+
+    def __init__(self, key: Hashable, model: T) -> None:
+        self._key = key
+        self.process = os.getpid()
+        self.model = model
+
+    @classmethod
+    def of(cls, key: Hashable, load: Callable[[], T]) -> "Lease[T]":
+        """Take the model of this key."""
+        return cls(key, MODELS.take(key, load))
+
+    def end(self) -> None:
+        """Let go of it; what a parent took is the parent's to give back."""
+        if self.process == os.getpid():
+            del self.model  # or it would be freed only after the pages were given back
+            MODELS.give_back(self._key)
+
+
+def _trim() -> None:
+    """Give freed pages back to the system: glibc keeps those of other threads' arenas, 300 MB for each loaded model."""
+    with suppress(OSError, AttributeError):  # another C library, which does so by itself or not at all
+        ctypes.CDLL(None).malloc_trim(0)

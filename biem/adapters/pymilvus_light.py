@@ -1,0 +1,99 @@
+"""pymilvus without what it imports and biem never uses, which takes most of the time of importing it.
+
+The modules of `pymilvus.orm` name pandas at their top, for data frames, and one module requests, for clusters of a
+cloud that span the globe. While pymilvus is imported here, the import statements of these modules, and of no other, get
+a stand-in that imports the package when it is used: what else a program does with pymilvus, pandas or requests stays
+as it is. Where that does not work, with another version of pymilvus, the ordinary import is done.
+"""
+
+import builtins
+import sys
+from collections.abc import Callable, Sequence
+from functools import partial
+from importlib import import_module
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec, PathFinder
+from types import ModuleType
+from typing import Any
+
+_LATE = ("pandas", "requests")
+_PATIENT = ("pymilvus.orm.", "pymilvus.client.global_topology")
+"""How the names of the modules begin that can wait for them."""
+
+
+class _Late(ModuleType):
+    """Stands for a module until something of it is used: a name taken of it meanwhile is a function that calls it."""
+
+    importing = True
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        if self.importing:
+            return partial(_call, self.__name__, name)
+        return getattr(import_module(self.__name__), name)
+
+
+def _call(module: str, name: str, *args: Any, **kwargs: Any) -> Any:
+    return getattr(import_module(module), name)(*args, **kwargs)
+
+
+class _Patient(Loader):
+    """Runs a module with an import statement of its own; all else is the ordinary loader's."""
+
+    def __init__(self, ordinary: Loader, import_: Callable[..., ModuleType]) -> None:
+        self._ordinary = ordinary
+        self._import = import_
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType | None:
+        return self._ordinary.create_module(spec)
+
+    def exec_module(self, module: ModuleType) -> None:
+        vars(module)["__builtins__"] = {**vars(builtins), "__import__": self._import}
+        self._ordinary.exec_module(module)
+
+
+class _Finder(MetaPathFinder):
+    """Finds the modules that can wait, and notes what stood for packages in them."""
+
+    def __init__(self) -> None:
+        self.late: dict[str, _Late] = {}
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        spec = PathFinder.find_spec(fullname, path, target) if fullname.startswith(_PATIENT) else None
+        if spec is not None and spec.loader is not None:
+            spec.loader = _Patient(spec.loader, self._import)
+        return spec
+
+    def _import(self, name: str, *args: Any, **kwargs: Any) -> ModuleType:
+        if name.partition(".")[0] not in _LATE:
+            return __import__(name, *args, **kwargs)
+        return self.late.setdefault(name, _Late(name))
+
+
+def _load() -> ModuleType:
+    """pymilvus, with nothing left out where something else has loaded it already."""
+    if "pymilvus" in sys.modules:
+        return import_module("pymilvus")
+    finder = _Finder()
+    sys.meta_path.insert(0, finder)
+    try:
+        return import_module("pymilvus")
+    except Exception:  # noqa: BLE001  whatever another version makes of it
+        for name in [name for name in sys.modules if name.partition(".")[0] == "pymilvus"]:
+            del sys.modules[name]
+    finally:
+        sys.meta_path.remove(finder)
+        for late in finder.late.values():
+            late.importing = False
+    return import_module("pymilvus")
+
+
+_PYMILVUS = _load()
+DataType = _PYMILVUS.DataType
+Function = _PYMILVUS.Function
+FunctionType = _PYMILVUS.FunctionType
+MilvusClient = _PYMILVUS.MilvusClient
+MilvusException = _PYMILVUS.MilvusException

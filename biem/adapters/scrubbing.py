@@ -1,0 +1,137 @@
+"""Making servers give up the bytes of what was deleted: until then these lie in free space, logs and older files."""
+
+import sqlite3
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import psycopg
+import redis
+from psycopg import sql
+
+from biem.errors import StoreUnavailable
+
+_WAIT_S = 60.0
+_POLL_S = 0.05
+_MOST_SWITCHES = 1_000
+"""Far more than the segments of the log that a server keeps: 16 GB."""
+
+
+def scrub_postgres(dsn: str, *, log: bool) -> list[str]:
+    """Write tables and their statistics anew without what was deleted; returns what is left to do, and why.
+
+    Programs wait meanwhile. With `log`, which needs a superuser, the write-ahead log written so far is deleted, too.
+    """
+    try:
+        with psycopg.connect(dsn, autocommit=True, connect_timeout=5) as connection:
+            connection.execute(f"SET lock_timeout = '{_WAIT_S:.0f}s'".encode())
+            left = list(_tables_anew(connection))
+            if log:
+                _log_anew(connection)
+            else:
+                left.append(
+                    "PostgreSQL: its write-ahead log, archives, replicas and backups of its files, as you keep them"
+                )
+            return left
+    except psycopg.OperationalError as error:
+        raise StoreUnavailable(
+            f"PostgreSQL did not finish the scrubbing: {str(error).strip()}; run it again"
+        ) from error
+
+
+def _tables_anew(connection: psycopg.Connection) -> Iterator[str]:
+    rows = connection.execute(
+        "SELECT tablename, pg_has_role(tableowner, 'USAGE') FROM pg_tables"
+        " WHERE schemaname = current_schema() ORDER BY 1"
+    ).fetchall()
+    foreign = [name for name, mine in rows if not mine]
+    for name, mine in rows:
+        if mine:
+            connection.execute(sql.SQL("VACUUM (FULL, ANALYZE) {}").format(sql.Identifier(name)))
+    if foreign:
+        yield f"PostgreSQL: as their owner, VACUUM (FULL, ANALYZE) {', '.join(foreign)}"
+    superuser = connection.execute("SELECT rolsuper FROM pg_roles WHERE rolname = current_user").fetchone()
+    if superuser == (True,):
+        connection.execute(
+            "VACUUM FULL pg_catalog.pg_statistic"
+        )  # has words that were common, also older versions of it
+        connection.execute("CHECKPOINT")
+    else:
+        yield "PostgreSQL: as a superuser, VACUUM FULL pg_catalog.pg_statistic; CHECKPOINT"
+
+
+def _log_anew(connection: psycopg.Connection) -> None:
+    """Go on in segments that were never used, and have those before deleted instead of used again."""
+    connection.execute("ALTER SYSTEM SET wal_recycle = off")
+    try:
+        connection.execute("SELECT pg_reload_conf()")
+        newest = _text(connection, "SELECT max(name) FROM pg_ls_waldir()")
+        for _ in range(_MOST_SWITCHES):
+            connection.execute("SELECT pg_logical_emit_message(true, 'biem', 'scrub')")
+            if _text(connection, "SELECT pg_walfile_name(pg_current_wal_insert_lsn())") > newest:
+                break
+            connection.execute("SELECT pg_switch_wal()")
+        connection.execute("CHECKPOINT")
+    finally:
+        connection.execute("ALTER SYSTEM RESET wal_recycle")
+        connection.execute("SELECT pg_reload_conf()")
+
+
+def _text(connection: psycopg.Connection, statement: str) -> str:
+    row = connection.execute(statement.encode()).fetchone()
+    return str(row[0]) if row else ""
+
+
+def scrub_redis(url: str) -> list[str]:
+    """Have the files of Redis or Valkey written anew from what it holds; returns what is left to do, and why."""
+    try:
+        with redis.Redis.from_url(url, socket_timeout=_WAIT_S) as client:
+            try:
+                if client.info("persistence").get("aof_enabled"):
+                    client.bgrewriteaof()
+                    _await(client, "aof_rewrite_scheduled", "aof_rewrite_in_progress")
+                if any(client.config_get("save").values()):
+                    client.bgsave(schedule=True)
+                    _await(client, "rdb_bgsave_in_progress")
+            except redis.ResponseError as error:
+                return [f"Redis: BGREWRITEAOF and BGSAVE, which it refused ({error})"]
+    except redis.RedisError as error:
+        raise StoreUnavailable(f"Redis did not finish the scrubbing ({error}); run it again") from error
+    return []
+
+
+def _await(client: "redis.Redis", *busy: str) -> None:
+    deadline = time.monotonic() + _WAIT_S
+    while any(client.info("persistence").get(name) for name in busy):
+        if time.monotonic() > deadline:
+            raise StoreUnavailable("Redis is still writing its files anew; look at `INFO persistence`")
+        time.sleep(_POLL_S)
+
+
+def scrub_milvus_lite(database: Path) -> None:
+    """Write the file of a Milvus Lite, which may be running, anew without its free pages."""
+    if not database.exists():
+        return
+    try:
+        with _sqlite(database) as connection:
+            connection.execute("VACUUM")
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    except sqlite3.Error as error:
+        raise StoreUnavailable(f"the file of Milvus Lite could not be written anew ({error}); run it again") from error
+
+
+@contextmanager
+def _sqlite(database: Path) -> Iterator[sqlite3.Connection]:
+    connection = sqlite3.connect(database, timeout=_WAIT_S, isolation_level=None)
+    try:
+        yield connection
+    finally:
+        connection.close()
+
+
+def empty_logs(folder: Path) -> None:
+    """Cut the logs of the embedded servers to nothing; they go on writing to them."""
+    for path in folder.glob("*.log*"):
+        with suppress(FileNotFoundError), path.open("r+b") as log:
+            log.truncate()

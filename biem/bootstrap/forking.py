@@ -1,0 +1,58 @@
+"""A memory in a forked process: opened anew there at its first use, on connections, threads and a model of its own.
+
+What the parent had opened is neither used nor closed in the child, whatever becomes of that, and goes on in the parent.
+"""
+
+import os
+import threading
+import weakref
+from collections.abc import Callable
+from dataclasses import fields
+from functools import partial
+
+from biem.adapters.forking import CALLS, keep_for_ever
+from biem.engine.parts import Parts
+from biem.errors import ConfigError
+
+_OPEN: "weakref.WeakSet[Parts]" = weakref.WeakSet()
+_guard = threading.Lock()
+
+
+def survive_forks(parts: Parts, build: Callable[[], Parts], begin: Callable[[Parts], None]) -> None:
+    """Where these parts are used in a forked child, `build` makes others in their place and `begin` sets them to work.
+
+    Handlers that were attached to their telemetry by others than `build` go on hearing of what is done in the child.
+    """
+    parts.revive = partial(_revive, weakref.ref(parts), build, begin, len(parts.telemetry.handlers))
+    _OPEN.add(parts)
+
+
+def _revive(
+    reference: "weakref.ref[Parts]", build: Callable[[], Parts], begin: Callable[[Parts], None], own: int
+) -> None:
+    parts = reference()
+    with _guard:
+        if parts is None or parts.process == os.getpid():  # another thread was faster
+            return
+        if CALLS.torn:
+            raise ConfigError(
+                f"this memory was opened in process {parts.process}, which was forked in the middle of a call that did "
+                "not end; call biem.connect() only after the fork (gunicorn: without --preload, or in post_fork)"
+            )
+        handlers = parts.telemetry.handlers[own:]
+        parts.take_over(build())
+        for handler in handlers:
+            parts.telemetry.attach(handler)
+        begin(parts)
+
+
+def _leave_to_the_parent() -> None:
+    """In a forked child: what is open is the parent's."""
+    global _guard  # it may be held by a thread that does not exist here
+    _guard = threading.Lock()
+    for parts in list(_OPEN):
+        keep_for_ever(*(getattr(parts, part.name) for part in fields(parts)))
+
+
+if hasattr(os, "register_at_fork"):  # not on Windows
+    os.register_at_fork(after_in_child=_leave_to_the_parent)

@@ -1,0 +1,126 @@
+"""What the caller's prompt holds already: it is not told again."""
+
+import unicodedata
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from biem.domain.node import Node
+from biem.domain.text import require_clean
+from biem.errors import InvalidInput
+
+Excluded = str | Mapping[str, Any]
+"""An id, a `ref`, a text, or a chat message with `role` and `content`."""
+
+_ASSISTANTS = frozenset({"assistant", "ai", "bot", "chatbot", "model", "助手", "助理", "机器人"})
+_MOST_SPARE = 100
+"""A search takes so many candidates more at most, in place of those whose text turns out to be known."""
+
+
+def normalised(text: str) -> str:
+    """A text for comparison: compatible characters (NFKC) and runs of blanks are the same."""
+    return " ".join(unicodedata.normalize("NFKC", text).split())
+
+
+def role_of(name: str) -> str:
+    """`assistant` for the names of a program, `user` for all others."""
+    return "assistant" if name.strip().casefold() in _ASSISTANTS else "user"
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """Memories that a prompt holds: by id or `ref`, by conversation, or by text (and role, where it is recorded)."""
+
+    ids: frozenset[str] = frozenset()
+    """Of memories, or their `ref`."""
+    conversations: frozenset[str] = frozenset()
+    texts: frozenset[str] = frozenset()
+    """Normalised, whoever said it."""
+    said: frozenset[tuple[str, str]] = frozenset()
+    """Role and normalised text."""
+    unresolved: int = 0
+    """How many messages and texts came without an id: some of what a search finds may be these."""
+
+    @property
+    def spare(self) -> int:
+        """How many candidates more a search needs, so that enough are left."""
+        return min(self.unresolved, _MOST_SPARE)
+
+    def has_place(self, memory_id: str, conversation: str) -> bool:
+        """Whether a memory is known by its id or its conversation."""
+        return memory_id in self.ids or (bool(conversation) and conversation in self.conversations)
+
+    def has(self, node: Node) -> bool:
+        """Whether a prompt holds what this memory says."""
+        if self.has_place(node.id, node.conversation) or (node.ref is not None and node.ref in self.ids):
+            return True
+        if not self.texts and not self.said:
+            return False
+        text = normalised(node.text)
+        return text in self.texts or (_role(node), text) in self.said
+
+    def says(self, text: str) -> bool:
+        """Whether a prompt holds this text, whoever said it, also without the name of a speaker that begins it."""
+        plain = normalised(text)
+        held = self.texts | {said for _, said in self.said}
+        return plain in held or plain.partition(": ")[2] in held
+
+
+NOTHING = Known()
+
+
+def known(conversations: str | Collection[str] = (), excluded: Collection[Excluded] = ()) -> Known:
+    """What a caller says that its prompt holds, or `InvalidInput` that names what is none of what may be given."""
+    names = [conversations] if isinstance(conversations, str) else conversations
+    if isinstance(names, bytes | Mapping) or not isinstance(names, Collection):
+        raise InvalidInput(
+            f"exclude_conversation must be the name of a conversation or a list of them, not {type(names).__name__}"
+        )
+    for name in names:
+        _require_string(name, "exclude_conversation")
+    if isinstance(excluded, str | bytes | Mapping) or not isinstance(excluded, Collection):
+        raise InvalidInput(f"exclude must be a list of ids, texts or messages, not {type(excluded).__name__}")
+    ids: set[str] = set()
+    texts: set[str] = set()
+    unresolved = 0
+    said: set[tuple[str, str]] = set()
+    for one in excluded:
+        if isinstance(one, Mapping):
+            named, written = list(_ids_of(one)), list(filter(None, map(normalised, texts_of(one))))
+            ids.update(named)
+            said.update((role_of(str(one.get("role", "user"))), text) for text in written)
+            unresolved += bool(written and not named)
+            continue
+        _require_string(one, "exclude")
+        ids.add(one)
+        texts.add(normalised(one))
+        unresolved += 1
+    conversation = frozenset(filter(None, names))
+    return Known(frozenset(ids), conversation, frozenset(texts - {""}), frozenset(said), unresolved)
+
+
+def _ids_of(message: Mapping[str, Any]) -> Iterable[str]:
+    return (value for value in (message.get("id"), message.get("ref")) if isinstance(value, str) and value)
+
+
+def texts_of(message: Mapping[str, Any]) -> list[str]:
+    """The text of a message, which may come in parts; none where it has none, as a call of a tool."""
+    content = message.get("content")
+    if isinstance(content, str):
+        return [content]
+    if not isinstance(content, list | tuple):
+        return []
+    parts = [part.get("text") if isinstance(part, Mapping) else part for part in content]
+    written = [part for part in parts if isinstance(part, str)]
+    return [*written, "\n".join(written)] if len(written) > 1 else written
+
+
+def _role(node: Node) -> str:
+    """Who said it: by its source where that tells, else by its speaker."""
+    return node.source if node.source in ("user", "assistant") else role_of(node.speaker)
+
+
+def _require_string(value: object, what: str) -> None:
+    if not isinstance(value, str):
+        raise InvalidInput(f"one of {what} is {type(value).__name__}; give strings, or messages with role and content")
+    require_clean(value, f"one of {what}")

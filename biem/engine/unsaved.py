@@ -1,0 +1,98 @@
+"""Messages that wait in this process because they could not be stored, oldest first, and how they are stored later."""
+
+import logging
+import threading
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from biem.errors import BiemError, InvalidInput
+
+logger = logging.getLogger("biem.plugin")
+
+_MOST = 1_000
+_MOST_TRIES = 3
+"""Of a message that fails for a reason of its own; then it is dropped, so that those behind it are stored."""
+
+
+class Remembers(Protocol):
+    """The part of `Memory` that stores a message."""
+
+    @property
+    def remember(self) -> Callable[..., str]:
+        """Stores a message; gives its id."""
+
+
+@dataclass(slots=True)
+class _Waiting:
+    message: dict[str, Any]
+    tries: int = 0
+
+
+def log_failure(what: str, error: Exception) -> None:
+    """A warning, with a traceback unless the error is one of biem's own, whose message says what to do."""
+    logger.warning("%s: %s", what, error, exc_info=None if isinstance(error, BiemError) else error)
+
+
+class Unsaved:
+    """At most the last 1,000 messages. Storing never raises. Thread-safe.
+
+    `connect` gives the memory. While it, or a server, is out of reach, all messages wait. A message that is invalid is
+    dropped with a logged error, and so is one that failed three times in another way.
+    """
+
+    def __init__(self, connect: Callable[[], Remembers]) -> None:
+        self._connect = connect
+        self._waiting: deque[_Waiting] = deque(maxlen=_MOST)
+        self._overflows = False
+        self.lock = threading.RLock()
+        """Held while messages are stored: one at a time keeps the order of a conversation."""
+
+    def __len__(self) -> int:
+        return len(self._waiting)
+
+    def save(self, message: dict[str, Any] | None = None) -> str | None:
+        """Add a message, if one is given, and store all that wait; the id of the last, or None if it was not stored."""
+        with self.lock:
+            if message is not None:
+                self._wait(message)
+            try:
+                memory = self._connect() if self._waiting else None
+            except Exception as error:  # noqa: BLE001
+                self._log_waiting(error)
+                return None
+            memory_id = None
+            while memory is not None and self._waiting:
+                try:
+                    memory_id = memory.remember(**self._waiting[0].message)
+                except Exception as error:  # noqa: BLE001
+                    if not self._is_to_be_dropped(error):
+                        return None
+                    memory_id = None
+                self._waiting.popleft()
+            return memory_id
+
+    def _wait(self, message: dict[str, Any]) -> None:
+        """Have a message wait in the place of the oldest one, if there is no other; which is said once until they are
+        stored."""
+        if len(self._waiting) == _MOST and not self._overflows:
+            logger.error("more than %d messages wait for memory to come back: the oldest ones are dropped", _MOST)
+        self._overflows = len(self._waiting) == _MOST
+        self._waiting.append(_Waiting(message))
+
+    def _is_to_be_dropped(self, error: Exception) -> bool:
+        """Whether the first message is not to be tried again. OSError: a connection was lost."""
+        if isinstance(error, InvalidInput):
+            logger.error("message not remembered: %s", error)
+            return True
+        if not isinstance(error, (BiemError, OSError)):
+            self._waiting[0].tries += 1
+            if self._waiting[0].tries >= _MOST_TRIES:
+                logger.error("a message was dropped: storing it failed %d times", _MOST_TRIES, exc_info=error)
+                return True
+        self._log_waiting(error)
+        return False
+
+    def _log_waiting(self, error: Exception) -> None:
+        log_failure(f"{len(self._waiting)} messages wait for memory to come back", error)

@@ -1,0 +1,40 @@
+"""The Celery app: `celery -A biem.workers.app worker -Q encode,maintain` and `celery -A biem.workers.app beat`.
+
+Everything comes from the same settings as anywhere else. A task is a wake-up (architecture D10): what there is to do
+is in PostgreSQL, under leases and locks, so a message that is lost, late or delivered twice does no harm.
+"""
+
+import atexit
+from contextlib import ExitStack
+
+from celery import Celery, signals
+
+import biem.bootstrap.assembly  # noqa: F401  before a fork: its children share what is loaded
+from biem.bootstrap import broker_of, serve_levels, serve_spans_of_children, servers
+from biem.config import Settings, load_settings
+from biem.workers import health
+from biem.workers.configuration import configuration
+from biem.workers.pulse import Pulse
+from biem.workers.tasks import Bench, processes_of, register
+
+
+def build(settings: Settings) -> Celery:
+    """An app on the configured servers or, where none is set, on the embedded ones, joined until the process ends."""
+    stack = ExitStack()
+    atexit.register(stack.close)
+    where = stack.enter_context(servers(settings))
+    bench = Bench(settings)
+    celery = Celery("biem")
+    celery.conf.update(configuration(settings, broker_of(settings, where)))
+    register(celery, bench)
+    signals.worker_process_shutdown.connect(lambda **_: bench.close(), weak=False)
+    signals.worker_shutdown.connect(lambda **_: bench.close(), weak=False)
+    signals.worker_init.connect(lambda sender, **_: bench.share(processes_of(sender)), weak=False)
+    celery.steps["consumer"].add(Pulse)
+    signals.worker_ready.connect(lambda **_: serve_spans_of_children(settings), weak=False)
+    signals.beat_init.connect(lambda **_: serve_levels(settings, stack), weak=False)
+    signals.beat_init.connect(lambda **_: health.begin("beat"), weak=False)
+    return celery
+
+
+app = build(load_settings())

@@ -1,0 +1,106 @@
+"""Whether a worker or beat is alive, and whether it is ready: each touches a file as its loop turns, a probe reads it.
+
+    python -m biem.workers.health worker|beat            exit code 0 when alive
+    python -m biem.workers.health --ready worker|beat    exit code 0 when it has its broker, too
+
+Cheaper than asking over the broker, and true when the broker is down: a worker that waits for Redis must not be killed,
+as one that is started anew would wait, too. So whoever waits for the broker goes on touching its file, and writes that
+it waits (`biem.workers.pulse`): alive, and not ready. Who has not touched it for long hangs, whatever it waited for.
+"""
+
+import os
+import stat
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from biem.errors import ConfigError
+
+_OLDEST_S = {"worker": 30.0, "beat": 120.0}
+"""A worker touches its file every five seconds, beat every half minute at least; whoever waits, every second."""
+_WAITS = "waits for the broker"
+_READY = "--ready"
+
+
+def pulse_of(role: str) -> Path:
+    """The file that `role` touches, in a folder of this user's own: others may write to the one around it."""
+    return Path(tempfile.gettempdir()) / f"biem-{os.geteuid()}" / f"{role}.alive"
+
+
+def begin(role: str) -> None:
+    """Forget what an earlier process of this role said: from now on it is alive once it has said so itself.
+
+    Raises `ConfigError` where the folder belongs to another user, or is open to others: whoever made it could feign a
+    pulse, or have this process write to a file that a link leads to.
+    """
+    folder = pulse_of(role).parent
+    try:
+        folder.mkdir(mode=0o700, exist_ok=True)
+    except OSError as error:
+        raise ConfigError(f"{folder} cannot be made ({error.strerror}); set TMPDIR to a folder of your own") from error
+    if not _is_private(folder):
+        raise ConfigError(f"{folder} is not a folder of this user alone; remove it, or set TMPDIR to one of your own")
+    pulse_of(role).unlink(missing_ok=True)
+
+
+def beat(role: str) -> None:
+    """Say that `role` is alive and has what it needs."""
+    _say(role, "")
+
+
+def wait(role: str) -> None:
+    """Say that `role` is alive and waits for its broker."""
+    _say(role, _WAITS)
+
+
+def _say(role: str, text: str) -> None:
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
+    with os.fdopen(os.open(pulse_of(role), flags, 0o600), "w", encoding="utf-8") as file:
+        file.write(text)
+        file.flush()
+        os.utime(file.fileno())  # an empty file that is cut to nothing keeps its time
+
+
+def _is_private(folder: Path) -> bool:
+    """Whether it is a folder, no link, that this user alone may enter."""
+    try:
+        found = folder.lstat()
+    except OSError:
+        return False
+    return stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid() and not found.st_mode & 0o077
+
+
+def is_alive(role: str, now: float) -> bool:
+    """Whether `role` said so lately; `now` in seconds since 1970."""
+    pulse = pulse_of(role)
+    try:
+        return _is_private(pulse.parent) and now - pulse.lstat().st_mtime < _OLDEST_S[role]
+    except FileNotFoundError:
+        return False
+
+
+def is_ready(role: str, now: float) -> bool:
+    """Whether `role` is alive and does not wait for its broker."""
+    try:
+        return is_alive(role, now) and pulse_of(role).read_text(encoding="utf-8") != _WAITS
+    except FileNotFoundError:
+        return False
+
+
+def main(arguments: list[str]) -> int | str:
+    """The command: what `sys.exit` takes."""
+    wanted = [word for word in arguments if word != _READY]
+    if len(wanted) != 1 or wanted[0] not in _OLDEST_S:
+        return f"usage: python -m biem.workers.health [{_READY}] {'|'.join(_OLDEST_S)}"
+    (role,) = wanted
+    now = time.time()
+    if not is_alive(role, now):
+        return f"{role} has not turned its loop lately"
+    if _READY in arguments and not is_ready(role, now):
+        return f"{role} {_WAITS}"
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

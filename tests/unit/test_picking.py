@@ -1,0 +1,95 @@
+"""Which hits a block tells, and in which order."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from biem.adapters.analyzers import RuleAnalyzer
+from biem.domain.node import Hit, Node, new_id
+from biem.domain.scope import Scope
+from biem.engine.picking import picked
+from tests.fakes import START
+
+LEXEMES = RuleAnalyzer().lexemes
+
+
+def hit(text: str, score: float, likeness: float | None = 0.5, *, days: int = 0, **values: Any) -> Hit:
+    node = Node(
+        **{"id": new_id(), "scope": Scope(), "text": text, "kind": "event", "status": "active", "layer": "short_term",
+           "at": START + timedelta(days=days), "created_at": START, "source": "user", **values}
+    )  # fmt: skip
+    return Hit(node, score, {} if likeness is None else {"likeness": likeness})
+
+
+def told(question: str, *hits: Hit, drop: float = 4.0) -> list[str]:
+    return [one.node.text for one in picked(hits, question, drop, LEXEMES)]
+
+
+@pytest.mark.req("C31", partly="as many lines as the question needs")
+def test_what_is_far_worse_than_the_best_is_not_told() -> None:
+    # Given scores alone, as a source design has them / When the odds of some lie far below / Then these are left out
+    hits = [hit("sure", 0.9, None), hit("likely", 0.8, None), hit("unlikely", 0.2, None)]
+    assert told("?", *hits, drop=3.0) == ["sure", "likely"]
+    assert told("?", *hits, drop=99.0) == ["sure", "likely", "unlikely"]
+    assert told("?", hit("a", 1.0, None), hit("b", 0.0, None)) == ["a"]
+    assert told("?", hit("a", 0.0, None), hit("b", 0.0, None)) == ["a", "b"]
+    assert told("?") == []
+
+
+def test_what_is_like_the_question_itself_goes_before_what_only_stands_beside_a_hit() -> None:
+    beside, answer = hit("It rained all week.", 0.8, 0.1), hit("My cat is called Miso.", 0.7, 0.7)
+    assert told("What is the name of my cat?", beside, answer) == ["My cat is called Miso."]
+
+
+@pytest.mark.parametrize(
+    ("question", "asked_before", "statement"),
+    [
+        ("What's my cat's name?", "What's my cat's name?", "I have a cat named Miso."),
+        ("我的猫叫什么？", "我的猫叫什么名字？", "我养了一只叫米粒的猫。"),
+    ],
+)
+def test_a_question_answers_nothing_unless_nothing_else_is_there(
+    question: str, asked_before: str, statement: str
+) -> None:
+    earlier = hit(asked_before, 0.95, 0.9)
+    assert told(question, earlier, hit(statement, 0.6, 0.6)) == [statement]
+    assert told(question, earlier) == [asked_before]
+
+
+def test_a_question_answers_who_asks_what_was_asked() -> None:
+    asked, said = hit("Which bank has the best rates?", 0.9, 0.6), hit("My bank is in Bonn.", 0.8, 0.5)
+    assert told("What did I ask you about banks?", asked, said)[0] == "Which bank has the best rates?"
+
+
+def test_the_user_goes_before_a_guess_a_supposition_and_a_quotation_of_the_same() -> None:
+    own = hit("I work at Otto.", 0.8, 0.6)
+    guess = hit("Maybe Siemens is your employer?", 0.85, 0.6, source="assistant")
+    again = hit("You work at Otto.", 0.8, 0.6, source="assistant", days=3)
+    supposed = hit("If I worked at Bosch, I would move.", 0.85, 0.6)
+    quoted = hit('"I work at Lidl," said Jana.', 0.85, 0.6)
+    assert told("Where do I work?", guess, supposed, quoted, again, own)[0] == "I work at Otto."
+
+
+def test_of_two_lines_about_one_thing_the_newer_comes_first_and_others_keep_their_order() -> None:
+    old, new = hit("My cat weighs 5 kg.", 0.85, 0.62), hit("My cat weighs 6 kg.", 0.8, 0.6, days=40)
+    assert told("How heavy is my cat?", old, new) == ["My cat weighs 6 kg.", "My cat weighs 5 kg."]
+    other = hit("We were in Rome.", 0.8, 0.6, days=40)
+    assert told("How heavy is my cat?", old, other)[0] == "My cat weighs 5 kg."
+    far = hit("My cat sleeps.", 0.5, 0.4, days=40)
+    assert told("How heavy is my cat?", old, far)[0] == "My cat weighs 5 kg."
+
+
+def test_what_has_no_vector_yet_may_be_as_like_as_the_likest() -> None:
+    assert told("Where is the key?", hit("The key is here.", 0.9, 0.8), hit("The key is there.", 0.8, None)) == [
+        "The key is here.",
+        "The key is there.",
+    ]
+
+
+def test_the_first_of_the_ranking_are_not_pushed_out_by_what_is_only_alike() -> None:
+    first = [hit(f"Evidence number {n} of the talk.", 0.8, 0.3) for n in range(4)]
+    alike = [hit(f"Something alike but no {n} evidence.", 0.6, 0.5) for n in range(4)]
+    found = [one.node.text for one in picked([*first, *alike], "Which talk?", 4.0, LEXEMES, 5)]
+    assert {one.node.text for one in first} < set(found)
+    assert len(found) == 5
