@@ -4,6 +4,7 @@ Rows never change except when their text does (architecture D4).
 """
 
 import threading
+import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -33,6 +34,7 @@ from biem.ports import EmbedderInfo, Entry, Filter, Vector, Vectors
 T = TypeVar("T")
 
 _ID_BATCH = 500
+_LITE_TICK_S = 0.001
 _MOST_TAGS = 16
 """Conditions in one expression: Milvus Lite refuses several dozen."""
 _MOST_HERE, _MOST_AT_ONCE = 1_000, 16_384
@@ -124,9 +126,12 @@ class MilvusIndex:
 
         They ask with bounded staleness, as waiting for the newest write takes a server until its next time tick (0.2 s)
         at every question. So whoever writes waits for that tick, once: a question with strong consistency ends after
-        it, and what it saw every later search sees. Milvus Lite shows writes at once.
+        it, and what it saw every later search sees. Milvus Lite shows a write to
+        every search that comes a millisecond later.
         """
-        if not self._dialect.lite:
+        if self._dialect.lite:
+            time.sleep(_LITE_TICK_S)
+        else:
             self._present(self.collection, [memory_id])
 
     def dense(self, scopes: Sequence[Scope], vector: Vector, limit: int, where: Filter) -> dict[str, float]:

@@ -7,7 +7,6 @@ runs here, with an embedder that all of them share, where the process is not the
 import json
 import logging
 import os
-import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -26,6 +25,9 @@ from biem.config import Settings
 from biem.ports import Embedder
 
 BIEM = str(Path(sys.executable).with_name("biem"))
+_HEED_CTRL_C = ("env", "--default-signal=INT")
+"""A shell that runs the tests in the background has its children ignore it. Not by `preexec_fn`: that is a fork, and
+gRPC may abort the child between fork and exec, as it polls a descriptor there that Python has closed."""
 
 
 @dataclass(frozen=True)
@@ -59,13 +61,12 @@ class Cli:
 
     def start(self, *arguments: str, env: dict[str, str] | None = None) -> subprocess.Popen[bytes]:
         return subprocess.Popen(
-            [BIEM, "--home", str(self.home), *arguments],
+            [*_HEED_CTRL_C, BIEM, "--home", str(self.home), *arguments],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             cwd=self.home.parent,
             env=_clean() | (env or {}),
-            preexec_fn=_heed_ctrl_c,
         )
 
     def __call__(self, *arguments: str, stdin: bytes = b"", code: int = 0) -> Result:
@@ -128,8 +129,3 @@ def finish(*processes: subprocess.Popen[bytes], stdin: bytes = b"") -> list[Resu
 
 def lines(*values: object) -> bytes:
     return b"".join(json.dumps(value).encode() + b"\n" for value in values)
-
-
-def _heed_ctrl_c() -> None:
-    """A shell that runs the tests in the background has its children ignore it."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)

@@ -22,7 +22,7 @@ from tests.fakes import WordEmbedder, eventually
 from tests.integration.systems import System, system
 
 KINDS: tuple[Kind, ...] = ("canvas", "hot", "mind", "heading", "rate")
-TEXTS = ("the lantern hangs in the harbour", "the ferry leaves at nine", "灯笼挂在港口")
+TEXTS = ("the lantern hangs in the harbour", "the ferry leaves the harbour at nine", "the lantern is a 灯笼")
 QUERY = "lantern harbour"
 Spoil = Callable[[Any, bytes], object]
 
@@ -249,7 +249,7 @@ def test_a_canvas_of_the_form_before_vectors_were_packed_is_filled_anew(pair: Pa
     pair.client.hset(names[2], mapping={"": b"\xc6digest\xff", **dict.fromkeys(ids, vector)})
     # When it is used / Then it is filled anew
     use(pair.memory)
-    assert pair.client.strlen(names[4]) == 16 + 4 * 64 * len(ids)
+    eventually(lambda: pair.client.strlen(names[4]) == 16 + 4 * 64 * pair.client.zcard(names[0]) > 16)
 
 
 def test_what_a_later_version_keeps_under_its_own_names_is_not_read(pair: Pair) -> None:
