@@ -32,11 +32,12 @@ from benchmarks._data import Conversation, Question, Turn, data_name
 from benchmarks._embedders import PassageCache
 from benchmarks._hybrid import MilvusHybrid
 from benchmarks._memories import Told, arguments, drawn, load, opened_beside
+from biem.adapters import contradiction
 from biem.adapters.analyzers import RuleAnalyzer
 from biem.bootstrap import Servers
 from biem.config import load_settings
 from biem.engine.context import Reader, estimate_tokens, render
-from biem.engine.picking import LOOKED_AT, picked
+from biem.engine.picking import LOOKED_AT, Picker
 from biem.errors import BiemError
 
 _MOST = 10
@@ -163,6 +164,7 @@ def measure(memory: biem.Memory, beside: Beside, file: Path, options: argparse.N
     policy = load_settings().context
     default = policy.top_k, policy.budget_tokens
     settings = dict.fromkeys([default, *product(_COUNTS, _BUDGETS)])
+    picker = Picker(contradiction.build(), RuleAnalyzer().lexemes, policy)
     judge, tally = Judge(_answers(file)), Tally(blocks={setting: Shown() for setting in settings})
     with closing(_hybrid(beside, told)) as hybrid, _report.progress() as bar:
         task = bar.add_task("ask", total=len(chosen))
@@ -176,9 +178,8 @@ def measure(memory: biem.Memory, beside: Beside, file: Path, options: argparse.N
             keys = [hit.node.ref or "" for hit in hits[:_MOST]]
             judge.count(tally.own, conversation, question, keys, "\n".join(lines[key] for key in keys))
             reader = Reader(set(judge.terms(question.text)), judge.terms)
-            sure = hits if hits.confidence >= policy.min_confidence else []
             counts = {count for count, _ in tally.blocks}
-            worth = {count: picked(sure, question.text, policy.drop, judge.terms, count) for count in counts}
+            worth = {count: picker.pick(hits, question.text, hits.confidence, count) for count in counts}
             for (count, budget), block_told in tally.blocks.items():
                 block = render(worth[count], policy, budget, (), reader, count)
                 refs = [hit.node.ref or "" for hit in block.hits]

@@ -30,6 +30,9 @@ from biem.ports.aim import Refusal
 from biem.ports.concepts import InstantMemory
 from biem.ports.consolidation import CrystalFact
 
+_ANY = 1e-9
+"""Below any confidence: what is told is decided by the lines, and a courtesy is not searched for."""
+
 
 class Memory(Operations):
     """What an agent remembers, in one scope. Thread-safe; use it as a context manager, or call `close`."""
@@ -235,7 +238,8 @@ class Memory(Operations):
         """
         policy = self._parts.policies.context
         limit, look = policy.top_k if top_k is None else top_k, self._parts.second_look
-        least = policy.min_confidence if self._parts.policies.recall.profile == HYBRID.profile else 0.0
+        own = self._parts.policies.recall.profile == HYBRID.profile
+        least = _ANY if own and policy.min_confidence else 0.0
         held, terms = known(exclude_conversation, exclude), conditions(self._parts.clock.now(), **where)
         hits = self._parts.recaller.recall(
             self.bound_to,

@@ -11,7 +11,7 @@ import numpy as np
 from benchmarks._exact import at_once
 from biem.adapters.analyzers import RuleAnalyzer
 from biem.domain.aim_policy import AimPolicy
-from biem.domain.conflict import Dispute, Statement, Verdict
+from biem.domain.conflict import Dispute, Matter, Statement, Verdict
 from biem.domain.fields import Fields
 from biem.domain.node import Node
 from biem.domain.scope import Scope
@@ -63,6 +63,9 @@ class NoRules:
 
     def rivals(self, older: Statement, newer: Statement) -> bool:
         return False
+
+    def matter(self, text: str) -> Matter:
+        return Matter()
 
 
 NO_RULES = NoRules()

@@ -236,7 +236,7 @@ def assemble(
             calling=courtesy.calling,
         ),
         second_look=SecondLook(stores.reasoner, policies.context, telemetry),
-        briefer=build_briefer(stores, policies, analyzer, telemetry),
+        briefer=build_briefer(stores, policies, analyzer, rules, telemetry),
         eraser=eraser,
         reindexer=build_reindexer(stores, policies.write, embedder, encoder, analyzer, telemetry),
         lifecycle=lifecycle,

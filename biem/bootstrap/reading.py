@@ -93,13 +93,16 @@ def build_recaller(
     )
 
 
-def build_briefer(stores: Stores, policies: Policies, analyzer: Analyzer, telemetry: Telemetry) -> Briefer:
+def build_briefer(
+    stores: Stores, policies: Policies, analyzer: Analyzer, rules: ContradictionRules, telemetry: Telemetry
+) -> Briefer:
     """The context block."""
     return Briefer(
         core=stores.core,
         records=stores.records,
         hot=stores.hot,
         analyzer=analyzer,
+        rules=rules,
         policy=policies.context,
         telemetry=telemetry,
     )

@@ -50,6 +50,18 @@ class Verdict:
 
 
 @dataclass(frozen=True, slots=True)
+class Matter:
+    """Whom and what a text speaks of."""
+
+    persons: frozenset[str] = frozenset()
+    """`me` for who says it and `you` for who is addressed; `me.mother`, `jana`. Empty where it names nobody."""
+    attributes: frozenset[str] = frozenset()
+    """Of what a person has one at a time, what it tells: `home`, `employer`, `birthday` …"""
+    past: bool = False
+    """It says how something once was."""
+
+
+@dataclass(frozen=True, slots=True)
 class Dispute:
     """A pending conflict, seen from one of its two memories."""
 

@@ -17,10 +17,11 @@ from biem.domain.node import Hit, Hits, Node
 from biem.domain.scope import Scope
 from biem.engine.context import Context, Reader, estimate_tokens, listed, render
 from biem.engine.lines import told
-from biem.engine.picking import picked
+from biem.engine.picking import Picker
 from biem.engine.request import EVERYTHING, admits
 from biem.errors import BiemError, InvalidInput
 from biem.ports import Analyzer, Filter, HotStore, Records
+from biem.ports.contradiction import ContradictionRules
 from biem.ports.core import CoreReader
 from biem.telemetry import Telemetry
 
@@ -44,6 +45,7 @@ class Briefer:
         records: Records,
         hot: HotStore,
         analyzer: Analyzer,
+        rules: ContradictionRules,
         policy: ContextPolicy,
         telemetry: Telemetry,
     ) -> None:
@@ -51,6 +53,7 @@ class Briefer:
         self._records = records
         self._hot = hot
         self._analyzer = analyzer
+        self._picker = Picker(rules, analyzer.lexemes, policy)
         self._policy = policy
         self._telemetry = telemetry
 
@@ -85,7 +88,7 @@ class Briefer:
             told_first = {hit.node.id for hit in shown}
             share = min(policy.slot_tokens, left // 2) if policy.slots else 0
             found = [hit for hit in hits if hit.node.id not in told_first]
-            worth = picked(found, query[:_READ], policy.drop, self._analyzer.lexemes, top_k)
+            worth = self._picker.pick(found, query[:_READ], hits.confidence if hits.grounds else None, top_k)
             block = render(worth, policy, left - share, (), reader, top_k)
             sections.append(block.text)
             left -= _cost(block.text)

@@ -13,7 +13,7 @@ from contextlib import AbstractContextManager, contextmanager
 import numpy as np
 from numpy.typing import NDArray
 
-from biem.domain.conflict import Statement, Verdict
+from biem.domain.conflict import Matter, Statement, Verdict
 from biem.domain.fields import Analysis
 from biem.ports import Analyzer, Embedder, EmbedderInfo, Role, Vector, Vectors
 from biem.ports.contradiction import ContradictionRules
@@ -168,6 +168,10 @@ class CourteousRules:
     def rivals(self, older: Statement, newer: Statement) -> bool:
         """As the port says; a caller waits for it."""
         return self._inner.rivals(older, newer)
+
+    def matter(self, text: str) -> Matter:
+        """As the port says; a caller waits for it."""
+        return self._inner.matter(text)
 
 
 class CourteousAnalyzer:

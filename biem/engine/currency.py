@@ -27,7 +27,7 @@ _NAMING = re.compile(r"\w*\d\w*|[A-Z]\w+")
 def newest_first(query: str, hits: Sequence[Hit], rules: ContradictionRules) -> list[Hit]:
     """The hits, of which each stands before those that give an older value of the same thing; scores fall as before.
 
-    The older of two gets `said_before`, the day on which the other one was said.
+    The older of two gets `said_before`, the day on which the other one was said, and its id as `renewed_by`.
     """
     ordered = list(hits)
     if len(ordered) < 2 or asks_of_the_past(query) or windows(query, max(hit.node.at for hit in ordered)):
@@ -53,7 +53,8 @@ def _put_before(ordered: list[Hit], newer: str, older: str) -> None:
     at, behind = ids.index(older), ids.index(newer)
     said = f"{ordered[behind].node.at:%Y-%m-%d}"
     before = str(ordered[at].why.get("said_before", ""))
-    ordered[at] = replace(ordered[at], why={**ordered[at].why, "said_before": max(said, before)})
+    if said >= before:
+        ordered[at] = replace(ordered[at], why={**ordered[at].why, "said_before": said, "renewed_by": newer})
     if behind > at:
         ordered.insert(at, ordered.pop(behind))
 

@@ -2,7 +2,7 @@
 
 from typing import Protocol
 
-from biem.domain.conflict import Statement, Verdict
+from biem.domain.conflict import Matter, Statement, Verdict
 
 
 class ContradictionRules(Protocol):
@@ -23,3 +23,6 @@ class ContradictionRules(Protocol):
 
         Both may be true, and nothing is to be decided by it: a reader wants the newer first. Pure as `compare` is.
         """
+
+    def matter(self, text: str) -> Matter:
+        """Whom a text speaks of, in the words of the one who says it."""

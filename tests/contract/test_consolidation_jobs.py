@@ -20,7 +20,7 @@ from biem.adapters.exclusive import PostgresExclusive
 from biem.adapters.feedback import PostgresFeedbacks
 from biem.adapters.links import PostgresLinks
 from biem.adapters.postgres import PostgresRecords
-from biem.domain.conflict import Conflict, Statement, Verdict
+from biem.domain.conflict import Conflict, Matter, Statement, Verdict
 from biem.domain.link import NewLink
 from biem.domain.night_policy import ConsolidationPolicy, FeedbackPolicy
 from biem.domain.node import Node
@@ -119,6 +119,9 @@ class Rules:
 
     def rivals(self, older: Statement, newer: Statement) -> bool:
         return False
+
+    def matter(self, text: str) -> Matter:
+        return Matter()
 
 
 class Recorded:

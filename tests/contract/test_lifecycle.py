@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from itertools import pairwise
 from typing import Any
 
 import psycopg
@@ -17,6 +18,7 @@ from biem.adapters.postgres import PostgresRecords
 from biem.domain.energy import energy_at
 from biem.domain.node import Node
 from biem.domain.policy import EnergyPolicy, Policies, RetentionPolicy
+from biem.domain.retention import retention_days
 from biem.domain.scope import Scope
 from biem.domain.text import sha256
 from biem.ports import Filter
@@ -399,6 +401,28 @@ class TestReward:
         assert read.useful_count == 1
         assert read.energy == pytest.approx(0.6)
         assert [each.energy_key for each in touched or ()] == [read.energy_key]
+
+
+class TestRenewal:
+    def test_what_renews_others_is_judged_by_what_they_said_too(
+        self, records: PostgresRecords, life: PostgresLife, scope: Scope, admin: Admin
+    ) -> None:
+        # Given a birthday that was corrected twice, each time in a few words
+        said = [remember(records, scope, text) for text in ("My birthday is 3 May.", "No, 5 May.", "I meant June.")]
+        for old, new in pairwise(said):
+            admin.execute("UPDATE memories SET superseded_by = %s WHERE id = %s", (new, old))
+        admin.execute("UPDATE memories SET due_at = %s WHERE id = %s", (START, said[-1]))
+        # When its retention is looked at / Then it says all that it stands for
+        seen: list[Aged] = []
+
+        def judge(aged: Aged) -> Verdict:
+            seen.append(aged)
+            return Verdict(aged.lived.layer)
+
+        assert len(life.review(scope, START + DAY, judge, 10)) == 1
+        [aged] = seen
+        assert set(aged.lived.text.split("\n")) == {"My birthday is 3 May.", "No, 5 May.", "I meant June."}
+        assert retention_days(aged.lived, RetentionPolicy()) is None
 
 
 class TestTiers:

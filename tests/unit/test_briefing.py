@@ -15,6 +15,7 @@ from biem.engine.context import HEADING, Context, estimate_tokens
 from biem.errors import InvalidInput, StoreUnavailable
 from biem.ports import Candidates, Filter, HotEntry
 from biem.telemetry import Telemetry
+from tests.aim_fakes import NO_RULES
 from tests.fakes import START
 
 SCOPE = Scope(user="ann")
@@ -79,6 +80,7 @@ def brief(world: World) -> Callable[..., Context]:
             records=world,  # type: ignore[arg-type]
             hot=world,  # type: ignore[arg-type]
             analyzer=RuleAnalyzer(),
+            rules=NO_RULES,
             policy=dataclasses.replace(ContextPolicy(), **policy),
             telemetry=Telemetry(),
         )

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from biem.domain.conflict import Conflict, ConflictKind, Statement, Verdict
+from biem.domain.conflict import Conflict, ConflictKind, Matter, Statement, Verdict
 from biem.domain.node import Node, new_id
 from biem.domain.policy import ConflictPolicy
 from biem.domain.scope import Scope
@@ -48,6 +48,9 @@ class Rules:
 
     def rivals(self, older: Statement, newer: Statement) -> bool:
         return False
+
+    def matter(self, text: str) -> Matter:
+        return Matter()
 
 
 class World:

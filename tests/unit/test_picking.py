@@ -1,17 +1,20 @@
 """Which hits a block tells, and in which order."""
 
+import dataclasses
 from datetime import timedelta
 from typing import Any
 
 import pytest
 
+from biem.adapters import contradiction
 from biem.adapters.analyzers import RuleAnalyzer
+from biem.domain.context_policy import ContextPolicy
 from biem.domain.node import Hit, Node, new_id
 from biem.domain.scope import Scope
-from biem.engine.picking import picked
+from biem.engine.picking import Picker
 from tests.fakes import START
 
-LEXEMES = RuleAnalyzer().lexemes
+LEXEMES, RULES = RuleAnalyzer().lexemes, contradiction.build()
 
 
 def hit(text: str, score: float, likeness: float | None = 0.5, *, days: int = 0, **values: Any) -> Hit:
@@ -22,8 +25,12 @@ def hit(text: str, score: float, likeness: float | None = 0.5, *, days: int = 0,
     return Hit(node, score, {} if likeness is None else {"likeness": likeness})
 
 
+def picker(drop: float = 4.0, **policy: Any) -> Picker:
+    return Picker(RULES, LEXEMES, ContextPolicy(drop=drop, **policy))
+
+
 def told(question: str, *hits: Hit, drop: float = 4.0) -> list[str]:
-    return [one.node.text for one in picked(hits, question, drop, LEXEMES)]
+    return [one.node.text for one in picker(drop).pick(hits, question, None)]
 
 
 @pytest.mark.req("C31", partly="as many lines as the question needs")
@@ -90,6 +97,77 @@ def test_what_has_no_vector_yet_may_be_as_like_as_the_likest() -> None:
 def test_the_first_of_the_ranking_are_not_pushed_out_by_what_is_only_alike() -> None:
     first = [hit(f"Evidence number {n} of the talk.", 0.8, 0.3) for n in range(4)]
     alike = [hit(f"Something alike but no {n} evidence.", 0.6, 0.5) for n in range(4)]
-    found = [one.node.text for one in picked([*first, *alike], "Which talk?", 4.0, LEXEMES, 5)]
+    found = [one.node.text for one in picker().pick([*first, *alike], "Which talk?", None, 5)]
     assert {one.node.text for one in first} < set(found)
     assert len(found) == 5
+
+
+@pytest.mark.parametrize(
+    ("question", "own", "another"),
+    [
+        ("When is my birthday?", "My birthday is on 14 May.", "My mother's birthday is on 5 September."),
+        ("When is my mum's birthday?", "My mother's birthday is on 5 September.", "My birthday is on 14 May."),
+        ("Where does Jana live?", "Jana lives in Graz.", "I live in Linz."),
+        ("我妈的生日是哪天？", "我妈妈的生日是9月3日。", "我的生日是5月14日。"),
+        ("我住在哪里？", "我住在杭州。", "我姐姐住在苏州。"),
+    ],
+)
+def test_a_line_about_the_person_who_is_asked_about_goes_before_one_about_another(
+    question: str, own: str, another: str
+) -> None:
+    assert told(question, hit(another, 0.8, 0.7), hit(own, 0.7, 0.5))[0] == own
+
+
+def test_what_the_assistant_says_to_the_user_is_about_the_user() -> None:
+    heard = hit("You live in Graz.", 0.8, 0.6, source="assistant")
+    assert told("Where do I live?", heard, hit("My boss lives in Linz.", 0.8, 0.6))[0] == "You live in Graz."
+
+
+def test_with_named_speakers_nobody_knows_whose_i_a_question_has() -> None:
+    line = hit("My boss lives in Linz.", 0.8, 0.6, speaker="Ann")
+    assert told("Where do I live?", line, hit("It is Graz.", 0.7, 0.6, speaker="Bob"))[0] == line.node.text
+
+
+def test_what_replaced_a_line_takes_its_place_however_few_words_it_has() -> None:
+    newer = hit("I meant 15 June.", 0.8, 0.1, days=1)
+    older = hit("My neighbour was born on 3 March.", 0.7, 0.8, superseded_by=newer.node.id)
+    question = "When is my neighbour's birthday?"
+    assert told(question, older, newer) == ["I meant 15 June.", older.node.text]
+    assert told("When was my neighbour's birthday before?", older, newer)[0] == older.node.text
+
+
+def test_what_gives_a_newer_value_takes_the_place_of_the_older() -> None:
+    newer = hit("Graz it is, since March.", 0.7, 0.2, days=9)
+    older = dataclasses.replace(hit("I live in Linz.", 0.8, 0.8), why={"likeness": 0.8, "renewed_by": newer.node.id})
+    assert told("Where do I live?", older, newer) == [newer.node.text, older.node.text]
+
+
+def test_what_once_was_so_answers_no_question_about_now() -> None:
+    then, now = hit("Last year the course was on Tuesday.", 0.8, 0.7), hit("The course is on Monday.", 0.7, 0.5)
+    assert told("When is the course?", then, now)[0] == now.node.text
+    assert told("When was the course last year?", then, now)[0] == then.node.text
+
+
+def test_nothing_is_told_where_nothing_is_worth_enough() -> None:
+    likely, unlikely = hit("My cat is called Miso.", 0.8, 0.7), hit("It rained all week.", 0.5, 0.1)
+    assert picker().pick([likely], "What is my cat called?", 0.7)
+    assert picker().pick([unlikely], "What is my blood type?", 0.999) == []
+    assert picker(min_confidence=0.0).pick([unlikely], "What is my blood type?", 0.999) == [unlikely]
+    assert picker().pick([unlikely], "What is my blood type?", None) == [unlikely]  # not measured
+    plain = hit("It rained all week.", 0.5, None)
+    assert picker().pick([plain], "rain?", 0.7) == [plain]
+    assert picker().pick([plain], "rain?", 0.5) == []
+
+
+def test_a_question_asked_before_does_not_answer_itself() -> None:
+    before, said = hit("What did I ask of you about units?", 0.9, 0.9), hit("Give distances in miles.", 0.6, 0.2)
+    assert told("What did I ask of you about units?", before, said, drop=99.0) == [said.node.text]
+
+
+def test_of_two_homes_the_newer_comes_first_in_whatever_words() -> None:
+    old, new = hit("I live in Linz.", 0.8, 0.8), hit("Our flat in Graz is finally ours.", 0.7, 0.5, days=9)
+    assert told("Where do I live?", old, new)[0] == new.node.text
+    theirs = hit("My sister's flat in Graz is finally hers.", 0.7, 0.7, days=9)
+    assert told("Where do I live?", old, theirs)[0] == old.node.text
+    perhaps = hit("If my flat were in Graz, I would ski.", 0.8, 0.8, days=9)
+    assert told("Where do I live?", old, perhaps)[0] == old.node.text

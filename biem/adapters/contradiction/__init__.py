@@ -3,7 +3,7 @@
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from biem.domain.conflict import Statement, Verdict
+from biem.domain.conflict import Matter, Statement, Verdict
 
 if TYPE_CHECKING:
     from biem.adapters.contradiction.rules import RuleContradictions
@@ -37,6 +37,10 @@ class LateRules:
     def rivals(self, older: Statement, newer: Statement) -> bool:
         """As the port says."""
         return (self._rules or self._made()).rivals(older, newer)
+
+    def matter(self, text: str) -> Matter:
+        """As the port says."""
+        return (self._rules or self._made()).matter(text)
 
 
 def build() -> LateRules:

@@ -8,6 +8,7 @@ from biem.adapters.contradiction.alignment import duplicate, may_align, swapped
 from biem.adapters.contradiction.claims import Claims
 from biem.adapters.contradiction.cues import CEILING, Cues
 from biem.adapters.contradiction.leading import COMING
+from biem.adapters.contradiction.matter import matter_of
 from biem.adapters.contradiction.polarity import Polarity, Stances
 from biem.adapters.contradiction.reading import Reader, Reading
 from biem.adapters.contradiction.relations import Relations
@@ -16,7 +17,7 @@ from biem.adapters.contradiction.slots import Slot, Slots
 from biem.adapters.contradiction.subjects import Subjects
 from biem.adapters.contradiction.updates import Updates
 from biem.adapters.contradiction.values import Values
-from biem.domain.conflict import Statement, Verdict
+from biem.domain.conflict import Matter, Statement, Verdict
 
 _KEPT = 1_024
 """Readings kept: each memory of a batch is compared with ten others, many of them with several."""
@@ -79,6 +80,10 @@ class RuleContradictions:
         if not _one_speaker(older, newer) or not self._renewal.may_rival(older.text, newer.text):
             return False
         return self._renewal.rivals(*(self._read(side.text, side.speaker) for side in (older, newer)))
+
+    def matter(self, text: str) -> Matter:
+        """See `ContradictionRules.matter`."""
+        return matter_of(self._read(text, ""), self._subjects_of)
 
     def _has_nothing_to_say(self, older: Statement, newer: Statement, similarity: float | None) -> bool:
         """Whether no rule can be sure, as is seen without reading the older: so it is with most neighbours.

@@ -39,10 +39,14 @@ _KIN_CHAIN = re.compile(
 )
 _WHICH = re.compile(r"(?:former|new|good|dear|big|little|best)[\s-]|\s$")
 """Words that tell no other person apart."""
-_OWNED = re.compile(r"\b(?P<name>[A-Z][\w-]+(?:\s[A-Z][\w-]+)?)['’]s\b(?!\s(?:a|an|the|not|now|been|going)\b)")
+_ASKING = r"(?!(?:What|Who|Whose|When|Where|Which|Why|How|That|This|It|He|She|There|Here|Let)\b)"
+_OWNED = re.compile(
+    rf"\b(?P<name>{_ASKING}[A-Z][\w-]+(?:\s[A-Z][\w-]+)?)['’]s\b(?!\s(?:a|an|the|not|now|been|going)\b)"
+)
 _ACTING = re.compile(
     r"^(?:(?:so|well|and|but|also|actually|now|update|correction|hey|oh|yes|no|fyi|btw)[,:]?\s+)*"
-    r"(?P<name>(?!(?:I|The|A|An|My|Our|His|Her|Their|Your|This|That|It|He|She|We|They|You|There|Correction|Update)\b)"
+    r"(?P<name>(?!(?:I|The|A|An|My|Our|His|Her|Their|Your|This|That|It|He|She|We|They|You|There|Correction|Update"
+    r"|What|Who|Whose|When|Where|Which|Why|How|Here)\b)"
     r"[A-Z][^\W\d_][\w-]*(?:\s[A-Z][^\W\d][\w-]*)?)\s"
     r"(?:(?:now|just|also|still|never|always|no longer|not anymore|not|recently)\s)?"
     r"(?:is|was|has|had|lives|works|likes|loves|hates|moved|plays|goes|wants|owns|drives|studies|teaches|got|left|joined"

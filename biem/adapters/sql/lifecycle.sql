@@ -36,9 +36,15 @@ WHERE id IN (
     LIMIT %(limit)s FOR NO KEY UPDATE SKIP LOCKED)
 RETURNING ns, id::text
 
--- due: memories whose retention is to be looked at, of a scope or of all, locked against accesses
+-- due: memories whose retention is to be looked at, of a scope or of all, locked against accesses; what corrects or
+-- renews others says what they said, too: "no, in June" is as lasting as the birthday that it corrects
 SELECT id::text, ns, energy_anchor, anchor_at, greatest(anchor_at, accessed_at),
-    text, source, kind, layer, importance, reason, access_count, useful_count
+    concat_ws(E'\n', text, (
+        WITH RECURSIVE renewed AS (
+            SELECT o.id, o.text, 1 AS step FROM memories o WHERE o.superseded_by = memories.id
+            UNION ALL
+            SELECT o.id, o.text, step + 1 FROM renewed r JOIN memories o ON o.superseded_by = r.id WHERE step < 8
+        ) SELECT string_agg(renewed.text, E'\n') FROM renewed)), source, kind, layer, importance, reason, access_count, useful_count
 FROM memories
 WHERE id IN (
         SELECT m.id
