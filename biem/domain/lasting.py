@@ -86,7 +86,7 @@ _RELATIONSHIP = re.compile(
     r"|我(?:已经)?(?:结婚|离婚|订婚|单身|已婚|未婚)",
     re.IGNORECASE,
 )
-_OWN = re.compile(r"\b(?:i|i'm|i've|my|mine|we|our)\b|[我咱]", re.IGNORECASE)
+_OWN = re.compile(r"\b(?:i|i'm|i've|me|my|mine|we|us|our|ours)\b|[我咱]", re.IGNORECASE)
 
 
 def is_lasting(text: str) -> bool:

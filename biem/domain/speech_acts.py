@@ -69,6 +69,8 @@ _ORDER = re.compile(
     r"\W*+(?:(?:please|also|and|oh|so|but|ok|okay|hey|btw|by the way|important|note)\b[\s,:!-]*+)*+(?:"
     r"never\s+(?!(?:mind|heard|been|had|knew|thought|again|seen|said|was|did)\b)[a-z]+"
     r"|always\s+(?!(?:been|had|was)\b)[a-z]+|(?:don't|do not|dont) ever\s+[a-z]+"
+    r"|(?:(?:a|one|my|here's a|new|another|general|house|standing|permanent)\s+)*(?:rule|instruction|request)s?"
+    r"(?:\s+(?:for you|to you|of mine|from me))?\s*:"
     r"|from now on\b|going forward\b|henceforth\b|in (?:the )?future,"
     r"|(?P<wish>(?:can|could|will|would) you\s+(?:please\s+)?)?"
     r"(?:remember|keep in mind|bear in mind|don't forget|do not forget|make a note)"
@@ -82,6 +84,7 @@ _HAN_ORDER = re.compile(
     r"|(?:以后|今后|从今往后|从现在起|从现在开始|从今天起)"
     r"|(?:永远|绝对|千万|一律)(?:不要|别|不能|不可以|不许|要|都)"
     r"|(?:不要再|别再|总是要|务必)"
+    r"|[^，。：:]{0,8}(?:要求|规矩|规则|规定)[^，。：:]{0,6}[：:]"
     r")"
 )
 _ASKS = re.compile(r"[?？]\s*$|(?:[吗么呢谁]|怎么样|怎么办|什么|哪里|哪儿|多少|几点|如何)\s*[。.]?$")
