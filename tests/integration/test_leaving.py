@@ -23,7 +23,7 @@ from biem.adapters.embedders.sharing import Lease, Models
 from biem.bootstrap import Servers
 from biem.errors import BiemError
 from biem.ports import Role, Vectors
-from tests.fakes import WordEmbedder
+from tests.fakes import WordEmbedder, eventually
 from tests.servers import Configure
 
 T = TypeVar("T")
@@ -31,7 +31,7 @@ T = TypeVar("T")
 PROGRAM = """
 import threading
 import biem
-from tests.fakes import WordEmbedder
+from tests.fakes import WordEmbedder, eventually
 
 class Stuck(WordEmbedder):
     entered = threading.Event()
@@ -225,3 +225,40 @@ def test_a_memory_opens_beside_an_event_loop(settings: Configure) -> None:
     import asyncio
 
     assert asyncio.run(_opened(settings))["memories"] == 0
+
+
+class Stuck(WordEmbedder):
+    """Embeds nothing until it is let go."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.entered, self.go_on = threading.Event(), threading.Event()
+
+    def embed(self, texts: Sequence[str], role: Role) -> Vectors:
+        self.entered.set()
+        self.go_on.wait(60.0)
+        return super().embed(texts, role)
+
+
+def test_closing_in_the_middle_of_a_batch_charges_no_attempt(stack: Servers, settings: Configure) -> None:
+    # Given a memory whose worker is in the middle of a batch
+    embedder = Stuck()
+    memory = biem.connect(
+        settings(queue="thread", close_timeout_s=0.1), scope=biem.Scope(user=uuid.uuid4().hex), embedder=embedder
+    )
+    key = memory.remember("closed in the middle of a batch")
+    assert embedder.entered.wait(60.0)
+
+    # When it is closed, and the batch goes on only then
+    try:
+        memory.close()
+    finally:
+        embedder.go_on.set()
+
+    # Then the row waits as if nobody had tried, for the next who has a worker
+    def row() -> object:
+        with psycopg.connect(stack.postgres_dsn) as connection:
+            query = "SELECT attempts, dead_at, due_at <= clock_timestamp() FROM outbox WHERE memory_id = %s"
+            return connection.execute(query, (key,)).fetchone()
+
+    eventually(lambda: row() == (0, None, True))
