@@ -168,5 +168,9 @@ def _summed(receipts: Sequence[Receipt]) -> list[StoreCount]:
 
 
 def _sum(counts: Iterable[int | None]) -> int | None:
-    known = list(counts)
-    return None if None in known else sum(count for count in known if count is not None)
+    total = 0
+    for count in counts:
+        if count is None:
+            return None
+        total += count
+    return total

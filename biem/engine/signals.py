@@ -145,9 +145,9 @@ def _words_around(words: _Words, pool: Pool, policy: RankPolicy) -> Numbers:
 
 def _session_words(words: _Words, pool: Pool, policy: RankPolicy) -> Numbers:
     """BM25 of what the pool holds of each session, over the best session's."""
-    counts = words.counts @ pool.member
+    counts = pool.of_sessions(words.counts)
     idf = _idf((counts > 0).sum(axis=1), pool.sessions)
-    return _over_best(idf @ _saturated(counts, pool.bag.lengths @ pool.member, policy))[pool.session]
+    return _over_best(idf @ _saturated(counts, pool.of_sessions(pool.bag.lengths), policy))[pool.session]
 
 
 # -- meaning -----------------------------------------------------------------------------------------------------------

@@ -129,3 +129,35 @@ def test_of_thousands_that_wait_a_search_reads_those_that_share_its_words(
             ).fetchall()
             assert len(rows) == found
             assert rows_read(admin) - before <= 2 * found
+
+
+@pytest.mark.req("D6", "X32", partly="a long question to what waits to be indexed")
+def test_a_long_question_ranks_those_that_share_its_rarer_words_not_all_that_share_any(
+    records: PostgresRecords, pool: Database, scope: Scope, admin: Admin
+) -> None:
+    # Given thousands that wait and share two common words, and a few of which each has one or two rarer words
+    few = [write(f"kitchen saffron {n}", kind="event") for n in range(20)]
+    best = write("saffron with parsley", kind="event")
+    records.remember(scope, [*few, best])
+    for start in range(0, 2_000, FEW):
+        records.remember(scope, [write(f"kitchen {start + n} lantern", kind="event") for n in range(FEW)])
+    words = ["kitchen", "lantern", "saffron", "parsley", *(f"absent{n}" for n in range(6))]
+    with admin.transaction(force_rollback=True):
+        for setting in SESSION:
+            admin.execute(setting.replace("SET ", "SET LOCAL ", 1).encode())
+        admin.execute(pool.sql["see_scopes"], (scope.ns,))
+
+        # When a question of ten words is asked
+        before = rows_read(admin)
+        rows = admin.execute(
+            "SELECT id::text FROM pending_memories(%s, %s::tsquery, %s::tsquery, %s::tsquery[], 10)",
+            ([scope.ns], f"'{scope.ns}'", " | ".join(words), words),
+        ).fetchall()
+        read = rows_read(admin) - before
+
+    # Then what has the rarest of its words is found, with others that have a rare one; the thousands are not read
+    found = {key for (key,) in rows}
+    assert best.id in found
+    assert 10 <= len(found) <= 10 + 2 * 8
+    assert found <= {one.id for one in few} | {best.id}
+    assert read < 2 * 256 + 2 * len(few) + 10

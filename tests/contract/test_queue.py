@@ -80,6 +80,21 @@ def test_a_busy_queue_goes_on_until_nothing_is_left() -> None:
         eventually(lambda: work.jobs == 0)
 
 
+def test_after_a_full_round_the_next_one_waits_for_no_burst(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Given a queue whose rounds are full with one job, two of which wait
+    lingered: list[int] = []
+    work = Rounds()
+    work.jobs = 2
+    queue = InProcessQueue(poll_s=FOREVER_S, backoff_s=FOREVER_S, backoff_max_s=FOREVER_S, full=1)
+    monkeypatch.setattr(queue, "_linger", lambda: lingered.append(work.rounds))
+
+    # When it works until nothing is left / Then it let a burst end before the first round, and not after full ones
+    queue.start(work)
+    eventually(lambda: work.rounds == 3)
+    queue.stop(60.0)
+    assert lingered == [0]
+
+
 def test_writers_without_a_pause_do_not_keep_it_from_working() -> None:
     # Given a queue that lets a burst of writes end
     work = Rounds()

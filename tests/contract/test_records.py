@@ -1388,6 +1388,8 @@ class TestOperation:
         # When it is closed again and asked / Then it says that it cannot
         records.close()
         with pytest.raises(StoreUnavailable):
+            records.ping()
+        with pytest.raises(StoreUnavailable):
             records.get(scope, new_id())
 
     def test_statistics_count_by_status_for_one_scope_and_for_all(

@@ -1,10 +1,16 @@
 """How a memory is left: by closing what is in use last, by exits without a close, and what that frees."""
 
+import gc
 import os
 import subprocess
 import sys
 import threading
 import uuid
+from collections import deque
+from collections.abc import Callable, Hashable, Sequence
+from itertools import pairwise
+from statistics import median
+from typing import TypeVar
 
 import psutil
 import psycopg
@@ -16,13 +22,16 @@ from biem.adapters.embedders.e5 import E5Encoder
 from biem.adapters.embedders.sharing import Lease, Models
 from biem.bootstrap import Servers
 from biem.errors import BiemError
-from tests.fakes import WordEmbedder
+from biem.ports import Role, Vectors
+from tests.fakes import WordEmbedder, eventually
 from tests.servers import Configure
+
+T = TypeVar("T")
 
 PROGRAM = """
 import threading
 import biem
-from tests.fakes import WordEmbedder
+from tests.fakes import WordEmbedder, eventually
 
 class Stuck(WordEmbedder):
     entered = threading.Event()
@@ -119,6 +128,81 @@ def test_a_closed_embedder_gives_its_memory_back() -> None:
     assert after - before < 100 << 20
 
 
+class Forgetful(WordEmbedder):
+    """Keeps no list of what it was asked."""
+
+    def embed(self, texts: Sequence[str], role: Role) -> Vectors:
+        self.calls = []
+        return super().embed(texts, role)
+
+
+def held() -> int:
+    """Python objects that may hold others, and what is in them, but for the queues that drop their oldest."""
+    gc.collect()
+    objects = gc.get_objects()
+    endless = [
+        one for one in objects if isinstance(one, dict | list | set | deque) and not getattr(one, "maxlen", None)
+    ]
+    return len(objects) + sum(map(len, endless))
+
+
+def test_a_process_that_only_asks_does_not_grow(settings: Configure) -> None:
+    # Given a memory that has been asked all its questions already
+    with biem.connect(settings(), scope=biem.Scope(user=uuid.uuid4().hex), embedder=Forgetful()) as memory:
+        memory.remember_many([{"text": f"lamp {n} stands in room {n % 7}"} for n in range(60)])
+        assert memory.flush()
+
+        def ask(times: int) -> int:
+            for number in range(times):
+                assert memory.recall(f"where does lamp {number % 10} stand?")
+            return held()
+
+        # When it is asked again and again
+        sizes = [ask(100) for _ in range(5)]
+
+    # Then nothing stays of an answer, which would be a hundred objects or entries each time; some come and go
+    assert median(after - before for before, after in pairwise(sizes)) < 80
+
+
+def test_opening_and_closing_leaves_nothing_behind(settings: Configure) -> None:
+    # Given a program that has opened and closed a memory some times
+    def cycles(times: int) -> int:
+        for _ in range(times):
+            with biem.connect(settings(), embedder=WordEmbedder()) as memory:
+                memory.recall("lamp")
+        return held()
+
+    before = cycles(3)
+    after = cycles(10)
+
+    # Then it holds what it held before
+    assert after - before < 10 * 20
+
+
+def test_two_memories_of_a_process_share_the_packaged_model(
+    settings: Configure, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Given a process that counts how often a model is loaded
+    loads: list[str] = []
+
+    class Counted(Models):
+        def take(self, key: Hashable, load: Callable[[], T]) -> T:
+            def counted() -> T:
+                loads.append(str(key))
+                return load()
+
+            return super().take(key, counted)
+
+    monkeypatch.setattr(sharing, "MODELS", Counted())
+
+    # When two memories are open at once, and one is closed / Then one model was loaded, and the other goes on with it
+    with biem.connect(settings()) as first:
+        with biem.connect(settings()) as second:
+            second.recall("lamp")
+        assert first.recall("a question that nobody asked").degraded == ()
+    assert len(loads) == 1
+
+
 def test_short_reprs_tell_what_an_object_is(memory: biem.Memory) -> None:
     # Given a memory and hits / When they are shown / Then in a line, without vectors or settings
     memory.remember("the lamp is green " * 50, wait=True)
@@ -141,3 +225,40 @@ def test_a_memory_opens_beside_an_event_loop(settings: Configure) -> None:
     import asyncio
 
     assert asyncio.run(_opened(settings))["memories"] == 0
+
+
+class Stuck(WordEmbedder):
+    """Embeds nothing until it is let go."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.entered, self.go_on = threading.Event(), threading.Event()
+
+    def embed(self, texts: Sequence[str], role: Role) -> Vectors:
+        self.entered.set()
+        self.go_on.wait(60.0)
+        return super().embed(texts, role)
+
+
+def test_closing_in_the_middle_of_a_batch_charges_no_attempt(stack: Servers, settings: Configure) -> None:
+    # Given a memory whose worker is in the middle of a batch
+    embedder = Stuck()
+    memory = biem.connect(
+        settings(queue="thread", close_timeout_s=0.1), scope=biem.Scope(user=uuid.uuid4().hex), embedder=embedder
+    )
+    key = memory.remember("closed in the middle of a batch")
+    assert embedder.entered.wait(60.0)
+
+    # When it is closed, and the batch goes on only then
+    try:
+        memory.close()
+    finally:
+        embedder.go_on.set()
+
+    # Then the row waits as if nobody had tried, for the next who has a worker
+    def row() -> object:
+        with psycopg.connect(stack.postgres_dsn) as connection:
+            query = "SELECT attempts, dead_at, due_at <= clock_timestamp() FROM outbox WHERE memory_id = %s"
+            return connection.execute(query, (key,)).fetchone()
+
+    eventually(lambda: row() == (0, None, True))

@@ -198,6 +198,19 @@ class TestChecking:
         # Then it is the older one
         assert (finding.older_id, finding.newer_id) == (imported, today)
 
+    @pytest.mark.parametrize(("seconds", "compared"), [(0.0, 1), (600.0, 1), (600.001, 0)])
+    def test_a_correction_is_compared_with_what_was_said_ten_minutes_before_at_most(
+        self, seconds: float, compared: int, world: World
+    ) -> None:
+        # Given two messages of one talk that share no word, so long apart
+        world.add("meeting wednesday", conversation="c", speaker="Li")
+        second = world.add("no, thursday", seconds / 86_400, conversation="c", speaker="Li")
+
+        # When the second is encoded / Then the rules see it beside the first only if that was just before
+        rules = Rules()
+        world.check(second, rules=rules)
+        assert len(rules.asked) == compared
+
     def test_of_two_said_in_the_same_moment_the_one_written_later_is_newer(self, world: World) -> None:
         first, second = world.add("home Rome"), world.add("home Oslo")
         [finding] = world.check(first)

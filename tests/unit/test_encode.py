@@ -851,3 +851,18 @@ class TestLease:
         done = len(renewals)
         assert not any(thread.name == "biem-lease" for thread in threading.enumerate())
         assert len(renewals) == done
+
+
+def test_a_program_that_ends_in_the_middle_of_a_batch_gives_it_back_uncharged(
+    room: Room, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Given two rows that are being encoded while the main thread ends, which breaks whatever is under way
+    ids = [room.outbox.add("left"), room.outbox.add("behind")]
+    monkeypatch.setattr(threading, "main_thread", lambda: threading.Thread())
+    room.embedder.failure = RuntimeError("cannot schedule new futures after shutdown")
+
+    # When the round ends / Then both wait as if nobody had tried, and say why
+    room.encoder()
+    rows = [row for row in room.outbox.rows.values() if row.job.memory_id in ids]
+    assert [(row.job.attempts, row.leased, row.waits_s) for row in rows] == [(0, False, 0.0)] * 2
+    assert {row.reason for row in rows} == {"the program ended while it was being encoded"}

@@ -79,6 +79,10 @@ def test_energy_lies_between_zero_and_its_anchor_and_never_rises(
     assert 0.0 <= later <= now <= anchor
 
 
+def test_energy_is_cut_at_one() -> None:
+    assert energy_at(1.01, START, START, RATE) == 1.0
+
+
 @given(anchor=energies, at=moments, span=spans)
 def test_a_clock_that_ran_backwards_does_not_raise_energy(anchor: float, at: datetime, span: timedelta) -> None:
     # Given an anchor in the future / When it is evaluated / Then it is what it was

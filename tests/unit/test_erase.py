@@ -1,13 +1,14 @@
 """What an erasure asks of each store, and what its receipt says."""
 
+import itertools
 from typing import Any
 from unittest.mock import Mock
 
 import pytest
 
-from biem.domain.node import StoreCount, new_id
+from biem.domain.node import Receipt, StoreCount, new_id
 from biem.domain.policy import EncodePolicy
-from biem.domain.scope import Scope
+from biem.domain.scope import Scope, ScopeSummary
 from biem.engine.erase import Eraser
 from biem.errors import InvalidInput, NotFound, StoreUnavailable
 from biem.ports import Erasure
@@ -101,3 +102,74 @@ def test_what_is_not_there_is_not_found_and_no_store_is_asked() -> None:
         world.eraser.erase(SCOPE, "no id")
     assert world.asked("feed", "index", "hot", "canvas", "minds", "headings", "forgotten") == []
     assert world.eraser.erase(SCOPE, None).memories == 0  # an empty scope is erased at once
+
+
+class Town:
+    """A user's projects, of which each is on the list until it is erased; `late` is written to during the erasure."""
+
+    def __init__(self, *projects: Scope, late: Scope | None = None) -> None:
+        self.left, self.late, self.asked = list(projects), late, 0
+
+    def listed(self, tenant: str, user: str) -> list[ScopeSummary]:
+        self.asked += 1
+        return [ScopeSummary(scope, 1, 0, START) for scope in self.left]
+
+    def reading(self, scope: Scope) -> list[Scope]:
+        return [scope]
+
+    def gone(self, scope: Scope, *_: object) -> Erasure:
+        there = scope in self.left
+        self.left = [one for one in self.left if one != scope]
+        if self.late is not None:
+            self.left, self.late = [*self.left, self.late], None
+        ids = (new_id(),) if there else ()
+        return Erasure(ids, (), (), False, {"memories": len(ids)})
+
+
+def person(town: Town, **broken: Exception) -> tuple[World, Receipt]:
+    """An erasure of all that a person said; each store has one row of each scope before, and none after."""
+    world = World()
+    world.calls.records.erase.side_effect = town.gone
+    for name in ("index", "hot", "canvas", "minds", "headings"):
+        getattr(world.calls, name).count.side_effect = broken.get(name) or itertools.cycle([1, 0])
+    world.eraser._scopes = town  # type: ignore[assignment]
+    return world, world.eraser.erase_user("t", "ann")
+
+
+def test_a_person_is_erased_with_all_projects_under_one_receipt() -> None:
+    # Given a user with two projects, of which one is written to meanwhile
+    own, one, other = Scope("t", "ann"), Scope("t", "ann", "one"), Scope("t", "ann", "other")
+    town = Town(own, one, late=other)
+
+    # When the person is erased
+    world, receipt = person(town)
+
+    # Then the list was asked until it was empty, and the receipt sums up what each scope had in each store
+    assert town.left == []
+    assert dict(receipt.scopes) == {str(one): 1, str(own): 1, str(other): 1}
+    assert receipt.memories == 3
+    assert receipt.complete
+    counts = {count.store: (count.before, count.after) for count in receipt.stores}
+    assert counts == {
+        "postgres.scopes": (3, 0), "postgres.memories": (3, 0), "milvus": (4, 0), "redis": (4, 0),
+        "redis.canvas": (4, 0), "redis.minds": (4, 0), "redis.headings": (4, 0),
+    }  # fmt: skip
+
+    # And it is kept as the person's own, under an id of its own, beside those of the four erasures
+    kept = [call[1:] for call in world.asked("records") if call[0] == "records.save_receipt"]
+    assert [scope for scope, _ in kept] == [one, own, other, own, own]
+    assert len({shown["id"] for _, shown in kept}) == 5
+    assert kept[-1][1]["id"] == receipt.id
+
+
+def test_a_person_who_said_nothing_is_erased_once_all_the_same() -> None:
+    town = Town()
+    world, receipt = person(town)
+    assert [call[1] for call in world.asked("records") if call[0] == "records.erase"] == [Scope("t", "ann")]
+    assert (receipt.memories, dict(receipt.scopes), receipt.complete) == (0, {"t/ann": 0}, True)
+
+
+def test_a_store_that_one_of_several_erasures_did_not_reach_makes_the_whole_incomplete() -> None:
+    _, receipt = person(Town(Scope("t", "ann")), index=StoreUnavailable("down"))
+    assert [(one.before, one.after) for one in receipt.stores if one.store == "milvus"] == [(None, None)]
+    assert not receipt.complete

@@ -1,10 +1,16 @@
 """The conditions that a caller may set, and what is said about those that make no sense."""
 
+from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
-from biem.engine.request import conditions
+from biem.domain.known import Known
+from biem.domain.node import Node, new_id
+from biem.domain.policy import RecallPolicy
+from biem.domain.scope import Scope
+from biem.engine.request import Request, admits, checked, conditions, excluding, unexcluded
 from biem.errors import InvalidInput
 from biem.ports import Filter
 from tests.fakes import START
@@ -65,3 +71,70 @@ def test_a_mood_just_out_of_range_is_refused_and_the_whole_range_is_not(mood: tu
     with pytest.raises(InvalidInput, match="least before greatest"):
         conditions(START, (), None, None, (), (), (), None, sentiment=mood)
     assert conditions(START, (), None, None, (), (), (), None, sentiment=(-1.0, 1.0)).sentiment == (-1.0, 1.0)
+
+
+def asked(text: str = "what?", **more: Any) -> Request:
+    """A request of which only these are set."""
+    usual: dict[str, Any] = {"top_k": 3, "mode": "fast", "where": Filter(), "session": "", "min_confidence": 0.0}
+    return checked(Scope(), text, **(usual | more), policy=RecallPolicy())
+
+
+def test_numbers_at_the_ends_of_their_range_are_taken_and_those_beyond_refused() -> None:
+    most = RecallPolicy().max_top_k
+    assert [asked(top_k=count).top_k for count in (1, most)] == [1, most]
+    assert [asked(min_confidence=least).least for least in (0, 1)] == [0.0, 1.0]
+    for wrong in ({"top_k": 0}, {"top_k": most + 1}, {"min_confidence": 1.01}, {"min_confidence": -0.01}):
+        with pytest.raises(InvalidInput, match=next(iter(wrong))):
+            asked(**wrong)
+
+
+def test_what_a_session_has_at_hand_answers_only_what_has_no_other_conditions() -> None:
+    known = excluding(Filter(), Known(conversations=frozenset({"monday"})))
+    assert asked(session="s").follows is True
+    assert asked(session="s", where=known).follows is True
+    assert asked().follows is False
+    assert asked(session="s", mode="strict").follows is False
+    assert asked(session="s", where=Filter(kinds=("event",))).follows is False
+
+
+def test_what_a_prompt_holds_is_left_out_by_conversation_and_by_five_hundred_ids_and_taken_back() -> None:
+    # Given more ids than a search is told, one that is no id, and a conversation
+    ids = sorted(f"{number:08x}-0000-0000-0000-000000000000" for number in range(600))
+    where = Filter(kinds=("event",))
+
+    # When they are left out / Then in order, the first of them; and without them it is the filter from before
+    narrow = excluding(where, Known(ids=frozenset([*ids, "a ref"]), conversations=frozenset({"b", "a"})))
+    assert (list(narrow.not_ids), narrow.not_conversations) == (ids[:500], ("a", "b"))
+    assert unexcluded(narrow) == unexcluded(replace(narrow, not_conversations=())) == where
+
+
+@pytest.mark.parametrize(
+    ("where", "expected"),
+    [
+        ({}, True),
+        ({"until": START}, False),
+        ({"until": START + timedelta(seconds=1)}, True),
+        ({"since": START}, True),
+        ({"since": START + timedelta(seconds=1)}, False),
+        ({"as_of": START}, True),
+        ({"as_of": START - timedelta(seconds=1)}, False),
+        ({"min_energy": 0.5}, True),
+        ({"min_energy": 0.51}, False),
+        ({"sentiment": (0.2, 0.2)}, True),
+        ({"sentiment": (0.21, 1.0)}, False),
+        ({"sentiment": (-1.0, 0.19)}, False),
+        ({"kinds": ("event",)}, False),
+        ({"speakers": ("Li",)}, True),
+        ({"speakers": ("Wu",)}, False),
+        ({"conversations": ("c",)}, True),
+        ({"conversations": ("d",)}, False),
+        ({"tags": ("a",)}, True),
+        ({"tags": ("a", "z")}, False),
+    ],
+)
+def test_a_memory_in_hand_is_admitted_as_the_records_would(where: dict[str, Any], expected: bool) -> None:
+    node = Node(
+        id=new_id(), scope=Scope(), text="x", kind="knowledge", status="active", layer="short_term", at=START,
+        created_at=START, write_seq=1, speaker="Li", conversation="c", tags=("a", "b"), energy=0.5, sentiment=0.2,
+    )  # fmt: skip
+    assert admits(Filter(**where), node) is expected

@@ -30,6 +30,8 @@ class Life:
         self.touches: list[str] = []
         self.faded: list[tuple[str, str]] = []
         self.asked: list[tuple[str, int]] = []
+        self.bare: set[str] = set()
+        """Without a vector."""
 
     def touch(self, scope: Scope, ids: Sequence[str], at: datetime) -> list[Touched]:
         self.touches += ids
@@ -51,7 +53,8 @@ class Life:
 
     def hot(self, ns: str, at: datetime, limit: int, ids: Sequence[str] | None = None) -> list[CanvasEntry]:
         wanted = [each for each in sorted(self.hot_now.get(ns, ())) if ids is None or each in ids]
-        return [CanvasEntry(each, energy_key(0.8, at, 0.1), at, "", VECTOR) for each in wanted[:limit]]
+        known = [each for each in wanted[:limit] if each not in self.bare]
+        return [CanvasEntry(each, energy_key(0.8, at, 0.1), at, "", VECTOR) for each in known]
 
     def cool(self, ns: str, ids: Sequence[str]) -> int:
         cooled = self.hot_now.get(ns, set()) & set(ids)
@@ -206,3 +209,31 @@ def _node(memory_id: str) -> Node:
         energy=0.9,
         energy_key=energy_key(0.9, START, 0.1),
     )
+
+
+def test_a_canvas_that_is_just_full_is_kept_and_one_beyond_is_built_anew(life: Life, place: Place) -> None:
+    # Given a canvas that holds as many as it may, all of them hot
+    life.hot_now = {SCOPE.ns: {"a", "b"}}
+    tiers = build(life, place, max_nodes=2)
+    tiers.sweep()
+    writes = place.writes
+
+    # When it is swept / Then nothing is written; and with one more it is
+    assert tiers.sweep() == Swept(0, 0, 1)
+    assert place.writes == writes
+    life.hot_now[SCOPE.ns].add("c")
+    assert tiers.sweep() == Swept(1, 2, 1)
+
+
+def test_what_became_hot_without_a_vector_leaves_again(life: Life, place: Place) -> None:
+    # Given a canvas, and two that became hot, one of which this model has no vector of
+    tiers = build(life, place)
+    life.hot_now = {SCOPE.ns: {"a"}}
+    tiers.sweep()
+    life.hot_now[SCOPE.ns] |= {"bare", "b"}
+    life.bare = {"bare"}
+
+    # When it is swept / Then one is entered, and the other is of L1 no more
+    assert tiers.sweep() == Swept(1, 1, 1)
+    assert life.hot_now[SCOPE.ns] == {"a", "b"}
+    assert {entry.id for entry in tiers.read(SCOPE)} == {"a", "b"}
