@@ -33,7 +33,11 @@ from benchmarks._data import Question, data_name
 from benchmarks._foreign import Foreign
 from benchmarks._memories import Told, arguments, columns, drawn, load, mean, opened, recall_10
 from benchmarks._systems import item_of, settle
+from biem.adapters import contradiction
+from biem.adapters.analyzers import RuleAnalyzer
 from biem.config import load_settings
+from biem.domain.context_policy import ContextPolicy
+from biem.engine.picking import LOOKED_AT, Picker
 from biem.errors import BiemError
 
 _MOST_INJECTED = 0.05
@@ -45,6 +49,7 @@ _NAME_CHARS = 256
 _SHOWN = 11
 """The seed of the sample that is printed."""
 _TOLD = 5
+_PICKER = Picker(contradiction.build(), RuleAnalyzer().lexemes, ContextPolicy())
 _OF_NOTHING = ("nothing", "injected_nothing", "reachable_nothing")
 
 
@@ -122,12 +127,12 @@ def replies(told: Sequence[Told], most: int = 0) -> Iterator[Reply]:
         task = bar.add_task("ask", total=len(pairs))
         for number, (place, question) in enumerate(pairs):
             one = told[place]
-            hits = one.memory.recall(question.text, top_k=10, **one.options(question))
+            hits = one.memory.recall(question.text, top_k=LOOKED_AT, **one.options(question))
             yield _reply(one, question, hits, recall_10(hits, question), own=True)
             if len(told) > 1:
                 stranger = told[(place + 1 + number % (len(told) - 1)) % len(told)]
                 nothing = foreign.nothing(question, one.conversation, stranger.conversation.turns)
-                hits = stranger.memory.recall(question.text, top_k=10)
+                hits = stranger.memory.recall(question.text, top_k=LOOKED_AT)
                 yield _reply(one, question, hits, 0.0, own=False, nothing=nothing)
             bar.advance(task)
 
@@ -148,19 +153,20 @@ def small_replies(memory: biem.Memory, told: Sequence[Told], most: int) -> Itera
         if not few.stats()["memories"]:
             few.remember_many([item_of(turn) for turn in kept])
             settle(few)
-        yield _reply(one, question, few.recall(question.text, top_k=10), 1.0, own=True)
+        yield _reply(one, question, few.recall(question.text, top_k=LOOKED_AT), 1.0, own=True)
         if strangers := [other for other, _ in pairs if other is not one]:
             stranger = random.choice(strangers).conversation
             asked: Question = random.choice(stranger.questions)
             nothing = foreign.nothing(asked, stranger, kept)
-            yield _reply(one, asked, few.recall(asked.text, top_k=10), 0.0, own=False, nothing=nothing)
+            yield _reply(one, asked, few.recall(asked.text, top_k=LOOKED_AT), 0.0, own=False, nothing=nothing)
 
 
 def _reply(
     asked: Told, question: Question, hits: "biem.Hits", r10: float, *, own: bool, nothing: bool = False
 ) -> Reply:
     told = tuple(f"{hit.node.speaker}: {hit.node.text}" for hit in hits[:_TOLD])
-    return Reply(asked.conversation.id, own, r10, hits.confidence, hits.grounds, question.text, told, nothing)
+    sure = _PICKER.sureness(hits, question.text, hits.confidence)
+    return Reply(asked.conversation.id, own, r10, sure, hits.grounds, question.text, told, nothing)
 
 
 def row(data: str, system: str, given: Sequence[Reply], threshold: float) -> dict[str, object]:

@@ -1,7 +1,7 @@
 """Which hits a block tells, and in which order: what answers by itself, said by the user, the newer value first.
 
     worth = 0.8 · log-odds of the hit + 10 · its own likeness to the question − standing − subject
-    sure  = σ(0.4 · log-odds of the recall's confidence + 0.7 · worth of the best − 1.8)
+    sure  = σ(0.5 · log-odds of the recall's confidence, ±2 at most, + 0.7 · worth of the best − 1.9)
 
 The ranking finds evidence: it lifts what stands beside a hit, too, and a question that was asked before. A line of a
 block has no neighbours, so it must answer by itself, it must speak of the person who is asked about, and a question
@@ -31,8 +31,8 @@ _GUESSED, _SUPPOSED, _PAST = 1.5, 3.0, 3.0
 question is about the present."""
 _FOREIGN, _UNNAMED = 4.0, 1.0
 """… from what speaks of other persons than the question, and of nobody where the question names somebody else."""
-_SURENESS, _WORTH, _PLAIN = 0.4, 0.7, 1.8
-_SUREST = 2.5
+_SURENESS, _WORTH, _PLAIN = 0.5, 0.7, 1.9
+_SUREST = 2.0
 """Log-odds beyond which the confidence of a recall counts no further: words that all occur somewhere prove little."""
 _A_LITTLE = 0.01
 _ECHO = 0.7
@@ -86,23 +86,29 @@ class Picker:
         worth lies `drop` below that of the best; of the others the first four, then those of most worth. A message that
         only asks is told where nothing else is found, or where the question is about what was asked.
         """
-        drop, least = self._policy.drop, self._policy.min_confidence
-        if not any("likeness" in hit.why for hit in hits):  # a source design's ranking, or no embedder: as they come
-            unsure = confidence is not None and confidence < least
-            return [] if unsure else [hit for hit in hits if odds(hit.score) >= odds(hits[0].score) - drop][:most]
-        lines = self._answering(self._lines(hits, question), question)
-        if not asks_of_the_past(question):
-            _lift_renewing(lines)
-        best = max((line.worth for line in lines), default=-math.inf)
-        if not lines or (confidence is not None and _sure(confidence, best) < least):
+        drop, lines = self._policy.drop, self._lines(hits, question)
+        if confidence is not None and _sure(confidence, lines) < self._policy.min_confidence:
             return []
+        if lines is None:
+            return [hit for hit in hits if odds(hit.score) >= odds(hits[0].score) - drop][:most]
+        best = max((line.worth for line in lines), default=0.0)
         near = [line for line in lines if line.worth >= best - drop]
         first = [line for line in lines[:_KEPT] if line in near]
         others = sorted((line for line in near if line not in first), key=_by_worth)
         ordered = _renewed(sorted([*first, *others][:most], key=_by_worth))
         return [line.hit for line in ordered]
 
-    def _lines(self, hits: Sequence[Hit], question: str) -> list[_Line]:
+    def sureness(self, hits: Sequence[Hit], question: str, confidence: float) -> float:
+        """How sure it is that some of the hits answer, 0 to 1: what `min_confidence` is compared with."""
+        return _sure(confidence, self._lines(hits, question))
+
+    def _lines(self, hits: Sequence[Hit], question: str) -> list[_Line] | None:
+        """What may be told; None where nothing tells what a hit alone is worth: they are told as they come.
+
+        So it is with the ranking of a source design, and without an embedder.
+        """
+        if not any("likeness" in hit.why for hit in hits):
+            return None
         asked = self._rules.matter(question[:_READ]).persons - {"you"}
         named = any(hit.node.speaker for hit in hits)  # whose "I" that of the question is, is not known then
         now = not asks_of_the_past(question)
@@ -115,6 +121,9 @@ class Picker:
                 worth -= _PAST if now and told.past and not _supposes(node.text) else 0.0
                 worth -= 0.0 if named else _foreign(asked, told.persons, node.text.lower())
             lines.append(_Line(hit, worth, frozenset(self._terms_of(node.text)), told))
+        lines = self._answering(lines, question)
+        if now:
+            _lift_renewing(lines)
         return lines
 
     def _answering(self, lines: list[_Line], question: str) -> list[_Line]:
@@ -125,10 +134,14 @@ class Picker:
         return [line for line in lines if not (_only_asks(line.hit.node) and _share(line.terms, terms) >= _ECHO)]
 
 
-def _sure(confidence: float, worth: float) -> float:
-    """How sure it is that the best line answers, 0 to 1."""
+def _sure(confidence: float, lines: Sequence[_Line] | None) -> float:
+    """How sure it is that some line answers, 0 to 1."""
+    if lines is None:
+        return confidence
+    if not lines:
+        return 0.0
     known = min(max(odds(confidence), -_SUREST), _SUREST)
-    return 1.0 / (1.0 + math.exp(_PLAIN - _SURENESS * known - _WORTH * worth))
+    return 1.0 / (1.0 + math.exp(_PLAIN - _SURENESS * known - _WORTH * max(line.worth for line in lines)))
 
 
 def _seen_by_the_user(told: Matter, node: Node) -> Matter:
