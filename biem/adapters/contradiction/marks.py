@@ -17,6 +17,15 @@ CORRECTS = re.compile(
     re.IGNORECASE,
 )
 """It corrects something."""
+_POINT = (
+    r"(?:\d|noon\b|midnight\b|(?:mon|tues|wednes|thurs|fri|satur|sun)day|(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\b)"
+)
+_SHIFTED = (
+    r"\b(?:[a-z]{3,}ed|put|brought|cut|set|went|gone|ran)\b[^,;.!?]{0,40}\b(?:to|until|till)\s(?:the\s|[$€£¥])?"
+    + _POINT
+    + r"|[挪延移调提推拖缩加减升降涨跌滑顺][到至成]|[到至成](?=[^，。！,!]{1,14}了(?:$|[，。！,!]))"
+)
+"""A finished verb with the point that something was brought to: bumped to Wednesday, 挪到周三."""
 CHANGES = re.compile(
     r"\bnow\b|\bthese days\b|\bnowadays\b|\bcurrently\b|\bas of\b|\bfrom (?:today|now)\b|\bsince (?:this|last|the|january|"
     r"february|march|april|may|june|july|august|september|october|november|december|then|yesterday|monday|tuesday|wednesday"
@@ -28,11 +37,16 @@ CHANGES = re.compile(
     r"|\bbec(?:ame|ome)\b|\bupgraded\b|\b(?:up|down) (?:to|from)\b|\braised\b|\blowered\b|\bincreased\b|\breduced\b"
     r"|\bturned\b|\bstarted\b|\btransferred\b|\bquit\b|\bconverted\b|\bditched\b|\bdropped\b|\bstart(?:s|ing)?\b"
     r"|\b(?:has|have) (?:given|got)\b|\bworn out\b|\bafter all\b|\bover to\b|\bwent (?:up|down|from|to)\b|\blost interest\b"
+    rf"|{_SHIFTED}"
     r"|现在|如今|目前|眼下|这(?:周|个?月|天)起|从.{1,6}起|改|换|变|搬|转(?:到|行|学|为|做|去)|新|跳槽|涨|降|推迟|提前|延期|延后|延误|调[到整]|接替|停了"
     r"|作废|离开|离职|辞|戒|卖(?:了|掉)|迷上|胜过|不再|不行了|[不没].{1,12}了(?=$|[，。！,.;；])|放弃|取代|代替|多给了时间|升(?:到|为|职)|告别|接手|加入",
     re.IGNORECASE,
 )
 """It says that something is otherwise than before."""
+ADMITS = re.compile(
+    r"\b(?:wrong|typo|mistak\w+|mixed|misread|mistyped|misspoke|my bad)\b|[记写打看说搞弄算听填][错混]|笔误|口误", re.IGNORECASE
+)
+"""Who laughs at a mistake of their own does not joke."""
 LEAVES_OPEN = re.compile(
     r"\?|？|\b(?:assum(?:e|ing)|picture (?:me|us|him|her)|hypothetical(?:ly)?|in theory|theoretically|in another life|as though|as if|provided|in case"
     r"|let us say|(?:^|[,;] )say (?:i|we|my)|otherwise|had (?:i|we|he|she|they|my \w+) (?:not )?\w+ed\b|were (?:i|we|he|she|they|my \w+) (?:to\b|\w+ing\b|in\b|at\b|an?\b)"
@@ -65,7 +79,8 @@ ON_OCCASION = re.compile(
 )
 """It speaks of some occasions only."""
 WHICH = re.compile(
-    r"\b(?:second|third|other|first|previous|last|next|upper|lower|left|right|front|back|outbound|inbound|return)\b(?= [a-z])"
+    r"\b(?:second|third|other|first|previous|last|next|upper|lower|left|right|front|back|outbound|inbound|return)\b(?= (?!(?:to|from|in|on|at|for|and|up|by|the|my|our)\b)[a-z])"
+    r"|(?<=\bflight )(?:out|home|back)\b|(?<=\btrain )(?:out|home|back)\b|(?<=\bway )(?:out|home|back)\b"
     r"|第[一二三四五]|去程|回程|返程|另",
     re.IGNORECASE,
 )
@@ -106,22 +121,47 @@ FORMER_BEFORE = re.compile(
     r"(?:\b(?:no longer|not|never again|from|instead of|rather than|replac(?:e|es|ed|ing)|in place of|g[ai]ven? up|quit|stopped|"
     r"left|sold|ended|goodbye|bye|away from|out of|swapped|traded|exchanged|ditched|dropped|scrapped|used to|formerly|previously|over|was|were"
     r"|than|said|wrote|told you|made (?:it|that)|turned (?:it|that) into|switched from|done with|finished with|tired of|up from|down from"
-    r"|forget|interest in|prefers? [^,;.!?]{1,30} to|previous|former|old(?: one)?|resigned from|notice (?:at|to)|retired from|parted with|put)"
+    r"|forget|interest in|prefers? [^,;.!?]{1,30} to|previous|former|old(?: one)?|resigned from|notice (?:at|to)|retired from|parted with|put|broke up with|split (?:up )?(?:with|from)|divorced|separated from|sick of)"
     rf"[,:]?\s{_FILL}[\"“']?"
     r"|(?:不是|不再(?:是|喜欢|吃|喝|住|在|去|叫|做|练|用|开|爱)?|[不没](?:想|去|住|吃|喝|叫|做|练|用|开|在|喜欢|爱)|从|换掉了?|离开了?|告别了?|胜过"
     r"|原来是|旧的是|之前是|以前是|比|[打写说看听记]成了?|取代了?|代替了?|而不是|放弃了?|卖了|戒了|辞了|听不懂)\s*)$",
     re.IGNORECASE,
 )
 """What stands right before the former value."""
+FORMER_BETWEEN = (
+    (re.compile(r"不再?[\u4e00-\u9fff]{0,2}$"), re.compile(r"^[^，。！？；,;!]{0,4}了(?:$|[，。！；,;!])")),
+    (re.compile(r"[和跟与]$"), re.compile(r"^(?:已经)?(?:分手|分了|离婚|离了|绝交)")),
+    (re.compile(r"把$"), re.compile(r"^[\u4e00-\u9fff]?(?:换|改|卖|扔|送|退|停|戒|还)")),
+)
+"""不教数学了: what stands between is so no more, whatever the verb."""
+OWNS = re.compile(r"^(?:['’]s (?!gone|history|no |over|sold|out|finished|off|not|been)|的)")
+"""After a word that only tells whose or of what kind the next one is."""
+BOUNDS = re.compile(
+    r"[,;:!?，；。！？、—–…]+|(?<!\b[dD]r)(?<!\b[mM]rs)(?<!\b[mM]r)(?<!\b[mM]s)(?<!\b[sS]t)\.(?=\s|$)|\s(?=(?:so|and|but|because|cause|cuz|since|as)\s(?:I|we|he|she|they|it|my|our|his|her|their|the|it['’]s|I['’]m)\b)",
+    re.IGNORECASE,
+)
+"""Between what is told one after the other."""
+SPECIFIES = re.compile(
+    r"^\W*(?:(?:and|but|so|or) )?(?:for|at|in|on|with|of|from|to|by|near|not|the|that|this|which|who|where|when|while|until|except|only|both|our|my"
+    r"|i mean|meaning|namely|as|at least|if|or|than)\b|^\s*(?:指|就是|在|那|仅|只|除|至少|不是|我说的)",
+    re.IGNORECASE,
+)
+"""A part that begins so tells of which thing, whose, where or when the one before speaks."""
+DEFINITE = re.compile(
+    r"\b(?:my|our|his|her|their|the|[a-z]+['’]s)\s(?P<np>(?!(?:one|name)\b)(?:[\w'’-]+\s){1,4}?)(?:is|are|was|'s)\s", re.IGNORECASE
+)
+DEFINITE_ZH = re.compile(r"(?:^|[，。！；,;!])我?们?的?新?(?P<np>[^，。！；,;!是叫]{1,8}?)(?:现在|已经|换成|改成)*(?:是|叫|换成|改成)")
+"""My NP is VALUE: of what is spoken of so there is one."""
 FORMER_SOMEWHERE = re.compile(
     r"\b(?:not anymore|instead of|rather than|replac(?:e|es|ed|ing)|g[ai]ven? up|lost interest)\b[^,;:.!?]*$|不再[^，。；：,]*$",
     re.IGNORECASE,
 )
 """The same with other words between, where nothing else is known to stand there."""
 FORMER_AFTER = re.compile(
-    r"^(?:[\"”']?\s(?:is|are|was|were|has|have)(?: been)? (?:gone|history|no longer|no more|over|sold|replaced|out|not|closed|finished|taken over"
+    r"^(?:['’]s (?:gone|history|no longer|no more|over|sold|out|finished|off)\b|\sand (?:I|me) (?:broke up|split|divorced|separated)\b"
+    r"|[\"”']?\s(?:is|are|was|were|has|have)(?: been)? (?:gone|history|no longer|no more|over|sold|replaced|out|not|closed|finished|taken over"
     r"|off|past)\b|\s(?:no more|any ?more|became|turned into|took|gave way|made way)\b"
-    r"|[”\"]?\s*(?:停了|不行了|作废|没了|卖了|没兴趣|不感兴趣|取消|不(?:再|是|做|练|吃|用|去|开|住|叫)|已经不|早就不|换成|改成|变成|换为|改为|离职|辞职|改名|换了|被))",
+    r"|[”\"]?\s*(?:不(?![错过得好同少久如仅是])[\u4e00-\u9fff]{1,2}了|走了|丢了|退休|停了|不行了|作废|没了|卖了|没兴趣|不感兴趣|取消|不(?:再|是|做|练|吃|用|去|开|住|叫)|已经不|早就不|换成|改成|变成|换为|改为|离职|辞职|改名|换了|被))",
     re.IGNORECASE,
 )
 """What stands right after it."""

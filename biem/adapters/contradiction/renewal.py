@@ -7,6 +7,8 @@ one that names the older value as the former one: "the Volvo is gone", 从北京
 """
 
 import re
+from collections.abc import Iterator
+from dataclasses import replace
 from itertools import pairwise
 
 from biem.adapters.contradiction import marks
@@ -41,6 +43,9 @@ _THERE = re.compile(r"(?:\b(?:in|at|on)(?: (?:a|the|my))?\s|在)$", re.IGNORECAS
 _MANY = frozenset(("liking", "amount", "employer"))
 """Of these a person has several at a time."""
 _PLACES = frozenset(("employer", "school"))
+_DETERMINED = re.compile(r"(?:\b(?:my|our|the|his|her|their)\s+|把[我咱]?们?的?|[我咱]们?的?)$", re.IGNORECASE)
+_DATE = re.compile(r"[\d-]+$")
+_DAY = re.compile(r"(?:19|20)\d\d|\d{1,2}(?:st|nd|rd|th|[号日])")
 _JOINT = re.compile(r"[\s&·'’-]{0,3}(?:(?:of|the|and|de|van|von|的)\s)?")
 
 
@@ -49,6 +54,11 @@ class Renewal:
 
     def __init__(self, reader: Reader, subjects: Subjects) -> None:
         self._core = Residue(reader, subjects).of
+
+    def holds(self, reading: Reading) -> bool:
+        """Whether it says how something is at all times, in the words of the one who says it."""
+        core = self._core(reading)
+        return core.holds and not core.adds
 
     def speaks(self, newer: Reading) -> bool:
         """Whether a statement says of itself that it corrects or changes something."""
@@ -65,7 +75,7 @@ class Renewal:
             return None
         if follows and new.corrects and _is_brief(new) and _replies(old, new):
             return Verdict("update", _BRIEF, "corrected right after", subject=_subject(old, old.classes), aligned=True)
-        found = self._differ(old, new)
+        found = next((why for part in _parts(old, new) if (why := self._differ(old, part))), None)
         if found is None:
             return None
         common = old.classes & new.classes or old.classes
@@ -97,7 +107,7 @@ class Renewal:
         fresh = [one for one in new.numbers if one not in former]
         one, other = _by_kind(old.numbers), _by_kind(fresh)
         differ = [kind for kind in one.keys() & other.keys() if one[kind].isdisjoint(other[kind])]
-        if not differ or gained:
+        if not differ or (gained and not _besides(old, new, gained)):
             return None
         if _INDEFINITE.search(new.text) and not (new.corrects or former or old.classes & new.classes & SINGLE):
             return None  # a new meeting is one more
@@ -124,7 +134,7 @@ class Renewal:
             return None
         if gone:
             if (
-                (left and not (classes and gained and _one_value(old.text, left)))
+                (left and not (classes and gained and _one_value(old.text, left)) and not _rest(old, new, left, gone, gained))
                 or (apart and not shared)
                 or (gained and not _parted(new, former, gained))
             ):
@@ -135,7 +145,9 @@ class Renewal:
             return None
         if _measured(old) or ended or not gained or not left or not _one_value(old.text, left):
             return None
-        if not (single or (shared and (classes or not new.classes) and old.classes - _MANY)):
+        named = _definite(old)
+        one_of_a_kind = bool(named) and named <= _stems(tuple(shared)) and named == _definite(new)
+        if not (single or one_of_a_kind or (shared and (classes or not new.classes) and old.classes - _MANY)):
             return None
         if (
             (new.classes - old.classes) & _MEASURES
@@ -146,8 +158,80 @@ class Renewal:
         return "corrected" if new.corrects else "renewed"
 
 
+def _parts(old: Core, new: Core) -> Iterator[Core]:
+    """The newer as it is, then without what is told besides, then each part of it that ends a former value."""
+    yield new
+    cuts = [0, *(found.end() for found in marks.BOUNDS.finditer(new.text)), len(new.text)]
+    spans = [(one, other) for one, other in pairwise(cuts) if new.text[one:other].strip()]
+    if len(spans) < 2:
+        return
+    former = {piece.start for piece in _former(old, new)[0]}
+    kinds = _by_kind(old.numbers).keys()
+    kept: list[tuple[int, int]] = []
+    for one, other in spans:
+        pieces = [piece for piece in new.words if one <= piece.start < other]
+        known = any(_known(piece, old, new) for piece in pieces)
+        speaks = any(one <= piece.start < other and _kind(piece.stem) in kinds for piece in new.numbers)
+        about = any(one <= start < other and name in old.classes for name, start in new.places)
+        if speaks or about or (known and not kept) or (pieces and kept and marks.SPECIFIES.match(new.text[one:other])):
+            kept.append((one, other))
+        elif pieces and not kept and not former:
+            kept.append((one, other))  # it may tell what the rest is about
+    if 0 < len(kept) < len(spans):
+        yield _only(new, kept)
+        if len(kept) > 1 and any(_known(piece, old, new) for piece in new.words if kept[0][0] <= piece.start < kept[0][1]):
+            yield _only(new, kept[1:])
+    elif len(kept) > 1 and any(_known(piece, old, new) for piece in new.words if kept[0][0] <= piece.start < kept[0][1]):
+        yield _only(new, kept[1:])
+    for one, other in spans:
+        if any(one <= start < other for start in former):
+            yield _only(new, [(one, other)])
+
+
+def _only(core: Core, spans: list[tuple[int, int]]) -> Core:
+    """What stands in these parts."""
+
+    def inside(start: int) -> bool:
+        return any(one <= start < other for one, other in spans)
+
+    return replace(
+        core,
+        words=tuple(piece for piece in core.words if inside(piece.start)),
+        numbers=tuple(piece for piece in core.numbers if inside(piece.start)),
+        classes=frozenset(name for name, start in core.places if inside(start)),
+    )
+
+
+def _besides(old: Core, new: Core, gained: list[Piece]) -> bool:
+    """Whether the words gained only tell who changed it: "the landlord put my rent up", 房东把我房租涨到."""
+    known = {piece.stem for piece in old.words}
+    shared = [piece for piece in new.words if piece.stem in known]
+    if not shared or len({piece.stem for piece in shared}) < len(known):
+        return False
+    first = min(piece.start for piece in shared)
+    last = max(piece.end for piece in gained)
+    return last <= first and _DETERMINED.search(new.text[last:first]) is not None
+
+
+def _definite(core: Core) -> frozenset[str]:
+    """Of "my dentist is Dr. Pham" the dentist."""
+    found = marks.DEFINITE.search(core.text) or marks.DEFINITE_ZH.search(core.text)
+    if not found:
+        return frozenset()
+    return frozenset(piece.stem for piece in core.words if found.start("np") <= piece.start < found.end("np"))
+
+
+def _rest(old: Core, new: Core, left: list[Piece], gone: list[Piece], gained: list[Piece]) -> bool:
+    """Whether what is left of the older is the thing of which the value is gone, or a part of the place that is."""
+    if gained and {piece.stem for piece in left} <= _definite(old):
+        return True
+    ends = {piece.end for piece in gone}
+    return "home" in old.classes & new.classes and all(piece.start in ends for piece in left)
+
+
 def _kind(number: str) -> str:
-    return "weekday" if number.startswith("weekday:") else unit(number)
+    kind = number.partition(":")[0]
+    return kind if kind in ("weekday", "code") else unit(number)
 
 
 def _by_kind(numbers: "tuple[Piece, ...] | list[Piece]") -> dict[str, set[str]]:
@@ -194,8 +278,15 @@ def _former(old: Core, new: Core) -> tuple[list[Piece], list[Piece]]:
         cued = marks.FORMER_BEFORE.search(new.text[max(0, piece.start - _BEFORE) : piece.start]) or (
             marks.FORMER_AFTER.match(new.text[piece.end : piece.end + _BEFORE])
         )
+        cued = cued or any(
+            before.search(new.text[max(0, piece.start - _BEFORE) : piece.start])
+            and after.match(new.text[piece.end : piece.end + _BEFORE])
+            for before, after in marks.FORMER_BETWEEN
+        )
         cued = cued or marks.FORMER_SOMEWHERE.search(new.text[since : piece.start])
         since = piece.end
+        if cued and marks.OWNS.match(new.text[piece.end : piece.end + _BEFORE]):
+            cued = None
         known = _known(piece, old, new) or piece.stem in {one.stem for one in old.numbers}
         if known and (cued or (follows and piece.start - former[-1].end <= 2)):
             former.append(piece)
@@ -241,6 +332,8 @@ def _replies(old: Core, new: Core) -> bool:
     fresh = [one for one in new.numbers if one not in former]
     if fresh:
         one, other = _by_kind(old.numbers), _by_kind(fresh)
+        if "" in other and "" not in one and any(map(_DATE.match, one.get("date", ()))):
+            return not gained and all(_DAY.match(new.text[piece.start : piece.end + 2]) for piece in fresh)
         return not gained and any(kind in one and one[kind].isdisjoint(values) for kind, values in other.items())
     return bool(gained) and len(gained) <= _VALUE and not _measured(old) and bool(old.words)
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 from biem.adapters.analyzers.quantities import Quantities
 from biem.adapters.contradiction import lexicon, marks
@@ -13,7 +14,14 @@ from biem.adapters.contradiction.subjects import Subjects
 
 _KEPT = 2_048
 _WORD = re.compile(r"[^\W\d_][\w'’&-]*")
-_HAN = re.compile(r"[\u4e00-\u9fffA-Za-z][\u4e00-\u9fffA-Za-z0-9·]*")
+_HAN = re.compile(r"[\u4e00-\u9fffA-Za-z]")
+_WAYS = {"out": "outbound", "home": "return", "back": "return", "inbound": "return", "回程": "返程"}
+_PREFIXED = "我你他她咱不没"
+_STRETCH = re.compile(r"[\u4e00-\u9fff]+|[A-Za-z]+|[^\u4e00-\u9fffA-Za-z]+")
+_GRAMMAR = "ucpdrymqfexokt"
+"""First letters of the segmenter's tags of particles, prepositions, conjunctions, adverbs, pronouns, times …"""
+_RESULTS = "到成为给去回来在掉了走完上下出入"
+"""A verb with one of these behind is a predicate: neither a thing nor a value."""
 _PETS = re.compile(r"\b(?:dog|cat|puppy|kitten)s?\b|[狗猫]", re.IGNORECASE)
 _DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _WEEKDAY = re.compile(
@@ -21,6 +29,14 @@ _WEEKDAY = re.compile(
     re.IGNORECASE,
 )
 _ZH_DAYS = dict(zip("一二三四五六日天", (*_DAYS, "sun"), strict=True))
+_PREDICATE = re.compile(
+    r"\b(?:was|were|had|has|have|got|gets|been|being|is|are|i|we|they|he|she|who|just|and|i've|we've|they've) [a-z]{3,}ed\b"
+    r"|\b(?:ha){2,}\b|\b(?:lol|lmao|omg|ffs|btw|fyi|heads up|ugh|hey|hi|hello|guys|folks|before|after|until|ps|argh|whoops|yay)\b",
+    re.IGNORECASE,
+)
+"""What was done, and interjections: neither a thing nor a value."""
+_CODE = re.compile(r"(?<![\w.-])(?:\d+(?:-\d+){2,}(?<!\d{4}-\d\d-\d\d)|[A-Za-z]+\d[A-Za-z0-9]*)(?![\w-])", re.ASCII)
+"""12-33-8, hunter2."""
 _TOPIC = re.compile(r"when it comes to\b", re.IGNORECASE)
 _TOLD = frozenset(("you", "你"))
 _TO_YOU = re.compile(
@@ -37,6 +53,14 @@ _ASIDE = re.compile(
 """Words of a correction that could be taken for those of an attribute."""
 _IN_SENTENCE = re.compile(r"[\w,’'&-]\s{1,2}$")
 _NO_PERSON = re.compile(r"^(?:me|we|you|he|she|they|quoted|[他她你您])(?:$|\.)")
+
+
+class Token(NamedTuple):
+    """A Chinese word, its part of speech and where it stands."""
+
+    word: str
+    tag: str
+    start: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +82,8 @@ class Core:
     words: tuple[Piece, ...]
     numbers: tuple[Piece, ...]
     classes: frozenset[str]
+    places: tuple[tuple[str, int], ...]
+    """Where words of each class begin."""
     corrects: bool
     changes: bool
     holds: bool
@@ -87,9 +113,8 @@ class Residue:
         found = lexicon.sets("subjects")
         known = found["husk"] | found["plain"] | found["time"]
         self._husk = {reader.stem(word) for word in known if word.isascii()} | {w for w in known if w.isascii()}
-        han = sorted((word for word in known if not word.isascii()), key=len, reverse=True)
         self._times = found["time"]
-        self._han_husk = re.compile("|".join(map(re.escape, han)))
+        self._han_husk = {word for word in known if not word.isascii()}
         self._stop = reader.is_empty
         self.of = lru_cache(_KEPT)(self._read)
 
@@ -97,20 +122,34 @@ class Residue:
         text, chinese = reading.text, reading.chinese
         about = self._subjects.about(reading)
         asides = [found.span() for found in _ASIDE.finditer(text)]
+        tokens = self._tokens(text) if chinese else []
         classes = spans(_blanked(text, asides), chinese=chinese)
+        if chinese:
+            classes = _on_words(classes, tokens, text)
         taken = asides + [place for places in classes.values() for place in places]
-        numbers = [Piece(canonical, start, end) for start, end, canonical in self._quantities.spans(text)] + [
+        codes = [Piece(f"code:{found.group().lower()}", *found.span()) for found in _CODE.finditer(text)]
+        numbers = [
+            Piece(canonical, start, end)
+            for start, end, canonical in self._quantities.spans(_blanked(text, [(one.start, one.end) for one in codes]))
+        ]
+        numbers += codes
+        numbers += [
             Piece(f"weekday:{_day(found)}", *found.span()) for found in _WEEKDAY.finditer(text)
         ]
         taken += [(one.start, one.end) for one in numbers]
         names = frozenset(one for one in about.persons if not _NO_PERSON.match(one))
+        which = list(marks.WHICH.finditer(text))
         taken += about.spans
-        words = self._han(text, taken) if chinese else self._latin(text, taken)
+        taken += [found.span() for found in which]
+        words = self._han(tokens, taken, favourite="favourite" in classes) if chinese else self._latin(text, taken)
         asks = any(clause.asked and not _TOPIC.match(clause.text) for clause in reading.clauses)
         names = frozenset(name for name in names if not chinese or _leads(name, text))
+        kin = {name for name in names if name in self._reader.grammar["kin"]}
+        names -= kin
         return Core(
             text,
-            frozenset(_PETS.sub("", one).rstrip(".") for one in about.persons if _NO_PERSON.match(one))
+            frozenset(f"me.{one}" for one in kin if not _PETS.fullmatch(one))
+            | frozenset(_PETS.sub("", one).rstrip(".") for one in about.persons if _NO_PERSON.match(one))
             - {"me", "quoted"}
             - _anaphors(about.persons, text)
             - (_TOLD if _TO_YOU.search(text) else frozenset()),
@@ -118,20 +157,40 @@ class Residue:
             tuple(words),
             tuple(numbers),
             frozenset(classes),
+            tuple((name, start) for name, found in classes.items() for start, _ in found),
             marks.CORRECTS.search(text) is not None,
             marks.CHANGES.search(text) is not None,
             not asks
-            and not (about.reported or about.joking)
+            and not (about.reported or (about.joking and not marks.ADMITS.search(text)))
             and not marks.LEAVES_OPEN.search(text)
             and not marks.OF_THE_PAST.search(text),
             marks.ANOTHER.search(text) is not None or marks.ON_OCCASION.search(text) is not None,
-            frozenset(found.group().lower() for found in marks.WHICH.finditer(text)),
+            frozenset(_WAYS.get(found.group().lower(), found.group().lower()) for found in which),
             marks.OLD_ONE.search(text) is not None,
             any(clause.past for clause in reading.clauses),
         )
 
+    def _tokens(self, text: str) -> list[Token]:
+        found: list[Token] = []
+        start = 0
+        for word, tag in self._tagged(text):
+            cut = 1 if len(word) > 1 and (word[0] in _PREFIXED) and tag[:1] in "vd" else 0
+            if cut:
+                found.append(Token(word[0], "r", start))
+            found.append(Token(word[cut:], "v" if cut else tag, start + cut))
+            start += len(word)
+        return found
+
+    def _tagged(self, text: str) -> Iterator[tuple[str, str]]:
+        """Chinese and other stretches apart: the segmenter takes wifi密码 for one word."""
+        for stretch in _STRETCH.findall(text):
+            if stretch[0] >= "\u4e00":
+                yield from self._reader.tagged(stretch)
+            else:
+                yield stretch, "eng" if stretch[0].isalpha() else "x"
+
     def _latin(self, text: str, taken: list[tuple[int, int]]) -> Iterator[Piece]:
-        rest = _blanked(text, taken)
+        rest = _blanked(text, taken + [one.span() for one in _PREDICATE.finditer(text)])
         for found in _WORD.finditer(rest):
             word = found.group().removesuffix("'s").removesuffix("’s")
             if word.lower() == "s":
@@ -139,12 +198,37 @@ class Residue:
             stem, named = self._reader.stem(word), word[0].isupper() and _IN_SENTENCE.search(text[: found.start()][-3:])
             plain = {stem, word.lower()} & self._husk or self._stop(stem) or self._stop(word.lower())
             if not plain or (named and len(word) > 1 and stem not in self._times):
-                yield Piece(stem, *found.span())
+                yield Piece(stem, found.start(), found.start() + len(word))
 
-    def _han(self, text: str, taken: list[tuple[int, int]]) -> Iterator[Piece]:
-        rest = self._han_husk.sub(lambda found: " " * len(found.group()), _blanked(text, taken))
-        for found in _HAN.finditer(rest):
-            yield Piece(found.group().lower(), *found.span())
+    def _han(self, tokens: list[Token], taken: list[tuple[int, int]], *, favourite: bool) -> Iterator[Piece]:
+        """Words, not stretches: 于 within 终于 is no preposition. Words of grammar are known by their part of speech."""
+        for token, after in zip(tokens, [*tokens[1:], None], strict=True):
+            word, tag, start = token.word, token.tag, token.start
+            end = start + len(word)
+            if not _HAN.match(word) or word in self._han_husk or any(one < end and start < other for one, other in taken):
+                continue
+            verb = tag in ("v", "ul", "zg") and "\u4e00" <= word[0]
+            if (verb and (len(word) == 1 or word[-1] in _RESULTS or (after is not None and after.word == "了"))) or (
+                tag[:1] in _GRAMMAR and not (favourite and tag == "t")
+            ):
+                continue
+            yield Piece(word.lower(), start, end)
+
+
+def _on_words(
+    classes: dict[str, list[tuple[int, int]]], tokens: list[Token], text: str
+) -> dict[str, list[tuple[int, int]]]:
+    """Of the words of classes those that begin and end where a word does: 开始 opens nothing."""
+    starts = {token.start for token in tokens} | {len(text)}
+    found = {
+        name: [
+            (one, other)
+            for one, other in places
+            if one in starts and (other in starts or text[other] in _RESULTS or text[other - 1] in "了的")
+        ]
+        for name, places in classes.items()
+    }
+    return {name: places for name, places in found.items() if places}
 
 
 def _blanked(text: str, taken: list[tuple[int, int]]) -> str:
