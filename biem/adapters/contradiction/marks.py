@@ -74,7 +74,7 @@ ANOTHER = re.compile(
 ON_OCCASION = re.compile(
     r"\bon (?:mon|tues|wednes|thurs|fri|satur|sun)days\b|\b(?:on|at) (?:the )?weekends?\b|\bfor (?:now|once|today|the moment)\b"
     r"|\bjust (?:for )?(?:today|this)\b|\bduring\b|\bin (?:the )?(?:spring|summer|autumn|winter|morning|evening)s?\b|\bwhenever\b"
-    r"|^(?:this|next) (?:week|month|weekend)\b|\btemporarily\b|\bwhile\b|\bthis (?:once|time)\b|\bexcept\b|(?<!长)周末|暂时|临时|这次|偶然|^(?:周|星期)[一二三四五六日天](?!\d)",
+    r"|^(?:this|next) (?:week|month|weekend)\b|\btemporarily\b|\bwhile\b|\bthis (?:once|time)\b|\bexcept\b|(?<![长上])周末|暂时|临时|这次|偶然|^(?:周|星期)[一二三四五六日天](?!\d)",
     re.IGNORECASE,
 )
 """It speaks of some occasions only."""

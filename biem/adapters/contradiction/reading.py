@@ -195,7 +195,7 @@ class Reader:
 
     def tagged(self, text: str) -> list[tuple[str, str]]:
         """The words of a Chinese text with all between them, each with its part of speech."""
-        return cast(list[tuple[str, str]], self._segmenter.tag(text))
+        return cast(list[tuple[str, str]], self._segmenter.tag(text, hmm=False))
 
     def is_empty(self, stem: str) -> bool:
         """Whether it is a word of grammar, a pronoun or a word of degree."""

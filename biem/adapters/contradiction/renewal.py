@@ -44,6 +44,7 @@ _MANY = frozenset(("liking", "amount", "employer"))
 """Of these a person has several at a time."""
 _PLACES = frozenset(("employer", "school"))
 _DETERMINED = re.compile(r"(?:\b(?:my|our|the|his|her|their)\s+|把[我咱]?们?的?|[我咱]们?的?)$", re.IGNORECASE)
+_NAMED = re.compile(r"(?:\b(?:an?|the|my) [a-z]|[A-Z]|[\u4e00-\u9fff])$")
 _DATE = re.compile(r"[\d-]+$")
 _DAY = re.compile(r"(?:19|20)\d\d|\d{1,2}(?:st|nd|rd|th|[号日])")
 _JOINT = re.compile(r"[\s&·'’-]{0,3}(?:(?:of|the|and|de|van|von|的)\s)?")
@@ -137,6 +138,7 @@ class Renewal:
                 (left and not (classes and gained and _one_value(old.text, left)) and not _rest(old, new, left, gone, gained))
                 or (apart and not shared)
                 or (gained and not _parted(new, former, gained))
+                or (old.told and not gained)
             ):
                 return None
             return "former named"
@@ -146,7 +148,7 @@ class Renewal:
         if _measured(old) or ended or not gained or not left or not _one_value(old.text, left):
             return None
         named = _definite(old)
-        one_of_a_kind = bool(named) and named <= _stems(tuple(shared)) and named == _definite(new)
+        one_of_a_kind = bool(named) and named <= _stems(tuple(shared)) and named == _definite(new) and _is_named(new, gained)
         if not (single or one_of_a_kind or (shared and (classes or not new.classes) and old.classes - _MANY)):
             return None
         if (
@@ -219,6 +221,11 @@ def _definite(core: Core) -> frozenset[str]:
     if not found:
         return frozenset()
     return frozenset(piece.stem for piece in core.words if found.start("np") <= piece.start < found.end("np"))
+
+
+def _is_named(new: Core, gained: list[Piece]) -> bool:
+    """Whether the value is somebody or something: not "broken"."""
+    return bool(gained) and _NAMED.search(new.text[: gained[0].start + 1]) is not None
 
 
 def _rest(old: Core, new: Core, left: list[Piece], gone: list[Piece], gained: list[Piece]) -> bool:

@@ -18,6 +18,9 @@ _HAN = re.compile(r"[\u4e00-\u9fffA-Za-z]")
 _WAYS = {"out": "outbound", "home": "return", "back": "return", "inbound": "return", "回程": "返程"}
 _PREFIXED = "我你他她咱不没"
 _STRETCH = re.compile(r"[\u4e00-\u9fff]+|[A-Za-z]+|[^\u4e00-\u9fffA-Za-z]+")
+_SYLLABLES = ("zg", "g", "o", "y", "e", "k", "q", "a")
+"""Tags of characters of which unknown words consist."""
+_NAMED = ("nr", "ns", "nt", "nz")
 _GRAMMAR = "ucpdrymqfexokt"
 """First letters of the segmenter's tags of particles, prepositions, conjunctions, adverbs, pronouns, times …"""
 _RESULTS = "到成为给去回来在掉了走完上下出入"
@@ -35,6 +38,7 @@ _PREDICATE = re.compile(
     re.IGNORECASE,
 )
 """What was done, and interjections: neither a thing nor a value."""
+_HAPPENED = re.compile(r"\b(?:i|we|he|she|they) (?!need|seed|feed)[a-z]{3,}ed\b|了(?:$|[，。！,.!;])", re.IGNORECASE)
 _CODE = re.compile(r"(?<![\w.-])(?:\d+(?:-\d+){2,}(?<!\d{4}-\d\d-\d\d)|[A-Za-z]+\d[A-Za-z0-9]*)(?![\w-])", re.ASCII)
 """12-33-8, hunter2."""
 _TOPIC = re.compile(r"when it comes to\b", re.IGNORECASE)
@@ -96,6 +100,8 @@ class Core:
     """It speaks of what was replaced already."""
     past: bool
     """Of what used to be so."""
+    told: bool
+    """It tells what happened once: that cannot end."""
 
     @property
     def marked(self) -> bool:
@@ -128,14 +134,11 @@ class Residue:
             classes = _on_words(classes, tokens, text)
         taken = asides + [place for places in classes.values() for place in places]
         codes = [Piece(f"code:{found.group().lower()}", *found.span()) for found in _CODE.finditer(text)]
-        numbers = [
-            Piece(canonical, start, end)
-            for start, end, canonical in self._quantities.spans(_blanked(text, [(one.start, one.end) for one in codes]))
-        ]
-        numbers += codes
-        numbers += [
+        codes += [
             Piece(f"weekday:{_day(found)}", *found.span()) for found in _WEEKDAY.finditer(text)
         ]
+        rest = _blanked(text, [(one.start, one.end) for one in codes]) if codes else text
+        numbers = [Piece(canonical, start, end) for start, end, canonical in self._quantities.spans(rest)] + codes
         taken += [(one.start, one.end) for one in numbers]
         names = frozenset(one for one in about.persons if not _NO_PERSON.match(one))
         which = list(marks.WHICH.finditer(text))
@@ -168,16 +171,19 @@ class Residue:
             frozenset(_WAYS.get(found.group().lower(), found.group().lower()) for found in which),
             marks.OLD_ONE.search(text) is not None,
             any(clause.past for clause in reading.clauses),
+            _HAPPENED.search(text) is not None and marks.CHANGES.search(text) is None,
         )
 
     def _tokens(self, text: str) -> list[Token]:
         found: list[Token] = []
         start = 0
         for word, tag in self._tagged(text):
-            cut = 1 if len(word) > 1 and (word[0] in _PREFIXED) and tag[:1] in "vd" else 0
-            if cut:
-                found.append(Token(word[0], "r", start))
-            found.append(Token(word[cut:], "v" if cut else tag, start + cut))
+            if len(word) > 1 and (tag[:1] in "vd" if word[0] in _PREFIXED else word[0] == "新" and tag not in _NAMED):
+                found += (Token(word[0], "r", start), Token(word[1:], "v" if tag[:1] in "vd" else tag, start + 1))
+            elif len(word) == 2 and word[1] == "叫":
+                found += (Token(word[0], tag, start), Token("叫", "v", start + 1))
+            else:
+                found.append(Token(word, tag, start))
             start += len(word)
         return found
 
@@ -200,19 +206,40 @@ class Residue:
             if not plain or (named and len(word) > 1 and stem not in self._times):
                 yield Piece(stem, found.start(), found.start() + len(word))
 
-    def _han(self, tokens: list[Token], taken: list[tuple[int, int]], *, favourite: bool) -> Iterator[Piece]:
+    def _han(self, tokens: list[Token], taken: list[tuple[int, int]], *, favourite: bool) -> list[Piece]:
         """Words, not stretches: 于 within 终于 is no preposition. Words of grammar are known by their part of speech."""
+        found: list[tuple[Piece, bool]] = []
         for token, after in zip(tokens, [*tokens[1:], None], strict=True):
             word, tag, start = token.word, token.tag, token.start
             end = start + len(word)
             if not _HAN.match(word) or word in self._han_husk or any(one < end and start < other for one, other in taken):
                 continue
-            verb = tag in ("v", "ul", "zg") and "\u4e00" <= word[0]
-            if (verb and (len(word) == 1 or word[-1] in _RESULTS or (after is not None and after.word == "了"))) or (
-                tag[:1] in _GRAMMAR and not (favourite and tag == "t")
+            verb = tag in ("v", "ul") and "\u4e00" <= word[0]
+            maybe = len(word) == 1 and tag in _SYLLABLES
+            if after is not None and len(word) == 1 and after.word in _RESULTS[:4]:
+                continue
+            ends = after is None or not after.word[0].isalnum()
+            if not maybe and (
+                (verb and (len(word) == 1 or word[-1] in _RESULTS or (after is not None and after.word == "了")))
+                or (verb and ends and any(other == start for _, other in taken))
+                or (tag[:1] in _GRAMMAR and not (favourite and tag == "t") and word[0] != "无")
             ):
                 continue
-            yield Piece(word.lower(), start, end)
+            found.append((Piece(word.lower(), start, end), tag[:1] == "n" or len(word) > 1))
+        return [piece for piece in _joined(found) if piece.stem not in self._han_husk]
+
+
+def _joined(pieces: list[tuple[Piece, bool]]) -> list[Piece]:
+    """Single characters side by side are a word that the segmenter does not know, mostly a name; alone they are none
+    unless they are nouns."""
+    out: list[tuple[Piece, bool]] = []
+    for one, noun in pieces:
+        last = out[-1][0] if out else None
+        if last and last.end == one.start and 1 in (len(last.stem), len(one.stem)):
+            out[-1] = Piece(last.stem + one.stem, last.start, one.end), True
+        else:
+            out.append((one, noun))
+    return [one for one, noun in out if noun]
 
 
 def _on_words(
@@ -224,7 +251,7 @@ def _on_words(
         name: [
             (one, other)
             for one, other in places
-            if one in starts and (other in starts or text[other] in _RESULTS or text[other - 1] in "了的")
+            if (one in starts or text[max(0, one - 1)] in _PREFIXED) and (other in starts or text[other] in _RESULTS or text[other - 1] in "了的")
         ]
         for name, places in classes.items()
     }
