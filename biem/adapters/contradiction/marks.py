@@ -51,10 +51,10 @@ LEAVES_OPEN = re.compile(
     r"\?|？|\b(?:assum(?:e|ing)|picture (?:me|us|him|her)|hypothetical(?:ly)?|in theory|theoretically|in another life|as though|as if|provided|in case"
     r"|let us say|(?:^|[,;] )say (?:i|we|my)|otherwise|had (?:i|we|he|she|they|my \w+) (?:not )?\w+ed\b|were (?:i|we|he|she|they|my \w+) (?:to\b|\w+ing\b|in\b|at\b|an?\b)"
     r"|for the sake of argument|in a parallel|alternate|alternative universe|fictional|fantasy|daydream\w*|tempted|rather not|no way)\b"
-    r"|要不是|就算|即使|哪怕|设想|想象|倘若|假使|若[是我]|换作|除非|就好了|理论上|幻想|白日梦|不然|否则|真想"
+    r"|要不是|不知道|不清楚|就算|即使|哪怕|设想|想象|倘若|假使|若[是我]|换作|除非|就好了|理论上|幻想|白日梦|不然|否则|真想"
     r"|^(?:please )?(?:do not|don't|let us)\b|^(?:别|不要)|\b(?:if|whether|would|could|might|maybe|perhaps|possibly|probably|may(?= (?:be|have|not|[a-z]+))(?-i:(?<=may))|unless|imagine|imagin(?:ing|ed)|suppose"
     r"|plan(?:s|ned|ning)? to|planning|think(?:ing)? (?:about|of)|consider(?:s|ing|ed)?|toying|hop(?:e|es|ing)|wish(?:es)?"
-    r"|dream(?:s|ed|t|ing)?|want(?:s|ed)? to|like to|some ?day|one day|some time|eventually|undecided|not (?:sure|decided)|nothing is decided"
+    r"|dream(?:s|ed|t|ing)?|want(?:s|ed)? to|like to|some ?day|one day|some time|eventually|undecided|not (?:sure|decided|know)|nothing is decided"
     r"|almost|nearly|pretend(?:s|ing|ed)?|kidding|jok(?:e|ed|ing)|gonna|going to (?!(?:the|a|my|our|be in)\b)(?-i:(?=[a-z]))|ought"
     r"|refus(?:e|ed)|declined|turned (?:\w+\s){1,6}?down|never)\b"
     r"|\bi(?:'d| would)\b|\bnext (?:year|spring|summer|autumn|fall|winter)\b"
@@ -107,7 +107,7 @@ OF_THE_PAST = re.compile(
     r"|\bwhen i was\b|\bin my (?:\w+ )?(?:twenties|thirties|teens|youth|childhood|first year|days|student)\b|\bmy first\b|\bbefore (?:my|all|the|that|i|we)\b"
     r"|\b(?:for|that) (?:one|a) (?:summer|winter|while)\b|\bonce (?:lived|worked|had|was|did|drove|ate)\b"
     r"|\blast (?:year|summer|winter|spring|autumn|fall)\b(?=[^.]*\b(?:lived|was|had|did|ate|drove|ran|used|spent|for)\b)"
-    r"|以前(?=我)|年前|从前|小时候|上学(?:的)?时|当兵|学生时代|年轻时|过去|曾|去年(?!.{0,4}起)|岁时|[住工作吃干练过]过(?!敏|生日|节)|第一[份家辆年]|之前(?:我|在|的)|前我",
+    r"|毕业之?后|以前(?=我)|年前|从前|小时候|上学(?:的)?时|当兵|学生时代|年轻时|过去|曾|去年(?!.{0,4}起)|岁时|[住工作吃干练过]过(?!敏|生日|节)|第一[份家辆年]|之前(?:我|在|的)|前我",
     re.IGNORECASE,
 )
 """It tells of another time."""

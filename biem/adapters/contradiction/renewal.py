@@ -98,7 +98,7 @@ class Renewal:
         if old.of_old or old.which != new.which or not _same_persons(old, new) or any(map(VAGUE.match, old.persons)):
             return None
         former, gained = _former(old, new)
-        if old.past or (new.past and not former):
+        if old.past or ((new.past or old.denies) and not former):
             return None
         kinds = _by_kind(old.numbers).keys() & _by_kind(new.numbers).keys()
         return (self._numbers if kinds else self._worded)(old, new, former, gained)

@@ -39,6 +39,7 @@ _PREDICATE = re.compile(
 )
 """What was done, and interjections: neither a thing nor a value."""
 _HAPPENED = re.compile(r"\b(?:i|we|he|she|they) (?!need|seed|feed)[a-z]{3,}ed\b|了(?:$|[，。！,.!;])", re.IGNORECASE)
+_SINCE = re.compile(r"从[^，。,.；;]{1,6}?(?:开始|以来|起(?!飞))")
 _CODE = re.compile(r"(?<![\w.-])(?:\d+(?:-\d+){2,}(?<!\d{4}-\d\d-\d\d)|[A-Za-z]+\d[A-Za-z0-9]*)(?![\w-])", re.ASCII)
 """12-33-8, hunter2."""
 _TOPIC = re.compile(r"when it comes to\b", re.IGNORECASE)
@@ -100,6 +101,7 @@ class Core:
     """It speaks of what was replaced already."""
     past: bool
     """Of what used to be so."""
+    denies: bool
     told: bool
     """It tells what happened once: that cannot end."""
 
@@ -127,7 +129,7 @@ class Residue:
     def _read(self, reading: Reading) -> Core:
         text, chinese = reading.text, reading.chinese
         about = self._subjects.about(reading)
-        asides = [found.span() for found in _ASIDE.finditer(text)]
+        asides = [found.span() for pattern in (_ASIDE, _SINCE) for found in pattern.finditer(text)]
         tokens = self._tokens(text) if chinese else []
         classes = spans(_blanked(text, asides), chinese=chinese)
         if chinese:
@@ -162,7 +164,7 @@ class Residue:
             frozenset(classes),
             tuple((name, start) for name, found in classes.items() for start, _ in found),
             marks.CORRECTS.search(text) is not None,
-            marks.CHANGES.search(text) is not None,
+            _changes(text, tokens),
             not asks
             and not (about.reported or (about.joking and not marks.ADMITS.search(text)))
             and not marks.LEAVES_OPEN.search(text)
@@ -171,6 +173,7 @@ class Residue:
             frozenset(_WAYS.get(found.group().lower(), found.group().lower()) for found in which),
             marks.OLD_ONE.search(text) is not None,
             any(clause.past for clause in reading.clauses),
+            any(clause.negations % 2 for clause in reading.clauses),
             _HAPPENED.search(text) is not None and marks.CHANGES.search(text) is None,
         )
 
@@ -227,6 +230,14 @@ class Residue:
                 continue
             found.append((Piece(word.lower(), start, end), tag[:1] == "n" or len(word) > 1))
         return [piece for piece in _joined(found) if piece.stem not in self._han_husk]
+
+
+def _changes(text: str, tokens: list[Token]) -> bool:
+    """Whether it says that something changed; a Chinese character counts as a word alone, or at the head of one."""
+    starts = {token.start for token in tokens}
+    return any(
+        not tokens or len(found.group()) > 1 or found.start() in starts for found in marks.CHANGES.finditer(text)
+    )
 
 
 def _joined(pieces: list[tuple[Piece, bool]]) -> list[Piece]:
