@@ -8,7 +8,7 @@ CORRECTS = re.compile(
     r"|\bmis(?:spoke|read|typed|remembered|heard|stated|took|counted|calculated|dialled|labelled|wrote|spelled|spelt)\b"
     r"|\b(?:mixed|mixing|messed|got mixed)\b[^.;:!?]{0,24}\bup\b|\bmix-?up\b|\bconfused\b|\bmistak(?:e|en)\b|\bmy bad\b"
     r"|\bslip of the\b|\btypo\b|\b(?:scratch|strike|disregard|ignore|forget) (?:that|what i)\b|\bi meant\b|\bi mean\b"
-    r"|^(?:oh |ah |uh |well |hm+ )?(?:wait|oops|sorry|whoops|hold on|no)\b\s?[,.:;!–-]|\bactually\b|\bin fact\b"
+    r"|\bwrong\s\w+[,:.;]|^(?:(?:oh|ah|uh|well|hm+|wait|oops|sorry|whoops|damn|argh)\b[\s,.!]*){0,3}(?:wait|oops|sorry|whoops|hold on|no)\b\s?[,.:;!–-]|\bactually\b|\bin fact\b"
     r"|\bto be (?:precise|exact|accurate|clear)\b|\bautocorrect\b|\b(?:make|made) (?:that|it)\b|\bshould (?:be|have been|read)\b"
     r"|\bi should (?:say|correct)\b|\bwrong\b(?=[:.,;]|$)|\bi said\b|\bi wrote\b|\bi told you\b|\bmeant to (?:say|write)\b|\b(?:is|are|was|were|will|does|do) not\b[^.;!?]{1,60}"
     r"(?:,\s?(?:but\b|it\b|he\b|she\b|they\b)|\bbut\b)|\bnot\b[^.;!?]{1,40}[:;,]|, not\b|\brather\b"
@@ -21,7 +21,7 @@ _POINT = (
     r"(?:\d|noon\b|midnight\b|(?:mon|tues|wednes|thurs|fri|satur|sun)day|(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\b)"
 )
 _SHIFTED = (
-    r"\b(?:[a-z]{3,}ed|put|brought|cut|set|went|gone|ran)\b[^,;.!?]{0,40}\b(?:to|until|till)\s(?:the\s|[$€£¥])?"
+    r"\b(?:[a-z]{3,}ed|put|brought|cut|set|went|gone|ran|had to [a-z]+)\b[^,;.!?]{0,40}\b(?:to|until|till)\s(?:the\s|[$€£¥])?"
     + _POINT
     + r"|[挪延移调提推拖缩加减升降涨跌滑顺][到至成]|[到至成](?=[^，。！,!]{1,14}了(?:$|[，。！,!]))"
 )
@@ -43,6 +43,11 @@ CHANGES = re.compile(
     re.IGNORECASE,
 )
 """It says that something is otherwise than before."""
+QUOTED_SELF = re.compile(
+    r"[\"“「『][^\"”」』]*(?:\b(?:i|i['’]m|i['’]ve|my|me|we|our)\b|[我咱])|(?:^|\s)['‘](?:i|i['’]m|i['’]ve|my|we|our)\b", re.IGNORECASE
+)
+"""Who quotes an "I" quotes somebody: perhaps themselves, at another time."""
+DENIES = re.compile(r"\b(?:not|never)\b|\b(?:have|has) no\b|(?<!比)不(?![过错仅但止管论久少同断])|没", re.IGNORECASE)
 ADMITS = re.compile(
     r"\b(?:wrong|typo|mistak\w+|mixed|misread|mistyped|misspoke|my bad)\b|[记写打看说搞弄算听填][错混]|笔误|口误", re.IGNORECASE
 )
@@ -51,9 +56,10 @@ LEAVES_OPEN = re.compile(
     r"\?|？|\b(?:assum(?:e|ing)|picture (?:me|us|him|her)|hypothetical(?:ly)?|in theory|theoretically|in another life|as though|as if|provided|in case"
     r"|let us say|(?:^|[,;] )say (?:i|we|my)|otherwise|had (?:i|we|he|she|they|my \w+) (?:not )?\w+ed\b|were (?:i|we|he|she|they|my \w+) (?:to\b|\w+ing\b|in\b|at\b|an?\b)"
     r"|for the sake of argument|in a parallel|alternate|alternative universe|fictional|fantasy|daydream\w*|tempted|rather not|no way)\b"
-    r"|要不是|不知道|不清楚|就算|即使|哪怕|设想|想象|倘若|假使|若[是我]|换作|除非|就好了|理论上|幻想|白日梦|不然|否则|真想"
+    r"|(?:^|[,.;!:] ?)(?:please )?(?:do not|never|don['’]t) (?:ever )?(?!(?:know|live|work|have|need|like|drink|eat|play)\b)[a-z]|\bnot (?:that|because|like)\b"
+    r"|千万(?:别|不要)|别再?把|不要把|(?:^|[,;。!])(?:别|不要)|不是说|要不是|不知道|不清楚|就算|即使|哪怕|设想|想象|倘若|假使|若[是我]|换作|除非|就好了|理论上|幻想|白日梦|不然|否则|真想"
     r"|^(?:please )?(?:do not|don't|let us)\b|^(?:别|不要)|\b(?:if|whether|would|could|might|maybe|perhaps|possibly|probably|may(?= (?:be|have|not|[a-z]+))(?-i:(?<=may))|unless|imagine|imagin(?:ing|ed)|suppose"
-    r"|plan(?:s|ned|ning)? to|planning|think(?:ing)? (?:about|of)|consider(?:s|ing|ed)?|toying|hop(?:e|es|ing)|wish(?:es)?"
+    r"|plan(?:s|ned|ning)? to|planning|think(?:ing)? (?:about|of)|consider(?:s|ing|ed)?|toying|hop(?:e|es|ing)|wish(?:es)?(?! me| us)"
     r"|dream(?:s|ed|t|ing)?|want(?:s|ed)? to|like to|some ?day|one day|some time|eventually|undecided|not (?:sure|decided|know)|nothing is decided"
     r"|almost|nearly|pretend(?:s|ing|ed)?|kidding|jok(?:e|ed|ing)|gonna|going to (?!(?:the|a|my|our|be in)\b)(?-i:(?=[a-z]))|ought"
     r"|refus(?:e|ed)|declined|turned (?:\w+\s){1,6}?down|never)\b"
@@ -72,14 +78,18 @@ ANOTHER = re.compile(
 )
 """It adds to what is known, or leaves it."""
 ON_OCCASION = re.compile(
-    r"\bon (?:mon|tues|wednes|thurs|fri|satur|sun)days\b|\b(?:on|at) (?:the )?weekends?\b|\bfor (?:now|once|today|the moment)\b"
+    r"\b(?:on|at) (?:the )?weekends?\b|\bfor (?:now|once|today|the moment)\b"
     r"|\bjust (?:for )?(?:today|this)\b|\bduring\b|\bin (?:the )?(?:spring|summer|autumn|winter|morning|evening)s?\b|\bwhenever\b"
-    r"|^(?:this|next) (?:week|month|weekend)\b|\btemporarily\b|\bwhile\b|\bthis (?:once|time)\b|\bexcept\b|(?<![长上])周末|暂时|临时|这次|偶然|^(?:周|星期)[一二三四五六日天](?!\d)",
+    r"|^(?:this|next) (?:week|month|weekend)\b|\btemporarily\b|\bwhile\b|\bthis (?:once|time)\b|\bexcept\b|(?<![长上])周末|暂时|临时|这次|偶然",
     re.IGNORECASE,
 )
 """It speaks of some occasions only."""
+ON_DAYS = re.compile(
+    r"\bon (?:mon|tues|wednes|thurs|fri|satur|sun)days\b|^(?:周|星期)[一二三四五六日天](?!\d)", re.IGNORECASE
+)
+"""The same; of another day where the other statement is of one, too."""
 WHICH = re.compile(
-    r"\b(?:second|third|other|first|previous|last|next|upper|lower|left|right|front|back|outbound|inbound|return)\b(?= (?!(?:to|from|in|on|at|for|and|up|by|the|my|our)\b)[a-z])"
+    r"\b(?:second|third|other|first|previous|last|next|upper|lower|(?<=\bthe )(?:left|right|front|back)|(?<=\bmy )(?:left|right|front|back)|outbound|inbound|return)\b(?= (?!(?:week|month|year|night|day|time|spring|summer|autumn|fall|winter|name|floor|grade|class|year)s?\b)(?!(?:to|from|in|on|at|for|and|up|by|the|my|our)\b)[a-z])"
     r"|(?<=\bflight )(?:out|home|back)\b|(?<=\btrain )(?:out|home|back)\b|(?<=\bway )(?:out|home|back)\b"
     r"|第[一二三四五]|去程|回程|返程|另",
     re.IGNORECASE,
@@ -121,7 +131,7 @@ FORMER_BEFORE = re.compile(
     r"(?:\b(?:no longer|not|never again|from|instead of|rather than|replac(?:e|es|ed|ing)|in place of|g[ai]ven? up|quit|stopped|"
     r"left|sold|ended|goodbye|bye|away from|out of|swapped|traded|exchanged|ditched|dropped|scrapped|used to|formerly|previously|over|was|were"
     r"|than|said|wrote|told you|made (?:it|that)|turned (?:it|that) into|switched from|done with|finished with|tired of|up from|down from"
-    r"|forget|interest in|prefers? [^,;.!?]{1,30} to|previous|former|old(?: one)?|resigned from|notice (?:at|to)|retired from|parted with|put|broke up with|split (?:up )?(?:with|from)|divorced|separated from|sick of)"
+    r"|forget|interest in|prefers? [^,;.!?]{1,30} to|previous|former|old(?: one)?|resigned from|notice (?:at|to)|retired from|parted with|put|cancell?ed|called off|broke up with|split (?:up )?(?:with|from)|divorced|separated from|sick of)"
     rf"[,:]?\s{_FILL}[\"“']?"
     r"|(?:不是|不再(?:是|喜欢|吃|喝|住|在|去|叫|做|练|用|开|爱)?|[不没](?:想|去|住|吃|喝|叫|做|练|用|开|在|喜欢|爱)|从|换掉了?|离开了?|告别了?|胜过"
     r"|原来是|旧的是|之前是|以前是|比|[打写说看听记]成了?|取代了?|代替了?|而不是|放弃了?|卖了|戒了|辞了|听不懂)\s*)$",
@@ -150,8 +160,16 @@ SPECIFIES = re.compile(
 DEFINITE = re.compile(
     r"\b(?:my|our|his|her|their|the|[a-z]+['’]s)\s(?P<np>(?!(?:one|name)\b)(?:[\w'’-]+\s){1,4}?)(?:is|are|was|'s)\s", re.IGNORECASE
 )
-DEFINITE_ZH = re.compile(r"(?:^|[，。！；,;!])我?们?的?新?(?P<np>[^，。！；,;!是叫]{1,8}?)(?:现在|已经|换成|改成)*(?:是|叫|换成|改成)")
+DEFINITE_ZH = re.compile(r"(?:^|[，。！；,;!])我?们?的?新?(?P<np>[^，。！；,;!是叫]{1,8}?)(?:现在|已经|换成|改成)*(?:是|叫|姓|换成|改成)")
 """My NP is VALUE: of what is spoken of so there is one."""
+REPLACES = re.compile(r"\breplac(?:ed|es)\b|\btook over\b|\bhired\b", re.IGNORECASE)
+"""Its subject is the new value, or somebody who brings it about."""
+ROLE = re.compile(
+    r"\b(?:my|our) (?:new |current )?[a-z-]+(?: [a-z-]+)? (?:is|['’]s) (?:now )?(?:called )?(?-i:[A-Z])|\b(?-i:[A-Z])[\w-]+ (?:is|['’]s) (?:now )?(?:my|our) [a-z]"
+    r"|我们?(?:现在)?的?新?[^，。,是]{2,4}(?:现在)?是|是我们?的?[^，。,]{2,4}(?:$|[，。,!])",
+    re.IGNORECASE,
+)
+"""NAME is my ROLE, or the other way round."""
 FORMER_SOMEWHERE = re.compile(
     r"\b(?:not anymore|instead of|rather than|replac(?:e|es|ed|ing)|g[ai]ven? up|lost interest)\b[^,;:.!?]*$|不再[^，。；：,]*$",
     re.IGNORECASE,
@@ -161,7 +179,7 @@ FORMER_AFTER = re.compile(
     r"^(?:['’]s (?:gone|history|no longer|no more|over|sold|out|finished|off)\b|\sand (?:I|me) (?:broke up|split|divorced|separated)\b"
     r"|[\"”']?\s(?:is|are|was|were|has|have)(?: been)? (?:gone|history|no longer|no more|over|sold|replaced|out|not|closed|finished|taken over"
     r"|off|past)\b|\s(?:no more|any ?more|became|turned into|took|gave way|made way)\b"
-    r"|[”\"]?\s*(?:不(?![错过得好同少久如仅是])[\u4e00-\u9fff]{1,2}了|走了|丢了|退休|停了|不行了|作废|没了|卖了|没兴趣|不感兴趣|取消|不(?:再|是|做|练|吃|用|去|开|住|叫)|已经不|早就不|换成|改成|变成|换为|改为|离职|辞职|改名|换了|被))",
+    r"|[”\"]?\s*(?:终于|已经|早就|现在|都|也|就){0,2}(?:退了|黄了|坏了|过期了?|到期了|关了|拆了|倒闭了?|不(?![错过得好同少久如仅是])[\u4e00-\u9fff]{1,2}了|走了|丢了|退休|停了|不行了|作废|没了|卖了|没兴趣|不感兴趣|取消|不(?:再|是|做|练|吃|用|去|开|住|叫)|已经不|早就不|换成|改成|变成|换为|改为|离职|辞职|改名|换了|被))",
     re.IGNORECASE,
 )
 """What stands right after it."""

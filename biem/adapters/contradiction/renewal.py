@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
 
-from biem.adapters.contradiction import marks
+from biem.adapters.contradiction import lexicon, marks
 from biem.adapters.contradiction.classes import SINGLE
 from biem.adapters.contradiction.reading import Reader, Reading
 from biem.adapters.contradiction.residue import VAGUE, Core, Piece, Residue
@@ -30,6 +30,7 @@ _VALUE = 4
 """Words of a value."""
 _PLACE = 2
 """Characters of the shortest Chinese value that is looked for within another."""
+_GOES_ON = 5
 _BEFORE = 60
 """Characters looked at before a former value."""
 _SHORT = 8
@@ -43,8 +44,12 @@ _THERE = re.compile(r"(?:\b(?:in|at|on)(?: (?:a|the|my))?\s|在)$", re.IGNORECAS
 _MANY = frozenset(("liking", "amount", "employer"))
 """Of these a person has several at a time."""
 _PLACES = frozenset(("employer", "school"))
-_DETERMINED = re.compile(r"(?:\b(?:my|our|the|his|her|their)\s+|把[我咱]?们?的?|[我咱]们?的?)$", re.IGNORECASE)
+_DETERMINED = re.compile(
+    r"^\s(?:(?:has|have|just|finally)\s){0,2}(?:[a-z]{3,}ed|put|set|cut|brought|raised)\s(?:my|our|the|his|her|their)\s+$|^把[我咱]?们?的?$",
+    re.IGNORECASE,
+)
 _NAMED = re.compile(r"(?:\b(?:an?|the|my) [a-z]|[A-Z]|[\u4e00-\u9fff])$")
+_MINE = re.compile(r"\b(?:my|our)\b|我|[,，]新", re.IGNORECASE)
 _DATE = re.compile(r"[\d-]+$")
 _DAY = re.compile(r"(?:19|20)\d\d|\d{1,2}(?:st|nd|rd|th|[号日])")
 _JOINT = re.compile(r"[\s&·'’-]{0,3}(?:(?:of|the|and|de|van|von|的)\s)?")
@@ -55,6 +60,12 @@ class Renewal:
 
     def __init__(self, reader: Reader, subjects: Subjects) -> None:
         self._core = Residue(reader, subjects).of
+        self._exclusive = {
+            reader.stem(value): row[0][0]
+            for row in lexicon.columns("exclusive")
+            for column in row[1:]
+            for value in column
+        }
 
     def holds(self, reading: Reading) -> bool:
         """Whether it says how something is at all times, in the words of the one who says it."""
@@ -73,6 +84,8 @@ class Renewal:
             return None
         old, new = self._core(older), self._core(newer)
         if not (old.holds and new.marked) or _of_others(old, new):
+            return None
+        if new.days and "weekday" not in _by_kind(old.numbers):
             return None
         if follows and new.corrects and _is_brief(new) and _replies(old, new):
             return Verdict("update", _BRIEF, "corrected right after", subject=_subject(old, old.classes), aligned=True)
@@ -102,6 +115,10 @@ class Renewal:
             return None
         kinds = _by_kind(old.numbers).keys() & _by_kind(new.numbers).keys()
         return (self._numbers if kinds else self._worded)(old, new, former, gained)
+
+    def _groups(self, pieces: list[Piece]) -> set[str]:
+        """The groups of values of which one thing has one at a time."""
+        return {self._exclusive[piece.stem] for piece in pieces if piece.stem in self._exclusive}
 
     def _numbers(self, old: Core, new: Core, former: list[Piece], gained: list[Piece]) -> str | None:
         """Of the same thing another number of the same kind."""
@@ -148,7 +165,9 @@ class Renewal:
         if _measured(old) or ended or not gained or not left or not _one_value(old.text, left):
             return None
         named = _definite(old)
-        one_of_a_kind = bool(named) and named <= _stems(tuple(shared)) and named == _definite(new) and _is_named(new, gained)
+        exclusive = bool(shared) and not self._groups(left).isdisjoint(self._groups(gained))
+        role = bool(old.persons) and bool(marks.ROLE.search(old.text) and marks.ROLE.search(new.text))
+        one_of_a_kind = exclusive or role or bool(named) and named <= _stems(tuple(shared)) and named == _definite(new) and _is_named(new, gained)
         if not (single or one_of_a_kind or (shared and (classes or not new.classes) and old.classes - _MANY)):
             return None
         if (
@@ -177,7 +196,7 @@ def _parts(old: Core, new: Core) -> Iterator[Core]:
         about = any(one <= start < other and name in old.classes for name, start in new.places)
         if speaks or about or (known and not kept) or (pieces and kept and marks.SPECIFIES.match(new.text[one:other])):
             kept.append((one, other))
-        elif pieces and not kept and not former:
+        elif pieces and not kept and not former and not _announces(new, other):
             kept.append((one, other))  # it may tell what the rest is about
     if 0 < len(kept) < len(spans):
         yield _only(new, kept)
@@ -188,6 +207,11 @@ def _parts(old: Core, new: Core) -> Iterator[Core]:
     for one, other in spans:
         if any(one <= start < other for start in former):
             yield _only(new, [(one, other)])
+
+
+def _announces(new: Core, end: int) -> bool:
+    """Whether a part up to `end` only says that something changed, and the rest says of itself what is mine."""
+    return marks.CHANGES.search(new.text[:end]) is not None and _MINE.search(new.text[end:]) is not None
 
 
 def _only(core: Core, spans: list[tuple[int, int]]) -> Core:
@@ -238,7 +262,7 @@ def _rest(old: Core, new: Core, left: list[Piece], gone: list[Piece], gained: li
 
 def _kind(number: str) -> str:
     kind = number.partition(":")[0]
-    return kind if kind in ("weekday", "code") else unit(number)
+    return kind if kind in ("weekday", "code", "month") else unit(number)
 
 
 def _by_kind(numbers: "tuple[Piece, ...] | list[Piece]") -> dict[str, set[str]]:
@@ -292,7 +316,7 @@ def _former(old: Core, new: Core) -> tuple[list[Piece], list[Piece]]:
         )
         cued = cued or marks.FORMER_SOMEWHERE.search(new.text[since : piece.start])
         since = piece.end
-        if cued and marks.OWNS.match(new.text[piece.end : piece.end + _BEFORE]):
+        if cued and marks.OWNS.match(new.text[piece.end : piece.end + _BEFORE]) and not _so_named(piece, old, new):
             cued = None
         known = _known(piece, old, new) or piece.stem in {one.stem for one in old.numbers}
         if known and (cued or (follows and piece.start - former[-1].end <= 2)):
@@ -302,6 +326,14 @@ def _former(old: Core, new: Core) -> tuple[list[Piece], list[Piece]]:
         elif cued and piece in new.numbers:
             former.append(piece)
     return former, gained
+
+
+def _so_named(piece: Piece, old: Core, new: Core) -> bool:
+    """Whether the older goes on after the same word in the same way: "Leo's place"."""
+    follows = new.text[piece.end : piece.end + _GOES_ON]
+    return any(
+        old.text[one.end : one.end + _GOES_ON] == follows for one in old.words if one.stem == piece.stem
+    )
 
 
 def _parted(new: Core, former: list[Piece], gained: list[Piece]) -> bool:
@@ -319,7 +351,7 @@ def _same_persons(old: Core, new: Core) -> bool:
         return False
     naming = "name" in old.classes | new.classes
     spoken = [one.text.lower() for one in (old, new)]
-    return naming or all(name in text for name in old.names ^ new.names for text in spoken)
+    return naming or marks.REPLACES.search(new.text) is not None or all(name in text for name in old.names ^ new.names for text in spoken)
 
 
 def _one_value(text: str, pieces: list[Piece]) -> bool:

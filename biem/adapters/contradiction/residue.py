@@ -18,8 +18,10 @@ _HAN = re.compile(r"[\u4e00-\u9fffA-Za-z]")
 _WAYS = {"out": "outbound", "home": "return", "back": "return", "inbound": "return", "回程": "返程"}
 _PREFIXED = "我你他她咱不没"
 _STRETCH = re.compile(r"[\u4e00-\u9fff]+|[A-Za-z]+|[^\u4e00-\u9fffA-Za-z]+")
-_SYLLABLES = ("zg", "g", "o", "y", "e", "k", "q", "a")
+_SYLLABLES = ("zg", "g", "o", "y", "e", "a", "ag")
 """Tags of characters of which unknown words consist."""
+_DIVIDED = 3
+"""Characters of the shortest word that no unknown one begins with."""
 _NAMED = ("nr", "ns", "nt", "nz")
 _GRAMMAR = "ucpdrymqfexokt"
 """First letters of the segmenter's tags of particles, prepositions, conjunctions, adverbs, pronouns, times …"""
@@ -34,21 +36,29 @@ _WEEKDAY = re.compile(
 _ZH_DAYS = dict(zip("一二三四五六日天", (*_DAYS, "sun"), strict=True))
 _PREDICATE = re.compile(
     r"\b(?:was|were|had|has|have|got|gets|been|being|is|are|i|we|they|he|she|who|just|and|i've|we've|they've) [a-z]{3,}ed\b"
-    r"|\b(?:ha){2,}\b|\b(?:lol|lmao|omg|ffs|btw|fyi|heads up|ugh|hey|hi|hello|guys|folks|before|after|until|ps|argh|whoops|yay)\b",
+    r"|\b(?:i|we|they|he|she|it) (?:am|is|are|was|were|have been|has been) (?:now |not |still )?[a-z]{2,}ing\b"
+    r"|\b(?:ha){2,}\b|\b(?:lol|lmao|omg|ffs|btw|fyi|heads up|ugh|hey|hi|hello|guys|folks|before|after|until|near|went|came|gave|took|found|lost|bought|brought|ran|kept|meant|thought|ps|argh|whoops|yay)\b",
     re.IGNORECASE,
 )
 """What was done, and interjections: neither a thing nor a value."""
 _HAPPENED = re.compile(r"\b(?:i|we|he|she|they) (?!need|seed|feed)[a-z]{3,}ed\b|了(?:$|[，。！,.!;])", re.IGNORECASE)
 _SINCE = re.compile(r"从[^，。,.；;]{1,6}?(?:开始|以来|起(?!飞))")
-_CODE = re.compile(r"(?<![\w.-])(?:\d+(?:-\d+){2,}(?<!\d{4}-\d\d-\d\d)|[A-Za-z]+\d[A-Za-z0-9]*)(?![\w-])", re.ASCII)
-"""12-33-8, hunter2."""
+_CODE = re.compile(r"(?<![\w.-])(?:\d+(?:-\d+){2,}(?<!\d{4}-\d\d-\d\d)|[A-Za-z]+\d[A-Za-z0-9]*|\d+[A-HJ-LN-Z])(?![\w-])", re.ASCII)
+"""12-33-8, hunter2, 14A."""
+_MONTH = re.compile(
+    r"\b(?P<month>jan(?:uary)?|feb(?:ruary)?|apr(?:il)?|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?"
+    r"|(?<=\b(?:in|to|by|of) )(?:march|may)|(?<=\buntil )(?:march|may)|(?<=\bsince )(?:march|may))\b(?! \d)(?<!\d )",
+    re.IGNORECASE,
+)
 _TOPIC = re.compile(r"when it comes to\b", re.IGNORECASE)
 _TOLD = frozenset(("you", "你"))
 _TO_YOU = re.compile(
     r"\b(?:gave|give|told|tell|sent|promised|for|like|let|so) you(?:r)?\b|告诉你|跟你|[请给]你|你记", re.IGNORECASE
 )
-_PRONOUNS = frozenset(("he", "she", "they", "他", "她"))
-_PEOPLE = re.compile(r"^they\b", re.IGNORECASE)
+_PRONOUNS = frozenset(("he", "she", "they", "他", "她", "他们", "她们"))
+_PEOPLE = re.compile(
+    r"\bthey(?: have| had)?(?: just| now| also)? [a-z]+ (?:the|my|our|me|us|it)\b|\bthey (?:just )?(?:called|rang|phoned|wrote|emailed|texted)\b|[他她]们(?:给我|把)", re.IGNORECASE
+)
 """They changed the code."""
 VAGUE = re.compile(r"(?:he|she|they|you|[他她你])(?:$|\.)")
 _ASIDE = re.compile(
@@ -95,6 +105,8 @@ class Core:
     """It says how something is, in the words of the one who says it."""
     adds: bool
     """It says something besides what is known, or of some occasions only."""
+    days: bool
+    """Of some days of the week only."""
     which: frozenset[str]
     """Words that tell one of several apart."""
     of_old: bool
@@ -141,6 +153,12 @@ class Residue:
         ]
         rest = _blanked(text, [(one.start, one.end) for one in codes]) if codes else text
         numbers = [Piece(canonical, start, end) for start, end, canonical in self._quantities.spans(rest)] + codes
+        dated = {place for one in numbers for place in range(one.start, one.end)}
+        numbers += [
+            Piece(f"month:{found['month'][:3].lower()}", *found.span())
+            for found in _MONTH.finditer(text)
+            if found.start() not in dated
+        ]
         taken += [(one.start, one.end) for one in numbers]
         names = frozenset(one for one in about.persons if not _NO_PERSON.match(one))
         which = list(marks.WHICH.finditer(text))
@@ -167,13 +185,15 @@ class Residue:
             _changes(text, tokens),
             not asks
             and not (about.reported or (about.joking and not marks.ADMITS.search(text)))
+            and not marks.QUOTED_SELF.search(text)
             and not marks.LEAVES_OPEN.search(text)
             and not marks.OF_THE_PAST.search(text),
             marks.ANOTHER.search(text) is not None or marks.ON_OCCASION.search(text) is not None,
+            marks.ON_DAYS.search(text) is not None,
             frozenset(_WAYS.get(found.group().lower(), found.group().lower()) for found in which),
             marks.OLD_ONE.search(text) is not None,
             any(clause.past for clause in reading.clauses),
-            any(clause.negations % 2 for clause in reading.clauses),
+            marks.DENIES.search(text) is not None,
             _HAPPENED.search(text) is not None and marks.CHANGES.search(text) is None,
         )
 
@@ -212,13 +232,18 @@ class Residue:
     def _han(self, tokens: list[Token], taken: list[tuple[int, int]], *, favourite: bool) -> list[Piece]:
         """Words, not stretches: 于 within 终于 is no preposition. Words of grammar are known by their part of speech."""
         found: list[tuple[Piece, bool]] = []
-        for token, after in zip(tokens, [*tokens[1:], None], strict=True):
+        for token, after, later in zip(tokens, [*tokens[1:], None], [*tokens[2:], None, None], strict=False):
             word, tag, start = token.word, token.tag, token.start
+            if after and later and after.word == "了" and later.word[0].isalnum():
+                continue  # 重置了密码
             end = start + len(word)
             if not _HAN.match(word) or word in self._han_husk or any(one < end and start < other for one, other in taken):
                 continue
-            verb = tag in ("v", "ul") and "\u4e00" <= word[0]
-            maybe = len(word) == 1 and tag in _SYLLABLES
+            verb = tag in ("v", "vg", "ul") and "\u4e00" <= word[0]
+            maybe = len(word) == 1 and (
+                tag in _SYLLABLES
+                or (tag == "v" and after is not None and len(after.word) == 1 and after.tag == "n")  # 看牙, not 洗牙
+            )
             if after is not None and len(word) == 1 and after.word in _RESULTS[:4]:
                 continue
             ends = after is None or not after.word[0].isalnum()
@@ -228,7 +253,7 @@ class Residue:
                 or (tag[:1] in _GRAMMAR and not (favourite and tag == "t") and word[0] != "无")
             ):
                 continue
-            found.append((Piece(word.lower(), start, end), tag[:1] == "n" or len(word) > 1))
+            found.append((Piece(word.lower(), start, end), tag if len(word) < _DIVIDED else ""))
         return [piece for piece in _joined(found) if piece.stem not in self._han_husk]
 
 
@@ -240,17 +265,18 @@ def _changes(text: str, tokens: list[Token]) -> bool:
     )
 
 
-def _joined(pieces: list[tuple[Piece, bool]]) -> list[Piece]:
-    """Single characters side by side are a word that the segmenter does not know, mostly a name; alone they are none
-    unless they are nouns."""
-    out: list[tuple[Piece, bool]] = []
-    for one, noun in pieces:
-        last = out[-1][0] if out else None
-        if last and last.end == one.start and 1 in (len(last.stem), len(one.stem)):
-            out[-1] = Piece(last.stem + one.stem, last.start, one.end), True
+def _joined(pieces: list[tuple[Piece, str]]) -> list[Piece]:
+    """Single characters side by side, or beside a short noun, are a word that the segmenter does not know, mostly a
+    name; alone they are none unless they are nouns."""
+    out: list[tuple[Piece, str]] = []
+    for one, tag in pieces:
+        last, before = out[-1] if out else (None, "")
+        apart = last is None or last.end != one.start or 1 not in (len(last.stem), len(one.stem))
+        if last is None or apart or not all(len(side.stem) == 1 or of[:1] == "n" for side, of in ((last, before), (one, tag))):
+            out.append((one, tag))
         else:
-            out.append((one, noun))
-    return [one for one, noun in out if noun]
+            out[-1] = Piece(last.stem + one.stem, last.start, one.end), "nr"
+    return [one for one, tag in out if tag[:1] == "n" or len(one.stem) > 1]
 
 
 def _on_words(

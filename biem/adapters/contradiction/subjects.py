@@ -22,7 +22,7 @@ _REPORT = re.compile(
     r"|keeps saying|keeps telling)\b"
     r"|(?<!\bi )(?<!\bwe )\b(?:said|says|asked|wrote|shouted|whispered|replied|joked)\s(?!(?:i|we)\b)[a-z]"
     r"|\baccording to\b|\brumou?rs?\b|\b(?:i|we)\s(?:heard|read|was told|were told)\b"
-    r"|(?<![我别再胡瞎])(?:(?<!地)(?<!来)(?<!跟你)(?<!和你)(?<!跟大家)说(?!错|不|明|法|好|服|话|真的|一下|说|到|起|实话|白了)|告诉我|告诉你|表示|声称|提到|宣布|听说|据说)",
+    r"|(?<![我别再胡瞎])(?:(?<!地)(?<!来)(?<!跟你)(?<!和你)(?<!跟大家)说(?!错|反|岔|混|漏|不|明|法|好|服|话|真的|一下|说|到|起|实话|白了)|告诉我|告诉你|表示|声称|提到|宣布|听说|据说)",
     re.IGNORECASE,
 )
 _JOKE = re.compile(
@@ -46,7 +46,7 @@ _ACTING = re.compile(
     r"[A-Z][^\W\d_][\w-]*(?:\s[A-Z][^\W\d][\w-]*)?)\s"
     r"(?:(?:now|just|also|still|never|always|no longer|not anymore|not|recently)\s)?"
     r"(?:is|was|has|had|lives|works|likes|loves|hates|moved|plays|goes|wants|owns|drives|studies|teaches|got|left|joined"
-    r"|started|quit|does|did|doesn't|didn't|isn't|can|can't|will|won't|takes|runs|eats|drinks|speaks|turned|changed)\b"
+    r"|started|quit|does|did|doesn't|didn't|isn't|can|can't|will|won't|takes|runs|eats|drinks|speaks|turned|changed|said|asked|told|keeps|thinks|[a-z]{2,}ed(?! (?:my|our|me|us)\b))\b"
 )
 _PROFESSION = re.compile(r"[是当做名位为教](?:(?!的)[\u4e00-\u9fff]){0,4}$")
 _PETS = frozenset(("dog", "cat", "狗", "猫"))
