@@ -50,6 +50,15 @@ _DETERMINED = re.compile(
 )
 _NAMED = re.compile(r"(?:\b(?:an?|the|my) [a-z]|[A-Z]|[\u4e00-\u9fff])$")
 _MINE = re.compile(r"\b(?:my|our)\b|我|[,，]新", re.IGNORECASE)
+_PLACED = re.compile(
+    r"\b(?:at|in|on|for|of|with|by)\s(?:(?:the|my|our|his|her|their|your)\b|(?-i:[A-Z]))|\b(?:but|not|another|other)\b|[在的和跟]|但|不过|另",
+    re.IGNORECASE,
+)
+_NUMBERED = re.compile(
+    r"\b(?!(?:is|are|was|at|to|of|on|in|now|about|up|only|just|for|by|the|than|from|until|till|and|a|has|have|earn|pay|costs?)\b)(?P<noun>[A-Za-z]+) #?\d+ (?!now\b)[a-z]"
+    r"|(?P<zh>[\u4e00-\u9fff]{2})\d+(?=[\u4e00-\u9fff])(?![了元块岁点月日号年])",
+    re.IGNORECASE,
+)
 _DATE = re.compile(r"[\d-]+$")
 _DAY = re.compile(r"(?:19|20)\d\d|\d{1,2}(?:st|nd|rd|th|[号日])")
 _JOINT = re.compile(r"[\s&·'’-]{0,3}(?:(?:of|the|and|de|van|von|的)\s)?")
@@ -71,6 +80,10 @@ class Renewal:
         """Whether it says how something is at all times, in the words of the one who says it."""
         core = self._core(reading)
         return core.holds and not core.adds
+
+    def one_more(self, newer: Reading) -> bool:
+        """Whether it tells of something new: "a cat named Tofu"."""
+        return _INDEFINITE.search(newer.text) is not None
 
     def speaks(self, newer: Reading) -> bool:
         """Whether a statement says of itself that it corrects or changes something."""
@@ -125,11 +138,13 @@ class Renewal:
         fresh = [one for one in new.numbers if one not in former]
         one, other = _by_kind(old.numbers), _by_kind(fresh)
         differ = [kind for kind in one.keys() & other.keys() if one[kind].isdisjoint(other[kind])]
+        if differ == [""] and not _numbered(old).isdisjoint(_numbered(new)):
+            return None  # order 5 was shipped, order 6 was cancelled
         if not differ or (gained and not _besides(old, new, gained)):
             return None
         if _INDEFINITE.search(new.text) and not (new.corrects or former or old.classes & new.classes & SINGLE):
             return None  # a new meeting is one more
-        shared = _stems(old.words) & _stems(new.words)
+        shared = _stems(old.words) & _stems(new.words) or (old.verbs & new.verbs if not old.words else set())
         named = {piece.stem for piece in former} & {piece.stem for piece in old.numbers}
         classes = old.classes & new.classes & SINGLE
         left = _stems(old.words) - shared
@@ -146,6 +161,9 @@ class Renewal:
             piece for piece in old.words if piece not in gone and _known(piece, new, old) and _within(piece, kept)
         ]
         left = [piece for piece in old.words if piece not in gone and piece not in shared]
+        lone = not (JOINED.search(old.text) or marks.BOUNDS.search(old.text.rstrip(".!。")))
+        if lone and "home" in old.classes and (places := [piece for piece in left if old.text[piece.start].isupper()]):
+            left = places  # a small flat near the canal in Utrecht
         classes = old.classes & new.classes
         apart = bool(old.classes and new.classes and not classes)
         if len(gained) > _VALUE or (gained and not _one_value(new.text, gained)):
@@ -164,10 +182,12 @@ class Renewal:
             return None
         if _measured(old) or ended or not gained or not left or not _one_value(old.text, left):
             return None
-        named = _definite(old)
+        if "name" in classes and shared and all(_last(core, shared) for core in (old, new)):
+            return None  # another one of that name
+        named = {one for one in _definite(old) & _definite(new) if one <= _stems(tuple(shared))}
         exclusive = bool(shared) and not self._groups(left).isdisjoint(self._groups(gained))
         role = bool(old.persons) and bool(marks.ROLE.search(old.text) and marks.ROLE.search(new.text))
-        one_of_a_kind = exclusive or role or bool(named) and named <= _stems(tuple(shared)) and named == _definite(new) and _is_named(new, gained)
+        one_of_a_kind = exclusive or role or (bool(named) and _is_named(new, gained))
         if not (single or one_of_a_kind or (shared and (classes or not new.classes) and old.classes - _MANY)):
             return None
         if (
@@ -196,7 +216,7 @@ def _parts(old: Core, new: Core) -> Iterator[Core]:
         about = any(one <= start < other and name in old.classes for name, start in new.places)
         if speaks or about or (known and not kept) or (pieces and kept and marks.SPECIFIES.match(new.text[one:other])):
             kept.append((one, other))
-        elif pieces and not kept and not former and not _announces(new, other):
+        elif pieces and not kept and not former and not _announces(old, new, other):
             kept.append((one, other))  # it may tell what the rest is about
     if 0 < len(kept) < len(spans):
         yield _only(new, kept)
@@ -205,12 +225,17 @@ def _parts(old: Core, new: Core) -> Iterator[Core]:
     elif len(kept) > 1 and any(_known(piece, old, new) for piece in new.words if kept[0][0] <= piece.start < kept[0][1]):
         yield _only(new, kept[1:])
     for one, other in spans:
-        if any(one <= start < other for start in former):
+        if any(one <= start < other for start in former) or marks.ROLE.search(new.text[one:other]):
             yield _only(new, [(one, other)])
 
 
-def _announces(new: Core, end: int) -> bool:
-    """Whether a part up to `end` only says that something changed, and the rest says of itself what is mine."""
+def _announces(old: Core, new: Core, end: int) -> bool:
+    """Whether a part up to `end` only says that something changed, or why, and the rest says of itself what it is of."""
+    if _PLACED.search(new.text[:end]):
+        return False
+    rest = {piece.stem for piece in new.words if piece.start >= end}
+    if old.words and _stems(old.words) <= rest:
+        return True
     return marks.CHANGES.search(new.text[:end]) is not None and _MINE.search(new.text[end:]) is not None
 
 
@@ -239,12 +264,19 @@ def _besides(old: Core, new: Core, gained: list[Piece]) -> bool:
     return last <= first and _DETERMINED.search(new.text[last:first]) is not None
 
 
-def _definite(core: Core) -> frozenset[str]:
+def _definite(core: Core) -> set[frozenset[str]]:
     """Of "my dentist is Dr. Pham" the dentist."""
-    found = marks.DEFINITE.search(core.text) or marks.DEFINITE_ZH.search(core.text)
-    if not found:
-        return frozenset()
-    return frozenset(piece.stem for piece in core.words if found.start("np") <= piece.start < found.end("np"))
+    found = [*marks.DEFINITE.finditer(core.text), *marks.DEFINITE_ZH.finditer(core.text)]
+    named = {
+        frozenset(piece.stem for piece in core.words if one.start("np") <= piece.start < one.end("np"))
+        for one in found
+    }
+    return named - {frozenset()}
+
+
+def _last(core: Core, pieces: list[Piece]) -> bool:
+    """Whether one of these is the last word."""
+    return any(_same(core.words[-1], piece) for piece in pieces)
 
 
 def _is_named(new: Core, gained: list[Piece]) -> bool:
@@ -254,10 +286,15 @@ def _is_named(new: Core, gained: list[Piece]) -> bool:
 
 def _rest(old: Core, new: Core, left: list[Piece], gone: list[Piece], gained: list[Piece]) -> bool:
     """Whether what is left of the older is the thing of which the value is gone, or a part of the place that is."""
-    if gained and {piece.stem for piece in left} <= _definite(old):
+    if gained and any({piece.stem for piece in left} <= named for named in _definite(old)):
         return True
     ends = {piece.end for piece in gone}
     return "home" in old.classes & new.classes and all(piece.start in ends for piece in left)
+
+
+def _numbered(core: Core) -> set[str]:
+    """The words that a number follows as their name."""
+    return {(found["noun"] or found["zh"]).lower() for found in _NUMBERED.finditer(core.text)}
 
 
 def _kind(number: str) -> str:

@@ -22,6 +22,8 @@ _SYLLABLES = ("zg", "g", "o", "y", "e", "a", "ag")
 """Tags of characters of which unknown words consist."""
 _DIVIDED = 3
 """Characters of the shortest word that no unknown one begins with."""
+_PLAIN = frozenset("姓叫是在有去到当做养买开坐住用换改成为给说看要会能想来得上下过没不")
+_BEFORE_VALUES = _PLAIN - {"看"}
 _NAMED = ("nr", "ns", "nt", "nz")
 _GRAMMAR = "ucpdrymqfexokt"
 """First letters of the segmenter's tags of particles, prepositions, conjunctions, adverbs, pronouns, times …"""
@@ -36,6 +38,7 @@ _WEEKDAY = re.compile(
 _ZH_DAYS = dict(zip("一二三四五六日天", (*_DAYS, "sun"), strict=True))
 _PREDICATE = re.compile(
     r"\b(?:was|were|had|has|have|got|gets|been|being|is|are|i|we|they|he|she|who|just|and|i've|we've|they've) [a-z]{3,}ed\b"
+    r"|\b(?:have|has|had) (?:just |now |finally )?[a-z]{3,}(?= (?:the|my|our|his|her|their|it)\b)"
     r"|\b(?:i|we|they|he|she|it) (?:am|is|are|was|were|have been|has been) (?:now |not |still )?[a-z]{2,}ing\b"
     r"|\b(?:ha){2,}\b|\b(?:lol|lmao|omg|ffs|btw|fyi|heads up|ugh|hey|hi|hello|guys|folks|before|after|until|near|went|came|gave|took|found|lost|bought|brought|ran|kept|meant|thought|ps|argh|whoops|yay)\b",
     re.IGNORECASE,
@@ -67,7 +70,7 @@ _ASIDE = re.compile(
 )
 """Words of a correction that could be taken for those of an attribute."""
 _IN_SENTENCE = re.compile(r"[\w,’'&-]\s{1,2}$")
-_NO_PERSON = re.compile(r"^(?:me|we|you|he|she|they|quoted|[他她你您])(?:$|\.)")
+_NO_PERSON = re.compile(r"^(?:me|we|you|he|she|they|quoted|[他她你您]们?)(?:$|\.)")
 
 
 class Token(NamedTuple):
@@ -114,6 +117,8 @@ class Core:
     past: bool
     """Of what used to be so."""
     denies: bool
+    verbs: frozenset[str]
+    """Chinese verbs of one character."""
     told: bool
     """It tells what happened once: that cannot end."""
 
@@ -194,6 +199,7 @@ class Residue:
             marks.OLD_ONE.search(text) is not None,
             any(clause.past for clause in reading.clauses),
             marks.DENIES.search(text) is not None,
+            frozenset(token.word for token in tokens if token.tag == "v" and len(token.word) == 1) - _PLAIN,
             _HAPPENED.search(text) is not None and marks.CHANGES.search(text) is None,
         )
 
@@ -242,7 +248,7 @@ class Residue:
             verb = tag in ("v", "vg", "ul") and "\u4e00" <= word[0]
             maybe = len(word) == 1 and (
                 tag in _SYLLABLES
-                or (tag == "v" and after is not None and len(after.word) == 1 and after.tag == "n")  # 看牙, not 洗牙
+                or (tag == "v" and after is not None and len(after.word) == 1 and after.tag == "n" and word not in _BEFORE_VALUES)  # 看牙, not 洗牙
             )
             if after is not None and len(word) == 1 and after.word in _RESULTS[:4]:
                 continue
