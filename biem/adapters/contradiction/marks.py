@@ -8,7 +8,7 @@ CORRECTS = re.compile(
     r"|\bmis(?:spoke|read|typed|remembered|heard|stated|took|counted|calculated|dialled|labelled|wrote|spelled|spelt)\b"
     r"|\b(?:mixed|mixing|messed|got mixed)\b[^.;:!?]{0,24}\bup\b|\bmix-?up\b|\bconfused\b|\bmistak(?:e|en)\b|\bmy bad\b"
     r"|\bslip of the\b|\btypo\b|\b(?:scratch|strike|disregard|ignore|forget) (?:that|what i)\b|\bi meant\b|\bi mean\b"
-    r"|\bwrong\s\w+[,:.;]|^(?:(?:oh|ah|uh|well|hm+|wait|oops|sorry|whoops|damn|argh)\b[\s,.!]*){0,3}(?:wait|oops|sorry|whoops|hold on|no)\b\s?[,.:;!–-]|\bactually\b|\bin fact\b"
+    r"|\bwrong\s\w+[,:.;]|^(?:(?:oh|ah|uh|well|hm+|wait|oops|sorry|whoops|damn|argh|no|wait)\b[\s,.!]*){0,3}(?:wait|oops|sorry|whoops|hold on|no)\b\s?[,.:;!–-]|\bactually\b|\bin fact\b"
     r"|\bto be (?:precise|exact|accurate|clear)\b|\bautocorrect\b|\b(?:make|made) (?:that|it)\b|\bshould (?:be|have been|read)\b"
     r"|\bi should (?:say|correct)\b|\bwrong\b(?=[:.,;]|$)|\bi said\b|\bi wrote\b|\bi told you\b|\bmeant to (?:say|write)\b|\b(?:is|are|was|were|will|does|do) not\b[^.;!?]{1,60}"
     r"(?:,\s?(?:but\b|it\b|he\b|she\b|they\b)|\bbut\b)|\bnot\b[^.;!?]{1,40}[:;,]|, not\b|\brather\b"
@@ -129,7 +129,7 @@ _FILL = (
 )
 FORMER_BEFORE = re.compile(
     r"(?:\b(?:no longer|not|never again|from|instead of|rather than|replac(?:e|es|ed|ing)|in place of|g[ai]ven? up|quit|stopped|"
-    r"left|sold|ended|goodbye|bye|away from|out of|swapped|traded|exchanged|ditched|dropped|scrapped|used to|formerly|previously|over|was|were"
+    r"left|sold|ended|goodbye|bye|away from|out of|swapped|traded(?: in)?|exchanged|ditched|dropped|scrapped|used to|formerly|previously|over|was|were"
     r"|than|said|wrote|told you|made (?:it|that)|turned (?:it|that) into|switched from|done with|finished with|tired of|up from|down from"
     r"|forget|interest in|prefers? [^,;.!?]{1,30} to|previous|former|old(?: one)?|resigned from|notice (?:at|to)|retired from|parted with|put|cancell?ed|called off|broke up with|split (?:up )?(?:with|from)|divorced|separated from|sick of)"
     rf"[,:]?\s{_FILL}[\"“']?"

@@ -161,7 +161,7 @@ class Reader:
             tuple(clauses),
             tuple(canonical for _, _, canonical in self._quantities.spans(timed(dated).told)),
             beginnings(dated),
-            len(_DENSE.findall(text)) > 2 * len(_LATIN.findall(text)),
+            len(_DENSE.findall(text)) > len(_LATIN.findall(text)),
         )
 
     def may_deny(self, text: str) -> bool:

@@ -50,6 +50,7 @@ _DETERMINED = re.compile(
 )
 _NAMED = re.compile(r"(?:\b(?:an?|the|my) [a-z]|[A-Z]|[\u4e00-\u9fff])$")
 _MINE = re.compile(r"\b(?:my|our)\b|我|[,，]新", re.IGNORECASE)
+_HAN = re.compile("[\u4e00-\u9fff]")
 _PLACED = re.compile(
     r"\b(?:at|in|on|for|of|with|by)\s(?:(?:the|my|our|his|her|their|your)\b|(?-i:[A-Z]))|\b(?:but|not|another|other)\b|[在的和跟]|但|不过|另",
     re.IGNORECASE,
@@ -80,6 +81,15 @@ class Renewal:
         """Whether it says how something is at all times, in the words of the one who says it."""
         core = self._core(reading)
         return core.holds and not core.adds
+
+    def turns_to_another(self, older: Reading, newer: Reading) -> bool:
+        """Whether a first part tells of something else, which the rest may be about."""
+        old, new = self._core(older), self._core(newer)
+        bound = marks.BOUNDS.search(new.text)
+        if not bound or bound.end() >= len(new.text):
+            return False
+        first = [piece for piece in new.words if piece.start < bound.start() and not _known(piece, old, new)]
+        return bool(first) and not _announces(old, new, bound.end())
 
     def one_more(self, newer: Reading) -> bool:
         """Whether it tells of something new: "a cat named Tofu"."""
@@ -220,10 +230,9 @@ def _parts(old: Core, new: Core) -> Iterator[Core]:
             kept.append((one, other))  # it may tell what the rest is about
     if 0 < len(kept) < len(spans):
         yield _only(new, kept)
-        if len(kept) > 1 and any(_known(piece, old, new) for piece in new.words if kept[0][0] <= piece.start < kept[0][1]):
-            yield _only(new, kept[1:])
-    elif len(kept) > 1 and any(_known(piece, old, new) for piece in new.words if kept[0][0] <= piece.start < kept[0][1]):
-        yield _only(new, kept[1:])
+    first = [piece for piece in new.words if kept and kept[0][0] <= piece.start < kept[0][1]]
+    if len(kept) > 1 and first and all(_known(piece, old, new) for piece in first):
+        yield _only(new, kept[1:])  # "Adobe just called", of an interview there
     for one, other in spans:
         if any(one <= start < other for start in former) or marks.ROLE.search(new.text[one:other]):
             yield _only(new, [(one, other)])
@@ -234,8 +243,8 @@ def _announces(old: Core, new: Core, end: int) -> bool:
     if _PLACED.search(new.text[:end]):
         return False
     rest = {piece.stem for piece in new.words if piece.start >= end}
-    if old.words and _stems(old.words) <= rest:
-        return True
+    if old.words and _stems(old.words) <= rest and not _HAN.search(new.text):
+        return True  # in Chinese, what the first part is about goes on to be the subject of the next
     return marks.CHANGES.search(new.text[:end]) is not None and _MINE.search(new.text[end:]) is not None
 
 

@@ -129,6 +129,7 @@ class RuleContradictions:
             holds = verdict.rule in WHOLE or (
                 self._renewal.holds(after)
                 and not (verdict.attribute in ("name", "called") and self._renewal.one_more(after))
+                and not self._renewal.turns_to_another(self._read(older.text, older.speaker), after)
             )
             return replace(verdict, aligned=verdict.aligned and found.own_words and holds)
         by_words = verdict.rule in _BY_WORDS
