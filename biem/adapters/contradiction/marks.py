@@ -1,8 +1,33 @@
 """Words by which a statement says that it corrects or changes something, and by which it names what was so before."""
 
 import re
+from collections.abc import Iterator
 
-CORRECTS = re.compile(
+
+class Both:
+    """A pattern of English and one of Chinese words: most texts need but one of them."""
+
+    def __init__(self, english: str, chinese: str) -> None:
+        self._english, self._chinese, self._both = (
+            re.compile(shape, re.IGNORECASE) for shape in (english, chinese, f"{english}|{chinese}")
+        )
+
+    def search(self, text: str) -> re.Match[str] | None:
+        """As of a pattern."""
+        return self._of(text).search(text)
+
+    def finditer(self, text: str) -> Iterator[re.Match[str]]:
+        """As of a pattern."""
+        return self._of(text).finditer(text)
+
+    def _of(self, text: str) -> re.Pattern[str]:
+        if text.isascii():
+            return self._english
+        return self._both if _LATIN.search(text) else self._chinese
+
+
+_LATIN = re.compile("[A-Za-z]")
+CORRECTS = Both(
     r"\bcorrect(?:ion|ing|ed)\b|\b(?:was|were|got|had|have|gave|said|wrote|told|is|read)\b[^.;:!?]{0,24}\bwrong(?:ly)?\b"
     r"|\bwrong (?:time|date|day|number|name|place|address|sheet|one|year|month|way round)\b"
     r"|\bmis(?:spoke|read|typed|remembered|heard|stated|took|counted|calculated|dialled|labelled|wrote|spelled|spelt)\b"
@@ -11,22 +36,19 @@ CORRECTS = re.compile(
     r"|\bwrong\s\w+[,:.;]|^(?:(?:oh|ah|uh|well|hm+|wait|oops|sorry|whoops|damn|argh|no|wait)\b[\s,.!]*){0,3}(?:wait|oops|sorry|whoops|hold on|no)\b\s?[,.:;!–-]|\bactually\b|\bin fact\b"
     r"|\bto be (?:precise|exact|accurate|clear)\b|\bautocorrect\b|\b(?:make|made) (?:that|it)\b|\bshould (?:be|have been|read)\b"
     r"|\bi should (?:say|correct)\b|\bwrong\b(?=[:.,;]|$)|\bi said\b|\bi wrote\b|\bi told you\b|\bmeant to (?:say|write)\b|\b(?:is|are|was|were|will|does|do) not\b[^.;!?]{1,60}"
-    r"(?:,\s?(?:but\b|it\b|he\b|she\b|they\b)|\bbut\b)|\bnot\b[^.;!?]{1,40}[:;,]|, not\b|\brather\b"
-    r"|(?:说|记|搞|弄|写|打|看|听|算|填|发|报|传)(?:错|混|岔|反)|口误|笔误|手误|更正|纠正|改正|不对|应该是|应为|其实|准确(?:地|来)说|确切"
+    r"(?:,\s?(?:but\b|it\b|he\b|she\b|they\b)|\bbut\b)|\bnot\b[^.;!?]{1,40}[:;,]|, not\b|\brather\b",
+    r"(?:说|记|搞|弄|写|打|看|听|算|填|发|报|传)(?:错|混|岔|反)|口误|笔误|手误|更正|纠正|改正|不对|应该是|应为|其实|准确(?:地|来)说|确切"
     r"|才对|混淆|弄反|是错的|错了|有误|不准|量过了|不是.{1,24}[，,]?(?:而?是|应)|，不是|输入法|[打写说]成了|[，,]不是|想说的是|刚才说的|我是说|我的意思是|不知怎么",
-    re.IGNORECASE,
 )
 """It corrects something."""
-_POINT = (
-    r"(?:\d|noon\b|midnight\b|(?:mon|tues|wednes|thurs|fri|satur|sun)day|(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\b)"
-)
+_POINT = r"(?:\d|noon\b|midnight\b|(?:mon|tues|wednes|thurs|fri|satur|sun)day|(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\b)"
 _SHIFTED = (
     r"\b(?:[a-z]{3,}ed|put|brought|cut|set|went|gone|ran|had to [a-z]+)\b[^,;.!?]{0,40}\b(?:to|until|till)\s(?:the\s|[$€£¥])?"
     + _POINT
-    + r"|[挪延移调提推拖缩加减升降涨跌滑顺][到至成]|[到至成](?=[^，。！,!]{1,14}了(?:$|[，。！,!]))"
 )
+_SHIFTED_ZH = r"[挪延移调提推拖缩加减升降涨跌滑顺][到至成]|[到至成](?=[^，。！,!]{1,14}了(?:$|[，。！,!]))"
 """A finished verb with the point that something was brought to: bumped to Wednesday, 挪到周三."""
-CHANGES = re.compile(
+CHANGES = Both(
     r"\bnow\b|\bthese days\b|\bnowadays\b|\bcurrently\b|\bas of\b|\bfrom (?:today|now)\b|\bsince (?:this|last|the|january|"
     r"february|march|april|may|june|july|august|september|october|november|december|then|yesterday|monday|tuesday|wednesday"
     r"|thursday|friday|saturday|sunday)\b|\bnew\b|\bno longer\b|\bnot\b.{0,60}\bany ?more\b|\bany ?more\b|\bno more\b"
@@ -37,19 +59,21 @@ CHANGES = re.compile(
     r"|\bbec(?:ame|ome)\b|\bupgraded\b|\b(?:up|down) (?:to|from)\b|\braised\b|\blowered\b|\bincreased\b|\breduced\b"
     r"|\bturned\b|\bstarted\b|\btransferred\b|\bquit\b|\bconverted\b|\bditched\b|\bdropped\b|\bstart(?:s|ing)?\b"
     r"|\b(?:has|have) (?:given|got)\b|\bworn out\b|\bafter all\b|\bover to\b|\bwent (?:up|down|from|to)\b|\blost interest\b"
-    rf"|{_SHIFTED}"
+    rf"|{_SHIFTED}",
+    rf"{_SHIFTED_ZH}"
     r"|现在|如今|目前|眼下|这(?:周|个?月|天)起|从.{1,6}起|改|换|变|搬|转(?:到|行|学|为|做|去)|新|跳槽|涨|降|推迟|提前|延期|延后|延误|调[到整]|接替|停了"
     r"|作废|取消|离开|离职|辞|戒|卖(?:了|掉)|迷上|胜过|不再|不行了|[不没].{1,12}了(?=$|[，。！,.;；])|放弃|取代|代替|多给了时间|升(?:到|为|职)|告别|接手|加入",
-    re.IGNORECASE,
 )
 """It says that something is otherwise than before."""
 QUOTED_SELF = re.compile(
-    r"[\"“「『][^\"”」』]*(?:\b(?:i|i['’]m|i['’]ve|my|me|we|our)\b|[我咱])|(?:^|\s)['‘](?:i|i['’]m|i['’]ve|my|we|our)\b", re.IGNORECASE
+    r"[\"“「『][^\"”」』]*(?:\b(?:i|i['’]m|i['’]ve|my|me|we|our)\b|[我咱])|(?:^|\s)['‘](?:i|i['’]m|i['’]ve|my|we|our)\b",
+    re.IGNORECASE,
 )
 """Who quotes an "I" quotes somebody: perhaps themselves, at another time."""
 DENIES = re.compile(r"\b(?:not|never)\b|\b(?:have|has) no\b|(?<!比)不(?![过错仅但止管论久少同断])|没", re.IGNORECASE)
 ADMITS = re.compile(
-    r"\b(?:wrong|typo|mistak\w+|mixed|misread|mistyped|misspoke|my bad)\b|[记写打看说搞弄算听填][错混]|笔误|口误", re.IGNORECASE
+    r"\b(?:wrong|typo|mistak\w+|mixed|misread|mistyped|misspoke|my bad)\b|[记写打看说搞弄算听填][错混]|笔误|口误",
+    re.IGNORECASE,
 )
 """Who laughs at a mistake of their own does not joke."""
 LEAVES_OPEN = re.compile(
@@ -158,9 +182,12 @@ SPECIFIES = re.compile(
 )
 """A part that begins so tells of which thing, whose, where or when the one before speaks."""
 DEFINITE = re.compile(
-    r"\b(?:my|our|his|her|their|the|[a-z]+['’]s)\s(?P<np>(?!(?:one|name)\b)(?:[\w'’-]+\s){1,4}?)(?:is|are|was|'s)\s", re.IGNORECASE
+    r"\b(?:my|our|his|her|their|the|[a-z]+['’]s)\s(?P<np>(?!(?:one|name)\b)(?:[\w'’-]+\s){1,4}?)(?:is|are|was|'s)\s",
+    re.IGNORECASE,
 )
-DEFINITE_ZH = re.compile(r"(?:^|[，。！；,;!])我?们?的?新?(?P<np>[^，。！；,;!是叫]{1,8}?)(?:现在|已经|换成|改成)*(?:是|叫|姓|换成|改成)")
+DEFINITE_ZH = re.compile(
+    r"(?:^|[，。！；,;!])我?们?的?新?(?P<np>[^，。！；,;!是叫]{1,8}?)(?:现在|已经|换成|改成)*(?:是|叫|姓|换成|改成)"
+)
 """My NP is VALUE: of what is spoken of so there is one."""
 REPLACES = re.compile(r"\breplac(?:ed|es)\b|\btook over\b|\bhired\b", re.IGNORECASE)
 """Its subject is the new value, or somebody who brings it about."""

@@ -105,6 +105,9 @@ class Reading:
     beginnings: tuple[tuple[int, int], ...]
     """See `leading.beginnings`."""
     chinese: bool
+    """Most of its characters are Chinese …"""
+    in_chinese: bool
+    """… or more than it has words of another script: 访客wifi密码是lemonade22."""
 
     def content(self) -> frozenset[str]:
         """Of all clauses."""
@@ -155,13 +158,15 @@ class Reader:
             elif clauses and _GOES_ON.match(clause.text) and (_OF_MINE.match(clauses[-1].text) or clauses[-1].implied):
                 clause = replace(clause, implied=frozenset((speaker or "i",)))
             clauses.append(clause)
+        han = len(_DENSE.findall(text))
         return Reading(
             text,
             *self._surface(text),
             tuple(clauses),
             tuple(canonical for _, _, canonical in self._quantities.spans(timed(dated).told)),
             beginnings(dated),
-            len(_DENSE.findall(text)) > len(_LATIN.findall(text)),
+            han * 3 > len(text),
+            han > len(_LATIN.findall(text)) if han else False,
         )
 
     def may_deny(self, text: str) -> bool:

@@ -7,15 +7,13 @@ one that names the older value as the former one: "the Volvo is gone", 从北京
 """
 
 import re
-from collections.abc import Iterator
-from dataclasses import replace
 from itertools import pairwise
 
 from biem.adapters.contradiction import lexicon, marks
 from biem.adapters.contradiction.classes import SINGLE
+from biem.adapters.contradiction.parts import announces, by_kind, former_of, known, parts_of, same, stems, within
 from biem.adapters.contradiction.reading import Reader, Reading
 from biem.adapters.contradiction.residue import VAGUE, Core, Piece, Residue
-from biem.adapters.contradiction.slots import unit
 from biem.adapters.contradiction.subjects import Subjects
 from biem.domain.conflict import Verdict
 
@@ -28,11 +26,6 @@ _LONGEST = 240
 _SURE, _BRIEF = 0.9, 0.85
 _VALUE = 4
 """Words of a value."""
-_PLACE = 2
-"""Characters of the shortest Chinese value that is looked for within another."""
-_GOES_ON = 5
-_BEFORE = 60
-"""Characters looked at before a former value."""
 _SHORT = 8
 """Words of a correction that does not say of what."""
 _INDEFINITE = re.compile(
@@ -49,14 +42,9 @@ _DETERMINED = re.compile(
     re.IGNORECASE,
 )
 _NAMED = re.compile(r"(?:\b(?:an?|the|my) [a-z]|[A-Z]|[\u4e00-\u9fff])$")
-_MINE = re.compile(r"\b(?:my|our)\b|我|[,，]新", re.IGNORECASE)
-_HAN = re.compile("[\u4e00-\u9fff]")
-_PLACED = re.compile(
-    r"\b(?:at|in|on|for|of|with|by)\s(?:(?:the|my|our|his|her|their|your)\b|(?-i:[A-Z]))|\b(?:but|not|another|other)\b|[在的和跟]|但|不过|另",
-    re.IGNORECASE,
-)
 _NUMBERED = re.compile(
-    r"\b(?!(?:is|are|was|at|to|of|on|in|now|about|up|only|just|for|by|the|than|from|until|till|and|a|has|have|earn|pay|costs?)\b)(?P<noun>[A-Za-z]+) #?\d+ (?!now\b)[a-z]"
+    r"\b(?!(?:is|are|was|at|to|of|on|in|now|about|up|only|just|for|by|the|than|from|until"
+    r"|till|and|a|has|have|earn|pay|costs?)\b)(?P<noun>[A-Za-z]+) #?\d+ (?!now\b)[a-z]"
     r"|(?P<zh>[\u4e00-\u9fff]{2})\d+(?=[\u4e00-\u9fff])(?![了元块岁点月日号年])",
     re.IGNORECASE,
 )
@@ -88,8 +76,8 @@ class Renewal:
         bound = marks.BOUNDS.search(new.text)
         if not bound or bound.end() >= len(new.text):
             return False
-        first = [piece for piece in new.words if piece.start < bound.start() and not _known(piece, old, new)]
-        return bool(first) and not _announces(old, new, bound.end())
+        first = [piece for piece in new.words if piece.start < bound.start() and not known(piece, old, new)]
+        return bool(first) and not announces(old, new, bound.end())
 
     def one_more(self, newer: Reading) -> bool:
         """Whether it tells of something new: "a cat named Tofu"."""
@@ -108,11 +96,11 @@ class Renewal:
         old, new = self._core(older), self._core(newer)
         if not (old.holds and new.marked) or _of_others(old, new):
             return None
-        if new.days and "weekday" not in _by_kind(old.numbers):
+        if new.days and "weekday" not in by_kind(old.numbers):
             return None
         if follows and new.corrects and _is_brief(new) and _replies(old, new):
             return Verdict("update", _BRIEF, "corrected right after", subject=_subject(old, old.classes), aligned=True)
-        found = next((why for part in _parts(old, new) if (why := self._differ(old, part))), None)
+        found = next((why for part in parts_of(old, new) if (why := self._differ(old, part))), None)
         if found is None:
             return None
         common = old.classes & new.classes or old.classes
@@ -133,10 +121,10 @@ class Renewal:
         """How the newer differs from the older in the value, and in nothing else."""
         if old.of_old or old.which != new.which or not _same_persons(old, new) or any(map(VAGUE.match, old.persons)):
             return None
-        former, gained = _former(old, new)
+        former, gained = former_of(old, new)
         if old.past or ((new.past or old.denies) and not former):
             return None
-        kinds = _by_kind(old.numbers).keys() & _by_kind(new.numbers).keys()
+        kinds = by_kind(old.numbers).keys() & by_kind(new.numbers).keys()
         return (self._numbers if kinds else self._worded)(old, new, former, gained)
 
     def _groups(self, pieces: list[Piece]) -> set[str]:
@@ -146,7 +134,7 @@ class Renewal:
     def _numbers(self, old: Core, new: Core, former: list[Piece], gained: list[Piece]) -> str | None:
         """Of the same thing another number of the same kind."""
         fresh = [one for one in new.numbers if one not in former]
-        one, other = _by_kind(old.numbers), _by_kind(fresh)
+        one, other = by_kind(old.numbers), by_kind(fresh)
         differ = [kind for kind in one.keys() & other.keys() if one[kind].isdisjoint(other[kind])]
         if differ == [""] and not _numbered(old).isdisjoint(_numbered(new)):
             return None  # order 5 was shipped, order 6 was cancelled
@@ -154,10 +142,10 @@ class Renewal:
             return None
         if _INDEFINITE.search(new.text) and not (new.corrects or former or old.classes & new.classes & SINGLE):
             return None  # a new meeting is one more
-        shared = _stems(old.words) & _stems(new.words) or (old.verbs & new.verbs if not old.words else set())
+        shared = stems(old.words) & stems(new.words) or (old.verbs & new.verbs if not old.words else set())
         named = {piece.stem for piece in former} & {piece.stem for piece in old.numbers}
         classes = old.classes & new.classes & SINGLE
-        left = _stems(old.words) - shared
+        left = stems(old.words) - shared
         if shared or (not left and (classes or named)):
             return "former named" if named else "corrected" if new.corrects else "renewed"
         return None
@@ -166,10 +154,8 @@ class Renewal:
         """Of the same thing another value, or the former one is over."""
         ended = {piece.stem for piece in former}
         kept = [piece for piece in new.words if piece not in former]
-        gone = [piece for piece in old.words if _within(piece, former)]
-        shared = [
-            piece for piece in old.words if piece not in gone and _known(piece, new, old) and _within(piece, kept)
-        ]
+        gone = [piece for piece in old.words if within(piece, former)]
+        shared = [piece for piece in old.words if piece not in gone and known(piece, new, old) and within(piece, kept)]
         left = [piece for piece in old.words if piece not in gone and piece not in shared]
         lone = not (JOINED.search(old.text) or marks.BOUNDS.search(old.text.rstrip(".!。")))
         if lone and "home" in old.classes and (places := [piece for piece in left if old.text[piece.start].isupper()]):
@@ -180,7 +166,11 @@ class Renewal:
             return None
         if gone:
             if (
-                (left and not (classes and gained and _one_value(old.text, left)) and not _rest(old, new, left, gone, gained))
+                (
+                    left
+                    and not (classes and gained and _one_value(old.text, left))
+                    and not _rest(old, new, left, gone, gained)
+                )
                 or (apart and not shared)
                 or (gained and not _parted(new, former, gained))
                 or (old.told and not gained)
@@ -194,7 +184,7 @@ class Renewal:
             return None
         if "name" in classes and shared and all(_last(core, shared) for core in (old, new)):
             return None  # another one of that name
-        named = {one for one in _definite(old) & _definite(new) if one <= _stems(tuple(shared))}
+        named = {one for one in _definite(old) & _definite(new) if one <= stems(tuple(shared))}
         exclusive = bool(shared) and not self._groups(left).isdisjoint(self._groups(gained))
         role = bool(old.persons) and bool(marks.ROLE.search(old.text) and marks.ROLE.search(new.text))
         one_of_a_kind = exclusive or role or (bool(named) and _is_named(new, gained))
@@ -207,59 +197,6 @@ class Renewal:
         ):
             return None
         return "corrected" if new.corrects else "renewed"
-
-
-def _parts(old: Core, new: Core) -> Iterator[Core]:
-    """The newer as it is, then without what is told besides, then each part of it that ends a former value."""
-    yield new
-    cuts = [0, *(found.end() for found in marks.BOUNDS.finditer(new.text)), len(new.text)]
-    spans = [(one, other) for one, other in pairwise(cuts) if new.text[one:other].strip()]
-    if len(spans) < 2:
-        return
-    former = {piece.start for piece in _former(old, new)[0]}
-    kinds = _by_kind(old.numbers).keys()
-    kept: list[tuple[int, int]] = []
-    for one, other in spans:
-        pieces = [piece for piece in new.words if one <= piece.start < other]
-        known = any(_known(piece, old, new) for piece in pieces)
-        speaks = any(one <= piece.start < other and _kind(piece.stem) in kinds for piece in new.numbers)
-        about = any(one <= start < other and name in old.classes for name, start in new.places)
-        if speaks or about or (known and not kept) or (pieces and kept and marks.SPECIFIES.match(new.text[one:other])):
-            kept.append((one, other))
-        elif pieces and not kept and not former and not _announces(old, new, other):
-            kept.append((one, other))  # it may tell what the rest is about
-    if 0 < len(kept) < len(spans):
-        yield _only(new, kept)
-    first = [piece for piece in new.words if kept and kept[0][0] <= piece.start < kept[0][1]]
-    if len(kept) > 1 and first and all(_known(piece, old, new) for piece in first):
-        yield _only(new, kept[1:])  # "Adobe just called", of an interview there
-    for one, other in spans:
-        if any(one <= start < other for start in former) or marks.ROLE.search(new.text[one:other]):
-            yield _only(new, [(one, other)])
-
-
-def _announces(old: Core, new: Core, end: int) -> bool:
-    """Whether a part up to `end` only says that something changed, or why, and the rest says of itself what it is of."""
-    if _PLACED.search(new.text[:end]):
-        return False
-    rest = {piece.stem for piece in new.words if piece.start >= end}
-    if old.words and _stems(old.words) <= rest and not _HAN.search(new.text):
-        return True  # in Chinese, what the first part is about goes on to be the subject of the next
-    return marks.CHANGES.search(new.text[:end]) is not None and _MINE.search(new.text[end:]) is not None
-
-
-def _only(core: Core, spans: list[tuple[int, int]]) -> Core:
-    """What stands in these parts."""
-
-    def inside(start: int) -> bool:
-        return any(one <= start < other for one, other in spans)
-
-    return replace(
-        core,
-        words=tuple(piece for piece in core.words if inside(piece.start)),
-        numbers=tuple(piece for piece in core.numbers if inside(piece.start)),
-        classes=frozenset(name for name, start in core.places if inside(start)),
-    )
 
 
 def _besides(old: Core, new: Core, gained: list[Piece]) -> bool:
@@ -277,15 +214,14 @@ def _definite(core: Core) -> set[frozenset[str]]:
     """Of "my dentist is Dr. Pham" the dentist."""
     found = [*marks.DEFINITE.finditer(core.text), *marks.DEFINITE_ZH.finditer(core.text)]
     named = {
-        frozenset(piece.stem for piece in core.words if one.start("np") <= piece.start < one.end("np"))
-        for one in found
+        frozenset(piece.stem for piece in core.words if one.start("np") <= piece.start < one.end("np")) for one in found
     }
     return named - {frozenset()}
 
 
 def _last(core: Core, pieces: list[Piece]) -> bool:
     """Whether one of these is the last word."""
-    return any(_same(core.words[-1], piece) for piece in pieces)
+    return any(same(core.words[-1], piece) for piece in pieces)
 
 
 def _is_named(new: Core, gained: list[Piece]) -> bool:
@@ -306,82 +242,6 @@ def _numbered(core: Core) -> set[str]:
     return {(found["noun"] or found["zh"]).lower() for found in _NUMBERED.finditer(core.text)}
 
 
-def _kind(number: str) -> str:
-    kind = number.partition(":")[0]
-    return kind if kind in ("weekday", "code", "month") else unit(number)
-
-
-def _by_kind(numbers: "tuple[Piece, ...] | list[Piece]") -> dict[str, set[str]]:
-    kinds: dict[str, set[str]] = {}
-    for one in numbers:
-        kinds.setdefault(_kind(one.stem), set()).add(one.stem)
-    return kinds
-
-
-def _stems(pieces: tuple[Piece, ...]) -> set[str]:
-    return {one.stem for one in pieces}
-
-
-def _same(one: Piece, other: Piece) -> bool:
-    """Whether they are the same word; in Chinese, where words are not parted, also one within the other."""
-    if one.stem == other.stem:
-        return True
-    if one.stem.isascii() or min(len(one.stem), len(other.stem)) < _PLACE:
-        return False
-    return one.stem in other.stem or other.stem in one.stem
-
-
-def _within(piece: Piece, pieces: "list[Piece] | tuple[Piece, ...]") -> bool:
-    return any(_same(piece, other) for other in pieces)
-
-
-def _known(piece: Piece, old: Core, new: Core) -> bool:
-    """Whether the older has this word of the newer; a part of one only where that is no word of both: of two bands one
-    is not the other because 乐队 is in both names."""
-    exact = {one.stem for one in old.words}
-    if piece.stem in exact:
-        return True
-    apart = [one for one in old.words if one.stem not in {other.stem for other in new.words}]
-    return _within(piece, apart)
-
-
-def _former(old: Core, new: Core) -> tuple[list[Piece], list[Piece]]:
-    """Of the newer the words and numbers that it names as those of before, and the words that the older has not."""
-    former: list[Piece] = []
-    gained: list[Piece] = []
-    since = 0
-    for piece in sorted((*new.words, *new.numbers), key=lambda piece: piece.start):
-        follows = bool(former) and not re.search(r"[^\s\w]|\b(?:but|to|for)\b", new.text[former[-1].end : piece.start])
-        cued = marks.FORMER_BEFORE.search(new.text[max(0, piece.start - _BEFORE) : piece.start]) or (
-            marks.FORMER_AFTER.match(new.text[piece.end : piece.end + _BEFORE])
-        )
-        cued = cued or any(
-            before.search(new.text[max(0, piece.start - _BEFORE) : piece.start])
-            and after.match(new.text[piece.end : piece.end + _BEFORE])
-            for before, after in marks.FORMER_BETWEEN
-        )
-        cued = cued or marks.FORMER_SOMEWHERE.search(new.text[since : piece.start])
-        since = piece.end
-        if cued and marks.OWNS.match(new.text[piece.end : piece.end + _BEFORE]) and not _so_named(piece, old, new):
-            cued = None
-        known = _known(piece, old, new) or piece.stem in {one.stem for one in old.numbers}
-        if known and (cued or (follows and piece.start - former[-1].end <= 2)):
-            former.append(piece)
-        elif not known and piece in new.words:
-            gained.append(piece)
-        elif cued and piece in new.numbers:
-            former.append(piece)
-    return former, gained
-
-
-def _so_named(piece: Piece, old: Core, new: Core) -> bool:
-    """Whether the older goes on after the same word in the same way: "Leo's place"."""
-    follows = new.text[piece.end : piece.end + _GOES_ON]
-    return any(
-        old.text[one.end : one.end + _GOES_ON] == follows for one in old.words if one.stem == piece.stem
-    )
-
-
 def _parted(new: Core, former: list[Piece], gained: list[Piece]) -> bool:
     """Whether something stands between the former value and the new one."""
     first, last = former[0], former[-1]
@@ -397,7 +257,11 @@ def _same_persons(old: Core, new: Core) -> bool:
         return False
     naming = "name" in old.classes | new.classes
     spoken = [one.text.lower() for one in (old, new)]
-    return naming or marks.REPLACES.search(new.text) is not None or all(name in text for name in old.names ^ new.names for text in spoken)
+    return (
+        naming
+        or marks.REPLACES.search(new.text) is not None
+        or all(name in text for name in old.names ^ new.names for text in spoken)
+    )
 
 
 def _one_value(text: str, pieces: list[Piece]) -> bool:
@@ -413,10 +277,10 @@ def _is_brief(new: Core) -> bool:
 
 def _replies(old: Core, new: Core) -> bool:
     """Whether a correction that does not say of what has a value of the kind that the older has."""
-    former, gained = _former(old, new)
+    former, gained = former_of(old, new)
     fresh = [one for one in new.numbers if one not in former]
     if fresh:
-        one, other = _by_kind(old.numbers), _by_kind(fresh)
+        one, other = by_kind(old.numbers), by_kind(fresh)
         if "" in other and "" not in one and any(map(_DATE.match, one.get("date", ()))):
             return not gained and all(_DAY.match(new.text[piece.start : piece.end + 2]) for piece in fresh)
         return not gained and any(kind in one and one[kind].isdisjoint(values) for kind, values in other.items())
@@ -434,7 +298,7 @@ def _adds(new: Core, gained: list[Piece], classes: frozenset[str]) -> bool:
 
 def _measured(core: Core) -> bool:
     """Whether its value is a number: not the floor, or the day of the week."""
-    return bool(_by_kind(core.numbers).keys() - {"", "weekday"})
+    return bool(by_kind(core.numbers).keys() - {"", "weekday"})
 
 
 def _several(old: Core, new: Core) -> bool:

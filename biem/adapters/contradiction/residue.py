@@ -37,16 +37,19 @@ _WEEKDAY = re.compile(
 )
 _ZH_DAYS = dict(zip("一二三四五六日天", (*_DAYS, "sun"), strict=True))
 _PREDICATE = re.compile(
-    r"\b(?:was|were|had|has|have|got|gets|been|being|is|are|i|we|they|he|she|who|just|and|i've|we've|they've) [a-z]{3,}ed\b"
+    r"\b(?:was|were|had|has|have|got|gets|been|being|is|are|i|we|they|he|she|who|just|and) [a-z]{3,}ed\b"
     r"|\b(?:have|has|had) (?:just |now |finally )?[a-z]{3,}(?= (?:the|my|our|his|her|their|it)\b)"
     r"|\b(?:i|we|they|he|she|it) (?:am|is|are|was|were|have been|has been) (?:now |not |still )?[a-z]{2,}ing\b"
-    r"|\b(?:ha){2,}\b|\b(?:lol|lmao|omg|ffs|btw|fyi|heads up|ugh|hey|hi|hello|guys|folks|before|after|until|near|went|came|gave|took|found|lost|bought|brought|ran|kept|meant|thought|ps|argh|whoops|yay)\b",
+    r"|\b(?:ha){2,}\b|\b(?:lol|lmao|omg|ffs|btw|fyi|heads up|ugh|hey|hi|hello|guys|folks|before|after|until|near"
+    r"|went|came|gave|took|found|lost|bought|brought|ran|kept|meant|thought|ps|argh|whoops|yay)\b",
     re.IGNORECASE,
 )
 """What was done, and interjections: neither a thing nor a value."""
 _HAPPENED = re.compile(r"\b(?:i|we|he|she|they) (?!need|seed|feed)[a-z]{3,}ed\b|了(?:$|[，。！,.!;])", re.IGNORECASE)
 _SINCE = re.compile(r"从[^，。,.；;]{1,6}?(?:开始|以来|起(?!飞))")
-_CODE = re.compile(r"(?<![\w.-])(?:\d+(?:-\d+){2,}(?<!\d{4}-\d\d-\d\d)|[A-Za-z]+\d[A-Za-z0-9]*|\d+[A-HJ-LN-Z])(?![\w-])", re.ASCII)
+_CODE = re.compile(
+    r"(?<![\w.-])(?:\d+(?:-\d+){2,}(?<!\d{4}-\d\d-\d\d)|[A-Za-z]+\d[A-Za-z0-9]*|\d+[A-HJ-LN-Z])(?![\w-])", re.ASCII
+)
 """12-33-8, hunter2, 14A."""
 _MONTH = re.compile(
     r"\b(?P<month>jan(?:uary)?|feb(?:ruary)?|apr(?:il)?|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?"
@@ -60,7 +63,9 @@ _TO_YOU = re.compile(
 )
 _PRONOUNS = frozenset(("he", "she", "they", "他", "她", "他们", "她们"))
 _PEOPLE = re.compile(
-    r"\bthey(?: have| had)?(?: just| now| also)? [a-z]+ (?:the|my|our|me|us|it)\b|\bthey (?:just )?(?:called|rang|phoned|wrote|emailed|texted)\b|[他她]们(?:给我|把)", re.IGNORECASE
+    r"\bthey(?: have| had)?(?: just| now| also)? [a-z]+ (?:the|my|our|me|us|it)\b"
+    r"|\bthey (?:just )?(?:called|rang|phoned|wrote|emailed|texted)\b|[他她]们(?:给我|把)",
+    re.IGNORECASE,
 )
 """They changed the code."""
 VAGUE = re.compile(r"(?:he|she|they|you|[他她你])(?:$|\.)")
@@ -144,7 +149,7 @@ class Residue:
         self.of = lru_cache(_KEPT)(self._read)
 
     def _read(self, reading: Reading) -> Core:
-        text, chinese = reading.text, reading.chinese
+        text, chinese = reading.text, reading.in_chinese
         about = self._subjects.about(reading)
         asides = [found.span() for pattern in (_ASIDE, _SINCE) for found in pattern.finditer(text)]
         tokens = self._tokens(text) if chinese else []
@@ -153,9 +158,7 @@ class Residue:
             classes = _on_words(classes, tokens, text)
         taken = asides + [place for places in classes.values() for place in places]
         codes = [Piece(f"code:{found.group().lower()}", *found.span()) for found in _CODE.finditer(text)]
-        codes += [
-            Piece(f"weekday:{_day(found)}", *found.span()) for found in _WEEKDAY.finditer(text)
-        ]
+        codes += [Piece(f"weekday:{_day(found)}", *found.span()) for found in _WEEKDAY.finditer(text)]
         rest = _blanked(text, [(one.start, one.end) for one in codes]) if codes else text
         numbers = [Piece(canonical, start, end) for start, end, canonical in self._quantities.spans(rest)] + codes
         dated = {place for one in numbers for place in range(one.start, one.end)}
@@ -236,19 +239,29 @@ class Residue:
                 yield Piece(stem, found.start(), found.start() + len(word))
 
     def _han(self, tokens: list[Token], taken: list[tuple[int, int]], *, favourite: bool) -> list[Piece]:
-        """Words, not stretches: 于 within 终于 is no preposition. Words of grammar are known by their part of speech."""
-        found: list[tuple[Piece, bool]] = []
+        """Words, not stretches: 于 within 终于 is none. Those of grammar are known by their part of speech."""
+        found: list[tuple[Piece, str]] = []
         for token, after, later in zip(tokens, [*tokens[1:], None], [*tokens[2:], None, None], strict=False):
             word, tag, start = token.word, token.tag, token.start
             if after and later and after.word == "了" and later.word[0].isalnum():
                 continue  # 重置了密码
             end = start + len(word)
-            if not _HAN.match(word) or word in self._han_husk or any(one < end and start < other for one, other in taken):
+            if (
+                not _HAN.match(word)
+                or word in self._han_husk
+                or any(one < end and start < other for one, other in taken)
+            ):
                 continue
-            verb = tag in ("v", "vg", "ul") and "\u4e00" <= word[0]
+            verb = tag in ("v", "vg", "ul") and word[0] >= "\u4e00"
             maybe = len(word) == 1 and (
                 tag in _SYLLABLES
-                or (tag == "v" and after is not None and len(after.word) == 1 and after.tag == "n" and word not in _BEFORE_VALUES)  # 看牙, not 洗牙
+                or (
+                    tag == "v"
+                    and after is not None
+                    and len(after.word) == 1
+                    and after.tag == "n"
+                    and word not in _BEFORE_VALUES
+                )  # 看牙, not 洗牙
             )
             if after is not None and len(word) == 1 and after.word in _RESULTS[:4]:
                 continue
@@ -278,7 +291,11 @@ def _joined(pieces: list[tuple[Piece, str]]) -> list[Piece]:
     for one, tag in pieces:
         last, before = out[-1] if out else (None, "")
         apart = last is None or last.end != one.start or 1 not in (len(last.stem), len(one.stem))
-        if last is None or apart or not all(len(side.stem) == 1 or of[:1] == "n" for side, of in ((last, before), (one, tag))):
+        if (
+            last is None
+            or apart
+            or not all(len(side.stem) == 1 or of[:1] == "n" for side, of in ((last, before), (one, tag)))
+        ):
             out.append((one, tag))
         else:
             out[-1] = Piece(last.stem + one.stem, last.start, one.end), "nr"
@@ -294,7 +311,8 @@ def _on_words(
         name: [
             (one, other)
             for one, other in places
-            if (one in starts or text[max(0, one - 1)] in _PREFIXED) and (other in starts or text[other] in _RESULTS or text[other - 1] in "了的")
+            if (one in starts or text[max(0, one - 1)] in _PREFIXED)
+            and (other in starts or text[other] in _RESULTS or text[other - 1] in "了的")
         ]
         for name, places in classes.items()
     }

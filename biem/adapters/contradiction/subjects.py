@@ -46,7 +46,8 @@ _ACTING = re.compile(
     r"[A-Z][^\W\d_][\w-]*(?:\s[A-Z][^\W\d][\w-]*)?)\s"
     r"(?:(?:now|just|also|still|never|always|no longer|not anymore|not|recently)\s)?"
     r"(?:is|was|has|had|lives|works|likes|loves|hates|moved|plays|goes|wants|owns|drives|studies|teaches|got|left|joined"
-    r"|started|quit|does|did|doesn't|didn't|isn't|can|can't|will|won't|takes|runs|eats|drinks|speaks|turned|changed|said|asked|told|keeps|thinks|[a-z]{2,}ed(?! (?:my|our|me|us)\b))\b"
+    r"|started|quit|does|did|doesn't|didn't|isn't|can|can't|will|won't|takes|runs|eats|drinks|speaks|turned|changed|said|asked|told"
+    r"|keeps|thinks|[a-z]{2,}ed(?! (?:my|our|me|us)\b))\b"
 )
 _PROFESSION = re.compile(r"[是当做名位为教](?:(?!的)[\u4e00-\u9fff]){0,4}$")
 _PETS = frozenset(("dog", "cat", "狗", "猫"))
@@ -80,8 +81,28 @@ _KIN_NAMES = {
     "哥": "哥哥", "姐": "姐姐", "弟": "弟弟", "妹": "妹妹",
 }  # fmt: skip
 """Other words for the same relation."""
-_NICKNAME = re.compile(r"(?<![\u4e00-\u9fff])(?P<name>[老小阿][\u4e00-\u9fff])(?=[的家他她们]|(?:现在|已经)?(?:不|的|住|在|说|问|换|改|搬))")
-_NO_NAMES = frozenset(("小学", "小区", "小孩", "小狗", "小猫", "小米", "小组", "小说", "小店", "老家", "老房", "老车", "老师", "老板", "阿姨"))
+_NICKNAME = re.compile(
+    r"(?<![\u4e00-\u9fff])(?P<name>[老小阿][\u4e00-\u9fff])(?=[的家他她们]|(?:现在|已经)?(?:不|的|住|在|说|问|换|改|搬))"
+)
+_NO_NAMES = frozenset(
+    (
+        "小学",
+        "小区",
+        "小孩",
+        "小狗",
+        "小猫",
+        "小米",
+        "小组",
+        "小说",
+        "小店",
+        "老家",
+        "老房",
+        "老车",
+        "老师",
+        "老板",
+        "阿姨",
+    )
+)
 _OURS = {"my": "me", "our": "me", "the": ""}
 _HAN_NUMBER = re.compile(
     "[零〇一二两三四五六七八九十百千万半几]+[^\u4e00-\u9fff]*(?:公里|公斤|米|元|块|岁|点|号|月|年|次|个|天|分|小时)?$"
@@ -165,7 +186,7 @@ class Subjects:
         text = reading.text
         quoted = bool(_QUOTE.search(text))
         reported = any(_REPORT.search(clause.text) for clause in reading.clauses if not clause.asked)
-        persons, words, spans = self._persons(text, reading.chinese)
+        persons, words, spans = self._persons(text, reading.in_chinese)
         if reported and quoted and "me" in persons:
             persons = persons - {"me"} | {"quoted"}
         numbers = {word for word in reading.words if any(map(str.isdigit, word))}
@@ -203,7 +224,11 @@ class Subjects:
             whose = _OURS.get(owner, _SAME.get(owner, owner))
             name = found["name"].strip().lower()
             which = _WHICH.sub("", found["before"])
-            persons.add(".".join(part for part in (whose, name or f"{which}{_KIN_NAMES.get(found['kin'], found['kin'])}") if part))
+            persons.add(
+                ".".join(
+                    part for part in (whose, name or f"{which}{_KIN_NAMES.get(found['kin'], found['kin'])}") if part
+                )
+            )
             named = {self._reader.stem(word) for word in re.findall(r"[\w-]+", found.group())}
             words |= named
             if kin.lower() not in _PETS:
