@@ -182,7 +182,7 @@ class Renewal:
             return None
         if _measured(old) or ended or not gained or not left or not _one_value(old.text, left):
             return None
-        if "name" in classes and shared and all(_last(core, shared) for core in (old, new)):
+        if "name" in old.classes | new.classes and shared and all(_last(core, shared) for core in (old, new)):
             return None  # another one of that name
         named = {one for one in _definite(old) & _definite(new) if one <= stems(tuple(shared))}
         exclusive = bool(shared) and not self._groups(left).isdisjoint(self._groups(gained))
