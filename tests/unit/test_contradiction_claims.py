@@ -70,12 +70,12 @@ def test_news_about_all_that_is_claimed_is_a_verdict_about_the_whole(older: str,
 
 
 def test_a_verdict_about_several_claims_is_no_surer_than_about_each() -> None:
-    # Given a statement of two claims, both of which change / Then the one that rules know less surely decides
+    # Given a statement of two claims, both of which change / Then it is no surer than what is known of either
     whole = judged("我住在北京，在腾讯上班", "我搬到上海了，跳槽到阿里了")
     home = judged("我住在北京", "我搬到上海了，跳槽到阿里了")
     employer = judged("我在腾讯上班", "我搬到上海了，跳槽到阿里了")
     assert not whole.partial
-    assert whole.confidence == min(home.confidence, employer.confidence) == employer.confidence
+    assert whole.confidence <= min(home.confidence, employer.confidence)
 
 
 def test_the_same_said_twice_is_a_duplicate_of_the_whole() -> None:

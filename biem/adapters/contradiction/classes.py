@@ -80,7 +80,7 @@ _CLASSES = {
         r"single|married|divorced|engaged|widowed|dating|relationship",
         r"单身|已婚|结婚了?|离婚了?|订婚了?|恋爱",
     ),
-    "identity": (r"(?:i|he|she) (?:am|is) (?:now )?(?=an?\b)", r"我?(?:准确地说，)?我是(?=一?[名个位])"),
+    "identity": (r"(?:i|he|she) (?:am|is) (?:now |not )?(?=an?\b)", r"我?(?:准确地说，)?我是(?=一?[名个位])"),
 }
 """Of each class the words of English, between which and others there is a boundary, and those of Chinese."""
 SINGLE = frozenset(

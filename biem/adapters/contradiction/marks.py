@@ -1,23 +1,54 @@
 """Words by which a statement says that it corrects or changes something, and by which it names what was so before."""
 
 import re
+from collections.abc import Iterator
 
-CORRECTS = re.compile(
+
+class Both:
+    """A pattern of English and one of Chinese words: most texts need but one of them."""
+
+    def __init__(self, english: str, chinese: str) -> None:
+        self._english, self._chinese, self._both = (
+            re.compile(shape, re.IGNORECASE) for shape in (english, chinese, f"{english}|{chinese}")
+        )
+
+    def search(self, text: str) -> re.Match[str] | None:
+        """As of a pattern."""
+        return self._of(text).search(text)
+
+    def finditer(self, text: str) -> Iterator[re.Match[str]]:
+        """As of a pattern."""
+        return self._of(text).finditer(text)
+
+    def _of(self, text: str) -> re.Pattern[str]:
+        if text.isascii():
+            return self._english
+        return self._both if _LATIN.search(text) else self._chinese
+
+
+_LATIN = re.compile("[A-Za-z]")
+CORRECTS = Both(
     r"\bcorrect(?:ion|ing|ed)\b|\b(?:was|were|got|had|have|gave|said|wrote|told|is|read)\b[^.;:!?]{0,24}\bwrong(?:ly)?\b"
     r"|\bwrong (?:time|date|day|number|name|place|address|sheet|one|year|month|way round)\b"
     r"|\bmis(?:spoke|read|typed|remembered|heard|stated|took|counted|calculated|dialled|labelled|wrote|spelled|spelt)\b"
     r"|\b(?:mixed|mixing|messed|got mixed)\b[^.;:!?]{0,24}\bup\b|\bmix-?up\b|\bconfused\b|\bmistak(?:e|en)\b|\bmy bad\b"
     r"|\bslip of the\b|\btypo\b|\b(?:scratch|strike|disregard|ignore|forget) (?:that|what i)\b|\bi meant\b|\bi mean\b"
-    r"|^(?:oh |ah |uh |well |hm+ )?(?:wait|oops|sorry|whoops|hold on|no)\b\s?[,.:;!–-]|\bactually\b|\bin fact\b"
+    r"|\bwrong\s\w+[,:.;]|^(?:(?:oh|ah|uh|well|hm+|wait|oops|sorry|whoops|damn|argh|no|wait)\b[\s,.!]*){0,3}(?:wait|oops|sorry|whoops|hold on|no)\b\s?[,.:;!–-]|\bactually\b|\bin fact\b"
     r"|\bto be (?:precise|exact|accurate|clear)\b|\bautocorrect\b|\b(?:make|made) (?:that|it)\b|\bshould (?:be|have been|read)\b"
     r"|\bi should (?:say|correct)\b|\bwrong\b(?=[:.,;]|$)|\bi said\b|\bi wrote\b|\bi told you\b|\bmeant to (?:say|write)\b|\b(?:is|are|was|were|will|does|do) not\b[^.;!?]{1,60}"
-    r"(?:,\s?(?:but\b|it\b|he\b|she\b|they\b)|\bbut\b)|\bnot\b[^.;!?]{1,40}[:;,]|, not\b|\brather\b"
-    r"|(?:说|记|搞|弄|写|打|看|听|算|填|发|报|传)(?:错|混|岔|反)|口误|笔误|手误|更正|纠正|改正|不对|应该是|应为|其实|准确(?:地|来)说|确切"
+    r"(?:,\s?(?:but\b|it\b|he\b|she\b|they\b)|\bbut\b)|\bnot\b[^.;!?]{1,40}[:;,]|, not\b|\brather\b",
+    r"(?:说|记|搞|弄|写|打|看|听|算|填|发|报|传)(?:错|混|岔|反)|口误|笔误|手误|更正|纠正|改正|不对|应该是|应为|其实|准确(?:地|来)说|确切"
     r"|才对|混淆|弄反|是错的|错了|有误|不准|量过了|不是.{1,24}[，,]?(?:而?是|应)|，不是|输入法|[打写说]成了|[，,]不是|想说的是|刚才说的|我是说|我的意思是|不知怎么",
-    re.IGNORECASE,
 )
 """It corrects something."""
-CHANGES = re.compile(
+_POINT = r"(?:\d|noon\b|midnight\b|(?:mon|tues|wednes|thurs|fri|satur|sun)day|(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\b)"
+_SHIFTED = (
+    r"\b(?:[a-z]{3,}ed|put|brought|cut|set|went|gone|ran|had to [a-z]+)\b[^,;.!?]{0,40}\b(?:to|until|till)\s(?:the\s|[$€£¥])?"
+    + _POINT
+)
+_SHIFTED_ZH = r"[挪延移调提推拖缩加减升降涨跌滑顺][到至成]|[到至成](?=[^，。！,!]{1,14}了(?:$|[，。！,!]))"
+"""A finished verb with the point that something was brought to: bumped to Wednesday, 挪到周三."""
+CHANGES = Both(
     r"\bnow\b|\bthese days\b|\bnowadays\b|\bcurrently\b|\bas of\b|\bfrom (?:today|now)\b|\bsince (?:this|last|the|january|"
     r"february|march|april|may|june|july|august|september|october|november|december|then|yesterday|monday|tuesday|wednesday"
     r"|thursday|friday|saturday|sunday)\b|\bnew\b|\bno longer\b|\bnot\b.{0,60}\bany ?more\b|\bany ?more\b|\bno more\b"
@@ -28,19 +59,32 @@ CHANGES = re.compile(
     r"|\bbec(?:ame|ome)\b|\bupgraded\b|\b(?:up|down) (?:to|from)\b|\braised\b|\blowered\b|\bincreased\b|\breduced\b"
     r"|\bturned\b|\bstarted\b|\btransferred\b|\bquit\b|\bconverted\b|\bditched\b|\bdropped\b|\bstart(?:s|ing)?\b"
     r"|\b(?:has|have) (?:given|got)\b|\bworn out\b|\bafter all\b|\bover to\b|\bwent (?:up|down|from|to)\b|\blost interest\b"
+    rf"|{_SHIFTED}",
+    rf"{_SHIFTED_ZH}"
     r"|现在|如今|目前|眼下|这(?:周|个?月|天)起|从.{1,6}起|改|换|变|搬|转(?:到|行|学|为|做|去)|新|跳槽|涨|降|推迟|提前|延期|延后|延误|调[到整]|接替|停了"
-    r"|作废|离开|离职|辞|戒|卖(?:了|掉)|迷上|胜过|不再|不行了|[不没].{1,12}了(?=$|[，。！,.;；])|放弃|取代|代替|多给了时间|升(?:到|为|职)|告别|接手|加入",
-    re.IGNORECASE,
+    r"|作废|取消|离开|离职|辞|戒|卖(?:了|掉)|迷上|胜过|不再|不行了|[不没].{1,12}了(?=$|[，。！,.;；])|放弃|取代|代替|多给了时间|升(?:到|为|职)|告别|接手|加入",
 )
 """It says that something is otherwise than before."""
+QUOTED_SELF = re.compile(
+    r"[\"“「『][^\"”」』]*(?:\b(?:i|i['’]m|i['’]ve|my|me|we|our)\b|[我咱])|(?:^|\s)['‘](?:i|i['’]m|i['’]ve|my|we|our)\b",
+    re.IGNORECASE,
+)
+"""Who quotes an "I" quotes somebody: perhaps themselves, at another time."""
+DENIES = re.compile(r"\b(?:not|never)\b|\b(?:have|has) no\b|(?<!比)不(?![过错仅但止管论久少同断])|没", re.IGNORECASE)
+ADMITS = re.compile(
+    r"\b(?:wrong|typo|mistak\w+|mixed|misread|mistyped|misspoke|my bad)\b|[记写打看说搞弄算听填][错混]|笔误|口误",
+    re.IGNORECASE,
+)
+"""Who laughs at a mistake of their own does not joke."""
 LEAVES_OPEN = re.compile(
     r"\?|？|\b(?:assum(?:e|ing)|picture (?:me|us|him|her)|hypothetical(?:ly)?|in theory|theoretically|in another life|as though|as if|provided|in case"
     r"|let us say|(?:^|[,;] )say (?:i|we|my)|otherwise|had (?:i|we|he|she|they|my \w+) (?:not )?\w+ed\b|were (?:i|we|he|she|they|my \w+) (?:to\b|\w+ing\b|in\b|at\b|an?\b)"
     r"|for the sake of argument|in a parallel|alternate|alternative universe|fictional|fantasy|daydream\w*|tempted|rather not|no way)\b"
-    r"|要不是|就算|即使|哪怕|设想|想象|倘若|假使|若[是我]|换作|除非|就好了|理论上|幻想|白日梦|不然|否则|真想"
+    r"|(?:^|[,.;!:] ?)(?:please )?(?:do not|never|don['’]t) (?:ever )?(?!(?:know|live|work|have|need|like|drink|eat|play)\b)[a-z]|\bnot (?:that|because|like)\b"
+    r"|千万(?:别|不要)|别再?把|不要把|(?:^|[,;。!])(?:别|不要)|不是说|要不是|不知道|不清楚|就算|即使|哪怕|设想|想象|倘若|假使|若[是我]|换作|除非|就好了|理论上|幻想|白日梦|不然|否则|真想"
     r"|^(?:please )?(?:do not|don't|let us)\b|^(?:别|不要)|\b(?:if|whether|would|could|might|maybe|perhaps|possibly|probably|may(?= (?:be|have|not|[a-z]+))(?-i:(?<=may))|unless|imagine|imagin(?:ing|ed)|suppose"
-    r"|plan(?:s|ned|ning)? to|planning|think(?:ing)? (?:about|of)|consider(?:s|ing|ed)?|toying|hop(?:e|es|ing)|wish(?:es)?"
-    r"|dream(?:s|ed|t|ing)?|want(?:s|ed)? to|like to|some ?day|one day|some time|eventually|undecided|not (?:sure|decided)|nothing is decided"
+    r"|plan(?:s|ned|ning)? to|planning|think(?:ing)? (?:about|of)|consider(?:s|ing|ed)?|toying|hop(?:e|es|ing)|wish(?:es)?(?! me| us)"
+    r"|dream(?:s|ed|t|ing)?|want(?:s|ed)? to|like to|some ?day|one day|some time|eventually|undecided|not (?:sure|decided|know)|nothing is decided"
     r"|almost|nearly|pretend(?:s|ing|ed)?|kidding|jok(?:e|ed|ing)|gonna|going to (?!(?:the|a|my|our|be in)\b)(?-i:(?=[a-z]))|ought"
     r"|refus(?:e|ed)|declined|turned (?:\w+\s){1,6}?down|never)\b"
     r"|\bi(?:'d| would)\b|\bnext (?:year|spring|summer|autumn|fall|winter)\b"
@@ -58,14 +102,19 @@ ANOTHER = re.compile(
 )
 """It adds to what is known, or leaves it."""
 ON_OCCASION = re.compile(
-    r"\bon (?:mon|tues|wednes|thurs|fri|satur|sun)days\b|\b(?:on|at) (?:the )?weekends?\b|\bfor (?:now|once|today|the moment)\b"
+    r"\b(?:on|at) (?:the )?weekends?\b|\bfor (?:now|once|today|the moment)\b"
     r"|\bjust (?:for )?(?:today|this)\b|\bduring\b|\bin (?:the )?(?:spring|summer|autumn|winter|morning|evening)s?\b|\bwhenever\b"
-    r"|^(?:this|next) (?:week|month|weekend)\b|\btemporarily\b|\bwhile\b|\bthis (?:once|time)\b|\bexcept\b|(?<!长)周末|暂时|临时|这次|偶然|^(?:周|星期)[一二三四五六日天](?!\d)",
+    r"|^(?:this|next) (?:week|month|weekend)\b|\btemporarily\b|\bwhile\b|\bthis (?:once|time)\b|\bexcept\b|(?<![长上])周末|暂时|临时|这次|偶然|[就只仅](?:是|有)?[这今]|这周[一二三四五六日天]|\b(?:only|just) (?:on|this|that|today|tomorrow)\b",
     re.IGNORECASE,
 )
 """It speaks of some occasions only."""
+ON_DAYS = re.compile(
+    r"\bon (?:mon|tues|wednes|thurs|fri|satur|sun)days\b|^(?:周|星期)[一二三四五六日天](?!\d)", re.IGNORECASE
+)
+"""The same; of another day where the other statement is of one, too."""
 WHICH = re.compile(
-    r"\b(?:second|third|other|first|previous|last|next|upper|lower|left|right|front|back|outbound|inbound|return)\b(?= [a-z])"
+    r"\b(?:second|third|other|first|previous|last|next|upper|lower|(?<=\bthe )(?:left|right|front|back)|(?<=\bmy )(?:left|right|front|back)|outbound|inbound|return)\b(?= (?!(?:week|month|year|night|day|time|spring|summer|autumn|fall|winter|name|floor|grade|class|year)s?\b)(?!(?:to|from|in|on|at|for|and|up|by|the|my|our)\b)[a-z])"
+    r"|(?<=\bflight )(?:out|home|back)\b|(?<=\btrain )(?:out|home|back)\b|(?<=\bway )(?:out|home|back)\b"
     r"|第[一二三四五]|去程|回程|返程|另",
     re.IGNORECASE,
 )
@@ -92,7 +141,7 @@ OF_THE_PAST = re.compile(
     r"|\bwhen i was\b|\bin my (?:\w+ )?(?:twenties|thirties|teens|youth|childhood|first year|days|student)\b|\bmy first\b|\bbefore (?:my|all|the|that|i|we)\b"
     r"|\b(?:for|that) (?:one|a) (?:summer|winter|while)\b|\bonce (?:lived|worked|had|was|did|drove|ate)\b"
     r"|\blast (?:year|summer|winter|spring|autumn|fall)\b(?=[^.]*\b(?:lived|was|had|did|ate|drove|ran|used|spent|for)\b)"
-    r"|以前(?=我)|年前|从前|小时候|上学(?:的)?时|当兵|学生时代|年轻时|过去|曾|去年(?!.{0,4}起)|岁时|[住工作吃干练过]过(?!敏|生日|节)|第一[份家辆年]|之前(?:我|在|的)|前我",
+    r"|毕业之?后|以前(?=我)|年前|从前|小时候|上学(?:的)?时|当兵|学生时代|年轻时|过去|曾|去年(?!.{0,4}起)|岁时|[住工作吃干练过]过(?!敏|生日|节)|第一[份家辆年]|之前(?:我|在|的)|前我",
     re.IGNORECASE,
 )
 """It tells of another time."""
@@ -104,24 +153,60 @@ _FILL = (
 )
 FORMER_BEFORE = re.compile(
     r"(?:\b(?:no longer|not|never again|from|instead of|rather than|replac(?:e|es|ed|ing)|in place of|g[ai]ven? up|quit|stopped|"
-    r"left|sold|ended|goodbye|bye|away from|out of|swapped|traded|exchanged|ditched|dropped|scrapped|used to|formerly|previously|over|was|were"
+    r"left|sold|ended|goodbye|bye|away from|out of|swapped|traded(?: in)?|exchanged|ditched|dropped|scrapped|used to|formerly|previously|over|was|were"
     r"|than|said|wrote|told you|made (?:it|that)|turned (?:it|that) into|switched from|done with|finished with|tired of|up from|down from"
-    r"|forget|interest in|prefers? [^,;.!?]{1,30} to|previous|former|old(?: one)?|resigned from|notice (?:at|to)|retired from|parted with|put)"
+    r"|forget|interest in|prefers? [^,;.!?]{1,30} to|previous|former|old(?: one)?|resigned from|notice (?:at|to)|retired from|parted with|put|cancell?ed|called off|broke up with|split (?:up )?(?:with|from)|divorced|separated from|sick of)"
     rf"[,:]?\s{_FILL}[\"“']?"
     r"|(?:不是|不再(?:是|喜欢|吃|喝|住|在|去|叫|做|练|用|开|爱)?|[不没](?:想|去|住|吃|喝|叫|做|练|用|开|在|喜欢|爱)|从|换掉了?|离开了?|告别了?|胜过"
     r"|原来是|旧的是|之前是|以前是|比|[打写说看听记]成了?|取代了?|代替了?|而不是|放弃了?|卖了|戒了|辞了|听不懂)\s*)$",
     re.IGNORECASE,
 )
 """What stands right before the former value."""
+FORMER_BETWEEN = (
+    (re.compile(r"不再?[\u4e00-\u9fff]{0,2}$"), re.compile(r"^[^，。！？；,;!]{0,4}了(?:$|[，。！；,;!])")),
+    (re.compile(r"[和跟与]$"), re.compile(r"^(?:已经)?(?:分手|分了|离婚|离了|绝交)")),
+    (re.compile(r"把$"), re.compile(r"^[\u4e00-\u9fff]?(?:换|改|卖|扔|送|退|停|戒|还)")),
+)
+"""不教数学了: what stands between is so no more, whatever the verb."""
+OWNS = re.compile(r"^(?:['’]s (?!gone|history|no |over|sold|out|finished|off|not|been)|的)")
+"""After a word that only tells whose or of what kind the next one is."""
+BOUNDS = re.compile(
+    r"[,;:!?，；。！？、—–…]+|(?<!\b[dD]r)(?<!\b[mM]rs)(?<!\b[mM]r)(?<!\b[mM]s)(?<!\b[sS]t)\.(?=\s|$)|\s(?=(?:so|and|but|because|cause|cuz|since|as)\s(?:I|we|he|she|they|it|my|our|his|her|their|the|it['’]s|I['’]m)\b)",
+    re.IGNORECASE,
+)
+"""Between what is told one after the other."""
+SPECIFIES = re.compile(
+    r"^\W*(?:(?:and|but|so|or) )?(?:for|at|in|on|with|of|from|to|by|near|not|the|that|this|which|who|where|when|while|until|except|only|both|our|my"
+    r"|i mean|meaning|namely|as|at least|if|or|than)\b|^\s*(?:指|就是|在|那|仅|只|除|至少|不是|我说的)",
+    re.IGNORECASE,
+)
+"""A part that begins so tells of which thing, whose, where or when the one before speaks."""
+DEFINITE = re.compile(
+    r"\b(?:my|our|his|her|their|the|[a-z]+['’]s)\s(?P<np>(?!(?:one|name)\b)(?:[\w'’-]+\s){1,4}?)(?:is|are|was|'s)\s",
+    re.IGNORECASE,
+)
+DEFINITE_ZH = re.compile(
+    r"(?:^|[，。！；,;!])我?们?的?新?(?P<np>[^，。！；,;!是叫]{1,8}?)(?:现在|已经|换成|改成)*(?:是|叫|姓|换成|改成)"
+)
+"""My NP is VALUE: of what is spoken of so there is one."""
+REPLACES = re.compile(r"\breplac(?:ed|es)\b|\btook over\b|\bhired\b", re.IGNORECASE)
+"""Its subject is the new value, or somebody who brings it about."""
+ROLE = re.compile(
+    r"\b(?:my|our) (?:new |current )?[a-z-]+(?: [a-z-]+)? (?:is|['’]s) (?:now )?(?:called )?(?-i:[A-Z])|\b(?-i:[A-Z])[\w-]+ (?:is|['’]s) (?:now )?(?:my|our) [a-z]"
+    r"|我们?(?:现在)?的?新?[^，。,是]{2,4}(?:现在)?是|是我们?的?[^，。,]{2,4}(?:$|[，。,!])",
+    re.IGNORECASE,
+)
+"""NAME is my ROLE, or the other way round."""
 FORMER_SOMEWHERE = re.compile(
     r"\b(?:not anymore|instead of|rather than|replac(?:e|es|ed|ing)|g[ai]ven? up|lost interest)\b[^,;:.!?]*$|不再[^，。；：,]*$",
     re.IGNORECASE,
 )
 """The same with other words between, where nothing else is known to stand there."""
 FORMER_AFTER = re.compile(
-    r"^(?:[\"”']?\s(?:is|are|was|were|has|have)(?: been)? (?:gone|history|no longer|no more|over|sold|replaced|out|not|closed|finished|taken over"
+    r"^(?:['’]s (?:gone|history|no longer|no more|over|sold|out|finished|off)\b|\sand (?:I|me) (?:broke up|split|divorced|separated)\b"
+    r"|[\"”']?\s(?:is|are|was|were|has|have)(?: been)? (?:gone|history|no longer|no more|over|sold|replaced|out|not|closed|finished|taken over"
     r"|off|past)\b|\s(?:no more|any ?more|became|turned into|took|gave way|made way)\b"
-    r"|[”\"]?\s*(?:停了|不行了|作废|没了|卖了|没兴趣|不感兴趣|取消|不(?:再|是|做|练|吃|用|去|开|住|叫)|已经不|早就不|换成|改成|变成|换为|改为|离职|辞职|改名|换了|被))",
+    r"|[”\"]?\s*(?:终于|已经|早就|现在|都|也|就){0,2}(?:退了|黄了|坏了|过期了?|到期了|关了|拆了|倒闭了?|不(?![错过得好同少久如仅是])[\u4e00-\u9fff]{1,2}了|搬?走了|搬出|丢了|退休|停了|不行了|作废|没了|卖了|没兴趣|不感兴趣|取消|不(?:再|是|做|练|吃|用|去|开|住|叫)|已经不|早就不|换成|改成|变成|换为|改为|离职|辞职|改名|换了|被))",
     re.IGNORECASE,
 )
 """What stands right after it."""

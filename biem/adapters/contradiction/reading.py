@@ -29,6 +29,7 @@ _QUALITIES = "adzlirucpyo"
 _QUOTED = re.compile(r"“[^”]{1,200}”|\"[^\"\n]{1,200}\"|「[^」]{1,200}」|『[^』]{1,200}』")
 _TOKEN = re.compile(rf"(?P<dense>[{DENSE}]+)|(?P<number>\d[\d.,:/%-]*(?:[A-Za-z]+)?)|(?P<word>[^\W_\d{DENSE}][\w'’-]*)")
 _DENSE = re.compile(f"[{DENSE}]")
+_LATIN = re.compile("[A-Za-z]+")
 _PRONOUNS, _PRONOUN_ENDS = "我你他她", ("们", "的", "自己")  # 我会 and the like are one word to the segmenter
 _OPENED = frozenset(("抽烟", "喝酒", "喝茶", "喝咖啡", "吃肉", "吃鱼", "养猫", "养狗"))  # divided in 抽一包烟
 _NAME = re.compile(r"(?<![.!?\w])(?<!\bcalled)(?<!\bnamed)\s([A-Z][a-zA-Z]+)")
@@ -104,6 +105,9 @@ class Reading:
     beginnings: tuple[tuple[int, int], ...]
     """See `leading.beginnings`."""
     chinese: bool
+    """Most of its characters are Chinese …"""
+    in_chinese: bool
+    """… or more than it has words of another script: 访客wifi密码是lemonade22."""
 
     def content(self) -> frozenset[str]:
         """Of all clauses."""
@@ -154,13 +158,15 @@ class Reader:
             elif clauses and _GOES_ON.match(clause.text) and (_OF_MINE.match(clauses[-1].text) or clauses[-1].implied):
                 clause = replace(clause, implied=frozenset((speaker or "i",)))
             clauses.append(clause)
+        han = len(_DENSE.findall(text))
         return Reading(
             text,
             *self._surface(text),
             tuple(clauses),
             tuple(canonical for _, _, canonical in self._quantities.spans(timed(dated).told)),
             beginnings(dated),
-            len(_DENSE.findall(text)) * 3 > len(text),
+            han * 3 > len(text),
+            han > len(_LATIN.findall(text)) if han else False,
         )
 
     def may_deny(self, text: str) -> bool:
@@ -191,6 +197,10 @@ class Reader:
             ):
                 return True
         return False
+
+    def tagged(self, text: str) -> list[tuple[str, str]]:
+        """The words of a Chinese text with all between them, each with its part of speech."""
+        return cast(list[tuple[str, str]], self._segmenter.tag(text, hmm=False))
 
     def is_empty(self, stem: str) -> bool:
         """Whether it is a word of grammar, a pronoun or a word of degree."""

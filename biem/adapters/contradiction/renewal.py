@@ -9,11 +9,11 @@ one that names the older value as the former one: "the Volvo is gone", 从北京
 import re
 from itertools import pairwise
 
-from biem.adapters.contradiction import marks
+from biem.adapters.contradiction import lexicon, marks
 from biem.adapters.contradiction.classes import SINGLE
+from biem.adapters.contradiction.parts import announces, by_kind, former_of, known, parts_of, same, stems, within
 from biem.adapters.contradiction.reading import Reader, Reading
 from biem.adapters.contradiction.residue import VAGUE, Core, Piece, Residue
-from biem.adapters.contradiction.slots import unit
 from biem.adapters.contradiction.subjects import Subjects
 from biem.domain.conflict import Verdict
 
@@ -26,10 +26,6 @@ _LONGEST = 240
 _SURE, _BRIEF = 0.9, 0.85
 _VALUE = 4
 """Words of a value."""
-_PLACE = 2
-"""Characters of the shortest Chinese value that is looked for within another."""
-_BEFORE = 60
-"""Characters looked at before a former value."""
 _SHORT = 8
 """Words of a correction that does not say of what."""
 _INDEFINITE = re.compile(
@@ -41,6 +37,19 @@ _THERE = re.compile(r"(?:\b(?:in|at|on)(?: (?:a|the|my))?\s|在)$", re.IGNORECAS
 _MANY = frozenset(("liking", "amount", "employer"))
 """Of these a person has several at a time."""
 _PLACES = frozenset(("employer", "school"))
+_DETERMINED = re.compile(
+    r"^\s(?:(?:has|have|just|finally)\s){0,2}(?:[a-z]{3,}ed|put|set|cut|brought|raised)\s(?:my|our|the|his|her|their)\s+$|^把[我咱]?们?的?$",
+    re.IGNORECASE,
+)
+_NAMED = re.compile(r"(?:\b(?:an?|the|my) [a-z]|[A-Z]|[\u4e00-\u9fff])$")
+_NUMBERED = re.compile(
+    r"\b(?!(?:is|are|was|at|to|of|on|in|now|about|up|only|just|for|by|the|than|from|until"
+    r"|till|and|a|has|have|earn|pay|costs?)\b)(?P<noun>[A-Za-z]+) #?\d+ (?!now\b)[a-z]"
+    r"|(?P<zh>[\u4e00-\u9fff]{2})\d+(?=[\u4e00-\u9fff])(?![了元块岁点月日号年])",
+    re.IGNORECASE,
+)
+_DATE = re.compile(r"[\d-]+$")
+_DAY = re.compile(r"(?:19|20)\d\d|\d{1,2}(?:st|nd|rd|th|[号日])")
 _JOINT = re.compile(r"[\s&·'’-]{0,3}(?:(?:of|the|and|de|van|von|的)\s)?")
 
 
@@ -49,6 +58,30 @@ class Renewal:
 
     def __init__(self, reader: Reader, subjects: Subjects) -> None:
         self._core = Residue(reader, subjects).of
+        self._exclusive = {
+            reader.stem(value): row[0][0]
+            for row in lexicon.columns("exclusive")
+            for column in row[1:]
+            for value in column
+        }
+
+    def holds(self, reading: Reading) -> bool:
+        """Whether it says how something is at all times, in the words of the one who says it."""
+        core = self._core(reading)
+        return core.holds and not core.adds
+
+    def turns_to_another(self, older: Reading, newer: Reading) -> bool:
+        """Whether a first part tells of something else, which the rest may be about."""
+        old, new = self._core(older), self._core(newer)
+        bound = marks.BOUNDS.search(new.text)
+        if not bound or bound.end() >= len(new.text):
+            return False
+        first = [piece for piece in new.words if piece.start < bound.start() and not known(piece, old, new)]
+        return bool(first) and not announces(old, new, bound.end())
+
+    def one_more(self, newer: Reading) -> bool:
+        """Whether it tells of something new: "a cat named Tofu"."""
+        return _INDEFINITE.search(newer.text) is not None
 
     def speaks(self, newer: Reading) -> bool:
         """Whether a statement says of itself that it corrects or changes something."""
@@ -63,9 +96,11 @@ class Renewal:
         old, new = self._core(older), self._core(newer)
         if not (old.holds and new.marked) or _of_others(old, new):
             return None
+        if new.days and "weekday" not in by_kind(old.numbers):
+            return None
         if follows and new.corrects and _is_brief(new) and _replies(old, new):
             return Verdict("update", _BRIEF, "corrected right after", subject=_subject(old, old.classes), aligned=True)
-        found = self._differ(old, new)
+        found = next((why for part in parts_of(old, new) if (why := self._differ(old, part))), None)
         if found is None:
             return None
         common = old.classes & new.classes or old.classes
@@ -86,25 +121,31 @@ class Renewal:
         """How the newer differs from the older in the value, and in nothing else."""
         if old.of_old or old.which != new.which or not _same_persons(old, new) or any(map(VAGUE.match, old.persons)):
             return None
-        former, gained = _former(old, new)
-        if old.past or (new.past and not former):
+        former, gained = former_of(old, new)
+        if old.past or ((new.past or old.denies) and not former):
             return None
-        kinds = _by_kind(old.numbers).keys() & _by_kind(new.numbers).keys()
+        kinds = by_kind(old.numbers).keys() & by_kind(new.numbers).keys()
         return (self._numbers if kinds else self._worded)(old, new, former, gained)
+
+    def _groups(self, pieces: list[Piece]) -> set[str]:
+        """The groups of values of which one thing has one at a time."""
+        return {self._exclusive[piece.stem] for piece in pieces if piece.stem in self._exclusive}
 
     def _numbers(self, old: Core, new: Core, former: list[Piece], gained: list[Piece]) -> str | None:
         """Of the same thing another number of the same kind."""
         fresh = [one for one in new.numbers if one not in former]
-        one, other = _by_kind(old.numbers), _by_kind(fresh)
+        one, other = by_kind(old.numbers), by_kind(fresh)
         differ = [kind for kind in one.keys() & other.keys() if one[kind].isdisjoint(other[kind])]
-        if not differ or gained:
+        if differ == [""] and not _numbered(old).isdisjoint(_numbered(new)):
+            return None  # order 5 was shipped, order 6 was cancelled
+        if not differ or (gained and not _besides(old, new, gained)):
             return None
         if _INDEFINITE.search(new.text) and not (new.corrects or former or old.classes & new.classes & SINGLE):
             return None  # a new meeting is one more
-        shared = _stems(old.words) & _stems(new.words)
+        shared = stems(old.words) & stems(new.words) or (old.verbs & new.verbs if not old.words else set())
         named = {piece.stem for piece in former} & {piece.stem for piece in old.numbers}
         classes = old.classes & new.classes & SINGLE
-        left = _stems(old.words) - shared
+        left = stems(old.words) - shared
         if shared or (not left and (classes or named)):
             return "former named" if named else "corrected" if new.corrects else "renewed"
         return None
@@ -113,20 +154,26 @@ class Renewal:
         """Of the same thing another value, or the former one is over."""
         ended = {piece.stem for piece in former}
         kept = [piece for piece in new.words if piece not in former]
-        gone = [piece for piece in old.words if _within(piece, former)]
-        shared = [
-            piece for piece in old.words if piece not in gone and _known(piece, new, old) and _within(piece, kept)
-        ]
+        gone = [piece for piece in old.words if within(piece, former)]
+        shared = [piece for piece in old.words if piece not in gone and known(piece, new, old) and within(piece, kept)]
         left = [piece for piece in old.words if piece not in gone and piece not in shared]
+        lone = not (JOINED.search(old.text) or marks.BOUNDS.search(old.text.rstrip(".!。")))
+        if lone and "home" in old.classes and (places := [piece for piece in left if old.text[piece.start].isupper()]):
+            left = places  # a small flat near the canal in Utrecht
         classes = old.classes & new.classes
         apart = bool(old.classes and new.classes and not classes)
         if len(gained) > _VALUE or (gained and not _one_value(new.text, gained)):
             return None
         if gone:
             if (
-                (left and not (classes and gained and _one_value(old.text, left)))
+                (
+                    left
+                    and not (classes and gained and _one_value(old.text, left))
+                    and not _rest(old, new, left, gone, gained)
+                )
                 or (apart and not shared)
                 or (gained and not _parted(new, former, gained))
+                or (old.told and not gained)
             ):
                 return None
             return "former named"
@@ -135,7 +182,13 @@ class Renewal:
             return None
         if _measured(old) or ended or not gained or not left or not _one_value(old.text, left):
             return None
-        if not (single or (shared and (classes or not new.classes) and old.classes - _MANY)):
+        if "name" in old.classes | new.classes and shared and all(_last(core, shared) for core in (old, new)):
+            return None  # another one of that name
+        named = {one for one in _definite(old) & _definite(new) if one <= stems(tuple(shared))}
+        exclusive = bool(shared) and not self._groups(left).isdisjoint(self._groups(gained))
+        role = bool(old.persons) and bool(marks.ROLE.search(old.text) and marks.ROLE.search(new.text))
+        one_of_a_kind = exclusive or role or (bool(named) and _is_named(new, gained))
+        if not (single or one_of_a_kind or (shared and (classes or not new.classes) and old.classes - _MANY)):
             return None
         if (
             (new.classes - old.classes) & _MEASURES
@@ -146,64 +199,47 @@ class Renewal:
         return "corrected" if new.corrects else "renewed"
 
 
-def _kind(number: str) -> str:
-    return "weekday" if number.startswith("weekday:") else unit(number)
-
-
-def _by_kind(numbers: "tuple[Piece, ...] | list[Piece]") -> dict[str, set[str]]:
-    kinds: dict[str, set[str]] = {}
-    for one in numbers:
-        kinds.setdefault(_kind(one.stem), set()).add(one.stem)
-    return kinds
-
-
-def _stems(pieces: tuple[Piece, ...]) -> set[str]:
-    return {one.stem for one in pieces}
-
-
-def _same(one: Piece, other: Piece) -> bool:
-    """Whether they are the same word; in Chinese, where words are not parted, also one within the other."""
-    if one.stem == other.stem:
-        return True
-    if one.stem.isascii() or min(len(one.stem), len(other.stem)) < _PLACE:
+def _besides(old: Core, new: Core, gained: list[Piece]) -> bool:
+    """Whether the words gained only tell who changed it: "the landlord put my rent up", 房东把我房租涨到."""
+    known = {piece.stem for piece in old.words}
+    shared = [piece for piece in new.words if piece.stem in known]
+    if not shared or len({piece.stem for piece in shared}) < len(known):
         return False
-    return one.stem in other.stem or other.stem in one.stem
+    first = min(piece.start for piece in shared)
+    last = max(piece.end for piece in gained)
+    return last <= first and _DETERMINED.search(new.text[last:first]) is not None
 
 
-def _within(piece: Piece, pieces: "list[Piece] | tuple[Piece, ...]") -> bool:
-    return any(_same(piece, other) for other in pieces)
+def _definite(core: Core) -> set[frozenset[str]]:
+    """Of "my dentist is Dr. Pham" the dentist."""
+    found = [*marks.DEFINITE.finditer(core.text), *marks.DEFINITE_ZH.finditer(core.text)]
+    named = {
+        frozenset(piece.stem for piece in core.words if one.start("np") <= piece.start < one.end("np")) for one in found
+    }
+    return named - {frozenset()}
 
 
-def _known(piece: Piece, old: Core, new: Core) -> bool:
-    """Whether the older has this word of the newer; a part of one only where that is no word of both: of two bands one
-    is not the other because 乐队 is in both names."""
-    exact = {one.stem for one in old.words}
-    if piece.stem in exact:
+def _last(core: Core, pieces: list[Piece]) -> bool:
+    """Whether one of these is the last word."""
+    return any(same(core.words[-1], piece) for piece in pieces)
+
+
+def _is_named(new: Core, gained: list[Piece]) -> bool:
+    """Whether the value is somebody or something: not "broken"."""
+    return bool(gained) and _NAMED.search(new.text[: gained[0].start + 1]) is not None
+
+
+def _rest(old: Core, new: Core, left: list[Piece], gone: list[Piece], gained: list[Piece]) -> bool:
+    """Whether what is left of the older is the thing of which the value is gone, or a part of the place that is."""
+    if gained and any({piece.stem for piece in left} <= named for named in _definite(old)):
         return True
-    apart = [one for one in old.words if one.stem not in {other.stem for other in new.words}]
-    return _within(piece, apart)
+    ends = {piece.end for piece in gone}
+    return "home" in old.classes & new.classes and all(piece.start in ends for piece in left)
 
 
-def _former(old: Core, new: Core) -> tuple[list[Piece], list[Piece]]:
-    """Of the newer the words and numbers that it names as those of before, and the words that the older has not."""
-    former: list[Piece] = []
-    gained: list[Piece] = []
-    since = 0
-    for piece in sorted((*new.words, *new.numbers), key=lambda piece: piece.start):
-        follows = bool(former) and not re.search(r"[^\s\w]|\b(?:but|to|for)\b", new.text[former[-1].end : piece.start])
-        cued = marks.FORMER_BEFORE.search(new.text[max(0, piece.start - _BEFORE) : piece.start]) or (
-            marks.FORMER_AFTER.match(new.text[piece.end : piece.end + _BEFORE])
-        )
-        cued = cued or marks.FORMER_SOMEWHERE.search(new.text[since : piece.start])
-        since = piece.end
-        known = _known(piece, old, new) or piece.stem in {one.stem for one in old.numbers}
-        if known and (cued or (follows and piece.start - former[-1].end <= 2)):
-            former.append(piece)
-        elif not known and piece in new.words:
-            gained.append(piece)
-        elif cued and piece in new.numbers:
-            former.append(piece)
-    return former, gained
+def _numbered(core: Core) -> set[str]:
+    """The words that a number follows as their name."""
+    return {(found["noun"] or found["zh"]).lower() for found in _NUMBERED.finditer(core.text)}
 
 
 def _parted(new: Core, former: list[Piece], gained: list[Piece]) -> bool:
@@ -221,7 +257,11 @@ def _same_persons(old: Core, new: Core) -> bool:
         return False
     naming = "name" in old.classes | new.classes
     spoken = [one.text.lower() for one in (old, new)]
-    return naming or all(name in text for name in old.names ^ new.names for text in spoken)
+    return (
+        naming
+        or marks.REPLACES.search(new.text) is not None
+        or all(name in text for name in old.names ^ new.names for text in spoken)
+    )
 
 
 def _one_value(text: str, pieces: list[Piece]) -> bool:
@@ -237,10 +277,12 @@ def _is_brief(new: Core) -> bool:
 
 def _replies(old: Core, new: Core) -> bool:
     """Whether a correction that does not say of what has a value of the kind that the older has."""
-    former, gained = _former(old, new)
+    former, gained = former_of(old, new)
     fresh = [one for one in new.numbers if one not in former]
     if fresh:
-        one, other = _by_kind(old.numbers), _by_kind(fresh)
+        one, other = by_kind(old.numbers), by_kind(fresh)
+        if "" in other and "" not in one and any(map(_DATE.match, one.get("date", ()))):
+            return not gained and all(_DAY.match(new.text[piece.start : piece.end + 2]) for piece in fresh)
         return not gained and any(kind in one and one[kind].isdisjoint(values) for kind, values in other.items())
     return bool(gained) and len(gained) <= _VALUE and not _measured(old) and bool(old.words)
 
@@ -256,7 +298,7 @@ def _adds(new: Core, gained: list[Piece], classes: frozenset[str]) -> bool:
 
 def _measured(core: Core) -> bool:
     """Whether its value is a number: not the floor, or the day of the week."""
-    return bool(_by_kind(core.numbers).keys() - {"", "weekday"})
+    return bool(by_kind(core.numbers).keys() - {"", "weekday"})
 
 
 def _several(old: Core, new: Core) -> bool:

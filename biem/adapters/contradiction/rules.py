@@ -130,11 +130,18 @@ class RuleContradictions:
         """The verdict with what the two speak of; None where that is something else after all."""
         found = self._subjects_of.agreement(*(self._read(side.text, side.speaker) for side in (older, newer)))
         if verdict.subject:  # two values of one attribute of one subject: the words around them may differ
-            return replace(verdict, aligned=verdict.aligned and found.own_words)
+            after = self._read(newer.text, newer.speaker)
+            holds = verdict.rule in WHOLE or (
+                self._renewal.holds(after)
+                and not (verdict.attribute in ("name", "called") and self._renewal.one_more(after))
+                and not self._renewal.turns_to_another(self._read(older.text, older.speaker), after)
+            )
+            return replace(verdict, aligned=verdict.aligned and found.own_words and holds)
         by_words = verdict.rule in _BY_WORDS
         if (not found.persons and (by_words or not found.own_words)) or (by_words and not found.thing):
             return None
-        return replace(verdict, aligned=found.whole and (found.within or not by_words), subject=found.subject)
+        holds = self._renewal.holds(self._read(newer.text, newer.speaker))
+        return replace(verdict, aligned=holds and found.whole and (found.within or not by_words), subject=found.subject)
 
     def _about_all(self, verdict: Verdict, older: Statement, newer: Statement) -> Verdict:
         """The verdict on all that the older claims: partial, or no surer than what is least sure of its claims."""

@@ -22,7 +22,7 @@ _REPORT = re.compile(
     r"|keeps saying|keeps telling)\b"
     r"|(?<!\bi )(?<!\bwe )\b(?:said|says|asked|wrote|shouted|whispered|replied|joked)\s(?!(?:i|we)\b)[a-z]"
     r"|\baccording to\b|\brumou?rs?\b|\b(?:i|we)\s(?:heard|read|was told|were told)\b"
-    r"|(?<![我别再胡瞎])(?:(?<!地)(?<!来)说(?!错|不|明|法|好|服|话|真的|一下|说|到|起|实话|白了)|告诉我|告诉你|表示|声称|提到|宣布|听说|据说)",
+    r"|(?<![我别再胡瞎])(?:(?<!地)(?<!来)(?<!跟你)(?<!和你)(?<!跟大家)说(?!错|反|岔|混|漏|不|明|法|好|服|话|真的|一下|说|到|起|实话|白了)|告诉我|告诉你|表示|声称|提到|宣布|听说|据说)",
     re.IGNORECASE,
 )
 _JOKE = re.compile(
@@ -50,9 +50,10 @@ _ACTING = re.compile(
     r"[A-Z][^\W\d_][\w-]*(?:\s[A-Z][^\W\d][\w-]*)?)\s"
     r"(?:(?:now|just|also|still|never|always|no longer|not anymore|not|recently)\s)?"
     r"(?:is|was|has|had|lives|works|likes|loves|hates|moved|plays|goes|wants|owns|drives|studies|teaches|got|left|joined"
-    r"|started|quit|does|did|doesn't|didn't|isn't|can|can't|will|won't|takes|runs|eats|drinks|speaks|turned|changed)\b"
+    r"|started|quit|does|did|doesn't|didn't|isn't|can|can't|will|won't|takes|runs|eats|drinks|speaks|turned|changed|said|asked|told"
+    r"|keeps|thinks|[a-z]{2,}ed(?! (?:my|our|me|us)\b))\b"
 )
-_BEING = "是当做名位为"
+_PROFESSION = re.compile(r"[是当做名位为教](?:(?!的)[\u4e00-\u9fff]){0,4}$")
 _PETS = frozenset(("dog", "cat", "狗", "猫"))
 _THIRD = re.compile(
     r"\b(?P<who>he|she|they|him|her|his|hers|their|them|you|your)\b|(?P<han>(?<![其吉])[他她]们?|(?<!迷)[你您]们?)",
@@ -69,6 +70,43 @@ _SAME = {
     "your": "you",
     "您": "你",
 }
+_ALONE = re.compile(
+    r"(?<!\bmy )(?<!\bour )(?<!\bhis )(?<!\bher )(?<!\btheir )(?<!['’]s )(?<!\b[Aa] )(?<!\bthe )\b"
+    r"(?P<kin>(?i:mom|mum|mommy|mummy|mama|dad|daddy|papa|grandma|grandpa|granny|nana|auntie))\b"
+)
+"""Whose they are is not said: the speaker's."""
+_KIN_NAMES = {
+    **dict.fromkeys(("mom", "mum", "mommy", "mummy", "mama"), "mother"),
+    **dict.fromkeys(("dad", "daddy", "papa"), "father"),
+    **dict.fromkeys(("grandma", "granny", "nana"), "grandmother"),
+    "grandpa": "grandfather", "bro": "brother", "sis": "sister", "auntie": "aunt", "hubby": "husband",
+    **dict.fromkeys(("妈", "老妈", "母亲"), "妈妈"), **dict.fromkeys(("爸", "老爸", "父亲"), "爸爸"),
+    "妻子": "老婆", "丈夫": "老公", "男友": "男朋友", "女友": "女朋友",
+    "哥": "哥哥", "姐": "姐姐", "弟": "弟弟", "妹": "妹妹",
+}  # fmt: skip
+"""Other words for the same relation."""
+_NICKNAME = re.compile(
+    r"(?<![\u4e00-\u9fff])(?P<name>[老小阿][\u4e00-\u9fff])(?=[的家他她们]|(?:现在|已经)?(?:不|的|住|在|说|问|换|改|搬))"
+)
+_NO_NAMES = frozenset(
+    (
+        "小学",
+        "小区",
+        "小孩",
+        "小狗",
+        "小猫",
+        "小米",
+        "小组",
+        "小说",
+        "小店",
+        "老家",
+        "老房",
+        "老车",
+        "老师",
+        "老板",
+        "阿姨",
+    )
+)
 _OURS = {"my": "me", "our": "me", "the": ""}
 _HAN_NUMBER = re.compile(
     "[零〇一二两三四五六七八九十百千万半几]+[^\u4e00-\u9fff]*(?:公里|公斤|米|元|块|岁|点|号|月|年|次|个|天|分|小时)?$"
@@ -125,7 +163,7 @@ class Subjects:
         self._han_kin = sorted((kin for kin in self._kin if not kin.isascii()), key=len, reverse=True)
         kin = "|".join(map(re.escape, self._han_kin))
         self._han_chain = re.compile(
-            rf"(?P<owner>[我你您他她咱]们?|[\u4e00-\u9fff]{{2,3}}(?=的))?家?的?(?P<kin>{kin})(?!人[们])"
+            rf"(?P<owner>[我你您他她咱]们?|(?:(?![是叫有在])[\u4e00-\u9fff]){{2,3}}(?=的))?家?的?(?P<kin>{kin})(?!人[们])"
         )
         self._about = lru_cache(_KEPT)(self._read)
 
@@ -152,7 +190,7 @@ class Subjects:
         text = reading.text
         quoted = bool(_QUOTE.search(text))
         reported = any(_REPORT.search(clause.text) for clause in reading.clauses if not clause.asked)
-        persons, words, spans = self._persons(text, reading.chinese)
+        persons, words, spans = self._persons(text, reading.in_chinese)
         if reported and quoted and "me" in persons:
             persons = persons - {"me"} | {"quoted"}
         numbers = {word for word in reading.words if any(map(str.isdigit, word))}
@@ -190,12 +228,21 @@ class Subjects:
             whose = _OURS.get(owner, _SAME.get(owner, owner))
             name = found["name"].strip().lower()
             which = _WHICH.sub("", found["before"])
-            persons.add(".".join(part for part in (whose, name or f"{which}{found['kin']}") if part))
+            persons.add(
+                ".".join(
+                    part for part in (whose, name or f"{which}{_KIN_NAMES.get(found['kin'], found['kin'])}") if part
+                )
+            )
             named = {self._reader.stem(word) for word in re.findall(r"[\w-]+", found.group())}
             words |= named
             if kin.lower() not in _PETS:
                 spans.append(found.span())
             rest = rest.replace(found.group(), " ", 1)
+        for found in _ALONE.finditer(rest):
+            persons.add(f"me.{_KIN_NAMES.get(found['kin'].lower(), found['kin'].lower())}")
+            words.add(self._reader.stem(found["kin"]))
+            spans.append(found.span())
+        rest = _ALONE.sub(" ", rest)
         for pattern in (_OWNED, _ACTING):
             for found in pattern.finditer(rest):
                 persons.add(found["name"].lower())
@@ -217,16 +264,21 @@ class Subjects:
         rest = text
         for found in self._han_chain.finditer(text):
             before = text[max(0, found.start() - 1) : found.start()]
-            if found.group() == "客户" or (not found["owner"] and before and before in _BEING):
+            if found.group() == "客户" or (not found["owner"] and before and _PROFESSION.search(text[: found.start()])):
                 continue  # of nobody in particular, or what somebody is by profession
             owner = found["owner"] or "我"
             persons.add(
-                f"{'me' if owner[0] in '我咱' else owner[0] if owner[0] in '你您他她' else owner}.{found['kin']}"
+                f"{'me' if owner[0] in '我咱' else owner[0] if owner[0] in '你您他她' else owner}"
+                f".{_KIN_NAMES.get(found['kin'], found['kin'])}"
             )
             words |= {found["kin"], owner}
             if found["kin"] not in _PETS:
                 spans.append(found.span())
             rest = rest.replace(found.group(), " ", 1)
+        for found in _NICKNAME.finditer(rest):
+            if found["name"] not in _NO_NAMES:
+                persons.add(found["name"])
+                words.add(found["name"])
         before = ""
         for word, tag in knowing().tag(rest):
             if tag.startswith("nr") and len(word) > 1 and before not in self._words["placed"]:
