@@ -140,12 +140,14 @@ class MilvusIndex:
     def words(self, scopes: Sequence[Scope], lexemes: str, limit: int, where: Filter) -> dict[str, float]:
         if not lexemes or not self._lexical:
             return {}
+        search = partial(self._searches, "sparse", [fitting(lexemes)], scopes, limit, where)
         try:
-            return self._searches("sparse", [fitting(lexemes)], scopes, limit, where)[0]
+            return search()[0]
         except StoreUnavailable as error:
-            if "NaN" in str(error) and self.count() == 0:  # Milvus divides by the mean length of no documents
-                return {}
-            raise
+            if "NaN" not in str(error):
+                raise
+        # Milvus has divided by the mean length of no documents; the first may have come meanwhile.
+        return search()[0] if self.count() else {}
 
     def nearest(self, scope: Scope, vectors: Vectors, limit: int) -> list[dict[str, float]]:
         return self._searches("dense", list(vectors), [scope], limit, Filter()) if len(vectors) else []

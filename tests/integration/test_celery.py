@@ -9,19 +9,21 @@ import sys
 import time
 import uuid
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
+import yaml
 
 import biem
 from biem.adapters.celery import CeleryQueue
+from biem.bootstrap import migrate, servers
 from biem.bootstrap.rescan import rescan
 from biem.config import Settings
 from biem.domain.night_policy import SleepPolicy
 from biem.errors import ConfigError
 from tests.fakes import eventually
-from tests.servers import Testbed
+from tests.servers import COMPOSE, Testbed
 
 PERIODS = {
     f"BIEM_SLEEP__{name.upper()}": "1"
@@ -163,3 +165,39 @@ def test_a_broker_that_is_down_costs_no_write(url: str, caplog: pytest.LogCaptur
     [warning] = [record.getMessage() for record in caplog.records if record.name == "biem.worker"]
     assert warning.startswith("no worker was woken, beat will do it: ")
     assert "onnection refused" in warning
+
+
+def _seconds(text: str) -> float:
+    """Of a duration as Compose files have it."""
+    (amount,) = re.findall(r"^(\d+)s$", text)
+    return float(amount)
+
+
+def test_four_workers_that_start_at_once_are_healthy_within_the_time_that_health_checks_give(
+    own_home: Path, tmp_path: Path
+) -> None:
+    # Given the time that a container has before its health counts
+    services = yaml.safe_load(COMPOSE[0].read_text(encoding="utf-8"))["services"]
+    check = services["worker"]["healthcheck"]
+    given_s = _seconds(check["start_period"])
+    probe = [sys.executable, *check["test"][2:]]
+    assert probe[1:] == ["-m", "biem.workers.health", "--ready", "worker"]
+
+    # When four workers of two processes start beside each other, each in a folder of its own
+    with servers(Settings(home=own_home)), ExitStack() as stack:
+        migrate(Settings(home=own_home))
+        folders = [tmp_path / f"worker-{number}" for number in range(4)]
+        for folder in folders:
+            folder.mkdir()
+        processes = [stack.enter_context(worker(own_home, folder / "log")) for folder in folders]
+        for process in processes:
+            stack.callback(process.terminate)  # all at once, before any is waited for
+
+        # Then the check of each is passed within that time
+        def pulse(folder: Path) -> Path:
+            return folder / f"biem-{os.geteuid()}" / "worker.alive"
+
+        eventually(lambda: all(pulse(folder).exists() for folder in folders), given_s)
+        for folder in folders:
+            done = subprocess.run(probe, env=os.environ | {"TMPDIR": str(folder)}, capture_output=True, check=False)
+            assert done.returncode == 0, done.stderr
