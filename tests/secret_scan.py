@@ -33,6 +33,7 @@ ALLOWED = {
     ("tests/contract/test_reasoner.py", "Secret Keyword"): _MADE_UP,
     ("tests/contract/test_records.py", "Basic Auth Credentials"): _MADE_UP,
     ("tests/integration/test_diagnose.py", "Basic Auth Credentials"): _MADE_UP,
+    ("tests/integration/test_refusing_embedder.py", "Secret Keyword"): _MADE_UP,
     ("tests/integration/test_secrets.py", "Secret Keyword"): _MADE_UP,
     ("tests/integration/test_tls.py", "Secret Keyword"): _MADE_UP,
     ("tests/unit/test_config.py", "Secret Keyword"): _MADE_UP,
