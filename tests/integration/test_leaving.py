@@ -8,8 +8,6 @@ import threading
 import uuid
 from collections import deque
 from collections.abc import Callable, Hashable, Sequence
-from itertools import pairwise
-from statistics import median
 from typing import TypeVar
 
 import psutil
@@ -158,10 +156,10 @@ def test_a_process_that_only_asks_does_not_grow(settings: Configure) -> None:
             return held()
 
         # When it is asked again and again
-        sizes = [ask(100) for _ in range(5)]
+        sizes = [ask(100) for _ in range(6)]
 
-    # Then nothing stays of an answer, which would be a hundred objects or entries each time; some come and go
-    assert median(after - before for before, after in pairwise(sizes)) < 80
+    # Then nothing stays of an answer, which would be 400 objects or entries at least; up to 300 come and go
+    assert sizes[-1] - sizes[1] < 400
 
 
 def test_opening_and_closing_leaves_nothing_behind(settings: Configure) -> None:

@@ -76,6 +76,8 @@ class Renewal:
         bound = marks.BOUNDS.search(new.text)
         if not bound or bound.end() >= len(new.text):
             return False
+        if any(name in old.classes and start < bound.start() for name, start in new.places):
+            return False  # the first part tells of the same attribute
         first = [piece for piece in new.words if piece.start < bound.start() and not known(piece, old, new)]
         return bool(first) and not announces(old, new, bound.end())
 
