@@ -217,7 +217,8 @@ def test_short_reprs_tell_what_an_object_is(memory: biem.Memory) -> None:
 
 
 async def _opened(settings: Configure) -> dict[str, object]:
-    async with biem.aconnect(settings=settings(), embedder=WordEmbedder()) as memory:
+    somebody = biem.Scope(user=uuid.uuid4().hex)
+    async with biem.aconnect(settings=settings(), scope=somebody, embedder=WordEmbedder()) as memory:
         return dict(memory.stats())
 
 
