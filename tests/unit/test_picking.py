@@ -128,7 +128,7 @@ def test_with_named_speakers_nobody_knows_whose_i_a_question_has() -> None:
     assert told("Where do I live?", line, hit("It is Graz.", 0.7, 0.6, speaker="Bob"))[0] == line.node.text
 
 
-def test_what_replaced_a_line_takes_its_place_however_few_words_it_has() -> None:
+def test_the_successor_of_a_line_takes_its_place_although_it_shares_no_word_with_the_question() -> None:
     newer = hit("I meant 15 June.", 0.8, 0.1, days=1)
     older = hit("My neighbour was born on 3 March.", 0.7, 0.8, superseded_by=newer.node.id)
     question = "When is my neighbour's birthday?"
@@ -164,7 +164,7 @@ def test_a_question_asked_before_does_not_answer_itself() -> None:
     assert told("What did I ask of you about units?", before, said, drop=99.0) == [said.node.text]
 
 
-def test_of_two_homes_the_newer_comes_first_in_whatever_words() -> None:
+def test_the_newer_of_two_homes_comes_first_although_they_share_no_word() -> None:
     old, new = hit("I live in Linz.", 0.8, 0.8), hit("Our flat in Graz is finally ours.", 0.7, 0.5, days=9)
     assert told("Where do I live?", old, new)[0] == new.node.text
     theirs = hit("My sister's flat in Graz is finally hers.", 0.7, 0.7, days=9)
