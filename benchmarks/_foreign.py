@@ -16,8 +16,8 @@ from functools import cached_property
 
 from benchmarks._data import Conversation, Question, Turn
 from biem.adapters.analyzers import RuleAnalyzer
-from biem.domain.times import windows
-from biem.engine.question import is_asked, named_in, sentences_of
+from biem.domain.times.windows import windows
+from biem.engine.query.question import is_asked, named_in, sentences_of
 
 _ENOUGH = 0.6
 

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks._pools import Case
-from biem.engine.bag import Indices, Numbers
-from biem.engine.ranking import NAMES
+from biem.engine.recall.rank.score import NAMES
+from biem.engine.recall.rank.term_matrix import Indices, Numbers
 
 _MOMENTUM, _DAMPING = 0.9, 0.99
 """Of Adam (Kingma & Ba 2015)."""

@@ -20,14 +20,14 @@ from benchmarks.metrics import DEPTH, Score, mean, percentiles, score
 from biem.adapters.clock import SystemClock
 from biem.bootstrap import Servers, servers
 from biem.config import Settings, load_settings
-from biem.domain.rank_policy import RankPolicy
+from biem.domain.policies.ranking import RankPolicy
 from biem.domain.scope import Scope
-from biem.engine.bag import Numbers
-from biem.engine.parts import Parts
+from biem.engine.recall.rank.term_matrix import Numbers
 from biem.errors import InvalidInput
 from biem.memory import Memory
 from biem.ports import Embedder, Filter
-from biem.ports.turns import TurnReader, Turns
+from biem.ports.readers import TurnReader, Turns
+from biem.system import Parts
 from biem.telemetry import Span
 
 VARIANTS = ("activation", "conflict", "neighbours", "nameless", "revision")
@@ -109,7 +109,7 @@ def _record(
     variants: bool,
 ) -> tuple[list[Case], dict[str, Any]]:
     logging.getLogger("pymilvus").setLevel(logging.CRITICAL)  # it logs what biem handles
-    import_module("biem.adapters.migrations").migrate(where.postgres_dsn)
+    import_module("biem.adapters.postgres.migrations").migrate(where.postgres_dsn)
     parts = _assembled(settings, where, embedder, stack)
     position = _load(name, conversations, parts)
     recorder = Recorder(parts.recaller.order)
@@ -142,7 +142,7 @@ def _record(
 
 def _assembled(settings: Settings, where: Servers, embedder: Embedder, stack: ExitStack) -> Parts:
     """One object graph, without threads of its own; closed with `stack`."""
-    assemble = import_module("biem.bootstrap.assembly").assemble  # clients of servers: not for those who only reckon
+    assemble = import_module("biem.bootstrap.system").assemble  # clients of servers: not for those who only reckon
     parts: Parts = assemble(
         settings.model_copy(update={"queue": "none"}), where, embedder, SystemClock(), ExitStack(), serve=False
     )

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from benchmarks import _report
 from benchmarks._exact import ExactMap
-from biem.adapters.milvus import MilvusIndex
+from biem.adapters.milvus.index import MilvusIndex
 from biem.bootstrap import servers
 from biem.config import Settings, load_settings
 from biem.domain.scope import Scope

@@ -19,19 +19,19 @@ from numpy.typing import NDArray
 import biem
 from benchmarks._data import Conversation, Question
 from benchmarks.metrics import DEPTH, Score, score
-from biem.domain.rank_policy import RankPolicy
-from biem.engine.bag import Bag, Numbers
-from biem.engine.pool import Candidate, Pool
-from biem.engine.question import Query
-from biem.engine.ranking import NAMES, Order, Ranked, distinct
-from biem.engine.signals import signals
+from biem.domain.policies.ranking import RankPolicy
+from biem.engine.query.question import Query
+from biem.engine.recall.rank.pool import Candidate, Pool
+from biem.engine.recall.rank.score import NAMES, Order, Ranked, distinct
+from biem.engine.recall.rank.signals import signals
+from biem.engine.recall.rank.term_matrix import Bag, Numbers
 
 _SOURCES = (
-    "engine/signals.py",
-    "engine/pool.py",
-    "engine/bag.py",
-    "engine/question.py",
-    "domain/times.py",
+    "engine/recall/rank/signals.py",
+    "engine/recall/rank/pool.py",
+    "engine/recall/rank/term_matrix.py",
+    "engine/query/question.py",
+    "domain/times/windows.py",
 )
 """What decides the signals: pools recorded by other versions of these are not used."""
 
@@ -47,7 +47,7 @@ class Case:
     turns: NDArray[np.int32]
     """Positions in the conversation."""
     table: NDArray[np.float32]
-    """A column for each of `biem.engine.ranking.NAMES`."""
+    """A column for each of `biem.engine.recall.rank.score.NAMES`."""
     added: NDArray[np.float32]
     """What links, conflicts and validity changed in the score."""
     served: NDArray[np.float32]
@@ -96,7 +96,7 @@ class Recorder:
         adjust: Callable[[Numbers], Numbers] | None = None,
         pool: Pool | None = None,
     ) -> Ranked:
-        """As `biem.engine.ranking.rank`."""
+        """As `biem.engine.recall.rank.score.rank`."""
         ranked = self._inner(query, candidates, names, policy, count, adjust=adjust, pool=pool)
         self._last = query, candidates, names, policy, ranked
         return ranked

@@ -14,8 +14,8 @@ import biem
 from benchmarks import _report
 from benchmarks._embedders import SyntheticEmbedder
 from benchmarks._scale_rows import fill
-from biem.adapters.migrations import migrate
-from biem.adapters.milvus import MilvusIndex
+from biem.adapters.milvus.index import MilvusIndex
+from biem.adapters.postgres.migrations import migrate
 from biem.bootstrap import Servers, servers
 from biem.bootstrap.stores import milvus_index
 from biem.config import Settings, load_settings

@@ -21,8 +21,8 @@ from benchmarks._live import VARIANTS, Recording, recording
 from benchmarks._options import on_conversations
 from benchmarks.fit_ranking import vector
 from biem.config import load_settings
-from biem.domain.rank_policy import RankPolicy
-from biem.engine.ranking import NAMES
+from biem.domain.policies.ranking import RankPolicy
+from biem.engine.recall.rank.score import NAMES
 from biem.errors import BiemError
 
 _ON = 0.5

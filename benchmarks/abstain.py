@@ -36,8 +36,8 @@ from benchmarks._systems import item_of, settle
 from biem.adapters import contradiction
 from biem.adapters.analyzers import RuleAnalyzer
 from biem.config import load_settings
-from biem.domain.context_policy import ContextPolicy
-from biem.engine.picking import LOOKED_AT, Picker
+from biem.domain.policies.context import ContextPolicy
+from biem.engine.context.picking import LOOKED_AT, Picker
 from biem.errors import BiemError
 
 _MOST_INJECTED = 0.05

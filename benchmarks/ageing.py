@@ -32,7 +32,7 @@ from benchmarks._options import positive
 from benchmarks._scale_rows import fill
 from benchmarks._synthetic import Texts
 from benchmarks._written import Meter
-from biem.adapters.migrations import migrate
+from biem.adapters.postgres.migrations import migrate
 from biem.bootstrap import Servers, open_workshop, servers
 from biem.config import Settings, load_settings
 from biem.errors import BiemError

@@ -13,7 +13,7 @@ import numpy as np
 from biem.adapters.embedders import calibration
 from biem.adapters.embedders.e5 import E5Encoder
 from biem.adapters.embedders.encoder import Encoder
-from biem.adapters.embedders.use import UseEncoder
+from biem.adapters.embedders.use_multilingual import UseEncoder
 
 _TOLERANCE = 1e-2
 """Knots and means fitted on another processor may differ this much."""

@@ -40,7 +40,7 @@ from benchmarks._http_embedder import served
 from biem.adapters.embedded import stop
 from biem.bootstrap import Servers, servers
 from biem.config import Settings
-from biem.domain.night_policy import SleepPolicy
+from biem.domain.policies.jobs import SleepPolicy
 from biem.errors import BiemError
 
 _COLUMNS = ("seed", "kills", "freezes", "acked", "erased", "lost", "doubled", "leaked", "resurrected", "seconds")

@@ -27,7 +27,7 @@ from benchmarks._embedders import PassageCache, choose_embedder
 from biem.adapters.contradiction.rules import RuleContradictions
 from biem.config import load_settings
 from biem.domain.conflict import Statement
-from biem.domain.policy import ConflictPolicy
+from biem.domain.policies.conflicts import ConflictPolicy
 from biem.ports import Embedder
 
 _BATCH = 64

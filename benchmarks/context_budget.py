@@ -36,8 +36,8 @@ from biem.adapters import contradiction
 from biem.adapters.analyzers import RuleAnalyzer
 from biem.bootstrap import Servers
 from biem.config import load_settings
-from biem.engine.context import Reader, estimate_tokens, render
-from biem.engine.picking import LOOKED_AT, Picker
+from biem.engine.context.block import Reader, estimate_tokens, render
+from biem.engine.context.picking import LOOKED_AT, Picker
 from biem.errors import BiemError
 
 _MOST = 10

@@ -44,8 +44,8 @@ from benchmarks._cpu import children, used_s
 from benchmarks._http_embedder import served
 from benchmarks._share import held
 from benchmarks._synthetic import Texts
-from biem.adapters.celery import ENCODE_TASK, CeleryQueue, broker_options, broker_url
 from biem.adapters.embedded import stop
+from biem.adapters.jobs.celery import ENCODE_TASK, CeleryQueue, broker_options, broker_url
 from biem.bootstrap import Servers, servers
 from biem.config import Settings
 from biem.domain.scope import Scope

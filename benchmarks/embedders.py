@@ -26,7 +26,7 @@ from biem.adapters.embedders import calibration
 from biem.adapters.embedders.calibration import Calibration
 from biem.adapters.embedders.e5 import CEngine, E5Encoder, OnnxEngine
 from biem.adapters.embedders.encoder import Encoder, clean
-from biem.adapters.embedders.use import UseEncoder
+from biem.adapters.embedders.use_multilingual import UseEncoder
 from biem.ports import Role, Vectors
 
 _ROUNDS = 3

@@ -1,7 +1,7 @@
 """Fit the weights of confidence and of the local orbit anew: `python -m benchmarks.fit_confidence --data FILE…`.
 
 Asks as `benchmarks.abstain` and `benchmarks.orbit` do, fits two logistic regressions (L2 on standardised grounds), and
-prints the weights for `biem/domain/confidence_policy.py` with what every threshold does to each file. Both are
+prints the weights for `biem/domain/policies/confidence.py` with what every threshold does to each file. Both are
 cross-validated: a conversation's own questions never decide its figures. `auc` tells how often an answer that should be
 sure is surer than one that should not: with other conversations left to fit (`auc`), and with other files only
 (`auc, other files`), which is what a memory unlike all of these can hope for.
@@ -23,7 +23,8 @@ from numpy.typing import NDArray
 from benchmarks import _report, abstain, orbit
 from benchmarks._data import data_name
 from benchmarks._memories import arguments, load, opened
-from biem.domain.confidence_policy import ConfidenceWeights, OrbitPolicy, OrbitWeights
+from biem.domain.policies.confidence import ConfidenceWeights
+from biem.domain.policies.orbit import OrbitPolicy, OrbitWeights
 from biem.errors import BiemError
 
 Matrix = NDArray[np.float64]

@@ -26,9 +26,9 @@ from benchmarks._options import on_conversations, positive
 from benchmarks._pools import Case
 from benchmarks.metrics import Score, mean
 from biem.config import load_settings
-from biem.domain.rank_policy import RankPolicy, SignalWeights
-from biem.engine.bag import Numbers
-from biem.engine.ranking import NAMES
+from biem.domain.policies.ranking import RankPolicy, SignalWeights
+from biem.engine.recall.rank.score import NAMES
+from biem.engine.recall.rank.term_matrix import Numbers
 from biem.errors import BiemError
 
 _COLUMNS = ("data", "weights", "n", "R@5", "R@10", "R@20", "nDCG@10", "MRR")

@@ -25,7 +25,7 @@ from benchmarks._systems import Biem
 from benchmarks.metrics import Score, mean, score
 from biem.bootstrap import servers
 from biem.config import load_settings
-from biem.domain.policy import RetentionPolicy
+from biem.domain.policies.life import RetentionPolicy
 from biem.errors import BiemError, InvalidInput
 from biem.ports import Embedder
 

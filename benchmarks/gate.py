@@ -36,12 +36,12 @@ from biem.adapters import contradiction
 from biem.adapters.analyzers import RuleAnalyzer
 from biem.adapters.clock import SystemClock
 from biem.config import Settings, load_settings
-from biem.domain.aim import GateDecision, gate
-from biem.domain.aim_policy import AimPolicy
+from biem.domain.designs.aim import GateDecision, gate
 from biem.domain.fields import Fields
 from biem.domain.node import Node
+from biem.domain.policies.aim import AimPolicy
 from biem.domain.scope import Scope
-from biem.engine.aim.gate import Gate
+from biem.engine.encode.gate import Gate
 from biem.errors import BiemError
 from biem.ports import Analyzer, Embedder, Vector, Vectors
 from biem.ports.aim import AimRecords, Anchored, Said, Standing

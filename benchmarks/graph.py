@@ -19,16 +19,16 @@ import psycopg
 from benchmarks import _report
 from benchmarks.metrics import percentiles
 from biem.adapters.clock import SystemClock
-from biem.adapters.database import Database
-from biem.adapters.links import PostgresLinks
-from biem.adapters.migrations import migrate
+from biem.adapters.postgres.database import Database
+from biem.adapters.postgres.links import PostgresLinks
+from biem.adapters.postgres.migrations import migrate
 from biem.bootstrap import servers
 from biem.config import Settings
 from biem.domain.link import NewLink
 from biem.domain.node import new_id
-from biem.domain.policy import GraphPolicy
+from biem.domain.policies.graph import GraphPolicy
 from biem.domain.scope import Scope
-from biem.engine.association import Associations
+from biem.engine.graph.associations import Associations
 from biem.errors import BiemError
 from biem.telemetry import Telemetry
 

@@ -30,16 +30,16 @@ from benchmarks._embedders import SyntheticEmbedder, choose_embedder
 from benchmarks._options import positive
 from benchmarks._settled import Settled, settled
 from benchmarks.metrics import percentiles
-from biem.adapters.canvas import RedisCanvas
+from biem.adapters.redis.canvas import RedisCanvas
 from biem.aim import AimMemory
 from biem.config import load_settings
-from biem.domain.aim_policy import AimPolicy
 from biem.domain.energy import energy_key
 from biem.domain.node import new_id
-from biem.domain.policy import Policies
+from biem.domain.policies import Policies
+from biem.domain.policies.aim import AimPolicy
 from biem.domain.scope import Scope
 from biem.ports import Embedder, Filter, Vector
-from biem.ports.tiers import CanvasEntry
+from biem.ports.hot import CanvasEntry
 from biem.telemetry import Span
 
 _SCOPE = Scope("benchmark", "promises")

@@ -30,17 +30,18 @@ from benchmarks._exact import ExactMap, at_once
 from benchmarks._options import positive
 from biem.adapters.analyzers import RuleAnalyzer
 from biem.adapters.clock import SystemClock
-from biem.domain.aim_policy import AimPolicy
 from biem.domain.fields import Fields
 from biem.domain.node import Node
+from biem.domain.policies.aim import AimPolicy
 from biem.domain.scope import Scope
-from biem.engine.aim.answer import four_parts
+from biem.engine.aim.conversation import four_parts
 from biem.engine.aim.inertia import Inertia
 from biem.engine.aim.route import Router
 from biem.ports import Embedder, Filter, Role, Vectors
-from biem.ports.aim import AimRecords, Heading, Headings, Held, MemoryMap
+from biem.ports.aim import AimRecords, Held, MemoryMap
 from biem.ports.conflicts import Conflicts
 from biem.ports.contradiction import ContradictionRules
+from biem.ports.hot import Heading, Headings
 from biem.telemetry import Telemetry
 
 _COLUMNS = (

@@ -25,14 +25,14 @@ from benchmarks._scale_rows import create_database, fill
 from benchmarks._synthetic import Texts
 from benchmarks.metrics import percentiles
 from biem.adapters.clock import SystemClock
-from biem.adapters.migrations import migrate
+from biem.adapters.postgres.migrations import migrate
 from biem.bootstrap import Servers, servers
-from biem.bootstrap.assembly import assemble
+from biem.bootstrap.system import assemble
 from biem.config import load_settings
 from biem.domain.scope import Scope
-from biem.engine.parts import Parts
 from biem.errors import BiemError
 from biem.memory import Memory
+from biem.system import Parts
 from biem.telemetry import Span
 
 _COLUMNS = ("size", "what", "n", "p50_ms", "p95_ms")

@@ -24,7 +24,7 @@ from benchmarks._embedders import SyntheticEmbedder
 from benchmarks._synthetic import Texts
 from biem.bootstrap import servers
 from biem.config import Settings
-from biem.domain.aim_policy import AimPolicy
+from biem.domain.policies.aim import AimPolicy
 from biem.errors import BiemError
 
 _FLUSH_S = 1_800.0

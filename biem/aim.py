@@ -9,9 +9,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
-from biem.domain.aim_node import MemoryNode
+from biem.domain.designs.aim_node import MemoryNode
 from biem.domain.node import Hit
-from biem.engine.aim.answer import Generate, Reply
+from biem.engine.aim.conversation import Generate, Reply
 from biem.engine.aim.route import Selected
 from biem.engine.aim.system import AimSystem
 from biem.errors import InvalidInput

@@ -4,26 +4,26 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Unpack
 
-from biem.domain.activation import Running
-from biem.domain.aim import GateDecision
 from biem.domain.concept import Recollection
 from biem.domain.conflict import Conflict
+from biem.domain.designs.aim import GateDecision
+from biem.domain.designs.biem_node import MemoryNode
 from biem.domain.known import Excluded, known
 from biem.domain.link import Link
-from biem.domain.memory_node import MemoryNode
 from biem.domain.node import Hit, Hits, Node, parse_id
+from biem.domain.running_memory import Running
 from biem.domain.scope import Scope
 from biem.domain.text import MOST_LISTED, require_count
-from biem.engine.aim.answer import Generate, Reply
+from biem.engine.admin.browse import portrait
+from biem.engine.aim.conversation import Generate, Reply
 from biem.engine.aim.system import AimSystem
-from biem.engine.context import Context
-from biem.engine.feedback import Lesson
-from biem.engine.picking import LOOKED_AT
-from biem.engine.portrait import portrait
-from biem.engine.request import Conditions, conditions
-from biem.engine.rerank import HYBRID, Choice
-from biem.engine.sleep import SleepReport
-from biem.engine.waiting import await_indexed
+from biem.engine.context.block import Context
+from biem.engine.context.picking import LOOKED_AT
+from biem.engine.life.feedback import Lesson
+from biem.engine.query.request import Conditions, conditions
+from biem.engine.recall.rerank import HYBRID, Choice
+from biem.engine.remember.await_indexed import await_indexed
+from biem.engine.sleep.jobs import SleepReport
 from biem.errors import NotFound
 from biem.operations import Operations
 from biem.ports.aim import Refusal

@@ -7,15 +7,14 @@ from datetime import datetime
 from types import TracebackType
 from typing import Self
 
-from biem.domain.browse import GraphPart, Page
-from biem.domain.finding import Depth, Diagnosis
+from biem.domain.diagnosis import Depth, Diagnosis, StageTime
 from biem.domain.node import Node, Receipt
+from biem.domain.paging import GraphPart, Page
 from biem.domain.scope import Scope, ScopeSummary
-from biem.domain.stage import StageTime
 from biem.domain.text import MOST_LISTED, require_count
-from biem.engine.parts import Parts
 from biem.errors import BiemError, InvalidInput
 from biem.ports import DeadLetter, EmbedderInfo, Records
+from biem.system import Parts
 from biem.telemetry import Telemetry
 
 _POLL_S = 0.01

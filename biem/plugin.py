@@ -16,12 +16,12 @@ from biem.config import memory_is_disabled
 from biem.domain.known import known
 from biem.domain.node import Hit, new_id
 from biem.domain.text import storable
-from biem.engine.beside import with_notes, with_running
-from biem.engine.context import Context
-from biem.engine.echo import echoed
-from biem.engine.recorded import Asking, Details, Recorded, conditions_of, put, require_known
-from biem.engine.request import Conditions
-from biem.engine.unsaved import Unsaved, log_failure
+from biem.engine.concepts.prompt_sections import with_notes, with_running
+from biem.engine.context.block import Context
+from biem.engine.life.implicit_feedback import echoed
+from biem.engine.query.agent_input import Asking, Details, Recorded, conditions_of, put, require_known
+from biem.engine.query.request import Conditions
+from biem.engine.remember.unsaved import Unsaved, log_failure
 from biem.memory import Memory
 
 

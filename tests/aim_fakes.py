@@ -10,17 +10,18 @@ import numpy as np
 
 from benchmarks._exact import at_once
 from biem.adapters.analyzers import RuleAnalyzer
-from biem.domain.aim_policy import AimPolicy
 from biem.domain.conflict import Dispute, Matter, Statement, Verdict
 from biem.domain.fields import Fields
 from biem.domain.node import Node
+from biem.domain.policies.aim import AimPolicy
 from biem.domain.scope import Scope
 from biem.engine.aim.inertia import Inertia
 from biem.engine.aim.route import Router
 from biem.ports import Embedder, Filter, Vector, Vectors
-from biem.ports.aim import AimRecords, Heading, Held
+from biem.ports.aim import AimRecords, Held
 from biem.ports.conflicts import Conflicts
 from biem.ports.contradiction import ContradictionRules
+from biem.ports.hot import Heading
 from biem.telemetry import Telemetry
 from tests.fakes import START, HeldClock
 

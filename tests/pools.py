@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from biem.domain.rank_policy import RankPolicy, SignalWeights
-from biem.engine.pool import Candidate
-from biem.engine.question import Query, Sentence
-from biem.engine.ranking import NAMES, Ranked, rank
+from biem.domain.policies.ranking import RankPolicy, SignalWeights
+from biem.engine.query.question import Query, Sentence
+from biem.engine.recall.rank.pool import Candidate
+from biem.engine.recall.rank.score import NAMES, Ranked, rank
 from biem.ports import Vector
 from tests.fakes import START
 

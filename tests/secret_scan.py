@@ -24,7 +24,7 @@ ALLOWED = {
     ("biem/adapters/embedders/calibrations/use-multilingual-v3-0-2-1.json", "Base64 High Entropy String"): _WEIGHTS,
     ("Makefile", "Basic Auth Credentials"): "what RabbitMQ gives to everybody on its own machine",
     ("biem/adapters/embedders/e5_weights.py", "Hex High Entropy String"): _WEIGHTS,
-    ("biem/adapters/milvus_inspection.py", "Base64 High Entropy String"): "the digits of an id",
+    ("biem/adapters/milvus/inspection.py", "Base64 High Entropy String"): "the digits of an id",
     ("deploy/compose.env", "Basic Auth Credentials"): "change-me-…; `make up` writes random ones into .env",
     ("deploy/kubernetes/secret.example.yaml", "Basic Auth Credentials"): "an example to fill in",
     ("docs/deployment.md", "Basic Auth Credentials"): "an example to fill in, and RabbitMQ's own for one machine",

@@ -166,7 +166,7 @@ def lacking(where: Servers) -> tuple[str, ...]:
     """What every recall names as missing on these servers: the search by words, before Milvus 2.5."""
     from pymilvus import MilvusClient
 
-    from biem.adapters.milvus_collection import server_version
+    from biem.adapters.milvus.collection import server_version
 
     client = MilvusClient(uri=where.milvus_uri, timeout=5.0, dedicated=True)
     try:

@@ -12,8 +12,8 @@ from benchmarks.lives.facts import Life, Question, Turn
 from benchmarks.lives.judge import Line, Shown
 from benchmarks.lives.schedule import LATE
 from biem.domain.node import Hit, Node
-from biem.engine.context import Context, estimate_tokens
-from biem.engine.lines import harmless
+from biem.engine.context.block import Context, estimate_tokens
+from biem.engine.context.lines import harmless
 from biem.plugin import BIEMContextPlugin
 
 _BASE = "You are a helpful assistant."

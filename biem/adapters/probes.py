@@ -10,10 +10,10 @@ from typing import Any
 import psycopg
 import redis
 
-from biem.adapters.celery import broker_options
-from biem.adapters.migrations import require_current
-from biem.adapters.milvus_inspection import MilvusInspection
-from biem.adapters.sql import migrations
+from biem.adapters.jobs.celery import broker_options
+from biem.adapters.milvus.inspection import MilvusInspection
+from biem.adapters.postgres.migrations import require_current
+from biem.adapters.postgres.sql import migrations
 from biem.errors import ConfigError, SchemaOutdated, StoreUnavailable
 
 _TIMEOUT_S = 3

@@ -10,24 +10,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from biem.adapters import embedded
-from biem.adapters.celery import ENCODE_TASK, broker_options
 from biem.adapters.clock import SystemClock
 from biem.adapters.embedded import Status
 from biem.adapters.embedded import indexer as _indexer
 from biem.adapters.embedders import build
-from biem.adapters.migrations import migrate as apply_migrations
-from biem.bootstrap.embedders import agreed
-from biem.bootstrap.metrics import serve_levels, serve_spans_of_children
-from biem.bootstrap.misspelt import warn_of_misspelt
-from biem.bootstrap.places import Servers, broker_of, home_of, servers
-from biem.bootstrap.upgrading import upgrade
+from biem.adapters.jobs.celery import ENCODE_TASK, broker_options
+from biem.adapters.postgres.migrations import migrate as apply_migrations
+from biem.bootstrap.check_settings import warn_of_misspelt
+from biem.bootstrap.embedder import agreed
+from biem.bootstrap.observe import serve_levels, serve_spans_of_children
+from biem.bootstrap.servers import Servers, broker_of, home_of, servers, upgrade
 from biem.config import Settings, load_settings
 from biem.domain.scope import Scope
 from biem.ports import Clock, Embedder, Work
 
 if TYPE_CHECKING:
-    from biem.engine.parts import Parts
     from biem.memory import Memory
+    from biem.system import Parts
     from biem.telemetry import Telemetry
 
 __all__ = [
@@ -79,7 +78,7 @@ def _prototyped(embedder: Embedder, settings: Settings) -> Embedder:
     if settings.aim.prototype == "text":
         return embedder
     from biem.adapters import analyzers
-    from biem.adapters.embedders.prototype import PrototypeEmbedder
+    from biem.adapters.embedders.aim_prototype import PrototypeEmbedder
 
     return PrototypeEmbedder(embedder, analyzers.build(settings.names_pipeline), settings.aim.summary_chars)
 
@@ -169,7 +168,7 @@ def _open(
 
 def _follow(parts: "Parts", settings: Settings, clock: Clock | None) -> None:
     """Go over to another embedder when all memories were moved to it, while the process runs."""
-    from biem.bootstrap.following import follow
+    from biem.bootstrap.embedder_change import follow
 
     follow(parts, lambda: _open(settings, None, clock, serve=False, telemetry=parts.telemetry))
 
@@ -183,7 +182,7 @@ def _survive_forks(parts: "Parts", build: "Callable[[], Parts]", begin: "Callabl
 
 def _assembly() -> "Callable[..., Parts]":
     """What knows the clients of all servers: half of the time that `import biem.bootstrap` would take with it."""
-    from biem.bootstrap.assembly import assemble
+    from biem.bootstrap.system import assemble
 
     logging.getLogger("pymilvus").setLevel(logging.CRITICAL)  # it logs whole tracebacks of what we raise and explain
     return assemble

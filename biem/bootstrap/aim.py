@@ -5,20 +5,20 @@ from concurrent.futures import Future
 from typing import Any
 
 from biem.bootstrap.stores import Stores
-from biem.domain.policy import Policies
+from biem.domain.policies import Policies
 from biem.domain.scope import Scope
-from biem.engine.aim.answer import Conversant
-from biem.engine.aim.gate import Gate
+from biem.engine.aim.conversation import Conversant
 from biem.engine.aim.inertia import Inertia
-from biem.engine.aim.replay import Replayer
 from biem.engine.aim.route import Router
 from biem.engine.aim.snapshot import Snapshots
 from biem.engine.aim.stats import Counter
 from biem.engine.aim.system import AimSystem
 from biem.engine.aim.write import MemoryWriter
-from biem.engine.form import Former
-from biem.engine.hotfeed import HotFeed
-from biem.engine.remember import Writer
+from biem.engine.encode.gate import Gate
+from biem.engine.encode.integrate import Former
+from biem.engine.encode.replay import Replayer
+from biem.engine.remember.hot_write_behind import HotFeed
+from biem.engine.remember.writer import Writer
 from biem.ports import Analyzer, Clock, Embedder
 from biem.ports.contradiction import ContradictionRules
 from biem.telemetry import Telemetry

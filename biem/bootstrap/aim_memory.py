@@ -9,7 +9,7 @@ from typing import Any
 from biem.aim import AimMemory
 from biem.bootstrap import connect
 from biem.config import Settings, load_settings
-from biem.domain.aim_policy import PRESETS, AimPolicy, FieldWeights
+from biem.domain.policies.aim import PRESETS, AimPolicy, FieldWeights
 from biem.domain.scope import Scope
 from biem.engine.aim.snapshot_file import read
 from biem.errors import ConfigError

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from contextlib import closing
 
 from biem.adapters.clock import SystemClock
-from biem.adapters.database import Database
-from biem.adapters.postgres import PostgresRecords
-from biem.adapters.scopes import PostgresScopeDirectory
-from biem.bootstrap.places import servers
+from biem.adapters.postgres.database import Database
+from biem.adapters.postgres.readers import PostgresScopeDirectory
+from biem.adapters.postgres.records import PostgresRecords
+from biem.bootstrap.servers import servers
 from biem.config import Settings
 from biem.domain.scope import Scope, ScopeSummary
 from biem.operations import counts

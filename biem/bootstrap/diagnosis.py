@@ -7,21 +7,20 @@ from contextlib import ExitStack, contextmanager
 from random import Random
 
 from biem.adapters.clock import SystemClock
-from biem.adapters.consolidation import PostgresScopes
-from biem.adapters.database import Database
-from biem.adapters.diagnosis import PostgresInspection
-from biem.adapters.lifecycle import PostgresLife
-from biem.adapters.links import PostgresLinks
-from biem.adapters.milvus_collection import collection_name
-from biem.adapters.milvus_inspection import MilvusInspection
+from biem.adapters.milvus.collection import collection_name
+from biem.adapters.milvus.inspection import MilvusInspection
+from biem.adapters.postgres.consolidation import PostgresScopes
+from biem.adapters.postgres.database import Database
+from biem.adapters.postgres.inspection import PostgresInspection
+from biem.adapters.postgres.life import PostgresLife
+from biem.adapters.postgres.links import PostgresLinks
 from biem.adapters.probes import CeleryWorkers, HomeDisk, MilvusProbe, NoWorkers, PostgresProbe, RedisProbe
-from biem.bootstrap.places import Servers, broker_of, home_of
-from biem.bootstrap.projections import open_projections
-from biem.bootstrap.stores import Stores, milvus_inspection
+from biem.bootstrap.servers import Servers, broker_of, home_of
+from biem.bootstrap.stores import Stores, milvus_inspection, open_projections
 from biem.config import Settings
-from biem.domain.finding import Depth, Diagnosis, Finding, Limits
-from biem.domain.policy import WritePolicy
-from biem.engine.diagnosis import (
+from biem.domain.diagnosis import Depth, Diagnosis, Finding, Limits
+from biem.domain.policies.writing import WritePolicy
+from biem.engine.admin.diagnosis import (
     CanvasCheck,
     Check,
     ClockCheck,
@@ -36,8 +35,8 @@ from biem.engine.diagnosis import (
     SchemaCheck,
     ServerCheck,
 )
-from biem.engine.encode import Encoder
-from biem.engine.reindex import Reindexer
+from biem.engine.admin.reindex import Reindexer
+from biem.engine.encode.worker import Encoder
 from biem.ports import Analyzer, Clock, Embedder, EmbedderInfo, Records, Work
 from biem.ports.diagnosis import PlaceInspection, Workers
 from biem.telemetry import Telemetry

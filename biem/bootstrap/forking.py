@@ -11,8 +11,8 @@ from dataclasses import fields
 from functools import partial
 
 from biem.adapters.forking import CALLS, keep_for_ever
-from biem.engine.parts import Parts
 from biem.errors import ConfigError
+from biem.system import Parts
 
 _OPEN: "weakref.WeakSet[Parts]" = weakref.WeakSet()
 _guard = threading.Lock()

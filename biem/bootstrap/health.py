@@ -3,11 +3,11 @@
 import logging
 
 from biem.adapters.probes import MilvusProbe, PostgresProbe, RedisProbe
-from biem.bootstrap.places import standing
+from biem.bootstrap.servers import standing
 from biem.bootstrap.stores import milvus_inspection
 from biem.config import Settings
-from biem.domain.health import Health
-from biem.engine.diagnosis import ask
+from biem.domain.diagnosis import Health
+from biem.engine.admin.diagnosis import ask
 
 _NOT_RUNNING = "the embedded servers do not run; any program starts them, and `biem local up` keeps them running"
 

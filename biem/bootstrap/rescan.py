@@ -9,9 +9,9 @@ then it may be called as often as one likes, also again after a crash, and every
 from collections.abc import Callable, Mapping
 from importlib import import_module
 
-from biem.adapters.exclusive import PostgresExclusive
+from biem.adapters.postgres.locks import PostgresExclusive
 from biem.bootstrap import connect_late
-from biem.bootstrap.places import servers
+from biem.bootstrap.servers import servers
 from biem.config import Settings
 from biem.domain.scope import Scope
 from biem.errors import ConfigError

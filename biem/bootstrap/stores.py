@@ -4,44 +4,40 @@ import logging
 from contextlib import ExitStack
 from dataclasses import dataclass
 
-from biem.adapters.activation import RedisMinds
-from biem.adapters.aim import PostgresAim, RedisHeadings
-from biem.adapters.analyses import PostgresAnalyses
-from biem.adapters.browse import PostgresBrowser
-from biem.adapters.canvas import RedisCanvas
-from biem.adapters.celery import CeleryQueue
-from biem.adapters.concepts import PostgresConcepts
-from biem.adapters.conflicts import PostgresConflicts
-from biem.adapters.consolidation import PostgresConsolidations, PostgresScopes
-from biem.adapters.core import PostgresCore
-from biem.adapters.database import Database
-from biem.adapters.exclusive import PostgresExclusive
-from biem.adapters.feedback import PostgresFeedbacks
-from biem.adapters.instants import PostgresInstants
-from biem.adapters.lifecycle import PostgresLife
-from biem.adapters.links import PostgresLinks
-from biem.adapters.milvus import MilvusIndex
-from biem.adapters.milvus_inspection import MilvusInspection
-from biem.adapters.orbit import PostgresOrbits
-from biem.adapters.postgres import PostgresRecords
-from biem.adapters.queue import InProcessQueue, NoQueue
-from biem.adapters.rates import RedisRates
-from biem.adapters.reasoner_ledger import PostgresReasonerLedger
-from biem.adapters.redis import RedisHotStore
-from biem.adapters.reembed import PostgresEmbedders
-from biem.adapters.scopes import PostgresScopeDirectory
-from biem.adapters.selection import PostgresSelection
-from biem.adapters.tombstones import PostgresTombstones
-from biem.adapters.turns import PostgresTurns
-from biem.bootstrap.places import Servers, broker_of
-from biem.bootstrap.projections import open_projections
+from biem.adapters.jobs.celery import CeleryQueue
+from biem.adapters.jobs.thread import InProcessQueue, NoQueue
+from biem.adapters.milvus.index import MilvusIndex
+from biem.adapters.milvus.inspection import MilvusInspection
+from biem.adapters.postgres.aim import PostgresAim
+from biem.adapters.postgres.browse import PostgresBrowser
+from biem.adapters.postgres.concepts import PostgresConcepts, PostgresInstants
+from biem.adapters.postgres.conflicts import PostgresConflicts
+from biem.adapters.postgres.consolidation import PostgresConsolidations, PostgresScopes
+from biem.adapters.postgres.database import Database
+from biem.adapters.postgres.life import PostgresFeedbacks, PostgresLife, PostgresTombstones
+from biem.adapters.postgres.links import PostgresLinks
+from biem.adapters.postgres.locks import PostgresExclusive
+from biem.adapters.postgres.readers import (
+    PostgresCore,
+    PostgresOrbits,
+    PostgresScopeDirectory,
+    PostgresSelection,
+    PostgresTurns,
+)
+from biem.adapters.postgres.reasoner_ledger import PostgresReasonerLedger
+from biem.adapters.postgres.records import PostgresRecords
+from biem.adapters.postgres.reindexing import PostgresAnalyses, PostgresEmbedders
+from biem.adapters.redis.canvas import RedisCanvas
+from biem.adapters.redis.conversation_state import RedisHeadings, RedisMinds
+from biem.adapters.redis.hot import RedisHotStore, RedisRates
+from biem.bootstrap.servers import Servers, broker_of
 from biem.config import Settings
-from biem.engine.courtesy import Courtesy
-from biem.engine.selective import SelectiveIndex
+from biem.engine.priority import Courtesy
+from biem.engine.recall.filtered_search import SelectiveIndex
 from biem.errors import EmbedderMismatch, StoreUnavailable
 from biem.ports import Clock, Embedder, EmbedderInfo, JobQueue
+from biem.ports.embedding import Reranker
 from biem.ports.reasoner import Reasoner
-from biem.ports.rerank import Reranker
 from biem.telemetry import Telemetry
 
 logger = logging.getLogger("biem")
@@ -204,7 +200,7 @@ def _reasoner(
         return None
     # An HTTP client and a JSON mender, for those who ask a model.
     from biem.adapters import reasoner as reasoner_adapter
-    from biem.adapters.reasoner.desk import Limits
+    from biem.adapters.reasoner.budget import Limits
 
     built = reasoner_adapter.build(
         url=wanted.url.get_secret_value(),
@@ -257,3 +253,40 @@ def _queue(settings: Settings, where: Servers, courtesy: Courtesy) -> JobQueue:
         full=encode.batch,
         around=courtesy.working,
     )
+
+
+REDIS_TIMEOUT_S = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Projections:
+    """All of them."""
+
+    canvas: RedisCanvas
+    hot: RedisHotStore
+    minds: RedisMinds
+    rates: RedisRates
+    headings: RedisHeadings
+
+
+def open_projections(settings: Settings, where: Servers, info: EmbedderInfo, stack: ExitStack) -> Projections:
+    """Adapters that connect when called, and are closed with the stack."""
+    url, policies = where.redis_url, settings.policies
+    canvas = RedisCanvas(
+        url,
+        timeout_s=REDIS_TIMEOUT_S,
+        model=info.id,
+        dim=info.dim,
+        policy=policies.tiers,
+        decay_per_hour=policies.energy.decay_per_hour,
+    )
+    opened = Projections(
+        canvas=canvas,
+        hot=RedisHotStore(url, timeout_s=REDIS_TIMEOUT_S),
+        minds=RedisMinds(url, timeout_s=REDIS_TIMEOUT_S),
+        rates=RedisRates(url, timeout_s=REDIS_TIMEOUT_S),
+        headings=RedisHeadings(url, timeout_s=REDIS_TIMEOUT_S, model=info.id, dim=info.dim),
+    )
+    for one in (opened.canvas, opened.hot, opened.minds, opened.rates, opened.headings):
+        stack.callback(one.close)
+    return opened

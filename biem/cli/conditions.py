@@ -10,7 +10,7 @@ from biem.domain.node import KINDS
 from biem.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from biem.engine.request import Conditions
+    from biem.engine.query.request import Conditions
 
 Kinds = Annotated[list[str] | None, typer.Option("--kind", help=f"Only these: {', '.join(KINDS)}.")]
 Since = Annotated[str | None, typer.Option("--since", metavar="TIME", help="Not before this ISO time.")]

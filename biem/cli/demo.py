@@ -30,7 +30,7 @@ from biem.telemetry import Span
 
 if TYPE_CHECKING:
     from biem.config import Settings
-    from biem.engine.context import Context
+    from biem.engine.context.block import Context
 
 DIALOGUE = Path(__file__).with_name("demo_dialogue.jsonl")
 QUESTIONS = (

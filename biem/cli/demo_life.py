@@ -13,7 +13,7 @@ from biem.domain.conflict import Conflict
 from biem.domain.text import one_line
 
 if TYPE_CHECKING:
-    from biem.engine.sleep import SleepReport
+    from biem.engine.sleep.jobs import SleepReport
 
 CHANGED = "Where does Daniel live?"
 REMINDS = "What about dinner at Daniel's?"

@@ -9,7 +9,7 @@ from biem.cli.session import of
 from biem.errors import SchemaOutdated, StoreUnavailable
 
 if TYPE_CHECKING:
-    from biem.domain.health import Health
+    from biem.domain.diagnosis import Health
 
 
 def health(context: typer.Context) -> None:

@@ -14,7 +14,7 @@ from biem.errors import BiemError, InvalidInput, NotFound
 from biem.telemetry import Span
 
 if TYPE_CHECKING:
-    from biem.engine.sleep import JobReport, SleepReport
+    from biem.engine.sleep.jobs import JobReport, SleepReport
     from biem.memory import Memory
 
 _SHOWN_CHARS = 200

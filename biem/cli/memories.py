@@ -25,7 +25,6 @@ from biem.cli.output import Output, plain, read_stdin, shown_time
 from biem.cli.session import NO_WORKER, Session, of
 from biem.cli.transcripts import parse_time
 from biem.domain.energy import indicator
-from biem.domain.formulas import PROFILES
 from biem.domain.node import (
     ID_TIME,
     KINDS,
@@ -40,7 +39,7 @@ from biem.domain.node import (
     require_importance,
     require_time,
 )
-from biem.domain.selection import SELECTIONS
+from biem.domain.policies.designs import PROFILES, SELECTIONS
 from biem.domain.text import one_line
 from biem.errors import InvalidInput, StoreUnavailable
 
@@ -258,7 +257,7 @@ def _require_words(text: str, what: str) -> None:
 
 
 def _scrubbed(session: Session) -> dict[str, list[str]]:
-    return cast(dict[str, list[str]], import_module("biem.bootstrap.scrubbing").scrub(session.settings()))
+    return cast(dict[str, list[str]], import_module("biem.bootstrap.scrub").scrub(session.settings()))
 
 
 def _show_scrubbed(out: Output, done: dict[str, list[str]]) -> None:

@@ -14,8 +14,7 @@ from biem.domain.node import id_part, parse_id
 from biem.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from biem.domain.finding import Diagnosis
-    from biem.domain.stage import StageTime
+    from biem.domain.diagnosis import Diagnosis, StageTime
 
 PROBLEMS = 10
 """Exit code of `diagnose` while something is left to be done."""
@@ -164,7 +163,7 @@ def reembed(
 
 def _operations() -> ModuleType:
     """Loaded at first use, as everything that knows a server."""
-    return import_module("biem.bootstrap.operations")
+    return import_module("biem.bootstrap.admin")
 
 
 def _is_id(text: str) -> bool:

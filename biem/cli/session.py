@@ -48,7 +48,7 @@ class Session:
             import_module("biem.bootstrap.env_file").require_own_addresses(env_file)
         changes = self.changes | ({"home": self.home} if self.home else {})
         settings: Settings = import_module("biem.config").load_settings(env_file)
-        import_module("biem.bootstrap.misspelt").warn_of_misspelt(env_file)
+        import_module("biem.bootstrap.check_settings").warn_of_misspelt(env_file)
         return settings.model_copy(update=changes)
 
     def scope(self, settings: "Settings") -> Scope:

@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterable
 from typing import Literal
 
-from biem.domain.aim_policy import FieldWeights
 from biem.domain.fields import Fields
+from biem.domain.policies.aim import FieldWeights
 
 FIELD_KINDS = ("numbers", "names", "definitions", "symbols")
 """The kinds of anchors, as `Fields` and `FieldWeights` call them."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from random import Random
 
-from biem.domain.crystal import information
+from biem.domain.merging import information
 from biem.domain.text import sha256
 
 _SPAN = 20

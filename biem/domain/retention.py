@@ -16,7 +16,7 @@ from datetime import datetime, timedelta
 
 from biem.domain.energy import reason_quality
 from biem.domain.lasting import is_lasting, is_own
-from biem.domain.policy import RetentionPolicy
+from biem.domain.policies.life import RetentionPolicy
 
 _DAY_H = 24.0
 _NORMAL = 3.0

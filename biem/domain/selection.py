@@ -7,39 +7,13 @@ A draw never takes a memory twice, and the same seed draws the same memories in 
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import accumulate
 from random import Random
-from typing import Literal, get_args
 
 from biem.domain.node import Hit
 
-Selection = Literal["top_k", "weighted_random", "squared_norm"]
-"""The best; drawn by weight; drawn by squared weight (Hippocampus H30 as a probability)."""
-SELECTIONS: tuple[str, ...] = get_args(Selection)
 LEAST_KINDS = 3
 """Kinds among what is chosen, where so many have candidates (G21)."""
-
-
-@dataclass(frozen=True, slots=True)
-class TypedPolicy:
-    """The numbers of typed recall."""
-
-    per_kind: int = 7
-    """Candidates of each kind, and how many memories are chosen of all (Angel G17)."""
-    selection: Selection = "weighted_random"
-    hops: int = 2
-    """How far the association network is followed from the candidates."""
-    links: int = 7
-    """Links followed from one memory, the strongest: bounds the chain."""
-    pool: int = 30
-    """Nearest memories of a kind among which its candidates are ranked."""
-
-    def __post_init__(self) -> None:
-        if min(self.per_kind, self.links, self.pool) < 1 or self.hops < 0:
-            raise ValueError("typed.per_kind, typed.links and typed.pool must be positive, typed.hops not negative")
-        if self.selection not in SELECTIONS:
-            raise ValueError(f"typed.selection {self.selection!r} is unknown; choose one of {', '.join(SELECTIONS)}")
 
 
 def occurrences(

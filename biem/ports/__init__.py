@@ -12,20 +12,20 @@ from biem.ports.clock import Clock
 from biem.ports.embedding import Embedder, EmbedderInfo, Role, Vector, Vectors
 from biem.ports.hot import HotEntry, HotStore
 from biem.ports.index import Entry, Filter, SearchIndex, VectorIndex
-from biem.ports.records import Records
-from biem.ports.rows import (
+from biem.ports.jobs import JobQueue, Work
+from biem.ports.records import (
     Candidates,
     Completion,
     DeadLetter,
     Encoded,
     Erasure,
     Job,
+    Records,
     Touched,
     Waiting,
     Write,
     Written,
 )
-from biem.ports.work import JobQueue, Work
 
 __all__ = [
     "Analyzer",

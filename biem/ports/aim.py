@@ -1,11 +1,11 @@
 """What AIM-Memory needs from the outside: the gate's decisions with the temporal mirror, and directions of search."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
-from biem.domain.aim import GateDecision
+from biem.domain.designs.aim import GateDecision
 from biem.domain.fields import Fields
 from biem.domain.node import Node
 from biem.domain.scope import Scope
@@ -140,39 +140,3 @@ class MemoryMap(Protocol):
 
     def dense(self, scopes: Sequence[Scope], vector: Vector, limit: int, where: Filter) -> Mapping[str, float]:
         """The ids with the highest cosine and their cosine, of these scopes only: the local cluster of a direction."""
-
-
-@dataclass(frozen=True, slots=True)
-class Heading:
-    """Where a conversation is going: its inertia, and λ, γ and K where these follow it."""
-
-    vector: Vector | None = None
-    """Of any length from 0 to about 1; None before the first selection."""
-    strength: float | None = None
-    gamma: float | None = None
-    cluster: int | None = None
-
-
-class Headings(Protocol):
-    """Keeps headings by scope and conversation; short-lived, and lost without harm."""
-
-    def load(self, scope: Scope, conversation: str) -> Heading:
-        """The heading as saved last, bit by bit; an empty one when there is none, or of another model's vectors."""
-
-    def save(self, scope: Scope, conversation: str, heading: Heading, *, most: int, ttl_s: float) -> None:
-        """Keep a heading for `ttl_s`; of a scope at most `most`, those used longest ago go first."""
-
-    def all(self, scope: Scope) -> Mapping[str, Heading]:
-        """Every heading of a scope by its conversation."""
-
-    def forget(self, spaces: Collection[str]) -> None:
-        """Remove all headings that memories of these scopes may have given their direction.
-
-        Those are the scopes' own and, of a user's own level, those of all projects that read it.
-        """
-
-    def count(self, spaces: Collection[str]) -> int:
-        """How many headings `forget` would remove."""
-
-    def close(self) -> None:
-        """Release connections; a second call does nothing."""

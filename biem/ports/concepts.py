@@ -4,12 +4,11 @@
 concepts are `Links`.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
-from biem.domain.activation import Mind
 from biem.domain.concept import Concept, Item, Message, Snippet
 from biem.domain.scope import Scope
 
@@ -155,25 +154,3 @@ class Instants(Protocol):
 
     def forget(self, scope: Scope, before: datetime, limit: int) -> int:
         """Remove at most `limit` notes made until `before` that are in the concepts; returns how many."""
-
-
-class Minds(Protocol):
-    """What each conversation has on its mind, between its turns and over all workers. Losing it starts anew."""
-
-    def load(self, scope: Scope, conversation: str) -> Mind:
-        """The state of a conversation; an empty one when there is none."""
-
-    def save(self, scope: Scope, conversation: str, mind: Mind, *, most: int, ttl_s: float) -> bool:
-        """Replace the state that `mind.version` was read as; False, with nothing changed, if it changed meanwhile.
-
-        A scope has at most `most` conversations, those used longest ago go first, and none after `ttl_s` of silence.
-        """
-
-    def forget(self, spaces: Collection[str]) -> None:
-        """Remove all conversations' states that may hold a memory of these scopes: nothing says of which they are.
-
-        Those are the scopes' own and, of a user's own level, those of all projects that read it.
-        """
-
-    def count(self, spaces: Collection[str]) -> int:
-        """How many states `forget` would remove."""

@@ -5,13 +5,12 @@ whole when it is restored.
 """
 
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal, Protocol
 
 from biem.domain.scope import Scope
-from biem.ports.rows import Touched, Write
+from biem.ports.records import Write
 
 Work = Literal["dedupe", "merge", "crystal"]
 """The jobs that memories wait for."""
@@ -104,39 +103,3 @@ class Consolidations(Protocol):
 
     def linked(self, scope: Scope, replacement: Replacement) -> None:
         """The links of what it replaced were taken over."""
-
-
-class Exclusive(Protocol):
-    """One job at a time in one scope, over all threads, processes and machines that share the database."""
-
-    def hold(self, scope: Scope | None, job: str) -> AbstractContextManager[bool]:
-        """Try, without waiting, to be the only one who runs this job in this scope (None: for all scopes).
-
-        Yields whether it was granted. Given back at the end of the block and, when the process or its connection dies,
-        by the server. Other jobs and other scopes are independent. Raises `StoreUnavailable`.
-        """
-
-    def close(self) -> None:
-        """Give everything back, and grant nothing from then on; a second call does nothing."""
-
-
-class ScopeList(Protocol):
-    """Which scopes there are to maintain."""
-
-    def scopes(self, after: str, limit: int) -> list[Scope]:
-        """Scopes that have memories, by ns after `after`; an empty list at the end."""
-
-
-class Feedbacks(Protocol):
-    """What feedback says about memories, once a turn."""
-
-    def take(self, scope: Scope, turn: str, marks: Mapping[str, float], at: datetime) -> list[Touched] | None:
-        """Apply feedback in [−1, 1] by id: energy moves by its share of the policy's step, between 0 and 1.
-
-        Praise (> 0) counts as one use; what was useful often enough becomes long-term, what became hot is of tier L1.
-        Reaches the scopes that `scope` may read. None when the feedback of this turn was taken before: all in one
-        transaction, so that a call repeated after any failure rewards once, also when the connection is lost.
-        """
-
-    def compact(self, scope: Scope, before: datetime, limit: int) -> int:
-        """Forget at most `limit` turns whose feedback was taken before an instant; returns how many."""

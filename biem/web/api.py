@@ -9,8 +9,8 @@ from starlette.responses import Response
 
 from biem.domain.conflict import Conflict
 from biem.domain.node import Node
+from biem.domain.paging import MOST_ON_A_PAGE
 from biem.domain.text import require_count
-from biem.engine.browse import MOST_ON_A_PAGE
 from biem.errors import InvalidInput
 from biem.memory import Memory
 from biem.web.answers import Json

@@ -19,11 +19,11 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from biem import bootstrap
+from biem.bootstrap.check_settings import warn_of_misspelt
 from biem.bootstrap.env_file import require_own_addresses
 from biem.bootstrap.health import health
-from biem.bootstrap.misspelt import warn_of_misspelt
 from biem.config import load_settings
-from biem.domain.health import Health
+from biem.domain.diagnosis import Health
 from biem.domain.scope import Scope
 from biem.errors import BiemError
 from biem.memory import Memory

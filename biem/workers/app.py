@@ -9,7 +9,7 @@ from contextlib import ExitStack
 
 from celery import Celery, signals
 
-import biem.bootstrap.assembly  # noqa: F401  before a fork: its children share what is loaded
+import biem.bootstrap.system  # noqa: F401  before a fork: its children share what is loaded
 from biem.bootstrap import broker_of, serve_levels, serve_spans_of_children, servers
 from biem.config import Settings, load_settings
 from biem.workers import health

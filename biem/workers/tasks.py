@@ -11,7 +11,7 @@ from celery.concurrency import get_implementation
 from celery.concurrency.prefork import TaskPool
 
 from biem.bootstrap import ENCODE_TASK, Workshop, open_workshop
-from biem.bootstrap.embedders import sharing_cores
+from biem.bootstrap.embedder import sharing_cores
 from biem.bootstrap.rescan import rescan
 from biem.config import Settings
 

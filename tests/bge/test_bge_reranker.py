@@ -15,7 +15,7 @@ import pytest
 from biem.adapters import rerankers
 from biem.adapters.rerankers.bge import BgeReranker
 from biem.errors import ConfigError, RerankerUnavailable
-from biem.ports.rerank import Reranker
+from biem.ports.embedding import Reranker
 
 if importlib.util.find_spec("FlagEmbedding") is None:
     pytest.skip("torch and FlagEmbedding are not installed here; run: make test-bge", allow_module_level=True)

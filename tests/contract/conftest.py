@@ -12,9 +12,9 @@ import pytest
 from psycopg import sql
 from psycopg.conninfo import make_conninfo
 
-from biem.adapters.database import Database
-from biem.adapters.migrations import migrate
-from biem.adapters.postgres import PostgresRecords
+from biem.adapters.postgres.database import Database
+from biem.adapters.postgres.migrations import migrate
+from biem.adapters.postgres.records import PostgresRecords
 from biem.bootstrap import Servers
 from biem.domain.fields import Analysis, Fields
 from biem.domain.node import Draft, new_id

@@ -5,11 +5,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from biem.adapters.canvas import RedisCanvas
-from biem.adapters.redis import RedisHotStore
+from biem.adapters.redis.canvas import RedisCanvas
+from biem.adapters.redis.hot import RedisHotStore
 from biem.domain.scope import Scope
 from biem.ports import HotEntry, Touched
-from biem.ports.tiers import CanvasEntry
+from biem.ports.hot import CanvasEntry
 
 _NAMES: dict[str, str] = {}
 

@@ -7,7 +7,7 @@ from concurrent.futures import ProcessPoolExecutor
 from multiprocessing.synchronize import Barrier
 from typing import Any, TypeVar
 
-from biem.adapters.migrations import migrate
+from biem.adapters.postgres.migrations import migrate
 from biem.domain.scope import Scope
 from tests.contract.conftest import build_records, write
 

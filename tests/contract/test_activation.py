@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 import redis
 
-from biem.adapters.activation import RedisMinds
 from biem.adapters.analyzers import RuleAnalyzer
+from biem.adapters.redis.conversation_state import RedisMinds
 from biem.bootstrap import Servers
-from biem.domain.activation import Mind, Running
 from biem.domain.concept import Recollection
-from biem.domain.concept_policy import ConceptPolicy
+from biem.domain.policies.concepts import ConceptPolicy
+from biem.domain.running_memory import Mind, Running
 from biem.domain.scope import Scope
-from biem.engine.activation import Activator
+from biem.engine.concepts.running import Activator
 from biem.errors import StoreUnavailable
 from tests.concept_fakes import ScriptedReasoner
 

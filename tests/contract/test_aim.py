@@ -9,21 +9,23 @@ from typing import Any
 import numpy as np
 import pytest
 
-from biem.adapters.aim import PostgresAim, RedisHeadings
-from biem.adapters.conflicts import PostgresConflicts
-from biem.adapters.database import Database
-from biem.adapters.links import PostgresLinks
-from biem.adapters.postgres import PostgresRecords
+from biem.adapters.postgres.aim import PostgresAim
+from biem.adapters.postgres.conflicts import PostgresConflicts
+from biem.adapters.postgres.database import Database
+from biem.adapters.postgres.links import PostgresLinks
+from biem.adapters.postgres.records import PostgresRecords
+from biem.adapters.redis.conversation_state import RedisHeadings
 from biem.bootstrap import Servers
-from biem.domain.aim import GateDecision
+from biem.domain.designs.aim import GateDecision
 from biem.domain.fields import Fields
 from biem.domain.link import NewLink
 from biem.domain.node import new_id
 from biem.domain.scope import Scope
 from biem.domain.text import sha256
 from biem.errors import StoreUnavailable
-from biem.ports.aim import Census, Heading
+from biem.ports.aim import Census
 from biem.ports.conflicts import Finding
+from biem.ports.hot import Heading
 from tests.contract.conftest import MODEL, Admin, claim_all, encoded, in_scope, instant, unit, write
 from tests.fakes import START, HeldClock
 

@@ -2,13 +2,13 @@
 
 import pytest
 
-from biem.adapters.analyses import PostgresAnalyses
-from biem.adapters.database import Database
-from biem.adapters.postgres import PostgresRecords
+from biem.adapters.postgres.database import Database
+from biem.adapters.postgres.records import PostgresRecords
+from biem.adapters.postgres.reindexing import PostgresAnalyses
 from biem.domain.fields import Analysis, Fields
 from biem.domain.node import Node
 from biem.domain.scope import Scope
-from biem.ports.analyses import Analyses, Described
+from biem.ports.reindexing import Analyses, Described
 from tests.contract.conftest import ANY, LEARNED, Admin, claim_all, encoded, write
 from tests.fakes import HeldClock
 

@@ -7,14 +7,14 @@ from typing import TypeVar
 
 import pytest
 
-from biem.adapters.browse import PostgresBrowser
-from biem.adapters.conflicts import PostgresConflicts
-from biem.adapters.database import Database
-from biem.adapters.links import PostgresLinks
-from biem.adapters.postgres import PostgresRecords
-from biem.domain.browse import Page
+from biem.adapters.postgres.browse import PostgresBrowser
+from biem.adapters.postgres.conflicts import PostgresConflicts
+from biem.adapters.postgres.database import Database
+from biem.adapters.postgres.links import PostgresLinks
+from biem.adapters.postgres.records import PostgresRecords
 from biem.domain.link import NewLink
 from biem.domain.node import new_id
+from biem.domain.paging import Page
 from biem.domain.scope import Scope
 from biem.errors import InvalidInput
 from biem.ports.conflicts import Finding

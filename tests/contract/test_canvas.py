@@ -14,15 +14,15 @@ import redis
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from biem.adapters.canvas import RedisCanvas
+from biem.adapters.redis.canvas import RedisCanvas
 from biem.bootstrap import Servers
 from biem.domain.energy import energy_key
 from biem.domain.node import new_id
-from biem.domain.policy import TierPolicy
+from biem.domain.policies.life import TierPolicy
 from biem.domain.scope import Scope
 from biem.errors import StoreUnavailable
 from biem.ports import Touched
-from biem.ports.tiers import CanvasEntry
+from biem.ports.hot import CanvasEntry
 from tests.contract.named import NamedCanvas, id_of
 from tests.fakes import START
 

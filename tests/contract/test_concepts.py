@@ -9,11 +9,10 @@ from datetime import datetime, timedelta
 import numpy as np
 import pytest
 
-from biem.adapters.concepts import PostgresConcepts
-from biem.adapters.database import Database
-from biem.adapters.instants import PostgresInstants
-from biem.adapters.links import PostgresLinks
-from biem.adapters.postgres import PostgresRecords
+from biem.adapters.postgres.concepts import PostgresConcepts, PostgresInstants
+from biem.adapters.postgres.database import Database
+from biem.adapters.postgres.links import PostgresLinks
+from biem.adapters.postgres.records import PostgresRecords
 from biem.domain.concept import Item, Snippet, concept_id, item_id
 from biem.domain.link import NewLink, meeting_links
 from biem.domain.node import new_id

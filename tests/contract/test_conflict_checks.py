@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 
-from biem.adapters.conflicts import PostgresConflicts
 from biem.adapters.contradiction import build
-from biem.adapters.database import Database
-from biem.adapters.postgres import PostgresRecords
+from biem.adapters.postgres.conflicts import PostgresConflicts
+from biem.adapters.postgres.database import Database
+from biem.adapters.postgres.records import PostgresRecords
 from biem.domain.conflict import Conflict
-from biem.domain.policy import ConflictPolicy
+from biem.domain.policies.conflicts import ConflictPolicy
 from biem.domain.scope import Scope
 from biem.domain.text import sha256
-from biem.engine.conflicts import ConflictChecker, Fresh
+from biem.engine.conflicts.detect import ConflictChecker, Fresh
 from biem.ports import Vectors
 from biem.telemetry import Telemetry
 from tests.contract.conftest import Admin, claim_all, encoded, write

@@ -12,9 +12,9 @@ import psycopg
 import pytest
 from psycopg import sql
 
-from biem.adapters.conflicts import PostgresConflicts
-from biem.adapters.database import ALL_SCOPES, Connection, Database
-from biem.adapters.postgres import PostgresRecords
+from biem.adapters.postgres.conflicts import PostgresConflicts
+from biem.adapters.postgres.database import ALL_SCOPES, Connection, Database
+from biem.adapters.postgres.records import PostgresRecords
 from biem.domain.conflict import Conflict, Dispute
 from biem.domain.node import new_id
 from biem.domain.scope import Scope

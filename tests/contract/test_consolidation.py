@@ -8,13 +8,13 @@ from typing import Any
 import psycopg
 import pytest
 
-from biem.adapters.consolidation import PostgresConsolidations, PostgresScopes
-from biem.adapters.database import Database
-from biem.adapters.feedback import PostgresFeedbacks
-from biem.adapters.links import PostgresLinks
-from biem.adapters.postgres import PostgresRecords
-from biem.domain.crystal import derived_id, sources_hash
+from biem.adapters.postgres.consolidation import PostgresConsolidations, PostgresScopes
+from biem.adapters.postgres.database import Database
+from biem.adapters.postgres.life import PostgresFeedbacks
+from biem.adapters.postgres.links import PostgresLinks
+from biem.adapters.postgres.records import PostgresRecords
 from biem.domain.link import NewLink
+from biem.domain.merging import derived_id, sources_hash
 from biem.domain.node import Node, new_id
 from biem.domain.scope import Scope
 from biem.ports import Write

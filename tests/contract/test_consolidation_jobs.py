@@ -14,25 +14,25 @@ import numpy as np
 import pytest
 
 from biem.adapters.analyzers import RuleAnalyzer
-from biem.adapters.consolidation import PostgresConsolidations
-from biem.adapters.database import Connection, Database
-from biem.adapters.exclusive import PostgresExclusive
-from biem.adapters.feedback import PostgresFeedbacks
-from biem.adapters.links import PostgresLinks
-from biem.adapters.postgres import PostgresRecords
+from biem.adapters.postgres.consolidation import PostgresConsolidations
+from biem.adapters.postgres.database import Connection, Database
+from biem.adapters.postgres.life import PostgresFeedbacks
+from biem.adapters.postgres.links import PostgresLinks
+from biem.adapters.postgres.locks import PostgresExclusive
+from biem.adapters.postgres.records import PostgresRecords
 from biem.domain.conflict import Conflict, Matter, Statement, Verdict
 from biem.domain.link import NewLink
-from biem.domain.night_policy import ConsolidationPolicy, FeedbackPolicy
 from biem.domain.node import Node
+from biem.domain.policies.jobs import ConsolidationPolicy, FeedbackPolicy
 from biem.domain.scope import Scope
 from biem.domain.text import sha256
-from biem.engine.consolidate import Consolidator
-from biem.engine.crystallise import Crystalliser
-from biem.engine.feedback import Feedback
-from biem.engine.integrity import Integrity
-from biem.engine.similar import Neighbourhood
-from biem.engine.sleep import NightJob, Sleeper
-from biem.engine.succession import Succession
+from biem.engine.life.feedback import Feedback
+from biem.engine.sleep.consolidate import Consolidator
+from biem.engine.sleep.crystallise import Crystalliser
+from biem.engine.sleep.integrity import Integrity
+from biem.engine.sleep.jobs import NightJob, Sleeper
+from biem.engine.sleep.relink import Succession
+from biem.engine.sleep.similar import Neighbourhood
 from biem.ports import Encoded, VectorIndex, Vectors
 from biem.ports.reasoner import Reasoner
 from biem.telemetry import Telemetry

@@ -4,10 +4,10 @@ from datetime import timedelta
 
 import pytest
 
-from biem.adapters.core import PostgresCore
-from biem.adapters.database import Database
-from biem.adapters.feedback import PostgresFeedbacks
-from biem.adapters.postgres import PostgresRecords
+from biem.adapters.postgres.database import Database
+from biem.adapters.postgres.life import PostgresFeedbacks
+from biem.adapters.postgres.readers import PostgresCore
+from biem.adapters.postgres.records import PostgresRecords
 from biem.domain.scope import Scope
 from tests.contract.conftest import Admin, write
 from tests.fakes import START, HeldClock

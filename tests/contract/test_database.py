@@ -8,8 +8,8 @@ from contextlib import ExitStack, closing, nullcontext
 import psycopg
 import pytest
 
-from biem.adapters.database import ALL_SCOPES, Database
-from biem.adapters.postgres import PostgresRecords
+from biem.adapters.postgres.database import ALL_SCOPES, Database
+from biem.adapters.postgres.records import PostgresRecords
 from biem.domain.scope import Scope
 from biem.errors import StoreUnavailable
 from tests.contract.conftest import Admin, write
@@ -136,7 +136,7 @@ def test_what_comes_before_a_statement_holds_no_connection(database: str) -> Non
 @pytest.fixture
 def hasty(database: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Database]:
     """A database whose server waits for a second, for a process that waits for the server much longer."""
-    monkeypatch.setattr("biem.adapters.database._SLACK_S", -9.0)
+    monkeypatch.setattr("biem.adapters.postgres.database._SLACK_S", -9.0)
     with closing(Database(database, pool_size=1, retry_s=0.0)) as opened:
         yield opened
 

@@ -6,14 +6,14 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from biem.adapters.database import Database
-from biem.adapters.diagnosis import PostgresInspection
-from biem.adapters.postgres import PostgresRecords
-from biem.adapters.reembed import PostgresEmbedders
+from biem.adapters.postgres.database import Database
+from biem.adapters.postgres.inspection import PostgresInspection
+from biem.adapters.postgres.records import PostgresRecords
+from biem.adapters.postgres.reindexing import PostgresEmbedders
 from biem.domain.scope import Scope
 from biem.domain.text import sha256
 from biem.ports import EmbedderInfo
-from biem.ports.reembed import EmbedderChoice
+from biem.ports.reindexing import EmbedderChoice
 from tests.contract.conftest import Admin, claim_all, encoded, unit, write
 from tests.fakes import HeldClock
 

@@ -18,7 +18,7 @@ import pytest
 from biem.adapters import embedders
 from biem.adapters.embedders import http
 from biem.adapters.embedders.http import Endpoint, HttpEncoder
-from biem.adapters.http_calls import JsonService
+from biem.adapters.http_json import JsonService
 from biem.bootstrap import build_embedder
 from biem.config import load_settings
 from biem.errors import BiemError, ConfigError, EmbedderMismatch, EmbedderUnavailable, InvalidInput

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from biem.adapters.database import Database
-from biem.adapters.exclusive import PostgresExclusive
+from biem.adapters.postgres.database import Database
+from biem.adapters.postgres.locks import PostgresExclusive
 from biem.domain.scope import Scope
 from biem.errors import StoreUnavailable
 from tests.contract.conftest import Admin

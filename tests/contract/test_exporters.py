@@ -17,11 +17,12 @@ from opentelemetry.trace import StatusCode
 from prometheus_client.parser import text_string_to_metric_families
 from psycopg import sql
 
-from biem.adapters.database import Database
-from biem.adapters.exporters import METRICS, OpenTelemetry, Prometheus
-from biem.adapters.gauges import Levels, PostgresGauges
-from biem.adapters.migrations import migrate
-from biem.adapters.postgres import PostgresRecords
+from biem.adapters.postgres.database import Database
+from biem.adapters.postgres.gauges import Levels, PostgresGauges
+from biem.adapters.postgres.migrations import migrate
+from biem.adapters.postgres.records import PostgresRecords
+from biem.adapters.telemetry.opentelemetry import OpenTelemetry
+from biem.adapters.telemetry.prometheus import METRICS, Prometheus
 from biem.domain.scope import Scope
 from biem.errors import ConfigError, MissingExtra, StoreUnavailable
 from biem.telemetry import Telemetry
@@ -166,7 +167,7 @@ class TestPrometheus:
         # Given a process that forks, as a worker of Celery does, with a folder for its numbers
         script = """
 import os, sys
-from biem.adapters.exporters import Prometheus
+from biem.adapters.telemetry.prometheus import Prometheus
 from biem.telemetry import Telemetry
 parent = Prometheus()
 parent.gather()

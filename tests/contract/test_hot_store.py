@@ -15,9 +15,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from biem.adapters.probes import RedisProbe
-from biem.adapters.redis import RedisHotStore
+from biem.adapters.redis.hot import RedisHotStore
 from biem.bootstrap import Servers
-from biem.bootstrap.projections import REDIS_TIMEOUT_S
+from biem.bootstrap.stores import REDIS_TIMEOUT_S
 from biem.domain.node import new_id
 from biem.domain.scope import Scope
 from biem.errors import CallRefused, StoreFull, StoreUnavailable

@@ -11,8 +11,8 @@ import psycopg
 import pytest
 from psycopg import sql
 
-from biem.adapters.database import SESSION
-from biem.adapters.migrations import migrate
+from biem.adapters.postgres.database import SESSION
+from biem.adapters.postgres.migrations import migrate
 from biem.domain.node import new_id
 from tests.contract.conftest import Admin
 from tests.contract.test_plans import most_read

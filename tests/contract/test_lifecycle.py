@@ -11,18 +11,18 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from biem.adapters.database import Database
-from biem.adapters.feedback import PostgresFeedbacks
-from biem.adapters.lifecycle import PostgresLife
-from biem.adapters.postgres import PostgresRecords
+from biem.adapters.postgres.database import Database
+from biem.adapters.postgres.life import PostgresFeedbacks, PostgresLife
+from biem.adapters.postgres.records import PostgresRecords
 from biem.domain.energy import energy_at
 from biem.domain.node import Node
-from biem.domain.policy import EnergyPolicy, Policies, RetentionPolicy
+from biem.domain.policies import Policies
+from biem.domain.policies.life import EnergyPolicy, RetentionPolicy
 from biem.domain.retention import retention_days
 from biem.domain.scope import Scope
 from biem.domain.text import sha256
 from biem.ports import Filter
-from biem.ports.tiers import Aged, Verdict
+from biem.ports.life import Aged, Verdict
 from tests.contract.conftest import ANY, MODEL, Admin, claim_all, encoded, unit, write
 from tests.fakes import START, HeldClock
 

@@ -11,14 +11,14 @@ import psycopg
 import pytest
 from psycopg import sql
 
-from biem.adapters.database import Database
-from biem.adapters.links import PostgresLinks
-from biem.adapters.postgres import PostgresRecords
+from biem.adapters.postgres.database import Database
+from biem.adapters.postgres.links import PostgresLinks
+from biem.adapters.postgres.records import PostgresRecords
 from biem.domain.link import Link, LinkType, Moment, NewLink
 from biem.domain.node import new_id
-from biem.domain.policy import GraphPolicy
+from biem.domain.policies.graph import GraphPolicy
 from biem.domain.scope import Scope
-from biem.engine.association import Associations
+from biem.engine.graph.associations import Associations
 from biem.ports.links import Weakened
 from biem.telemetry import Telemetry
 from tests.contract.conftest import Admin, write

@@ -5,10 +5,10 @@ from collections.abc import Iterator
 import psycopg
 import pytest
 
-from biem.adapters.database import Database
-from biem.adapters.links import PostgresLinks
-from biem.adapters.migrations import migrate
-from biem.adapters.sql import queries
+from biem.adapters.postgres.database import Database
+from biem.adapters.postgres.links import PostgresLinks
+from biem.adapters.postgres.migrations import migrate
+from biem.adapters.postgres.sql import queries
 from biem.domain.link import NewLink
 from biem.domain.scope import Scope
 from tests.contract.conftest import Admin

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from benchmarks._exact import ExactMap
-from biem.adapters.milvus import MilvusIndex
+from biem.adapters.milvus.index import MilvusIndex
 from biem.bootstrap import Servers
 from biem.domain.node import new_id
 from biem.domain.scope import Scope

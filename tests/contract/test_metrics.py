@@ -7,8 +7,8 @@ from typing import Any
 import psycopg
 import pytest
 
-from biem.adapters.database import Database
-from biem.adapters.metrics import MetricsRecorder, recorded
+from biem.adapters.postgres.database import Database
+from biem.adapters.postgres.operation_log import MetricsRecorder, recorded
 from biem.telemetry import Telemetry
 from tests.contract.conftest import Admin
 from tests.fakes import START, HeldClock, eventually

@@ -5,12 +5,12 @@ from datetime import timedelta
 
 import pytest
 
-from biem.adapters.database import Database
-from biem.adapters.orbit import PostgresOrbits
-from biem.adapters.postgres import PostgresRecords
+from biem.adapters.postgres.database import Database
+from biem.adapters.postgres.readers import PostgresOrbits
+from biem.adapters.postgres.records import PostgresRecords
 from biem.domain.scope import Scope
 from biem.domain.text import sha256
-from biem.ports.orbit import Vicinity
+from biem.ports.readers import Vicinity
 from tests.contract.conftest import MODEL, Admin, claim_all, encoded, unit, write
 from tests.fakes import START, HeldClock
 

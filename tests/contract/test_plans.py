@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from biem.adapters.database import SESSION, Database
-from biem.adapters.postgres import PostgresRecords
+from biem.adapters.postgres.database import SESSION, Database
+from biem.adapters.postgres.records import PostgresRecords
 from biem.domain.scope import Scope
 from tests.contract.conftest import MODEL, Admin, write
 from tests.fakes import START

@@ -11,7 +11,7 @@ from itertools import pairwise
 
 import pytest
 
-from biem.adapters.queue import InProcessQueue, NoQueue
+from biem.adapters.jobs.thread import InProcessQueue, NoQueue
 from biem.errors import StoreUnavailable
 from tests.fakes import eventually
 
@@ -329,7 +329,7 @@ def test_a_program_that_ends_without_closing_lets_its_batch_end() -> None:
     # Given a program whose last line comes while a round is at work
     program = (
         "import threading\n"
-        "from biem.adapters.queue import InProcessQueue\n"
+        "from biem.adapters.jobs.thread import InProcessQueue\n"
         "begun, end = threading.Event(), threading.Event()\n"
         "def work():\n"
         "    begun.set(); end.wait(0.2); print('round ended', flush=True); return 0\n"

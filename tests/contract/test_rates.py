@@ -7,12 +7,12 @@ import pytest
 import redis
 
 import biem
-from biem.adapters.rates import RedisRates
+from biem.adapters.redis.hot import RedisRates
 from biem.bootstrap import Servers
-from biem.domain.policy import WritePolicy
+from biem.domain.policies.writing import WritePolicy
 from biem.domain.scope import Scope
 from biem.errors import RateLimited, StoreUnavailable
-from biem.ports.rates import Rates
+from biem.ports.hot import Rates
 from tests.fakes import WordEmbedder, eventually
 from tests.servers import Configure
 

@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 from biem.adapters import reasoner as reasoners
-from biem.adapters.database import Database
-from biem.adapters.postgres import PostgresRecords
-from biem.adapters.reasoner.desk import Limits
-from biem.adapters.reasoner_ledger import PostgresReasonerLedger
+from biem.adapters.postgres.database import Database
+from biem.adapters.postgres.reasoner_ledger import PostgresReasonerLedger
+from biem.adapters.postgres.records import PostgresRecords
+from biem.adapters.reasoner.budget import Limits
 from biem.domain.scope import Scope
 from biem.errors import ConfigError, StoreUnavailable
 from biem.ports.reasoner import Instant, Judgement, Reasoner, ReasonerLedger, Spent, Topic

@@ -12,8 +12,8 @@ import psycopg
 import pytest
 from psycopg import sql
 
-from biem.adapters.migrations import migrate
-from biem.adapters.postgres import PostgresRecords
+from biem.adapters.postgres.migrations import migrate
+from biem.adapters.postgres.records import PostgresRecords
 from biem.domain.fields import Analysis, Fields
 from biem.domain.node import new_id
 from biem.domain.scope import Scope

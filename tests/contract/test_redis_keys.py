@@ -3,9 +3,9 @@
 import pytest
 import redis
 
-from biem.adapters import redis_keys
-from biem.adapters.projections import forget_projections
-from biem.adapters.redis_keys import BROKER, Kind, keys_of, types_of
+from biem.adapters.redis import keys as redis_keys
+from biem.adapters.redis.forget import forget_projections
+from biem.adapters.redis.keys import BROKER, Kind, keys_of, types_of
 from biem.bootstrap import Servers
 
 KINDS: tuple[Kind, ...] = ("canvas", "hot", "mind", "heading", "rate")

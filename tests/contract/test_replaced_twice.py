@@ -8,13 +8,14 @@ from typing import Any, cast
 
 import pytest
 
-from biem.adapters.conflicts import PostgresConflicts
-from biem.adapters.database import Connection, Database
-from biem.adapters.lifecycle import PostgresLife
+from biem.adapters.postgres.conflicts import PostgresConflicts
+from biem.adapters.postgres.database import Connection, Database
+from biem.adapters.postgres.life import PostgresLife
 from biem.domain.conflict import Conflict
 from biem.domain.link import NewLink
 from biem.domain.node import new_id
-from biem.domain.policy import Policies, RetentionPolicy
+from biem.domain.policies import Policies
+from biem.domain.policies.life import RetentionPolicy
 from biem.errors import AlreadyDecided
 from biem.ports.conflicts import Finding
 from tests.contract.conftest import Admin

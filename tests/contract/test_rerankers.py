@@ -15,7 +15,7 @@ import pytest
 
 from biem.adapters import rerankers
 from biem.errors import ConfigError, MissingExtra, RerankerUnavailable
-from biem.ports.rerank import Reranker
+from biem.ports.embedding import Reranker
 from tests.contract.rerank_server import Reply, RerankServer
 
 KEY = "sk-very-secret-0123456789"

@@ -9,19 +9,20 @@ from typing import Any, cast
 import pytest
 
 from biem.adapters.analyzers import RuleAnalyzer
-from biem.adapters.conflicts import PostgresConflicts
-from biem.adapters.database import Database
-from biem.adapters.lifecycle import PostgresLife
-from biem.adapters.links import PostgresLinks
-from biem.adapters.postgres import PostgresRecords
+from biem.adapters.postgres.conflicts import PostgresConflicts
+from biem.adapters.postgres.database import Database
+from biem.adapters.postgres.life import PostgresLife
+from biem.adapters.postgres.links import PostgresLinks
+from biem.adapters.postgres.records import PostgresRecords
 from biem.domain.conflict import Conflict
 from biem.domain.link import NewLink
 from biem.domain.node import new_id
-from biem.domain.policy import ConflictPolicy, WritePolicy
+from biem.domain.policies.conflicts import ConflictPolicy
+from biem.domain.policies.writing import WritePolicy
 from biem.domain.scope import Scope
-from biem.engine.hotfeed import HotFeed
-from biem.engine.remember import Writer
-from biem.engine.resolution import Resolver
+from biem.engine.conflicts.resolve import Resolver
+from biem.engine.remember.hot_write_behind import HotFeed
+from biem.engine.remember.writer import Writer
 from biem.errors import AlreadyDecided, InvalidInput, NotFound, StoreUnavailable
 from biem.ports import JobQueue
 from biem.ports.conflicts import Plan

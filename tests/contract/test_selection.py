@@ -5,9 +5,9 @@ from datetime import timedelta
 
 import pytest
 
-from biem.adapters.database import SESSION, Database
-from biem.adapters.postgres import PostgresRecords, conditions
-from biem.adapters.selection import PostgresSelection
+from biem.adapters.postgres.database import SESSION, Database
+from biem.adapters.postgres.readers import PostgresSelection
+from biem.adapters.postgres.records import PostgresRecords, conditions
 from biem.domain.scope import Scope
 from biem.ports import Filter
 from tests.contract.conftest import Admin, claim_all, encoded, unit, write

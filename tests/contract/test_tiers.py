@@ -9,21 +9,20 @@ from typing import Any, cast
 import pytest
 import redis
 
-from biem.adapters.canvas import RedisCanvas
-from biem.adapters.database import Database
-from biem.adapters.feedback import PostgresFeedbacks
-from biem.adapters.lifecycle import PostgresLife
-from biem.adapters.postgres import PostgresRecords
-from biem.adapters.queue import NoQueue
-from biem.adapters.redis import RedisHotStore
+from biem.adapters.jobs.thread import NoQueue
+from biem.adapters.postgres.database import Database
+from biem.adapters.postgres.life import PostgresFeedbacks, PostgresLife
+from biem.adapters.postgres.records import PostgresRecords
+from biem.adapters.redis.canvas import RedisCanvas
+from biem.adapters.redis.hot import RedisHotStore
 from biem.bootstrap import Servers
 from biem.domain.energy import initial_energy
 from biem.domain.node import Node, new_id
-from biem.domain.policy import Policies
+from biem.domain.policies import Policies
 from biem.domain.scope import Scope
 from biem.domain.text import sha256
-from biem.engine.lifecycle import Lifecycle
-from biem.engine.tiers import Swept, Tiers
+from biem.engine.life.retention import Lifecycle
+from biem.engine.life.tiers import Swept, Tiers
 from biem.errors import InvalidInput, NotFound
 from biem.ports import VectorIndex
 from biem.telemetry import Telemetry

@@ -4,11 +4,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from biem.adapters.database import Database
-from biem.adapters.postgres import PostgresRecords
-from biem.adapters.tombstones import PostgresTombstones
+from biem.adapters.postgres.database import Database
+from biem.adapters.postgres.life import PostgresTombstones
+from biem.adapters.postgres.records import PostgresRecords
 from biem.domain.scope import Scope
-from biem.ports.tombstones import Tombstones
+from biem.ports.life import Tombstones
 from tests.contract.conftest import Admin, write
 
 WEEK_S = 7 * 86_400.0

@@ -5,13 +5,13 @@ from datetime import timedelta
 
 import pytest
 
-from biem.adapters.database import Database
-from biem.adapters.postgres import PostgresRecords
-from biem.adapters.turns import PostgresTurns
+from biem.adapters.postgres.database import Database
+from biem.adapters.postgres.readers import PostgresTurns
+from biem.adapters.postgres.records import PostgresRecords
 from biem.domain.scope import Scope
 from biem.domain.text import sha256
 from biem.ports import Filter
-from biem.ports.turns import Turns
+from biem.ports.readers import Turns
 from tests.contract.conftest import ANY, MODEL, Admin, claim_all, encoded, unit, write
 from tests.fakes import START, HeldClock
 

@@ -16,8 +16,8 @@ from pymilvus import DataType, MilvusClient
 
 from biem.adapters import embedded
 from biem.adapters.analyzers import RuleAnalyzer
-from biem.adapters.milvus import MilvusIndex
-from biem.adapters.milvus_collection import Dialect, collection_name, create, server_version
+from biem.adapters.milvus.collection import Dialect, collection_name, create, server_version
+from biem.adapters.milvus.index import MilvusIndex
 from biem.bootstrap import Servers
 from biem.domain.node import new_id
 from biem.domain.scope import Scope
@@ -651,7 +651,7 @@ class TestRefusals:
         tagged = entry(scope, NORTH, tags=tags, speaker="Li", conversation="c", at=instant(3))
         others = [entry(scope, EAST, tags=tags[:63]), entry(scope, EAST, tags=tags, speaker="An")]
         index.insert([tagged, *others], again=False)
-        monkeypatch.setattr("biem.adapters.milvus._MOST_TAGS", 64)
+        monkeypatch.setattr("biem.adapters.milvus.index._MOST_TAGS", 64)
         where = Filter(
             kinds=("event",), speakers=("Li",), conversations=("c",), tags=tags, since=instant(3), until=instant(4)
         )

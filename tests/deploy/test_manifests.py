@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import yaml
 
-from biem.adapters.exporters import BUCKETS_S, METRICS
+from biem.adapters.telemetry.prometheus import BUCKETS_S, METRICS
 from biem.config import Settings
 from tests.servers import COMPOSE, images
 

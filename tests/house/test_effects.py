@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from benchmarks._live import VARIANTS
-from biem.domain.profiles import DESIGNS
-from biem.domain.rank_policy import SignalWeights
+from biem.domain.designs.numbers import DESIGNS
+from biem.domain.policies.ranking import SignalWeights
 from tests.requirements import claims
 
 PROMISED = {"BM25", "inertia", "anchors", "spreading", "decay", "access counting", "consolidation", "vector index"}

@@ -11,7 +11,7 @@ import pytest
 
 from biem.adapters.analyzers import RuleAnalyzer
 from biem.domain.concept import concept_id, item_id
-from biem.domain.crystal import derived_id, sources_hash
+from biem.domain.merging import derived_id, sources_hash
 from biem.domain.scope import Scope
 from biem.domain.text import sha256
 
@@ -20,7 +20,7 @@ IDENTITIES = """
 import json
 from biem.adapters.analyzers import RuleAnalyzer
 from biem.domain.concept import concept_id, item_id
-from biem.domain.crystal import derived_id, sources_hash
+from biem.domain.merging import derived_id, sources_hash
 from biem.domain.scope import Scope
 from biem.domain.text import sha256
 scope, text = Scope("t", "u", "p"), "李明 lives in Lisbon"

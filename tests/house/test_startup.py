@@ -30,14 +30,14 @@ def test_the_clients_of_the_servers_are_loaded_by_those_who_connect() -> None:
 
 def test_what_asks_a_model_is_loaded_by_those_who_have_one() -> None:
     # Given a program about to open a memory without a language model / Then what speaks to one was not loaded
-    found = loaded("import biem.bootstrap.assembly")
+    found = loaded("import biem.bootstrap.system")
     assert "pymilvus" in found
     assert found & {"celery", "httpx", "json_repair", "rjieba", "typer"} == set()
 
 
 def test_what_connects_loads_nothing_that_a_recall_does_not_need() -> None:
     # Given a program about to open a memory / When clients are loaded and the rules of contradictions are built
-    found = loaded("import biem.bootstrap.assembly\nfrom biem.adapters import contradiction\ncontradiction.build()")
+    found = loaded("import biem.bootstrap.system\nfrom biem.adapters import contradiction\ncontradiction.build()")
 
     # Then what pymilvus would load besides was not
     assert "pymilvus" in found
@@ -46,7 +46,7 @@ def test_what_connects_loads_nothing_that_a_recall_does_not_need() -> None:
 
 def test_the_rules_of_contradictions_are_compiled_by_who_compares() -> None:
     # Given a recall, which compares nothing / Then the patterns, as dear as the recall itself, were not compiled
-    script = "import sys, biem.bootstrap.assembly\nprint('biem.adapters.contradiction.rules' in sys.modules)"
+    script = "import sys, biem.bootstrap.system\nprint('biem.adapters.contradiction.rules' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60)
     assert done.stdout.strip() == "False"
 
@@ -62,7 +62,7 @@ def test_a_command_looks_for_no_garbage_while_it_loads_what_it_needs() -> None:
     script = (
         "import gc, sys\nfrom biem.cli import main\nsys.argv[1:] = ['version']\nfull = [0]\n"
         "gc.callbacks.append(lambda phase, told: full.append(told['generation']))\n"
-        "try:\n    main()\nexcept SystemExit:\n    import biem.bootstrap.assembly\nprint('walks:', max(full))"
+        "try:\n    main()\nexcept SystemExit:\n    import biem.bootstrap.system\nprint('walks:', max(full))"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60)
     assert int(done.stdout.partition("walks:")[2]) < 2

@@ -8,7 +8,7 @@ import psycopg
 from psycopg import sql
 from psycopg.conninfo import make_conninfo
 
-from biem.adapters.migrations import migrate
+from biem.adapters.postgres.migrations import migrate
 
 
 @contextmanager

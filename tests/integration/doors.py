@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 import biem
 from biem.config import Settings
-from biem.domain.policy import EncodePolicy
+from biem.domain.policies.writing import EncodePolicy
 from tests.fakes import WordEmbedder
 from tests.integration.workloads import Doors
 

@@ -16,7 +16,7 @@ from typing import Any
 import psycopg
 
 import biem
-from biem.domain.night_policy import SleepPolicy
+from biem.domain.policies.jobs import SleepPolicy
 from tests.fakes import WordEmbedder, eventually
 from tests.integration.workloads import in_milvus
 

@@ -11,7 +11,7 @@ from typing import Any, cast
 import psycopg
 
 import biem
-from biem.adapters.database import Connection, Database
+from biem.adapters.postgres.database import Connection, Database
 from biem.domain.scope import Scope
 
 STATE = {

@@ -11,8 +11,8 @@ from psycopg import sql
 from psycopg.conninfo import make_conninfo
 
 import biem
-from biem.adapters.milvus import MilvusIndex
-from biem.adapters.milvus_inspection import MilvusInspection
+from biem.adapters.milvus.index import MilvusIndex
+from biem.adapters.milvus.inspection import MilvusInspection
 from biem.bootstrap import Servers, migrate
 from biem.bootstrap.stores import milvus_index, milvus_inspection
 from biem.config import Settings

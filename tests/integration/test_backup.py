@@ -13,12 +13,12 @@ from typing import Any
 import pytest
 
 import biem
-from biem.adapters.archive import opened
-from biem.adapters.migrations import digest
-from biem.adapters.sql import migrations
+from biem.adapters.postgres.backup_file import opened
+from biem.adapters.postgres.migrations import digest
+from biem.adapters.postgres.sql import migrations
 from biem.bootstrap import Servers
-from biem.bootstrap.operations import backup, diagnose, restore_backup
-from biem.bootstrap.upgrading import upgrade
+from biem.bootstrap.admin import backup, diagnose, restore_backup
+from biem.bootstrap.servers import upgrade
 from biem.config import Settings
 from biem.errors import ConfigError, InvalidInput
 from tests.fakes import HeldClock, WordEmbedder, eventually

@@ -9,7 +9,7 @@ import pytest
 from benchmarks import ablation, fit_ranking, retrieval
 from benchmarks._embedders import SyntheticEmbedder
 from benchmarks._mem0 import Mem0
-from biem.engine.ranking import NAMES
+from biem.engine.recall.rank.score import NAMES
 from biem.errors import ConfigError
 
 _TURNS = [

@@ -16,11 +16,11 @@ import pytest
 import yaml
 
 import biem
-from biem.adapters.celery import CeleryQueue
+from biem.adapters.jobs.celery import CeleryQueue
 from biem.bootstrap import migrate, servers
 from biem.bootstrap.rescan import rescan
 from biem.config import Settings
-from biem.domain.night_policy import SleepPolicy
+from biem.domain.policies.jobs import SleepPolicy
 from biem.errors import ConfigError
 from tests.fakes import eventually
 from tests.servers import COMPOSE, Testbed

@@ -17,9 +17,9 @@ from benchmarks._embedders import SyntheticEmbedder
 from benchmarks._scale_rows import create_database, fill
 from benchmarks._synthetic import Texts
 from biem.adapters.clock import SystemClock
-from biem.adapters.migrations import migrate
+from biem.adapters.postgres.migrations import migrate
 from biem.bootstrap import Servers
-from biem.bootstrap.assembly import assemble
+from biem.bootstrap.system import assemble
 from biem.domain.scope import Scope
 from biem.memory import Memory
 from tests.fakes import eventually

@@ -11,15 +11,15 @@ import numpy as np
 import pytest
 
 import biem
-from biem.adapters.archive import Table, opened
 from biem.adapters.clock import SystemClock
-from biem.adapters.milvus_collection import collection_name
+from biem.adapters.milvus.collection import collection_name
+from biem.adapters.postgres.backup_file import Table, opened
 from biem.bootstrap import Servers
+from biem.bootstrap.admin import backup, diagnose
 from biem.bootstrap.diagnosis import diagnoser
-from biem.bootstrap.operations import backup, diagnose
-from biem.domain.finding import Depth, Diagnosis, Finding, Limits
-from biem.domain.night_policy import SleepPolicy
-from biem.domain.policy import EncodePolicy
+from biem.domain.diagnosis import Depth, Diagnosis, Finding, Limits
+from biem.domain.policies.jobs import SleepPolicy
+from biem.domain.policies.writing import EncodePolicy
 from biem.errors import EmbedderMismatch
 from biem.ports import Entry
 from biem.telemetry import Telemetry

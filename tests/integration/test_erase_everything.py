@@ -11,7 +11,7 @@ import pytest
 
 import biem
 from biem.bootstrap import Servers
-from biem.domain.aim_policy import AimPolicy
+from biem.domain.policies.aim import AimPolicy
 from biem.domain.scope import Scope
 from biem.ports import Erasure
 from tests.fakes import HeldClock, WordEmbedder

@@ -16,7 +16,7 @@ import psycopg
 import pytest
 
 import biem
-from biem.domain.concept_policy import ConceptPolicy
+from biem.domain.policies.concepts import ConceptPolicy
 from biem.domain.scope import Scope
 from biem.ports.conflicts import Plan
 from tests.fakes import START, HeldClock

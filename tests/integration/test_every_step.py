@@ -19,7 +19,7 @@ import redis
 from psycopg.pq import TransactionStatus
 
 from biem.bootstrap import Servers
-from biem.bootstrap.operations import backup, reembed, restore_backup
+from biem.bootstrap.admin import backup, reembed, restore_backup
 from biem.domain.scope import Scope
 from biem.ports import Filter
 from tests.fakes import WordEmbedder

@@ -7,7 +7,7 @@ import uuid
 import pytest
 
 import biem
-from biem.adapters.exporters import Prometheus
+from biem.adapters.telemetry.prometheus import Prometheus
 from biem.config import Settings
 from biem.errors import EmbedderUnavailable
 from tests.fakes import WordEmbedder, eventually

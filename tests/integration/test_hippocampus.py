@@ -13,25 +13,24 @@ import psycopg
 import pytest
 
 from biem.adapters.analyzers import RuleAnalyzer
-from biem.adapters.concepts import PostgresConcepts
-from biem.adapters.database import Database
-from biem.adapters.instants import PostgresInstants
-from biem.adapters.links import PostgresLinks
-from biem.adapters.postgres import PostgresRecords
+from biem.adapters.postgres.concepts import PostgresConcepts, PostgresInstants
+from biem.adapters.postgres.database import Database
+from biem.adapters.postgres.links import PostgresLinks
+from biem.adapters.postgres.records import PostgresRecords
 from biem.bootstrap import Servers
-from biem.domain.activation import Running
 from biem.domain.concept import Item, Message, Snippet, item_id
-from biem.domain.concept_policy import ConceptPolicy
 from biem.domain.link import Link
 from biem.domain.node import Draft, new_id
-from biem.domain.policy import GraphPolicy
+from biem.domain.policies.concepts import ConceptPolicy
+from biem.domain.policies.graph import GraphPolicy
+from biem.domain.running_memory import Running
 from biem.domain.scope import Scope
-from biem.engine.activation import Activator
-from biem.engine.association import Associations
-from biem.engine.concepts import Hippocampus
-from biem.engine.instant import InstantMaker
-from biem.engine.related import Reminder
-from biem.engine.topics import Topics
+from biem.engine.concepts.build import Hippocampus
+from biem.engine.concepts.notes import InstantMaker
+from biem.engine.concepts.recollect import Reminder
+from biem.engine.concepts.running import Activator
+from biem.engine.concepts.topics import Topics
+from biem.engine.graph.associations import Associations
 from biem.errors import StoreUnavailable
 from biem.ports import Write
 from biem.ports.reasoner import Topic

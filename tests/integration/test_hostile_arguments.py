@@ -14,7 +14,7 @@ from hypothesis import settings
 import biem
 from biem.aim import AimMemory
 from biem.bootstrap import Servers
-from biem.engine.request import Conditions
+from biem.engine.query.request import Conditions
 from biem.errors import AlreadyDecided, InvalidInput, NotFound
 from biem.operations import Operations
 from tests.integration.systems import system

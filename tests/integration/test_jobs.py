@@ -11,11 +11,11 @@ import psycopg
 import pytest
 
 import biem
-from biem.adapters.database import Connection, Database
-from biem.domain.aim_policy import AimPolicy
+from biem.adapters.postgres.database import Connection, Database
 from biem.domain.link import Key
-from biem.domain.night_policy import SleepPolicy
-from biem.domain.policy import GraphPolicy
+from biem.domain.policies.aim import AimPolicy
+from biem.domain.policies.graph import GraphPolicy
+from biem.domain.policies.jobs import SleepPolicy
 from biem.domain.scope import Scope
 from biem.telemetry import Span
 from tests.fakes import HeldClock, eventually

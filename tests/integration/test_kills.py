@@ -13,7 +13,8 @@ import pytest
 import biem
 from biem.adapters.embedded import status
 from biem.config import Settings
-from biem.domain.policy import EncodePolicy, RecallPolicy
+from biem.domain.policies.recall import RecallPolicy
+from biem.domain.policies.writing import EncodePolicy
 from tests.fakes import WordEmbedder, eventually
 from tests.integration import stacks
 from tests.integration.workloads import in_milvus, line, process, processes

@@ -15,26 +15,22 @@ from typing import Any
 import pytest
 
 import biem
-from biem.domain.aim_policy import AimPolicy
-from biem.domain.concept_policy import ConceptPolicy
 from biem.domain.conflict import RESOLUTIONS
-from biem.domain.context_policy import ContextPolicy
-from biem.domain.memory_node import MemoryNode
-from biem.domain.night_policy import ConsolidationPolicy, FeedbackPolicy
+from biem.domain.designs.biem_node import MemoryNode
 from biem.domain.node import Node
-from biem.domain.policy import (
-    ConflictPolicy,
-    EncodePolicy,
-    EnergyPolicy,
-    GraphPolicy,
-    RecallPolicy,
-    RetentionPolicy,
-    TierPolicy,
-)
-from biem.engine.association import Associations
-from biem.engine.conflicts import ConflictChecker
-from biem.engine.encode import Encoder
-from biem.engine.tiers import Tiers
+from biem.domain.policies.aim import AimPolicy
+from biem.domain.policies.concepts import ConceptPolicy
+from biem.domain.policies.conflicts import ConflictPolicy
+from biem.domain.policies.context import ContextPolicy
+from biem.domain.policies.graph import GraphPolicy
+from biem.domain.policies.jobs import ConsolidationPolicy, FeedbackPolicy
+from biem.domain.policies.life import EnergyPolicy, RetentionPolicy, TierPolicy
+from biem.domain.policies.recall import RecallPolicy
+from biem.domain.policies.writing import EncodePolicy
+from biem.engine.conflicts.detect import ConflictChecker
+from biem.engine.encode.worker import Encoder
+from biem.engine.graph.associations import Associations
+from biem.engine.life.tiers import Tiers
 from biem.plugin import BIEMContextPlugin
 from biem.telemetry import Telemetry
 from tests.fakes import HeldClock, WordEmbedder, eventually

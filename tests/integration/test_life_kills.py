@@ -16,7 +16,7 @@ import biem
 from biem.bootstrap import servers
 from biem.config import Settings
 from biem.domain.node import Node
-from biem.domain.policy import EncodePolicy
+from biem.domain.policies.writing import EncodePolicy
 from tests.fakes import eventually
 from tests.integration import stacks
 from tests.integration.life_workloads import Notes, converges, embedder, faults

@@ -14,8 +14,8 @@ import pytest
 
 import biem
 from biem import BIEMContextPlugin
-from biem.domain.confidence_policy import OrbitPolicy
-from biem.domain.context_policy import ContextPolicy
+from biem.domain.policies.context import ContextPolicy
+from biem.domain.policies.orbit import OrbitPolicy
 from biem.telemetry import Span
 from tests.fakes import START, WordEmbedder, eventually
 from tests.integration.workloads import ROOT

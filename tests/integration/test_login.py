@@ -13,7 +13,7 @@ from pydantic import SecretStr
 
 import biem
 from biem.bootstrap import Servers, migrate
-from biem.bootstrap.operations import backup, diagnose
+from biem.bootstrap.admin import backup, diagnose
 from biem.errors import ConfigError
 from tests.integration.systems import System, system
 

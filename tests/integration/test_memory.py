@@ -20,8 +20,8 @@ from hypothesis import strategies as st
 import biem
 from biem.bootstrap import Servers
 from biem.cli.app import run
-from biem.domain.policy import EncodePolicy
-from biem.domain.rank_policy import RankPolicy, SignalWeights
+from biem.domain.policies.ranking import RankPolicy, SignalWeights
+from biem.domain.policies.writing import EncodePolicy
 from biem.errors import EmbedderMismatch, NotIndexed, RefConflict
 from biem.ports import Role, Vectors
 from biem.telemetry import Span

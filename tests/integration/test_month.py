@@ -15,10 +15,10 @@ import pytest
 import biem
 from biem.bootstrap import build_embedder
 from biem.config import Settings
-from biem.domain.activation import Running
-from biem.domain.aim_policy import AimPolicy
 from biem.domain.node import Hit, Node
-from biem.engine.sleep import SleepReport
+from biem.domain.policies.aim import AimPolicy
+from biem.domain.running_memory import Running
+from biem.engine.sleep.jobs import SleepReport
 from tests.fakes import START, HeldClock, eventually
 from tests.integration.life_workloads import ONLY_SLEEP
 from tests.integration.stories import CHINESE, ENGLISH, Story

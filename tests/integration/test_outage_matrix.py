@@ -13,7 +13,7 @@ from psycopg.conninfo import make_conninfo
 import biem
 from biem.bootstrap import Servers
 from biem.config import Settings
-from biem.domain.policy import EncodePolicy
+from biem.domain.policies.writing import EncodePolicy
 from tests.fakes import WordEmbedder, eventually
 from tests.integration.databases import fresh_database
 from tests.integration.outages import FINE, OPERATIONS, Operation

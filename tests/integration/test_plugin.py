@@ -27,7 +27,7 @@ import biem
 from biem import BIEMContextPlugin
 from biem.bootstrap import Servers
 from biem.config import Settings
-from biem.domain.context_policy import ContextPolicy
+from biem.domain.policies.context import ContextPolicy
 from biem.errors import InvalidInput
 from biem.ports import Role, Vectors
 from tests.fakes import WordEmbedder, eventually

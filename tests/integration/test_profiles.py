@@ -12,9 +12,10 @@ from typing import Any
 import pytest
 
 import biem
+from biem.domain.designs.formulas import aimate_score, biem_score, notes_score
 from biem.domain.energy import initial_energy
-from biem.domain.formulas import PROFILES, aimate_score, biem_score, notes_score
-from biem.domain.policy import RecallPolicy
+from biem.domain.policies.designs import PROFILES
+from biem.domain.policies.recall import RecallPolicy
 from biem.errors import EmbedderUnavailable, InvalidInput
 from tests.fakes import START, HeldClock, WordEmbedder, eventually
 from tests.integration.cli_process import BIEM
@@ -128,7 +129,7 @@ def test_what_aimate_returned_is_counted(filled: Callable[..., biem.Memory]) -> 
 @pytest.mark.req("M21", partly="each option changes the answer")
 def test_each_option_of_aimate_counts(filled: Callable[..., biem.Memory]) -> None:
     # Given the options / When one is off / Then what it gave is gone
-    from biem.domain.formulas import FormulaPolicy
+    from biem.domain.policies.designs import FormulaPolicy
 
     def parted(**options: object) -> list[dict[str, float | str]]:
         memory = filled(formulas=FormulaPolicy(**options))  # type: ignore[arg-type]

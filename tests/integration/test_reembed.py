@@ -14,9 +14,9 @@ from pydantic import SecretStr
 
 import biem
 from biem.bootstrap import Servers
-from biem.bootstrap.embedders import choice_of_record, with_choice
-from biem.bootstrap.operations import backup, diagnose, reembed, restore_backup
-from biem.domain.policy import EncodePolicy
+from biem.bootstrap.admin import backup, diagnose, reembed, restore_backup
+from biem.bootstrap.embedder import choice_of_record, with_choice
+from biem.domain.policies.writing import EncodePolicy
 from biem.errors import ConfigError, EmbedderUnavailable
 from biem.ports import Role, Vectors
 from tests.fakes import WordEmbedder, eventually
@@ -27,7 +27,7 @@ NARROW: dict[str, Any] = {"dim": 48, "model": "another"}
 DIE_EMBEDDING = """
 import json, os, signal, sys
 from biem.adapters.clock import SystemClock
-from biem.bootstrap.operations import reembed
+from biem.bootstrap.admin import reembed
 from biem.config import Settings
 from tests.fakes import WordEmbedder
 

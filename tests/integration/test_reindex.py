@@ -3,7 +3,7 @@
 import pytest
 
 import biem
-from biem.adapters.projections import forget_projections
+from biem.adapters.redis.forget import forget_projections
 from biem.bootstrap import Servers
 from tests.fakes import HeldClock
 from tests.integration.systems import system

@@ -9,7 +9,7 @@ import pytest
 
 import biem
 from biem.config import RerankerSettings
-from biem.domain.rerank_policy import RerankPolicy
+from biem.domain.policies.recall import RerankPolicy
 from tests.contract.rerank_server import Reply, RerankServer
 from tests.fakes import WordEmbedder
 from tests.servers import Configure

@@ -13,11 +13,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import biem
-from biem.adapters.redis_keys import Kind, keys_of
+from biem.adapters.redis.keys import Kind, keys_of
 from biem.aim import AimMemory
 from biem.bootstrap import Servers
-from biem.bootstrap.operations import diagnose
-from biem.domain.policy import WritePolicy
+from biem.bootstrap.admin import diagnose
+from biem.domain.policies.writing import WritePolicy
 from tests.fakes import WordEmbedder, eventually
 from tests.integration.systems import System, system
 

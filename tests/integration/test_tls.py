@@ -17,9 +17,9 @@ from psycopg import sql
 
 import biem
 from biem import bootstrap
-from biem.adapters.celery import CeleryQueue, broker_url
 from biem.adapters.embedded import stop
-from biem.adapters.milvus import MilvusIndex
+from biem.adapters.jobs.celery import CeleryQueue, broker_url
+from biem.adapters.milvus.index import MilvusIndex
 from biem.config import Settings
 from biem.ports import EmbedderInfo
 from tests.fakes import WordEmbedder, eventually

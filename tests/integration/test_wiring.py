@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterator, Mapping
 import pytest
 
 import biem
-from biem.adapters.canvas import RedisCanvas
+from biem.adapters.redis.canvas import RedisCanvas
 from biem.bootstrap import Servers
-from biem.domain.aim_policy import AimPolicy
-from biem.domain.policy import EncodePolicy
+from biem.domain.policies.aim import AimPolicy
+from biem.domain.policies.writing import EncodePolicy
 from biem.engine.aim.inertia import Inertia
-from biem.engine.association import Associations
-from biem.engine.orbit import Orbits
-from biem.ports.tiers import CanvasEntry
+from biem.engine.graph.associations import Associations
+from biem.engine.recall.orbit import Orbits
+from biem.ports.hot import CanvasEntry
 from tests.fakes import HeldClock, WordEmbedder
 from tests.integration.life_workloads import ONLY_SLEEP
 from tests.servers import Testbed

@@ -14,7 +14,7 @@ import pytest
 
 import biem
 from biem.bootstrap import Servers
-from biem.domain.policy import EncodePolicy
+from biem.domain.policies.writing import EncodePolicy
 from biem.ports import Role, Vectors
 from tests.fakes import WordEmbedder, eventually
 from tests.integration.workloads import in_milvus, line, process

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from biem.bootstrap import Servers
-from biem.bootstrap.operations import backup, diagnose, reembed, restore_backup
-from biem.domain.finding import Diagnosis
+from biem.bootstrap.admin import backup, diagnose, reembed, restore_backup
+from biem.domain.diagnosis import Diagnosis
 from biem.ports import Filter
 from tests.fakes import WordEmbedder, eventually
 from tests.integration.systems import System, system

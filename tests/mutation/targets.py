@@ -19,19 +19,19 @@ class Target:
 
 
 TARGETS = (
-    Target("engine/remember", (f"{UNIT}remember.py",)),
-    Target("engine/encode", (f"{UNIT}encode.py",)),
-    Target("engine/hotfeed", (f"{UNIT}hotfeed.py",)),
-    Target("adapters/queue", (f"{CONTRACT}queue.py",)),
-    Target("engine/erase", (f"{UNIT}erase.py",)),
-    Target("engine/lifecycle", (f"{UNIT}lifecycle.py", f"{CONTRACT}lifecycle.py")),
-    Target("engine/tombstones", (f"{UNIT}tombstones.py",)),
-    Target("adapters/tombstones", (f"{CONTRACT}tombstones.py",)),
-    Target("adapters/projections", (f"{CONTRACT}redis_keys.py",)),
+    Target("engine/remember/writer", (f"{UNIT}remember.py",)),
+    Target("engine/encode/worker", (f"{UNIT}encode.py",)),
+    Target("engine/remember/hot_write_behind", (f"{UNIT}hotfeed.py",)),
+    Target("adapters/jobs/thread", (f"{CONTRACT}queue.py",)),
+    Target("engine/life/erase", (f"{UNIT}erase.py",)),
+    Target("engine/life/retention", (f"{UNIT}lifecycle.py", f"{CONTRACT}lifecycle.py")),
+    Target("engine/life/erased_sweep", (f"{UNIT}tombstones.py",)),
+    Target("adapters/postgres/life", (f"{CONTRACT}tombstones.py", f"{CONTRACT}lifecycle.py")),
+    Target("adapters/redis/forget", (f"{CONTRACT}redis_keys.py",)),
     Target("domain/scope", (f"{UNIT}scope.py",)),
-    Target("engine/request", (f"{UNIT}request.py",)),
-    Target("adapters/postgres", (f"{CONTRACT}core.py", f"{CONTRACT}records.py")),
-    Target("bootstrap/assembly", (f"{WHOLE}wiring.py", f"{WHOLE}life_effects.py")),
+    Target("engine/query/request", (f"{UNIT}request.py",)),
+    Target("adapters/postgres/records", (f"{CONTRACT}core.py", f"{CONTRACT}records.py")),
+    Target("bootstrap/system", (f"{WHOLE}wiring.py", f"{WHOLE}life_effects.py")),
     Target(
         "bootstrap/aim",
         (f"{AIM}end_to_end.py {AIM}own_settings.py", f"{AIM}write_and_read.py {AIM}persistence.py", AIM_ALL),
@@ -40,10 +40,10 @@ TARGETS = (
         "plugin",
         (f"{UNIT}plugin.py {UNIT}plugin_never_raises.py", f"{WHOLE}plugin.py {OUTAGE} {WHOLE}plugin_feedback.py"),
     ),
-    Target("engine/conflicts", (f"{UNIT}conflicts.py",)),
-    Target("engine/resolution", (f"{CONTRACT}resolution.py",)),
-    Target("engine/tiers", (f"{UNIT}tiers.py", f"{CONTRACT}tiers.py")),
-    Target("engine/feedback", (f"{UNIT}feedback.py",)),
+    Target("engine/conflicts/detect", (f"{UNIT}conflicts.py",)),
+    Target("engine/conflicts/resolve", (f"{CONTRACT}resolution.py",)),
+    Target("engine/life/tiers", (f"{UNIT}tiers.py", f"{CONTRACT}tiers.py")),
+    Target("engine/life/feedback", (f"{UNIT}feedback.py",)),
     Target("domain/energy", (f"{UNIT}energy.py",)),
 )
 
@@ -58,11 +58,11 @@ EQUIVALENT: Mapping[tuple[str, str, str], Why] = {
         "weight = sum((1.0 if ord(c) >= 11903 else 0.0 for c in reason)) / 8 + len(reason.split()) / 6",
     ): "Unicode has no character of this number",
     (
-        "adapters/projections",
+        "adapters/redis/forget",
         "for key in client.scan_iter(match=EVERYTHING, count=_AT_ONCE):",
         "for key in client.scan_iter(match=EVERYTHING):",
     ): "how many keys a round trip looks at; it finds the same",
-    ("adapters/projections", "found.clear()", "None"): (
+    ("adapters/redis/forget", "found.clear()", "None"): (
         "what was removed is asked for again at the end, and counts once; pieces only bound a call"
     ),
     ("domain/energy", "_FLOOR = 1e-12", "_FLOOR = 1.02e-12"): "any number below all thresholds does",

@@ -9,7 +9,7 @@ import pytest
 import biem
 from biem.adapters.probes import CeleryWorkers
 from biem.config import Settings
-from biem.domain.night_policy import SleepPolicy
+from biem.domain.policies.jobs import SleepPolicy
 from tests.fakes import eventually
 from tests.integration.test_celery import PERIODS, celery, worker
 

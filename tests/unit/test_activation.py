@@ -6,12 +6,12 @@ from collections.abc import Collection, Sequence
 import pytest
 
 from biem.adapters.analyzers import RuleAnalyzer
-from biem.domain.activation import Mind, Running
 from biem.domain.concept import Recollection
-from biem.domain.concept_policy import ConceptPolicy
+from biem.domain.policies.concepts import ConceptPolicy
+from biem.domain.running_memory import Mind, Running
 from biem.domain.scope import Scope
-from biem.engine.activation import Activator, render
-from biem.engine.instant import render as render_notes
+from biem.engine.concepts.notes import render as render_notes
+from biem.engine.concepts.running import Activator, render
 from biem.errors import StoreUnavailable
 from biem.ports.concepts import InstantMemory
 from tests.concept_fakes import ScriptedReasoner

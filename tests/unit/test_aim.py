@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from biem.bootstrap.aim_memory import configured
 from biem.config import Settings
-from biem.domain.aim import AimNode, gate, gate_input, gate_value, mirror_weight, node_score, select
-from biem.domain.aim_policy import PRESETS, AimPolicy, FieldWeights
+from biem.domain.designs.aim import AimNode, gate, gate_input, gate_value, mirror_weight, node_score, select
 from biem.domain.fields import Fields
+from biem.domain.policies.aim import PRESETS, AimPolicy, FieldWeights
 from biem.errors import ConfigError
 from tests.fakes import START
 

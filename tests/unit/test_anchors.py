@@ -10,14 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from biem.adapters.analyzers import RuleAnalyzer
-from biem.domain.aim_policy import AimPolicy, FieldWeights
 from biem.domain.anchors import anchor_score, binding, is_rival, names_a_bound, shares_anchor
 from biem.domain.fields import Fields
+from biem.domain.policies.aim import AimPolicy, FieldWeights
 from biem.domain.scope import Scope
-from biem.engine.aim.anchors import NO_ANCHORS, Anchors
+from biem.engine.recall.rank.anchors import NO_ANCHORS, Anchors
 from biem.errors import StoreUnavailable
 from biem.ports.aim import Anchored
-from biem.ports.turns import Turn, Turns
+from biem.ports.readers import Turn, Turns
 from biem.telemetry import Telemetry
 
 SCOPE = Scope(user="anchors")

@@ -7,16 +7,15 @@ import numpy as np
 import pytest
 
 from biem.adapters.analyzers import build
-from biem.domain.policy import RecallPolicy
-from biem.domain.rank_policy import RankPolicy
-from biem.engine.answer import Answerer, Asked
-from biem.engine.bag import Numbers
-from biem.engine.pool import Candidate
-from biem.engine.question import Query
-from biem.engine.ranking import Ranked
-from biem.engine.search import Found
+from biem.domain.policies.ranking import RankPolicy
+from biem.domain.policies.recall import RecallPolicy
+from biem.engine.query.question import Query
+from biem.engine.recall.rank.pool import Candidate, Found
+from biem.engine.recall.rank.ranker import Answerer, Asked
+from biem.engine.recall.rank.score import Ranked
+from biem.engine.recall.rank.term_matrix import Numbers
 from biem.ports import Vector, Vectors
-from biem.ports.turns import Turn, Turns
+from biem.ports.readers import Turn, Turns
 
 ANALYZER = build()
 NOW = datetime(2024, 5, 1, tzinfo=UTC)

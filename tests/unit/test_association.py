@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from biem.domain.link import Key, Link, LinkType, Moment, NewLink
-from biem.domain.policy import GraphPolicy
+from biem.domain.policies.graph import GraphPolicy
 from biem.domain.scope import Scope
-from biem.engine.association import Associations, Linkable, Strategy
+from biem.engine.graph.associations import Associations, Linkable, Strategy
 from biem.errors import StoreUnavailable
 from biem.ports.links import LinkChanges, Links
 from biem.telemetry import Telemetry

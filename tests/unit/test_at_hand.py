@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from biem.engine.at_hand import AtHand
-from biem.engine.ordering import candidates_of
-from biem.engine.pool import Pool
-from biem.ports.turns import Turn, Turns
+from biem.engine.recall.rank.adjustments import candidates_of
+from biem.engine.recall.rank.pool import Pool
+from biem.engine.recall.rank.prepared_pool import AtHand
+from biem.ports.readers import Turn, Turns
 from tests.fakes import START
 
 SIZE = 100

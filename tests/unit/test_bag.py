@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from biem.domain.terms import Terms, stored
-from biem.engine.bag import Bag
+from biem.domain.text import Terms, stored
+from biem.engine.recall.rank.term_matrix import Bag
 
 words = st.sampled_from(["tea", "te", "a", "雨", "雨天", "été", "x" * 70, "1.5", "\ud800"])
 texts = st.lists(st.lists(words, max_size=6), max_size=8)

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from biem.adapters.analyzers import RuleAnalyzer
-from biem.domain.context_policy import ContextPolicy
 from biem.domain.node import Hit, Hits, Node, new_id
+from biem.domain.policies.context import ContextPolicy
 from biem.domain.scope import Scope
-from biem.engine.briefing import Briefer
-from biem.engine.context import HEADING, Context, estimate_tokens
+from biem.engine.context.block import HEADING, Context, estimate_tokens
+from biem.engine.context.sections import Briefer
 from biem.errors import InvalidInput, StoreUnavailable
 from biem.ports import Candidates, Filter, HotEntry
 from biem.telemetry import Telemetry

@@ -16,7 +16,7 @@ from biem.cli.life import exit_code_of
 from biem.cli.output import Output, Ticker, decode, percentile, plain, printable, to_json
 from biem.domain.node import Hit, Hits, Node, Receipt, StoreCount
 from biem.domain.scope import Scope
-from biem.engine.sleep import JobReport
+from biem.engine.sleep.jobs import JobReport
 from biem.errors import BiemError, InvalidInput, StoreUnavailable
 
 AT = datetime(2025, 10, 12, 17, 20, tzinfo=UTC)

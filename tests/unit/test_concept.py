@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from biem.config import load_settings
-from biem.domain.activation import Running, next_turn, with_keywords
 from biem.domain.concept import (
     Item,
     Message,
@@ -27,7 +26,8 @@ from biem.domain.concept import (
     sample_instants,
     term_similarity,
 )
-from biem.domain.concept_policy import ConceptPolicy
+from biem.domain.policies.concepts import ConceptPolicy
+from biem.domain.running_memory import Running, next_turn, with_keywords
 from biem.errors import ConfigError
 from tests.fakes import START
 

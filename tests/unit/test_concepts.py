@@ -8,11 +8,11 @@ import pytest
 
 from biem.adapters.analyzers import RuleAnalyzer
 from biem.domain.concept import Message, Snippet
-from biem.domain.concept_policy import ConceptPolicy
 from biem.domain.node import Node
+from biem.domain.policies.concepts import ConceptPolicy
 from biem.domain.scope import Scope
-from biem.engine.instant import InstantMaker
-from biem.engine.topics import Said, Topics
+from biem.engine.concepts.notes import InstantMaker
+from biem.engine.concepts.topics import Said, Topics
 from biem.errors import StoreUnavailable
 from biem.ports.concepts import InstantMemory
 from biem.ports.reasoner import Instant, Topic

@@ -9,10 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from biem.domain.confidence_policy import ConfidenceWeights, OrbitPolicy, OrbitWeights
-from biem.engine.confidence import confidence, grounds
-from biem.engine.pool import Candidate
-from biem.engine.question import Query, Sentence
+from biem.domain.policies.confidence import ConfidenceWeights
+from biem.domain.policies.orbit import OrbitPolicy, OrbitWeights
+from biem.engine.query.question import Query, Sentence
+from biem.engine.recall.rank.confidence import confidence, grounds
+from biem.engine.recall.rank.pool import Candidate
 from biem.ports import Vector, Vectors
 from tests.fakes import START
 from tests.pools import ASIDE, FAR, NEAR, SPEAKERS, query, ranked, turn

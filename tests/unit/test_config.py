@@ -13,8 +13,8 @@ from psycopg.conninfo import conninfo_to_dict
 from pydantic import BaseModel, SecretStr
 
 from biem.config import Settings, load_settings
-from biem.domain.night_policy import SleepPolicy
-from biem.domain.policy import Policies
+from biem.domain.policies import Policies
+from biem.domain.policies.jobs import SleepPolicy
 from biem.errors import ConfigError
 
 EXAMPLE = Path(__file__).parents[2] / ".env.example"

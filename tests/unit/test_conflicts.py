@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from biem.domain.conflict import Conflict, ConflictKind, Matter, Statement, Verdict
 from biem.domain.node import Node, new_id
-from biem.domain.policy import ConflictPolicy
+from biem.domain.policies.conflicts import ConflictPolicy
 from biem.domain.scope import Scope
-from biem.engine.conflicts import ConflictChecker, Fresh
-from biem.engine.remember import Writer
-from biem.engine.resolution import Resolver, joined
+from biem.engine.conflicts.detect import ConflictChecker, Fresh
+from biem.engine.conflicts.resolve import Resolver, joined
+from biem.engine.remember.writer import Writer
 from biem.errors import AlreadyDecided, InvalidInput
 from biem.ports import Records, Vectors
 from biem.ports.conflicts import Claimed, Conflicts, Finding, Peer

@@ -11,9 +11,9 @@ import pytest
 from biem.domain.node import Node, new_id
 from biem.domain.scope import Scope
 from biem.domain.text import sha256
-from biem.engine.consolidate import is_current
-from biem.engine.similar import Neighbourhood
-from biem.engine.succession import Succession
+from biem.engine.sleep.consolidate import is_current
+from biem.engine.sleep.relink import Succession
+from biem.engine.sleep.similar import Neighbourhood
 from biem.ports import Candidates, Records, Vector, VectorIndex, Vectors
 from biem.ports.consolidation import Consolidations, Replacement
 from biem.ports.links import Links

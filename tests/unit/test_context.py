@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from biem.domain.context_policy import ContextPolicy
+from biem.domain.designs.numbers import NUMBERS
 from biem.domain.node import Hit, Node, new_id
-from biem.domain.profiles import NUMBERS
+from biem.domain.policies.context import ContextPolicy
 from biem.domain.scope import Scope
-from biem.engine.context import Context, Reader, estimate_tokens, render
+from biem.engine.context.block import Context, Reader, estimate_tokens, render
 from tests.fakes import START
 
 POLICY = ContextPolicy()

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from biem.adapters.contradiction.rules import RuleContradictions
 from biem.domain.conflict import Statement, Verdict
-from biem.domain.policy import ConflictPolicy
+from biem.domain.policies.conflicts import ConflictPolicy
 
 RULES = RuleContradictions()
 ACTS = ConflictPolicy().act_confidence

@@ -4,7 +4,7 @@ import pytest
 
 from biem.adapters.contradiction.rules import RuleContradictions
 from biem.domain.conflict import Statement
-from biem.domain.policy import ConflictPolicy
+from biem.domain.policies.conflicts import ConflictPolicy
 
 RULES = RuleContradictions()
 POLICY = ConflictPolicy()

@@ -11,7 +11,7 @@ import pytest
 
 from biem.adapters.contradiction import build
 from biem.domain.conflict import Statement
-from biem.domain.policy import ConflictPolicy
+from biem.domain.policies.conflicts import ConflictPolicy
 
 PAIRS = Path(__file__).parent / "pairs"
 POLICY = ConflictPolicy()

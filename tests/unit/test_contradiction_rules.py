@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from biem.adapters.contradiction import build
-from biem.adapters.contradiction.cues import CEILING
 from biem.adapters.contradiction.rules import RuleContradictions
+from biem.adapters.contradiction.weak_cues import CEILING
 from biem.domain.conflict import ConflictKind, Statement, Verdict
-from biem.domain.policy import ConflictPolicy
+from biem.domain.policies.conflicts import ConflictPolicy
 from biem.ports.contradiction import ContradictionRules
 
 RULES = RuleContradictions()

@@ -13,15 +13,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from biem.adapters.queue import InProcessQueue
+from biem.adapters.jobs.thread import InProcessQueue
 from biem.domain.conflict import Statement
 from biem.domain.node import Hits
-from biem.domain.policy import RecallPolicy
+from biem.domain.policies.recall import RecallPolicy
 from biem.domain.scope import Scope
-from biem.engine.courtesy import CourteousAnalyzer, CourteousEmbedder, CourteousRules, Courtesy
-from biem.engine.profiles import ProfileRecaller
-from biem.engine.recall import Recaller
-from biem.engine.rerank import Choice
+from biem.engine.priority import CourteousAnalyzer, CourteousEmbedder, CourteousRules, Courtesy
+from biem.engine.recall.profiles import ProfileRecaller
+from biem.engine.recall.recaller import Recaller
+from biem.engine.recall.rerank import Choice
 from biem.ports import Filter
 from biem.telemetry import Telemetry
 from tests.fakes import WordEmbedder

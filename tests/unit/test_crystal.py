@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from biem.adapters.analyzers import RuleAnalyzer
-from biem.domain.crystal import (
+from biem.domain.fields import Fields
+from biem.domain.merging import (
     Passage,
     adds_nothing,
     count_otherwise,
@@ -21,7 +22,6 @@ from biem.domain.crystal import (
     sentences,
     sources_hash,
 )
-from biem.domain.fields import Fields
 from biem.domain.node import parse_id
 
 ANALYZER = RuleAnalyzer()

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from biem.adapters import contradiction
 from biem.domain.node import Hit, Node, new_id
 from biem.domain.scope import Scope
-from biem.engine.currency import newest_first
+from biem.engine.recall.rank.newer_first import newest_first
 
 RULES = contradiction.build()
 START = datetime(2026, 3, 1, tzinfo=UTC)

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from biem.domain.finding import Depth, Diagnosis, Finding, Limits
-from biem.engine.diagnosis import Diagnoser, IndexCheck
-from biem.engine.diagnosis.state import around
+from biem.domain.diagnosis import Depth, Diagnosis, Finding, Limits
+from biem.engine.admin.diagnosis import Diagnoser, IndexCheck
+from biem.engine.admin.diagnosis.state_checks import around
 from biem.errors import StoreUnavailable
 from biem.ports import EmbedderInfo
 from biem.ports.diagnosis import Collection

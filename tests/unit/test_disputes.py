@@ -5,9 +5,10 @@ from datetime import timedelta
 import pytest
 
 from biem.domain.conflict import Dispute
-from biem.engine.disputes import about, joined, missing
-from biem.engine.search import Found
-from biem.ports.turns import Turn, Turns
+from biem.engine.recall.candidates import joined, missing
+from biem.engine.recall.rank.disputes import about
+from biem.engine.recall.rank.pool import Found
+from biem.ports.readers import Turn, Turns
 from tests.fakes import START
 
 

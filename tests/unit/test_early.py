@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from biem.engine.early import Early
-from biem.ports.turns import Turn, Turns
+from biem.engine.recall.candidates import Early
+from biem.ports.readers import Turn, Turns
 from tests.fakes import START
 
 

@@ -7,7 +7,7 @@ import pytest
 from biem.domain.fields import Fields
 from biem.domain.node import Hit, Node
 from biem.domain.scope import Scope
-from biem.engine.echo import echoed
+from biem.engine.life.implicit_feedback import echoed
 
 AT = datetime(2026, 3, 2, 9, tzinfo=UTC)
 

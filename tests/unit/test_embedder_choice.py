@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from biem.bootstrap.embedders import of_the_model, with_choice
+from biem.bootstrap.embedder import of_the_model, with_choice
 from biem.config import EmbedderSettings, Settings
 from biem.errors import ConfigError
-from biem.ports.reembed import EmbedderChoice
+from biem.ports.reindexing import EmbedderChoice
 
 LOGIN = "ann:hunter2-login"
 WITH_LOGIN = f"http://{LOGIN}@embed.example.org:8080/v1"

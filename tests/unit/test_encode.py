@@ -14,12 +14,12 @@ import pytest
 from biem.adapters.embedders.cached import CachedEmbedder
 from biem.domain.fields import Analysis, Fields
 from biem.domain.node import Node, new_id
-from biem.domain.policy import EncodePolicy
+from biem.domain.policies.writing import EncodePolicy
 from biem.domain.scope import Scope
 from biem.domain.text import sha256
-from biem.engine.encode import Encoder
-from biem.engine.form import Former
-from biem.engine.lease import kept
+from biem.engine.encode.integrate import Former
+from biem.engine.encode.lease import kept
+from biem.engine.encode.worker import Encoder
 from biem.errors import BiemError, ConfigError, EmbedderUnavailable, InvalidInput, StoreUnavailable
 from biem.ports import (
     Analyzer,

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from biem.domain.aim import mirror_weight
-from biem.domain.aim_policy import AimPolicy
+from biem.domain.designs.aim import mirror_weight
+from biem.domain.designs.formulas import time_factor
 from biem.domain.energy import energy_at, energy_key, indicator, initial_energy, key_threshold
-from biem.domain.formulas import time_factor
+from biem.domain.policies.aim import AimPolicy
 from tests.fakes import START
 
 RATE = 0.1

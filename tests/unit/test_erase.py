@@ -7,9 +7,9 @@ from unittest.mock import Mock
 import pytest
 
 from biem.domain.node import Receipt, StoreCount, new_id
-from biem.domain.policy import EncodePolicy
+from biem.domain.policies.writing import EncodePolicy
 from biem.domain.scope import Scope, ScopeSummary
-from biem.engine.erase import Eraser
+from biem.engine.life.erase import Eraser
 from biem.errors import InvalidInput, NotFound, StoreUnavailable
 from biem.ports import Erasure
 from biem.telemetry import Telemetry

@@ -10,15 +10,15 @@ from typing import Any, cast
 import httpx
 import pytest
 
-from biem.adapters.queue import InProcessQueue
-from biem.domain.night_policy import SleepPolicy
+from biem.adapters.jobs.thread import InProcessQueue
+from biem.domain.policies.jobs import SleepPolicy
 from biem.domain.scope import Scope
-from biem.engine.context import Context
-from biem.engine.sleep import NightJob, Sleeper, Upkeep
+from biem.engine.context.block import Context
+from biem.engine.sleep.jobs import NightJob, Sleeper, Upkeep
 from biem.errors import NotFound
 from biem.memory import Memory
 from biem.plugin import BIEMContextPlugin
-from biem.ports.consolidation import Exclusive, ScopeList
+from biem.ports.jobs import Exclusive, ScopeList
 from biem.telemetry import Telemetry
 from biem.web.app import Shown, build
 from tests.fakes import START, HeldClock

@@ -8,10 +8,10 @@ from typing import Any, cast
 import pytest
 
 from biem.domain.link import NewLink
-from biem.domain.night_policy import FeedbackPolicy
 from biem.domain.node import Node, new_id
+from biem.domain.policies.jobs import FeedbackPolicy
 from biem.domain.scope import Scope
-from biem.engine.feedback import Feedback, Lesson
+from biem.engine.life.feedback import Feedback, Lesson
 from biem.errors import InvalidInput, NotFound
 from biem.ports import Candidates, Records, Touched
 from biem.ports.links import Links

@@ -8,14 +8,14 @@ import pytest
 
 from biem.domain.fields import Analysis, Fields
 from biem.domain.node import Node
-from biem.domain.policy import EncodePolicy
+from biem.domain.policies.writing import EncodePolicy
 from biem.domain.scope import Scope
-from biem.engine.association import Associations, Linkable
-from biem.engine.conflicts import Checked, ConflictChecker, Fresh
-from biem.engine.encode import Encoder
-from biem.engine.form import Embedded, Former
-from biem.engine.instant import InstantMaker
-from biem.engine.tiers import Tiers
+from biem.engine.concepts.notes import InstantMaker
+from biem.engine.conflicts.detect import Checked, ConflictChecker, Fresh
+from biem.engine.encode.integrate import Embedded, Former
+from biem.engine.encode.worker import Encoder
+from biem.engine.graph.associations import Associations, Linkable
+from biem.engine.life.tiers import Tiers
 from biem.memory import Memory
 from biem.ports import Completion, Encoded, Job, Vector
 from biem.telemetry import Telemetry

@@ -12,12 +12,18 @@ from typing import Any
 import pytest
 
 import biem.domain
-from biem.domain.aim import AimNode, gate_input, gate_value, mirror_weight, node_score, surprise
-from biem.domain.aim_policy import AimPolicy, FieldWeights
 from biem.domain.anchors import anchor_score, unsaid
 from biem.domain.concept import term_similarity
-from biem.domain.confidence_policy import ConfidenceWeights, OrbitWeights
-from biem.domain.crystal import information
+from biem.domain.designs.aim import AimNode, gate_input, gate_value, mirror_weight, node_score, surprise
+from biem.domain.designs.formulas import (
+    aimate_score,
+    biem_score,
+    frequency_factor,
+    importance_factor,
+    notes_score,
+    squared_shares,
+    time_factor,
+)
 from biem.domain.energy import (
     energy_at,
     energy_key,
@@ -27,23 +33,18 @@ from biem.domain.energy import (
     reason_quality,
 )
 from biem.domain.fields import Fields
-from biem.domain.formulas import (
-    aimate_score,
-    biem_score,
-    frequency_factor,
-    importance_factor,
-    notes_score,
-    squared_shares,
-    time_factor,
-)
 from biem.domain.link import strength_of
+from biem.domain.merging import information
 from biem.domain.node import require_importance
-from biem.domain.policy import RetentionPolicy
+from biem.domain.policies.aim import AimPolicy, FieldWeights
+from biem.domain.policies.confidence import ConfidenceWeights
+from biem.domain.policies.life import RetentionPolicy
+from biem.domain.policies.orbit import OrbitWeights
 from biem.domain.retention import Lived, retention_days
 from biem.domain.selection import chain_weight, occurrences
 from biem.domain.spreading import multiplicative, subtractive
-from biem.domain.time_spans import number, year_of
-from biem.engine.confidence import confidence
+from biem.domain.times.spans import number, year_of
+from biem.engine.recall.rank.confidence import confidence
 from tests.fakes import START
 
 REASON = "because everybody in the team must know it"

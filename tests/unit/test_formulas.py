@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from biem.domain.formulas import (
-    FormulaPolicy,
+from biem.domain.designs.formulas import (
     aimate_score,
     biem_score,
     frequency_factor,
@@ -14,6 +13,7 @@ from biem.domain.formulas import (
     squared_shares,
     time_factor,
 )
+from biem.domain.policies.designs import FormulaPolicy
 
 share = st.floats(0.0, 1.0)
 

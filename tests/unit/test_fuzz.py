@@ -19,21 +19,21 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from biem.adapters import archive as archives
 from biem.adapters.analyzers import RuleAnalyzer
 from biem.adapters.contradiction import build
+from biem.adapters.postgres import backup_file as archives
 from biem.adapters.reasoner import parsing
 from biem.adapters.reasoner.client import Said
 from biem.cli.transcripts import BadLine, Message, Reader, parse_time
 from biem.config import load_settings
 from biem.domain.conflict import Statement
 from biem.domain.node import KINDS, LAYERS, parse_id
-from biem.domain.policy import WritePolicy
-from biem.domain.times import windows
+from biem.domain.policies.writing import WritePolicy
+from biem.domain.times.windows import windows
 from biem.engine.aim.snapshot_file import read
-from biem.engine.hotfeed import HotFeed
-from biem.engine.question import is_asked, sentences_of
-from biem.engine.remember import Writer
+from biem.engine.query.question import is_asked, sentences_of
+from biem.engine.remember.hot_write_behind import HotFeed
+from biem.engine.remember.writer import Writer
 from biem.errors import BiemError, ConfigError, InvalidInput
 from biem.ports import JobQueue, Records
 from biem.telemetry import Telemetry

@@ -14,13 +14,13 @@ from benchmarks._embedders import SyntheticEmbedder
 from biem.adapters import contradiction
 from biem.adapters.analyzers import RuleAnalyzer
 from biem.config import Settings
-from biem.domain.aim import GateDecision, surprise
-from biem.domain.aim_policy import AimPolicy
+from biem.domain.designs.aim import GateDecision, surprise
 from biem.domain.fields import Fields
 from biem.domain.node import Node
-from biem.domain.policy import ConflictPolicy
+from biem.domain.policies.aim import AimPolicy
+from biem.domain.policies.conflicts import ConflictPolicy
 from biem.domain.scope import Scope
-from biem.engine.aim.gate import Gate, is_explicit
+from biem.engine.encode.gate import Gate, is_explicit
 from biem.ports import Vector, Vectors
 from biem.ports.aim import Anchored, Held, Said, Standing
 from biem.ports.reasoner import Reasoner

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from biem.domain.scope import Scope
-from biem.engine.aim.headings import HeadingFeed
+from biem.engine.aim.inertia_write_behind import HeadingFeed
 from biem.errors import StoreUnavailable
-from biem.ports.aim import Heading
+from biem.ports.hot import Heading
 from tests import aim_fakes
 
 HERE = Scope(user="ann")

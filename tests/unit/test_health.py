@@ -5,8 +5,8 @@ from datetime import datetime
 
 import pytest
 
-from biem.domain.health import Health
-from biem.engine.diagnosis import ask
+from biem.domain.diagnosis import Health
+from biem.engine.admin.diagnosis import ask
 from biem.errors import BiemError, ConfigError, StoreUnavailable
 
 

@@ -18,19 +18,19 @@ from biem.adapters.reasoner import parsing
 from biem.adapters.reasoner.client import Said
 from biem.config import load_settings
 from biem.domain.concept import Item, Message, Snippet
-from biem.domain.concept_policy import ConceptPolicy
 from biem.domain.link import NewLink, grown, semantic_links
-from biem.domain.policy import GraphPolicy
+from biem.domain.policies.concepts import ConceptPolicy
+from biem.domain.policies.graph import GraphPolicy
 from biem.domain.scope import Scope
-from biem.engine.association import Associations
-from biem.engine.concepts import Hippocampus
-from biem.engine.parts import Parts
-from biem.engine.related import Reminder
-from biem.engine.sleep import SleepReport
+from biem.engine.concepts.build import Hippocampus
+from biem.engine.concepts.recollect import Reminder
+from biem.engine.graph.associations import Associations
+from biem.engine.sleep.jobs import SleepReport
 from biem.errors import BiemError, ConfigError
 from biem.memory import Memory
 from biem.ports.concepts import Concepts, Instants
 from biem.ports.links import Links
+from biem.system import Parts
 from biem.telemetry import Telemetry
 from tests.concept_fakes import ScriptedReasoner
 from tests.fakes import START, HeldClock
@@ -179,7 +179,18 @@ def test_all_scopes_share_one_hub_and_a_closed_one_says_so() -> None:
 
 
 @pytest.mark.req("H5")
-@pytest.mark.parametrize("part", ["concepts", "topics", "related", "activation", "instant", "association", "graph"])
+@pytest.mark.parametrize(
+    "part",
+    [
+        "concepts/build",
+        "concepts/topics",
+        "concepts/recollect",
+        "concepts/running",
+        "concepts/notes",
+        "graph/associations",
+        "graph/scope_graph",
+    ],
+)
 def test_no_part_of_the_concept_memory_knows_the_database(part: str) -> None:
     # Given the source of a part / When its imports are read / Then it speaks to the database through ports only
     tree = ast.parse((ENGINE / f"{part}.py").read_text(encoding="utf-8"))

@@ -7,7 +7,7 @@ from typing import cast
 import pytest
 
 from biem.domain.scope import Scope
-from biem.engine.hotfeed import HotFeed
+from biem.engine.remember.hot_write_behind import HotFeed
 from biem.errors import StoreUnavailable
 from biem.ports import HotEntry, HotStore
 from tests.fakes import eventually

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from biem.domain.aim_policy import AimPolicy
+from biem.domain.policies.aim import AimPolicy
 from biem.domain.scope import Scope
 from biem.engine.aim.inertia import Inertia, adapted, direction, moved, norm
 from biem.errors import StoreUnavailable
 from biem.ports import Vector
-from biem.ports.aim import Heading
+from biem.ports.hot import Heading
 from biem.telemetry import Telemetry
 
 SCOPE = Scope(user="inertia")

@@ -3,8 +3,8 @@
 import pytest
 
 from biem.adapters.analyzers import RuleAnalyzer
-from biem.domain.aim import surprise
-from biem.engine.aim.information import Reader
+from biem.domain.designs.aim import surprise
+from biem.engine.encode.gate_text import Reader
 
 ANALYZER = RuleAnalyzer()
 

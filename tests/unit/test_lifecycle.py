@@ -8,13 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from biem.adapters.queue import NoQueue
-from biem.domain.policy import Policies, RetentionPolicy
+from biem.adapters.jobs.thread import NoQueue
+from biem.domain.policies import Policies
+from biem.domain.policies.life import RetentionPolicy
 from biem.domain.retention import Lived
 from biem.domain.scope import Scope
-from biem.engine.lifecycle import Lifecycle
+from biem.engine.life.retention import Lifecycle
 from biem.ports import HotStore, Records, VectorIndex
-from biem.ports.tiers import Aged, Canvas, LifeRecords, Verdict
+from biem.ports.hot import Canvas
+from biem.ports.life import Aged, LifeRecords, Verdict
 from biem.telemetry import Telemetry
 from tests.fakes import START, HeldClock
 

@@ -16,11 +16,17 @@ from biem.adapters.contradiction.rules import RuleContradictions
 from biem.adapters.embedders.encoder import clean
 from biem.adapters.reasoner import parsing, prompts
 from biem.adapters.reasoner.client import Said
-from biem.domain import anchors, crystal, energy, excerpt, speech_acts, times
+from biem.domain import anchors, energy, excerpt, speech_acts
+from biem.domain import merging as crystal
 from biem.domain import text as texts
 from biem.domain.conflict import Statement
-from biem.engine import context, echo, lines, passages, question
-from biem.engine.aim.information import Reader
+from biem.domain.times import windows as times
+from biem.engine.conflicts import passages
+from biem.engine.context import block as context
+from biem.engine.context import lines
+from biem.engine.encode.gate_text import Reader
+from biem.engine.life import implicit_feedback as echo
+from biem.engine.query import question
 from tests.work import Steps, calls_of, cpu_of, longest_hold, repeated, watched
 
 NOW = datetime(2026, 5, 4, tzinfo=UTC)

@@ -5,7 +5,7 @@ from benchmarks.lives.facts import Question
 from benchmarks.lives.judge import Line, Shown, breakdown, failures, measure
 from biem.domain.node import Hit, Node, new_id
 from biem.domain.scope import Scope
-from biem.engine.context import Context
+from biem.engine.context.block import Context
 from tests.fakes import START
 
 ASKED = Question(

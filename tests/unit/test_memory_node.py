@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from biem.domain.designs.biem_node import MemoryNode
 from biem.domain.link import Link
-from biem.domain.memory_node import MemoryNode
 from tests.fakes import START
 
 TIME = Link("a", "b", "temporal", 1.0, 1)

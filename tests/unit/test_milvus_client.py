@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from biem.adapters import milvus_client
+from biem.adapters.milvus import collection as milvus_client
 
 
 @pytest.mark.parametrize(("uri", "pings"), [("unix:/home/me/.biem/run/milvus.sock", False), ("http://db:19530", True)])
@@ -35,7 +35,7 @@ def test_what_pymilvus_was_loaded_without_is_there_for_who_uses_it() -> None:
     # Given a process in which biem loaded pymilvus / When another part of the program hands it a data frame
     program = """
 import sys
-import biem.adapters.pymilvus_light
+import biem.adapters.milvus.light_import
 before = sorted({"pandas", "requests"} & set(sys.modules))
 import pandas
 from pymilvus import FieldSchema
@@ -57,11 +57,11 @@ import sys, types
 from importlib.machinery import PathFinder
 ordinary = PathFinder.find_spec
 def changed(name, path=None, target=None):
-    if name == "pymilvus.orm.schema" and sys._getframe(1).f_globals["__name__"] == "biem.adapters.pymilvus_light":
+    if name == "pymilvus.orm.schema" and sys._getframe(1).f_globals["__name__"] == "biem.adapters.milvus.light_import":
         raise TypeError("not this way")
     return ordinary(name, path, target)
 PathFinder.find_spec = changed
-import biem.adapters.pymilvus_light as light
+import biem.adapters.milvus.light_import as light
 print(light.MilvusClient.__name__, "pandas" in sys.modules)
 """
     # When biem loads it / Then with everything

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from biem.bootstrap.misspelt import misspelt, warn_of_misspelt
+from biem.bootstrap.check_settings import misspelt, warn_of_misspelt
 
 EXAMPLE = Path(__file__).parents[2] / ".env.example"
 

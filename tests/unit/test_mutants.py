@@ -9,14 +9,15 @@ from typing import Any
 
 import pytest
 
-from biem.domain import aim, formulas
-from biem.domain.aim_policy import AimPolicy
+from biem.domain.designs import aim, formulas
 from biem.domain.energy import energy_at
 from biem.domain.fields import Fields
+from biem.domain.policies.aim import AimPolicy
 from biem.domain.spreading import multiplicative
-from biem.engine import association, profiles
-from biem.engine.aim import anchors as anchoring
-from biem.engine.aim import gate as gating
+from biem.engine.encode import gate as gating
+from biem.engine.graph import associations as association
+from biem.engine.recall import profiles
+from biem.engine.recall.rank import anchors as anchoring
 from biem.ports.aim import Anchored
 from tests.unit import test_aim, test_anchors, test_association, test_energy, test_gate, test_profile_steps
 from tests.unit.test_association import HeldLinks

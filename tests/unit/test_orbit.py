@@ -5,20 +5,18 @@ from datetime import timedelta
 
 import numpy as np
 
-from biem.domain.confidence_policy import OrbitPolicy
 from biem.domain.conflict import Dispute
-from biem.domain.policy import RecallPolicy
+from biem.domain.policies.orbit import OrbitPolicy
+from biem.domain.policies.recall import RecallPolicy
 from biem.domain.scope import Scope
-from biem.engine.answer import Answer, Asked
-from biem.engine.at_hand import AtHand
-from biem.engine.orbit import Orbits
-from biem.engine.ordering import Ordering, candidates_of
-from biem.engine.pool import Pool
-from biem.engine.ranking import Ranked
-from biem.engine.search import Found
+from biem.engine.recall.orbit import Orbits
+from biem.engine.recall.rank.adjustments import Ordering, candidates_of
+from biem.engine.recall.rank.pool import Found, Pool
+from biem.engine.recall.rank.prepared_pool import AtHand
+from biem.engine.recall.rank.ranker import Answer, Asked
+from biem.engine.recall.rank.score import Ranked
 from biem.errors import StoreUnavailable
-from biem.ports.orbit import Vicinity
-from biem.ports.turns import Turn, Turns
+from biem.ports.readers import Turn, Turns, Vicinity
 from biem.telemetry import Telemetry
 from tests.fakes import START, HeldClock
 

@@ -8,15 +8,14 @@ import numpy as np
 import pytest
 
 from biem.domain.conflict import Dispute
-from biem.domain.policy import RecallPolicy
-from biem.domain.rank_policy import RankPolicy
-from biem.engine.ordering import Ordering
-from biem.engine.pool import Candidate
-from biem.engine.question import Query
-from biem.engine.ranking import rank
-from biem.engine.search import Found
+from biem.domain.policies.ranking import RankPolicy
+from biem.domain.policies.recall import RecallPolicy
+from biem.engine.query.question import Query
+from biem.engine.recall.rank.adjustments import Ordering
+from biem.engine.recall.rank.pool import Candidate, Found
+from biem.engine.recall.rank.score import rank
 from biem.ports import Vector
-from biem.ports.turns import Turn, Turns
+from biem.ports.readers import Turn, Turns
 from tests.fakes import START
 
 POLICY = RecallPolicy(activation_weight=0.5, conflict_penalty=1.0, superseded_penalty=3.0)

@@ -4,7 +4,7 @@ import pytest
 
 from biem.adapters.contradiction.rules import RuleContradictions
 from biem.domain.conflict import Statement
-from biem.engine.passages import compare, passages
+from biem.engine.conflicts.passages import compare, passages
 from tests.fakes import START
 
 RULES = RuleContradictions()

@@ -7,8 +7,8 @@ import time
 from hypothesis import given
 from hypothesis import strategies as st
 
-from biem.domain.stage import stage_time
-from biem.engine.perf import StageTimes
+from biem.domain.diagnosis import stage_time
+from biem.engine.admin.stage_times import StageTimes
 from biem.telemetry import Span, Telemetry
 
 

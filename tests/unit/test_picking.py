@@ -8,10 +8,10 @@ import pytest
 
 from biem.adapters import contradiction
 from biem.adapters.analyzers import RuleAnalyzer
-from biem.domain.context_policy import ContextPolicy
 from biem.domain.node import Hit, Node, new_id
+from biem.domain.policies.context import ContextPolicy
 from biem.domain.scope import Scope
-from biem.engine.picking import Picker
+from biem.engine.context.picking import Picker
 from tests.fakes import START
 
 LEXEMES, RULES = RuleAnalyzer().lexemes, contradiction.build()

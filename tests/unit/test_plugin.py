@@ -10,7 +10,7 @@ import pytest
 from biem.domain.fields import Fields
 from biem.domain.node import Hit, Node, new_id
 from biem.domain.scope import Scope
-from biem.engine.context import Context
+from biem.engine.context.block import Context
 from biem.errors import InvalidInput, StoreUnavailable
 from biem.memory import Memory
 from biem.plugin import BIEMContextPlugin

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from biem import BIEMContextPlugin
-from biem.domain.activation import Running
 from biem.domain.fields import Fields
 from biem.domain.node import Hit, Node, new_id
+from biem.domain.running_memory import Running
 from biem.domain.scope import Scope
-from biem.engine.context import Context
+from biem.engine.context.block import Context
 from biem.errors import InvalidInput, StoreUnavailable
 from tests.fakes import START
 

@@ -12,21 +12,21 @@ import pytest
 
 from biem.adapters.analyzers import RuleAnalyzer
 from biem.config import Settings
-from biem.domain.aim_policy import AimPolicy
 from biem.domain.concept import Recollection
-from biem.domain.formulas import FormulaPolicy
 from biem.domain.link import Link
 from biem.domain.node import Hits, Node
-from biem.domain.policy import Policies, RecallPolicy
-from biem.domain.rerank_policy import RerankPolicy
+from biem.domain.policies import Policies
+from biem.domain.policies.aim import AimPolicy
+from biem.domain.policies.designs import FormulaPolicy
+from biem.domain.policies.recall import RecallPolicy, RerankPolicy
 from biem.domain.scope import Scope
-from biem.engine.association import Associations
-from biem.engine.profiles import ProfileRecaller
-from biem.engine.rerank import Choice, Chooser
-from biem.engine.search import Found
+from biem.engine.graph.associations import Associations
+from biem.engine.recall.profiles import ProfileRecaller
+from biem.engine.recall.rank.pool import Found
+from biem.engine.recall.rerank import Choice, Chooser
 from biem.ports import Filter
 from biem.ports.links import LinkChanges, Links
-from biem.ports.rows import Candidates
+from biem.ports.records import Candidates
 from biem.telemetry import Telemetry
 from tests.fakes import START, HeldClock
 

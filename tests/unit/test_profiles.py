@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from biem.config import Settings, load_settings
-from biem.domain.aim import gate_value
+from biem.domain.designs.aim import gate_value
+from biem.domain.designs.numbers import DESIGNS, NUMBERS, Number
 from biem.domain.energy import energy_at
-from biem.domain.policy import EnergyPolicy
-from biem.domain.profiles import DESIGNS, NUMBERS, Number
+from biem.domain.policies.life import EnergyPolicy
 from biem.domain.retention import Lived, becomes_long_term, retention_days
 from biem.errors import ConfigError
 from tests.fakes import START

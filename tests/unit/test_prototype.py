@@ -5,11 +5,11 @@ import json
 import pytest
 
 from biem.adapters.analyzers import RuleAnalyzer
-from biem.adapters.embedders.prototype import PrototypeEmbedder
-from biem.domain.aim_node import MemoryNode
-from biem.domain.aim_policy import AimPolicy
+from biem.adapters.embedders.aim_prototype import PrototypeEmbedder
+from biem.domain.designs.aim_node import MemoryNode
+from biem.domain.designs.numbers import NUMBERS
 from biem.domain.fields import Fields
-from biem.domain.profiles import NUMBERS
+from biem.domain.policies.aim import AimPolicy
 from tests.fakes import WordEmbedder
 
 LONG = (

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from biem.engine.question import Query, Sentence, is_asked, named_in, sentences_of, without_names
+from biem.engine.query.question import Query, Sentence, is_asked, named_in, sentences_of, without_names
 
 
 def count(text: str) -> int:

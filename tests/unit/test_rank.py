@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from biem.domain.rank import bm25
+from biem.domain.bm25 import bm25
 
 words = st.sampled_from(["a", "b", "c", "d"])
 documents = st.dictionaries(st.integers(0, 30).map(str), st.lists(words, max_size=8), max_size=8)

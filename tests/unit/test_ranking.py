@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from biem.domain.rank_policy import RankPolicy, SignalWeights
-from biem.engine.bag import Bag
-from biem.engine.pool import Candidate, Pool
-from biem.engine.question import Query, Sentence
-from biem.engine.ranking import NAMES, distinct
+from biem.domain.policies.ranking import RankPolicy, SignalWeights
+from biem.engine.query.question import Query, Sentence
+from biem.engine.recall.rank.pool import Candidate, Pool
+from biem.engine.recall.rank.score import NAMES, distinct
+from biem.engine.recall.rank.term_matrix import Bag
 from tests.fakes import START
 from tests.pools import ASIDE, FAR, HALF, HOTEL, NEAR, OTHERS, POLICY, SPEAKERS, X, ids, query, ranked, turn, unit
 

@@ -14,10 +14,10 @@ from benchmarks._listwise import FitPolicy, Lists, fit, wanted
 from benchmarks._live import VARIANTS, Recording
 from benchmarks._pools import Case, Recorder
 from benchmarks.fit_ranking import Sets, judge, named, shares, vector
-from biem.domain.rank_policy import RankPolicy, SignalWeights
-from biem.engine.pool import Candidate
-from biem.engine.question import Query
-from biem.engine.ranking import NAMES, rank
+from biem.domain.policies.ranking import RankPolicy, SignalWeights
+from biem.engine.query.question import Query
+from biem.engine.recall.rank.pool import Candidate
+from biem.engine.recall.rank.score import NAMES, rank
 
 START = datetime(2024, 5, 1, 9, tzinfo=UTC)
 HUB, SHORT = NAMES.index("hub"), NAMES.index("short")

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from biem.adapters.analyzers import RuleAnalyzer
-from biem.domain.policy import RecallPolicy
-from biem.domain.rank_policy import RankPolicy, SignalWeights
-from biem.engine.answer import Answer, Answerer
-from biem.engine.ranking import rank
-from biem.engine.search import Found
-from biem.ports.turns import Turn, Turns
+from biem.domain.policies.ranking import RankPolicy, SignalWeights
+from biem.domain.policies.recall import RecallPolicy
+from biem.engine.recall.rank.pool import Found
+from biem.engine.recall.rank.ranker import Answer, Answerer
+from biem.engine.recall.rank.score import rank
+from biem.ports.readers import Turn, Turns
 from tests.fakes import START, WordEmbedder
 
 ANALYZER, EMBEDDER = RuleAnalyzer(), WordEmbedder()

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from biem import redaction
 from biem.adapters.addresses import require_broker, require_http, require_milvus, require_postgres, require_redis
-from biem.adapters.http_calls import JsonService
+from biem.adapters.http_json import JsonService
 from biem.config import EmbedderSettings, Settings
 from biem.errors import ConfigError, StoreUnavailable
 from biem.redaction import hidden, learn, learn_url

@@ -10,10 +10,10 @@ import pytest
 
 from biem.adapters.analyzers import RuleAnalyzer
 from biem.domain.node import Draft
-from biem.domain.policy import WritePolicy
+from biem.domain.policies.writing import WritePolicy
 from biem.domain.scope import Scope
-from biem.engine.hotfeed import HotFeed
-from biem.engine.remember import Writer
+from biem.engine.remember.hot_write_behind import HotFeed
+from biem.engine.remember.writer import Writer
 from biem.errors import InvalidInput, RateLimited, StoreUnavailable
 from biem.ports import HotEntry, HotStore, JobQueue, Records, Write, Written
 from biem.telemetry import Span, Telemetry

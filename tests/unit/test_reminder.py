@@ -7,12 +7,12 @@ from typing import Any, cast
 import pytest
 
 from biem.adapters.analyzers import RuleAnalyzer
-from biem.domain.activation import Mind
 from biem.domain.concept import Concept, Item
-from biem.domain.concept_policy import ConceptPolicy
+from biem.domain.policies.concepts import ConceptPolicy
+from biem.domain.running_memory import Mind
 from biem.domain.scope import Scope
-from biem.engine.activation import Activator
-from biem.engine.related import Reminder
+from biem.engine.concepts.recollect import Reminder
+from biem.engine.concepts.running import Activator
 from biem.telemetry import Telemetry
 from tests.fakes import HeldClock
 

@@ -8,9 +8,9 @@ import pytest
 
 from biem.domain.known import Known
 from biem.domain.node import Node, new_id
-from biem.domain.policy import RecallPolicy
+from biem.domain.policies.recall import RecallPolicy
 from biem.domain.scope import Scope
-from biem.engine.request import Request, admits, checked, conditions, excluding, unexcluded
+from biem.engine.query.request import Request, admits, checked, conditions, excluding, unexcluded
 from biem.errors import InvalidInput
 from biem.ports import Filter
 from tests.fakes import START

@@ -6,9 +6,9 @@ from random import Random
 import pytest
 
 from biem.domain.node import Hit, Hits, Node, new_id
-from biem.domain.rerank_policy import RerankPolicy
+from biem.domain.policies.recall import RerankPolicy
 from biem.domain.scope import Scope
-from biem.engine.rerank import HYBRID, Choice, Chooser
+from biem.engine.recall.rerank import HYBRID, Choice, Chooser
 from biem.errors import InvalidInput, RerankerUnavailable
 from biem.telemetry import Span, Telemetry
 from tests.fakes import START

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from biem.domain.energy import energy_at
-from biem.domain.policy import RetentionPolicy
+from biem.domain.policies.life import RetentionPolicy
 from biem.domain.retention import Lived, becomes_long_term, deadline, retention_days
 from tests.fakes import START
 

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from biem.adapters.analyzers import build
-from biem.engine.bag import Numbers
-from biem.engine.pool import Candidate
-from biem.engine.revision import revisions
+from biem.engine.recall.rank.pool import Candidate
+from biem.engine.recall.rank.revisions import revisions
+from biem.engine.recall.rank.term_matrix import Numbers
 from biem.ports import Vector, Vectors
 
 MARCH = datetime(2026, 3, 2, tzinfo=UTC)

@@ -10,14 +10,14 @@ import pytest
 
 from benchmarks._exact import at_once
 from biem.adapters import contradiction
-from biem.domain.aim_policy import AimPolicy
+from biem.domain.policies.aim import AimPolicy
 from biem.domain.scope import Scope
-from biem.engine.aim.answer import four_parts
+from biem.engine.aim.conversation import four_parts
 from biem.engine.aim.inertia import direction
 from biem.engine.aim.route import Router
 from biem.errors import StoreUnavailable
 from biem.ports import Role, Vector, Vectors
-from biem.ports.aim import Heading
+from biem.ports.hot import Heading
 from tests.aim_fakes import SCOPE, Bank
 from tests.fakes import START, WordEmbedder
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.route import SIZES, measure
-from biem.domain.aim_policy import AimPolicy
+from biem.domain.policies.aim import AimPolicy
 
 PAGE = (Path(__file__).parents[2] / "docs" / "benchmarks.md").read_text(encoding="utf-8")
 K = AimPolicy().local_cluster_k

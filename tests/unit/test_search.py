@@ -7,9 +7,10 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from biem.domain.policy import GraphPolicy, RecallPolicy
+from biem.domain.policies.graph import GraphPolicy
+from biem.domain.policies.recall import RecallPolicy
 from biem.domain.scope import Scope
-from biem.engine.search import Searcher
+from biem.engine.recall.search import Searcher
 from biem.errors import BiemError, CallRefused, EmbedderUnavailable, InvalidInput, StoreUnavailable
 from biem.ports import Filter, Role, Vector, Vectors
 from biem.telemetry import Telemetry

@@ -5,11 +5,11 @@ from dataclasses import replace
 
 import pytest
 
-from biem.domain.context_policy import ContextPolicy
 from biem.domain.node import Hit, Hits, Node
+from biem.domain.policies.context import ContextPolicy
 from biem.domain.scope import Scope
-from biem.engine.context import estimate_tokens, render
-from biem.engine.second_look import SecondLook
+from biem.engine.context.block import estimate_tokens, render
+from biem.engine.context.relevance_filter import SecondLook
 from biem.telemetry import Telemetry
 from tests.concept_fakes import ScriptedReasoner
 from tests.fakes import START

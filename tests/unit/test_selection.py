@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from biem.domain.node import Hit, Node, new_id
+from biem.domain.policies.designs import TypedPolicy
 from biem.domain.scope import Scope
-from biem.domain.selection import TypedPolicy, chain_weight, choose, choose_hits, occurrences
+from biem.domain.selection import chain_weight, choose, choose_hits, occurrences
 from tests.fakes import START
 
 DRAWS = 10_000

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from biem.domain.scope import Scope
-from biem.engine.selective import SelectiveIndex
+from biem.engine.recall.filtered_search import SelectiveIndex
 from biem.ports import Filter, Vector
 from tests.contract.conftest import unit
 

@@ -6,9 +6,9 @@ import pytest
 
 from biem.domain.node import id_part, new_id
 from biem.domain.scope import Scope
-from biem.engine.browse import Look
+from biem.engine.admin.browse import Look
 from biem.errors import InvalidInput, NotFound
-from biem.ports.browse import Browser
+from biem.ports.readers import Browser
 
 SCOPE = Scope(user="li")
 IDS = [f"018f3a5e-7c01-7000-8000-00000000000{digit}" for digit in range(8)] + ["018f3a5e-7c01-7000-8000-0000deadbeef"]

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from biem.domain.rank_policy import SignalWeights
-from biem.engine.pool import Candidate
-from biem.engine.question import Query, Sentence
-from biem.engine.ranking import NAMES
+from biem.domain.policies.ranking import SignalWeights
+from biem.engine.query.question import Query, Sentence
+from biem.engine.recall.rank.pool import Candidate
+from biem.engine.recall.rank.score import NAMES
 from tests.fakes import START
 from tests.pools import ASIDE, FAR, HALF, HOTEL, NEAR, OFF, OTHERS, POLICY, X, query, ranked, turn, unit
 

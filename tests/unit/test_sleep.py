@@ -7,8 +7,8 @@ from typing import cast
 import pytest
 
 from biem.domain.scope import Scope
-from biem.engine.integrity import Integrity
-from biem.engine.sleep import NightJob, Sleeper, Upkeep
+from biem.engine.sleep.integrity import Integrity
+from biem.engine.sleep.jobs import NightJob, Sleeper, Upkeep
 from biem.errors import StoreUnavailable
 from biem.ports.links import Links
 from biem.telemetry import Span, Telemetry

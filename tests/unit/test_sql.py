@@ -2,7 +2,7 @@
 
 import re
 
-from biem.adapters.sql import numbered, queries
+from biem.adapters.postgres.sql import numbered, queries
 
 
 def test_every_name_in_a_statement_has_one_number_wherever_it_stands() -> None:

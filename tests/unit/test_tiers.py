@@ -9,12 +9,13 @@ import pytest
 
 from biem.domain.energy import energy_key
 from biem.domain.node import Node
-from biem.domain.policy import TierPolicy
+from biem.domain.policies.life import TierPolicy
 from biem.domain.scope import Scope
-from biem.engine.tiers import Swept, Tiers
+from biem.engine.life.tiers import Swept, Tiers
 from biem.errors import StoreUnavailable
 from biem.ports import Records, Touched
-from biem.ports.tiers import Canvas, CanvasEntry, LifeRecords
+from biem.ports.hot import Canvas, CanvasEntry
+from biem.ports.life import LifeRecords
 from biem.telemetry import Telemetry
 from tests.fakes import START, HeldClock
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from biem.domain.times import earlier, windows
+from biem.domain.times.windows import earlier, windows
 
 CLOCK = datetime(2024, 7, 10, 15, 30, tzinfo=UTC)
 """A Wednesday."""

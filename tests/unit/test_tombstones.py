@@ -5,10 +5,10 @@ from typing import cast
 
 import pytest
 
-from biem.engine.tombstones import LateRows
+from biem.engine.life.erased_sweep import LateRows
 from biem.errors import StoreUnavailable
 from biem.ports import HotStore, VectorIndex
-from biem.ports.tiers import Canvas
+from biem.ports.hot import Canvas
 
 
 class Graves:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from biem.engine.unsaved import Unsaved
+from biem.engine.remember.unsaved import Unsaved
 from biem.errors import StoreUnavailable
 
 

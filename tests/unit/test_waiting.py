@@ -7,7 +7,7 @@ from typing import cast
 
 import pytest
 
-from biem.engine.waiting import await_indexed
+from biem.engine.remember.await_indexed import await_indexed
 from biem.errors import NotIndexed
 from biem.ports import Records, Waiting
 

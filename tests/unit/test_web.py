@@ -12,12 +12,12 @@ import httpx
 import pytest
 
 from biem.cli.app import run
-from biem.domain.browse import GraphPart, Page
-from biem.domain.health import Health
+from biem.domain.diagnosis import Health
+from biem.domain.paging import GraphPart, Page
 from biem.domain.scope import Scope
-from biem.engine.browse import Look
+from biem.engine.admin.browse import Look
 from biem.errors import InvalidInput, StoreUnavailable
-from biem.ports.browse import Browser
+from biem.ports.readers import Browser
 from biem.web.app import Shown, build
 from biem.web.guard import is_loopback
 

@@ -13,7 +13,7 @@ from celery.concurrency import get_implementation
 
 from biem.bootstrap import ENCODE_TASK
 from biem.config import Settings
-from biem.domain.night_policy import SleepPolicy
+from biem.domain.policies.jobs import SleepPolicy
 from biem.workers.configuration import configuration
 from biem.workers.pulse import Scheduler
 from biem.workers.tasks import RESCAN_TASK, SLEEP_TASK, Bench, processes_of, register

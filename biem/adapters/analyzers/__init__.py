@@ -4,10 +4,10 @@ from functools import lru_cache
 
 from biem.adapters.analyzers import model_names
 from biem.adapters.analyzers.aspects import Aspects
+from biem.adapters.analyzers.characters import normal
 from biem.adapters.analyzers.extract import Extractor, language
 from biem.adapters.analyzers.keywords import Keywords
 from biem.adapters.analyzers.lexemes import Lexer
-from biem.adapters.analyzers.script import normal
 from biem.adapters.analyzers.sentiment import Sentiment
 from biem.domain.fields import Analysis
 from biem.ports import Analyzer

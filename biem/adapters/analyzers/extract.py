@@ -5,10 +5,10 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from biem.adapters.analyzers import symbols
+from biem.adapters.analyzers.characters import PART, parts
 from biem.adapters.analyzers.definitions import Definitions
 from biem.adapters.analyzers.names import Kind, Names
 from biem.adapters.analyzers.quantities import Quantities
-from biem.adapters.analyzers.script import PART, parts
 from biem.domain.fields import Fields
 
 MOST = 200

@@ -9,9 +9,9 @@ from collections import Counter
 from collections.abc import Iterator
 
 from biem.adapters.analyzers import words
+from biem.adapters.analyzers.characters import DENSE, HAN, LETTER, normal
+from biem.adapters.analyzers.chinese_words import knowing
 from biem.adapters.analyzers.extract import Extractor
-from biem.adapters.analyzers.script import DENSE, HAN, LETTER, normal
-from biem.adapters.analyzers.segments import knowing
 from biem.adapters.analyzers.verbs import Verbs
 
 _EDGE = 8_000

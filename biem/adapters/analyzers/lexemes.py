@@ -14,8 +14,8 @@ from typing import cast
 import Stemmer
 
 from biem.adapters.analyzers import words
+from biem.adapters.analyzers.characters import DENSE, EMOJI, HAN, PART, WORD, normal, parts
 from biem.adapters.analyzers.numerals import times
-from biem.adapters.analyzers.script import DENSE, EMOJI, HAN, PART, WORD, normal, parts
 
 MAX_TERM = 64
 

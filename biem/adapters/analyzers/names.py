@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from typing import Literal
 
 from biem.adapters.analyzers import words
-from biem.adapters.analyzers.script import DENSE
-from biem.adapters.analyzers.segments import knowing
+from biem.adapters.analyzers.characters import DENSE
+from biem.adapters.analyzers.chinese_words import knowing
 
 Kind = Literal["person", "organisation", "place", "work", "name", "handle"]
 

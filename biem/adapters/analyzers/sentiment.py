@@ -12,8 +12,8 @@ from typing import Any
 from vaderSentiment.vaderSentiment import SentimentIntensityAnalyzer
 
 from biem.adapters.analyzers import words
-from biem.adapters.analyzers.script import EMOJI
-from biem.adapters.analyzers.segments import knowing
+from biem.adapters.analyzers.characters import EMOJI
+from biem.adapters.analyzers.chinese_words import knowing
 
 _EDGE = 2000
 """Longer texts are judged by this many characters of each end."""

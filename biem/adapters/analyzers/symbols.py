@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from biem.adapters.analyzers.script import DENSE
+from biem.adapters.analyzers.characters import DENSE
 
 _NAME = r"[A-Za-z][A-Za-z0-9]*+"
 _ENDINGS = (

@@ -8,7 +8,7 @@ nothing is retired that still holds.
 import re
 from collections.abc import Iterator
 
-from biem.adapters.analyzers.segments import knowing
+from biem.adapters.analyzers.chinese_words import knowing
 from biem.adapters.contradiction.reading import Reading
 
 _JOINED = re.compile(

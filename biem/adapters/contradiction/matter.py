@@ -2,8 +2,8 @@
 
 import re
 
-from biem.adapters.contradiction import marks
-from biem.adapters.contradiction.classes import SINGLE, spans
+from biem.adapters.contradiction.lexicon import marks
+from biem.adapters.contradiction.lexicon.attributes import SINGLE, spans
 from biem.adapters.contradiction.reading import Reading
 from biem.adapters.contradiction.subjects import Subjects
 from biem.domain.conflict import Matter

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from biem.adapters.contradiction import marks
+from biem.adapters.contradiction.lexicon import marks
 from biem.adapters.contradiction.residue import Core, Piece
 from biem.adapters.contradiction.slots import unit
 

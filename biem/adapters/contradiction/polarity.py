@@ -5,9 +5,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from biem.adapters.contradiction import lexicon
-from biem.adapters.contradiction.kinds import Kinds
-from biem.adapters.contradiction.leading import OCCASION
+from biem.adapters.contradiction.hypernyms import Kinds
 from biem.adapters.contradiction.reading import Clause, Reader, Reading
+from biem.adapters.contradiction.time_phrases import OCCASION
 from biem.domain.conflict import ConflictKind, Verdict
 
 _EQUAL, _GENERAL, _BARE = 0.85, 0.72, 0.55

@@ -13,13 +13,13 @@ from typing import Any, cast
 import Stemmer
 
 from biem.adapters.analyzers import words
+from biem.adapters.analyzers.characters import DENSE, normal
+from biem.adapters.analyzers.chinese_words import knowing
 from biem.adapters.analyzers.quantities import Quantities
-from biem.adapters.analyzers.script import DENSE, normal
-from biem.adapters.analyzers.segments import knowing
 from biem.adapters.contradiction import lexicon
-from biem.adapters.contradiction.contractions import LONGEST, expanded
-from biem.adapters.contradiction.leading import COMING, SINCE, beginnings, marked, timed
-from biem.adapters.contradiction.pieces import pieces
+from biem.adapters.contradiction.clauses import pieces
+from biem.adapters.contradiction.lexicon.contractions import LONGEST, expanded
+from biem.adapters.contradiction.time_phrases import COMING, SINCE, beginnings, marked, timed
 from biem.domain.conflict import Statement
 
 _KEPT = 8_192

@@ -9,8 +9,9 @@ one that names the older value as the former one: "the Volvo is gone", 从北京
 import re
 from itertools import pairwise
 
-from biem.adapters.contradiction import lexicon, marks
-from biem.adapters.contradiction.classes import SINGLE
+from biem.adapters.contradiction import lexicon
+from biem.adapters.contradiction.lexicon import marks
+from biem.adapters.contradiction.lexicon.attributes import SINGLE
 from biem.adapters.contradiction.parts import announces, by_kind, former_of, known, parts_of, same, stems, within
 from biem.adapters.contradiction.reading import Reader, Reading
 from biem.adapters.contradiction.residue import VAGUE, Core, Piece, Residue

@@ -7,8 +7,9 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from biem.adapters.analyzers.quantities import Quantities
-from biem.adapters.contradiction import lexicon, marks
-from biem.adapters.contradiction.classes import spans
+from biem.adapters.contradiction import lexicon
+from biem.adapters.contradiction.lexicon import marks
+from biem.adapters.contradiction.lexicon.attributes import spans
 from biem.adapters.contradiction.reading import Reader, Reading
 from biem.adapters.contradiction.subjects import Subjects
 

@@ -6,8 +6,6 @@ from functools import lru_cache
 
 from biem.adapters.contradiction.alignment import duplicate, may_align, swapped
 from biem.adapters.contradiction.claims import Claims
-from biem.adapters.contradiction.cues import CEILING, Cues
-from biem.adapters.contradiction.leading import COMING
 from biem.adapters.contradiction.matter import matter_of
 from biem.adapters.contradiction.polarity import Polarity, Stances
 from biem.adapters.contradiction.reading import Reader, Reading
@@ -15,8 +13,10 @@ from biem.adapters.contradiction.relations import Relations
 from biem.adapters.contradiction.renewal import JOINED, WHOLE, Renewal
 from biem.adapters.contradiction.slots import Slot, Slots
 from biem.adapters.contradiction.subjects import Subjects
+from biem.adapters.contradiction.time_phrases import COMING
 from biem.adapters.contradiction.updates import Updates
 from biem.adapters.contradiction.values import Values
+from biem.adapters.contradiction.weak_cues import CEILING, Cues
 from biem.domain.conflict import Matter, Statement, Verdict
 
 _KEPT = 1_024

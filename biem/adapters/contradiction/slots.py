@@ -9,9 +9,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from biem.adapters.contradiction import lexicon, patterns_en, patterns_zh, phrases
-from biem.adapters.contradiction.leading import MOMENT, OCCASION
+from biem.adapters.contradiction import lexicon
+from biem.adapters.contradiction import value_phrases as phrases
+from biem.adapters.contradiction.lexicon import patterns_en, patterns_zh
 from biem.adapters.contradiction.reading import Clause, Reader, Reading
+from biem.adapters.contradiction.time_phrases import MOMENT, OCCASION
 
 Phase = Literal["now", "past", "changed"]
 

@@ -8,10 +8,10 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from biem.adapters.analyzers.segments import knowing
+from biem.adapters.analyzers.chinese_words import knowing
 from biem.adapters.contradiction import lexicon
-from biem.adapters.contradiction.leading import OCCASION
 from biem.adapters.contradiction.reading import Reader, Reading
+from biem.adapters.contradiction.time_phrases import OCCASION
 
 _KEPT = 2_048
 _NAMED = 6

@@ -3,9 +3,9 @@
 import re
 
 from biem.adapters.contradiction import lexicon
-from biem.adapters.contradiction.leading import COMING, OCCASION, SINCE
 from biem.adapters.contradiction.reading import Clause, Reader, Reading
 from biem.adapters.contradiction.slots import unit
+from biem.adapters.contradiction.time_phrases import COMING, OCCASION, SINCE
 from biem.domain.conflict import Verdict
 
 _ANNOUNCED = re.compile(

@@ -8,7 +8,7 @@ from biem.adapters.embedders.cached import CachedEmbedder
 from biem.adapters.embedders.calibration import CalibratedEmbedder, cached_path, load, obtain
 from biem.adapters.embedders.e5 import E5Encoder
 from biem.adapters.embedders.encoder import Encoder
-from biem.adapters.embedders.use import UseEncoder
+from biem.adapters.embedders.use_multilingual import UseEncoder
 from biem.errors import ConfigError
 from biem.ports import Embedder
 

@@ -15,7 +15,7 @@ import httpx
 import numpy as np
 
 from biem.adapters.embedders.encoder import unit
-from biem.adapters.http_calls import EndlessAnswer, GaveUp, JsonService
+from biem.adapters.http_json import EndlessAnswer, GaveUp, JsonService
 from biem.errors import BiemError, ConfigError, EmbedderMismatch, EmbedderUnavailable, InvalidInput
 from biem.ports import Role, Vectors
 

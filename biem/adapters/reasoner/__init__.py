@@ -3,9 +3,9 @@
 import time
 from collections.abc import Callable
 
+from biem.adapters.reasoner.budget import REPLY_THREADS, Limits, WorkerDesk
 from biem.adapters.reasoner.chat import ChatReasoner
 from biem.adapters.reasoner.client import ChatClient
-from biem.adapters.reasoner.desk import REPLY_THREADS, Limits, WorkerDesk
 from biem.ports import Clock
 from biem.ports.reasoner import Reasoner, ReasonerLedger
 from biem.telemetry import Telemetry

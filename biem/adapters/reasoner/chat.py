@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from biem.adapters.reasoner import parsing
-from biem.adapters.reasoner.desk import Desk
+from biem.adapters.reasoner.budget import Desk
 from biem.adapters.reasoner.prompts import fill, fits, share
 from biem.domain.scope import Scope
 from biem.domain.text import one_line

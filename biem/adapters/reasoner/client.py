@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import orjson
 
-from biem.adapters.http_calls import Again, EndlessAnswer, GaveUp, HttpAnswer, JsonService
+from biem.adapters.http_json import Again, EndlessAnswer, GaveUp, HttpAnswer, JsonService
 from biem.errors import ConfigError
 
 Size = Literal["small", "large"]

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from biem.adapters.rerankers.bge import BgeReranker
 from biem.adapters.rerankers.http import HttpReranker
 from biem.errors import ConfigError
-from biem.ports.rerank import Reranker
+from biem.ports.embedding import Reranker
 
 __all__ = ["PROVIDERS", "build"]
 

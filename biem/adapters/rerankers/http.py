@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 import orjson
 
-from biem.adapters.http_calls import Again, EndlessAnswer, HttpAnswer, JsonService
+from biem.adapters.http_json import Again, EndlessAnswer, HttpAnswer, JsonService
 from biem.errors import ConfigError, RerankerUnavailable
 
 SETTING = "BIEM_RERANKER__"

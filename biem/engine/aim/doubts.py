@@ -5,8 +5,8 @@ from collections.abc import Collection, Sequence
 from biem.domain.conflict import Statement
 from biem.domain.node import Node
 from biem.domain.scope import Scope
-from biem.engine.passages import compare
-from biem.engine.question import is_asked
+from biem.engine.conflicts.passages import compare
+from biem.engine.query.question import is_asked
 from biem.ports import Clock
 from biem.ports.conflicts import Conflicts
 from biem.ports.contradiction import ContradictionRules

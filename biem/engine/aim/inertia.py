@@ -14,12 +14,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from biem.domain.aim_policy import AimPolicy
+from biem.domain.policies.aim import AimPolicy
 from biem.domain.scope import Scope
 from biem.domain.text import require_string
 from biem.errors import StoreUnavailable
 from biem.ports import Vector
-from biem.ports.aim import Heading, Headings
+from biem.ports.hot import Heading, Headings
 from biem.telemetry import Telemetry
 
 logger = logging.getLogger("biem.inertia")

@@ -15,21 +15,22 @@ from typing import Any
 
 import numpy as np
 
-from biem.domain.aim import AimNode, AimScore, mirror_weight, select
-from biem.domain.aim_node import MemoryNode
-from biem.domain.aim_policy import AimPolicy
+from biem.domain.designs.aim import AimNode, AimScore, mirror_weight, select
+from biem.domain.designs.aim_node import MemoryNode
 from biem.domain.fields import Fields
 from biem.domain.node import MODES, Hit, Node
+from biem.domain.policies.aim import AimPolicy
 from biem.domain.scope import Scope
 from biem.domain.text import one_line, require_count, require_string
 from biem.engine.aim.doubts import Doubts
 from biem.engine.aim.inertia import Inertia, direction, norm
-from biem.engine.request import require_question
+from biem.engine.query.request import require_question
 from biem.errors import BiemError, InvalidInput, NotFound
 from biem.ports import Analyzer, Clock, Embedder, Filter, Vector
-from biem.ports.aim import AimRecords, Heading, Held, MemoryMap
+from biem.ports.aim import AimRecords, Held, MemoryMap
 from biem.ports.conflicts import Conflicts
 from biem.ports.contradiction import ContradictionRules
+from biem.ports.hot import Heading
 from biem.telemetry import Telemetry
 
 logger = logging.getLogger("biem.inertia")

@@ -16,16 +16,16 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from biem.domain.aim import GateDecision, mirror_weight
-from biem.domain.aim_node import MemoryNode
-from biem.domain.aim_policy import AimPolicy
+from biem.domain.designs.aim import GateDecision, mirror_weight
+from biem.domain.designs.aim_node import MemoryNode
 from biem.domain.link import Link, NewLink
+from biem.domain.policies.aim import AimPolicy
 from biem.domain.scope import Scope
 from biem.domain.text import one_line
 from biem.engine.aim.inertia import Inertia
 from biem.engine.aim.snapshot_file import DETAILS, FORMAT, VERSION, Saved, SavedNode, heading_json, read
-from biem.engine.hotfeed import HotFeed
-from biem.engine.remember import Writer
+from biem.engine.remember.hot_write_behind import HotFeed
+from biem.engine.remember.writer import Writer
 from biem.errors import BiemError, InvalidInput
 from biem.ports import Analyzer, Clock, EmbedderInfo, HotEntry, HotStore
 from biem.ports.aim import AimRecords, Kept

@@ -10,10 +10,10 @@ from typing import Any, get_args
 
 import numpy as np
 
-from biem.domain.aim import GateDecision
+from biem.domain.designs.aim import GateDecision
 from biem.domain.link import LinkType, NewLink
 from biem.errors import InvalidInput
-from biem.ports.aim import Heading
+from biem.ports.hot import Heading
 
 FORMAT, VERSION = "biem-aim", 1
 DETAILS = ("kind", "layer", "reason", "importance", "source", "speaker", "conversation", "ref")

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from biem.domain.aim_policy import AimPolicy
+from biem.domain.policies.aim import AimPolicy
 from biem.domain.scope import Scope
 from biem.engine.aim.inertia import Inertia, norm
 from biem.errors import StoreUnavailable

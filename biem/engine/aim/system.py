@@ -2,13 +2,13 @@
 
 from dataclasses import dataclass
 
-from biem.domain.aim_policy import AimPolicy
-from biem.engine.aim.answer import Conversant
-from biem.engine.aim.replay import Replayer
+from biem.domain.policies.aim import AimPolicy
+from biem.engine.aim.conversation import Conversant
 from biem.engine.aim.route import Router
 from biem.engine.aim.snapshot import Snapshots
 from biem.engine.aim.stats import Counter
 from biem.engine.aim.write import MemoryWriter
+from biem.engine.encode.replay import Replayer
 
 
 @dataclass(frozen=True, slots=True)

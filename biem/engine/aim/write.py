@@ -5,8 +5,8 @@ from collections.abc import Callable, Collection, Sequence
 from biem.domain.node import new_id
 from biem.domain.scope import Scope
 from biem.domain.text import require_clean
-from biem.engine.aim.gate import Gate
-from biem.engine.remember import Writer
+from biem.engine.encode.gate import Gate
+from biem.engine.remember.writer import Writer
 from biem.errors import InvalidInput
 from biem.ports.aim import AimRecords
 

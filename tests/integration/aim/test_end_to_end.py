@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from biem.aim import AimMemory
-from biem.domain.aim_policy import AimPolicy
+from biem.domain.policies.aim import AimPolicy
 from tests.fakes import eventually
 
 DIALOGUE = (

@@ -9,7 +9,7 @@ import pytest
 
 from biem.aim import AimMemory
 from biem.bootstrap.aim_memory import create_aim_memory, load_aim_memory
-from biem.domain.aim_node import MemoryNode
+from biem.domain.designs.aim_node import MemoryNode
 from biem.domain.scope import Scope
 from biem.errors import InvalidInput, NotFound
 from tests.integration.aim.conftest import facts

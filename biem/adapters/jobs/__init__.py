@@ -1,0 +1,1 @@
+"""Job queues: a thread of this process, or Celery."""

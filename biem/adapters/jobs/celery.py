@@ -1,0 +1,78 @@
+"""JobQueue over Celery: a wake-up is a message by name, sent from a thread, so that no writer waits for a broker."""
+
+import logging
+import threading
+from importlib import import_module
+from typing import Any
+
+from biem.adapters.redis.keys import BROKER
+from biem.ports import Work
+
+logger = logging.getLogger("biem.worker")
+
+ENCODE_TASK = "biem.encode"
+
+_LINGER_S = 0.05
+"""A burst of writes is one message."""
+_ONE_TRY = {"max_retries": 0}
+"""Otherwise closing waits for seconds where no broker is."""
+_EXPIRES_S = 60
+"""A wake-up nobody took by then is not needed: beat sends its own."""
+_PAUSE_S = 2.0
+
+
+def broker_url(url: str) -> str:
+    """A Redis URL as Celery writes it: sockets have a scheme of their own. Others stay as they are.
+
+    Over TLS Celery checks no certificate unless it is told to, whereas Redis' own client does unless it is told not to.
+    """
+    if url.startswith("unix://"):
+        return "redis+socket://" + url.removeprefix("unix://")
+    if url.startswith("rediss://") and "ssl_cert_reqs=" not in url:
+        return f"{url}{'&' if '?' in url else '?'}ssl_cert_reqs=required"
+    return url
+
+
+def broker_options(url: str) -> dict[str, Any]:
+    """Transport options that both ends must agree on; RabbitMQ knows none of them and needs none."""
+    if not url.startswith(("redis", "rediss")):
+        return {}
+    return {"global_keyprefix": BROKER, "socket_timeout": 5.0, "socket_connect_timeout": 2.0}
+
+
+class CeleryQueue:
+    """Wakes workers of other processes; does no work itself."""
+
+    def __init__(self, url: str) -> None:
+        celery: Any = import_module("celery")  # loaded by those who have workers
+        self._app = celery.Celery("biem", broker=url, set_as_current=False)
+        self._app.conf.broker_transport_options = broker_options(url) | _ONE_TRY
+        self._wake = threading.Event()
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._loop, name="biem-wake", daemon=True)
+
+    def start(self, work: Work) -> None:  # noqa: ARG002 - others do it
+        self._thread.start()
+
+    def wake(self) -> None:
+        self._wake.set()
+
+    def stop(self, timeout_s: float) -> None:
+        self._stop.set()
+        self._wake.set()
+        if self._thread.ident is not None:
+            self._thread.join(timeout_s)
+        self._app.close()
+
+    def _loop(self) -> None:
+        while True:
+            self._wake.wait()
+            stopping = self._stop.wait(_LINGER_S)
+            self._wake.clear()
+            try:
+                self._app.send_task(ENCODE_TASK, queue="encode", ignore_result=True, expires=_EXPIRES_S, retry=False)
+            except Exception as error:  # noqa: BLE001 - any transport of kombu, with errors of its own client
+                logger.warning("no worker was woken, beat will do it: %s", error)
+                self._stop.wait(_PAUSE_S)
+            if stopping:
+                return

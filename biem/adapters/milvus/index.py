@@ -1,0 +1,307 @@
+"""VectorIndex in Milvus: dense vectors and, from server 2.5 on, BM25 over the same rows.
+
+Rows never change except when their text does (architecture D4).
+"""
+
+import threading
+import time
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
+from typing import Any, TypeVar
+
+import grpc
+
+from biem.adapters.forking import CALLS
+from biem.adapters.milvus.collection import (
+    LOAD_TIMEOUT_S,
+    Dialect,
+    add_indexes,
+    collection_name,
+    connected,
+    create,
+    is_ours,
+    searches_words,
+    server_version,
+)
+from biem.adapters.milvus.light_import import MilvusClient, MilvusException
+from biem.adapters.milvus.rows import FILTERED, expression, fitting, meets, row
+from biem.domain.scope import Scope
+from biem.errors import CallRefused, StoreFull, StoreUnavailable
+from biem.ports import EmbedderInfo, Entry, Filter, Vector, Vectors
+
+T = TypeVar("T")
+
+_ID_BATCH = 500
+_LITE_TICK_S = 0.001
+_MOST_TAGS = 16
+"""Conditions in one expression: Milvus Lite refuses several dozen."""
+_MOST_HERE, _MOST_AT_ONCE = 1_000, 16_384
+"""Rows fetched where the server cannot take all conditions, to be chosen among here, and once more where these are too
+few: a memory that is further away than so many others that meet the rest of the conditions is missed."""
+_NOT_LOADED = (101, 106, 503)
+"""Milvus' codes for a collection that is there but not in memory, as after a restart."""
+_MISSING = (100, 4)
+_REFUSED = (*range(1100, 1200), *range(2000, 2100))
+"""… and for what it cannot take as a parameter or an expression, or could not work out: it answers."""
+
+
+class MilvusIndex:
+    """The port `VectorIndex` on one Milvus server. Thread-safe; connects when called, again after outages."""
+
+    def __init__(
+        self, uri: str, *, token: str, prefix: str, info: EmbedderInfo, index_type: str, timeout_s: float, ca: str = ""
+    ) -> None:
+        self.collection = collection_name(prefix, info)
+        self._uri = uri
+        self._token = token
+        self._tls = {"server_pem_path": ca} if ca else {}
+        self._prefix = prefix
+        self._info = info
+        self._index_type = index_type
+        self._timeout_s = timeout_s
+        self._lock = threading.Lock()
+        self._client: MilvusClient | None = None
+        self._opened = False
+        self._lexical = True
+        self._dialect = Dialect()
+
+    @property
+    def lexical(self) -> bool:
+        return self._lexical
+
+    @property
+    def serial(self) -> bool:
+        return self._dialect.lite
+
+    # -- the collection ---------------------------------------------------------------------------------------------
+
+    def open(self) -> None:
+        with self._errors():
+            self._ready()
+
+    def _open(self, client: MilvusClient) -> None:
+        if self._opened:
+            return
+        self._dialect = Dialect.of(server_version(client, self._timeout_s))
+        if not client.has_collection(self.collection, timeout=self._timeout_s):
+            try:
+                create(client, self.collection, self._dialect, dim=self._info.dim)
+            except MilvusException:  # another process was faster, or it is an error
+                if not client.has_collection(self.collection, timeout=self._timeout_s):
+                    raise
+        self._lexical = searches_words(client, self.collection, self._info, self._timeout_s)
+        add_indexes(
+            client,
+            self.collection,
+            self._dialect,
+            index_type=self._index_type,
+            words=self._lexical,
+            timeout_s=self._timeout_s,
+        )
+        client.load_collection(self.collection, timeout=LOAD_TIMEOUT_S)
+        self._opened = True
+
+    # -- rows -------------------------------------------------------------------------------------------------------
+
+    def insert(self, entries: Sequence[Entry], *, again: bool) -> None:
+        if not entries:
+            return
+        rows = [row(entry) for entry in entries]
+        if again:
+            there = self._present(self.collection, [entry.id for entry in entries])
+            replaced = [each for each in rows if each["id"] in there]
+            if replaced and self._dialect.upsert:
+                self._call(lambda client: client.upsert(self.collection, replaced, timeout=self._timeout_s * 10))
+                rows = [each for each in rows if each["id"] not in there]
+            elif replaced:
+                self._call(partial(_delete, collection=self.collection, ids=there))
+        if rows:
+            self._call(lambda client: client.insert(self.collection, rows, timeout=self._timeout_s * 10))
+        self._await_visible(entries[-1].id)
+
+    def _await_visible(self, memory_id: str) -> None:
+        """Return when searches show what was just written.
+
+        They ask with bounded staleness, as waiting for the newest write takes a server until its next time tick (0.2 s)
+        at every question. So whoever writes waits for that tick, once: a question with strong consistency ends after
+        it, and what it saw every later search sees. Milvus Lite shows a write to
+        every search that comes a millisecond later.
+        """
+        if self._dialect.lite:
+            time.sleep(_LITE_TICK_S)
+        else:
+            self._present(self.collection, [memory_id])
+
+    def dense(self, scopes: Sequence[Scope], vector: Vector, limit: int, where: Filter) -> dict[str, float]:
+        return self._searches("dense", [vector], scopes, limit, where)[0]
+
+    def words(self, scopes: Sequence[Scope], lexemes: str, limit: int, where: Filter) -> dict[str, float]:
+        if not lexemes or not self._lexical:
+            return {}
+        search = partial(self._searches, "sparse", [fitting(lexemes)], scopes, limit, where)
+        try:
+            return search()[0]
+        except StoreUnavailable as error:
+            if "NaN" not in str(error):
+                raise
+        # Milvus has divided by the mean length of no documents; the first may have come meanwhile.
+        return search()[0] if self.count() else {}
+
+    def nearest(self, scope: Scope, vectors: Vectors, limit: int) -> list[dict[str, float]]:
+        return self._searches("dense", list(vectors), [scope], limit, Filter()) if len(vectors) else []
+
+    def _searches(
+        self, field: str, data: list[Any], scopes: Sequence[Scope], limit: int, where: Filter
+    ) -> list[dict[str, float]]:
+        """Rows that meet the conditions; those that the server cannot take are looked at here."""
+        asked = replace(where, tags=where.tags[:_MOST_TAGS] if self._dialect.infix else ())
+        try:
+            return self._nearest(field, data, scopes, limit, where, asked)
+        except CallRefused:
+            if asked == Filter():
+                raise
+            return self._nearest(field, data, scopes, limit, where, Filter())
+
+    def _nearest(
+        self, field: str, data: list[Any], scopes: Sequence[Scope], limit: int, where: Filter, asked: Filter
+    ) -> list[dict[str, float]]:
+        """`asked`: the conditions for the server; the nearest that meet these, more and more, for those of `where`."""
+        here = asked != where
+        test = expression(scopes, asked)
+
+        def attempt(client: MilvusClient, most: int) -> list[Any]:
+            return list(
+                client.search(
+                    self.collection,
+                    data,
+                    anns_field=field,
+                    filter=test,
+                    limit=most,
+                    output_fields=list(FILTERED) if here else [],
+                    timeout=self._timeout_s * max(1.0, len(data) / 8),
+                    consistency_level="Bounded",
+                )
+            )
+
+        found: list[dict[str, float]] = []
+        for most in (max(limit, _MOST_HERE), _MOST_AT_ONCE) if here else (limit,):
+            answers = self._call(partial(attempt, most=most))
+            found = [
+                {hit["id"]: float(hit["distance"]) for hit in met[:limit]}
+                for met in ([hit for hit in hits if not here or meets(hit["entity"], where)] for hits in answers)
+            ]
+            if all(len(one) == limit or len(hits) < most for one, hits in zip(found, answers, strict=True)):
+                break
+        return found
+
+    def purge(self, ids: Sequence[str]) -> None:
+        for collection in self._collections():
+            for start in range(0, len(ids), _ID_BATCH):
+                there = self._present(collection, ids[start : start + _ID_BATCH])
+                if there:  # a delete costs Milvus Lite 35–170 ms, whether or not there is anything to delete
+                    self._call(partial(_delete, collection=collection, ids=there))
+
+    def count(self, ids: Sequence[str] | None = None) -> int:
+        if ids is None:
+            rows = self._call(
+                lambda client: client.query(
+                    self.collection,
+                    filter="",
+                    output_fields=["count(*)"],
+                    consistency_level="Strong",
+                    timeout=self._timeout_s * 10,
+                )
+            )
+            return int(rows[0]["count(*)"])
+        return sum(
+            len(self._present(collection, ids[start : start + _ID_BATCH]))
+            for collection in self._collections()
+            for start in range(0, len(ids), _ID_BATCH)
+        )
+
+    def _present(self, collection: str, ids: Sequence[str]) -> set[str]:
+        def attempt(client: MilvusClient) -> set[str]:
+            if collection != self.collection:
+                client.load_collection(collection, timeout=LOAD_TIMEOUT_S)
+            rows = client.query(
+                collection,
+                ids=list(ids),
+                output_fields=["id"],
+                consistency_level="Strong",
+                timeout=self._timeout_s * 2,
+            )
+            return {each["id"] for each in rows}
+
+        return self._call(attempt)
+
+    def _collections(self) -> list[str]:
+        found = self._call(lambda client: client.list_collections(timeout=self._timeout_s))
+        return [name for name in found if is_ours(name, self._prefix)]
+
+    def drop(self) -> None:
+        self._call(lambda client: client.drop_collection(self.collection))
+        self._opened = False
+
+    def ping(self) -> None:
+        self._collections()
+
+    def close(self) -> None:
+        client, self._client, self._opened = self._client, None, False
+        if client is not None:
+            with CALLS.one():
+                client.close()
+
+    # -- plumbing ---------------------------------------------------------------------------------------------------
+
+    def _call(self, work: Callable[[MilvusClient], T]) -> T:
+        """Do `work`, once more if the server has restarted and must load or make the collection first."""
+        with self._errors():
+            client = self._ready()
+            try:
+                return work(client)
+            except MilvusException as error:
+                if error.code not in _NOT_LOADED + _MISSING and "not load" not in str(error).lower():
+                    raise
+            self._opened = False
+            return work(self._ready())
+
+    def _ready(self) -> MilvusClient:
+        """The client with its collection open; nobody waits for a thread that opens it longer than for an answer."""
+        client = self._client
+        if client is not None and self._opened:
+            return client
+        if not self._lock.acquire(timeout=self._timeout_s):
+            raise StoreUnavailable("Milvus is being connected to; check that it runs and BIEM_MILVUS_URI")
+        try:
+            client = self._connect()
+            self._open(client)
+            return client
+        finally:
+            self._lock.release()
+
+    def _connect(self) -> MilvusClient:
+        if self._client is None:
+            self._client = connected(self._uri, timeout_s=self._timeout_s, token=self._token, **self._tls)
+        return self._client
+
+    @contextmanager
+    def _errors(self) -> Iterator[None]:
+        try:
+            with CALLS.one():
+                yield
+        except (MilvusException, grpc.RpcError, grpc.FutureTimeoutError, ValueError) as error:
+            if isinstance(error, ValueError) and "closed channel" not in str(error):
+                raise
+            text = " ".join(str(error).split())[:300]
+            if "no space left" in text.lower() or "disk quota" in text.lower():
+                raise StoreFull(f"Milvus' disk is full ({text}); free some space, then repeat") from error
+            if isinstance(error, MilvusException) and error.code in _REFUSED:
+                raise CallRefused(f"Milvus refused a call ({text}); ask for less at once") from error
+            self._opened = False
+            raise StoreUnavailable(f"Milvus did not answer ({text}); check that it runs and BIEM_MILVUS_URI") from error
+
+
+def _delete(client: MilvusClient, collection: str, ids: Collection[str]) -> None:
+    client.delete(collection, ids=sorted(ids), timeout=LOAD_TIMEOUT_S)

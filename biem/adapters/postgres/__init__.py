@@ -1,0 +1,1 @@
+"""The ports that PostgreSQL serves."""

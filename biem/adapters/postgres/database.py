@@ -1,0 +1,290 @@
+"""One PostgreSQL database: a pool of connections, transactions that see given scopes, retries, errors in our words."""
+
+import os
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from functools import cached_property
+from typing import Any, TypeVar
+
+import orjson
+import psycopg
+from psycopg.types.json import set_json_loads
+from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
+
+from biem.adapters.postgres.migrations import require_current
+from biem.adapters.postgres.sql import numbered, queries
+from biem.errors import ConfigError, InvalidInput, SchemaOutdated, StoreFull, StoreUnavailable
+
+Row = tuple[Any, ...]
+Connection = psycopg.Connection[Row]
+T = TypeVar("T")
+
+_MOST_DEFERRING = 3
+"""Connections for work that defers, beside the others: it is the background's, which works on two or three threads."""
+ALL_SCOPES = "*"
+"""What maintenance sees; see row-level security in the first migration."""
+
+
+SESSION = (
+    # Services act as the role that row-level security applies to, even when the login is an owner or superuser.
+    "SET ROLE biem_service",
+    # The statements are few and look up keys: planning each anew, or compiling one, costs more than it saves.
+    "SET plan_cache_mode = force_generic_plan",
+    "SET jit = off",
+    # A plan made while a table is nearly empty is kept when it has grown: never one that reads the whole of it.
+    "SET enable_seqscan = off",
+    # Nor one that reads all there is and sorts it, where an index has the order: if pages out of order cost more, both
+    # seem alike wherever statistics promise a row or two, as of a busy scope where most memories are archived.
+    "SET random_page_cost = 1",
+    # Such a plan takes a parameter for a tenth of the table and calls for helpers: starting them takes ten
+    # milliseconds, to find nothing.
+    "SET max_parallel_workers_per_gather = 0",
+    # Nor does it know that the keys of one statement are all different: remembering what was found is lost time.
+    "SET enable_memoize = off",
+)
+
+
+_LIMIT = "SELECT set_config(name, %s, false) FROM pg_settings WHERE name = ANY (%s)"
+"""Sets what a server has: `transaction_timeout` came with PostgreSQL 17."""
+_SLACK_S = 5.0
+"""By how much longer a server waits for a process than the process for the server."""
+
+
+class _Watchdog:
+    """Cuts connections whose call takes too long: a server that hangs never closes them, and libpq waits for ever."""
+
+    def __init__(self, limit_s: float) -> None:
+        self._limit_s = limit_s
+        self._calls: dict[int, tuple[float, Connection]] = {}
+        self._stop = threading.Event()
+        threading.Thread(target=self._watch, name="biem-postgres-watchdog", daemon=True).start()
+
+    @contextmanager
+    def over(self, connection: Connection) -> Iterator[None]:
+        """Watch one call."""
+        self._calls[id(connection)] = (time.monotonic() + self._limit_s, connection)
+        try:
+            yield
+        finally:
+            del self._calls[id(connection)]
+
+    def stop(self) -> None:
+        self._stop.set()
+
+    def _watch(self) -> None:
+        while not self._stop.wait(0.5):
+            now = time.monotonic()
+            for deadline, connection in list(self._calls.values()):
+                if now > deadline:
+                    with suppress(OSError, psycopg.Error), socket.socket(fileno=os.dup(connection.fileno())) as line:
+                        line.shutdown(socket.SHUT_RDWR)
+
+
+class Database:
+    """Runs named statements. `retry_s` is how long a lost connection is retried within a call.
+
+    A statement that takes longer than `limit_s` is cut off: its server hangs. Five seconds later the server ends the
+    transaction in turn, if it is this process that hangs (frozen, swapped out, stopped in a debugger), and others have
+    what it had locked; PostgreSQL 15 and 16 do so only between two round trips.
+    """
+
+    def __init__(
+        self,
+        dsn: str,
+        *,
+        pool_size: int,
+        retry_s: float,
+        limit_s: float = 10.0,
+        before: Callable[[], None] = lambda: None,
+    ) -> None:
+        """`before`: called ahead of every statement or transaction, while this thread holds no connection."""
+        self.sql = queries()
+        self._numbered = numbered()
+        self._raw_cursor: Callable[[Connection], psycopg.RawCursor[Row]] = psycopg.RawCursor
+        self._before = before
+        self._retry_s = retry_s
+        self._closing = threading.Event()
+        self._opening = threading.Lock()
+        self._watchdog = _Watchdog(limit_s)
+        self._ended_after = f"{limit_s + _SLACK_S:.0f}s"
+        try:
+            with psycopg.connect(dsn, autocommit=True, connect_timeout=5) as connection:
+                require_current(connection)
+                connection.execute("SET ROLE biem_service")
+        except psycopg.OperationalError as error:
+            raise StoreUnavailable(
+                f"PostgreSQL cannot be reached ({_first_line(error)}); check that it runs and BIEM_POSTGRES_DSN"
+            ) from error
+        except psycopg.ProgrammingError as error:
+            if error.sqlstate is None:  # the client could not even read it; its words may quote the password
+                raise ConfigError(
+                    "BIEM_POSTGRES_DSN is not a PostgreSQL URL such as postgresql://user@host/db"
+                ) from None
+            raise ConfigError(
+                f"the PostgreSQL user cannot act as biem_service ({_first_line(error)}); as an administrator: "
+                "GRANT biem_service TO that user"
+            ) from error
+        self._dsn = dsn
+        self._size = pool_size
+        self._pool = self._pool_of(self._configure, least=1, most=pool_size)
+        self._thread = threading.local()
+
+    def _pool_of(
+        self, configure: Callable[[psycopg.Connection[Any]], None], *, least: int, most: int
+    ) -> ConnectionPool[Connection]:
+        return ConnectionPool(
+            self._dsn,
+            min_size=least,
+            max_size=most,
+            timeout=2.0,
+            reconnect_timeout=1.0,
+            kwargs={"autocommit": True, "connect_timeout": 3, "application_name": "biem"},
+            configure=configure,
+            name="biem",
+            open=True,
+        )
+
+    def _configure(self, connection: psycopg.Connection[Any]) -> None:
+        """Every connection is the same."""
+        connection.execute("; ".join(SESSION))
+        connection.execute(_LIMIT, (self._ended_after, ["idle_in_transaction_session_timeout", "transaction_timeout"]))
+        connection.prepare_threshold = 1
+        set_json_loads(orjson.loads, connection)
+
+    def _configure_deferring(self, connection: psycopg.Connection[Any]) -> None:
+        self._configure(connection)
+        connection.execute("SET synchronous_commit = off")
+
+    @contextmanager
+    def _taking_long(self, connection: Connection) -> Iterator[None]:
+        """No transaction is ended for its length."""
+        connection.execute(_LIMIT, ("0", ["transaction_timeout"]))
+        try:
+            yield
+        finally:
+            with suppress(psycopg.Error):  # a lost connection goes back to no pool
+                connection.execute(_LIMIT, (self._ended_after, ["transaction_timeout"]))
+
+    @cached_property
+    def _deferring_pool(self) -> ConnectionPool[Connection]:
+        """Opened by the first work that defers."""
+        return self._pool_of(self._configure_deferring, least=0, most=min(self._size, _MOST_DEFERRING))
+
+    @contextmanager
+    def deferring(self) -> Iterator[None]:
+        """What this thread commits inside does not wait for the disk: for work that is done again when it is lost.
+
+        A server that dies loses what it had not written yet, newest first; the next commit outside writes all of it.
+        Others see such a commit at once, and a lock that it held is free without a write to the disk.
+        """
+        before = self._defers()
+        self._thread.deferring = True
+        try:
+            yield
+        finally:
+            self._thread.deferring = before
+
+    def _defers(self) -> bool:
+        return getattr(self._thread, "deferring", False)
+
+    def _chosen_pool(self) -> ConnectionPool[Connection]:
+        if self._defers():
+            with self._opening:  # none is opened that close() has not seen
+                if not self._closing.is_set():
+                    return self._deferring_pool
+        return self._pool
+
+    def run(self, scopes: str, name: str, parameters: Any, *, binary: bool = False) -> psycopg.Cursor[Row]:
+        """One statement that sees `scopes`, in one transaction and one round trip.
+
+        `binary`: how rows travel; as text, each byte of a vector is two characters.
+        """
+
+        def attempt() -> psycopg.Cursor[Row]:
+            with self.connection() as connection, connection.pipeline():  # one implicit transaction
+                if scopes:
+                    connection.execute(self.sql["see_scopes"], (scopes,))
+                if not isinstance(parameters, Mapping):
+                    return connection.execute(self.sql[name], parameters, binary=binary)
+                text, names = self._numbered[name]
+                cursor = self._raw_cursor(connection)
+                cursor.format = psycopg.pq.Format(binary)
+                return cursor.execute(text, [parameters[key] for key in names])
+
+        return self.retrying(attempt)
+
+    def fetch(self, scopes: str, name: str, parameters: Any, *, binary: bool = False) -> list[Row]:
+        """The rows of one statement."""
+        return self.run(scopes, name, parameters, binary=binary).fetchall()
+
+    def execute(self, scopes: str, name: str, parameters: Any) -> int:
+        """The number of rows one statement changed."""
+        return self.run(scopes, name, parameters).rowcount
+
+    def retrying(self, attempt: Callable[[], T]) -> T:
+        """Repeat after a lost connection: every statement here may safely run twice."""
+        deadline = time.monotonic() + self._retry_s
+        delay = 0.02
+        self._before()
+        while True:
+            try:
+                return attempt()
+            except StoreFull:
+                raise
+            except StoreUnavailable:
+                if time.monotonic() + delay > deadline or self._closing.wait(delay):
+                    raise
+                delay = min(0.5, delay * 2)
+
+    @contextmanager
+    def connection(self, *, patient: bool = False) -> Iterator[Connection]:
+        """A connection in autocommit mode, for transactions of several statements; `patient` for long ones."""
+        pool = self._chosen_pool()
+        try:
+            with (
+                pool.connection() as connection,
+                self._taking_long(connection) if patient else self._watchdog.over(connection),
+            ):
+                yield connection
+        except (PoolTimeout, PoolClosed) as error:
+            raise StoreUnavailable(
+                "PostgreSQL cannot be reached or all its connections are busy; check the server, or raise "
+                "BIEM_POSTGRES_POOL"
+            ) from error
+        except (psycopg.errors.IdleInTransactionSessionTimeout, psycopg.errors.TransactionTimeout) as error:
+            raise StoreUnavailable(
+                f"this process stood still for so long that PostgreSQL ended its call ({_first_line(error)}); try again"
+            ) from error
+        except (psycopg.DataError, psycopg.errors.ProgramLimitExceeded, psycopg.errors.StatementTooComplex) as error:
+            raise InvalidInput(
+                f"PostgreSQL cannot take this ({_first_line(error)}); give less, or smaller numbers"
+            ) from error
+        except (psycopg.errors.UniqueViolation, psycopg.errors.ForeignKeyViolation) as error:
+            # A race that no lock of ours excludes; the next try meets another state.
+            raise StoreUnavailable(f"PostgreSQL refused the rows: {_first_line(error)}; try again") from error
+        except psycopg.errors.DiskFull as error:
+            raise StoreFull(
+                f"PostgreSQL's disk is full ({_first_line(error)}); free some space, then repeat"
+            ) from error
+        except (psycopg.errors.UndefinedTable, psycopg.errors.UndefinedColumn) as error:
+            raise SchemaOutdated(
+                f"the database has another schema ({_first_line(error)}); run `biem migrate`"
+            ) from error
+        except (psycopg.OperationalError, psycopg.InterfaceError) as error:
+            raise StoreUnavailable(f"PostgreSQL did not finish the call: {_first_line(error)}") from error
+
+    def close(self) -> None:
+        """Release the connections; a second call does nothing."""
+        self._closing.set()
+        self._watchdog.stop()
+        self._pool.close()
+        with self._opening:
+            if "_deferring_pool" in self.__dict__:
+                self._deferring_pool.close()
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[0]

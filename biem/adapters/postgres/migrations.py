@@ -1,0 +1,70 @@
+"""Brings a database to the schema this version needs, and says so when it is not there."""
+
+import hashlib
+from collections.abc import Callable
+
+import psycopg
+
+from biem.adapters.postgres.sql import migrations
+from biem.errors import ConfigError, SchemaOutdated, StoreUnavailable
+
+LOCK = 0x6269656D  # "biem": one migrator at a time
+
+
+def migrate(dsn: str, before: Callable[[str], object] | None = None) -> list[str]:
+    """Apply what is missing, each migration in a transaction of its own; returns the names applied now.
+
+    `before` is called once, with the name of the first that is missing, where others were applied earlier.
+    """
+    applied: list[str] = []
+    try:
+        with psycopg.connect(dsn, autocommit=True, connect_timeout=5) as connection:
+            connection.execute("SET client_min_messages = warning")
+            connection.execute("SELECT pg_advisory_lock(%s)", (LOCK,))
+            connection.execute(
+                "CREATE TABLE IF NOT EXISTS schema_migrations (number integer PRIMARY KEY, name text NOT NULL,"
+                " sha256 text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())"
+            )
+            known: dict[int, str] = dict(connection.execute("SELECT number, sha256 FROM schema_migrations").fetchall())
+            for number, name, sql in migrations():
+                said = digest(sql)
+                if number in known:
+                    if known[number] != said:
+                        raise ConfigError(
+                            f"migration {name} was applied in another wording; this database belongs to another build"
+                        )
+                    continue
+                if before and known and not applied:
+                    before(name)
+                with connection.transaction():
+                    connection.execute(sql)
+                    connection.execute(
+                        "INSERT INTO schema_migrations (number, name, sha256) VALUES (%s, %s, %s)",
+                        (number, name, said),
+                    )
+                applied.append(name)
+            connection.execute("GRANT SELECT ON schema_migrations TO biem_service")
+    except psycopg.errors.InsufficientPrivilege as error:
+        raise ConfigError(
+            f"the PostgreSQL user may not migrate ({error.diag.message_primary}); run `biem migrate` as the owner "
+            "of the database with CREATEROLE, or have an administrator run: CREATE ROLE biem_service NOLOGIN"
+        ) from error
+    except psycopg.OperationalError as error:
+        raise StoreUnavailable(f"PostgreSQL cannot be reached to migrate: {str(error).strip()}") from error
+    return applied
+
+
+def digest(text: str) -> str:
+    """What tells two wordings of a migration apart."""
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def require_current(connection: psycopg.Connection) -> None:
+    """Raise `SchemaOutdated` unless every migration of this version is applied."""
+    try:
+        rows = connection.execute("SELECT number FROM schema_migrations").fetchall()
+    except (psycopg.errors.UndefinedTable, psycopg.errors.InsufficientPrivilege):
+        rows = []
+    missing = [name for number, name, _ in migrations() if (number,) not in rows]
+    if missing:
+        raise SchemaOutdated(f"the database lacks {', '.join(missing)}; run `biem migrate`")

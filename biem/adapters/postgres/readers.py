@@ -1,0 +1,230 @@
+"""Read-only views of the records: candidates, links nearby, core memories, scopes, conditions."""
+
+import math
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+import numpy as np
+
+from biem.adapters.postgres.database import ALL_SCOPES, Database, Row
+from biem.adapters.postgres.node_rows import Store
+from biem.adapters.postgres.records import conditions, searched, tsquery
+from biem.domain.bm25 import bm25
+from biem.domain.node import Node
+from biem.domain.scope import Scope, ScopeSummary
+from biem.domain.text import Terms
+from biem.ports import Filter, Vector
+from biem.ports.readers import Turn, Turns, Vicinity
+
+_REACH = 2
+"""How many neighbours the statement reads on each side."""
+
+
+class PostgresTurns(Store):
+    """One statement a recall."""
+
+    def around(
+        self,
+        scopes: Sequence[Scope],
+        ids: Sequence[str],
+        lexemes: Sequence[str],
+        where: Filter,
+        *,
+        pending_limit: int,
+    ) -> Turns:
+        parameters = {
+            **conditions(scopes, where, self._clock.now(), self._decay),
+            **searched(scopes, lexemes),
+            "ids": list(ids),
+            "pending_limit": pending_limit,
+            "model": self._model,
+        }
+        turns: dict[str, Turn] = {}
+        stretches: list[tuple[str, ...]] = []
+        openings: set[str] = set()
+        for row in self._database.fetch(",".join(scope.ns for scope in scopes), "turns", parameters, binary=True):
+            *values, before, after = row
+            key, ns, words, vector, *rest = values
+            packed = None if vector is None else np.frombuffer(vector, dtype="<f4")
+            turns[key] = Turn(key, ns, Terms(words), packed, *rest)
+            if before is not None:
+                stretch = (*reversed(before[:_REACH]), key, *after)
+                stretches.append(stretch)
+                if len(before) <= _REACH:
+                    openings.add(stretch[0])
+        return Turns(turns, stretches, frozenset(openings))
+
+
+class PostgresCore(Store):
+    """One statement each."""
+
+    def core(self, scopes: Sequence[Scope], limit: int) -> list[Node]:
+        """As the port says."""
+        now = self._clock.now()
+        by_ns = {scope.ns: scope for scope in scopes}
+        parameters = {"scopes": list(by_ns), "now": now, "most": limit}
+        rows = self._database.fetch(",".join(by_ns), "core_memories", parameters)
+        return [self.node(row, by_ns[row[1]], now) for row in rows]
+
+    def useful(self, scopes: Sequence[Scope], slots: Mapping[str, int]) -> list[Node]:
+        """As the port says."""
+        now = self._clock.now()
+        by_ns = {scope.ns: scope for scope in scopes}
+        parameters = {"scopes": list(by_ns), "now": now, "kinds": list(slots), "sizes": list(slots.values())}
+        rows = self._database.fetch(",".join(by_ns), "useful_memories", parameters)
+        return [self.node(row, by_ns[row[1]], now) for row in rows]
+
+
+_COLUMNS = 17
+"""Of a turn."""
+
+
+class PostgresOrbits(Store):
+    """One statement for what came since, two for gathering."""
+
+    def gather(self, scopes: Sequence[Scope], chosen: Sequence[str], others: Sequence[str], whole: int) -> Vicinity:
+        names = [scope.ns for scope in scopes]
+        seen = ",".join(names)
+        # First the numbers: what is written in between is then told twice rather than never.
+        written = dict.fromkeys(names, 0) | dict(self._database.fetch(seen, "orbit_written", (names,)))
+        if sum(written.values()) <= whole:
+            return self._everything(names, written)
+        chosen = list(dict.fromkeys(chosen))
+        parameters = {
+            "scopes": names,
+            "ids": list(dict.fromkeys([*chosen, *others])),
+            "chosen": len(chosen),
+            **self._at(),
+        }
+        turns: dict[str, Turn] = {}
+        stretches: list[tuple[str, ...]] = []
+        openings: set[str] = set()
+        for row in self._database.fetch(seen, "orbit_gather", parameters):
+            turn = _turn(row[:_COLUMNS])
+            turns[turn.id] = turn
+            reach, before, after = row[_COLUMNS:]
+            if before is not None:
+                stretch = (*reversed(before), turn.id, *after)
+                stretches.append(stretch)
+                if len(before) < reach:
+                    openings.add(stretch[0])
+        return Vicinity(Turns(turns, stretches, frozenset(openings)), written)
+
+    def _everything(self, names: Sequence[str], written: Mapping[str, int]) -> Vicinity:
+        turns: dict[str, Turn] = {}
+        talks: dict[tuple[str, str], list[str]] = {}
+        complete = True
+        for *row, archived in self._database.fetch(
+            ",".join(names), "orbit_everything", {"scopes": names, **self._at()}
+        ):
+            turn = _turn(row)
+            complete &= turn.vector is not None and not archived
+            if not archived:
+                turns[turn.id] = turn
+                if turn.conversation:
+                    talks.setdefault((turn.ns, turn.conversation), []).append(turn.id)
+        stretches = [tuple(talk) for talk in talks.values()]
+        return Vicinity(Turns(turns, stretches, frozenset(talk[0] for talk in stretches)), written, complete)
+
+    def since(self, scopes: Sequence[Scope], written: Mapping[str, int], limit: int) -> Vicinity | None:
+        names = [scope.ns for scope in scopes]
+        parameters = {
+            "scopes": names,
+            "written": [written.get(ns, 0) for ns in names],
+            "limit": limit,
+            **self._at(),
+        }
+        turns: dict[str, Turn] = {}
+        now: dict[str, int] = {}
+        for ns, number, *values in self._database.fetch(",".join(names), "orbit_since", parameters):
+            known = written.get(ns, 0)
+            number = number or 0
+            if not known <= number <= known + limit:
+                return None
+            now[ns] = number
+            if values[0] is not None:
+                turn = _turn(values)
+                turns[turn.id] = turn
+        return Vicinity(Turns(turns, (), frozenset()), now)
+
+    def _at(self) -> dict[str, Any]:
+        """Whose vectors are read, and when energies are looked at."""
+        return {"model": self._model, "now": self._clock.now(), "decay": self._decay}
+
+
+def _turn(row: Sequence[Any]) -> Turn:
+    key, ns, words, vector, *rest = row
+    packed = None if vector is None else np.frombuffer(vector, dtype="<f4")
+    return Turn(key, ns, Terms(words), packed, *rest)
+
+
+class PostgresScopeDirectory:
+    """Looks scopes up by name, which row-level security cannot limit: what is asked for is limited here."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def listed(self, tenant: str | None, user: str | None) -> list[ScopeSummary]:
+        rows = self._database.fetch(ALL_SCOPES, "scopes_listed", {"tenant": tenant, "user": user})
+        return [ScopeSummary(Scope(*row[:3]), *row[3:]) for row in rows]
+
+    def reading(self, scope: Scope) -> list[Scope]:
+        if scope.project:
+            return [scope]
+        rows = self._database.fetch(ALL_SCOPES, "scopes_of_user", (scope.tenant, scope.user))
+        return [scope, *(Scope(scope.tenant, scope.user, project) for (project,) in rows if project)]
+
+
+_LONG_AGO_H = 1e7
+"""Eleven hundred years: before every access there was."""
+
+
+class PostgresSelection(Store):
+    """Each question is one statement."""
+
+    def matching(self, scopes: Sequence[Scope], where: Filter, most: int | None) -> list[str] | None:
+        now = self._clock.now()
+        parameters: dict[str, Any] = {
+            **conditions(scopes, where, now, self._decay),
+            "most": None if most is None else most + 1,
+        }
+        least, greatest = where.sentiment
+        if most is None:
+            name = "matching"
+        elif least > 0 or greatest < 0:
+            name, parameters["least"], parameters["greatest"] = "matching_mood", least, greatest
+        elif where.min_energy > 0:
+            name, parameters["warm_since"] = "matching_warm", self._warm_since(where.min_energy, now)
+        else:
+            return None
+        ids = [row[0] for row in self._fetch(scopes, name, parameters)]
+        return ids if most is None or len(ids) <= most else None
+
+    def meeting(self, scopes: Sequence[Scope], ids: Sequence[str], where: Filter) -> frozenset[str]:
+        if not ids:
+            return frozenset()
+        parameters = {**conditions(scopes, where, self._clock.now(), self._decay), "ids": list(ids)}
+        return frozenset(row[0] for row in self._fetch(scopes, "meeting", parameters))
+
+    def vectors(self, scopes: Sequence[Scope], ids: Sequence[str]) -> dict[str, Vector]:
+        parameters = {"scopes": [scope.ns for scope in scopes], "ids": list(ids), "model": self._model}
+        rows = self._fetch(scopes, "selected_vectors", parameters, binary=True) if ids else []
+        return {key: np.frombuffer(vector, dtype="<f4") for key, vector in rows if len(vector) % 4 == 0}
+
+    def words(self, scopes: Sequence[Scope], ids: Sequence[str], lexemes: Sequence[str]) -> dict[str, float]:
+        if not ids or not lexemes:
+            return {}
+        parameters = {"scopes": [scope.ns for scope in scopes], "ids": list(ids), "words": tsquery(lexemes)}
+        rows = self._fetch(scopes, "selected_words", parameters)
+        return bm25(lexemes, {key: stored.split(" ") for key, stored in rows})
+
+    def _fetch(
+        self, scopes: Sequence[Scope], name: str, parameters: dict[str, Any], *, binary: bool = False
+    ) -> list[Row]:
+        return self._database.fetch(",".join(scope.ns for scope in scopes), name, parameters, binary=binary)
+
+    def _warm_since(self, energy: float, now: datetime) -> datetime:
+        """What was last raised before this moment has less than `energy` by now."""
+        hours = _LONG_AGO_H if self._decay <= 0 else -math.log(energy) / self._decay + 1.0  # one for rounding
+        return now - timedelta(hours=min(hours, _LONG_AGO_H))

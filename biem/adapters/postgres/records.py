@@ -1,0 +1,285 @@
+"""Records in PostgreSQL: a write is one transaction and, where possible, one round trip (psycopg's pipeline mode)."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+import numpy as np
+from psycopg.types.json import Jsonb
+
+from biem.adapters.postgres.database import ALL_SCOPES, Connection, Database
+from biem.adapters.postgres.erasure import PostgresErasure
+from biem.adapters.postgres.node_rows import FIRST_ID, NODE_COLUMNS
+from biem.adapters.postgres.outbox import PostgresOutbox
+from biem.domain.bm25 import bm25
+from biem.domain.energy import energy_key
+from biem.domain.node import Node
+from biem.domain.policies import Policies
+from biem.domain.retention import Lived, retention_days
+from biem.domain.scope import Scope
+from biem.domain.text import sha256
+from biem.errors import RefConflict, StoreUnavailable
+from biem.ports import Candidates, Clock, Filter, Touched, Vector, Write, Written
+
+_TEXT_SEARCH_ROWS = 500
+_PAGE = 500
+_MOST_COUNTED = 100_000
+
+
+class PostgresRecords(PostgresOutbox, PostgresErasure):
+    """The port `Records`. `model` is the embedder's id. The database is shared with other adapters."""
+
+    def __init__(
+        self,
+        database: Database,
+        *,
+        clock: Clock,
+        decay_per_hour: float,
+        model: str = "",
+        policies: Policies | None = None,
+    ) -> None:
+        super().__init__(database, clock=clock, decay_per_hour=decay_per_hour, model=model, policies=policies)
+        self._known_scopes: set[str] = set()
+
+    # -- writing ----------------------------------------------------------------------------------------------------
+
+    def remember(self, scope: Scope, writes: Sequence[Write]) -> list[Written]:
+        now = self._clock.now()
+        rows = [self.write_row(scope, write, now) for write in writes]
+
+        def attempt() -> list[Written] | None:
+            with self._database.connection() as connection:
+                if scope.ns not in self._known_scopes:
+                    with connection.transaction():
+                        connection.execute(self._sql["see_scopes"], (scope.ns,))
+                        connection.execute(
+                            self._sql["ensure_scope"], (scope.ns, scope.tenant, scope.user, scope.project)
+                        )
+                    self._known_scopes.add(scope.ns)
+                if len(rows) == 1:
+                    with connection.pipeline():  # one implicit transaction, one round trip
+                        connection.execute(self._sql["see_scopes"], (scope.ns,))
+                        if _may_be_there(rows[0]):
+                            connection.execute(self._sql["lock_scope"], (scope.ns,))
+                        result = connection.execute(self._sql["remember"], rows[0])
+                    if result.fetchone() is not None:
+                        return [Written(writes[0].id, True)]
+                with connection.pipeline(), connection.transaction():
+                    connection.execute(self._sql["see_scopes"], (scope.ns,))
+                    lock = connection.execute(self._sql["lock_scope"], (scope.ns,))
+                    results = [connection.execute(self._sql["remember"], row) for row in rows]
+                    created = [result.fetchone() is not None for result in results]
+                    if lock.fetchone() is None:
+                        return None
+                    return [
+                        Written(write.id, True) if new else self._existing(connection, row)
+                        for write, row, new in zip(writes, rows, created, strict=True)
+                    ]
+
+        while True:
+            written = self._database.retrying(attempt)
+            if written is not None:
+                return written
+            self._known_scopes.discard(scope.ns)  # the scope was erased by another process since we last wrote
+
+    def _existing(self, connection: Connection, row: Mapping[str, Any]) -> Written:
+        found = connection.execute(self._sql["find_same"], row).fetchone()
+        if found is None:  # pragma: no cover - the scope's lock makes this unreachable
+            raise StoreUnavailable("a memory vanished while it was being written; try again")
+        if row["ref"] is not None and found[1] != row["text"]:
+            raise RefConflict(
+                f"ref {row['ref']!r} already names memory {found[0]} with another text; write under another ref, "
+                f"or erase {found[0]} first"
+            )
+        if found[2]:  # forgotten and said again: what is acknowledged must be found
+            connection.execute(self._sql["restore"], {**row, "id": found[0], "at": row["now"]})
+        return Written(found[0], False, restored=found[2])
+
+    def write_row(self, scope: Scope, write: Write, now: datetime) -> dict[str, Any]:
+        draft = write.draft
+        written = Lived(draft.text, draft.source, draft.kind, draft.layer, draft.importance, draft.reason)
+        days = retention_days(written, self._policies.retention)
+        return {
+            "id": write.id,
+            "ns": scope.ns,
+            "ref": draft.ref,
+            "fact_key": write.fact_key,
+            "text": draft.text,
+            "evidence_sha": sha256(draft.text),
+            "embed_sha": sha256(draft.indexed_text),
+            "kind": draft.kind,
+            "layer": draft.layer,
+            "tags": list(draft.tags),
+            "reason": draft.reason,
+            "importance": draft.importance,
+            "source": draft.source,
+            "speaker": draft.speaker,
+            "conversation": draft.conversation,
+            "at": draft.at,
+            "now": now,
+            "metadata": Jsonb(dict(draft.metadata)),
+            "lexemes": write.lexemes,
+            "energy": write.energy,
+            "due_at": None if days is None else now + timedelta(days=days),
+        }
+
+    def touch(self, scope: Scope, ids: Sequence[str], at: datetime) -> list[Touched]:
+        namespaces = [readable.ns for readable in scope.readable]
+        parameters = {
+            "scopes": namespaces,
+            "ids": list(ids),
+            "at": at,
+            "decay": self._decay,
+            "boost": self._policies.energy.boost,
+            "cooldown_s": self._policies.energy.boost_cooldown_s,
+            "promote": self._policies.tiers.promote,
+            "accesses": self._policies.retention.promote_accesses,
+        }
+        with self._database.deferring():  # to be read must not keep those waiting who write
+            rows = self._database.fetch(",".join(namespaces), "touch", parameters)
+        return [
+            Touched(memory_id, ns, energy_key(anchor, anchor_at, self._decay), accessed_at, tier, before)
+            for memory_id, ns, anchor, anchor_at, accessed_at, tier, before in rows
+        ]
+
+    # -- reading ----------------------------------------------------------------------------------------------------
+
+    def candidates(
+        self,
+        scopes: Sequence[Scope],
+        ids: Sequence[str],
+        lexemes: Sequence[str],
+        where: Filter,
+        *,
+        pending_limit: int,
+        evidence: bool,
+    ) -> Candidates:
+        by_ns, now = {scope.ns: scope for scope in scopes}, self._clock.now()
+        parameters = {
+            **conditions(scopes, where, now, self._decay),
+            **searched(scopes, lexemes),
+            "ids": list(ids),
+            "pending_limit": pending_limit,
+            "evidence": evidence,
+            "model": self._model,
+        }
+        rows = self._database.fetch(",".join(by_ns), "candidates" if lexemes else "live", parameters)
+        nodes: dict[str, Node] = {}
+        originals: dict[str, str] = {}
+        words: dict[str, str] = {}
+        unindexed: set[str] = set()
+        for row in rows:
+            node = self.node(row, by_ns[row[1]], now)
+            nodes[node.id] = node
+            words[node.id] = row[NODE_COLUMNS - 1]
+            if evidence and row[NODE_COLUMNS] is not None:
+                originals[node.id] = row[NODE_COLUMNS]
+            if row[NODE_COLUMNS + 1]:
+                unindexed.add(node.id)
+        return Candidates(nodes, words, frozenset(unindexed), originals)
+
+    def text_search(
+        self, scopes: Sequence[Scope], lexemes: Sequence[str], limit: int, where: Filter
+    ) -> dict[str, float]:
+        if not lexemes:
+            return {}
+        where_to = conditions(scopes, where, self._clock.now(), self._decay)
+        parameters = {**where_to, "words": tsquery(lexemes), "most": _TEXT_SEARCH_ROWS}
+        rows = self._database.fetch(",".join(scope.ns for scope in scopes), "text_search", parameters)
+        scores = bm25(lexemes, {row[0]: row[1].split(" ") for row in rows})
+        best = sorted(scores, key=lambda key: (-scores[key], key))[:limit]
+        return {key: scores[key] for key in best}
+
+    def unindexed(self, scopes: Sequence[Scope]) -> int:
+        namespaces = [scope.ns for scope in scopes]
+        parameters = {"scopes": namespaces, "most": _MOST_COUNTED}
+        return int(self._database.fetch(",".join(namespaces), "unindexed", parameters)[0][0])
+
+    def get(self, scope: Scope, memory_id: str) -> Node | None:
+        rows = self._database.fetch(scope.ns, "get", (scope.ns, memory_id))
+        return self.node(rows[0], scope, self._clock.now()) if rows else None
+
+    def mark_indexed(self, ids: Sequence[str]) -> None:
+        self._database.execute(ALL_SCOPES, "mark_indexed", (self._model, list(ids)))
+
+    # -- vectors ----------------------------------------------------------------------------------------------------
+
+    def load_vectors(self, model: str, keys: Sequence[bytes]) -> dict[bytes, Vector]:
+        rows = self._database.fetch(ALL_SCOPES, "load_vectors", (model, list(keys)), binary=True)
+        return {key: np.frombuffer(vector, dtype="<f4") for key, vector in rows if len(vector) % 4 == 0}
+
+    def save_vectors(self, model: str, vectors: Mapping[bytes, Vector]) -> None:
+        packed = [vector.astype("<f4").tobytes() for vector in vectors.values()]
+        self._database.execute(ALL_SCOPES, "save_vectors", (model, list(vectors), packed))
+
+    def active(self, model: str) -> Iterator[list[tuple[Node, str, Vector | None]]]:
+        after = FIRST_ID
+        while True:
+            rows = self._database.fetch(ALL_SCOPES, "active_page", {"model": model, "after": after, "limit": _PAGE})
+            if not rows:
+                return
+            now = self._clock.now()
+            yield [
+                (
+                    self.node(row, Scope(*row[NODE_COLUMNS : NODE_COLUMNS + 3]), now),
+                    row[NODE_COLUMNS - 1],
+                    None if row[-1] is None else np.frombuffer(row[-1], dtype="<f4"),
+                )
+                for row in rows
+            ]
+            after = rows[-1][0]
+
+    def stats(self, scope: Scope | None) -> Mapping[str, int]:
+        row = self._database.fetch(ALL_SCOPES, "stats", {"ns": scope.ns if scope else None})[0]
+        names = ("memories", "active", "pending", "archived", "dead_letters", "embeddings", "scopes")
+        return dict(zip(names, row, strict=True))
+
+    def ping(self) -> None:
+        self._database.fetch("", "backlog", {"ns": "", "due_only": True})
+
+    def close(self) -> None:
+        self._database.close()
+
+
+def _may_be_there(row: Mapping[str, Any]) -> bool:
+    """Whether another writer may be writing the same: then the scope is locked before the statement looks.
+
+    For all others the statement's own lock, of the row that counts, is enough.
+    """
+    return row["ref"] is not None or row["fact_key"] is not None
+
+
+def searched(scopes: Sequence[Scope], lexemes: Sequence[str]) -> dict[str, Any]:
+    """The words of a query, together and one by one, and the scopes as words of the index of pending memories."""
+    return {
+        "words": tsquery(lexemes),
+        "each_word": [tsquery([lexeme]) for lexeme in dict.fromkeys(lexemes)],
+        "here": tsquery([scope.ns for scope in scopes]),
+    }
+
+
+def tsquery(lexemes: Sequence[str]) -> str | None:
+    """A tsquery that matches any of the lexemes; quoted, so that none of them is read as an operator."""
+    quoted = ("'" + lexeme.replace("\\", "\\\\").replace("'", "''") + "'" for lexeme in dict.fromkeys(lexemes))
+    return " | ".join(quoted) or None
+
+
+def conditions(scopes: Sequence[Scope], where: Filter, now: datetime, decay_per_hour: float) -> dict[str, Any]:
+    least, greatest = where.sentiment
+    return {
+        "scopes": [scope.ns for scope in scopes],
+        "kinds": list(where.kinds) or None,
+        "speakers": list(where.speakers) or None,
+        "conversations": list(where.conversations) or None,
+        "not_conversations": list(where.not_conversations) or None,
+        "not_ids": list(where.not_ids) or None,
+        "tags": list(where.tags),
+        "since": where.since,
+        "until": where.until,
+        "as_of": where.as_of,
+        "min_energy": where.min_energy or None,
+        "now": now,
+        "decay": decay_per_hour,
+        "min_sentiment": least if least > -1.0 else None,
+        "max_sentiment": greatest if greatest < 1.0 else None,
+    }

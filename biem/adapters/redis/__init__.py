@@ -1,0 +1,1 @@
+"""The ports that Redis or Valkey serves."""

@@ -1,0 +1,230 @@
+"""What an operator does to a whole system: diagnose, time, back up, bring back, move to another embedder."""
+
+import logging
+import time
+import uuid
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+from biem.adapters.clock import SystemClock
+from biem.adapters.postgres import backup as archives
+from biem.adapters.postgres.database import Database
+from biem.adapters.postgres.inspection import PostgresInspection
+from biem.adapters.postgres.locks import PostgresExclusive
+from biem.adapters.postgres.migrations import migrate
+from biem.adapters.postgres.operation_log import recorded
+from biem.adapters.probes import PostgresProbe
+from biem.adapters.redis.forget import forget_projections
+from biem.bootstrap import build_embedder, connect
+from biem.bootstrap.diagnosis import look_from_outside, unopened
+from biem.bootstrap.embedder import agreed, of_the_model
+from biem.bootstrap.embedder_change import EVERY_S
+from biem.bootstrap.servers import Servers, servers
+from biem.bootstrap.stores import milvus_index, milvus_inspection
+from biem.bootstrap.system import assemble
+from biem.config import Settings
+from biem.domain.diagnosis import Depth, Diagnosis, Finding, StageTime
+from biem.domain.scope import Scope
+from biem.engine.admin.reembed import Reembedder
+from biem.errors import BiemError, ConfigError, StoreUnavailable
+from biem.ports import Clock, Embedder
+
+logger = logging.getLogger("biem")
+
+_ALONE: dict[str, Any] = {"queue": "none", "close_timeout_s": 0.0}
+_SAID = "Key number {0} lies under flower pot {0} 第{0}把备用钥匙放在花盆下"
+_ASKED = "where is key number {}?"
+
+
+def diagnose(
+    settings: Settings,
+    *,
+    fix: bool = False,
+    full: bool = False,
+    after: str = "",
+    on_progress: Callable[[str, int], None] | None = None,
+    embedder: Embedder | None = None,
+    clock: Clock | None = None,
+) -> Diagnosis:
+    """Look at a system in whatever state it is; with `fix`, mend what can be mended, the schema too.
+
+    Starts the embedded servers and changes nothing else without `fix`. What cannot be opened is a finding.
+    """
+    with ExitStack() as stack:
+        try:
+            where = stack.enter_context(servers(settings))
+        except BiemError as error:
+            return unopened("servers", error)
+        migrated = _migrated(where) if fix else []
+        try:
+            if embedder is None:
+                embedder = agreed(settings, where.postgres_dsn, build_embedder(settings), build_embedder)
+                stack.callback(embedder.close)
+        except BiemError as error:
+            return unopened("embedder", error)
+        depth = Depth(full, after, on_progress)
+        found = look_from_outside(settings, where, embedder, Depth() if fix else depth, clock=clock)
+        if not fix or any(finding.blocks == "postgres" for finding in found.findings):
+            return found
+        with connect(settings.model_copy(update=_ALONE), embedder=embedder, clock=clock) as memory:
+            mended = memory.diagnose(fix=True, full=full, after=after, on_progress=on_progress)
+    return Diagnosis((*migrated, *mended.findings), mended.looked_at, mended.whole)
+
+
+def _migrated(where: Servers) -> list[Finding]:
+    """Bring the schema to this version; the look that follows says what stood in the way."""
+    try:
+        missing = tuple(PostgresProbe(where.postgres_dsn).missing())
+        if missing:
+            migrate(where.postgres_dsn)
+            what = f"the database lacked {len(missing)} migrations of this version"
+            return [Finding("schema_behind", "error", what, "`biem migrate`", len(missing), missing, "applied")]
+    except BiemError as error:
+        logger.warning("the schema stays as it is: %s", error)
+    return []
+
+
+def perf(settings: Settings, rounds: int, on_progress: Callable[[int], None] | None = None) -> list[StageTime]:
+    """Remember and recall `rounds` times in a scope of its own, which is erased; how long each stage took.
+
+    Stages of encoding are among them where this process does the work.
+    """
+    scope = Scope(tenant="biem-perf", user=uuid.uuid4().hex)
+    with connect(settings, scope=scope) as memory:
+        try:
+            for number in range(rounds):
+                memory.remember(_SAID.format(number), kind="event", conversation="perf")
+            memory.flush()
+            for number in range(rounds):
+                memory.context(_ASKED.format(number))
+                if on_progress:
+                    on_progress(number + 1)
+            return memory.perf()
+        finally:
+            memory.erase(scope)
+
+
+def perf_recorded(settings: Settings, hours: float) -> list[StageTime]:
+    """How long operations and their steps took in all programs that record them, in the last so many hours."""
+    with servers(settings) as where:
+        database = Database(where.postgres_dsn, pool_size=2, retry_s=2.0)
+        try:
+            return recorded(database, SystemClock().now() - timedelta(hours=hours))
+        finally:
+            database.close()
+
+
+def backup(settings: Settings, path: Path, on_progress: Callable[[int], None] | None = None) -> Mapping[str, int]:
+    """Write all that PostgreSQL keeps to `path`; the numbers of rows, memories and bytes."""
+    with servers(settings) as where:
+        manifest = archives.backup(where.postgres_dsn, path, on_progress)
+    rows = {table.name: table.rows for table in manifest.tables}
+    return {"rows": sum(rows.values()), "memories": rows["memories"], "bytes": path.stat().st_size}
+
+
+def restore_backup(
+    settings: Settings,
+    path: Path,
+    *,
+    replace: bool = False,
+    on_progress: Callable[[int], None] | None = None,
+    embedder: Embedder | None = None,
+    clock: Clock | None = None,
+) -> Mapping[str, int]:
+    """Bring a backup back, then make Redis forget and build the vector index anew.
+
+    Raises `StoreUnavailable` when Milvus is down: the records are back by then, and `biem reindex` does the rest.
+    """
+    _quieten()
+    with servers(settings) as where:
+        manifest = archives.restore(where.postgres_dsn, path, replace=replace, heard=on_progress)
+        try:
+            forget_projections(where.redis_url)
+        except StoreUnavailable as error:
+            logger.warning("%s", error)
+        index = milvus_inspection(settings, where)
+        try:
+            for name in index.names():
+                index.drop(name)
+            with connect(settings.model_copy(update=_ALONE), embedder=embedder, clock=clock) as memory:
+                indexed = memory.reindex()
+        except StoreUnavailable as error:
+            raise StoreUnavailable(f"all memories are back, but not indexed ({error}); run `biem reindex`") from error
+        finally:
+            index.close()
+    rows = {table.name: table.rows for table in manifest.tables}
+    return {"rows": sum(rows.values()), "memories": rows["memories"], "indexed": indexed}
+
+
+def reembed(
+    settings: Settings,
+    *,
+    drop_old: bool = False,
+    on_progress: Callable[[int], None] | None = None,
+    embedder: Embedder | None = None,
+    clock: Clock | None = None,
+) -> Mapping[str, int]:
+    """Move all memories to the embedder of the settings; running programs go over to it by themselves.
+
+    An interrupted move goes on where it was. With `drop_old`, the other models' collections and vectors are destroyed.
+    """
+    _quieten()
+    with ExitStack() as stack:
+        built = embedder or stack.enter_context(_closing(build_embedder(settings)))
+        where = stack.enter_context(servers(settings))
+        if where.embedded:
+            migrate(where.postgres_dsn)
+        alone = PostgresExclusive(where.postgres_dsn)
+        stack.callback(alone.close)
+        if not stack.enter_context(alone.hold(None, "reembed")):
+            raise ConfigError("another `biem reembed` runs on this database; wait for it, or end it")
+        reembedder = stack.enter_context(_reembedder(settings, where, built, clock or SystemClock()))
+        moved = reembedder.move(of_the_model(settings), on_progress)
+        dropped: Mapping[str, int] = {}
+        if drop_old:
+            time.sleep(3 * EVERY_S)  # running programs look so often, go over, and tell nobody
+            dropped = reembedder.drop_others()
+    return {"moved": moved, **{f"dropped_{what}": count for what, count in dropped.items()}}
+
+
+@contextmanager
+def _reembedder(settings: Settings, where: Servers, embedder: Embedder, clock: Clock) -> Iterator[Reembedder]:
+    """What moves memories to `embedder`, with connections of its own."""
+    with ExitStack() as stack:
+        alone = settings.model_copy(update=_ALONE)
+        parts = assemble(alone, where, embedder, clock, ExitStack(), serve=False)
+        stack.callback(parts.release)
+        stack.callback(parts.unobserve)
+        stack.callback(parts.recaller.close)
+        database = Database(where.postgres_dsn, pool_size=2, retry_s=2.0)
+        stack.callback(database.close)
+        index = milvus_index(settings, where, embedder.info)
+        stack.callback(index.close)
+        inspection = milvus_inspection(settings, where)
+        stack.callback(inspection.close)
+        yield Reembedder(
+            registry=parts.embedders,
+            records=parts.records,
+            known=PostgresInspection(database),
+            index=index,
+            inspection=inspection,
+            encoder=parts.encoder,
+            embedder=embedder,
+            collection=index.collection,
+            telemetry=parts.telemetry,
+        )
+
+
+def _quieten() -> None:
+    logging.getLogger("pymilvus").setLevel(logging.CRITICAL)  # it logs whole tracebacks of what we raise and explain
+
+
+@contextmanager
+def _closing(embedder: Embedder) -> Iterator[Embedder]:
+    try:
+        yield embedder
+    finally:
+        embedder.close()

@@ -1,0 +1,49 @@
+"""A running program goes over to another embedder when all memories were moved to it."""
+
+import logging
+import threading
+from collections.abc import Callable
+
+from biem.errors import BiemError
+from biem.system import Parts
+
+logger = logging.getLogger("biem")
+
+EVERY_S = 2.0
+"""How soon a program notices."""
+_GRACE_S = 90.0
+"""For how long calls that began before may go on with the old embedder and its connections."""
+
+
+def follow(parts: Parts, build: Callable[[], Parts], *, every_s: float = EVERY_S) -> None:
+    """Watch which embedder counts, on a thread that ends with the memory, and go over to it."""
+    threading.Thread(target=_watch, args=(parts, build, every_s), name="biem-embedder", daemon=True).start()
+
+
+def _watch(parts: Parts, build: Callable[[], Parts], every_s: float) -> None:
+    refused = ""
+    while not parts.closed.wait(every_s):
+        try:
+            choice = parts.embedders.current()
+        except BiemError:
+            continue
+        if choice is None or choice.model in (parts.embedder.id, refused):
+            continue
+        try:
+            fresh = build()
+        except BiemError as error:
+            logger.warning(
+                "all memories were moved to the embedder %s, but %s; restart this program", choice.model, error
+            )
+            refused = choice.model
+            continue
+        logger.warning("going over to the embedder %s", choice.model)
+        if parts.closed.is_set():
+            fresh.release()
+            return
+        release = parts.become(fresh)
+        if parts.closed.wait(_GRACE_S):  # closed beside us: what was started a moment ago ends, too
+            fresh.keeper.stop(0.0)
+            fresh.queue.stop(0.0)
+            fresh.release()
+        release()

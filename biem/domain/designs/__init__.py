@@ -1,0 +1,1 @@
+"""Formulas and values of the published designs."""

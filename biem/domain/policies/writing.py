@@ -1,0 +1,45 @@
+"""Limits of writing: lengths, rates, batches and leases of the workers."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class WritePolicy:
+    """What `remember` accepts."""
+
+    max_text_bytes: int = 262_144
+    """Longer texts are documents: split them. Also keeps a tsvector below PostgreSQL's 1 MiB."""
+    max_tags: int = 64
+    max_tag_chars: int = 128
+    max_reason_chars: int = 4_000
+    max_ref_chars: int = 512
+    max_name_chars: int = 256
+    """Speaker, conversation, source."""
+    max_metadata_bytes: int = 65_536
+    max_lexeme_bytes: int = 60_000
+    """Milvus holds at most 65,535 bytes in a VARCHAR; PostgreSQL indexes the same lexemes."""
+    hot_window: int = 256
+    """HotKV's W: texts kept at hand per scope (AIM-Memory A42)."""
+    bulk_rows: int = 500
+    """Rows per transaction of `remember_many`: large enough to share one fsync, small enough to report progress."""
+    future_days: int = 366
+    """`at` may lie this far ahead (planned events, clocks that run fast)."""
+    max_per_minute: int = 0
+    """Memories that one scope may write a minute, over all processes; 0: any number. A loop must not fill the disk."""
+
+
+@dataclass(frozen=True, slots=True)
+class EncodePolicy:
+    """How the worker turns pending rows into indexed memories."""
+
+    batch: int = 64
+    """Rows per claim and texts per embedder call (Angel G59)."""
+    lease_s: float = 60.0
+    """A claim not completed by then belongs to whoever claims next. Slowest batch seen: 64 long texts, 15 s."""
+    max_attempts: int = 5
+    """Then the row goes to the dead letter with its reason."""
+    backoff_s: float = 1.0
+    """First pause after a server refused; doubles up to `backoff_max_s`."""
+    backoff_max_s: float = 30.0
+    poll_s: float = 1.0
+    """How often an idle worker looks for rows that nobody woke it for."""

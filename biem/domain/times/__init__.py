@@ -1,0 +1,1 @@
+"""Times that texts name."""

@@ -1,0 +1,1 @@
+"""Lists, diagnosis, and rebuilding of indexes."""

@@ -1,0 +1,94 @@
+"""Looking through a scope: checked pages of memories, and a part of the graph that can be drawn.
+
+It reads PostgreSQL alone, counts no access and changes no energy: who looks does not use.
+"""
+
+from typing import get_args
+
+from biem.domain.designs.biem_node import MemoryNode
+from biem.domain.node import DIGITS_OF_ID, LAYERS, Node, Tier, id_part, parse_id
+from biem.domain.paging import MOST_ON_A_PAGE, GraphPart, Page
+from biem.domain.scope import Scope
+from biem.domain.text import require_count, require_string, sha256
+from biem.engine.graph.associations import Associations
+from biem.errors import InvalidInput, NotFound
+from biem.ports import Records
+from biem.ports.readers import Browser
+
+TIERS: tuple[str, ...] = get_args(Tier)
+IDS = ("memory", "conflict")
+_LABEL_CHARS = 120
+_CANDIDATES = 5
+"""Ids that are named where a part of one may be any of them."""
+
+
+class Look:
+    """Answers whoever looks; `browser` reads."""
+
+    def __init__(self, browser: Browser) -> None:
+        self._browser = browser
+
+    def memories(self, scope: Scope, limit: int, after: str, tier: str | None, layer: str | None) -> Page[Node]:
+        """A page of memories, the newest first."""
+        require_count(limit, "limit", MOST_ON_A_PAGE)
+        require_string(after, "after")
+        _require_one_of(tier, "tier", TIERS)
+        _require_one_of(layer, "layer", LAYERS)
+        return self._browser.memories(scope, limit, after=after, tier=tier, layer=layer)
+
+    def whole_id(self, scope: Scope, part: str, of: str) -> str:
+        """The only id of the scope that begins or ends with these digits; a whole id is itself, there or not."""
+        _require_one_of(of, "of", IDS)
+        digits = id_part(part)
+        if len(digits) == DIGITS_OF_ID:
+            return parse_id(digits)
+        found = self._browser.ids(scope, digits, of, _CANDIDATES + 1)
+        if not found:
+            raise NotFound(
+                f"no {of} in scope {scope} has an id that begins or ends with {part}; list them, or check the scope"
+            )
+        if len(found) > 1:
+            more = " and more" if len(found) > _CANDIDATES else ""
+            named = ", ".join(found[:_CANDIDATES])
+            raise InvalidInput(f"{part} may be any of {named}{more}; give more digits of the id")
+        return found[0]
+
+    def graph(self, scope: Scope, limit: int, after: str, around: str | None) -> GraphPart:
+        """A page of links, of the scope or around one node, with the nodes they end in."""
+        require_count(limit, "limit", MOST_ON_A_PAGE)
+        require_string(after, "after")
+        center = None if around is None else parse_id(around)
+        if center is None:
+            page = self._browser.links(scope, limit, after=after)
+        else:
+            page = self._browser.links_around(scope, center, limit, after=after)
+        ends = dict.fromkeys(end for link in page.items for end in (link.source, link.target))
+        nodes = {node.id: node for node in self._browser.nodes(scope, list(ends), _LABEL_CHARS)}
+        # An end that was archived a moment ago takes its links along.
+        links = tuple(link for link in page.items if link.source in nodes and link.target in nodes)
+        drawn = {end for link in links for end in (link.source, link.target)}
+        return GraphPart(tuple(nodes[end] for end in ends if end in drawn), links, page.next)
+
+
+def _require_one_of(value: str | None, what: str, known: tuple[str, ...]) -> None:
+    if value is not None and value not in known:
+        raise InvalidInput(f"{what} {value!r} is unknown; choose one of {', '.join(known)}")
+
+
+def portrait(node: Node, *, records: Records, associations: Associations, model: str) -> MemoryNode:
+    """A memory as it is now, with its vector by `model` and its links. Raises `StoreUnavailable`."""
+    key = sha256(node.indexed_text)
+    vector = records.load_vectors(model, [key]).get(key)
+    associations.refresh(node.scope)
+    return MemoryNode(
+        id=node.id,
+        content=node.text,
+        vector=() if vector is None else tuple(vector.tolist()),
+        metadata=node.metadata,
+        energy=node.energy,
+        initial_energy=node.initial_energy,
+        last_accessed=node.accessed_at,
+        created_at=node.created_at,
+        tier=node.tier,
+        links=tuple(associations.neighbours(node.scope, node.id)),
+    )

@@ -1,0 +1,26 @@
+"""Looking at the whole system: what is wrong, how to mend it, and mending what can be mended safely."""
+
+from biem.engine.admin.diagnosis.diagnose import Check, Diagnoser
+from biem.engine.admin.diagnosis.health_probe import ask
+from biem.engine.admin.diagnosis.index_checks import RowCheck
+from biem.engine.admin.diagnosis.projection_checks import ProjectionCheck
+from biem.engine.admin.diagnosis.reembed_checks import MoveCheck
+from biem.engine.admin.diagnosis.server_checks import ClockCheck, DiskCheck, IndexCheck, SchemaCheck, ServerCheck
+from biem.engine.admin.diagnosis.state_checks import CanvasCheck, GraphCheck, OutboxCheck
+
+__all__ = [
+    "CanvasCheck",
+    "Check",
+    "ClockCheck",
+    "Diagnoser",
+    "DiskCheck",
+    "GraphCheck",
+    "IndexCheck",
+    "MoveCheck",
+    "OutboxCheck",
+    "ProjectionCheck",
+    "RowCheck",
+    "SchemaCheck",
+    "ServerCheck",
+    "ask",
+]

@@ -1,0 +1,1 @@
+"""Topics of past conversations, notes on the current one, and running memory."""

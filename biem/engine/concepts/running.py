@@ -1,0 +1,129 @@
+"""What a conversation has on its mind (Hippocampus H22–H25, H37–H43): the activator and its running memory.
+
+A message calls up new keywords, those of the last turns stay, and what they remind of is held ready for a few turns.
+The state is kept for each conversation, so that it outlives a message and is the same for every worker.
+"""
+
+import logging
+from collections.abc import Sequence
+from typing import Protocol
+
+from biem.domain.concept import Recollection
+from biem.domain.policies.concepts import ConceptPolicy
+from biem.domain.running_memory import Mind, Running, next_turn, with_keywords
+from biem.domain.scope import Scope
+from biem.domain.text import require_string
+from biem.engine.context.lines import harmless, quoted
+from biem.errors import StoreUnavailable
+from biem.ports import Analyzer
+from biem.ports.hot import Minds
+from biem.ports.reasoner import Reasoner
+
+logger = logging.getLogger("biem.concepts")
+
+_TRIES = 5
+"""Two workers may take a turn of one conversation at once; the slower one takes it again upon the other's."""
+_HEADINGS = {"zh": "相关记忆：", "en": "Related memories:"}
+
+
+class Reminds(Protocol):
+    """The part of `engine.concepts.recollect.Reminder` that an activator needs."""
+
+    def from_topics(self, scope: Scope, keywords: Sequence[str]) -> list[Recollection]:
+        """What keywords remind of."""
+
+    def living(self, scope: Scope, running: Sequence[Running]) -> tuple[Running, ...]:
+        """What may still be shown."""
+
+
+class Activator:
+    """Keywords → concepts → running memory, a turn at a time. `reasoner` may be None."""
+
+    def __init__(
+        self,
+        *,
+        minds: Minds,
+        reminder: Reminds,
+        analyzer: Analyzer,
+        policy: ConceptPolicy,
+        reasoner: Reasoner | None = None,
+    ) -> None:
+        self._minds = minds
+        self._reminder = reminder
+        self._analyzer = analyzer
+        self._policy = policy
+        self._reasoner = reasoner
+
+    def activate(self, scope: Scope, conversation: str, message: str, history: str = "") -> tuple[Running, ...]:
+        """One turn of a conversation: what to hold ready for the reply to `message`, oldest first (H37).
+
+        `history` is the chat so far, for the language model. Without Redis each turn begins anew.
+        """
+        for text, what in ((message, "message"), (conversation, "conversation"), (history, "history")):
+            require_string(text, what)
+        if not self._policy.enabled:
+            return ()
+        mind = self._load(scope, conversation)
+        new = self._keywords(scope, message, history, mind.keywords)
+        found: list[Recollection] | None = None
+        for _ in range(_TRIES):
+            keywords = self._cached(mind, new)
+            if found is None:
+                found = self._reminder.from_topics(scope, keywords)
+            policy = self._policy
+            running = next_turn(
+                self._reminder.living(scope, mind.running),
+                found,
+                turns=policy.running_turns,
+                most=policy.running_items,
+                similarity=policy.running_similarity,
+            )
+            if self._save(scope, conversation, Mind(keywords, running, mind.version)):
+                break
+            mind = self._load(scope, conversation)
+        return running
+
+    def _cached(self, mind: Mind, new: Sequence[str]) -> tuple[str, ...]:
+        return with_keywords(mind.keywords, new, most=self._policy.cached_keywords, kept=self._policy.kept_keywords)
+
+    def _keywords(self, scope: Scope, message: str, history: str, cached: Sequence[str]) -> list[str]:
+        """What the message calls up: asked of the small model, else by segmentation."""
+        limit = self._policy.cached_keywords
+        if self._reasoner is not None and self._policy.keywords == "precise":
+            found = self._reasoner.for_reply().keywords(scope, message, history=history, known=cached, limit=limit)
+            if found is not None:
+                return found
+        return self._analyzer.keywords(message, limit)[::-1]  # the cache drops its oldest: the best come last
+
+    def _load(self, scope: Scope, conversation: str) -> Mind:
+        try:
+            return self._minds.load(scope, conversation)
+        except StoreUnavailable as error:
+            logger.info("running memory begins anew: %s", error)
+            return Mind()
+
+    def _save(self, scope: Scope, conversation: str, mind: Mind) -> bool:
+        policy = self._policy
+        try:
+            return self._minds.save(scope, conversation, mind, most=policy.conversations, ttl_s=policy.state_ttl_s)
+        except StoreUnavailable as error:
+            logger.info("running memory was not kept: %s", error)
+            return True
+
+
+def render(running: Sequence[Running], language: str, item_chars: int, *, bare: bool = False) -> str:
+    """Running memory as readable text for the prompt (H43): a numbered list; nothing for an empty one.
+
+    `language` `zh` gives a Chinese heading, any other an English one. Topic and text stand between quotation marks;
+    `bare`: without, as Hippocampus writes them. Remembered text stays on its line.
+    """
+    if not running:
+        return ""
+    items = [
+        f"{harmless(one.topic, 64)}: {harmless(one.content, item_chars)}"
+        if bare
+        else f"topic {quoted(one.topic, 64)}: {quoted(one.content, item_chars)}"
+        for one in running
+    ]
+    numbered = (f"{number}. {line}" for number, line in enumerate(items, start=1))
+    return "\n".join([_HEADINGS.get(language, _HEADINGS["en"]), *numbered])

@@ -1,0 +1,149 @@
+"""From a snippet to topics and what was said of them: by the language model where there is one, else by counting.
+
+Without a model a topic is a keyword by frequency × rarity, and its item the most informative message that says it,
+word for word (C21: extractive): nothing is made up, and every item names the memories it comes from (H52).
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from biem.domain.concept import Message, Snippet, concept_id, salient
+from biem.domain.merging import information
+from biem.domain.policies.concepts import ConceptPolicy
+from biem.domain.scope import Scope
+from biem.domain.speech_acts import is_courtesy
+from biem.domain.text import one_line
+from biem.ports import Analyzer
+from biem.ports.concepts import Named
+from biem.ports.reasoner import Reasoner
+
+_SENTENCES = re.compile(r"(?<=[.!?。！？;；\n])\s*")
+_LINE_CHARS = 2_000
+"""Of a longer message the language model hears only the beginning."""
+_MOST_MENTIONS = 8
+"""Memories of a passage that are linked with a topic of it."""
+_FEWEST_PAIRS = 2
+"""Two words said together are a topic only when several messages of a passage say them so."""
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A topic of one passage, one thing said of it, and the memories that say it."""
+
+    topic: Named
+    text: str
+    sources: tuple[str, ...]
+    """All that the text was made of: when one of them is destroyed, it goes, too."""
+    mentions: tuple[str, ...]
+    """The memories that speak of the topic most."""
+
+
+class Topics:
+    """Finds what passages are about. `reasoner` may be None."""
+
+    def __init__(self, *, analyzer: Analyzer, policy: ConceptPolicy, reasoner: Reasoner | None = None) -> None:
+        self._analyzer = analyzer
+        self._policy = policy
+        self._reasoner = reasoner
+        self._banned = frozenset(self.key(word) for word in policy.banned)
+
+    def named(self, scope: Scope, name: str) -> Named:
+        """The concept that a name stands for in a scope."""
+        terms = tuple(dict.fromkeys(self._analyzer.lexemes(name)))
+        return Named(concept_id(scope.ns, terms), one_line(name, 64), terms)
+
+    def key(self, name: str) -> str:
+        """Equal for spellings of one name."""
+        return " ".join(dict.fromkeys(self._analyzer.lexemes(name)))
+
+    def allowed(self, name: str) -> bool:
+        """Whether it may be a topic: it has terms and is not banned."""
+        key = self.key(name)
+        return key != "" and key not in self._banned
+
+    def of(
+        self, scope: Scope, snippet: Snippet, messages: Sequence[Message], known: Mapping[str, int], snippets: int
+    ) -> list[list[Said]]:
+        """The topics of each passage: a conversation is one, each fact is one. `known` counts items by concept id."""
+        if not snippet.spoken:  # a fact is short already, and stands alone
+            return [self._counted(scope, [message], known, snippets) for message in messages]
+        told = self._reasoned(scope, messages)
+        return [self._counted(scope, messages, known, snippets) if told is None else told]
+
+    def candidates(self, scope: Scope, messages: Sequence[Message]) -> set[str]:
+        """The ids of all concepts that these messages may be about."""
+        limit = self._policy.fast_keywords
+        words = {word for message in messages for word in self._analyzer.keywords(message.text, limit)}
+        return {self.named(scope, word).id for word in words if self.allowed(word)}
+
+    def _reasoned(self, scope: Scope, messages: Sequence[Message]) -> list[Said] | None:
+        if self._reasoner is None:
+            return None
+        found = self._reasoner.topics(scope, [one_line(message.line, _LINE_CHARS) for message in messages])
+        if found is None:
+            return None
+        everything = tuple(message.id for message in messages)
+        terms = {message.id: frozenset(self._analyzer.lexemes(message.line)) for message in messages}
+        return [
+            Said(self.named(scope, topic.topic), text, everything, _closest(self._analyzer.lexemes(text), terms))
+            for topic in found
+            if self.allowed(topic.topic) and (text := one_line(topic.summary, self._policy.item_chars))
+        ]
+
+    def _counted(
+        self, scope: Scope, messages: Sequence[Message], known: Mapping[str, int], snippets: int
+    ) -> list[Said]:
+        mentions: dict[str, list[float]] = defaultdict(list)
+        by_key: dict[str, list[Message]] = defaultdict(list)
+        words: dict[str, str] = {}
+        pairs: set[str] = set()
+        for message in messages:
+            if is_courtesy(message.text):
+                continue
+            found = self._analyzer.keywords(message.text, self._policy.fast_keywords)
+            heard: set[str] = set()
+            joined = {f"{a}{gap}{b}".casefold() for a in found for b in found for gap in ("", " ")}
+            for place, word in enumerate(found):
+                topic = self.named(scope, word)
+                if topic.id in heard or not self.allowed(word):
+                    continue
+                heard.add(topic.id)
+                if words.setdefault(topic.id, word).islower() and not word.islower():  # a name keeps its capital
+                    words[topic.id] = word
+                if word.casefold() in joined:
+                    pairs.add(topic.id)
+                mentions[topic.id].append(1.0 / (1.0 + 0.1 * place))
+                by_key[topic.id].append(message)
+        alone = {key for key in pairs if len(mentions[key]) < _FEWEST_PAIRS}
+        topics: list[Said] = []
+        for key in salient(mentions, known, snippets, alone, self._policy.topics_per_snippet):
+            topic, saying = self.named(scope, words[key]), by_key[key]
+            spoken = tuple(message.id for message in saying[:_MOST_MENTIONS])
+            texts = {message.id: self._excerpt(message, words[key]) for message in saying}
+            richest = sorted(saying, key=lambda message: (-information(texts[message.id]), message.seq))
+            topics += [
+                Said(topic, texts[message.id], (message.id,), spoken)
+                for message in richest[: self._policy.items_per_topic]
+            ]
+        return topics
+
+    def _excerpt(self, message: Message, word: str) -> str:
+        """The message, or of a long one the sentences from the one that says the word."""
+        limit = self._policy.item_chars
+        line = one_line(message.line, len(message.line))
+        if len(line) <= limit:
+            return line
+        sentences = _SENTENCES.split(message.text)
+        saying = (at for at, sentence in enumerate(sentences) if word.casefold() in sentence.casefold())
+        head = f"{message.speaker}: " if message.speaker else ""
+        return one_line(head + " ".join(sentences[next(saying, 0) :]), limit)
+
+
+def _closest(summary: Sequence[str], messages: Mapping[str, frozenset[str]]) -> tuple[str, ...]:
+    """The messages that share most terms with a summary."""
+    shared = {key: len(terms.intersection(summary)) for key, terms in messages.items()}
+    best = max(shared.values(), default=0)
+    close = [key for key, count in shared.items() if count * 2 >= best > 0]
+    return tuple(sorted(close, key=lambda key: -shared[key])[:_MOST_MENTIONS])

@@ -1,0 +1,1 @@
+"""Which memories contradict each other, and what is done about it."""

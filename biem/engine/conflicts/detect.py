@@ -1,0 +1,237 @@
+"""Notices that a new memory contradicts, updates or repeats an older one (cognitive dissonance: BIEM B3, B40).
+
+Runs while a batch is encoded, before its memories become active. Each is compared by rules with the nearest memories of
+its scope, taken from the vector index and from what the index may not show yet: the batch itself and what was written
+just before and after it. A sure verdict supersedes the older of the two at once, an unsure one is recorded as pending.
+Older is what was said earlier, not what was written earlier: an import of old messages supersedes nothing newer.
+
+`Conflicts.record` commits findings and their effect in one transaction, before the memories are completed. A process
+that dies in between leaves a decision about a pending memory; the next worker finds the same and changes nothing.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta
+
+import numpy as np
+
+from biem.domain.conflict import Conflict, Statement, Verdict
+from biem.domain.node import Node, new_id
+from biem.domain.policies.conflicts import ConflictPolicy
+from biem.domain.scope import Scope
+from biem.engine.conflicts.passages import compare
+from biem.ports import Clock, Embedder, Vector
+from biem.ports.conflicts import Conflicts, Finding, Neighbours, Peer
+from biem.ports.contradiction import ContradictionRules
+from biem.telemetry import Telemetry
+
+_RIGHT_AFTER = timedelta(minutes=10)
+"""Within so long a correction that does not say of what is one of the message before."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fresh:
+    """A memory being encoded, with the vector of its text."""
+
+    node: Node
+    vector: Vector
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """The conflicts of a batch, and for each of its memories what is most like it, with calibrated similarity."""
+
+    conflicts: Sequence[Conflict]
+    near: Mapping[str, Sequence[tuple[str, float]]]
+
+
+class ConflictChecker:
+    """Compares new memories with what is known. The embedding cache must hold their vectors already.
+
+    `judged`: there is a language model, so that mere suspicions are kept for it.
+    """
+
+    def __init__(
+        self,
+        *,
+        conflicts: Conflicts,
+        neighbours: Neighbours,
+        embedder: Embedder,
+        rules: ContradictionRules,
+        clock: Clock,
+        policy: ConflictPolicy,
+        telemetry: Telemetry,
+        judged: bool,
+    ) -> None:
+        self._conflicts = conflicts
+        self._neighbours = neighbours
+        self._embedder = embedder
+        self._rules = rules
+        self._clock = clock
+        self._policy = policy
+        self._telemetry = telemetry
+        self._least = policy.suspect_confidence if judged else policy.record_confidence
+
+    def check(self, scope: Scope, fresh: Sequence[Fresh]) -> Checked:
+        """Find and record the conflicts of new memories of one scope; gives those that the rules see now.
+
+        Safe to repeat. What was decided about a pair before stays as it is.
+        """
+        policy = self._policy
+        if not fresh:
+            return Checked((), {})
+        with self._telemetry.span("biem.encode.conflicts", rows=len(fresh)) as span:
+            # one more than asked for: a retry finds the memory itself
+            vectors = np.stack([item.vector for item in fresh])
+            near = self._neighbours.nearest(scope, vectors, policy.neighbours + 1)
+            ids = {item.node.id for item in fresh}.union(*near)
+            seqs = [item.node.write_seq for item in fresh]
+            found = self._conflicts.peers(scope, sorted(ids), seqs, policy.around, policy.max_statement_chars)
+            peers = {peer.id: peer for peer in found}
+            nearest = self._nearest([item.node.id for item in fresh], peers)
+            follows = _following([peer for peer in found if not peer.long])
+            pairs = _pairs(nearest, peers, self._policy.least_similarity, follows)
+            peers |= self._documents(scope, {key: peers[key] for pair in pairs for key in pair if peers[key].long})
+            compared = (
+                self._compare(peers[older], peers[newer], pairs[older, newer], follows=follows.get(newer) == older)
+                for older, newer in pairs
+            )
+            findings = self._worth_asking(_unambiguous([finding for finding in compared if finding is not None]))
+            span.add(pairs=len(pairs), findings=len(findings))
+            return Checked(self._conflicts.record(scope, findings, self._clock.now()), nearest)
+
+    def _nearest(self, ids: Sequence[str], peers: Mapping[str, Peer]) -> dict[str, list[tuple[str, float]]]:
+        """For each new memory the ids most like it and their similarity; left out is what was erased meanwhile."""
+        keys = sorted(peers)
+        vectors = np.array([peers[key].vector for key in keys], np.float32)
+        nearest: dict[str, list[tuple[str, float]]] = {}
+        for key in ids:
+            if key in peers:
+                similarities = self._embedder.similarity(peers[key].vector, vectors)
+                best = np.argsort(-similarities, kind="stable")[: self._policy.neighbours + 1].tolist()
+                others = [(keys[n], float(similarities[n])) for n in best if keys[n] != key]
+                nearest[key] = others[: self._policy.neighbours]
+        return nearest
+
+    def _documents(self, scope: Scope, peers: Mapping[str, Peer]) -> dict[str, Peer]:
+        """The same with their texts, which are read for those alone that are compared."""
+        texts = self._conflicts.texts(scope, sorted(peers))
+        return {key: replace(peer, text=texts.get(key, "")) for key, peer in peers.items()}
+
+    def _worth_asking(self, findings: Sequence[Finding]) -> list[Finding]:
+        """All findings, but only the strongest suspicions about each memory: a model's budget is small."""
+        asked: Counter[str] = Counter()
+        kept: list[Finding] = []
+        for finding in sorted(findings, key=lambda finding: -finding.confidence):
+            if finding.suspected:
+                asked.update((finding.older_id, finding.newer_id))
+                if max(asked[finding.older_id], asked[finding.newer_id]) > self._policy.suspects:
+                    continue
+            kept.append(finding)
+        return kept
+
+    def _compare(self, older: Peer, newer: Peer, similarity: float, *, follows: bool) -> Finding | None:
+        if _never_valid(older) or _never_valid(newer) or newer.source == "crystal":
+            return None  # what a digest says was compared when its sources came
+        longest = self._policy.max_statement_chars
+        both = _statement(older), replace(_statement(newer), follows=follows)
+        verdict = compare(self._rules, *both, similarity, longest=longest, least=self._least)
+        if verdict is None or verdict.confidence < self._least:
+            return None
+        if verdict.kind == "duplicate" and "event" in (older.kind, newer.kind):
+            return None  # messages repeat each other all day: "ok" is no duplicate of "ok"
+        suspected = verdict.confidence < self._policy.record_confidence
+        judged_later = verdict.kind != "duplicate" and not verdict.partial and not _overruled(older, newer)
+        if suspected and not judged_later:
+            return None
+        acts = self._acts(older, newer, verdict)
+        if not acts and older.valid_to is not None and older.valid_to <= newer.valid_from:
+            return None  # what no longer held when the newer was said is no open question
+        return Finding(
+            id=new_id(),
+            kind=verdict.kind,
+            older_id=older.id,
+            newer_id=newer.id,
+            confidence=verdict.confidence,
+            rule=verdict.rule,
+            attribute=verdict.attribute,
+            claim=verdict.claim,
+            subject=verdict.subject,
+            acts=acts,
+            judged_later=judged_later,
+            suspected=suspected,
+        )
+
+    def _acts(self, older: Peer, newer: Peer, verdict: Verdict) -> bool:
+        """Whether the rule alone may supersede: only where both say it of the same person and thing, in one speaker's
+        own words; never what is precious, or what says more than is disputed."""
+        precious = older.layer == "core" or older.importance >= self._policy.protected_importance
+        sure = verdict.confidence >= self._policy.act_confidence and verdict.kind != "duplicate" and not verdict.partial
+        return (
+            sure
+            and verdict.aligned
+            and older.speaker == newer.speaker
+            and not precious
+            and not _overruled(older, newer)
+        )
+
+
+def _unambiguous(findings: Sequence[Finding]) -> list[Finding]:
+    """Findings of which none acts on two things: "the flight is at nine now", where two flights are known, is recorded
+    for both and retires neither."""
+    subjects: dict[str, set[str]] = {}
+    for finding in findings:
+        if finding.acts:
+            subjects.setdefault(finding.newer_id, set()).add(finding.subject)
+    return [
+        replace(finding, acts=False) if finding.acts and len(subjects[finding.newer_id]) > 1 else finding
+        for finding in findings
+    ]
+
+
+def _pairs(
+    nearest: Mapping[str, Sequence[tuple[str, float]]],
+    peers: Mapping[str, Peer],
+    least: float,
+    follows: Mapping[str, str],
+) -> dict[tuple[str, str], float]:
+    """(older, newer) of each new memory and its nearest of at least this similarity, each pair once, with it.
+
+    And of each with what it follows, however unlike they are: "no, Thursday" is like nothing.
+    """
+    pairs = {(follows[key], key): least for key in nearest if key in follows}
+    for key, others in nearest.items():
+        for other, similarity in others:
+            if similarity < least and not (peers[key].long or peers[other].long):  # a sentence may be more alike
+                continue
+            older, newer = sorted((peers[key], peers[other]), key=lambda peer: (peer.at, peer.write_seq))
+            pairs[older.id, newer.id] = similarity
+    return pairs
+
+
+def _following(peers: Sequence[Peer]) -> dict[str, str]:
+    """For each memory what its speaker said right before it in its conversation, a short while ago."""
+    last: dict[tuple[str, str, str], Peer] = {}
+    follows: dict[str, str] = {}
+    for peer in sorted(peers, key=lambda peer: (peer.at, peer.write_seq)):
+        key = (peer.conversation, peer.speaker, peer.source)
+        before = last.get(key)
+        if peer.conversation and before is not None and peer.at - before.at <= _RIGHT_AFTER:
+            follows[peer.id] = before.id
+        last[key] = peer
+    return follows
+
+
+def _overruled(older: Peer, newer: Peer) -> bool:
+    """Whether a model's own words would supersede a user's: only a person may decide that."""
+    return newer.source == "assistant" and older.source != "assistant"
+
+
+def _statement(peer: Peer) -> Statement:
+    return Statement(peer.text, peer.speaker, peer.at)
+
+
+def _never_valid(peer: Peer) -> bool:
+    """Whether somebody decided that it never held: it neither wins nor loses anything."""
+    return peer.valid_to is not None and peer.valid_to <= peer.valid_from

@@ -1,0 +1,1 @@
+"""The block of lines that an agent's model reads."""

@@ -1,0 +1,172 @@
+"""What an agent is told before a call: the sections of the context block, put together (C31, A40).
+
+    core (always, in its share) → relevant → what was of use last (in its share, where wanted) → originals in strict
+    mode → newest texts
+
+What a section leaves of the budget flows to the next; no item is cut to fit, and nothing is told twice. A part that is
+down is left out and named.
+"""
+
+import logging
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+
+from biem.domain.known import NOTHING, Known
+from biem.domain.node import Hit, Hits, Node
+from biem.domain.policies.context import ContextPolicy
+from biem.domain.scope import Scope
+from biem.engine.context.block import Context, Reader, estimate_tokens, listed, render
+from biem.engine.context.lines import told
+from biem.engine.context.picking import Picker
+from biem.engine.query.request import EVERYTHING, admits
+from biem.errors import BiemError, InvalidInput
+from biem.ports import Analyzer, Filter, HotStore, Records
+from biem.ports.contradiction import ContradictionRules
+from biem.ports.readers import CoreReader
+from biem.telemetry import Telemetry
+
+logger = logging.getLogger("biem.context")
+
+CORE = "## Core Memories"
+USEFUL = "## Useful Before"
+ORIGINALS = "## Originals"
+RECENT = "## Recent Messages"
+_READ = 8_000
+"""Characters of a query after whose words long texts are cut: the rest of a pasted document would cost seconds."""
+
+
+class Briefer:
+    """Builds context blocks. Thread-safe."""
+
+    def __init__(
+        self,
+        *,
+        core: CoreReader,
+        records: Records,
+        hot: HotStore,
+        analyzer: Analyzer,
+        rules: ContradictionRules,
+        policy: ContextPolicy,
+        telemetry: Telemetry,
+    ) -> None:
+        self._core = core
+        self._records = records
+        self._hot = hot
+        self._analyzer = analyzer
+        self._picker = Picker(rules, analyzer.lexemes, policy)
+        self._policy = policy
+        self._telemetry = telemetry
+
+    def brief(
+        self,
+        scope: Scope,
+        query: str,
+        hits: Hits,
+        *,
+        budget_tokens: int,
+        where: Filter = EVERYTHING,
+        known: Known = NOTHING,
+        top_k: int | None = None,
+    ) -> Context:
+        """The block for what of these hits of this query is worth telling, at most `top_k`; empty text for nothing.
+
+        What is told beside the hits meets `where`, too, and is not `known` to the prompt.
+
+        A budget below 1 leaves room for nothing; what is no whole number is `InvalidInput`.
+        """
+        if isinstance(budget_tokens, bool) or not isinstance(budget_tokens, int):
+            raise InvalidInput(f"budget_tokens must be a whole number of tokens, not {budget_tokens!r}")
+        policy, degraded = self._policy, list(hits.degraded)
+        reader = Reader(set(self._analyzer.lexemes(query[:_READ])), self._analyzer.lexemes)
+
+        def is_news(node: Node) -> bool:
+            return admits(where, node) and not known.has(node)
+
+        with self._telemetry.span("biem.context") as span:
+            always, shown = self._always(scope, min(budget_tokens, policy.core_tokens), is_news)
+            sections, left = [always], budget_tokens - _cost(always)
+            told_first = {hit.node.id for hit in shown}
+            share = min(policy.slot_tokens, left // 2) if policy.slots else 0
+            found = [hit for hit in hits if hit.node.id not in told_first]
+            worth = self._picker.pick(found, query[:_READ], hits.confidence if hits.grounds else None, top_k)
+            block = render(worth, policy, left - share, (), reader, top_k)
+            sections.append(block.text)
+            left -= _cost(block.text)
+            shown += block.hits
+            if share > 0:
+                kept, useful = self._useful(scope, {hit.node.id for hit in shown}, share - 1, is_news)
+                sections.append(kept)
+                left -= _cost(kept)
+                shown += useful
+            originals = listed(ORIGINALS, _originals(block.hits, policy), left)
+            sections.append(originals)
+            left -= _cost(originals)
+            if policy.recent:
+                ids = {hit.node.id for hit in shown}
+                sections.append(self._newest(scope, ids, left, degraded, is_news))
+            text = "\n\n".join(section for section in sections if section)
+            span.add(items=len(shown), tokens=estimate_tokens(text))
+        return Context(text, tuple(shown), tuple(degraded), hits.indexing)
+
+    def _always(self, scope: Scope, budget_tokens: int, is_news: Callable[[Node], bool]) -> tuple[str, list[Hit]]:
+        """The core memories that fit into their share."""
+        if budget_tokens <= 0 or not self._policy.core_most:
+            return "", []
+        nodes = [node for node in self._core.core(scope.readable, self._policy.core_most) if is_news(node)]
+        section, shown = _section(CORE, self._lines(nodes[::-1]), budget_tokens)
+        return section, [Hit(node, 1.0, {"layer": node.layer, "energy": node.energy}) for node in shown]
+
+    def _useful(
+        self, scope: Scope, shown: set[str], budget_tokens: int, is_news: Callable[[Node], bool]
+    ) -> tuple[str, list[Hit]]:
+        """What was of use in the last turns and is not told yet, the last first."""
+        nodes = self._core.useful(scope.readable, self._policy.slots_of_kinds)
+        lines = self._lines(node for node in nodes[::-1] if node.id not in shown and is_news(node))
+        section, kept = _section(USEFUL, lines, budget_tokens)
+        return section, [Hit(node, 1.0, {"slot": node.kind, "energy": node.energy}) for node in kept]
+
+    def _newest(
+        self,
+        scope: Scope,
+        shown: set[str],
+        budget_tokens: int,
+        degraded: list[str],
+        is_news: Callable[[Node], bool],
+    ) -> str:
+        """The newest texts of HotKV that are not told yet, oldest first."""
+        try:
+            entries = self._hot.recent(scope, self._policy.recent)
+        except BiemError as error:
+            logger.warning("the block goes without the newest texts: %s", error)
+            if "redis" not in degraded:
+                degraded.append("redis")
+            return ""
+        ids = [entry.id for entry in reversed(entries) if entry.id not in shown]
+        live = self._records.candidates(scope.readable, ids, (), Filter(), pending_limit=0, evidence=False)
+        nodes = [live.nodes[key] for key in ids if key in live.nodes and is_news(live.nodes[key])]
+        return listed(RECENT, self._lines(nodes), budget_tokens)
+
+    def _lines(self, nodes: Iterable[Node]) -> dict[str, Node]:
+        return {told(node, node.text, self._policy): node for node in nodes}
+
+
+def _section(heading: str, said: dict[str, Node], budget_tokens: int) -> tuple[str, list[Node]]:
+    """A section of these lines, last first, as far as they fit, and the memories that it tells."""
+    section = listed(heading, reversed(said), budget_tokens)
+    lines = set(section.splitlines())
+    return section, [said[line] for line in reversed(said) if f"- {line}" in lines]
+
+
+def _cost(section: str) -> int:
+    """Tokens of a section with the blank line before the next."""
+    return estimate_tokens(f"{section}\n\n") if section else 0
+
+
+def _originals(hits: Sequence[Hit], policy: ContextPolicy) -> list[str]:
+    """What strict mode adds: the originals of the texts that the items show in part."""
+    whole = replace(policy, item_chars=policy.original_chars)
+    return [
+        told(hit.node, hit.evidence, whole)
+        for hit in hits
+        if hit.evidence is not None and len(hit.evidence) > policy.item_chars
+    ]

@@ -1,0 +1,1 @@
+"""The write path after the acknowledgement: one batch of a worker."""

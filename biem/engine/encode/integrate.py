@@ -1,0 +1,72 @@
+"""What a new memory becomes part of, while it is encoded: conflicts are noticed, links are made, hot ones enter L1.
+
+`relate` runs before the memory becomes active and may be repeated after a crash; `settle` runs after, and what it
+misses is made good by the sweep of the tiers.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+
+from biem.domain.link import Moment
+from biem.domain.node import Node
+from biem.domain.scope import Scope
+from biem.engine.concepts.notes import InstantMaker
+from biem.engine.conflicts.detect import ConflictChecker, Fresh
+from biem.engine.graph.associations import Associations, Linkable
+from biem.engine.life.tiers import Tiers
+from biem.ports import Vector
+from biem.telemetry import Telemetry
+
+Embedded = tuple[Node, Vector]
+Near = Mapping[str, Sequence[tuple[str, float]]]
+"""For each new memory the ids most like it with their similarity, nearest first."""
+Admit = Callable[[Scope, Sequence[Embedded], Near, Mapping[str, float]], frozenset[str]]
+"""Decides which of these memories of one scope are formed, knowing the surest conflict of each."""
+
+
+class Former:
+    """Gives memories their place among the others."""
+
+    def __init__(
+        self,
+        *,
+        checker: ConflictChecker,
+        admit: Admit,
+        associations: Associations,
+        tiers: Tiers,
+        instants: InstantMaker,
+        telemetry: Telemetry,
+    ) -> None:
+        self._checker = checker
+        self._admit = admit
+        self._associations = associations
+        self._tiers = tiers
+        self._instants = instants
+        self._telemetry = telemetry
+
+    def relate(self, memories: Sequence[Embedded]) -> None:
+        """Notice what contradicts, decide what is formed, and link that; the embedding cache must hold the vectors."""
+        scopes: dict[Scope, list[Embedded]] = defaultdict(list)
+        for node, vector in memories:
+            scopes[node.scope].append((node, vector))
+        with self._telemetry.span("biem.encode.relate", rows=len(memories)):
+            for scope, part in scopes.items():
+                checked = self._checker.check(scope, [Fresh(node, vector) for node, vector in part])
+                surest: dict[str, float] = {}
+                for conflict in checked.conflicts:
+                    surest[conflict.newer_id] = max(conflict.confidence, surest.get(conflict.newer_id, 0.0))
+                formed = self._admit(scope, part, checked.near, surest)
+                linkable = [
+                    Linkable(_moment(node), checked.near.get(node.id, ())) for node, _ in part if node.id in formed
+                ]
+                self._associations.link_new(scope, linkable)
+
+    def settle(self, memories: Sequence[Embedded], hot: frozenset[str]) -> None:
+        """Put the `hot` ones into the canvas and note what is worth it; a cache or model that is down is no error."""
+        with self._telemetry.span("biem.encode.settle", rows=len(memories)):
+            self._tiers.enter([(node, vector) for node, vector in memories if node.id in hot])
+            self._instants.create_and_store_memories([node for node, _ in memories])
+
+
+def _moment(node: Node) -> Moment:
+    return Moment(node.id, node.at, node.write_seq, node.conversation)

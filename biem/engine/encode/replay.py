@@ -1,0 +1,51 @@
+"""What the gate refused can be looked at, judged anew by today's memory and settings, and formed after all."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from biem.domain.designs.aim import GateDecision
+from biem.domain.scope import Scope
+from biem.domain.text import MOST_LISTED, require_count
+from biem.engine.encode.gate import Gate
+from biem.engine.encode.integrate import Former
+from biem.errors import NotFound
+from biem.ports import Embedder, Records
+from biem.ports.aim import AimRecords, Refusal
+
+
+class Replayer:
+    """Replays refusals. Thread-safe."""
+
+    def __init__(
+        self, *, gate: Gate, records: AimRecords, memories: Records, former: Former, embedder: Embedder
+    ) -> None:
+        self.gate = gate
+        self._records = records
+        self._memories = memories
+        self._former = former
+        self._embedder = embedder
+
+    def refusals(self, scope: Scope, limit: int) -> Sequence[Refusal]:
+        """What was refused and not formed since, newest first."""
+        require_count(limit, "limit", MOST_LISTED)
+        return self._records.refusals(scope, limit)
+
+    def replay(self, scope: Scope, memory_id: str, *, force: bool) -> GateDecision:
+        """Judge a refused memory anew; what passes now, or is forced to, is formed and linked.
+
+        A memory that is formed already stays as it is. Raises `NotFound`. Safe to repeat: it is formed first and linked
+        then, and a repetition links again what a crash left without links.
+        """
+        node = self._memories.get(scope, memory_id)
+        standing = self._records.standing(scope, [memory_id]).get(memory_id)
+        if node is None or standing is None:
+            raise NotFound(f"no memory {memory_id} in scope {scope}")
+        decision = self.gate.judge_again(scope, node)
+        passes = decision.formed or force or standing.formed
+        if passes:
+            if not standing.decided:  # the worker will find it so
+                self._records.foretell(scope, [(memory_id, replace(decision, formed=True), None)])
+            self._records.admit(scope, memory_id, decision)
+            if node.status == "active":
+                self._former.relate([(node, self._embedder.embed([node.indexed_text], "passage")[0])])
+        return replace(decision, formed=passes)

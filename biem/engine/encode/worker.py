@@ -1,0 +1,282 @@
+"""One batch of background work: claim, analyse, embed, relate, index, complete.
+
+Thin workers call this (architecture D10): whatever dies between two steps, the lease runs out and the next worker does
+the batch again. Embedding is cached by text, the index replaces rows on a retry, completion is one transaction.
+"""
+
+import logging
+import threading
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext, suppress
+from uuid import uuid4
+
+import numpy as np
+
+from biem.domain.node import Node
+from biem.domain.policies.writing import EncodePolicy
+from biem.domain.text import sha256
+from biem.engine.encode.integrate import Former
+from biem.engine.encode.lease import kept
+from biem.errors import BiemError, ConfigError, EmbedderUnavailable, InvalidInput, StoreFull, StoreUnavailable
+from biem.ports import Analyzer, Embedder, Encoded, Entry, HotStore, Job, Records, Vector, VectorIndex, Vectors
+from biem.telemetry import Telemetry
+
+logger = logging.getLogger("biem.encode")
+
+_MOST_BATCHES = 4
+"""How many batches' rows one round may hold when most texts need no embedding."""
+_SUSPECT_CLAIMS = 3
+"""A row that met this many outages may be what its server cannot take; two in a row happen to anybody."""
+_LEFT = "the program ended while it was being encoded"
+_PROBE = "Is anybody there?"
+
+
+def entry_of(node: Node, lexemes: str, vector: Vector) -> Entry:
+    """The index's row of a memory."""
+    return Entry(node.id, node.scope, lexemes, vector, node.kind, node.speaker, node.conversation, node.tags, node.at)
+
+
+class Encoder:
+    """Turns pending rows into indexed memories; the same object serves a thread here and a worker process."""
+
+    def __init__(
+        self,
+        *,
+        records: Records,
+        index: VectorIndex,
+        hot: HotStore,
+        embedder: Embedder,
+        analyzer: Analyzer,
+        former: Former,
+        clear: Callable[[Sequence[Job]], None],
+        leave: Callable[[str, Sequence[str]], None],
+        forget_talk: Callable[[str], None],
+        policy: EncodePolicy,
+        telemetry: Telemetry,
+        deferring: Callable[[], AbstractContextManager[None]] = nullcontext,
+    ) -> None:
+        self._records = records
+        self._index = index
+        self._hot = hot
+        self._embedder = embedder
+        self._analyzer = analyzer
+        self._former = former
+        self._clear = clear
+        self._leave = leave
+        self._forget_talk = forget_talk
+        self._policy = policy
+        self._telemetry = telemetry
+        self._deferring = deferring
+        self._working: dict[int, Job] = {}
+
+    def __call__(self) -> int:
+        """Do one batch of new rows, then at most one row that failed before; returns how many were claimed.
+
+        An outage gives the rows back without blame and is raised, so that the caller waits before the next round. A row
+        that meets outages although the server answers is tried alone from then on, so that no other waits for it.
+        """
+        return sum(self._batch(retried) for retried in (False, True))
+
+    def _batch(self, retried: bool) -> int:
+        jobs = self._claim(retried)
+        if not jobs:
+            return 0
+        mine = {job.key: job for job in jobs}
+        self._working |= mine
+        try:
+            self._work(jobs, retried=retried)
+        finally:
+            for key in mine:
+                self._working.pop(key, None)
+        return len(jobs)
+
+    def give_back(self) -> None:
+        """This process leaves: what it has claimed and not finished is free for others, with no attempt counted."""
+        left, self._working = list(self._working.values()), {}
+        if left:
+            with suppress(BiemError):  # its lease ends by itself
+                held = self._records.renew(left, self._policy.lease_s)
+                self._records.release(held, 0.0, _LEFT, refund=True)
+
+    def _work(self, jobs: list[Job], *, retried: bool) -> None:
+        with self._telemetry.span("biem.encode", jobs=len(jobs), retried=retried):
+            chores = [job for job in jobs if job.task != "encode"]
+            encodes = [job for job in jobs if job.task == "encode"]
+            worn = [job for job in encodes if job.attempts > self._policy.max_attempts]
+            if worn:  # its worker died every time before it could say why
+                self._records.bury(worn, "the worker died while encoding it")
+                encodes = [job for job in encodes if job not in worn]
+            try:
+                if encodes:
+                    with kept(self._records, [*encodes, *chores], self._policy.lease_s):
+                        self._encode(encodes)
+            except InvalidInput as error:
+                self._fail(encodes, error)
+            except BiemError as error:  # an outage or a wrong setting: no row is to blame
+                suspects = [job for job in encodes if job.claims >= _SUSPECT_CLAIMS]
+                if not suspects or not self._serves(error):
+                    self._records.release([*encodes, *chores], self._policy.backoff_s, str(error), refund=True)
+                    raise
+                self._set_apart(suspects, error)
+                self._records.release([job for job in encodes if job not in suspects], 0.0, str(error), refund=True)
+            except Exception as error:  # a row that breaks the code: found by trying it alone
+                if not threading.main_thread().is_alive():  # threads and pools are taken apart around this one
+                    self._records.release([*encodes, *chores], 0.0, _LEFT, refund=True)
+                    return
+                logger.exception("encoding %d rows failed", len(encodes))
+                self._fail(encodes, error)
+            if chores:
+                self._do(chores)
+
+    def _claim(self, retried: bool) -> list[Job]:
+        """A batch of jobs; more of them while equal and known texts leave room in the embedder's call (Angel G60)."""
+        policy = self._policy
+        jobs = self._records.claim(policy.batch, policy.lease_s, retried=retried)
+        claimed = len(jobs)
+        while not retried and claimed and len(jobs) < _MOST_BATCHES * policy.batch:
+            room = policy.batch - len(self._unknown(jobs))
+            if room <= 0:
+                break
+            more = self._records.claim(room, policy.lease_s, retried=False)
+            claimed = len(more)
+            jobs += more
+        return jobs
+
+    def _unknown(self, jobs: Sequence[Job]) -> set[bytes]:
+        keys = {sha256(job.node.indexed_text) for job in jobs if job.node is not None}
+        return keys - self._known(list(keys)).keys()
+
+    def _known(self, keys: Sequence[bytes]) -> dict[bytes, Vector]:
+        """Vectors embedded before, without those of another length: they are damaged, and embedded anew."""
+        known = self._records.load_vectors(self._embedder.info.id, keys)
+        return {key: vector for key, vector in known.items() if vector.size == self._embedder.info.dim}
+
+    def _fail(self, jobs: Sequence[Job], error: Exception) -> None:
+        """Blame a row only when it was alone; rows of a failed batch come back one by one."""
+        reason = f"{type(error).__name__}: {error}"
+        if len(jobs) == 1 and jobs[0].attempts >= self._policy.max_attempts:
+            logger.error("memory %s goes to the dead letter: %s", jobs[0].memory_id, reason)
+            self._records.bury(jobs, reason)
+        elif jobs:
+            delay_s = 0.0 if len(jobs) > 1 else self._policy.backoff_s * 2 ** (jobs[0].attempts - 1)
+            self._records.release(jobs, delay_s, reason, refund=False)
+
+    def _serves(self, error: BiemError) -> bool:
+        """Whether the server that an error tells of does answer: then not it is to blame, but what it was given."""
+        try:
+            if isinstance(error, EmbedderUnavailable | ConfigError | InvalidInput):
+                self._embedder.embed([f"{_PROBE} {uuid4().hex}"], "passage")  # no cache has an answer to it
+            elif isinstance(error, StoreUnavailable) and not isinstance(error, StoreFull):
+                self._index.ping()
+            else:
+                return False
+        except BiemError:
+            return False
+        return True
+
+    def _set_apart(self, jobs: Sequence[Job], error: BiemError) -> None:
+        """Try each alone from now on, ever more seldom. None is given up: it may have been the server after all."""
+        if len(jobs) > 1 or jobs[0].attempts == 1:
+            logger.warning("%d memories are tried one by one, for what they meet is no outage: %s", len(jobs), error)
+            self._records.release(jobs, 0.0, str(error), refund=False)
+        else:
+            pause = self._policy.backoff_s * 2 ** min(jobs[0].claims, 20)
+            self._records.release(jobs, min(self._policy.backoff_max_s, pause), str(error), refund=True)
+
+    def _do(self, jobs: Sequence[Job]) -> None:
+        """What was erased or archived leaves the projections; after an outage, some other time."""
+        try:
+            with kept(self._records, jobs, self._policy.lease_s):
+                self._clear_all(jobs)
+        except BiemError as error:
+            self._records.release(jobs, self._policy.backoff_s, str(error), refund=True)
+            raise
+        except Exception as error:  # must not keep new memories waiting
+            logger.exception("clearing %d memories failed", len(jobs))
+            self._records.release(jobs, self._policy.backoff_max_s, repr(error), refund=True)
+
+    def _clear_all(self, jobs: Sequence[Job]) -> None:
+        archived = [job for job in jobs if job.task == "archive"]
+        if archived:
+            self._clear(archived)
+        erased = [job for job in jobs if job.task == "purge"]
+        if erased:
+            self._index.purge([job.memory_id for job in erased])
+            for ns in {job.ns for job in erased}:
+                ids = [job.memory_id for job in erased if job.ns == ns]
+                self._hot.purge(ns, ids)
+                self._leave(ns, ids)
+                self._forget_talk(ns)
+            self._records.done(erased)
+
+    def _encode(self, jobs: Sequence[Job]) -> None:
+        erased = [job for job in jobs if job.node is None]
+        live = [(job, job.node) for job in jobs if job.node is not None]
+        if erased:
+            self._records.done(erased)
+        if not live:
+            return
+        # The claim is on disk and the completion will be. What lies between is done again when it is lost, and waiting
+        # for the disk would hold up who writes meanwhile: their commits queue there, too, and for the scope's lock.
+        with self._deferring():
+            vectors = self.vectors([node.indexed_text for _, node in live])
+            encoded = [Encoded(job, self._analyzer.analyze(node.indexed_text)) for job, node in live]
+            entries = {
+                job.key: entry_of(node, job.lexemes, vector) for (job, node), vector in zip(live, vectors, strict=True)
+            }
+            memories = {job.key: (node, vector) for (job, node), vector in zip(live, vectors, strict=True)}
+            self._former.relate(list(memories.values()))
+            held = self._records.renew([job for job, _ in live], self._policy.lease_s)  # or a process stood still
+        if not held:
+            return
+        with self._telemetry.span("biem.encode.index", rows=len(held)):
+            self._index.insert([entries[job.key] for job in held], again=any(job.claims > 1 for job in held))
+        keys = {job.key for job in held}
+        completion = self._records.complete([item for item in encoded if item.job.key in keys])
+        if completion.erased:
+            self._index.purge(completion.erased)
+        gone = {*completion.erased, *completion.overtaken}
+        settled = [memories[job.key] for job in held if job.memory_id not in gone]
+        with self._deferring():
+            self._former.settle(settled, frozenset(completion.hot))
+        if completion.overtaken:  # we slept through our lease between the two steps: two rows may stand for one memory
+            doubled = set(completion.overtaken)
+            self._index.insert([entry for entry in entries.values() if entry.id in doubled], again=True)
+
+    def vectors(self, texts: Sequence[str]) -> list[Vector]:
+        """One vector a text: equal texts are embedded once, known ones not at all (Angel G57, G58)."""
+        keys = [sha256(text) for text in texts]
+        model = self._embedder.info.id
+        known = self._known(list(dict.fromkeys(keys)))
+        missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in known}
+        unknown = list(missing)
+        for start in range(0, len(unknown), self._policy.batch):
+            part = unknown[start : start + self._policy.batch]
+            with self._telemetry.span("biem.encode.embed", texts=len(part)):
+                fresh = self._embed([missing[key] for key in part])
+            added = {key: np.ascontiguousarray(vector) for key, vector in zip(part, fresh, strict=True)}
+            self._records.save_vectors(model, added)
+            known |= added
+        return [known[key] for key in keys]
+
+    def vectors_taken(self, texts: Sequence[str]) -> list[Vector | None]:
+        """As `vectors`, with None for each text that the embedder refuses while it takes others."""
+        try:
+            return list(self.vectors(texts))
+        except InvalidInput as error:
+            if len(texts) == 1:
+                logger.warning("a text is left out of the index, see `biem diagnose`: %s", error)
+                return [None]
+            half = len(texts) // 2
+            return [*self.vectors_taken(texts[:half]), *self.vectors_taken(texts[half:])]
+
+    def _embed(self, texts: Sequence[str]) -> Vectors:
+        """Vectors of passages. `InvalidInput` where the server refuses these texts and goes on taking others."""
+        try:
+            return self._embedder.embed(texts, "passage")
+        except (ConfigError, InvalidInput) as error:
+            if self._serves(error):
+                raise InvalidInput(f"the embedder takes other texts and refuses this: {error}") from error
+            if isinstance(error, InvalidInput):  # it refuses whatever it is given, so no text is to blame
+                raise EmbedderUnavailable(f"the embedder refuses every text: {error}") from error
+            raise

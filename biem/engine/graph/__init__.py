@@ -1,0 +1,1 @@
+"""Links between memories and what activation reaches along them."""

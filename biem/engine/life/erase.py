@@ -1,0 +1,174 @@
+"""Destroying memories in every store, with a receipt (architecture D8). Everything else only archives."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, replace
+
+from biem.domain.node import AutomaticBackup, Receipt, StoreCount, new_id, parse_id
+from biem.domain.policies.writing import EncodePolicy
+from biem.domain.scope import Scope
+from biem.engine.remember.hot_write_behind import HotFeed
+from biem.errors import NotFound, StoreUnavailable
+from biem.ports import Clock, HotStore, Records, VectorIndex
+from biem.ports.hot import Canvas, Headings, Minds
+from biem.ports.readers import ScopeDirectory
+from biem.telemetry import Telemetry
+
+_ROUNDS = 5
+"""How often a user's projects are listed anew, because programs may write to new ones while the user is erased."""
+
+
+class Eraser:
+    """Erases one memory, a whole scope or a user. Records first: from then on no recall can show it."""
+
+    def __init__(
+        self,
+        *,
+        records: Records,
+        index: VectorIndex,
+        hot: HotStore,
+        feed: HotFeed,
+        canvas: Canvas,
+        minds: Minds,
+        headings: Headings,
+        scopes: ScopeDirectory,
+        forgotten: Callable[[Scope], None],
+        backups: Callable[[], Sequence[AutomaticBackup]],
+        clock: Clock,
+        policy: EncodePolicy,
+        telemetry: Telemetry,
+    ) -> None:
+        """`backups` lists the automatic copies there are, those that expired apart."""
+        self._records = records
+        self._index = index
+        self._hot = hot
+        self._feed = feed
+        self._canvas = canvas
+        self._minds = minds
+        self._headings = headings
+        self._scopes = scopes
+        self._forgotten = forgotten
+        self._backups = backups
+        self._clock = clock
+        self._policy = policy
+        self._telemetry = telemetry
+
+    def erase(self, scope: Scope, memory_id: str | None) -> Receipt:
+        """Erase one memory of `scope`, or all of it; the receipt lists every store, also one that could not be reached.
+
+        What is left in an unreachable store is removed by the delayed `purge` job, and never shown meanwhile.
+        """
+        target = parse_id(memory_id) if memory_id is not None else None
+        with self._telemetry.span("biem.erase"):
+            receipt = self._erase(scope, target)
+            self._keep(scope, receipt)
+        return receipt
+
+    def erase_user(self, tenant: str, user: str) -> Receipt:
+        """Erase the user's own level and all projects; broken off anywhere, the same call does the rest.
+
+        Each scope that is done leaves the list, the user's own comes last. Scopes that other programs write to
+        meanwhile are erased, too; those that are there at the end are counted as `postgres.scopes` and make the receipt
+        incomplete.
+        """
+        own = Scope(tenant, user)
+        erased: dict[str, int] = {}
+        parts: list[Receipt] = []
+        with self._telemetry.span("biem.erase") as span:
+            for _ in range(_ROUNDS):
+                there = [summary.scope for summary in self._scopes.listed(tenant, user)]
+                if not there and parts:
+                    break
+                for scope in (*(one for one in there if one.project), own):
+                    part = self._erase(scope, None)
+                    erased[str(scope)] = erased.get(str(scope), 0) + part.memories
+                    parts.append(part)
+                    self._keep(scope, part)
+            left = len(self._scopes.listed(tenant, user))
+            span.add(scopes=len(erased))
+            receipt = replace(
+                parts[-1],
+                id=new_id(),
+                memories=sum(part.memories for part in parts),
+                stores=(StoreCount("postgres.scopes", len(erased), left), *_summed(parts)),
+                scopes=erased,
+            )
+            self._keep(own, receipt)
+        return receipt
+
+    def _erase(self, scope: Scope, target: str | None) -> Receipt:
+        reading = self._scopes.reading(scope)
+        erasure = self._records.erase(scope, target, self._policy.lease_s + 5.0)
+        if target is not None and not erasure.ids:
+            raise NotFound(f"no memory {target} in scope {scope}")
+        ids, ns = erasure.ids, scope.ns
+        self._feed.settle()  # nothing written before may reach HotKV after it was cleared
+        counts = [
+            self._clear("milvus", lambda: self._index.count(ids), lambda: self._index.purge(ids)),
+            self._clear(
+                "redis",
+                lambda: self._hot.count(scope, None if target is None else ids),
+                lambda: self._hot.forget_scope(scope) if target is None else self._hot.forget(scope, ids),
+            ),
+            self._clear(
+                "redis.canvas",
+                lambda: self._canvas.count(ns, None if target is None else ids),
+                lambda: self._canvas.forget_scope(ns) if target is None else self._canvas.leave(ns, ids),
+            ),
+            # What a conversation has on its mind holds texts, and does not say of which memories.
+            self._forget_talk("redis.minds", self._minds, reading),
+            # Nor does the direction of a conversation say which memories it was made of.
+            self._forget_talk("redis.headings", self._headings, reading),
+        ]
+        if target is None:
+            for reader in reading:
+                self._forgotten(reader)
+        after = self._records.remains(scope, erasure)
+        tables = [StoreCount(f"postgres.{name}", count, after[name]) for name, count in erasure.before.items()]
+        return Receipt(
+            id=new_id(),
+            target=target or str(ns),
+            erased_at=self._clock.now(),
+            memories=len(ids),
+            stores=(*tables, *counts),
+            backups=tuple(self._backups()),
+        )
+
+    def _forget_talk(self, store: str, talk: Minds | Headings, reading: Iterable[Scope]) -> StoreCount:
+        """Of all scopes that may read what is erased: also those that a program of an older version wrote for."""
+        spaces = [scope.ns for scope in reading]
+        return self._clear(store, lambda: talk.count(spaces), lambda: talk.forget(spaces))
+
+    def _keep(self, scope: Scope, receipt: Receipt) -> None:
+        """The proof is kept, with counts and ids: names of projects, and of folders, are text."""
+        shown = asdict(replace(receipt, scopes={}, backups=()))
+        del shown["scopes"], shown["backups"]
+        self._records.save_receipt(scope, {**shown, "erased_at": receipt.erased_at.isoformat()})
+
+    @staticmethod
+    def _clear(store: str, count: Callable[[], int], clear: Callable[[], None]) -> StoreCount:
+        try:
+            before = count()
+            clear()
+            return StoreCount(store, before, count())
+        except StoreUnavailable:
+            return StoreCount(store, None, None)
+
+
+def _summed(receipts: Sequence[Receipt]) -> list[StoreCount]:
+    """The counts of several erasures, store by store; None where one of them did not reach it."""
+    found: dict[str, list[StoreCount]] = {}
+    for receipt in receipts:
+        for count in receipt.stores:
+            found.setdefault(count.store, []).append(count)
+    return [
+        StoreCount(name, _sum(c.before for c in parts), _sum(c.after for c in parts)) for name, parts in found.items()
+    ]
+
+
+def _sum(counts: Iterable[int | None]) -> int | None:
+    total = 0
+    for count in counts:
+        if count is None:
+            return None
+        total += count
+    return total

@@ -1,0 +1,78 @@
+"""Looks again for what was erased: a process that slept while it wrote to a projection may have left a row there.
+
+An erasure clears every store, and a job clears them once more when no lease can be held any longer. But whoever slept
+for longer (a stopped process, a suspended machine) goes on with the very call it was in, and when it is killed before
+it learns that the memory is gone, nobody removes what it wrote. So ids of erased memories are kept for a while and
+looked for again, each time after twice the time: what a sleeper of t leaves is gone after t more and one sweep.
+"""
+
+import logging
+from collections import defaultdict
+from collections.abc import Callable
+
+from biem.errors import StoreUnavailable
+from biem.ports import HotStore, VectorIndex
+from biem.ports.hot import Canvas
+from biem.ports.life import Tombstones
+
+logger = logging.getLogger("biem.erase")
+
+_KEPT_S = 7 * 86_400.0
+"""Then the ids are forgotten, too; `biem diagnose` finds a row without a memory at any time."""
+_BATCH = 500
+_MOST_BATCHES = 100
+
+
+class LateRows:
+    """Removes from the projections what came after its memory was erased. Idempotent, and bounded in each run."""
+
+    def __init__(
+        self,
+        *,
+        tombstones: Tombstones,
+        index: VectorIndex,
+        hot: HotStore,
+        canvas: Canvas,
+        forget_talk: Callable[[str], None],
+    ) -> None:
+        """`forget_talk(ns)` removes what conversations hold ready of a scope's memories."""
+        self._tombstones = tombstones
+        self._index = index
+        self._hot = hot
+        self._canvas = canvas
+        self._forget_talk = forget_talk
+
+    def sweep(self) -> int:
+        """Look for what is due; returns how many rows of the vector index were removed.
+
+        While a store is down nothing is ticked off, and the next sweep looks again.
+        """
+        removed = 0
+        try:
+            for _ in range(_MOST_BATCHES):
+                due = self._tombstones.due(_BATCH)
+                if due:
+                    removed += self._remove(due)
+                if len(due) < _BATCH:
+                    break
+        except StoreUnavailable as error:
+            logger.warning("what was erased is looked for later: %s", error)
+        return removed
+
+    def _remove(self, due: list[tuple[str, str]]) -> int:
+        ids = [memory_id for memory_id, _ in due]
+        late = self._index.count(ids)
+        if late:
+            logger.warning(
+                "%d rows came into the vector index after their memories were erased; they are removed", late
+            )
+            self._index.purge(ids)
+        scopes: dict[str, list[str]] = defaultdict(list)
+        for memory_id, ns in due:
+            scopes[ns].append(memory_id)
+        for ns, part in scopes.items():
+            self._hot.purge(ns, part)
+            self._canvas.leave(ns, part)
+            self._forget_talk(ns)
+        self._tombstones.looked(ids, _KEPT_S)
+        return late

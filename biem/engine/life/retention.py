@@ -1,0 +1,155 @@
+"""How memories end: promoted when use proves them, else archived when their time is over, never deleted (C17, C18).
+
+One run, in this order (X45): promote → expire short-term → archive unused long-term → make room. Retention looks only
+at memories whose date has come; the date is set at writing and moved only when they turn out to have been used since.
+"""
+
+import logging
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from biem.domain.node import parse_id
+from biem.domain.policies import Policies
+from biem.domain.retention import becomes_long_term, deadline, retention_days
+from biem.domain.scope import Scope
+from biem.domain.text import require_clean
+from biem.errors import InvalidInput, NotFound
+from biem.ports import Clock, HotStore, Job, JobQueue, Records, VectorIndex
+from biem.ports.hot import Canvas
+from biem.ports.life import Aged, LifeRecords, Verdict
+from biem.telemetry import Telemetry
+
+logger = logging.getLogger("biem.lifecycle")
+
+_MAX_REASON_CHARS = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Aging:
+    """What one run did, in memories. `kept` had been used since their date was set and got another one."""
+
+    promoted: int
+    expired: int
+    unused: int
+    crowded_out: int
+    kept: int
+
+    @property
+    def archived(self) -> int:
+        """All that were archived, for whatever reason."""
+        return self.expired + self.unused + self.crowded_out
+
+
+class Lifecycle:
+    """Judges aged memories, and archives and restores. `on_archived(ns, ids)` hears of each memory that was archived,
+    at least once, after it left the other stores."""
+
+    def __init__(
+        self,
+        *,
+        records: Records,
+        life: LifeRecords,
+        index: VectorIndex,
+        hot: HotStore,
+        canvas: Canvas,
+        queue: JobQueue,
+        clock: Clock,
+        policies: Policies,
+        telemetry: Telemetry,
+        on_archived: Sequence[Callable[[str, Sequence[str]], object]] = (),
+    ) -> None:
+        self._records = records
+        self._life = life
+        self._index = index
+        self._hot = hot
+        self._canvas = canvas
+        self._queue = queue
+        self._clock = clock
+        self._policies = policies
+        self._telemetry = telemetry
+        self._on_archived = on_archived
+
+    def run(self, scope: Scope | None = None) -> Aging:
+        """Judge what is due, of one scope or of all, at most `run_rows` memories; the next run goes on."""
+        policy = self._policies.retention
+        now = self._clock.now()
+        counts: Counter[str] = Counter()
+        with self._telemetry.span("biem.lifecycle") as span:
+            left = policy.run_rows
+            while left > 0:
+                judged = self._life.review(scope, now, lambda aged: self.judge(aged, now), min(policy.batch, left))
+                counts.update(verdict.archive or "kept" for _, verdict in judged)
+                counts["promoted"] += sum(verdict.layer != aged.lived.layer for aged, verdict in judged)
+                left -= len(judged)
+                if not judged:
+                    break
+            for crowded in self._life.crowded():
+                if (scope is None or crowded == scope) and left > 0:
+                    gone = self._life.make_room(crowded, now, left)
+                    counts["capacity"] += len(gone)
+                    left -= len(gone)
+            aging = Aging(
+                promoted=counts["promoted"],
+                expired=counts["expired"],
+                unused=counts["unused"],
+                crowded_out=counts["capacity"],
+                kept=counts["kept"],
+            )
+            if aging.archived:
+                self._queue.wake()
+            span.add(promoted=aging.promoted, archived=aging.archived, kept=aging.kept)
+        return aging
+
+    def judge(self, aged: Aged, now: datetime) -> Verdict:
+        """What becomes of one memory at `now`: promotion first, so that what was used does not expire on that day."""
+        retention = self._policies.retention
+        lived = aged.lived
+        proven = becomes_long_term(lived.layer, lived.access_count, lived.useful_count, retention)
+        layer = "long_term" if proven else lived.layer
+        span = retention_days(replace(lived, layer=layer), retention)
+        due_at = deadline(
+            aged.touched_at,
+            span,
+            aged.energy,
+            now,
+            self._policies.energy.decay_per_hour,
+            self._policies.tiers.minimum,
+        )
+        if due_at is None or due_at > now or aged.energy >= self._policies.tiers.minimum:
+            # An energy may reach the minimum at this very instant: looked at again soon, but not at once.
+            return Verdict(layer, due_at=None if due_at is None else max(due_at, now + timedelta(minutes=1)))
+        return Verdict(layer, archive="unused" if layer == "long_term" else "expired")
+
+    def archive(self, scope: Scope, memory_id: str, reason: str = "") -> bool:
+        """Archive one memory of this scope now, whatever its layer; False when it was archived already."""
+        target = parse_id(memory_id)
+        if not isinstance(reason, str) or len(reason) > _MAX_REASON_CHARS:
+            raise InvalidInput(f"the reason must be a string of at most {_MAX_REASON_CHARS} characters")
+        require_clean(reason, "the reason")
+        done = self._life.archive(scope, [target], reason or "by request", self._clock.now())
+        if not done and self._records.get(scope, target) is None:
+            raise NotFound(f"no memory {target} in scope {scope}")
+        self._queue.wake()
+        return bool(done)
+
+    def restore(self, scope: Scope, memory_id: str) -> bool:
+        """Bring an archived memory back; recall finds it at once by its words. False when it was not archived."""
+        target = parse_id(memory_id)
+        done = self._life.restore(scope, target, self._clock.now())
+        if not done and self._records.get(scope, target) is None:
+            raise NotFound(f"no memory {target} in scope {scope}")
+        self._queue.wake()
+        return done
+
+    def clear(self, jobs: Sequence[Job]) -> None:
+        """Take archived memories out of the other stores: the work of the task `archive`. Safe to repeat."""
+        self._index.purge([job.memory_id for job in jobs])
+        for ns in sorted({job.ns for job in jobs}):
+            ids = [job.memory_id for job in jobs if job.ns == ns]
+            self._hot.purge(ns, ids)
+            self._canvas.leave(ns, ids)
+            for hear in self._on_archived:
+                hear(ns, ids)
+        self._life.cleared(jobs)

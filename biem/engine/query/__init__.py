@@ -1,0 +1,1 @@
+"""What a caller asked: its arguments checked, its text read."""

@@ -1,0 +1,86 @@
+"""What an agent's loop passes by name, and which memories stand for the messages that its prompt holds."""
+
+import threading
+from collections import OrderedDict
+from collections.abc import Iterator, Mapping, MutableMapping, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+from functools import partial
+from typing import Any, TypedDict, cast, get_type_hints
+
+from biem.domain.known import Excluded, normalised, role_of, texts_of
+from biem.domain.text import storable
+from biem.engine.query.request import Conditions
+
+_MOST = 2_000
+
+
+class Details(TypedDict, total=False):
+    """What a recorded message takes by name; see `Memory.remember`."""
+
+    speaker: str
+    at: datetime | None
+    ref: str | None
+    importance: float
+    layer: str
+    tags: Sequence[str]
+    metadata: Mapping[str, Any] | None
+    kind: str | None
+
+
+class Asking(Conditions, total=False):
+    """What a block takes by name: the conditions of `Memory.recall`, and the chat messages that the prompt holds."""
+
+    history: Sequence[Mapping[str, Any]]
+
+
+class Recorded:
+    """The ids of the last 2,000 recorded messages, by role and normalised text. Thread-safe."""
+
+    def __init__(self) -> None:
+        self._ids: OrderedDict[tuple[str, str], str] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def add(self, role: str, text: str, memory_id: str) -> None:
+        """A message was stored."""
+        with self._lock:
+            self._ids[role, normalised(text)] = memory_id
+            while len(self._ids) > _MOST:
+                self._ids.popitem(last=False)
+
+    def held(self, history: Sequence[Any], user_input: str) -> list[Excluded]:
+        """What a prompt of this history and this input holds, as `recall` takes it; other items have no say."""
+        messages = [one for one in history if isinstance(one, Mapping)]
+        held: list[Excluded] = []
+        for message in [*messages, {"role": "user", "content": user_input}]:
+            role = role_of(str(message.get("role", "user")))
+            texts = [storable(text) for text in texts_of(message)]
+            with self._lock:
+                ids = [self._ids[key] for key in ((role, normalised(text)) for text in texts) if key in self._ids]
+            known = {"id": ids[0]} if ids else {name: message[name] for name in ("id", "ref") if name in message}
+            held.append({"role": role, "content": texts, **known})
+        return held
+
+
+def require_known(given: Mapping[str, object], of: type[Any]) -> None:
+    """A misspelt name is the caller's mistake, and Python's usual error."""
+    if unknown := sorted(given.keys() - get_type_hints(of).keys()):
+        raise TypeError(f"unexpected keyword argument {unknown[0]!r}; known are {', '.join(get_type_hints(of))}")
+
+
+def conditions_of(asked: Asking) -> Conditions:
+    """Without what is no condition on a memory."""
+    return cast(Conditions, {name: value for name, value in asked.items() if name != "history"})
+
+
+@contextmanager
+def put(holder: Any, name: str, value: str) -> Iterator[None]:
+    """`holder.name` (or `holder[name]`) is `value` meanwhile; always restored."""
+    keyed = isinstance(holder, MutableMapping)
+    original = holder[name] if keyed else getattr(holder, name)
+    setting = holder.__setitem__ if keyed else partial(setattr, holder)
+    setting(name, value)
+    try:
+        yield
+    finally:
+        setting(name, original)

@@ -1,0 +1,134 @@
+"""What is asked: a query with its sentences, and what its wording says about who is meant."""
+
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from biem.ports import Vector
+
+MACHINES = frozenset({"assistant", "ai", "bot", "chatbot", "助手", "助理", "机器人"})
+"""Speakers that are programs, lower-cased."""
+ROLES = MACHINES | {"user", "human", "me", "用户", "我"}
+"""Speakers, lower-cased, whose name in a question does not mean them: "what did the user say" names nobody."""
+
+_ASKS_MACHINE = re.compile(
+    r"\b(?:did|have|had|were) you\b|\byou(?:'ve| have| had)?\s+(?:\w+\s+)?(?:recommend|suggest|mention|told|said|gave|"
+    r"give|shar|advis|explain|introduc)|\byour (?:advice|suggestion|recommendation)"
+    r"|[你您](?:曾|之前|给|跟|对|向|和|推荐|建议|告诉|分享|说|提|讲|介绍|教)",
+    re.IGNORECASE,
+)
+_CUT = re.compile(r"(?<=[?!。？！；;\n])|(?<=\.)\s+|(?<=[a-z)]\.)(?=[A-Z])")
+_EDGES = " \n\t-*—…"
+_QUESTION_MARKS = frozenset("?？")
+
+_MOST_SENTENCES = 8
+"""Each sentence is embedded; a query of more is a pasted document."""
+_FEW_WORDS = 3
+"""A sentence of fewer different terms ("Hi!") says nothing alone and joins the next."""
+_LONG = 200
+"""Characters from which on a piece is a sentence however few its terms: the cost of joining stays linear."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """One sentence of a query that has several."""
+
+    lexemes: Sequence[str]
+    vector: Vector | None
+    asked: bool
+    """It asks something, see `is_asked`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """What is asked. Vectors have length 1."""
+
+    text: str
+    lexemes: Sequence[str]
+    vector: Vector | None
+    """None while the embedder is down: then only words, times and speakers decide."""
+    sentences: Sequence[Sentence] = ()
+    """Empty for a query of one sentence."""
+    matter: Vector | None = None
+    """Of the query without its names; None for a query of several sentences, or without names."""
+
+    def meant(self, share: float) -> Vector | None:
+        """The direction in which to look: of the query, with `share` of what it asks whoever is named. Length 1.
+
+        A name pulls a vector towards all that was ever said to or by its bearer.
+        """
+        if self.vector is None or self.matter is None or len(self.matter) != len(self.vector) or share == 0:
+            return self.vector
+        both = self.vector + np.float32(share) * self.matter
+        length = float(np.linalg.norm(both))
+        return np.asarray(both / length, dtype=np.float32) if length > 0 else self.vector
+
+    @property
+    def asked(self) -> Sequence[Sentence]:
+        """The sentences that ask; all where none does; none where there is but one."""
+        if len(self.sentences) < 2:
+            return ()
+        return [one for one in self.sentences if one.asked] or self.sentences
+
+    @property
+    def asks_machine(self) -> bool:
+        """Whether it asks what the program itself said: "what did you recommend", "你推荐的"."""
+        return bool(_ASKS_MACHINE.search(self.text))
+
+
+def sentences_of(text: str, count_words: Callable[[str], int], most: int = _MOST_SENTENCES) -> list[str]:
+    """The sentences of a query, at most `most`; one of fewer than three words joins the next.
+
+    `count_words` tells how many different index terms a piece of text has.
+    """
+    found: list[str] = []
+    carry = ""
+    for raw in _CUT.split(text):
+        piece = (raw or "").strip(_EDGES)
+        if not piece:
+            continue
+        piece = f"{carry} {piece}" if carry else piece
+        if len(piece) < _LONG and count_words(piece) < _FEW_WORDS:
+            carry = piece
+            continue
+        found.append(piece)
+        carry = ""
+        if len(found) > most:
+            break
+    if carry:
+        found = [*found[:-1], f"{found[-1]} {carry}"] if found else [carry]
+    return found[:most]
+
+
+def without_names(text: str, names: Collection[str]) -> str:
+    """`text` with these names cut out, English ones with their genitive; a name inside a Latin word stays."""
+    if not names:
+        return text
+    longest = sorted(names, key=lambda name: (-len(name), name))
+    cut = rf"(?<![A-Za-z])(?:{'|'.join(map(re.escape, longest))})(?:['’]s)?(?![A-Za-z])"
+    return " ".join(re.sub(cut, " ", text, flags=re.IGNORECASE).split())
+
+
+def is_asked(sentence: str) -> bool:
+    """Whether a sentence asks something."""
+    return not _QUESTION_MARKS.isdisjoint(sentence)
+
+
+def named_in(lexemes: Sequence[str], names: Mapping[str, Sequence[str]]) -> set[str]:
+    """The speakers whom a query names with all terms of their name; roles are nobody's name."""
+    asked = set(lexemes)
+    return {name for name, terms in names.items() if terms and name.lower() not in ROLES and asked.issuperset(terms)}
+
+
+_PAST = re.compile(
+    r"\b(?:did|was|were|had|used to|before|(?:previous|former|original|initial)(?:ly)?|(?:at )?first|old|earlier|ago)\b"
+    r"|\bback then\b|以前|之前|原来|原先|曾经|最初|一开始|当初|本来|过去|前任|旧|当时",
+    re.IGNORECASE,
+)
+
+
+def asks_of_the_past(text: str) -> bool:
+    """Whether a question asks what was so before."""
+    return _PAST.search(text) is not None

@@ -1,0 +1,187 @@
+"""What a caller asks of recall, checked once."""
+
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import TypedDict
+
+from biem.domain.known import NOTHING, Known
+from biem.domain.node import KINDS, MODES, Node, require_time
+from biem.domain.policies.recall import RecallPolicy
+from biem.domain.scope import Scope
+from biem.domain.text import require_clean
+from biem.errors import InvalidInput
+from biem.ports import Filter
+
+EVERYTHING = Filter()
+_ID = re.compile("[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_MOST_IDS = 500
+"""Ids that a search is told to leave out; more are left out of what it finds."""
+_FAR_FUTURE_DAYS = 3_000_000
+"""Conditions may name any time that a datetime can."""
+
+
+class Conditions(TypedDict, total=False):
+    """The conditions that `recall`, `context` and the plugin take by name; see `Memory.recall`."""
+
+    kinds: Sequence[str]
+    since: datetime | None
+    until: datetime | None
+    speakers: Sequence[str]
+    conversations: Sequence[str]
+    tags: Sequence[str]
+    as_of: datetime | None
+    min_energy: float
+    sentiment: tuple[float, float] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One question with its conditions."""
+
+    scope: Scope
+    text: str
+    top_k: int
+    where: Filter
+    strict: bool
+    """Whether the originals are wanted."""
+    session: str
+    least: float
+    """Confidence below which nothing is told."""
+    known: Known = NOTHING
+    """What the caller's prompt holds already."""
+    more: int = 0
+    """Hits beyond `top_k` that are welcome, for a caller that picks from them; nothing waits for these."""
+
+    @property
+    def follows(self) -> bool:
+        """Whether what its session has at hand may answer: no conditions, no originals, no other time."""
+        return bool(self.session) and not self.strict and unexcluded(self.where) == EVERYTHING
+
+    @property
+    def mode(self) -> str:
+        """As `Hits.mode`."""
+        return "strict" if self.strict else "fast"
+
+    def of(self, top_k: int) -> "Request":
+        """The same for another number of results."""
+        return replace(self, top_k=top_k)
+
+
+def checked(
+    scope: Scope,
+    query: str,
+    *,
+    top_k: int,
+    mode: str,
+    where: Filter,
+    session: str,
+    min_confidence: float,
+    policy: RecallPolicy,
+    known: Known = NOTHING,
+    more: int = 0,
+) -> Request:
+    """The request, or `InvalidInput` that says what is wrong with it and what would be right."""
+    require_question(query, "the query")
+    if isinstance(top_k, bool) or not isinstance(top_k, int) or not 1 <= top_k <= policy.max_top_k:
+        raise InvalidInput(f"top_k must be a whole number from 1 to {policy.max_top_k}, not {top_k!r}")
+    if mode not in MODES:
+        raise InvalidInput(f"mode {mode!r} is unknown; choose one of {', '.join(MODES)}")
+    if not isinstance(session, str):
+        raise InvalidInput(f"session must be a string, not {type(session).__name__}")
+    require_clean(session, "session")
+    if isinstance(min_confidence, bool) or not isinstance(min_confidence, int | float) or not 0 <= min_confidence <= 1:
+        raise InvalidInput(f"min_confidence must be a number from 0 to 1, not {min_confidence!r}")
+    text = query[: policy.max_query_chars]
+    lowered = text.lower()
+    strict = mode == "strict" or (mode == "auto" and any(word in lowered for word in policy.strict_words))
+    return Request(scope, text, top_k, where, strict, session, float(min_confidence), known, more)
+
+
+def require_question(query: object, what: str) -> None:
+    """Refuse what asks nothing or cannot be looked for. `what` names it in the message."""
+    if not isinstance(query, str):
+        raise InvalidInput(f"{what} must be a string, not {type(query).__name__}")
+    if not query.strip():
+        raise InvalidInput(f"{what} is empty; ask for something")
+    require_clean(query, what)
+
+
+def conditions(
+    now: datetime,
+    kinds: Sequence[str] = (),
+    since: datetime | None = None,
+    until: datetime | None = None,
+    speakers: Sequence[str] = (),
+    conversations: Sequence[str] = (),
+    tags: Sequence[str] = (),
+    as_of: datetime | None = None,
+    min_energy: float = 0.0,
+    sentiment: tuple[float, float] | None = None,
+) -> Filter:
+    """The filter, or `InvalidInput` that names what is no list of names, unknown, impossible or out of range."""
+    for names, what in ((kinds, "kinds"), (speakers, "speakers"), (conversations, "conversations"), (tags, "tags")):
+        _require_names(names, what)
+    for kind in kinds:
+        if kind not in KINDS:
+            raise InvalidInput(f"kind {kind!r} is unknown; choose one of {', '.join(KINDS)}")
+    since, until, as_of = (
+        None if time is None else require_time(time, name, now, _FAR_FUTURE_DAYS)
+        for time, name in ((since, "since"), (until, "until"), (as_of, "as_of"))
+    )
+    if not _is_number(min_energy) or not 0.0 <= min_energy <= 1.0:
+        raise InvalidInput(f"min_energy must be a number from 0 to 1, not {min_energy!r}")
+    mood = (-1.0, 1.0) if sentiment is None else sentiment
+    if not isinstance(mood, tuple) or len(mood) != 2 or not all(map(_is_number, mood)):
+        raise InvalidInput(f"sentiment must be a pair of numbers, least and greatest, not {sentiment!r}")
+    least, greatest = mood
+    if not -1.0 <= least <= greatest <= 1.0:
+        raise InvalidInput(f"sentiment must lie in -1 to 1, least before greatest, not {sentiment!r}")
+    exact = (tuple(kinds), tuple(speakers), tuple(conversations), tuple(tags), since, until, as_of)
+    return Filter(*exact, float(min_energy), (float(least), float(greatest)))
+
+
+def admits(where: Filter, node: Node) -> bool:
+    """Whether a memory meets the conditions, as the records decide it."""
+    return (
+        (not where.kinds or node.kind in where.kinds)
+        and (not where.speakers or node.speaker in where.speakers)
+        and (not where.conversations or node.conversation in where.conversations)
+        and set(where.tags).issubset(node.tags)
+        and (where.since is None or node.at >= where.since)
+        and (where.until is None or node.at < where.until)
+        and (where.as_of is None or _held_at(node, where.as_of))
+        and node.energy >= where.min_energy
+        and where.sentiment[0] <= node.sentiment <= where.sentiment[1]
+    )
+
+
+def _held_at(node: Node, moment: datetime) -> bool:
+    begun = (node.valid_from or node.at) <= moment
+    return begun and (node.kind == "event" or node.valid_to is None or node.valid_to > moment)
+
+
+def excluding(where: Filter, known: Known) -> Filter:
+    """The same conditions without what a prompt holds already, as far as an index can tell."""
+    ids = tuple(sorted(key for key in known.ids if _ID.fullmatch(key)))[:_MOST_IDS]
+    return replace(where, not_conversations=tuple(sorted(known.conversations)), not_ids=ids)
+
+
+def unexcluded(where: Filter) -> Filter:
+    """The same conditions alone."""
+    return replace(where, not_conversations=(), not_ids=())
+
+
+def _require_names(names: object, what: str) -> None:
+    """A lone string would be taken letter by letter, and find nothing."""
+    if isinstance(names, str | bytes) or not isinstance(names, Collection):
+        raise InvalidInput(f"{what} must be a list of strings, such as [{names!r:.40}], not {type(names).__name__}")
+    for name in names:
+        if not isinstance(name, str):
+            raise InvalidInput(f"{what} must be a list of strings; one of them is {type(name).__name__}")
+        require_clean(name, f"one of the {what}")
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)

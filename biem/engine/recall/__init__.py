@@ -1,0 +1,1 @@
+"""The read path: find candidates, rank them, make hits."""

@@ -1,0 +1,91 @@
+"""Searches under conditions: what meets them is found, however few there are (ADR 0056).
+
+    few meet them       the records name these, and they are compared one by one: cosine and BM25, without the index
+    many meet them      the index is asked for more than is wanted, and the records say which of that meets them;
+                        for ever more, until enough of it does or there is no more
+    few of the nearest  the index has no more to give, though others meet the conditions: all are compared
+
+The index knows all conditions on what was written, and then answers alone.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+
+from biem.domain.scope import Scope
+from biem.ports import Filter, SearchIndex, Vector
+from biem.ports.readers import Selection
+
+_FEW = 2_000
+"""So many are compared one by one in less time than the index takes for its search of a large scope."""
+_BEYOND, _DEEPER, _DEEPEST = 2, 8, 16_384
+"""Times what is wanted in the first search, and in each further one than in that before; no index gives more."""
+_AT_ONCE = 2_000
+
+Scores = Mapping[str, float]
+Compare = Callable[[Sequence[str]], Scores]
+
+
+class SelectiveIndex:
+    """The port `SearchIndex`, exact under all conditions. Thread-safe."""
+
+    def __init__(self, index: SearchIndex, selection: Selection) -> None:
+        self._index = index
+        self._selection = selection
+
+    @property
+    def lexical(self) -> bool:
+        return self._index.lexical
+
+    @property
+    def serial(self) -> bool:
+        return self._index.serial
+
+    def dense(self, scopes: Sequence[Scope], vector: Vector, limit: int, where: Filter) -> dict[str, float]:
+        def cosines(ids: Sequence[str]) -> Scores:
+            known = {
+                key: other for key, other in self._selection.vectors(scopes, ids).items() if other.shape == vector.shape
+            }
+            if not known:
+                return {}
+            return dict(zip(known, (np.stack(list(known.values())) @ vector).tolist(), strict=True))
+
+        def search(most: int) -> Scores:
+            return self._index.dense(scopes, vector, most, where)
+
+        return self._searched(scopes, limit, where, search, cosines)
+
+    def words(self, scopes: Sequence[Scope], lexemes: str, limit: int, where: Filter) -> dict[str, float]:
+        terms = list(dict.fromkeys(lexemes.split()))
+
+        def search(most: int) -> Scores:
+            return self._index.words(scopes, lexemes, most, where)
+
+        return self._searched(scopes, limit, where, search, lambda ids: self._selection.words(scopes, ids, terms))
+
+    def _searched(
+        self, scopes: Sequence[Scope], limit: int, where: Filter, search: Callable[[int], Scores], compare: Compare
+    ) -> dict[str, float]:
+        if not where.late:
+            return dict(search(limit))
+        few = self._selection.matching(scopes, where, _FEW)
+        if few is not None:
+            return _best([compare(few)], limit)
+        most = _BEYOND * limit
+        while True:
+            most = min(most, _DEEPEST)
+            found = search(most)
+            meeting = self._selection.meeting(scopes, list(found), where)
+            met = {key: score for key, score in found.items() if key in meeting}
+            if len(met) >= limit or len(found) < most:
+                return _best([met], limit)
+            if most == _DEEPEST:
+                break
+            most *= _DEEPER
+        ids = self._selection.matching(scopes, where, None) or []
+        return _best([compare(ids[start : start + _AT_ONCE]) for start in range(0, len(ids), _AT_ONCE)], limit)
+
+
+def _best(parts: Sequence[Scores], limit: int) -> dict[str, float]:
+    together = {key: score for part in parts for key, score in part.items()}
+    return {key: together[key] for key in sorted(together, key=lambda key: (-together[key], key))[:limit]}

@@ -1,0 +1,171 @@
+"""What is at hand for the next question of a session: a follow-up is mostly about what was just told.
+
+    at hand = the last selection + what was said around it + the conversations it is mostly from
+              + its neighbours in the graph + the canvas + running memory + what was written last,
+              or everything where a memory is small
+
+It is read behind the answer and kept in this process, as ranking needs it: words, vectors, places in conversation. What
+was written since comes with every question, from the records; what is told is read from the records again. So a copy
+here can be old, but never decides what is told.
+"""
+
+import logging
+import threading
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from biem.domain.conflict import Dispute
+from biem.domain.policies.orbit import OrbitPolicy
+from biem.domain.scope import Scope
+from biem.engine.recall.rank.confidence import most
+from biem.engine.recall.rank.prepared_pool import AtHand
+from biem.engine.recall.rank.ranker import Answer, Asked
+from biem.errors import BiemError
+from biem.ports import Clock, Vector
+from biem.ports.readers import OrbitReader, Turns, Vicinity
+from biem.telemetry import Telemetry
+
+logger = logging.getLogger("biem.recall")
+
+OpenConflicts = Callable[[Scope, Sequence[str]], Mapping[str, Sequence[Dispute]]]
+"""Which of these memories are in an open conflict."""
+Prepared = Callable[[Turns], AtHand]
+"""Turns so prepared that many questions may be asked of them."""
+Supply = Callable[[Scope, str], Sequence[str]]
+"""Ids of more memories that a session of a scope has at hand."""
+
+
+_BEST = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Orbit:
+    """What one session has at hand; `chosen` are the memories it was told last, best first."""
+
+    vicinity: Vicinity
+    chosen: Sequence[str]
+    conflicts: Mapping[str, Sequence[Dispute]]
+    """The open conflicts when this was taken at hand: they only move an order."""
+    since: datetime
+    ready: AtHand
+
+    def candidates(self, turns: Turns, vector: Vector | None, lexemes: Sequence[str], limit: int) -> Turns:
+        """Of what is at hand and what was written since: what a question may be about, as many as a search finds."""
+        return self.ready.candidates(turns, vector, lexemes, limit)
+
+    def grounds(self, answer: Answer, asked: Asked) -> dict[str, float]:
+        """What tells a follow-up from a new topic, beside what confidence rests on; see `OrbitWeights`."""
+        turns = self.vicinity.turns.by_id
+        told = [turns[key] for key in self.chosen if key in turns]
+        talks = Counter((turn.ns, turn.conversation) for turn in told if turn.conversation)
+        talk = max(talks, key=talks.__getitem__, default=None)
+        best = [answer.turns[answer.ordering.candidates[place].id] for place in answer.ranked.order[:_BEST]]
+        words = set(asked.lexemes)
+        said = words.intersection(word for turn in told[:_BEST] for word in turn.lexemes)
+        return {
+            **answer.grounds,
+            "best": float(answer.ranked.scores.max()) / most(answer.ranked),
+            "talk": sum((turn.ns, turn.conversation) == talk for turn in best) / max(1, len(best)),
+            "echo": len(said) / max(1, len(words)),
+        }
+
+
+class Orbits:
+    """The orbits of this process, by scope and session; those used longest ago go first. Thread-safe."""
+
+    def __init__(
+        self,
+        *,
+        reader: OrbitReader,
+        supplies: Sequence[Supply] = (),
+        clock: Clock,
+        policy: OrbitPolicy,
+        telemetry: Telemetry,
+    ) -> None:
+        self._reader = reader
+        self._supplies = supplies
+        self._clock = clock
+        self._policy = policy
+        self._telemetry = telemetry
+        self._orbits: OrderedDict[tuple[Scope, str], Orbit] = OrderedDict()
+        self._lock = threading.Lock()
+        self._drops = 0
+
+    def of(self, scope: Scope, session: str) -> Orbit | None:
+        """What a session has at hand; None when it asks for the first time, or after a long silence."""
+        if not self._policy.enabled or not session:
+            return None
+        with self._lock:
+            orbit = self._orbits.get((scope, session))
+            if orbit is None:
+                return None
+            if self._clock.now() - orbit.since > timedelta(seconds=self._policy.max_age_s):
+                del self._orbits[scope, session]
+                return None
+            self._orbits.move_to_end((scope, session))
+            return orbit
+
+    def with_news(self, scope: Scope, orbit: Orbit) -> Turns | None:
+        """What is at hand and what was written since; None when that is too much, or cannot be known now."""
+        known = orbit.vicinity
+        try:
+            news = self._reader.since(scope.readable, known.written, self._policy.news)
+        except BiemError as error:
+            logger.warning("recall does not know what was written since: %s", error)
+            return None
+        if news is None:
+            return None
+        if not news.turns.by_id:
+            return known.turns
+        return Turns({**known.turns.by_id, **news.turns.by_id}, known.turns.stretches, known.turns.openings)
+
+    def gather(
+        self,
+        scope: Scope,
+        session: str,
+        chosen: Sequence[str],
+        linked: Sequence[str],
+        open_conflicts: OpenConflicts,
+        prepared: Prepared,
+    ) -> None:
+        """Take at hand what is near to a new selection, best first. Never raises: without it the next one is a search.
+
+        `linked`: neighbours in the graph.
+        """
+        if not self._policy.enabled or not session or not chosen:
+            return
+        with self._telemetry.span("biem.recall.gather") as span:
+            with self._lock:
+                drops = self._drops
+            others = list(linked[: self._policy.links])
+            try:
+                for supply in self._supplies:
+                    others += supply(scope, session)
+                vicinity = self._reader.gather(scope.readable, chosen, others, self._policy.whole)
+                ready = prepared(vicinity.turns)
+                conflicts = open_conflicts(scope, list(vicinity.turns.by_id))
+            except BiemError as error:
+                logger.warning("the next question of this session will be searched for: %s", error)
+                self._forget(scope, session)
+                return
+            span.add(turns=len(vicinity.turns.by_id))
+            with self._lock:
+                if drops != self._drops:  # something was erased while this was read
+                    return
+                self._orbits[scope, session] = Orbit(vicinity, chosen, conflicts, self._clock.now(), ready)
+                self._orbits.move_to_end((scope, session))
+                while len(self._orbits) > self._policy.sessions:
+                    self._orbits.popitem(last=False)
+
+    def drop(self, scope: Scope) -> None:
+        """Let go of everything that holds memories of exactly this scope, as after an erasure."""
+        with self._lock:
+            self._drops += 1
+            for key in [key for key in self._orbits if scope in key[0].readable]:
+                del self._orbits[key]
+
+    def _forget(self, scope: Scope, session: str) -> None:
+        with self._lock:
+            self._orbits.pop((scope, session), None)

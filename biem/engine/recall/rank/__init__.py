@@ -1,0 +1,1 @@
+"""From one pool of candidates to one order, in numpy."""

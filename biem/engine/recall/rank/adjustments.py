@@ -1,0 +1,222 @@
+"""What ranking cannot see in the turns: their places in conversation, links, conflicts, anchors, what still holds."""
+
+import math
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from itertools import pairwise
+
+from biem.domain.conflict import Dispute
+from biem.domain.policies.recall import RecallPolicy
+from biem.domain.times.spans import Window
+from biem.engine.recall.rank.anchors import NO_ANCHORS, Anchoring
+from biem.engine.recall.rank.pool import Candidate, Found
+from biem.engine.recall.rank.revisions import Revision
+from biem.engine.recall.rank.term_matrix import Numbers
+from biem.ports.readers import Turn, Turns
+
+_GAP = 10
+"""Between the numbers of two stretches of conversation: their turns are no neighbours."""
+_BEHIND = 1e-3
+"""Log-odds between a digest and the last of its sources."""
+_MOST_SUCCESSIONS = 5
+"""What replaced a memory may have been replaced in turn."""
+
+
+class Ordering:
+    """The candidates of one query, and what changes their scores beside the signals of the ranking."""
+
+    def __init__(
+        self,
+        turns: Turns,
+        found: Found,
+        disputes: Mapping[str, Sequence[Dispute]],
+        policy: RecallPolicy,
+        now: datetime,
+        anchors: Anchoring = NO_ANCHORS,
+        times: Sequence[Window] = (),
+        candidates: Sequence[Candidate] | None = None,
+    ) -> None:
+        """`disputes`: open conflicts that concern the query. `now`: when a memory must hold to count as current.
+
+        `times` that the query names: what held then is not over for it. `candidates` of the turns, where they are
+        there already.
+        """
+        self._turns = turns.by_id
+        self._found = found
+        self._disputes = disputes
+        self._anchors = anchors
+        self._policy = policy
+        self._now = now
+        self._times = times
+        self._why: dict[str, dict[str, float | str]] = {}
+        self.candidates = candidates_of(turns) if candidates is None else candidates
+
+    def adjusted(self, scores: Numbers) -> Numbers:
+        """Scores with links, conflicts, anchors and validity.
+
+        What replaced a memory, or disputes it since, inherits that memory's score.
+        """
+        policy, scores = self._policy, scores.copy()
+        place = {one.id: index for index, one in enumerate(self.candidates)}
+        for name, weight, values in (
+            ("activation", policy.activation_weight, self._found.activation),
+            ("anchor", 1.0, self._anchors.gains),
+        ):
+            for key, value in values.items():
+                if key in place and weight * value:
+                    scores[place[key]] += weight * value
+                    self._note(key, name, weight * value)
+        ended = {key: turn.valid_to for key, turn in self._turns.items() if turn.valid_to is not None}
+        lapsed = [key for key in ended if self._has_lapsed(key)]
+        legacies: dict[str, float] = {}
+        for key in lapsed:
+            heir = self._heir(key)
+            if heir is not None:
+                legacies[heir] = max(float(scores[place[key]]), legacies.get(heir, -math.inf))
+        for heir, score in legacies.items():
+            gain = score - float(scores[place[heir]])
+            if gain > 0:
+                scores[place[heir]] += gain
+                self._note(heir, "inherited", gain)
+        self._dispute(scores, place)
+        self._stand_back(scores, place)
+        for key in lapsed:
+            scores[place[key]] -= policy.superseded_penalty
+        for key, valid_to in ended.items():
+            if valid_to <= self._now:
+                self._note(key, "held_until", valid_to.isoformat())
+        return scores
+
+    def revised(self, scores: Numbers, revisions: Sequence[Revision]) -> Numbers:
+        """Scores with what says later that something changed before what it changed."""
+        for one in revisions:
+            scores[one.newer] += one.gain
+            self._note(self.candidates[one.newer].id, "revises", one.gain)
+        return scores
+
+    def _dispute(self, scores: Numbers, place: Mapping[str, int]) -> None:
+        """Lower what is disputed, and tell what disputes it before; the oldest first, as one may follow another."""
+        known = [key for key in self._disputes if key in place]
+        for key in sorted(known, key=lambda key: (self._turns[key].at, self._turns[key].write_seq)):
+            # as of before it was said nothing was said against it
+            against = [
+                one
+                for one in self._disputes[key]
+                if one.newer_id and (one.since is None or self._over(self._turns[key], one.since))
+            ]
+            for dispute in against:
+                newer = place.get(dispute.newer_id)
+                gain = 0.0 if newer is None else float(scores[place[key]] - scores[newer])
+                if newer is not None and gain > 0:
+                    scores[newer] += gain
+                    self._note(dispute.newer_id, "inherited", gain)
+            if against:
+                surest = against[0]
+                loss = self._policy.conflict_penalty * surest.confidence
+                scores[place[key]] -= loss
+                self._note(key, "conflict", -loss)
+                self._note(key, "disputed_by", surest.newer_id)
+                self._note(key, "disputed_since", "" if surest.since is None else f"{surest.since:%Y-%m-%d}")
+
+    def _stand_back(self, scores: Numbers, place: Mapping[str, int]) -> None:
+        """Let a digest stand behind those of its sources that are candidates: what it repeats they say themselves."""
+        for key, turn in self._turns.items():
+            if not turn.sources:
+                continue
+            said = [float(scores[place[source]]) for source in turn.sources if self._speaks(source)]
+            loss = float(scores[place[key]]) - min(said, default=math.inf) + _BEHIND
+            if said and loss > 0:
+                scores[place[key]] -= loss
+                self._note(key, "repeats", -loss)
+
+    def _speaks(self, key: str) -> bool:
+        turn = self._turns.get(key)
+        return turn is not None and turn.matches and not self._has_lapsed(key)
+
+    def is_answer(self, index: int) -> bool:
+        """Whether a candidate may be answered with.
+
+        It meets the conditions, says no other value than the one asked for, and is no fact that holds no more.
+        """
+        turn = self._turns[self.candidates[index].id]
+        return (
+            turn.matches
+            and turn.id not in self._anchors.dropped
+            and not (turn.kind != "event" and self._has_lapsed(turn.id))
+        )
+
+    def why(self, key: str) -> Mapping[str, float | str]:
+        """What changed the score of a candidate."""
+        return self._why.get(key, {})
+
+    def _note(self, key: str, name: str, value: float | str) -> None:
+        self._why.setdefault(key, {})[name] = value
+
+    def _has_lapsed(self, key: str) -> bool:
+        turn = self._turns[key]
+        return turn.valid_to is not None and self._over(turn, turn.valid_to)
+
+    def _over(self, turn: Turn, since: datetime) -> bool:
+        """Whether what `since` ended is over for this query: not if it held to the end of a time that is named."""
+        return since <= self._now and not any(turn.at < end <= since for _, end in self._times)
+
+    def _heir(self, key: str) -> str | None:
+        """The current memory that stands in for one that was replaced, if it is among the candidates."""
+        for _ in range(_MOST_SUCCESSIONS):
+            successor = self._turns[key].superseded_by
+            if successor is None or successor not in self._turns:
+                return None
+            if not self._has_lapsed(successor):
+                return successor
+            key = successor
+        return None
+
+
+def candidates_of(turns: Turns) -> list[Candidate]:
+    """The turns as ranking takes them, newest first."""
+    places = _places(turns)
+    newest: dict[str, int] = {}
+    for turn in turns.by_id.values():
+        newest[turn.ns] = max(turn.write_seq, newest.get(turn.ns, 0))
+    return [
+        Candidate(
+            turn.id,
+            turn.lexemes,
+            turn.vector,
+            turn.speaker,
+            _session(turn),
+            places[turn.id],
+            turn.at,
+            turn.asks,
+            turn.id in turns.openings,
+            turn.importance,
+            turn.accesses,
+            turn.energy,
+            newest[turn.ns] - turn.write_seq,
+        )
+        for turn in sorted(turns.by_id.values(), key=lambda turn: (-turn.at.timestamp(), turn.id))
+    ]
+
+
+def _session(turn: Turn) -> str:
+    """A fact stands for itself; a message belongs to its conversation."""
+    return f"{turn.ns}\0{turn.conversation}" if turn.conversation else f"\0{turn.id}"
+
+
+def _places(turns: Turns) -> dict[str, int]:
+    """A number for each turn: neighbours in conversation have consecutive ones, all others are apart."""
+    following: dict[str, str] = {}
+    for stretch in turns.stretches:
+        following.update(pairwise(stretch))
+    followed = set(following.values())
+    heads = [turn for turn in turns.by_id.values() if turn.id not in followed]
+    places: dict[str, int] = {}
+    number = 0
+    for head in sorted(heads, key=lambda turn: (turn.at, turn.write_seq)):
+        key: str | None = head.id
+        while key is not None and key not in places:
+            places[key] = number
+            number += 1
+            key = following.get(key)
+        number += _GAP
+    return places

@@ -1,0 +1,74 @@
+"""Of two values of one thing the newer comes first, whether or not a rule decided anything.
+
+"I'm based in Graz" and, a year later, "home is Linz": none says that anything changed, and nothing is recorded. A
+reader of both wants the newer first, and when the older was said. So the newer takes the place of the older among the
+best, if it stood behind, and the older the next one. A question about the past, or of a time that it names, is left
+alone.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from biem.domain.conflict import Statement
+from biem.domain.node import Hit, Node
+from biem.domain.times.windows import windows
+from biem.engine.query.question import asks_of_the_past
+from biem.ports.contradiction import ContradictionRules
+
+_MOST = 15
+"""So many of the best are compared with each other."""
+_LEAST_SHARE = 0.25
+"""A hit of less than this share of another's score is about something else."""
+_NAMING = re.compile(r"\w*\d\w*|[A-Z]\w+")
+"""Numbers and names: what tells one thing from others of its kind."""
+
+
+def newest_first(query: str, hits: Sequence[Hit], rules: ContradictionRules) -> list[Hit]:
+    """The hits, of which each stands before those that give an older value of the same thing; scores fall as before.
+
+    The older of two gets `said_before`, the day on which the other one was said, and its id as `renewed_by`.
+    """
+    ordered = list(hits)
+    if len(ordered) < 2 or asks_of_the_past(query) or windows(query, max(hit.node.at for hit in ordered)):
+        return ordered
+    compared = [hit for hit in ordered[:_MOST] if _is_current(hit)]
+    named = set(_NAMING.findall(query[1:]))
+    for older in sorted(compared, key=lambda hit: hit.node.at):
+        for newer in compared:
+            if not _later(newer.node, older.node) or newer.score < _LEAST_SHARE * older.score:
+                continue
+            asked_of_older = named.intersection(_NAMING.findall(older.node.text))
+            if asked_of_older.difference(_NAMING.findall(newer.node.text)):
+                continue  # tram 7 is asked for, and the newer speaks of tram 13
+            if rules.rivals(_said(older.node), _said(newer.node)):
+                _put_before(ordered, newer.node.id, older.node.id)
+    scores = [hit.score for hit in hits]
+    return [replace(hit, score=score) for hit, score in zip(ordered, scores, strict=True)]
+
+
+def _put_before(ordered: list[Hit], newer: str, older: str) -> None:
+    """Move the newer right before the older, unless it stands there or further up, and say so."""
+    ids = [hit.node.id for hit in ordered]
+    at, behind = ids.index(older), ids.index(newer)
+    said = f"{ordered[behind].node.at:%Y-%m-%d}"
+    before = str(ordered[at].why.get("said_before", ""))
+    if said >= before:
+        ordered[at] = replace(ordered[at], why={**ordered[at].why, "said_before": said, "renewed_by": newer})
+    if behind > at:
+        ordered.insert(at, ordered.pop(behind))
+
+
+def _is_current(hit: Hit) -> bool:
+    """Not what the ranking knows to be over, or disputed, and has put where it belongs."""
+    return "held_until" not in hit.why and hit.node.superseded_by is None and hit.node.source != "crystal"
+
+
+def _later(newer: Node, older: Node) -> bool:
+    """Whether it was said later, by one who may know as well."""
+    overruled = newer.source == "assistant" and older.source != "assistant"
+    return newer.at > older.at and newer.scope == older.scope and not overruled
+
+
+def _said(node: Node) -> Statement:
+    return Statement(node.text, node.speaker, node.at)

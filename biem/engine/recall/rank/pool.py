@@ -1,0 +1,247 @@
+"""The candidates of one query as arrays: who stands beside whom, in which session, with which words and vectors."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from biem.domain.text import stored
+from biem.engine.query.question import MACHINES
+from biem.engine.recall.rank.term_matrix import Bag, Indices, Numbers
+from biem.ports import HotEntry, Vector, Vectors
+
+OFFSETS = (-2, -1, 1, 2)
+"""How far a neighbour may stand."""
+_A_MONTH, _A_WRITE = 0.95, 0.8
+"""What 30 days (AIMate's time factor), and one memory written since (AIM's mirror), leave of being new."""
+
+
+class Candidate(NamedTuple):
+    """One turn of the pool. Turns of one session with consecutive `seq` are neighbours."""
+
+    id: str
+    lexemes: Sequence[str]
+    """Of the indexed text, which the speaker's name leads."""
+    vector: Vector | None
+    """Of length 1; None where it has none yet."""
+    speaker: str
+    conversation: str
+    seq: int
+    at: datetime
+    """Aware."""
+    asks: bool = False
+    """The turn ends with a question mark."""
+    opening: bool = False
+    """No turn of its session comes before it."""
+    importance: float = 3.0
+    """1 to 5."""
+    accesses: int = 0
+    """How often it was returned."""
+    energy: float = 0.0
+    """In [0, 1]."""
+    later: int = 0
+    """How many of its scope were written after it, up to the newest of the pool."""
+
+
+class Pool:
+    """What all signals of one query share, computed once. Arrays have one entry for each candidate, in its order."""
+
+    def __init__(
+        self, candidates: Sequence[Candidate], names: Mapping[str, Sequence[str]], gap_s: float, dimension: int | None
+    ) -> None:
+        """`names`: terms of every speaker's name; `gap_s` as in `RankPolicy`; `dimension` of the query's vector.
+
+        Vectors of another dimension (of the embedder before a change) count as missing.
+        """
+        self.candidates = candidates
+        self.size = len(candidates)
+        self.dimension = dimension
+        speakers = {name: stored(terms) for name, terms in names.items()}
+        said, self.named = _without_names(candidates, speakers)
+        """Whose words were led by the speaker's name, which `bag` leaves out."""
+        self.bag = Bag(said)
+        self.at: Numbers = np.array([one.at.timestamp() for one in candidates])
+        """Seconds since 1970."""
+        self.session, self.opening = _sessions(candidates, self.at, gap_s)
+        """Where each session begins, as far as the pool knows."""
+        self.sessions = int(self.session.max()) + 1 if self.size else 0
+        self.beside = _beside(candidates, self.session)
+        vectors = [one.vector for one in candidates]
+        self.known: NDArray[np.bool_] = np.array(
+            [vector is not None and len(vector) == dimension for vector in vectors], dtype=bool
+        )
+        self.vectors = self._matrix(vectors, dimension or 0)
+
+    def _matrix(self, vectors: Sequence[Vector | None], dimension: int) -> Vectors:
+        """A row for each candidate, zero where the vector is not known."""
+        if not self.known.any():
+            return np.zeros((self.size, dimension), dtype=np.float32)
+        zero = np.zeros(dimension, dtype=np.float32)
+        rows = [
+            vector if known and vector is not None else zero
+            for vector, known in zip(vectors, self.known.tolist(), strict=True)
+        ]
+        return np.concatenate(rows, dtype=np.float32).reshape(self.size, dimension)
+
+    def prepare(self) -> None:
+        """Compute now what is computed when a query first asks for it."""
+        _ = self.longer_than_own, self.asks, self.machine, self.grouped, self.standing
+        if self.known.any():
+            _ = self.wide, self.hub
+
+    @cached_property
+    def wide(self) -> Vectors:
+        """The direction of each turn together with both neighbours, each of which counts half; zero without vectors."""
+        wide = self.vectors + np.float32(0.5) * (self.moved_vectors(-1) + self.moved_vectors(1))
+        length = np.sqrt(np.einsum("ij,ij->i", wide, wide))
+        wide /= np.where(length > 0, length, np.float32(1))[:, None]
+        return wide
+
+    @cached_property
+    def hub(self) -> Numbers:
+        """Likeness of each turn to everything: the mean of all others; some vector must be known."""
+        mean = self.vectors[self.known].mean(axis=0)
+        hub: Numbers = (self.vectors @ mean).astype(np.float64) - self.known / int(self.known.sum())
+        return hub
+
+    @cached_property
+    def log_length(self) -> Numbers:
+        """ln(1 + number of words)."""
+        return np.log1p(self.bag.lengths)
+
+    @cached_property
+    def longer_than_own(self) -> Numbers:
+        """How much longer than this speaker's turns usually are, in `log_length`, cut at two."""
+        numbers: dict[str, int] = {}
+        who = np.array([numbers.setdefault(one.speaker, len(numbers)) for one in self.candidates], dtype=np.intp)
+        mean = np.bincount(who, self.log_length) / np.bincount(who)
+        return np.clip(self.log_length - mean[who], -2, 2)
+
+    @cached_property
+    def asks(self) -> NDArray[np.bool_]:
+        """Which turns end with a question mark."""
+        return np.array([one.asks for one in self.candidates], dtype=bool)
+
+    @cached_property
+    def machine(self) -> Numbers:
+        """1 where a program speaks."""
+        return np.array([float(one.speaker.lower() in MACHINES) for one in self.candidates])
+
+    @cached_property
+    def standing(self) -> Mapping[str, Numbers]:
+        """What speaks for a turn whatever is asked, see `SignalWeights`."""
+        accesses = np.array([one.accesses for one in self.candidates])
+        return {
+            "importance": np.array([(one.importance - 3) / 2 for one in self.candidates]),
+            "frequency": np.minimum(np.log10(1 + accesses) / 2, 1.0),
+            "energetic": np.array([one.energy for one in self.candidates]),
+            "recent": _A_MONTH ** ((self.at.max() - self.at) / (30 * 86_400.0)),
+            "mirror": _A_WRITE ** np.array([one.later for one in self.candidates]),
+        }
+
+    @cached_property
+    def grouped(self) -> tuple[Indices, Indices]:
+        """The candidates, session by session, and where each session begins among them."""
+        order = np.argsort(self.session, kind="stable")
+        return order, np.searchsorted(self.session[order], np.arange(self.sessions))
+
+    def of_sessions(self, values: Numbers) -> Numbers:
+        """The sum of each session's values.
+
+        No product with a matrix of who is where: NumPy would use a second core, which then spins for longer than a
+        recall takes.
+        """
+        order, first = self.grouped
+        return np.add.reduceat(values[..., order], first, axis=-1)
+
+    def moved(self, values: Numbers, offset: int) -> Numbers:
+        """The values of the turns so many places on in the same session, 0 where the pool has none."""
+        index = self.beside[offset]
+        return np.where(index >= 0, values[..., index], 0.0)
+
+    def moved_vectors(self, offset: int) -> Vectors:
+        """The same for the rows of `vectors`."""
+        index = self.beside[offset]
+        out = self.vectors.take(index, axis=0, mode="clip")
+        out[index < 0] = 0.0
+        return out
+
+
+def _without_names(candidates: Sequence[Candidate], names: Mapping[str, str]) -> tuple[list[str], NDArray[np.bool_]]:
+    """What was said, without who said it: otherwise a name in the query finds all that this speaker ever said.
+
+    And of which something was left out.
+    """
+    said: list[str] = []
+    named = np.zeros(len(candidates), dtype=bool)
+    for place, one in enumerate(candidates):
+        text, name = stored(one.lexemes), names.get(one.speaker)
+        if name and text.startswith(name) and text[len(name) : len(name) + 1] in ("", " "):
+            text, named[place] = text[len(name) + 1 :], True
+        said.append(text)
+    return said, named
+
+
+def _sessions(candidates: Sequence[Candidate], at: Numbers, gap_s: float) -> tuple[Indices, NDArray[np.bool_]]:
+    """A number for each session, which is a conversation, cut at long pauses if wanted; and who opens one."""
+    opening = np.array([one.opening for one in candidates], dtype=bool)
+    numbers: dict[str, int] = {}
+    talk = np.array([numbers.setdefault(one.conversation, len(numbers)) for one in candidates], dtype=np.intp)
+    if gap_s <= 0 or not candidates:
+        return talk, opening
+    seq = np.array([one.seq for one in candidates], dtype=np.int64)
+    order = np.lexsort((seq, talk))
+    first = np.ones(len(order), dtype=bool)
+    np.not_equal(talk[order][1:], talk[order][:-1], out=first[1:])
+    paused = np.zeros(len(order), dtype=bool)
+    paused[1:] = ~first[1:] & (np.diff(at[order]) > gap_s)
+    out = np.empty(len(order), dtype=np.intp)
+    out[order] = np.cumsum(first | paused) - 1
+    follows = paused.copy()
+    follows[1:] &= seq[order][1:] == seq[order][:-1] + 1
+    opening[order] |= follows
+    return out, opening
+
+
+def _beside(candidates: Sequence[Candidate], session: Indices) -> dict[int, Indices]:
+    """For each offset the index of the turn that many places on in the same session, or -1."""
+    if not candidates:
+        return {offset: np.zeros(0, dtype=np.intp) for offset in OFFSETS}
+    apart = 2 * max(OFFSETS) + 1
+    seqs, position = np.unique(np.array([one.seq for one in candidates], dtype=np.int64), return_inverse=True)
+    # Turns that far apart are not beside each other, however far it is: the places stay small numbers.
+    gaps = np.minimum(np.diff(seqs.view(np.uint64)), np.uint64(apart)).astype(np.int64)
+    seq = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(gaps)])[position]
+    places = session * (int(seq.max()) + apart) + seq + max(OFFSETS)  # sessions never touch
+    order = np.argsort(places, kind="stable")
+    ranked = places[order]
+    out: dict[int, Indices] = {}
+    for offset in OFFSETS:
+        near = np.searchsorted(ranked, places + offset)
+        near[near == len(ranked)] = 0
+        out[offset] = np.where(ranked[near] == places + offset, order[near], -1)
+    return out
+
+
+@dataclass(slots=True)
+class Found:
+    """What the searches said about one query."""
+
+    vector: Vector | None = None
+    """Of the query; None while the embedder is down."""
+    parts: Sequence[Vector] = ()
+    """Of what was embedded beside the query."""
+    dense: Mapping[str, float] = field(default_factory=dict)
+    """Cosines, from the index and the canvas."""
+    words: Mapping[str, float] = field(default_factory=dict)
+    """The index's BM25."""
+    text: Mapping[str, float] = field(default_factory=dict)
+    """BM25 of the search that answers when the index cannot."""
+    activation: Mapping[str, float] = field(default_factory=dict)
+    """In [0, 1], of the seeds and of what they lead to."""
+    hot: Sequence[HotEntry] = ()
+    degraded: list[str] = field(default_factory=list)

@@ -1,0 +1,68 @@
+"""What of all that is at hand a question may be about: as many candidates as a search would find, without one.
+
+    candidates = the nearest by meaning + the best by words + up to two turns around each + what was written since
+
+Ranking costs milliseconds for each hundred candidates; this costs a matrix product. What ranking needs of turns,
+whatever is asked, is computed once, behind an answer.
+"""
+
+from collections.abc import Mapping, Sequence
+from itertools import chain
+
+import numpy as np
+
+from biem.engine.recall.rank.pool import Pool
+from biem.ports import Vector
+from biem.ports.readers import Turns
+
+_NEAR = 2
+"""Turns on each side, as a search has them."""
+_FEW = 9
+"""Times `limit`: what is around ten answers is ranked as it is, and so is a small memory; a large one as a whole is
+not."""
+
+
+class AtHand:
+    """Finds candidates among turns that stay as they are. Thread-safe."""
+
+    def __init__(self, turns: Turns, names: Mapping[str, Sequence[str]], pool: Pool) -> None:
+        """`names`: the terms of each speaker's name; `pool`: of all these turns."""
+        self.turns, self.names, self.pool = turns, names, pool
+        pool.prepare()
+        self._around: dict[str, tuple[str, ...]] = {}
+        for stretch in turns.stretches:
+            for place, key in enumerate(stretch):
+                if key in turns.by_id:
+                    self._around[key] = stretch[max(0, place - _NEAR) : place + _NEAR + 1]
+
+    def candidates(self, turns: Turns, vector: Vector | None, lexemes: Sequence[str], limit: int) -> Turns:
+        """Of `turns`, which are those of this and news: `limit` of each kind, what stands around them, and the news.
+
+        All of them where they are few.
+        """
+        if len(turns.by_id) <= _FEW * limit:
+            return turns
+        places = [*self._by_meaning(vector, limit), *self._by_words(lexemes, limit)]
+        kept = dict.fromkeys(self.pool.candidates[place].id for place in places)
+        windows = [self._around[key] for key in kept if key in self._around]
+        kept |= dict.fromkeys(chain.from_iterable(windows))
+        chosen = {key: turn for key, turn in turns.by_id.items() if key in kept or key not in self.turns.by_id}
+        heirs = (turn.superseded_by for turn in list(chosen.values()) if turn.superseded_by is not None)
+        chosen |= {key: turns.by_id[key] for key in heirs if key in turns.by_id}
+        return Turns(chosen, windows, turns.openings & chosen.keys())
+
+    def _by_meaning(self, vector: Vector | None, limit: int) -> Sequence[int]:
+        """The nearest turns."""
+        if vector is None or len(vector) != self.pool.dimension:
+            return []
+        cosines = np.where(self.pool.known, self.pool.vectors @ vector, -np.inf)
+        nearest = np.argsort(-cosines, kind="stable")[:limit]
+        return [place for place in nearest.tolist() if self.pool.known[place]]
+
+    def _by_words(self, lexemes: Sequence[str], limit: int) -> Sequence[int]:
+        """The turns that hold most of the query, in rarity."""
+        held = self.pool.bag.counts(list(dict.fromkeys(lexemes))) > 0
+        holders = held.sum(axis=1)
+        scores = np.log1p((self.pool.size - holders + 0.5) / (holders + 0.5)) @ held
+        best = np.argsort(-scores, kind="stable")[:limit]
+        return [place for place in best.tolist() if scores[place] > 0]

@@ -1,0 +1,216 @@
+"""One ranked answer to a question, from whatever candidates there are, and how sure it may be."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import partial
+from itertools import islice
+
+import numpy as np
+
+from biem.domain.conflict import Dispute
+from biem.domain.known import NOTHING, Known
+from biem.domain.policies.ranking import RankPolicy
+from biem.domain.policies.recall import RecallPolicy
+from biem.domain.times.spans import Window
+from biem.domain.times.windows import windows
+from biem.engine.query.question import Query, Sentence, is_asked, sentences_of, without_names
+from biem.engine.recall.rank.adjustments import Ordering, candidates_of
+from biem.engine.recall.rank.anchors import NO_ANCHORS, Anchoring
+from biem.engine.recall.rank.confidence import Similarity, grounds
+from biem.engine.recall.rank.disputes import about
+from biem.engine.recall.rank.pool import Candidate, Found, Pool
+from biem.engine.recall.rank.prepared_pool import AtHand
+from biem.engine.recall.rank.reasons import reasons
+from biem.engine.recall.rank.revisions import revisions
+from biem.engine.recall.rank.score import Order, Ranked
+from biem.engine.recall.rank.term_matrix import Numbers
+from biem.ports import Analyzer, Vector
+from biem.ports.readers import Turn, Turns
+
+_NAMED_CHARS = 1_000
+"""Names are looked for in so much of a query, and only what is no longer is read without them: the rest of a pasted
+document names half the world."""
+_LEAST_ASKED = 2
+"""Terms of a query that must be left without its names: one word alone asks for anything."""
+_CHINESE = re.compile("[\u3400-\u9fff]")
+_WORD = re.compile(r"[^\W\d_\u3400-\u9fff]+")
+_SPARE = 10
+"""Memories looked at beyond those wanted: some may have been erased a moment ago."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A query as the searches need it."""
+
+    text: str
+    lexemes: Sequence[str]
+    """Different index terms, in order."""
+    parts: Sequence[str]
+    """Its sentences."""
+    mentioned: Sequence[Sequence[str]] = ()
+    """The terms of each name in it."""
+    names: Sequence[str] = ()
+    """Those names as they are written."""
+    words: Mapping[str, str] = field(default_factory=dict)
+    """Its words as they are written, by their index terms."""
+    matter: str = ""
+    """What a query of one sentence asks whoever is named: it without its names; empty where little else is left."""
+
+    related: frozenset[str] = frozenset()
+    """Terms with which its matter is told in other words, see `Analyzer.related`."""
+
+    @property
+    def texts(self) -> list[str]:
+        """What is embedded: the whole, and each sentence where there are several, else the matter."""
+        if len(self.parts) > 1:
+            return [self.text, *self.parts]
+        return [self.text, self.matter] if self.matter else [self.text]
+
+
+def _unlike(_keys: Sequence[str]) -> Mapping[str, float]:
+    return {}
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Candidates in order, and what confidence rests on; see `biem.engine.recall.rank.confidence`."""
+
+    ordering: Ordering
+    ranked: Ranked
+    turns: Mapping[str, Turn]
+    found: Found
+    grounds: Mapping[str, float]
+    likeness: Callable[[Sequence[str]], Mapping[str, float]] = _unlike
+    """How like these candidates are to the query, or to the sentence of it that asks, in [0, 1]; those with vectors."""
+    asked: Asked = field(default_factory=lambda: Asked("", (), ()))
+
+    def reasons(self, place: int, likeness: float | None) -> tuple[str, ...]:
+        """Why a candidate is among the best, for people."""
+        key, asked = self.ordering.candidates[place].id, self.asked
+        names = list(zip(asked.names, asked.mentioned, strict=True))
+        return reasons(
+            self.ranked,
+            place,
+            self.turns[key],
+            noted=self.ordering.why(key),
+            likeness=likeness,
+            words=asked.words,
+            names=names,
+            chinese=_CHINESE.search(asked.text) is not None,
+        )
+
+    def places(self, top_k: int, known: Known = NOTHING) -> list[int]:
+        """The candidates to answer with, best first, and some more; none that is `known` by id or conversation."""
+        return list(islice(filter(partial(self._answers, known), self.ranked.order), top_k + _SPARE))
+
+    def _answers(self, known: Known, place: int) -> bool:
+        turn = self.turns[self.ordering.candidates[place].id]
+        return self.ordering.is_answer(place) and not known.has_place(turn.id, turn.conversation)
+
+
+class Answerer:
+    """Ranks candidates. Pure but for the analyzer; thread-safe."""
+
+    def __init__(self, analyzer: Analyzer, similarity: Similarity, policy: RecallPolicy, ranking: RankPolicy) -> None:
+        self._analyzer = analyzer
+        self._similarity = similarity
+        self._policy = policy
+        self._ranking = ranking
+
+    def asked(self, text: str) -> Asked:
+        """Read a query."""
+        lexemes = list(dict.fromkeys(self._analyzer.lexemes(text)))
+        parts = sentences_of(text, lambda part: len(set(self._analyzer.lexemes(part))))
+        names = self._analyzer.analyze(text[:_NAMED_CHARS]).entities
+        mentioned = [self._analyzer.lexemes(name) for name in names]
+        matter = self._matter(text, lexemes, names) if len(parts) < 2 else ""
+        related = self._analyzer.related(text) if self._ranking.aspect else frozenset[str]()
+        return Asked(text, lexemes, parts, mentioned, names, self._words(text, lexemes), matter, related)
+
+    def _words(self, text: str, lexemes: Sequence[str]) -> dict[str, str]:
+        """A term of another form than its word is shown as that word."""
+        written = {term: word for word in _WORD.findall(text[:_NAMED_CHARS]) for term in self._analyzer.lexemes(word)}
+        return {term: written.get(term, term) for term in lexemes}
+
+    def _matter(self, text: str, lexemes: Sequence[str], names: Sequence[str]) -> str:
+        if not names or self._ranking.nameless == 0 or len(text) > _NAMED_CHARS:
+            return ""
+        left = without_names(text, names)
+        asks = left != text and len(set(lexemes).intersection(self._analyzer.lexemes(left))) >= _LEAST_ASKED
+        return left if asks else ""
+
+    def at_hand(self, turns: Turns, dimension: int) -> AtHand:
+        """These turns, with vectors of this dimension, so prepared that many questions may be asked of them."""
+        names = self._names(turns)
+        return AtHand(turns, names, Pool(candidates_of(turns), names, self._ranking.session_gap_s, dimension))
+
+    def _names(self, turns: Turns) -> dict[str, list[str]]:
+        """The terms of each speaker's name."""
+        return {name: self._analyzer.lexemes(name) for name in {turn.speaker for turn in turns.by_id.values()}}
+
+    def answer(
+        self,
+        asked: Asked,
+        turns: Turns,
+        found: Found,
+        conflicts: Mapping[str, Sequence[Dispute]],
+        *,
+        now: datetime,
+        top_k: int,
+        order: Order,
+        anchors: Anchoring = NO_ANCHORS,
+        ready: AtHand | None = None,
+    ) -> Answer:
+        """Order these. `now`: when a memory must hold to count as current; `ready`: what `at_hand` made of them."""
+        disputes = about(asked.lexemes, turns.by_id, conflicts, self._analyzer.lexemes)
+        times = _times(asked.text, turns) if disputes or any(one.valid_to for one in turns.by_id.values()) else ()
+        if ready is not None and ready.turns is not turns:
+            ready = None
+        pool = None if ready is None else ready.pool
+        candidates = None if pool is None else pool.candidates
+        ordering = Ordering(turns, found, disputes, self._policy, now, anchors, times, candidates)
+        names = self._names(turns) if ready is None else ready.names
+        several = len(asked.parts) > 1
+        vectors: Sequence[Vector | None] = (found.parts if several else ()) or [None] * len(asked.parts)
+        sentences = [
+            Sentence(self._analyzer.lexemes(part), vector, is_asked(part))
+            for part, vector in zip(asked.parts, vectors, strict=True)
+        ]
+        matter = found.parts[0] if found.parts and not several else None
+        query = Query(asked.text, asked.lexemes, found.vector, sentences, matter)
+
+        def adjusted(scores: Numbers) -> Numbers:
+            known = ordering.adjusted(scores + self._aspect(asked, ordering.candidates))
+            if several or not self._ranking.revision:  # a turn of a talk; who asks for one thing has one sentence
+                return known
+            named, reach = (*names.values(), *asked.mentioned), self._ranking.revision
+            found = revisions(asked.text, asked.lexemes, ordering.candidates, known, named, self._similarity, reach)
+            return ordering.revised(known, found)
+
+        ranked = order(query, ordering.candidates, names, self._ranking, top_k + _SPARE, adjust=adjusted, pool=pool)
+        measured = grounds(query, asked.mentioned, ordering.candidates, names, ranked, self._similarity)
+        likeness = partial(self._likeness, query, turns.by_id)
+        return Answer(ordering, ranked, turns.by_id, found, measured, likeness, asked)
+
+    def _likeness(self, query: Query, turns: Mapping[str, Turn], keys: Sequence[str]) -> Mapping[str, float]:
+        asked = [one for one in (query.vector, *(sentence.vector for sentence in query.asked)) if one is not None]
+        known = {key: vector for key in keys if (vector := turns[key].vector) is not None}
+        if not asked or not known or any(len(vector) != len(asked[0]) for vector in known.values()):
+            return {}
+        rows = np.stack(list(known.values()))
+        best = np.max([np.asarray(self._similarity(one, rows), dtype=np.float64) for one in asked], axis=0)
+        return dict(zip(known, best.tolist(), strict=True))
+
+    def _aspect(self, asked: Asked, candidates: Sequence[Candidate]) -> Numbers:
+        """What each candidate gains for telling the matter in other words; the less, the more of them do."""
+        if not asked.related or not candidates:
+            return np.zeros(len(candidates))
+        tells = np.array([not asked.related.isdisjoint(one.lexemes) for one in candidates], dtype=np.float64)
+        return np.asarray(self._ranking.aspect * tells * (1.0 - tells.mean()), dtype=np.float64)
+
+
+def _times(text: str, turns: Turns) -> Sequence[Window]:
+    """The times that a query names; the clock is the newest candidate, as for the ranking."""
+    return windows(text, max(turn.at for turn in turns.by_id.values()))

@@ -1,0 +1,115 @@
+"""The order of recall: about twenty signals over one pool of candidates, one linear score, then no repetitions.
+
+    score(turn) = Σ weight[signal] · signal(turn)                     log-odds of being evidence, up to a constant
+    answer      = greedily the best score − what it repeats of what was already picked
+
+The pool is what the searches found plus the turns around each hit. Greedy choice with a penalty for likeness is maximal
+marginal relevance (Carbonell & Goldstein 1998), here only beyond a threshold: two turns about one matter are no
+repetition. Pure functions of their arguments, thread-safe; equal scores keep the pool's order.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Protocol
+
+import numpy as np
+
+from biem.domain.policies.ranking import RankPolicy, SignalWeights
+from biem.engine.query.question import Query
+from biem.engine.recall.rank.pool import Candidate, Pool
+from biem.engine.recall.rank.signals import signals
+from biem.engine.recall.rank.term_matrix import Bag, Numbers
+
+NAMES = tuple(field.name for field in fields(SignalWeights))
+"""Every signal, in the order of the columns of `Ranked.signals`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """The pool's order, best first, and every candidate's score and signals (row i belongs to candidate i)."""
+
+    order: Sequence[int]
+    scores: Numbers
+    """Before repetitions lose; not bounded, comparable only within one pool."""
+    signals: Numbers
+    weights: Numbers
+    pool: Pool | None = None
+    """What was ordered, for whoever measures more of it."""
+
+    def why(self, index: int) -> dict[str, float]:
+        """What each signal added to the score of a candidate; signals without effect are left out."""
+        parts = (self.signals[index] * self.weights).tolist()
+        return {name: part for name, part in zip(NAMES, parts, strict=True) if abs(part) > 1e-6}
+
+
+class Order(Protocol):
+    """Anything that orders a pool as `rank` does."""
+
+    def __call__(
+        self,
+        query: Query,
+        candidates: Sequence[Candidate],
+        names: Mapping[str, Sequence[str]],
+        policy: RankPolicy,
+        count: int = 20,
+        *,
+        adjust: Callable[[Numbers], Numbers] | None = None,
+        pool: Pool | None = None,
+    ) -> Ranked:
+        """See `rank`."""
+
+
+def rank(
+    query: Query,
+    candidates: Sequence[Candidate],
+    names: Mapping[str, Sequence[str]],
+    policy: RankPolicy,
+    count: int = 20,
+    *,
+    adjust: Callable[[Numbers], Numbers] | None = None,
+    pool: Pool | None = None,
+) -> Ranked:
+    """Order a pool, the first `count` without repetitions. `names`: the terms of every speaker's name.
+
+    `adjust` changes the scores by what only the caller knows, before repetitions lose. `pool`: that of these
+    candidates, where it is there already.
+    """
+    weights = np.array([getattr(policy.weights, name) for name in NAMES])
+    if not candidates:
+        return Ranked([], np.zeros(0), np.zeros((0, len(NAMES))), weights)
+    dimension = None if query.vector is None else len(query.vector)
+    if pool is None or pool.dimension != dimension:
+        pool = Pool(candidates, names, policy.session_gap_s, dimension)
+    found = signals(query, pool, names, policy)
+    matrix = np.stack([found.table[name] for name in NAMES], axis=1)
+    scores = matrix @ weights
+    if adjust is not None:
+        scores = adjust(scores)
+    return Ranked(distinct(scores, pool.bag, found.served, policy, count), scores, matrix, weights, pool)
+
+
+def distinct(scores: Numbers, bag: Bag, served: Numbers, policy: RankPolicy, count: int) -> list[int]:
+    """All indices, best first; of the best `depth`, a turn falls behind by what it repeats of those before it.
+
+    `bag` has the words of every turn. `served` has a row for each thing asked at once, see `Signals`: a turn also falls
+    behind while another of those things has found less.
+    """
+    order = np.argsort(-scores, kind="stable")
+    head, tail = order[: policy.depth], order[policy.depth :]
+    value = scores[head]
+    share = served[:, head] ** policy.balance_power
+    share = share / np.maximum(share.sum(axis=0), 1e-9)
+    got = np.zeros(len(share))
+    picked: list[int] = []
+    likeness = bag.likeness(head)
+    for _ in head[:count]:
+        shown = value - policy.balance * ((got - got.min()) @ share) if len(got) > 1 else value
+        best = int(np.argmax(shown))
+        picked.append(best)
+        got += share[:, best]
+        over = np.maximum(likeness.to(best) - policy.repeat_from, 0.0) / (1 - policy.repeat_from)
+        value = value - policy.repeat * over
+        value[best] = -np.inf
+    left = np.flatnonzero(np.isfinite(value))
+    rest = left[np.argsort(-value[left], kind="stable")]
+    return [*head[picked].tolist(), *head[rest].tolist(), *tail.tolist()]

@@ -1,0 +1,300 @@
+"""The read path: what is worth telling about a query, from every place where memory is.
+
+    pool  = what the searches found + what links lead to + turns around them in conversation + what superseded them
+    score = Σ weight · signal (engine.signals) + w_a · activation − w_c · conflict − w_s · no longer holds
+
+One round trip reads the pool of what is found by words, while the query is compared by meaning, one the rest of the
+pool, and one more the live state of the best (architecture D4–D6). What no longer holds speaks for
+what replaced it: the newer inherits its score. A replaced fact is left out, a replaced message stays findable, below.
+A question that names its session is first put to what is at hand (engine.orbit); a sure answer needs no search.
+"""
+
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Future
+from contextlib import nullcontext, suppress
+from functools import partial
+
+from biem.domain.conflict import Dispute
+from biem.domain.known import NOTHING, Known
+from biem.domain.node import Hit, Hits
+from biem.domain.policies.confidence import ConfidenceWeights
+from biem.domain.policies.orbit import OrbitPolicy
+from biem.domain.policies.ranking import RankPolicy
+from biem.domain.policies.recall import RecallPolicy
+from biem.domain.scope import Scope
+from biem.domain.speech_acts import is_courtesy
+from biem.engine.life.tiers import Tiers
+from biem.engine.priority import Calling
+from biem.engine.query.request import Request, checked, excluding
+from biem.engine.recall.candidates import Early, joined, missing
+from biem.engine.recall.hits import tell
+from biem.engine.recall.orbit import Orbit, Orbits
+from biem.engine.recall.profiles import ProfileRecaller
+from biem.engine.recall.rank.anchors import Anchoring, Anchors
+from biem.engine.recall.rank.confidence import confidence
+from biem.engine.recall.rank.disputes import open_conflicts
+from biem.engine.recall.rank.pool import Found
+from biem.engine.recall.rank.ranker import Answer, Answerer, Asked
+from biem.engine.recall.rank.score import Order, rank
+from biem.engine.recall.rerank import HYBRID, Choice, Chooser
+from biem.engine.recall.search import Searcher
+from biem.errors import BiemError
+from biem.ports import Analyzer, Clock, Embedder, Filter, Records
+from biem.ports.conflicts import Conflicts
+from biem.ports.contradiction import ContradictionRules
+from biem.ports.readers import TurnReader, Turns
+from biem.telemetry import Telemetry
+
+_TOLD = 10
+"""The best answers are taken at hand, at least so many, however few were wanted."""
+_AT_HAND = 3
+"""Candidates at hand for each result wanted, at least: otherwise a search finds more."""
+
+
+class Recaller:
+    """Answers queries. Thread-safe; `close` waits for accesses still being counted."""
+
+    def __init__(
+        self,
+        *,
+        records: Records,
+        turns: TurnReader,
+        conflicts: Conflicts,
+        anchors: Anchors,
+        rules: ContradictionRules,
+        searcher: Searcher,
+        orbits: Orbits,
+        tiers: Tiers,
+        analyzer: Analyzer,
+        embedder: Embedder,
+        clock: Clock,
+        policy: RecallPolicy,
+        ranking: RankPolicy,
+        weights: ConfidenceWeights,
+        orbit: OrbitPolicy,
+        profiles: ProfileRecaller,
+        chooser: Chooser,
+        telemetry: Telemetry,
+        calling: Calling = nullcontext,
+    ) -> None:
+        self._records = records
+        self.turns = turns
+        """Reads the pool; a benchmark may put itself between."""
+        self.order: Order = rank
+        """Puts a pool in order; a benchmark may put itself between."""
+        self._open_conflicts = partial(open_conflicts, conflicts)
+        self._anchors = anchors
+        self._rules = rules
+        self._searcher = searcher
+        self._orbits = orbits
+        self._tiers = tiers
+        self._answerer = Answerer(analyzer, embedder.similarity, policy, ranking)
+        self._embedder = embedder
+        self._clock = clock
+        self._policy = policy
+        self._weights = weights
+        self._orbit = orbit
+        self._profiles = profiles
+        self._chooser = chooser
+        self._telemetry = telemetry
+        self._calling = calling
+
+    def recall(
+        self,
+        scope: Scope,
+        query: str,
+        *,
+        top_k: int,
+        mode: str,
+        where: Filter,
+        session: str = "",
+        min_confidence: float = 0.0,
+        choice: Choice = HYBRID,
+        known: Known = NOTHING,
+        more: int = 0,
+        count: bool = True,
+    ) -> Hits:
+        """The best `top_k` memories for a query, best first; see `Hits`.
+
+        None below `min_confidence`, which is measured alike under every profile: of a courtesy nothing is known. With
+        `session`, what this session has at hand may answer instead of a search. `known` is not told.
+        `more` hits beyond `top_k` are given where the ranking is this package's own; `count=False` counts no access.
+        """
+        request = checked(
+            scope,
+            query,
+            top_k=top_k,
+            mode=mode,
+            where=excluding(where, known),
+            session=session,
+            min_confidence=min_confidence,
+            policy=self._policy,
+            known=known,
+            more=0 if choice.draws else more,
+        )
+        with self._telemetry.span("biem.recall", top_k=top_k) as span, self._calling():
+            indexing = self._searcher.unindexed(scope)
+            if request.least > 0 and is_courtesy(request.text):
+                hits = Hits(mode=request.mode)
+            elif choice.profile != HYBRID.profile:
+                hits = self._by_profile(request, choice)
+            else:
+                hits = self._by_hybrid(request.of(self._chooser.wanted(choice, top_k)))
+                hits = self._chooser.choose(request.text, hits, choice, top_k + request.more)
+            hits.indexing = indexing.result()
+            span.add(hits=len(hits), degraded=",".join(hits.degraded), way=hits.way, confidence=hits.confidence)
+        if count:
+            self.accessed(scope, [hit.node.id for hit in hits])
+        return hits
+
+    def accessed(self, scope: Scope, ids: Sequence[str]) -> None:
+        """Count an access of each, behind the answer."""
+        if ids:
+            self._searcher.submit(self._tiers.count, scope, ids)
+
+    def close(self) -> None:
+        """Finish counting accesses; a second call does nothing."""
+        self._searcher.close()
+
+    def _by_profile(self, request: Request, choice: Choice) -> Hits:
+        """A source design's ranking. Its scores are no measure of knowing: where one is wanted, it is taken first."""
+        sure, measured = 0.0, Hits()
+        if request.least > 0:
+            found, answer, _ = self._searched(request, self._answerer.asked(request.text))
+            sure = confidence(answer.grounds, self._weights)
+            measured = Hits(degraded=tuple(found.degraded), mode=request.mode, confidence=sure, grounds=answer.grounds)
+        if sure < request.least:
+            return measured
+        wanted, strict, session = request.top_k + request.known.spare, request.strict, request.session
+        hits = self._profiles.recall(
+            request.scope, request.text, choice, top_k=wanted, strict=strict, where=request.where, session=session
+        )
+        hits[:] = [hit for hit in hits if not request.known.has(hit.node)][: request.top_k]
+        if request.least > 0:
+            hits.confidence, hits.grounds = sure, measured.grounds
+        return hits
+
+    def _by_hybrid(self, request: Request) -> Hits:
+        """This package's own ranking: of what is at hand where that is sure, else of what searches find."""
+        orbit = self._orbits.of(request.scope, request.session) if request.follows else None
+        news = None if orbit is None else self._searcher.submit(self._orbits.with_news, request.scope, orbit)
+        asked = self._answerer.asked(request.text)
+        hits = None if orbit is None or news is None else self._from_orbit(request, asked, orbit, news)
+        return self._from_search(request, asked) if hits is None else hits
+
+    # -- searching --------------------------------------------------------------------------------------------------
+
+    def _from_search(self, request: Request, asked: Asked) -> Hits:
+        scope, top_k = request.scope, request.top_k
+        found, answer, led_to = self._searched(request, asked)
+        sure = confidence(answer.grounds, self._weights)
+        hits: list[Hit] = []
+        if sure >= request.least:
+            with self._telemetry.span("biem.recall.read"):
+                hits, _ = tell(self._records, self._rules, request, answer, "search")
+        if hits and request.follows:
+            told = [answer.ordering.candidates[place].id for place in answer.places(top_k)]
+            self._searcher.submit(
+                self._orbits.gather,
+                scope,
+                request.session,
+                told[: max(_TOLD, top_k)],
+                led_to,
+                self._open_conflicts,
+                partial(self._answerer.at_hand, dimension=self._embedder.info.dim),
+            )
+        return Hits(hits, degraded=tuple(found.degraded), mode=request.mode, confidence=sure, grounds=answer.grounds)
+
+    def _searched(self, request: Request, asked: Asked) -> tuple[Found, Answer, list[str]]:
+        """What searches find, in order, and what links led to, the most active first."""
+        scope, top_k, where = request.scope, request.top_k, request.where
+        limit = self._limit(request)
+        around = partial(self.turns.around, scope.readable, lexemes=(), where=where, pending_limit=0)
+        early = Early(self._searcher.submit, around)
+        with self._telemetry.span("biem.recall.search"):
+            found = self._searcher.search(scope, asked.text, asked.texts[1:], asked.lexemes, limit, where, early.begin)
+        led_to = sorted(found.activation, key=lambda key: (-found.activation[key], key))
+        with self._telemetry.span("biem.recall.live"):
+            activated = led_to[: self._policy.activated]
+            turns, conflicts = self._around(scope, asked.lexemes, found, activated, where, early)
+            anchors = self._anchored(scope, asked, turns)
+        with self._telemetry.span("biem.recall.rank", pool=len(turns.by_id)):
+            now = where.as_of or self._clock.now()
+            answer = self._answerer.answer(
+                asked, turns, found, conflicts, now=now, top_k=top_k, order=self.order, anchors=anchors
+            )
+        return found, answer, led_to
+
+    def _limit(self, request: Request) -> int:
+        """Rows of each search."""
+        policy = self._policy
+        return max(policy.min_candidates, policy.candidates_per_result * request.top_k) + request.known.spare
+
+    def _around(
+        self,
+        scope: Scope,
+        lexemes: Sequence[str],
+        found: Found,
+        led_to: Sequence[str],
+        where: Filter,
+        early: Early,
+    ) -> tuple[Turns, Mapping[str, Sequence[Dispute]]]:
+        """What the searches found with its surroundings, and which of it is in an open conflict."""
+        asked = set(lexemes)
+        shared = {entry.id: len(asked.intersection(entry.lexemes.split())) for entry in found.hot}
+        hot = sorted((key for key in shared if shared[key]), key=lambda key: (-shared[key], key))
+        hot = hot[: self._policy.hot_matches]
+        ids = list(dict.fromkeys([*found.dense, *found.words, *found.text, *led_to, *hot]))
+        conflicts = self._searcher.submit(self._open_conflicts, scope, ids)
+        left, most = early.left(ids), self._policy.pending_scan
+        turns = early.with_others(self.turns.around(scope.readable, left, lexemes, where, pending_limit=most))
+        disputes = conflicts.result()
+        if unfound := missing(found, turns, disputes):
+            more = self.turns.around(scope.readable, unfound, (), where, pending_limit=0)
+            turns = joined(turns, more)
+        return turns, disputes
+
+    def _anchored(self, scope: Scope, asked: Asked, turns: Turns) -> Anchoring:
+        """What the query pins down makes of what may be told: facts that hold no more have no say."""
+        ids = [key for key, turn in turns.by_id.items() if turn.matches and turn.valid_to is None]
+        return self._anchors.of(scope, asked.text, ids, turns)
+
+    # -- what is at hand --------------------------------------------------------------------------------------------
+
+    def _from_orbit(self, request: Request, asked: Asked, orbit: Orbit, news: "Future[Turns | None]") -> Hits | None:
+        """The answer of what is at hand and what was written since; None where a search may know better."""
+        scope, top_k = request.scope, request.top_k
+        with self._telemetry.span("biem.recall.orbit") as span:
+            found = self._embedded(asked)
+            turns = news.result()
+            if found is None or turns is None or len(turns.by_id) < _AT_HAND * top_k:
+                return None
+            turns = orbit.candidates(turns, found.vector, asked.lexemes, self._limit(request))
+            answer = self._answerer.answer(
+                asked,
+                turns,
+                found,
+                orbit.conflicts,
+                now=self._clock.now(),
+                top_k=top_k,
+                order=self.order,
+                anchors=self._anchored(scope, asked, turns),
+                ready=orbit.ready,
+            )
+            grounds, sure = orbit.grounds(answer, asked), confidence(answer.grounds, self._weights)
+            enough = confidence(grounds, self._orbit.weights)
+            span.add(pool=len(turns.by_id), enough=enough)
+            suffices = grounds["talk"] >= self._orbit.least_talk and enough >= self._orbit.min_confidence
+            if not (suffices or orbit.vicinity.complete) or sure < request.least:
+                return None
+            hits, changed = tell(self._records, self._rules, request, answer, "orbit")
+            if changed or len(hits) < top_k:
+                return None
+        return Hits(hits, confidence=sure, grounds=grounds, way="orbit")
+
+    def _embedded(self, asked: Asked) -> Found | None:
+        """The vectors of a query; None while the embedder is down: the search will find that out, too."""
+        with self._telemetry.span("biem.recall.embed"), suppress(BiemError):
+            vectors = self._embedder.embed(asked.texts, "query")
+            return Found(vector=vectors[0], parts=list(vectors[1:]))
+        return None

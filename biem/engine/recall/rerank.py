@@ -1,0 +1,117 @@
+"""The last word on a recall: a reranker over the best hits, where there is one, then the choice among them.
+
+Off by default; switched on it is asked exactly once a recall. When it fails, the order stays as the rule made it, and
+the answer says `degraded: reranker` (Angel G48). What is drawn is drawn with a seed, which the answer tells (C28).
+"""
+
+import logging
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from random import Random
+
+from biem.domain.node import Hit, Hits
+from biem.domain.policies.designs import PROFILES, SELECTIONS
+from biem.domain.policies.recall import RerankPolicy
+from biem.domain.selection import choose_hits
+from biem.errors import BiemError, InvalidInput
+from biem.ports.embedding import Reranker
+from biem.telemetry import Telemetry
+
+logger = logging.getLogger("biem.recall")
+
+_POOL = 3
+"""Hits to draw from, for each one wanted."""
+_SEED_BITS = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """How the hits of one recall are ranked and chosen."""
+
+    profile: str = "hybrid"
+    selection: str | None = None
+    """None: `top_k`, and in typed recall the policy's."""
+    seed: int | None = None
+    per_kind: int | None = None
+    """Of typed recall (profile `angel`); None: the policy's."""
+
+    def __post_init__(self) -> None:
+        if self.profile not in PROFILES:
+            raise InvalidInput(f"profile {self.profile!r} is unknown; choose one of {', '.join(PROFILES)}")
+        if self.selection is not None and self.selection not in SELECTIONS:
+            raise InvalidInput(f"selection {self.selection!r} is unknown; choose one of {', '.join(SELECTIONS)}")
+        if self.seed is not None and (isinstance(self.seed, bool) or not isinstance(self.seed, int)):
+            raise InvalidInput(f"seed must be a whole number, not {self.seed!r}")
+        if self.per_kind is not None and (isinstance(self.per_kind, bool) or not 1 <= self.per_kind <= 100):
+            raise InvalidInput(f"per_kind must be a whole number from 1 to 100, not {self.per_kind!r}")
+
+    @property
+    def draws(self) -> bool:
+        """Whether chance has a say."""
+        return self.selection not in (None, "top_k")
+
+
+HYBRID = Choice()
+"""This package's own ranking, the best first."""
+
+
+class Chooser:
+    """Reranks and chooses. Thread-safe. `reranker` may be None; `random` makes the seeds that callers do not give."""
+
+    def __init__(
+        self, *, reranker: Reranker | None, policy: RerankPolicy, random: Random, telemetry: Telemetry
+    ) -> None:
+        self._reranker = reranker
+        self._policy = policy
+        self._random = random
+        self._telemetry = telemetry
+        self._down_until = 0.0
+
+    def wanted(self, choice: Choice, top_k: int) -> int:
+        """How many hits `choose` is to be given for `top_k`."""
+        pool = _POOL * top_k if choice.draws else top_k
+        return max(pool, self._policy.top_n) if self._reranker is not None else pool
+
+    def seed(self, choice: Choice) -> int:
+        """The caller's seed, or a new one."""
+        return self._random.getrandbits(_SEED_BITS) if choice.seed is None else choice.seed
+
+    def choose(self, query: str, hits: Hits, choice: Choice, top_k: int) -> Hits:
+        """`hits` cut to at most `top_k`: the best of them, or as `choice.selection` draws."""
+        degraded = list(hits.degraded)
+        hits[:] = self._reranked(query, hits, degraded)
+        hits.degraded = tuple(degraded)
+        if choice.selection is not None and choice.draws:
+            hits.selection, hits.seed = choice.selection, self.seed(choice)
+            hits[:] = choose_hits(hits, top_k, choice.selection, Random(hits.seed))
+        del hits[top_k:]
+        return hits
+
+    def _reranked(self, query: str, hits: Sequence[Hit], degraded: list[str]) -> Sequence[Hit]:
+        if self._reranker is None or len(hits) < 2:
+            return hits
+        policy, started = self._policy, time.monotonic()
+        if started < self._down_until:
+            degraded.append("reranker")
+            return hits
+        first, rest = hits[: policy.top_n], hits[policy.top_n :]
+        texts = [hit.node.indexed_text[: policy.text_chars] for hit in first]
+        with self._telemetry.span("biem.recall.rerank", texts=len(texts)) as span:
+            try:
+                scores = self._reranker.rerank(query, texts, policy.timeout_s)
+            except BiemError as error:
+                logger.warning("recall goes on without the reranker: %s", error)
+                pause_s: float | None = getattr(error, "pause_s", None)
+                self._down_until = time.monotonic() + max(policy.pause_s, pause_s or 0.0)
+                degraded.append("reranker")
+                span.add(failed=True)
+                return hits
+        judged = sorted(zip(first, scores, strict=True), key=lambda pair: -pair[1])  # stable: ties keep their order
+        ordered = [_with(hit, score, "rerank", score) for hit, score in judged]
+        least = ordered[-1].score
+        return [*ordered, *(_with(hit, min(hit.score, least)) for hit in rest)]
+
+
+def _with(hit: Hit, score: float, name: str = "", value: float = 0.0) -> Hit:
+    return replace(hit, score=score, why={**hit.why, name: value} if name else hit.why)

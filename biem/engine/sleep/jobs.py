@@ -1,0 +1,202 @@
+"""The night: every background job of a scope in order, each alone in its scope, none able to stop the others (G16).
+
+The order is fixed by whoever builds the list: what is built before what is merged, promotion before expiry, expiry
+before archiving (X45), the integrity check last.
+"""
+
+import logging
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from biem.domain.scope import Scope
+from biem.errors import BiemError
+from biem.ports import Clock
+from biem.ports.jobs import Exclusive, ScopeList
+from biem.telemetry import Telemetry
+
+logger = logging.getLogger("biem.sleep")
+
+Run = Callable[[Scope], Mapping[str, int]]
+"""One job: bounded, idempotent; returns what it changed, by kind, and 0 or nothing when all was well."""
+
+
+@dataclass(frozen=True, slots=True)
+class NightJob:
+    """One background job and how often it is due; a period of 0 means only in `sleep`."""
+
+    name: str
+    run: Run
+    period_s: float = 0.0
+    everywhere: Callable[[], Mapping[str, int]] | None = None
+    """The same for all scopes at once, for a job that finds what is due faster than one could ask every scope."""
+
+
+@dataclass(frozen=True, slots=True)
+class JobReport:
+    """What one job did in one scope."""
+
+    name: str
+    seconds: float
+    changes: Mapping[str, int]
+    reason: str = ""
+    """Why it did not run to its end: another one holds it, or the error. Empty when all went well."""
+
+    @property
+    def changed(self) -> int:
+        """How many changes in all."""
+        return sum(self.changes.values())
+
+
+@dataclass(frozen=True, slots=True)
+class SleepReport:
+    """What one night did, job by job in the order they ran."""
+
+    scope: Scope
+    started_at: datetime
+    jobs: tuple[JobReport, ...]
+
+    @property
+    def changed(self) -> int:
+        """How many changes in all."""
+        return sum(job.changed for job in self.jobs)
+
+    @property
+    def failed(self) -> tuple[JobReport, ...]:
+        """The jobs that did not run to their end."""
+        return tuple(job for job in self.jobs if job.reason)
+
+
+class Sleeper:
+    """Runs jobs under their locks."""
+
+    def __init__(self, jobs: Sequence[NightJob], *, exclusive: Exclusive, clock: Clock, telemetry: Telemetry) -> None:
+        self.jobs = {job.name: job for job in jobs}
+        if len(self.jobs) != len(jobs):
+            raise ValueError("two jobs have the same name, and so the same lock")
+        self._exclusive = exclusive
+        self._clock = clock
+        self._telemetry = telemetry
+
+    def sleep(self, scope: Scope) -> SleepReport:
+        """All jobs of one scope, in order. Never raises: what failed says why in the report."""
+        started = self._clock.now()
+        with self._telemetry.span("biem.sleep") as span:
+            report = SleepReport(scope, started, tuple(self.run(name, scope) for name in self.jobs))
+            span.add(changed=report.changed, failed=len(report.failed))
+        return report
+
+    def run(self, name: str, scope: Scope) -> JobReport:
+        """One job in one scope, unless it runs already. Raises `KeyError` for an unknown job, and nothing else."""
+        job = self.jobs[name]
+        return self._alone(name, scope, lambda: job.run(scope))
+
+    def run_everywhere(self, name: str) -> JobReport:
+        """One job with an `everywhere`, in all scopes; otherwise as `run`."""
+        work = self.jobs[name].everywhere
+        if work is None:
+            raise KeyError(name)
+        return self._alone(name, None, work)
+
+    def _alone(self, name: str, scope: Scope | None, work: Callable[[], Mapping[str, int]]) -> JobReport:
+        changes: Mapping[str, int] = {}
+        reason = ""
+        with self._telemetry.span("biem.sleep.job", job=name) as span:
+            try:
+                with self._exclusive.hold(scope, name) as granted:
+                    if granted:
+                        changes = {what: count for what, count in work().items() if count}
+                    else:
+                        reason = "it runs already"
+            except BiemError as error:
+                reason = f"{type(error).__name__}: {error}"
+                logger.warning("%s of %s failed: %s", name, scope or "all scopes", error)
+            except Exception as error:  # one broken job must not cost the others their night
+                reason = f"{type(error).__name__}: {error}"
+                logger.exception("%s of %s failed", name, scope or "all scopes")
+            span.add(changed=sum(changes.values()), reason=reason)
+        return JobReport(name, span.duration_ms / 1e3, changes, reason)
+
+
+class Upkeep:
+    """Decides which jobs are due in which scopes. Kept in memory: no row is written because time has passed.
+
+    Several processes may keep the same scopes: the locks let one of them in, and a job done twice does nothing twice.
+    """
+
+    def __init__(self, sleeper: Sleeper, scopes: ScopeList, *, clock: Clock, scopes_per_tick: int) -> None:
+        self._sleeper = sleeper
+        self._scopes = scopes
+        self._clock = clock
+        self._most = scopes_per_tick
+        self._guard = threading.Lock()
+        now = clock.now()
+        self._rounds = {
+            job.name: _Round(now + timedelta(seconds=job.period_s)) for job in sleeper.jobs.values() if job.period_s > 0
+        }
+
+    def tick(self) -> int:
+        """Run each job that is due in the next few scopes; returns how many runs that were, 0 when nothing is due.
+
+        Bounded: a job that is due in many scopes goes on in the next ticks, where it stopped. Each round visits every
+        scope once, and the next begins one period after this one began. Raises `StoreUnavailable`.
+        """
+        if not self._guard.acquire(blocking=False):
+            return 0
+        try:
+            return sum(self._advance(name, turn) for name, turn in self._rounds.items())
+        finally:
+            self._guard.release()
+
+    def run(self, name: str) -> dict[str, int]:
+        """Run one job now in every scope, for a scheduler of one's own; what it changed, by kind, and `failed` runs.
+
+        Raises `KeyError` for an unknown job and `StoreUnavailable`.
+        """
+        total: Counter[str] = Counter()
+        for report in self._visits(name):
+            total.update(report.changes)
+            total["failed"] += bool(report.reason)
+        return {what: count for what, count in total.items() if count}
+
+    def _visits(self, name: str) -> Iterator[JobReport]:
+        if self._sleeper.jobs[name].everywhere is not None:
+            yield self._sleeper.run_everywhere(name)
+            return
+        after = ""
+        while scopes := self._scopes.scopes(after, self._most):
+            for scope in scopes:
+                yield self._sleeper.run(name, scope)
+            after = scopes[-1].ns
+
+    def _advance(self, name: str, turn: "_Round") -> int:
+        now = self._clock.now()
+        period = timedelta(seconds=self._sleeper.jobs[name].period_s)
+        if turn.due_at - now > period:  # the clock was set back
+            turn.due_at = now + period
+        if turn.after is None:
+            if now < turn.due_at:
+                return 0
+            turn.after, turn.due_at = "", now + period
+            if self._sleeper.jobs[name].everywhere is not None:
+                turn.after = None
+                self._sleeper.run_everywhere(name)
+                return 1
+        scopes = self._scopes.scopes(turn.after, self._most)
+        for scope in scopes:
+            self._sleeper.run(name, scope)
+            turn.after = scope.ns
+        if len(scopes) < self._most:
+            turn.after = None
+        return len(scopes)
+
+
+@dataclass(slots=True)
+class _Round:
+    """One job's way through all scopes."""
+
+    due_at: datetime
+    after: str | None = None
+    """The scope visited last; None between two rounds."""
