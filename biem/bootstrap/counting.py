@@ -10,7 +10,7 @@ from biem.adapters.postgres.records import PostgresRecords
 from biem.bootstrap.servers import servers
 from biem.config import Settings
 from biem.domain.scope import Scope, ScopeSummary
-from biem.operations import counts
+from biem.engine.admin.counts import counts
 
 
 def counted(settings: Settings, scope: Scope) -> Mapping[str, int | str]:

@@ -22,7 +22,7 @@ from rich.text import Text
 import biem
 from biem.cli.demo_life import Life, live, show
 from biem.cli.output import Output, percentile, plain
-from biem.cli.session import bootstrap, of
+from biem.cli.session import of
 from biem.cli.transcripts import Message, Reader
 from biem.domain.node import Hits
 from biem.domain.scope import Scope
@@ -107,7 +107,9 @@ def demo(context: typer.Context) -> None:
         try:
             _play(session.out, settings, messages)
         finally:
-            bootstrap().local_down(settings)
+            from biem.bootstrap import local_down
+
+            local_down(settings)
 
 
 def _play(out: Output, settings: "Settings", messages: Sequence[Message]) -> None:

@@ -1,15 +1,9 @@
 """`biem health`: whether the system can do its work, for probes and people."""
 
-from importlib import import_module
-from typing import TYPE_CHECKING
-
 import typer
 
 from biem.cli.session import of
 from biem.errors import SchemaOutdated, StoreUnavailable
-
-if TYPE_CHECKING:
-    from biem.domain.diagnosis import Health
 
 
 def health(context: typer.Context) -> None:
@@ -18,9 +12,11 @@ def health(context: typer.Context) -> None:
     6 when PostgreSQL does not answer, 5 when its schema is not this version's. Without Redis or Milvus recall goes on:
     0, and `degraded` names them.
     """
+    from biem.bootstrap import health as servers
+
     session = of(context)
     out = session.out
-    found: Health = import_module("biem.bootstrap.health").health(session.settings())
+    found = servers.health(session.settings())
     document = {
         "ready": found.ready,
         "degraded": found.degraded,

@@ -1,17 +1,13 @@
 """`biem local`: the embedded servers, for other programs."""
 
 import shlex
-from importlib import import_module
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from biem.cli.output import plain
-from biem.cli.session import bootstrap, of
+from biem.cli.session import of
 from biem.errors import StoreUnavailable
-
-if TYPE_CHECKING:
-    from biem.bootstrap import Servers
 
 app = typer.Typer(help="The embedded servers: PostgreSQL, Valkey and Milvus Lite.")
 
@@ -24,11 +20,14 @@ def up(
     ] = True,
 ) -> None:
     """Start the servers and leave them running; prints the settings that reach them: eval "$(biem local up)"."""
+    from biem.bootstrap import indexer as indexers
+    from biem.bootstrap import local_up
+
     out = of(context).out
     settings = of(context).settings()
-    servers: Servers = bootstrap().local_up(settings)
+    servers = local_up(settings)
     if indexer:
-        import_module("biem.bootstrap.indexer").start(settings)
+        indexers.start(settings)
     urls = {
         "BIEM_POSTGRES_DSN": servers.postgres_dsn,
         "BIEM_REDIS_URL": servers.redis_url,
@@ -41,10 +40,12 @@ def up(
 @app.command("status")
 def status(context: typer.Context) -> None:
     """Show which servers run; starts nothing."""
+    from biem.bootstrap import local_indexer, local_status
+
     out = of(context).out
-    found = bootstrap().local_status(of(context).settings())
+    found = local_status(of(context).settings())
     rows = [(server.name, server.pid or "-", "ready" if server.ready else "down") for server in found.servers]
-    indexer: int | None = bootstrap().local_indexer(of(context).settings())
+    indexer: int | None = local_indexer(of(context).settings())
     if indexer is not None:
         rows.append(("indexer", indexer, "runs"))
     document = {**plain(found), "indexer": indexer}
@@ -56,7 +57,9 @@ def status(context: typer.Context) -> None:
 @app.command("down")
 def down(context: typer.Context) -> None:
     """Stop the servers and their indexer, also for programs that use them now."""
+    from biem.bootstrap import local_down
+
     out = of(context).out
-    if not bootstrap().local_down(of(context).settings()):
+    if not local_down(of(context).settings()):
         raise StoreUnavailable("the embedded servers did not stop in time; run the same command again")
     out.result({"stopped": True}, lambda: out.line("stopped"))

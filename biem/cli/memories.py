@@ -2,12 +2,12 @@
 
 import time
 from datetime import UTC, datetime
-from importlib import import_module
-from typing import Annotated, Any, cast
+from typing import Annotated, Any
 
 import typer
 from rich.text import Text
 
+from biem.cli.arguments import Id, Ids
 from biem.cli.conditions import (
     AsOf,
     Conversations,
@@ -257,7 +257,9 @@ def _require_words(text: str, what: str) -> None:
 
 
 def _scrubbed(session: Session) -> dict[str, list[str]]:
-    return cast(dict[str, list[str]], import_module("biem.bootstrap.scrub").scrub(session.settings()))
+    from biem.bootstrap.scrub import scrub
+
+    return scrub(session.settings())
 
 
 def _show_scrubbed(out: Output, done: dict[str, list[str]]) -> None:
@@ -339,3 +341,50 @@ def _show_receipt(out: Output, receipt: Receipt) -> None:
     for backup in receipt.backups:
         out.note(f"may still hold it until {shown_time(backup.expires_at)}, when it is deleted: {backup.path}")
     out.line(f"receipt {receipt.id}", "dim")
+
+
+def feedback(
+    context: typer.Context,
+    useful: Ids = None,
+    useless: Ids = None,
+    new: Annotated[list[str] | None, typer.Option(metavar="ID", help="Written in this turn, to be linked.")] = None,
+    turn: Annotated[str | None, typer.Option(help="Your name for the turn: said again, it counts once.")] = None,
+) -> None:
+    """Tell which recalled memories were of use, and which were not."""
+    session = of(context)
+    out = session.out
+    if not (useful or useless or new):
+        raise InvalidInput("say which memories: --useful ID, --useless ID")
+    for part in (*(useful or ()), *(useless or ()), *(new or ())):
+        id_part(part)
+    session.changes |= NO_WORKER
+    with session.memory() as memory:
+        told, not_told, written = (list(map(memory.whole_id, parts or ())) for parts in (useful, useless, new))
+        lesson = memory.feedback(told, not_told, new=written, turn=turn)
+    out.result(lesson, lambda: out.pairs(plain(lesson)))
+
+
+def archive(
+    context: typer.Context,
+    memory_id: Id,
+    reason: Annotated[str, typer.Option(help="Why, for whoever asks later.")] = "",
+) -> None:
+    """Forget a memory without destroying it; restore brings it back."""
+    session = of(context)
+    out = session.out
+    session.changes |= NO_WORKER
+    id_part(memory_id)
+    with session.memory() as memory:
+        done = memory.archive(memory.whole_id(memory_id), reason)
+    out.result({"archived": done}, lambda: out.line("archived" if done else "it was archived already"))
+
+
+def unarchive(context: typer.Context, memory_id: Id) -> None:
+    """Bring an archived memory back."""
+    session = of(context)
+    out = session.out
+    id_part(memory_id)
+    session.changes |= NO_WORKER
+    with session.memory() as memory:
+        done = memory.restore(memory.whole_id(memory_id))
+    out.result({"restored": done}, lambda: out.line("restored" if done else "it was not archived"))

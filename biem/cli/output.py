@@ -30,6 +30,8 @@ INTERRUPTED = 130
 """128 + SIGINT, as shells have it."""
 USAGE_ERROR: type[BaseException] = typer.BadParameter.__bases__[0]
 """The parser's own error; typer gives it no public name."""
+SHOWN_CHARS = 200
+"""Characters of a text that a table or a line shows."""
 _SHORT_ID = 8
 _WHOLE = ("id", "ref", "since")
 """Columns that are copied from the screen: never broken into two lines."""

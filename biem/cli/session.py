@@ -3,9 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from importlib import import_module
 from pathlib import Path
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -42,13 +40,17 @@ class Session:
 
     def settings(self) -> "Settings":
         """The environment over the env file (`--env-file`, else `.env` of this folder), under the options."""
+        from biem.bootstrap.check_settings import warn_of_misspelt
+        from biem.bootstrap.env_file import require_own_addresses
+        from biem.config import load_settings
+
         env_file = self.env_file
         if env_file is None and DEFAULT_ENV_FILE.is_file():
             env_file = DEFAULT_ENV_FILE
-            import_module("biem.bootstrap.env_file").require_own_addresses(env_file)
+            require_own_addresses(env_file)
         changes = self.changes | ({"home": self.home} if self.home else {})
-        settings: Settings = import_module("biem.config").load_settings(env_file)
-        import_module("biem.bootstrap.check_settings").warn_of_misspelt(env_file)
+        settings = load_settings(env_file)
+        warn_of_misspelt(env_file)
         return settings.model_copy(update=changes)
 
     def scope(self, settings: "Settings") -> Scope:
@@ -63,7 +65,9 @@ class Session:
         scope = self.scope(settings)
         if self.embedder is None and (self.asks or settings.queue == "none"):
             # Without a worker, most commands embed nothing: the model is loaded by those that do.
-            opened = bootstrap().connect_late(settings, scope=scope, asks=self.asks)
+            from biem.bootstrap import connect_late
+
+            opened = connect_late(settings, scope=scope, asks=self.asks)
         else:
             opened = biem.connect(settings, scope=scope, embedder=self.embedder)
         with opened as memory:
@@ -79,8 +83,3 @@ def of(context: typer.Context) -> Session:
     session = context.obj
     assert isinstance(session, Session)
     return session
-
-
-def bootstrap() -> ModuleType:
-    """`biem.bootstrap`, loaded at first use: `biem --help` needs no database client."""
-    return import_module("biem.bootstrap")

@@ -2,7 +2,6 @@
 
 import socket
 from contextlib import nullcontext
-from importlib import import_module
 from typing import Annotated
 
 import typer
@@ -24,19 +23,22 @@ def web(
     With BIEM_WEB_TOKEN whoever has the token may look; without, this machine alone.
     """
     try:
-        uvicorn = import_module("uvicorn")
-        site = import_module("biem.web.app")
+        import uvicorn
+
+        from biem.web import app as site
     except ModuleNotFoundError as error:
         if error.name not in ("starlette", "uvicorn"):
             raise
         raise MissingExtra("the web page needs starlette and uvicorn; run: pip install 'biem[web]'") from error
+    from biem.bootstrap.health import health
+    from biem.web.guard import is_loopback
+
     session = of(context)
     session.changes |= NO_WORKER
     settings = session.settings()
     token = settings.web_token.get_secret_value()
-    if not token and not import_module("biem.web.guard").is_loopback(host):
+    if not token and not is_loopback(host):
         raise ConfigError(f"others could read every memory at {host}; set BIEM_WEB_TOKEN, or listen on {HOST}")
-    health = import_module("biem.bootstrap.health").health
     with _listening(host, port) as listener, session.memory() as memory:
         shown = site.Shown(memory, lambda: health(settings), token)
         config = uvicorn.Config(

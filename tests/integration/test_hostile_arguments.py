@@ -16,7 +16,7 @@ from biem.aim import AimMemory
 from biem.bootstrap import Servers
 from biem.engine.query.request import Conditions
 from biem.errors import AlreadyDecided, InvalidInput, NotFound
-from biem.operations import Operations
+
 from tests.integration.systems import system
 
 

@@ -11,8 +11,8 @@ import pytest
 from rich.console import Console
 
 from biem.cli import output
+from biem.cli.admin import exit_code_of
 from biem.cli.app import hoist, run
-from biem.cli.life import exit_code_of
 from biem.cli.output import Output, Ticker, decode, percentile, plain, printable, to_json
 from biem.domain.node import Hit, Hits, Node, Receipt, StoreCount
 from biem.domain.scope import Scope

@@ -21,7 +21,7 @@ class ContextPolicy:
     budget_tokens: int = 1_000
     """Room for the block; whole items only."""
     min_confidence: float = 0.6
-    """Nothing is told where it is less sure, 0 to 1, that a line answers (`engine.context.picking`); 0: never silent."""
+    """Nothing is told where it is less sure, 0 to 1, that a line answers (`engine.context.picking`); 0: never."""
     second_look: int = 0
     """Best hits, at most 50, from which a language model chooses what to tell; 0: no model is asked."""
     drop: float = 4.0

@@ -1,13 +1,12 @@
-"""Commands that look after a memory: stats, scopes, dead, retry, reindex, migrate."""
+"""Commands that show what is there and what waits: stats, scopes, dead, retry."""
 
 from collections.abc import Mapping
-from importlib import import_module
 from typing import Annotated
 
 import typer
 
 from biem.cli.output import shown_time
-from biem.cli.session import NO_WORKER, bootstrap, of
+from biem.cli.session import NO_WORKER, of
 from biem.domain.text import MOST_LISTED
 from biem.errors import EmbedderMismatch
 
@@ -21,18 +20,21 @@ def stats(context: typer.Context) -> None:
         with session.memory() as memory:
             values = memory.stats()
     except EmbedderMismatch as error:  # they are there all the same
+        from biem.bootstrap.counting import counted
+
         settings = session.settings()
-        counted = import_module("biem.bootstrap.counting").counted(settings, session.scope(settings))
-        values = {**counted, "embedder": "does not fit", "trouble": str(error)}
+        values = {**counted(settings, session.scope(settings)), "embedder": "does not fit", "trouble": str(error)}
         session.out.note(str(error))
     session.out.result(values, lambda: session.out.pairs(values))
 
 
 def scopes(context: typer.Context) -> None:
     """List whose memories there are: all scopes, or those of `--tenant` and `--user`, with their counts."""
+    from biem.bootstrap import counting
+
     session = of(context)
     out = session.out
-    found = import_module("biem.bootstrap.counting").scopes(session.settings(), session.tenant, session.user)
+    found = counting.scopes(session.settings(), session.tenant, session.user)
     rows = [
         (
             summary.scope.tenant,
@@ -74,19 +76,3 @@ def retry(context: typer.Context) -> None:
     with session.memory() as memory:
         count = memory.retry()
     session.out.result({"retried": count}, lambda: session.out.line(f"{count} given back to the worker"))
-
-
-def reindex(context: typer.Context) -> None:
-    """Make analyses, vectors and their index anew from the texts in PostgreSQL, for all scopes."""
-    out = of(context).out
-    with of(context).memory() as memory, out.progress("reindex") as ticker:
-        count = memory.reindex(on_progress=lambda done: ticker.update(done, done))
-    out.result({"reindexed": count}, lambda: out.line(f"{count} memories indexed anew"))
-
-
-def migrate(context: typer.Context) -> None:
-    """Bring the database's schema to this version."""
-    session = of(context)
-    names: list[str] = bootstrap().migrate(session.settings())
-    out = session.out
-    out.result({"applied": names}, lambda: out.line("\n".join(names) or "nothing to do: the schema is current"))

@@ -1,21 +1,23 @@
-"""Commands for who runs the system: diagnose, perf, backup, restore from a backup, reembed."""
+"""Commands of an operator: sleep, reindex, migrate, diagnose, perf, backup, restore, reembed."""
 
-from importlib import import_module
 from pathlib import Path
-from types import ModuleType
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from biem.cli import life
-from biem.cli.output import Interrupted, Output
+from biem import errors
+from biem.cli.memories import unarchive
+from biem.cli.output import Interrupted, Output, plain
 from biem.cli.session import of
 from biem.domain.node import id_part, parse_id
-from biem.errors import InvalidInput
+from biem.errors import BiemError, InvalidInput
+from biem.telemetry import Span
 
 if TYPE_CHECKING:
     from biem.domain.diagnosis import Diagnosis, StageTime
+    from biem.engine.sleep.jobs import JobReport, SleepReport
 
+_BUSY = "it runs already"
 PROBLEMS = 10
 """Exit code of `diagnose` while something is left to be done."""
 
@@ -27,6 +29,8 @@ def diagnose(
     after: Annotated[str, typer.Option("--after", help="With --full: go on after this memory id.")] = "",
 ) -> None:
     """Look for faults in every store and say how to mend each; exit code 10 while any is left."""
+    from biem.bootstrap import admin
+
     session = of(context)
     out = session.out
     at = after
@@ -40,9 +44,7 @@ def diagnose(
                 at = last
                 ticker.update(count, count)
 
-            found: Diagnosis = _operations().diagnose(
-                session.settings(), fix=fix, full=full, after=after, on_progress=looked
-            )
+            found: Diagnosis = admin.diagnose(session.settings(), fix=fix, full=full, after=after, on_progress=looked)
     except KeyboardInterrupt:
         if not full or not at:
             raise
@@ -85,15 +87,17 @@ def perf(
 
     With --recorded, what all programs with BIEM_METRICS_ROWS=true recorded.
     """
+    from biem.bootstrap import admin
+
     session = of(context)
     out = session.out
     settings = session.settings()
     table: list[StageTime]
     if recorded:
-        table = _operations().perf_recorded(settings, recorded)
+        table = admin.perf_recorded(settings, recorded)
     else:
         with out.progress("perf", rounds) as ticker:
-            table = _operations().perf(settings, rounds, lambda done: ticker.update(done, done))
+            table = admin.perf(settings, rounds, lambda done: ticker.update(done, done))
     rows = [
         (time.stage, time.count, *(f"{ms:.2f}" for ms in (time.p50_ms, time.p90_ms, time.p99_ms, time.worst_ms)))
         for time in table
@@ -108,11 +112,13 @@ def backup(
     force: Annotated[bool, typer.Option("--force", help="Replace the file if it is there.")] = False,
 ) -> None:
     """Write everything that PostgreSQL keeps into one file, as of one instant, beside running programs."""
+    from biem.bootstrap import admin
+
     out = of(context).out
     if file.exists() and not force:
         raise InvalidInput(f"{file} is there already; choose another name, or replace it with --force")
     with out.progress("backup") as ticker:
-        done = _operations().backup(of(context).settings(), file, lambda rows: ticker.update(rows, rows))
+        done = admin.backup(of(context).settings(), file, lambda rows: ticker.update(rows, rows))
     out.result(
         done, lambda: out.line(f"{done['rows']} rows, {done['memories']} memories, {done['bytes']} bytes in {file}")
     )
@@ -125,13 +131,15 @@ def restore(
     replace: Annotated[bool, typer.Option("--replace", help="Destroy what the database holds now.")] = False,
 ) -> None:
     """Bring an archived memory back, or a whole backup into an empty database, with the vector index built anew."""
+    from biem.bootstrap import admin
+
     if _is_id(target) and not Path(target).exists():
-        life.restore(context, target)
+        unarchive(context, target)
         return
     session = of(context)
     out = session.out
     with out.progress("restore") as ticker:
-        done = _operations().restore_backup(
+        done = admin.restore_backup(
             session.settings(), Path(target), replace=replace, on_progress=lambda rows: ticker.update(rows, rows)
         )
     out.result(done, lambda: out.line(f"{done['memories']} memories are back, {done['indexed']} of them indexed"))
@@ -150,6 +158,8 @@ def reembed(
 
     Interrupted, the same command goes on where it was.
     """
+    from biem.bootstrap import admin
+
     session = of(context)
     out = session.out
     settings = session.settings()
@@ -157,13 +167,8 @@ def reembed(
     chosen = type(settings.embedder)(**(settings.embedder.model_dump() | wished))  # validated as the environment's is
     settings = settings.model_copy(update={"embedder": chosen})
     with out.progress("reembed") as ticker:
-        done = _operations().reembed(settings, drop_old=drop_old, on_progress=lambda count: ticker.update(count, count))
+        done = admin.reembed(settings, drop_old=drop_old, on_progress=lambda count: ticker.update(count, count))
     out.result(done, lambda: out.line(", ".join(f"{count} {name.replace('_', ' ')}" for name, count in done.items())))
-
-
-def _operations() -> ModuleType:
-    """Loaded at first use, as everything that knows a server."""
-    return import_module("biem.bootstrap.admin")
 
 
 def _is_id(text: str) -> bool:
@@ -172,3 +177,65 @@ def _is_id(text: str) -> bool:
     except InvalidInput:
         return False
     return True
+
+
+def sleep(
+    context: typer.Context,
+    timeout_s: Annotated[float, typer.Option("--timeout-s", min=0, help="How long to wait for indexing.")] = 600.0,
+) -> None:
+    """Do all background work of the scope now, and report it. It also happens by itself."""
+    out = of(context).out
+    with of(context).memory() as memory, out.progress("asleep") as ticker:
+        done: list[Span] = []
+
+        def heard(span: Span) -> None:
+            if span.name == "biem.sleep.job":
+                done.append(span)
+                ticker.update(len(done), len(done))
+
+        memory.flush(timeout_s)  # what is not indexed yet would sleep through the night
+        memory.telemetry.attach(heard)
+        report = memory.sleep()
+        memory.flush(timeout_s)
+    out.result(plain(report) | {"changed": report.changed}, lambda: _show_report(out, report))
+    failed = [job for job in report.failed if job.reason != _BUSY]
+    for job in failed:
+        out.note(f"{job.name} did not run to its end: {job.reason}")
+    if failed:
+        raise typer.Exit(exit_code_of(failed[0]))
+
+
+def exit_code_of(job: "JobReport") -> int:
+    """That of the error which stopped a job."""
+    kind = getattr(errors, job.reason.partition(":")[0], BiemError)
+    return int(kind.exit_code)
+
+
+def _show_report(out: Output, report: "SleepReport") -> None:
+    rows = [
+        (
+            job.name,
+            f"{job.seconds:.2f} s",
+            job.reason or ", ".join(f"{count} {what.replace('_', ' ')}" for what, count in job.changes.items()) or "-",
+        )
+        for job in report.jobs
+    ]
+    out.table(("job", "took", "what it did"), rows, right=("took",))
+
+
+def reindex(context: typer.Context) -> None:
+    """Make analyses, vectors and their index anew from the texts in PostgreSQL, for all scopes."""
+    out = of(context).out
+    with of(context).memory() as memory, out.progress("reindex") as ticker:
+        count = memory.reindex(on_progress=lambda done: ticker.update(done, done))
+    out.result({"reindexed": count}, lambda: out.line(f"{count} memories indexed anew"))
+
+
+def migrate(context: typer.Context) -> None:
+    """Bring the database's schema to this version."""
+    from biem.bootstrap import migrate as migrate_schema
+
+    session = of(context)
+    names: list[str] = migrate_schema(session.settings())
+    out = session.out
+    out.result({"applied": names}, lambda: out.line("\n".join(names) or "nothing to do: the schema is current"))

@@ -1,0 +1,92 @@
+"""Commands for contradictions: conflicts, resolve, undo."""
+
+from typing import Annotated
+
+import typer
+
+from biem.cli.arguments import Id, Limit
+from biem.cli.output import SHOWN_CHARS, Output, shown_time, shown_value
+from biem.cli.session import NO_WORKER, of
+from biem.domain.conflict import RESOLUTIONS, STATUSES, Conflict
+from biem.domain.node import id_part
+from biem.domain.text import one_line
+from biem.errors import InvalidInput
+
+_ANY = "all"
+_IGNORE = "ignore"
+
+
+def conflicts(
+    context: typer.Context,
+    status: Annotated[str, typer.Option(help=f"One of {', '.join(STATUSES)}, {_ANY}.")] = "pending",
+    limit: Limit = 100,
+) -> None:
+    """List memories that contradict, update or repeat each other, newest first."""
+    session = of(context)
+    out = session.out
+    if status not in (*STATUSES, _ANY):
+        raise InvalidInput(f"--status {status!r} is unknown; choose one of {', '.join(STATUSES)}, {_ANY}")
+    session.changes |= NO_WORKER
+    with session.memory() as memory:
+        found = memory.conflicts(status=None if status == _ANY else status, limit=limit)
+    headers = ("id", "kind", "sure", "state", "older", "newer")
+    out.result(
+        {"conflicts": found}, lambda: out.table(headers, [_conflict_row(out, each) for each in found], right=("sure",))
+    )
+    if not found:
+        out.note("no conflicts")
+
+
+def resolve(
+    context: typer.Context,
+    conflict_id: Id,
+    resolution: Annotated[str, typer.Argument(help=f"One of {', '.join(RESOLUTIONS)}, {_IGNORE}.")],
+) -> None:
+    """Decide a conflict; undo takes it back."""
+    session = of(context)
+    id_part(conflict_id)
+    if resolution not in (*RESOLUTIONS, _IGNORE):
+        raise InvalidInput(f"resolution {resolution!r} is unknown; choose one of {', '.join(RESOLUTIONS)}, {_IGNORE}")
+    session.changes |= NO_WORKER
+    with session.memory() as memory:
+        conflict = memory.resolve(memory.whole_id(conflict_id, of="conflict"), resolution)
+    session.out.result(conflict, lambda: _show_conflict(session.out, conflict))
+
+
+def undo(context: typer.Context, conflict_id: Id) -> None:
+    """Take the decision about a conflict back: both memories are as they were."""
+    session = of(context)
+    id_part(conflict_id)
+    session.changes |= NO_WORKER
+    with session.memory() as memory:
+        conflict = memory.undo(memory.whole_id(conflict_id, of="conflict"))
+    session.out.result(conflict, lambda: _show_conflict(session.out, conflict))
+
+
+def _state(conflict: Conflict) -> str:
+    decided = f" by {conflict.decided_by}" if conflict.decided_by else ""
+    return f"{conflict.resolution or conflict.status}{decided}"
+
+
+def _conflict_row(out: Output, conflict: Conflict) -> tuple[object, ...]:
+    return (
+        out.id(conflict.id),
+        conflict.kind,
+        shown_value(conflict.confidence),
+        _state(conflict),
+        one_line(conflict.older_text, SHOWN_CHARS),
+        one_line(conflict.newer_text, SHOWN_CHARS),
+    )
+
+
+def _show_conflict(out: Output, conflict: Conflict) -> None:
+    out.pairs(
+        {
+            "state": _state(conflict),
+            "why": conflict.explanation,
+            "older": f"{out.id(conflict.older_id)}  {one_line(conflict.older_text, SHOWN_CHARS)}",
+            "newer": f"{out.id(conflict.newer_id)}  {one_line(conflict.newer_text, SHOWN_CHARS)}",
+            **({"merged": out.id(conflict.merged_id)} if conflict.merged_id else {}),
+            **({"decided": shown_time(conflict.resolved_at)} if conflict.resolved_at else {}),
+        }
+    )

@@ -1,0 +1,88 @@
+"""Commands that show what memories belong together: related, links, facts, instant."""
+
+from typing import Annotated
+
+import typer
+
+from biem.cli.arguments import Id, Limit, text_of
+from biem.cli.output import SHOWN_CHARS, read_stdin, shown_value
+from biem.cli.session import NO_WORKER, of
+from biem.domain.node import id_part
+from biem.domain.text import one_line
+from biem.errors import InvalidInput
+
+_STDIN = "-"
+
+
+def facts(context: typer.Context, limit: Limit = 100) -> None:
+    """List what was distilled from memories that are used together."""
+    session = of(context)
+    out = session.out
+    session.changes |= NO_WORKER
+    with session.memory() as memory:
+        found = memory.facts(limit)
+    rows = [
+        (out.id(fact.id), shown_value(fact.confidence), len(fact.source_node_ids), one_line(fact.content, SHOWN_CHARS))
+        for fact in found
+    ]
+    out.result({"facts": found}, lambda: out.table(("id", "sure", "from", "fact"), rows, right=("sure", "from")))
+    if not found:
+        out.note("no facts yet")
+
+
+def related(
+    context: typer.Context, text: Annotated[str, typer.Argument(help="Any text; - reads it from stdin.")]
+) -> None:
+    """Show what a text reminds of: topics of past conversation, and what was said of them."""
+    session = of(context)
+    out = session.out
+    words = read_stdin() if text == _STDIN else text
+    if not words.strip():
+        raise InvalidInput("the text is empty; say something")
+    session.changes |= NO_WORKER
+    with session.memory() as memory:
+        found = memory.related(words)
+    rows = [(item.topic, shown_value(item.activation), one_line(item.memory, SHOWN_CHARS)) for item in found]
+    out.result({"related": found}, lambda: out.table(("topic", "activation", "memory"), rows, right=("activation",)))
+    if not found:
+        out.note("it reminds of nothing")
+
+
+def links(context: typer.Context, memory_id: Id) -> None:
+    """Show what a memory is linked with, closest first."""
+    session = of(context)
+    out = session.out
+    session.changes |= NO_WORKER
+    id_part(memory_id)
+    with session.memory() as memory:
+        whole = memory.whole_id(memory_id)
+        found = memory.links(whole)
+        rows = []
+        for link in found if not out.as_json else ():
+            away = link.source == whole
+            other = link.target if away else link.source
+            arrow = "→" if away else "←"
+            rows.append(
+                (link.type, shown_value(link.weight), link.strength, arrow, out.id(other), text_of(memory, other))
+            )
+    headers = ("type", "weight", "strength", "", "id", "memory")
+    out.result({"links": found}, lambda: out.table(headers, rows, right=("weight", "strength")))
+    if not found:
+        out.note("no links")
+
+
+def instant(
+    context: typer.Context,
+    conversation: Annotated[str, typer.Argument(help="The conversation to look back at.")],
+    limit: Annotated[int, typer.Option(min=1, max=500, help="At most so many, newest first.")] = 5,
+) -> None:
+    """Show what was noted in a conversation while it went on."""
+    session = of(context)
+    out = session.out
+    session.changes |= NO_WORKER
+    with session.memory() as memory:
+        found = memory.instant(conversation, limit=limit)
+    rows = [(out.id(note.memory_id), note.created_at, one_line(note.text, SHOWN_CHARS)) for note in found]
+    out.result({"instant": found}, lambda: out.table(("memory", "noted", "note"), rows))
+    if not found:
+        out.note("nothing was noted in this conversation")
