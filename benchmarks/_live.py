@@ -27,7 +27,7 @@ from biem.errors import InvalidInput
 from biem.memory import Memory
 from biem.ports import Embedder, Filter
 from biem.ports.readers import TurnReader, Turns
-from biem.system import Parts
+from biem.system import System
 from biem.telemetry import Span
 
 VARIANTS = ("activation", "conflict", "neighbours", "nameless", "revision")
@@ -140,10 +140,10 @@ def _record(
     return cases, {"live": live, "stages": {step: percentiles(times, 50, 95) for step, times in stages.items()}}
 
 
-def _assembled(settings: Settings, where: Servers, embedder: Embedder, stack: ExitStack) -> Parts:
+def _assembled(settings: Settings, where: Servers, embedder: Embedder, stack: ExitStack) -> System:
     """One object graph, without threads of its own; closed with `stack`."""
     assemble = import_module("biem.bootstrap.system").assemble  # clients of servers: not for those who only reckon
-    parts: Parts = assemble(
+    parts: System = assemble(
         settings.model_copy(update={"queue": "none"}), where, embedder, SystemClock(), ExitStack(), serve=False
     )
     stack.callback(Memory(parts, Scope()).close)
@@ -163,7 +163,7 @@ def _without(variant: str, settings: Settings) -> Settings:
     return settings.model_copy(update={"recall": recall})
 
 
-def _load(name: str, conversations: Sequence[Conversation], parts: Parts) -> dict[str, int]:
+def _load(name: str, conversations: Sequence[Conversation], parts: System) -> dict[str, int]:
     """Remember and index every turn; returns the position of each memory in its conversation."""
     position: dict[str, int] = {}
     with _report.progress() as bar:
@@ -179,12 +179,12 @@ def _load(name: str, conversations: Sequence[Conversation], parts: Parts) -> dic
     return position
 
 
-def _scope_of(parts: Parts, conversation: Conversation) -> Memory:
+def _scope_of(parts: System, conversation: Conversation) -> Memory:
     return Memory(parts, Scope("benchmark", conversation.id), owner=False)
 
 
 def _ask(
-    title: str, conversations: Sequence[Conversation], parts: Parts, every: int, note: _Note | None = None
+    title: str, conversations: Sequence[Conversation], parts: System, every: int, note: _Note | None = None
 ) -> list[Score]:
     """The scores of every so many questions through the public API; `note` hears each one after it was answered."""
     asked = [(number, one, question) for number, one in enumerate(conversations) for question in one.questions]

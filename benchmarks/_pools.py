@@ -24,7 +24,7 @@ from biem.engine.query.question import Query
 from biem.engine.recall.rank.pool import Candidate, Pool
 from biem.engine.recall.rank.score import NAMES, Order, Ranked, distinct
 from biem.engine.recall.rank.signals import signals
-from biem.engine.recall.rank.term_matrix import Bag, Numbers
+from biem.engine.recall.rank.term_matrix import Numbers, TermMatrix
 
 _SOURCES = (
     "engine/recall/rank/signals.py",
@@ -55,9 +55,9 @@ class Case:
     """The words of each candidate."""
 
     @cached_property
-    def bag(self) -> Bag:
+    def bag(self) -> TermMatrix:
         """The words as the choice without repetitions needs them."""
-        return Bag(self.texts)
+        return TermMatrix(self.texts)
 
     @cached_property
     def gold(self) -> list[NDArray[np.intp]]:

@@ -36,7 +36,7 @@ from biem.adapters import contradiction
 from biem.adapters.analyzers import RuleAnalyzer
 from biem.bootstrap import Servers
 from biem.config import load_settings
-from biem.engine.context.block import Reader, estimate_tokens, render
+from biem.engine.context.block import BlockReader, estimate_tokens, render
 from biem.engine.context.picking import LOOKED_AT, Picker
 from biem.errors import BiemError
 
@@ -177,7 +177,7 @@ def measure(memory: biem.Memory, beside: Beside, file: Path, options: argparse.N
             hits = one.memory.recall(question.text, top_k=LOOKED_AT, **one.options(question))
             keys = [hit.node.ref or "" for hit in hits[:_MOST]]
             judge.count(tally.own, conversation, question, keys, "\n".join(lines[key] for key in keys))
-            reader = Reader(set(judge.terms(question.text)), judge.terms)
+            reader = BlockReader(set(judge.terms(question.text)), judge.terms)
             counts = {count for count, _ in tally.blocks}
             worth = {count: picker.pick(hits, question.text, hits.confidence, count) for count in counts}
             for (count, budget), block_told in tally.blocks.items():

@@ -32,7 +32,7 @@ from biem.config import load_settings
 from biem.domain.scope import Scope
 from biem.errors import BiemError
 from biem.memory import Memory
-from biem.system import Parts
+from biem.system import System
 from biem.telemetry import Span
 
 _COLUMNS = ("size", "what", "n", "p50_ms", "p95_ms")
@@ -44,7 +44,7 @@ _UNSET = {"postgres_dsn": None, "postgres_host": None, "redis_url": None, "milvu
 class Contestant:
     """One scope of one size, and the times of everything done to it."""
 
-    def __init__(self, size: int, parts: Parts, scope: Scope) -> None:
+    def __init__(self, size: int, parts: System, scope: Scope) -> None:
         self.size = size
         self.times: dict[str, list[float]] = defaultdict(list)
         self.failed: list[str] = []

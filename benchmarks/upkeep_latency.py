@@ -35,7 +35,7 @@ from benchmarks import _report
 from benchmarks._embedders import SyntheticEmbedder
 from benchmarks._options import positive
 from benchmarks._synthetic import Texts
-from biem.bootstrap import Workshop, open_workshop, servers
+from biem.bootstrap import WorkerRuntime, open_workshop, servers
 from biem.config import Settings, load_settings
 from biem.domain.scope import Scope
 from biem.errors import BiemError
@@ -235,7 +235,7 @@ def _work(settings: Settings, orders: Connection, hours: Any, parent: int, *, pa
         workshop.close()
 
 
-def _run(workshop: Workshop, task: str, *, paced: bool) -> int:
+def _run(workshop: WorkerRuntime, task: str, *, paced: bool) -> int:
     if task == "encode":
         return workshop.encode()
     with workshop.paced() if paced else nullcontext():

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
-from biem.domain.designs.aim_node import MemoryNode
+from biem.domain.designs.aim_node import AimMemoryNode
 from biem.domain.node import Hit
 from biem.engine.aim.conversation import Generate, Reply
 from biem.engine.aim.route import Selected
@@ -89,7 +89,7 @@ class AimMemory:
         _require(query, "fast")
         return search(query, self._aim.router.cluster(self.memory.bound_to, query, conversation))
 
-    def node(self, memory_id: str) -> MemoryNode:
+    def node(self, memory_id: str) -> AimMemoryNode:
         """A node with its embedding, fields, neighbours and weight. Raises `NotFound`, also for what was refused."""
         links = self.memory.links(memory_id)
         others = [link.target if link.source == memory_id else link.source for link in links]

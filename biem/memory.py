@@ -10,7 +10,7 @@ from typing import Any, Self, Unpack
 from biem.domain.concept import Recollection
 from biem.domain.conflict import Conflict
 from biem.domain.designs.aim import GateDecision
-from biem.domain.designs.biem_node import MemoryNode
+from biem.domain.designs.biem_node import BiemMemoryNode
 from biem.domain.diagnosis import Depth, Diagnosis, StageTime
 from biem.domain.known import Excluded, known
 from biem.domain.link import Link
@@ -35,7 +35,7 @@ from biem.ports import DeadLetter, EmbedderInfo
 from biem.ports.aim import Refusal
 from biem.ports.concepts import InstantMemory
 from biem.ports.consolidation import CrystalFact
-from biem.system import Parts
+from biem.system import System
 from biem.telemetry import Telemetry
 
 _POLL_S = 0.01
@@ -46,7 +46,7 @@ _ANY = 1e-9
 class Memory:
     """What an agent remembers, in one scope. Thread-safe; use it as a context manager, or call `close`."""
 
-    def __init__(self, parts: Parts, scope: Scope, *, owner: bool = True) -> None:
+    def __init__(self, parts: System, scope: Scope, *, owner: bool = True) -> None:
         self._all = parts
         self._owner = owner
         self.bound_to = scope
@@ -57,7 +57,7 @@ class Memory:
         return f"<{type(self).__name__} {self.bound_to} ({state}, {self._all.embedder.id})>"
 
     @property
-    def _parts(self) -> Parts:
+    def _parts(self) -> System:
         if self._all.closed.is_set():
             raise BiemError("this memory is closed; call biem.connect() again")
         return self._all.here()
@@ -310,7 +310,7 @@ class Memory:
             raise NotFound(f"no memory {memory_id} in scope {self.bound_to}")
         return node
 
-    def node(self, memory_id: str) -> MemoryNode:
+    def node(self, memory_id: str) -> BiemMemoryNode:
         """One memory of exactly this scope as BIEM describes it, with its vector and its links; or `NotFound`."""
         parts = self._parts
         model = parts.embedder.id

@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, fields
 
 from biem.domain.policies import Policies
-from biem.engine.admin.browse import Look
+from biem.engine.admin.browse import MemoryBrowser
 from biem.engine.admin.diagnosis import Diagnoser
 from biem.engine.admin.reindex import Reindexer
 from biem.engine.admin.stage_times import StageTimes
@@ -18,9 +18,9 @@ from biem.engine.concepts.notes import InstantMaker
 from biem.engine.concepts.recollect import Reminder
 from biem.engine.concepts.running import Activator
 from biem.engine.conflicts.resolve import Resolver
-from biem.engine.context.relevance_filter import SecondLook
-from biem.engine.context.sections import Briefer
-from biem.engine.encode.worker import Encoder
+from biem.engine.context.relevance_filter import RelevanceFilter
+from biem.engine.context.sections import ContextBuilder
+from biem.engine.encode.worker import EncodeWorker
 from biem.engine.graph.associations import Associations
 from biem.engine.life.erase import Eraser
 from biem.engine.life.feedback import Feedback
@@ -28,7 +28,7 @@ from biem.engine.life.retention import Lifecycle
 from biem.engine.priority import Calling
 from biem.engine.recall.recaller import Recaller
 from biem.engine.remember.writer import Writer
-from biem.engine.sleep.jobs import Sleeper, Upkeep
+from biem.engine.sleep.jobs import JobRunner, Schedule
 from biem.ports import Clock, EmbedderInfo, JobQueue, Records
 from biem.ports.consolidation import Consolidations
 from biem.ports.readers import ScopeDirectory
@@ -42,15 +42,15 @@ _KEPT = ("times", "telemetry", "unobserve", "release", "wrote", "closed", "views
 
 
 @dataclass(slots=True, weakref_slot=True, eq=False)
-class Parts:
+class System:
     """The object graph that all scopes of one `connect` share. Only bootstrap builds it."""
 
     records: Records
     queue: JobQueue
     writer: Writer
     recaller: Recaller
-    briefer: Briefer
-    second_look: SecondLook
+    briefer: ContextBuilder
+    second_look: RelevanceFilter
     eraser: Eraser
     reindexer: Reindexer
     lifecycle: Lifecycle
@@ -62,7 +62,7 @@ class Parts:
     instants: InstantMaker
     consolidations: Consolidations
     aim: AimSystem
-    look: Look
+    look: MemoryBrowser
     scopes: ScopeDirectory
     diagnosis: Callable[[], AbstractContextManager[Diagnoser]]
     times: StageTimes
@@ -70,9 +70,9 @@ class Parts:
     """Ends metrics and traces of this process; called once, last but for `release`."""
     embedders: EmbedderRegistry
     """Which embedder all memories were moved to, if any."""
-    sleeper: Sleeper
-    encoder: Encoder
-    upkeep: Upkeep
+    sleeper: JobRunner
+    encoder: EncodeWorker
+    upkeep: Schedule
     pacing: Calling
     """Entered around a job by a process that others do not call."""
     keeper: JobQueue
@@ -99,7 +99,7 @@ class Parts:
         """Whether they belong to the process that this one was forked from."""
         return self.process != os.getpid()
 
-    def here(self) -> "Parts":
+    def here(self) -> "System":
         """These parts; in a forked child opened anew, at the first use. Raises as opening does."""
         if self.inherited:
             self.revive()
@@ -128,13 +128,13 @@ class Parts:
         self.closed, self.process = threading.Event(), os.getpid()
         self.closed.set()
 
-    def take_over(self, fresh: "Parts") -> None:
+    def take_over(self, fresh: "System") -> None:
         """Be what `fresh` is, in this process; what was here before is left alone."""
         for part in fields(self):
             if part.name not in ("views", "revive"):
                 setattr(self, part.name, getattr(fresh, part.name))
 
-    def become(self, fresh: "Parts") -> Callable[[], None]:
+    def become(self, fresh: "System") -> Callable[[], None]:
         """Go on as another object graph; returns what lets go of this one, for when its last calls are over."""
         queue, keeper, encoder, recaller = self.queue, self.keeper, self.encoder, self.recaller
         old, new = self.release, fresh.release

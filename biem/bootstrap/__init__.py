@@ -26,13 +26,13 @@ from biem.ports import Clock, Embedder, Work
 
 if TYPE_CHECKING:
     from biem.memory import Memory
-    from biem.system import Parts
+    from biem.system import System
     from biem.telemetry import Telemetry
 
 __all__ = [
     "ENCODE_TASK",
     "Servers",
-    "Workshop",
+    "WorkerRuntime",
     "broker_of",
     "broker_options",
     "build_embedder",
@@ -105,7 +105,7 @@ def connect(
     if home is not None:
         settings = settings.model_copy(update={"home": Path(home)})
 
-    def begin(parts: "Parts") -> None:
+    def begin(parts: "System") -> None:
         parts.start()
         if embedder is None:
             _follow(parts, settings, clock)
@@ -140,7 +140,7 @@ def _open(
     telemetry: "Telemetry | None" = None,
     late: bool = False,
     warm: bool = False,
-) -> "Parts":
+) -> "System":
     with ExitStack() as stack, ThreadPoolExecutor(1) as loader:
         # Two seconds of CPU while servers start.
         built = partial(build_embedder, late=late)
@@ -166,21 +166,21 @@ def _open(
     return parts
 
 
-def _follow(parts: "Parts", settings: Settings, clock: Clock | None) -> None:
+def _follow(parts: "System", settings: Settings, clock: Clock | None) -> None:
     """Go over to another embedder when all memories were moved to it, while the process runs."""
     from biem.bootstrap.embedder_change import follow
 
     follow(parts, lambda: _open(settings, None, clock, serve=False, telemetry=parts.telemetry))
 
 
-def _survive_forks(parts: "Parts", build: "Callable[[], Parts]", begin: "Callable[[Parts], None]") -> None:
+def _survive_forks(parts: "System", build: "Callable[[], System]", begin: "Callable[[System], None]") -> None:
     """Open them anew in a forked child, when it uses them."""
     from biem.bootstrap.forking import survive_forks
 
     survive_forks(parts, build, begin)
 
 
-def _assembly() -> "Callable[..., Parts]":
+def _assembly() -> "Callable[..., System]":
     """What knows the clients of all servers: half of the time that `import biem.bootstrap` would take with it."""
     from biem.bootstrap.system import assemble
 
@@ -189,7 +189,7 @@ def _assembly() -> "Callable[..., Parts]":
 
 
 @dataclass(frozen=True, slots=True)
-class Workshop:
+class WorkerRuntime:
     """What a worker process needs: one batch of encoding, any job of the night by name, and the way out."""
 
     encode: Work
@@ -199,20 +199,20 @@ class Workshop:
     close: Callable[[], None]
 
 
-def open_workshop(settings: Settings, *, embedder: Embedder | None = None, clock: Clock | None = None) -> Workshop:
+def open_workshop(settings: Settings, *, embedder: Embedder | None = None, clock: Clock | None = None) -> WorkerRuntime:
     """Open everything for a worker process, without threads of its own. Replaces and raises as `connect` does."""
     from biem.memory import Memory
 
     alone = settings.model_copy(update={"queue": "none", "close_timeout_s": 0.0})
 
-    def begin(parts: "Parts") -> None:
+    def begin(parts: "System") -> None:
         if embedder is None:
             _follow(parts, alone, clock)
 
     parts = _open(alone, embedder, clock, serve=False)
     begin(parts)
     _survive_forks(parts, lambda: _open(alone, embedder, clock, serve=False), begin)
-    return Workshop(
+    return WorkerRuntime(
         encode=lambda: parts.here().encoder(),
         run=lambda name: parts.here().upkeep.run(name),
         paced=lambda: parts.here().pacing(),

@@ -7,7 +7,7 @@ from typing import Any
 from biem.bootstrap.stores import Stores
 from biem.domain.policies import Policies
 from biem.domain.scope import Scope
-from biem.engine.aim.conversation import Conversant
+from biem.engine.aim.conversation import AimConversation
 from biem.engine.aim.inertia import Inertia
 from biem.engine.aim.route import Router
 from biem.engine.aim.snapshot import Snapshots
@@ -15,7 +15,7 @@ from biem.engine.aim.stats import Counter
 from biem.engine.aim.system import AimSystem
 from biem.engine.aim.write import MemoryWriter
 from biem.engine.encode.gate import Gate
-from biem.engine.encode.integrate import Former
+from biem.engine.encode.integrate import Integrator
 from biem.engine.encode.replay import Replayer
 from biem.engine.remember.hot_write_behind import HotFeed
 from biem.engine.remember.writer import Writer
@@ -53,7 +53,7 @@ def build_aim(
     policies: Policies,
     gate: Gate,
     inertia: Inertia,
-    former: Former,
+    former: Integrator,
     writer: Writer,
     feed: HotFeed,
     rules: ContradictionRules,
@@ -83,7 +83,7 @@ def build_aim(
             telemetry=telemetry,
         ),
         replayer=Replayer(gate=gate, records=stores.aim, memories=stores.records, former=former, embedder=embedder),
-        conversant=Conversant(records=stores.records, hot=stores.hot, writer=writer, policy=policy),
+        conversant=AimConversation(records=stores.records, hot=stores.hot, writer=writer, policy=policy),
         snapshots=Snapshots(
             records=stores.aim,
             links=stores.links,

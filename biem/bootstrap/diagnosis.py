@@ -36,7 +36,7 @@ from biem.engine.admin.diagnosis import (
     ServerCheck,
 )
 from biem.engine.admin.reindex import Reindexer
-from biem.engine.encode.worker import Encoder
+from biem.engine.encode.worker import EncodeWorker
 from biem.ports import Analyzer, Clock, Embedder, EmbedderInfo, Records, Work
 from biem.ports.diagnosis import PlaceInspection, Workers
 from biem.telemetry import Telemetry
@@ -170,7 +170,7 @@ def build_reindexer(
     stores: Stores,
     policy: WritePolicy,
     embedder: Embedder,
-    encoder: Encoder,
+    encoder: EncodeWorker,
     analyzer: Analyzer,
     telemetry: Telemetry,
 ) -> Reindexer:

@@ -5,7 +5,7 @@ import threading
 from collections.abc import Callable
 
 from biem.errors import BiemError
-from biem.system import Parts
+from biem.system import System
 
 logger = logging.getLogger("biem")
 
@@ -15,12 +15,12 @@ _GRACE_S = 90.0
 """For how long calls that began before may go on with the old embedder and its connections."""
 
 
-def follow(parts: Parts, build: Callable[[], Parts], *, every_s: float = EVERY_S) -> None:
+def follow(parts: System, build: Callable[[], System], *, every_s: float = EVERY_S) -> None:
     """Watch which embedder counts, on a thread that ends with the memory, and go over to it."""
     threading.Thread(target=_watch, args=(parts, build, every_s), name="biem-embedder", daemon=True).start()
 
 
-def _watch(parts: Parts, build: Callable[[], Parts], every_s: float) -> None:
+def _watch(parts: System, build: Callable[[], System], every_s: float) -> None:
     refused = ""
     while not parts.closed.wait(every_s):
         try:

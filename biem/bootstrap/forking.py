@@ -12,13 +12,13 @@ from functools import partial
 
 from biem.adapters.forking import CALLS, keep_for_ever
 from biem.errors import ConfigError
-from biem.system import Parts
+from biem.system import System
 
-_OPEN: "weakref.WeakSet[Parts]" = weakref.WeakSet()
+_OPEN: "weakref.WeakSet[System]" = weakref.WeakSet()
 _guard = threading.Lock()
 
 
-def survive_forks(parts: Parts, build: Callable[[], Parts], begin: Callable[[Parts], None]) -> None:
+def survive_forks(parts: System, build: Callable[[], System], begin: Callable[[System], None]) -> None:
     """Where these parts are used in a forked child, `build` makes others in their place and `begin` sets them to work.
 
     Handlers that were attached to their telemetry by others than `build` go on hearing of what is done in the child.
@@ -28,7 +28,7 @@ def survive_forks(parts: Parts, build: Callable[[], Parts], begin: Callable[[Par
 
 
 def _revive(
-    reference: "weakref.ref[Parts]", build: Callable[[], Parts], begin: Callable[[Parts], None], own: int
+    reference: "weakref.ref[System]", build: Callable[[], System], begin: Callable[[System], None], own: int
 ) -> None:
     parts = reference()
     with _guard:

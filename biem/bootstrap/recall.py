@@ -7,7 +7,7 @@ from biem.domain.policies import Policies
 from biem.domain.scope import Scope
 from biem.engine.aim.route import Router
 from biem.engine.concepts.recollect import Reminder
-from biem.engine.context.sections import Briefer
+from biem.engine.context.sections import ContextBuilder
 from biem.engine.graph.associations import Associations
 from biem.engine.life.tiers import Tiers
 from biem.engine.priority import Calling
@@ -17,7 +17,7 @@ from biem.engine.recall.rank.anchors import Anchors
 from biem.engine.recall.recaller import Recaller
 from biem.engine.recall.rerank import Chooser
 from biem.engine.recall.search import Searcher
-from biem.engine.recall.similarity import Likenesses
+from biem.engine.recall.similarity import Similarities
 from biem.engine.recall.typed import TypedRecaller
 from biem.ports import Analyzer, Clock, Embedder
 from biem.ports.contradiction import ContradictionRules
@@ -60,7 +60,7 @@ def build_recaller(
     )
     profiles = ProfileRecaller(
         records=stores.records,
-        likenesses=Likenesses(turns=stores.turns, embedder=embedder),
+        likenesses=Similarities(turns=stores.turns, embedder=embedder),
         searcher=searcher,
         associations=associations,
         reminder=reminder,
@@ -96,9 +96,9 @@ def build_recaller(
 
 def build_briefer(
     stores: Stores, policies: Policies, analyzer: Analyzer, rules: ContradictionRules, telemetry: Telemetry
-) -> Briefer:
+) -> ContextBuilder:
     """The context block."""
-    return Briefer(
+    return ContextBuilder(
         core=stores.core,
         records=stores.records,
         hot=stores.hot,

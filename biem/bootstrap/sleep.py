@@ -8,19 +8,19 @@ from biem.adapters.jobs.thread import InProcessQueue, NoQueue
 from biem.bootstrap.stores import Stores
 from biem.config import Settings
 from biem.domain.policies import Policies
-from biem.engine.concepts.build import Hippocampus
+from biem.engine.concepts.build import ConceptJobs
 from biem.engine.conflicts.resolve import Resolver
 from biem.engine.graph.associations import Associations
-from biem.engine.life.erased_sweep import LateRows
+from biem.engine.life.erased_sweep import ErasedSweep
 from biem.engine.life.feedback import Feedback
 from biem.engine.life.retention import Aging, Lifecycle
 from biem.engine.life.tiers import Tiers
-from biem.engine.priority import Courtesy
+from biem.engine.priority import ForegroundPriority
 from biem.engine.sleep.consolidate import Consolidator
 from biem.engine.sleep.crystallise import Crystalliser
 from biem.engine.sleep.integrity import Integrity
-from biem.engine.sleep.jobs import NightJob
-from biem.engine.sleep.relink import Changed, Succession
+from biem.engine.sleep.jobs import BackgroundJob
+from biem.engine.sleep.relink import Changed, LinkTransfer
 from biem.engine.sleep.similar import Neighbourhood
 from biem.ports import Analyzer, Clock, Embedder, JobQueue
 from biem.ports.contradiction import ContradictionRules
@@ -47,20 +47,20 @@ def night_jobs(
     resolver: Resolver,
     changed: Changed,
     backups: Callable[[], object],
-) -> list[NightJob]:
+) -> list[BackgroundJob]:
     """All background jobs in the order of a night: first what is built, then what is made one, then what fades."""
     every = policies.sleep.periods()
     neighbourhood = Neighbourhood(
         records=stores.records, index=stores.index, embedder=embedder, k=policies.consolidation.neighbours
     )
-    succession = Succession(
+    succession = LinkTransfer(
         consolidations=stores.consolidations,
         links=stores.links,
         changed=changed,
         clock=clock,
         limit=policies.consolidation.batch,
     )
-    hippocampus = Hippocampus(
+    hippocampus = ConceptJobs(
         concepts=stores.concepts,
         instants=stores.instants,
         links=stores.links,
@@ -108,7 +108,7 @@ def night_jobs(
         limit=policies.sleep.integrity_rows,
     )
 
-    late = LateRows(
+    late = ErasedSweep(
         tombstones=stores.tombstones,
         index=stores.index,
         hot=stores.hot,
@@ -125,28 +125,28 @@ def night_jobs(
         return {"decided": resolver.work(policies.conflicts.decisions)}
 
     jobs = [
-        NightJob("build", hippocampus.build, every["build"]),
-        NightJob("concepts", hippocampus.consolidate, every["concepts"]),
-        NightJob("dedupe", consolidator.dedupe, every["dedupe"]),
-        NightJob("merge", consolidator.merge, every["merge"]),
-        NightJob("crystallise", crystalliser.crystallise, every["crystallise"]),
-        NightJob("links", associations.tend, every["links"]),
-        NightJob("forget", hippocampus.forget, every["forget"]),
-        NightJob(
+        BackgroundJob("build", hippocampus.build, every["build"]),
+        BackgroundJob("concepts", hippocampus.consolidate, every["concepts"]),
+        BackgroundJob("dedupe", consolidator.dedupe, every["dedupe"]),
+        BackgroundJob("merge", consolidator.merge, every["merge"]),
+        BackgroundJob("crystallise", crystalliser.crystallise, every["crystallise"]),
+        BackgroundJob("links", associations.tend, every["links"]),
+        BackgroundJob("forget", hippocampus.forget, every["forget"]),
+        BackgroundJob(
             "lifecycle",
             lambda scope: _archived(lifecycle.run(scope)),
             every["lifecycle"],
             everywhere=lambda: _archived(lifecycle.run()),
         ),
-        NightJob("sweep", lambda _: sweep(), every["sweep"], everywhere=sweep),
-        NightJob("decisions", lambda _: decide(), every["decisions"], everywhere=decide),
-        NightJob("turns", feedback.compact, every["turns"]),
-        NightJob("integrity", integrity.mend, every["integrity"]),
+        BackgroundJob("sweep", lambda _: sweep(), every["sweep"], everywhere=sweep),
+        BackgroundJob("decisions", lambda _: decide(), every["decisions"], everywhere=decide),
+        BackgroundJob("turns", feedback.compact, every["turns"]),
+        BackgroundJob("integrity", integrity.mend, every["integrity"]),
     ]
     return [job for job in jobs if job.name not in policies.sleep.off]
 
 
-def keeper_queue(settings: Settings, policies: Policies, courtesy: Courtesy) -> JobQueue:
+def keeper_queue(settings: Settings, policies: Policies, courtesy: ForegroundPriority) -> JobQueue:
     """A thread for the background jobs of its own: a long night must not keep a new message from being indexed."""
     if settings.queue != "thread":
         return NoQueue()

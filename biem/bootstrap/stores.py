@@ -32,7 +32,7 @@ from biem.adapters.redis.conversation_state import RedisHeadings, RedisMinds
 from biem.adapters.redis.hot import RedisHotStore, RedisRates
 from biem.bootstrap.servers import Servers, broker_of
 from biem.config import Settings
-from biem.engine.priority import Courtesy
+from biem.engine.priority import ForegroundPriority
 from biem.engine.recall.filtered_search import SelectiveIndex
 from biem.errors import EmbedderMismatch, StoreUnavailable
 from biem.ports import Clock, Embedder, EmbedderInfo, JobQueue
@@ -96,7 +96,7 @@ def open_stores(
     clock: Clock,
     telemetry: Telemetry,
     stack: ExitStack,
-    courtesy: Courtesy,
+    courtesy: ForegroundPriority,
 ) -> Stores:
     """Connect to every server; what was opened is closed with the stack."""
     policies = settings.policies
@@ -200,7 +200,7 @@ def _reasoner(
         return None
     # An HTTP client and a JSON mender, for those who ask a model.
     from biem.adapters import reasoner as reasoner_adapter
-    from biem.adapters.reasoner.budget import Limits
+    from biem.adapters.reasoner.budget import ModelLimits
 
     built = reasoner_adapter.build(
         url=wanted.url.get_secret_value(),
@@ -211,7 +211,7 @@ def _reasoner(
         ledger=ledger,
         clock=clock,
         telemetry=telemetry,
-        limits=Limits(
+        limits=ModelLimits(
             timeout_s=wanted.timeout_s,
             reply_timeout_s=wanted.reply_timeout_s,
             tries=wanted.retries + 1,
@@ -240,7 +240,7 @@ def _reranker(settings: Settings, stack: ExitStack) -> Reranker | None:
     return built
 
 
-def _queue(settings: Settings, where: Servers, courtesy: Courtesy) -> JobQueue:
+def _queue(settings: Settings, where: Servers, courtesy: ForegroundPriority) -> JobQueue:
     if settings.queue == "none":
         return NoQueue()
     if settings.queue == "celery":

@@ -16,7 +16,7 @@ from biem.bootstrap.sleep import keeper_queue, night_jobs
 from biem.bootstrap.stores import open_stores
 from biem.config import Settings
 from biem.domain.scope import Scope
-from biem.engine.admin.browse import Look
+from biem.engine.admin.browse import MemoryBrowser
 from biem.engine.admin.stage_times import StageTimes
 from biem.engine.aim.inertia import Inertia
 from biem.engine.aim.inertia_write_behind import HeadingFeed
@@ -25,20 +25,20 @@ from biem.engine.concepts.recollect import Reminder
 from biem.engine.concepts.running import Activator
 from biem.engine.conflicts.detect import ConflictChecker
 from biem.engine.conflicts.resolve import Resolver
-from biem.engine.context.relevance_filter import SecondLook
-from biem.engine.encode.integrate import Former
-from biem.engine.encode.worker import Encoder
+from biem.engine.context.relevance_filter import RelevanceFilter
+from biem.engine.encode.integrate import Integrator
+from biem.engine.encode.worker import EncodeWorker
 from biem.engine.graph.associations import Associations
 from biem.engine.life.feedback import Feedback
 from biem.engine.life.retention import Lifecycle
 from biem.engine.life.tiers import Tiers, sweep_all
-from biem.engine.priority import CourteousAnalyzer, CourteousEmbedder, CourteousRules, Courtesy
+from biem.engine.priority import ForegroundPriority, YieldingAnalyzer, YieldingEmbedder, YieldingRules
 from biem.engine.recall.search import Searcher
 from biem.engine.remember.hot_write_behind import HotFeed
 from biem.engine.remember.writer import Writer
-from biem.engine.sleep.jobs import Sleeper, Upkeep
+from biem.engine.sleep.jobs import JobRunner, Schedule
 from biem.ports import Clock, Embedder
-from biem.system import Parts
+from biem.system import System
 from biem.telemetry import Telemetry
 
 
@@ -51,23 +51,23 @@ def assemble(
     *,
     serve: bool,
     telemetry: Telemetry | None = None,
-) -> Parts:
-    """Connect and build everything; `Parts.release` closes what was opened, and what `stack` held before.
+) -> System:
+    """Connect and build everything; `System.release` closes what was opened, and what `stack` held before.
 
     `serve`: metrics, where wanted, are served by this process and not by the one that started it. `telemetry` is that
     of the object graph that this one takes the place of.
     """
     first, telemetry = telemetry is None, telemetry or Telemetry()
     policies = settings.policies
-    courtesy = Courtesy()
-    embedder = CourteousEmbedder(embedder, courtesy.give_way)
+    courtesy = ForegroundPriority()
+    embedder = YieldingEmbedder(embedder, courtesy.give_way)
     stores = open_stores(settings, where, embedder, clock, telemetry, stack, courtesy)
     times = StageTimes()
     unobserve = observe(telemetry, settings, where, clock, serve=serve) if first else None
     if first:
         telemetry.attach(times)
-    analyzer = CourteousAnalyzer(analyzers.build(settings.names_pipeline), courtesy.give_way)
-    rules = CourteousRules(contradiction.build(), courtesy.give_way)
+    analyzer = YieldingAnalyzer(analyzers.build(settings.names_pipeline), courtesy.give_way)
+    rules = YieldingRules(contradiction.build(), courtesy.give_way)
     random = Random()
     feed = HotFeed(stores.hot, window=policies.write.hot_window)
     stack.callback(feed.close)
@@ -115,7 +115,7 @@ def assemble(
         policy=policies.concepts,
         reasoner=stores.reasoner,
     )
-    former = Former(
+    former = Integrator(
         checker=ConflictChecker(
             conflicts=stores.conflicts,
             neighbours=stores.index,
@@ -132,7 +132,7 @@ def assemble(
         instants=instants,
         telemetry=telemetry,
     )
-    encoder = Encoder(
+    encoder = EncodeWorker(
         records=stores.records,
         index=stores.index,
         hot=stores.hot,
@@ -202,7 +202,7 @@ def assemble(
         stores, policies, embedder, analyzer, rules, random, clock, telemetry, associations, tiers, lifecycle, feedback,
         resolver, changed, backups,
     )  # fmt: skip
-    sleeper = Sleeper(
+    sleeper = JobRunner(
         jobs,
         exclusive=stores.exclusive,
         clock=clock,
@@ -212,8 +212,8 @@ def assemble(
         stores, policies, gate, inertia, former, writer, feed, rules, analyzer, embedder, tiers.accessed,
         searcher.submit, clock, telemetry,
     )  # fmt: skip
-    upkeep = Upkeep(sleeper, stores.scopes, clock=clock, scopes_per_tick=policies.sleep.scopes_per_tick)
-    return Parts(
+    upkeep = Schedule(sleeper, stores.scopes, clock=clock, scopes_per_tick=policies.sleep.scopes_per_tick)
+    return System(
         records=stores.records,
         queue=stores.queue,
         writer=writer,
@@ -234,7 +234,7 @@ def assemble(
             telemetry=telemetry,
             calling=courtesy.calling,
         ),
-        second_look=SecondLook(stores.reasoner, policies.context, telemetry),
+        second_look=RelevanceFilter(stores.reasoner, policies.context, telemetry),
         briefer=build_briefer(stores, policies, analyzer, rules, telemetry),
         eraser=eraser,
         reindexer=build_reindexer(stores, policies.write, embedder, encoder, analyzer, telemetry),
@@ -253,7 +253,7 @@ def assemble(
         instants=instants,
         consolidations=stores.consolidations,
         aim=aim,
-        look=Look(stores.browser),
+        look=MemoryBrowser(stores.browser),
         scopes=stores.directory,
         diagnosis=lambda: diagnoser(
             settings,

@@ -23,7 +23,7 @@ import biem
 from biem.cli.demo_life import Life, live, show
 from biem.cli.output import Output, percentile, plain
 from biem.cli.session import of
-from biem.cli.transcripts import Message, Reader
+from biem.cli.transcripts import TranscriptMessage, TranscriptReader
 from biem.domain.node import Hits
 from biem.domain.scope import Scope
 from biem.telemetry import Span
@@ -97,7 +97,7 @@ class Story:
 def demo(context: typer.Context) -> None:
     """See it work: a bilingual dialogue of six weeks, six questions, what each answer rests on, and one night."""
     session = of(context)
-    messages = [message for message in Reader(str(DIALOGUE)).read() if isinstance(message, Message)]
+    messages = [message for message in TranscriptReader(str(DIALOGUE)).read() if isinstance(message, TranscriptMessage)]
     settings = session.settings().model_copy(update=dict.fromkeys(_NO_SERVERS))
     if session.home is not None:
         _play(session.out, settings, messages)
@@ -112,7 +112,7 @@ def demo(context: typer.Context) -> None:
             local_down(settings)
 
 
-def _play(out: Output, settings: "Settings", messages: Sequence[Message]) -> None:
+def _play(out: Output, settings: "Settings", messages: Sequence[TranscriptMessage]) -> None:
     story = Story()
     people = {message.item["speaker"] for message in messages} - {"assistant"}
     clock = StoryClock(messages[0].item["at"])

@@ -36,7 +36,7 @@ _MILLISECONDS = 1e11
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
+class TranscriptMessage:
     """One message ready to be remembered: `item` holds the arguments of `Memory.remember`."""
 
     line: int
@@ -58,7 +58,7 @@ class BadLine:
 
 
 @dataclass(slots=True)
-class Reader:
+class TranscriptReader:
     """Reads one transcript. `bytes_read` of `size` (0 for stdin) tells how far it is."""
 
     source: str
@@ -73,7 +73,7 @@ class Reader:
         """The conversation of messages that name none: the file's name without its endings; empty for stdin."""
         return "" if self.source == "-" else Path(self.source).name.removesuffix(".gz").removesuffix(".jsonl")
 
-    def read(self) -> Iterator[Message | BadLine]:
+    def read(self) -> Iterator[TranscriptMessage | BadLine]:
         """Messages and bad lines in the file's order; blank lines are skipped."""
         number = 0
         try:
@@ -99,7 +99,7 @@ class Reader:
             packed = cast(BufferedReader, raw).peek(2)[:2] == b"\x1f\x8b"
             yield raw, stack.enter_context(gzip.GzipFile(fileobj=raw)) if packed else raw
 
-    def _line(self, number: int, line: bytes) -> Iterator[Message | BadLine]:
+    def _line(self, number: int, line: bytes) -> Iterator[TranscriptMessage | BadLine]:
         try:
             text = line.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
             value = json.loads(text)
@@ -125,7 +125,7 @@ class Reader:
         except _Unfit as error:
             yield self._bad(number, text.find(f'"{error.key}"') + 1 or 1, error.reason)
 
-    def _conversation(self, value: dict[str, Any], key: str, number: int) -> Iterator[Message | BadLine]:
+    def _conversation(self, value: dict[str, Any], key: str, number: int) -> Iterator[TranscriptMessage | BadLine]:
         turns = value[key]
         if not isinstance(turns, list):
             raise _Unfit(key, f'"{key}" must be a list of messages, not {_type(turns)}')
@@ -138,7 +138,7 @@ class Reader:
             except _Unfit as error:
                 yield self._bad(number, 1, f"turn {index + 1}: {error.reason}")
 
-    def _message(self, value: dict[str, Any], number: int, index: int | None, outer: str) -> Message:
+    def _message(self, value: dict[str, Any], number: int, index: int | None, outer: str) -> TranscriptMessage:
         """`index` is the turn's place in its conversation, None for a line that is a message by itself."""
         item: dict[str, Any] = {key: value[key] for key in _PASSED_ON if value.get(key) is not None}
         item |= {"text": _text(value), "speaker": _string(value, _SPEAKER), "kind": item.get("kind", "event")}
@@ -166,7 +166,7 @@ class Reader:
             item["ref"] = "import:" + hashlib.sha256(content.encode()).hexdigest()[:40]
         if extra:
             item["metadata"] = extra | _metadata(item)
-        return Message(number, conversation, item | {"conversation": conversation})
+        return TranscriptMessage(number, conversation, item | {"conversation": conversation})
 
     def _in_order(self, conversation: str, value: object, key: str) -> datetime:
         """Equal times, as of whole sessions, become one microsecond apart: the order of the turns is kept."""

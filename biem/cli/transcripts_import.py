@@ -12,7 +12,7 @@ import typer
 
 from biem.cli.output import Interrupted, Output, Ticker
 from biem.cli.session import NO_WORKER, of
-from biem.cli.transcripts import BadLine, Message, Reader
+from biem.cli.transcripts import BadLine, TranscriptMessage, TranscriptReader
 from biem.domain.node import ID_TIME, new_id
 from biem.errors import InvalidInput
 
@@ -40,8 +40,8 @@ class Import:
 
     def file(self, source: str, ticker: Ticker, before: int) -> int:
         """Store one file in batches; returns its size. `before` bytes belong to earlier files."""
-        reader = Reader(source, self.per_conversation)
-        batch: list[Message] = []
+        reader = TranscriptReader(source, self.per_conversation)
+        batch: list[TranscriptMessage] = []
         for message in reader.read():
             if isinstance(message, BadLine):
                 self._store(batch, source)
@@ -74,11 +74,11 @@ class Import:
         )
         return all(memory.flush(max(0.0, deadline - time.monotonic()), progress) for memory in memories)
 
-    def _apart(self, one: Message, other: Message) -> bool:
+    def _apart(self, one: TranscriptMessage, other: TranscriptMessage) -> bool:
         """Whether two messages cannot be written together."""
         return self.per_conversation and one.conversation != other.conversation
 
-    def _store(self, batch: list[Message], source: str) -> None:
+    def _store(self, batch: list[TranscriptMessage], source: str) -> None:
         """Write a batch; if a message in it is refused, halve it until the message is found."""
         if not batch:
             return

@@ -37,7 +37,7 @@ Calling = Callable[[], AbstractContextManager[None]]
 """Entered around what somebody waits for."""
 
 
-class Courtesy:
+class ForegroundPriority:
     """Who is called and who works in this process. Thread-safe."""
 
     def __init__(
@@ -151,7 +151,7 @@ class Courtesy:
         return getattr(self._worker, "resumed", None)
 
 
-class CourteousRules:
+class YieldingRules:
     """The port `ContradictionRules`; gives way before each pair."""
 
     def __init__(self, inner: ContradictionRules, give_way: Callable[[], None]) -> None:
@@ -174,7 +174,7 @@ class CourteousRules:
         return self._inner.matter(text)
 
 
-class CourteousAnalyzer:
+class YieldingAnalyzer:
     """The port `Analyzer`; gives way before each text."""
 
     def __init__(self, inner: Analyzer, give_way: Callable[[], None]) -> None:
@@ -201,7 +201,7 @@ class CourteousAnalyzer:
         return self._inner.related(question)
 
 
-class CourteousEmbedder:
+class YieldingEmbedder:
     """The port `Embedder`; gives way before each call. Closing it closes nothing."""
 
     def __init__(self, inner: Embedder, give_way: Callable[[], None]) -> None:

@@ -32,7 +32,7 @@ class Peer:
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class ConflictFinding:
     """One disagreement to record; `acts` when the rule alone supersedes the older memory."""
 
     id: str
@@ -75,7 +75,7 @@ class Claimed:
     plan: Plan | None
 
 
-class Neighbours(Protocol):
+class ConflictNeighbours(Protocol):
     """The part of `VectorIndex` that finds what is near."""
 
     def nearest(self, scope: Scope, vectors: Vectors, limit: int) -> list[dict[str, float]]:
@@ -99,7 +99,7 @@ class Conflicts(Protocol):
     def texts(self, scope: Scope, ids: Sequence[str]) -> Mapping[str, str]:
         """The texts of these memories, however long."""
 
-    def record(self, scope: Scope, findings: Sequence[Finding], at: datetime) -> list[Conflict]:
+    def record(self, scope: Scope, findings: Sequence[ConflictFinding], at: datetime) -> list[Conflict]:
         """Keep findings, and supersede the older memory of those that act; returns what is now known of these pairs.
 
         A pair that is known already, in whatever state, is left as it is: so a check that is repeated, or comes after

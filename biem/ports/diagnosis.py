@@ -12,7 +12,7 @@ from biem.domain.scope import Scope
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownRows:
     """What the records know of an id. `status` is `gone` when there is no such memory.
 
     `queued`: some job about it waits or runs, so that the other stores may not agree with the records yet.
@@ -82,10 +82,10 @@ class RecordsInspection(Protocol):
     def bounds(self) -> tuple[str, str] | None:
         """The lowest and the highest id of a memory; None when there is none."""
 
-    def page(self, after: str, limit: int) -> list[Known]:
+    def page(self, after: str, limit: int) -> list[KnownRows]:
         """The next memories by id, whatever their status."""
 
-    def known(self, ids: Sequence[str]) -> Mapping[str, Known]:
+    def known(self, ids: Sequence[str]) -> Mapping[str, KnownRows]:
         """What is known of these ids now, of those that are no memories, too."""
 
     def scopes(self, after: str, limit: int, model: str) -> list[ScopeState]:

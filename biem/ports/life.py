@@ -23,7 +23,7 @@ class Aged:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class RetentionVerdict:
     """What becomes of an aged memory: archived for a reason, or kept in `layer` until it is due again."""
 
     layer: str
@@ -53,8 +53,8 @@ class LifeRecords(Protocol):
         """Move at most `limit` memories that are too weak or idle from L1 to L2, in all scopes; their (ns, id)."""
 
     def review(
-        self, scope: Scope | None, at: datetime, judge: Callable[[Aged], Verdict], limit: int
-    ) -> list[tuple[Aged, Verdict]]:
+        self, scope: Scope | None, at: datetime, judge: Callable[[Aged], RetentionVerdict], limit: int
+    ) -> list[tuple[Aged, RetentionVerdict]]:
         """Judge active memories that are due, of a scope or of all, and do as `judge` says in the same transaction.
 
         Nobody changes them meanwhile. Archived ones get an `archive` job, as with `archive`. Empty when none is due.

@@ -12,7 +12,7 @@ from typing import Literal, Protocol
 from biem.domain.scope import Scope
 
 Use = Literal["concepts", "keywords", "topics", "worth", "instant", "judge", "merge", "summarise", "relevant"]
-Verdict = Literal["contradiction", "update", "duplicate", "none"]
+ModelVerdict = Literal["contradiction", "update", "duplicate", "none"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Instant:
 class Judgement:
     """How a newer text stands to an older one; `confidence` is the model's own, 0 to 1."""
 
-    kind: Verdict
+    kind: ModelVerdict
     confidence: float
     reason: str
 

@@ -26,7 +26,7 @@ _UNSHOWN = ("all_", "backlog", "collection")
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class ListQuery:
     """The parameters of one request, checked. An empty value is none."""
 
     memory: Memory
@@ -34,7 +34,7 @@ class Wish:
     values: Mapping[str, str]
 
     @classmethod
-    def of(cls, request: Request, *known: str) -> "Wish":
+    def of(cls, request: Request, *known: str) -> "ListQuery":
         """Raises `InvalidInput` for parameters that the endpoint does not have, or that are there twice."""
         given = request.query_params.multi_items()
         names = [name for name, _ in given]
@@ -74,7 +74,7 @@ class Wish:
 
 def memories(request: Request) -> Response:
     """Memories, the newest first; of one tier or layer."""
-    wish = Wish.of(request, "tier", "layer", "limit", "after")
+    wish = ListQuery.of(request, "tier", "layer", "limit", "after")
     page = wish.memory.memories(
         tier=wish.text("tier"), layer=wish.text("layer"), limit=wish.limit(50), after=wish.after
     )
@@ -83,14 +83,14 @@ def memories(request: Request) -> Response:
 
 def graph(request: Request) -> Response:
     """Links and what they end in, of the scope or around one node."""
-    wish = Wish.of(request, "around", "limit", "after")
+    wish = ListQuery.of(request, "around", "limit", "after")
     part = wish.memory.graph(around=wish.text("around"), limit=wish.limit(150), after=wish.after)
     return wish.answer(nodes=part.nodes, links=part.links, next=part.next)
 
 
 def facts(request: Request) -> Response:
     """What was distilled from memories, oldest first."""
-    wish = Wish.of(request, "limit", "after")
+    wish = ListQuery.of(request, "limit", "after")
     limit = wish.limit(50)
     found = wish.memory.facts(limit, after=wish.after)
     return wish.answer(facts=found, next=found[-1].id if len(found) == limit else "")
@@ -98,7 +98,7 @@ def facts(request: Request) -> Response:
 
 def conflicts(request: Request) -> Response:
     """Memories that contradict, update or repeat each other, newest first; pending ones, or of another status."""
-    wish = Wish.of(request, "status", "limit", "after")
+    wish = ListQuery.of(request, "status", "limit", "after")
     limit, status = wish.limit(50), wish.text("status") or "pending"
     found: list[Conflict] = wish.memory.conflicts(
         status=None if status == "all" else status, limit=limit, after=wish.after
@@ -108,7 +108,7 @@ def conflicts(request: Request) -> Response:
 
 def stats(request: Request) -> Response:
     """Counts of the scope."""
-    wish = Wish.of(request)
+    wish = ListQuery.of(request)
     counts = wish.memory.stats()
     return wish.answer(
         stats={name: value for name, value in counts.items() if name != "scope" and not name.startswith(_UNSHOWN)}

@@ -15,7 +15,7 @@ from biem.config import Settings, load_settings
 from biem.workers import health
 from biem.workers.configuration import configuration
 from biem.workers.pulse import Pulse
-from biem.workers.tasks import Bench, processes_of, register
+from biem.workers.tasks import WorkerResources, processes_of, register
 
 
 def build(settings: Settings) -> Celery:
@@ -23,7 +23,7 @@ def build(settings: Settings) -> Celery:
     stack = ExitStack()
     atexit.register(stack.close)
     where = stack.enter_context(servers(settings))
-    bench = Bench(settings)
+    bench = WorkerResources(settings)
     celery = Celery("biem")
     celery.conf.update(configuration(settings, broker_of(settings, where)))
     register(celery, bench)

@@ -10,7 +10,7 @@ from celery import Celery
 from celery.concurrency import get_implementation
 from celery.concurrency.prefork import TaskPool
 
-from biem.bootstrap import ENCODE_TASK, Workshop, open_workshop
+from biem.bootstrap import ENCODE_TASK, WorkerRuntime, open_workshop
 from biem.bootstrap.embedder import sharing_cores
 from biem.bootstrap.rescan import rescan
 from biem.config import Settings
@@ -26,7 +26,7 @@ _NICENESS = 10
 """Of a working process; 0 is that of others, 19 works only where nobody else does."""
 
 
-class Bench:
+class WorkerResources:
     """What one worker process works with. Opened in the process that works, never before a fork: neither a model nor a
     connection survives one."""
 
@@ -34,7 +34,7 @@ class Bench:
         self._settings = settings
         self._processes = 1
         self._lock = threading.Lock()
-        self._workshop: Workshop | None = None
+        self._workshop: WorkerRuntime | None = None
 
     @property
     def batch(self) -> int:
@@ -57,7 +57,7 @@ class Bench:
         self._processes = processes
 
     @property
-    def workshop(self) -> Workshop:
+    def workshop(self) -> WorkerRuntime:
         """Connections and model, opened at first use."""
         with self._lock:
             if self._workshop is None:
@@ -90,7 +90,7 @@ def processes_of(worker: Any) -> int:
     return max(1, worker.concurrency) if forks else 1
 
 
-def register(app: Celery, bench: Bench) -> None:
+def register(app: Celery, bench: WorkerResources) -> None:
     """Give the app its tasks."""
 
     @app.task(name=ENCODE_TASK)

@@ -24,7 +24,7 @@ from biem.domain.scope import Scope
 from biem.domain.text import sha256
 from biem.errors import StoreUnavailable
 from biem.ports.aim import Census
-from biem.ports.conflicts import Finding
+from biem.ports.conflicts import ConflictFinding
 from biem.ports.hot import Heading
 from tests.contract.conftest import MODEL, Admin, claim_all, encoded, in_scope, instant, unit, write
 from tests.fakes import START, HeldClock
@@ -216,7 +216,7 @@ class TestReading:
         # Given a contradiction, a mere suspicion and a repetition
         ids = remember(records, scope, "a", "b", "c", "d", "e", "f")
         conflicts = PostgresConflicts(pool, model=MODEL, purge_after_s=65.0)
-        first = Finding(new_id(), "update", ids[0], ids[1], 0.9, "value", "home", acts=False, judged_later=True)
+        first = ConflictFinding(new_id(), "update", ids[0], ids[1], 0.9, "value", "home", acts=False, judged_later=True)
         doubt = replace(first, id=new_id(), older_id=ids[2], newer_id=ids[3], suspected=True)
         twice = replace(first, id=new_id(), older_id=ids[4], newer_id=ids[5], kind="duplicate")
         conflicts.record(scope, [first, doubt, twice], START)

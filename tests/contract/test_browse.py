@@ -17,7 +17,7 @@ from biem.domain.node import new_id
 from biem.domain.paging import Page
 from biem.domain.scope import Scope
 from biem.errors import InvalidInput
-from biem.ports.conflicts import Finding
+from biem.ports.conflicts import ConflictFinding
 from tests.contract.conftest import MODEL, Admin, write
 from tests.fakes import START, HeldClock
 
@@ -219,7 +219,7 @@ def test_a_page_reads_its_rows_from_an_index_and_no_more(
 
 def recorded(conflicts: PostgresConflicts, scope: Scope, older: str, newer: str, minute: int) -> str:
     """The id of a new conflict of these two."""
-    finding = Finding(new_id(), "update", older, newer, 0.7, "value", "home", acts=False, judged_later=False)
+    finding = ConflictFinding(new_id(), "update", older, newer, 0.7, "value", "home", acts=False, judged_later=False)
     [conflict] = conflicts.record(scope, [finding], START + timedelta(minutes=minute))
     return conflict.id
 

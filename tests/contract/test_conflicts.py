@@ -21,7 +21,7 @@ from biem.domain.scope import Scope
 from biem.domain.text import sha256
 from biem.errors import AlreadyDecided, InvalidInput, NotFound, StoreUnavailable
 from biem.ports import Filter
-from biem.ports.conflicts import Finding, Plan
+from biem.ports.conflicts import ConflictFinding, Plan
 from tests.contract.conftest import MODEL, Admin, unit, write
 from tests.fakes import START
 
@@ -53,7 +53,7 @@ def line(records: PostgresRecords, scope: Scope, *texts: str) -> list[str]:
     return [known(records, scope, text, START + timedelta(days=day)) for day, text in enumerate(texts)]
 
 
-def finding(older: str, newer: str, *, acts: bool = False, **details: Any) -> Finding:
+def finding(older: str, newer: str, *, acts: bool = False, **details: Any) -> ConflictFinding:
     details = {
         "kind": "update",
         "confidence": 0.9,
@@ -62,7 +62,7 @@ def finding(older: str, newer: str, *, acts: bool = False, **details: Any) -> Fi
         "judged_later": True,
         **details,
     }
-    return Finding(id=new_id(), older_id=older, newer_id=newer, acts=acts, **details)
+    return ConflictFinding(id=new_id(), older_id=older, newer_id=newer, acts=acts, **details)
 
 
 def recorded(conflicts: PostgresConflicts, scope: Scope, older: str, newer: str, **details: Any) -> Conflict:

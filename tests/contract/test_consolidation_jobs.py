@@ -30,8 +30,8 @@ from biem.engine.life.feedback import Feedback
 from biem.engine.sleep.consolidate import Consolidator
 from biem.engine.sleep.crystallise import Crystalliser
 from biem.engine.sleep.integrity import Integrity
-from biem.engine.sleep.jobs import NightJob, Sleeper
-from biem.engine.sleep.relink import Succession
+from biem.engine.sleep.jobs import BackgroundJob, JobRunner
+from biem.engine.sleep.relink import LinkTransfer
 from biem.engine.sleep.similar import Neighbourhood
 from biem.ports import Encoded, VectorIndex, Vectors
 from biem.ports.reasoner import Reasoner
@@ -188,7 +188,7 @@ class Night:
             records=self.records, index=cast(VectorIndex, self.index), embedder=self.embedder, k=self.policy.neighbours
         )
         reasoner = cast(Reasoner, self.reasoner) if model is not None else None
-        self.succession = Succession(
+        self.succession = LinkTransfer(
             consolidations=self.store,
             links=self.links,
             changed=lambda _, ids: self.changed.extend(ids),
@@ -549,8 +549,8 @@ def test_while_another_connection_dedupes_a_merge_takes_no_pair_apart(
     poor, rich = night.learn("Ferns love deep shade", "Ferns love deep shade!")
     night.use([poor, rich], 5)
     mine, theirs = PostgresExclusive(database), PostgresExclusive(database)
-    sleeper = Sleeper(
-        [NightJob(str(number), run) for number, run in enumerate(night.all_jobs())],
+    sleeper = JobRunner(
+        [BackgroundJob(str(number), run) for number, run in enumerate(night.all_jobs())],
         exclusive=mine,
         clock=night.clock,
         telemetry=Telemetry(),
@@ -893,8 +893,8 @@ def test_three_sleepers_at_once_on_connections_of_their_own_end_as_one_would(
             scope, [NewLink(one, two, "semantic", 0.8, 8) for one in same for two in used], first.clock.now()
         )
         sleepers = [
-            Sleeper(
-                [NightJob(str(number), run) for number, run in enumerate(night.all_jobs())],
+            JobRunner(
+                [BackgroundJob(str(number), run) for number, run in enumerate(night.all_jobs())],
                 exclusive=lock,
                 clock=night.clock,
                 telemetry=Telemetry(),
@@ -903,7 +903,7 @@ def test_three_sleepers_at_once_on_connections_of_their_own_end_as_one_would(
         ]
         start = threading.Barrier(3)
 
-        def sleep(sleeper: Sleeper) -> list[str]:
+        def sleep(sleeper: JobRunner) -> list[str]:
             start.wait(60)
             reports = [sleeper.sleep(scope) for _ in range(3)]
             return [job.reason for report in reports for job in report.failed]

@@ -22,7 +22,7 @@ from biem.domain.retention import retention_days
 from biem.domain.scope import Scope
 from biem.domain.text import sha256
 from biem.ports import Filter
-from biem.ports.life import Aged, Verdict
+from biem.ports.life import Aged, RetentionVerdict
 from tests.contract.conftest import ANY, MODEL, Admin, claim_all, encoded, unit, write
 from tests.fakes import START, HeldClock
 
@@ -75,8 +75,8 @@ def node(records: PostgresRecords, scope: Scope, memory_id: str) -> Node:
     return found
 
 
-def archive_all(aged: Aged) -> Verdict:
-    return Verdict(aged.lived.layer, archive="expired")
+def archive_all(aged: Aged) -> RetentionVerdict:
+    return RetentionVerdict(aged.lived.layer, archive="expired")
 
 
 class TestEnergy:
@@ -415,9 +415,9 @@ class TestRenewal:
         # When its retention is looked at / Then it says all that it stands for
         seen: list[Aged] = []
 
-        def judge(aged: Aged) -> Verdict:
+        def judge(aged: Aged) -> RetentionVerdict:
             seen.append(aged)
-            return Verdict(aged.lived.layer)
+            return RetentionVerdict(aged.lived.layer)
 
         assert len(life.review(scope, START + DAY, judge, 10)) == 1
         [aged] = seen
@@ -538,11 +538,11 @@ class TestReview:
         at = START + 3 * DAY
         seen: list[Aged] = []
 
-        def judge(aged: Aged) -> Verdict:
+        def judge(aged: Aged) -> RetentionVerdict:
             seen.append(aged)
             if aged.id == noise[0]:
-                return Verdict("long_term", due_at=at + DAY)
-            return Verdict(aged.lived.layer, archive="expired")
+                return RetentionVerdict("long_term", due_at=at + DAY)
+            return RetentionVerdict(aged.lived.layer, archive="expired")
 
         # When one scope is judged a moment too early, in time, and again
         early = life.review(scope, at - timedelta(seconds=1), judge, 10)
@@ -594,7 +594,7 @@ class TestReview:
         ids = [remember(records, scope, f"noise {number}", importance=1.0) for number in range(2)]
         judged: list[Aged] = []
 
-        def dies(aged: Aged) -> Verdict:
+        def dies(aged: Aged) -> RetentionVerdict:
             judged.append(aged)
             if len(judged) == 2:
                 raise KeyboardInterrupt

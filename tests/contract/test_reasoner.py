@@ -15,7 +15,7 @@ from biem.adapters import reasoner as reasoners
 from biem.adapters.postgres.database import Database
 from biem.adapters.postgres.reasoner_ledger import PostgresReasonerLedger
 from biem.adapters.postgres.records import PostgresRecords
-from biem.adapters.reasoner.budget import Limits
+from biem.adapters.reasoner.budget import ModelLimits
 from biem.domain.scope import Scope
 from biem.errors import ConfigError, StoreUnavailable
 from biem.ports.reasoner import Instant, Judgement, Reasoner, ReasonerLedger, Spent, Topic
@@ -101,9 +101,9 @@ def model(build: Builder) -> Reasoner:
     return build()
 
 
-PATIENT = Limits(timeout_s=60.0, reply_timeout_s=60.0, tries=3, pause_s=30.0)
+PATIENT = ModelLimits(timeout_s=60.0, reply_timeout_s=60.0, tries=3, pause_s=30.0)
 """A busy machine is no slow model."""
-HURRIED = Limits(timeout_s=60.0, reply_timeout_s=0.5, tries=3, pause_s=30.0)
+HURRIED = ModelLimits(timeout_s=60.0, reply_timeout_s=0.5, tries=3, pause_s=30.0)
 """Where the model never answers."""
 SOON_S = 30.0
 """What a busy machine may take for what is to be had at once; whoever waits for what he should not takes far longer."""
@@ -342,7 +342,7 @@ class TestOutage:
     def test_after_the_pause_the_server_is_asked_again(self, build: Builder, server: ChatServer, scope: Scope) -> None:
         # Given a server that failed, and is left alone for a moment of a time of our own
         passed = [0.0]
-        limits = Limits(timeout_s=60.0, reply_timeout_s=60.0, tries=1, pause_s=0.3)
+        limits = ModelLimits(timeout_s=60.0, reply_timeout_s=60.0, tries=1, pause_s=0.3)
         model = build(limits=limits, seconds=lambda: passed[0])
         server.script.append(error(503))
         server.default = Reply("1")
@@ -364,7 +364,7 @@ class TestOutage:
     ) -> None:
         # Given a provider that has enough for a minute, again and again, and five minutes of our own time
         passed = [0.0]
-        limits = Limits(timeout_s=20.0, reply_timeout_s=20.0, tries=3, pause_s=30.0)
+        limits = ModelLimits(timeout_s=20.0, reply_timeout_s=20.0, tries=3, pause_s=30.0)
         model = build(limits=limits, seconds=lambda: passed[0])
         server.default = error(429, Retry_After="60")
 
@@ -399,7 +399,7 @@ class TestOutage:
         server.default = (
             Reply("1", before=lambda: server.stopped.wait(60)) if slow == "silent" else Reply("1", drip=True)
         )
-        model = build(limits=Limits(timeout_s=0.5, reply_timeout_s=0.5, tries=400, pause_s=30.0))
+        model = build(limits=ModelLimits(timeout_s=0.5, reply_timeout_s=0.5, tries=400, pause_s=30.0))
 
         # When a worker asks / Then the limit is for all its tries and pauses, not for each of four hundred
         assert took(lambda: USES["worth"](model, scope)) < SOON_S
@@ -694,7 +694,7 @@ class TestSettings:
     def test_without_an_address_there_is_no_reasoner(self, ledger: ReasonerLedger) -> None:
         for url in ("", "  "):
             assert (
-                reasoners.build(url=url, limits=Limits(), ledger=ledger, clock=HeldClock(), telemetry=Telemetry())
+                reasoners.build(url=url, limits=ModelLimits(), ledger=ledger, clock=HeldClock(), telemetry=Telemetry())
                 is None
             )
 

@@ -17,7 +17,7 @@ from biem.domain.node import new_id
 from biem.domain.policies import Policies
 from biem.domain.policies.life import RetentionPolicy
 from biem.errors import AlreadyDecided
-from biem.ports.conflicts import Finding
+from biem.ports.conflicts import ConflictFinding
 from tests.contract.conftest import Admin
 from tests.contract.test_consolidation_jobs import RUNS, Night, night
 from tests.fakes import START, eventually
@@ -63,8 +63,8 @@ def conflicts(night: Night, database: Database | None = None) -> PostgresConflic
     return PostgresConflicts(database or night.database, model=night.embedder.info.id, purge_after_s=1)
 
 
-def duplicate(older: str, newer: str, *, acts: bool = False) -> Finding:
-    return Finding(
+def duplicate(older: str, newer: str, *, acts: bool = False) -> ConflictFinding:
+    return ConflictFinding(
         id=new_id(),
         kind="update" if acts else "duplicate",
         older_id=older,

@@ -25,7 +25,7 @@ from biem.domain.policies.concepts import ConceptPolicy
 from biem.domain.policies.graph import GraphPolicy
 from biem.domain.running_memory import Running
 from biem.domain.scope import Scope
-from biem.engine.concepts.build import Hippocampus
+from biem.engine.concepts.build import ConceptJobs
 from biem.engine.concepts.notes import InstantMaker
 from biem.engine.concepts.recollect import Reminder
 from biem.engine.concepts.running import Activator
@@ -54,7 +54,7 @@ class Mind:
         self.analyzer = RuleAnalyzer()
         self.embedder = WordEmbedder()
         self.topics = Topics(analyzer=self.analyzer, policy=self.policy)
-        self.hippocampus = Hippocampus(
+        self.hippocampus = ConceptJobs(
             concepts=self.concepts,
             instants=self.instants,
             links=self.links,

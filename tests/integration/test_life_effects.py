@@ -16,7 +16,7 @@ import pytest
 
 import biem
 from biem.domain.conflict import RESOLUTIONS
-from biem.domain.designs.biem_node import MemoryNode
+from biem.domain.designs.biem_node import BiemMemoryNode
 from biem.domain.node import Node
 from biem.domain.policies.aim import AimPolicy
 from biem.domain.policies.concepts import ConceptPolicy
@@ -28,7 +28,7 @@ from biem.domain.policies.life import EnergyPolicy, RetentionPolicy, TierPolicy
 from biem.domain.policies.recall import RecallPolicy
 from biem.domain.policies.writing import EncodePolicy
 from biem.engine.conflicts.detect import ConflictChecker
-from biem.engine.encode.worker import Encoder
+from biem.engine.encode.worker import EncodeWorker
 from biem.engine.graph.associations import Associations
 from biem.engine.life.tiers import Tiers
 from biem.plugin import BIEMContextPlugin
@@ -128,7 +128,7 @@ def both(world: Open, story: Callable[[World], object], **off: Any) -> list[obje
 def test_one_entry_point_uses_one_of_each_part(world: Open) -> None:
     parts = world().memory._parts
     former, searcher = parts.encoder._former, parts.recaller._searcher
-    assert isinstance(parts.encoder, Encoder)
+    assert isinstance(parts.encoder, EncodeWorker)
     assert isinstance(former._checker, ConflictChecker)
     assert isinstance(former._tiers, Tiers)  # with the energies, which it keeps and boosts
     assert former._tiers is searcher._tiers is parts.recaller._tiers
@@ -156,7 +156,7 @@ def test_a_memory_is_shown_under_the_designs_names_with_its_vector_and_its_links
     assert node.initial_energy == pytest.approx(0.8)
     assert sum(value * value for value in node.vector) == pytest.approx(1.0, abs=1e-5)
     assert {link.type for link in node.links if other in link.key} >= {"causal"}
-    assert MemoryNode.from_dict(json.loads(json.dumps(node.to_dict()))) == node
+    assert BiemMemoryNode.from_dict(json.loads(json.dumps(node.to_dict()))) == node
 
 
 # -- energy and tiers -------------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from biem.domain.policies.ranking import RankPolicy
 from biem.domain.policies.recall import RecallPolicy
 from biem.engine.query.question import Query
 from biem.engine.recall.rank.pool import Candidate, Found
-from biem.engine.recall.rank.ranker import Answerer, Asked
+from biem.engine.recall.rank.ranker import ParsedQuery, Ranker
 from biem.engine.recall.rank.score import Ranked
 from biem.engine.recall.rank.term_matrix import Numbers
 from biem.ports import Vector, Vectors
@@ -26,11 +26,11 @@ def no_likeness(vector: Vector, others: Vectors) -> list[float]:
     return [0.0] * len(others)
 
 
-def answerer(policy: RankPolicy | None = None) -> Answerer:
-    return Answerer(ANALYZER, no_likeness, RecallPolicy(), policy or RankPolicy())
+def answerer(policy: RankPolicy | None = None) -> Ranker:
+    return Ranker(ANALYZER, no_likeness, RecallPolicy(), policy or RankPolicy())
 
 
-def asked(text: str) -> Asked:
+def asked(text: str) -> ParsedQuery:
     return answerer().asked(text)
 
 
@@ -140,7 +140,7 @@ def test_what_changed_is_told_first_to_who_asks_one_thing(text: str, policy: Ran
     heard = Listener()
 
     # When it is asked
-    alike = Answerer(ANALYZER, lambda vector, others: [1.0] * len(others), RecallPolicy(), policy)
+    alike = Ranker(ANALYZER, lambda vector, others: [1.0] * len(others), RecallPolicy(), policy)
     alike.answer(alike.asked(text), Turns(turns, [], frozenset()), Found(WHOLE), {}, now=NOW, top_k=1, order=heard)
     is_now, was = heard.adjusted(newest_first=[1.0, 2.0])
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from biem.engine.recall.rank.adjustments import candidates_of
 from biem.engine.recall.rank.pool import Pool
-from biem.engine.recall.rank.prepared_pool import AtHand
+from biem.engine.recall.rank.prepared_pool import PreparedPool
 from biem.ports.readers import Turn, Turns
 from tests.fakes import START
 
@@ -28,8 +28,8 @@ def talk(**others: Turn) -> Turns:
     return Turns(turns, [tuple(f"t{number}" for number in range(SIZE))], frozenset({"t0"}))
 
 
-def at_hand(turns: Turns) -> AtHand:
-    return AtHand(turns, {}, Pool(candidates_of(turns), {}, 0.0, 2))
+def at_hand(turns: Turns) -> PreparedPool:
+    return PreparedPool(turns, {}, Pool(candidates_of(turns), {}, 0.0, 2))
 
 
 QUERY = np.array([1.0, 0.0], dtype=np.float32)

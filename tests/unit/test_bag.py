@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from biem.domain.text import Terms, stored
-from biem.engine.recall.rank.term_matrix import Bag
+from biem.engine.recall.rank.term_matrix import TermMatrix
 
 words = st.sampled_from(["tea", "te", "a", "雨", "雨天", "été", "x" * 70, "1.5", "\ud800"])
 texts = st.lists(st.lists(words, max_size=6), max_size=8)
@@ -19,7 +19,7 @@ def test_counts_holders_and_openings_are_those_of_counting_word_by_word(
     said: list[list[str]], asked: list[str]
 ) -> None:
     # Given texts, some empty / When their words are numbered
-    bag = Bag([" ".join(text) for text in said])
+    bag = TermMatrix([" ".join(text) for text in said])
 
     # Then numbers follow first occurrences, and everything counted is what counting gives
     assert bag.words == list(dict.fromkeys(word for text in said for word in text))
@@ -41,7 +41,7 @@ def test_likeness_is_the_share_of_common_words_among_the_chosen_texts(
 ) -> None:
     # Given some of several texts / When one of them is compared with each of them
     chosen = data.draw(st.lists(st.integers(0, len(said) - 1), min_size=1, unique=True))
-    likeness = Bag([" ".join(text) for text in said]).likeness(np.array(chosen))
+    likeness = TermMatrix([" ".join(text) for text in said]).likeness(np.array(chosen))
 
     # Then it is the Jaccard index of their word sets
     for place, one in enumerate(chosen):

@@ -11,7 +11,7 @@ from biem.domain.node import Hit, Hits, Node, new_id
 from biem.domain.policies.context import ContextPolicy
 from biem.domain.scope import Scope
 from biem.engine.context.block import HEADING, Context, estimate_tokens
-from biem.engine.context.sections import Briefer
+from biem.engine.context.sections import ContextBuilder
 from biem.errors import InvalidInput, StoreUnavailable
 from biem.ports import Candidates, Filter, HotEntry
 from biem.telemetry import Telemetry
@@ -75,7 +75,7 @@ def world() -> World:
 @pytest.fixture
 def brief(world: World) -> Callable[..., Context]:
     def make(query: str, *hits: Hit, budget: int = 1_000, **policy: Any) -> Context:
-        briefer = Briefer(
+        briefer = ContextBuilder(
             core=world,
             records=world,  # type: ignore[arg-type]
             hot=world,  # type: ignore[arg-type]

@@ -12,7 +12,7 @@ from biem.domain.node import Node
 from biem.domain.policies.concepts import ConceptPolicy
 from biem.domain.scope import Scope
 from biem.engine.concepts.notes import InstantMaker
-from biem.engine.concepts.topics import Said, Topics
+from biem.engine.concepts.topics import SnippetText, Topics
 from biem.errors import StoreUnavailable
 from biem.ports.concepts import InstantMemory
 from biem.ports.reasoner import Instant, Topic
@@ -38,7 +38,7 @@ def messages(*texts: str, kind: str = "event") -> list[Message]:
 
 def passages(
     *texts: str, kind: str = "event", reasoner: ScriptedReasoner | None = None, **policy: object
-) -> list[list[Said]]:
+) -> list[list[SnippetText]]:
     topics = Topics(
         analyzer=ANALYZER,
         policy=ConceptPolicy(**policy),  # type: ignore[arg-type]

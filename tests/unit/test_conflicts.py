@@ -18,7 +18,7 @@ from biem.engine.conflicts.resolve import Resolver, joined
 from biem.engine.remember.writer import Writer
 from biem.errors import AlreadyDecided, InvalidInput
 from biem.ports import Records, Vectors
-from biem.ports.conflicts import Claimed, Conflicts, Finding, Peer
+from biem.ports.conflicts import Claimed, ConflictFinding, Conflicts, Peer
 from biem.ports.reasoner import Judgement, Reasoner
 from biem.telemetry import Telemetry
 from tests.fakes import START, HeldClock, WordEmbedder
@@ -59,7 +59,7 @@ class World:
     def __init__(self) -> None:
         self.embedder = WordEmbedder()
         self.memories: dict[str, Peer] = {}
-        self.findings: list[Finding] = []
+        self.findings: list[ConflictFinding] = []
         self.limits: list[int] = []
         self.windows: list[tuple[list[int], int]] = []
 
@@ -93,11 +93,11 @@ class World:
     def texts(self, scope: Scope, ids: Sequence[str]) -> dict[str, str]:
         return {key: self.memories[key].text for key in ids}
 
-    def record(self, scope: Scope, findings: Sequence[Finding], at: datetime) -> list[Conflict]:
+    def record(self, scope: Scope, findings: Sequence[ConflictFinding], at: datetime) -> list[Conflict]:
         self.findings += findings
         return []
 
-    def check(self, *ids: str, rules: Rules | None = None, judged: bool = False) -> list[Finding]:
+    def check(self, *ids: str, rules: Rules | None = None, judged: bool = False) -> list[ConflictFinding]:
         """What the checker finds about these."""
         checker = ConflictChecker(
             conflicts=cast(Conflicts, self),

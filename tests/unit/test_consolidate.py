@@ -12,7 +12,7 @@ from biem.domain.node import Node, new_id
 from biem.domain.scope import Scope
 from biem.domain.text import sha256
 from biem.engine.sleep.consolidate import is_current
-from biem.engine.sleep.relink import Succession
+from biem.engine.sleep.relink import LinkTransfer
 from biem.engine.sleep.similar import Neighbourhood
 from biem.ports import Candidates, Records, Vector, VectorIndex, Vectors
 from biem.ports.consolidation import Consolidations, Replacement
@@ -149,8 +149,8 @@ class Ledger:
 
 
 class TestSuccession:
-    def build(self, ledger: Ledger, heard: list[str]) -> Succession:
-        return Succession(
+    def build(self, ledger: Ledger, heard: list[str]) -> LinkTransfer:
+        return LinkTransfer(
             consolidations=cast(Consolidations, ledger),
             links=cast(Links, ledger),
             changed=lambda _, ids: heard.extend(ids),

@@ -12,7 +12,7 @@ from biem.domain.designs.numbers import NUMBERS
 from biem.domain.node import Hit, Node, new_id
 from biem.domain.policies.context import ContextPolicy
 from biem.domain.scope import Scope
-from biem.engine.context.block import Context, Reader, estimate_tokens, render
+from biem.engine.context.block import BlockReader, Context, estimate_tokens, render
 from tests.fakes import START
 
 POLICY = ContextPolicy()
@@ -201,7 +201,7 @@ def test_what_nearly_repeats_a_better_one_is_not_told_and_other_numbers_are_no_r
         scored("we slept", 0.7),
     )
     # When they are told / Then only the little word is a repetition
-    reader = Reader(terms_of=lambda text: text.lower().split())
+    reader = BlockReader(terms_of=lambda text: text.lower().split())
     assert shown(render(hits, POLICY, PLENTY, (), reader)) == [hits[0].node.text, hits[2].node.text, "we slept"]
     strict = dataclasses.replace(POLICY, repeat_from=1.0)
     assert len(render(hits, strict, PLENTY, (), reader).hits) == 4
@@ -215,7 +215,7 @@ def test_no_more_are_told_than_are_wanted() -> None:
 def test_a_long_text_shows_what_the_question_is_about() -> None:
     # Given a long message whose end answers / When it is told for a question / Then the end is there
     text = "I had a long day at work today. " * 12 + "My sister Eva moved to Oslo."
-    reader = Reader({"eva", "oslo"}, lambda said: said.lower().replace(".", "").split())
+    reader = BlockReader({"eva", "oslo"}, lambda said: said.lower().replace(".", "").split())
     line = render([hit(text)], POLICY, PLENTY, (), reader).text.splitlines()[2]
     assert "Eva moved to Oslo." in line
     assert len(line) < 250

@@ -18,7 +18,7 @@ from biem.domain.conflict import Statement
 from biem.domain.node import Hits
 from biem.domain.policies.recall import RecallPolicy
 from biem.domain.scope import Scope
-from biem.engine.priority import CourteousAnalyzer, CourteousEmbedder, CourteousRules, Courtesy
+from biem.engine.priority import ForegroundPriority, YieldingAnalyzer, YieldingEmbedder, YieldingRules
 from biem.engine.recall.profiles import ProfileRecaller
 from biem.engine.recall.recaller import Recaller
 from biem.engine.recall.rerank import Choice
@@ -33,7 +33,7 @@ class Life:
     def __init__(self) -> None:
         self.at_s = 0.0
         self.rests: list[float] = []
-        self.courtesy = Courtesy(lambda: self.at_s, self._rest, self._nap)
+        self.courtesy = ForegroundPriority(lambda: self.at_s, self._rest, self._nap)
 
     def _rest(self, quiet: threading.Event, at_most_s: float) -> bool:
         assert not quiet.is_set()
@@ -118,7 +118,7 @@ def test_calls_that_follow_each_other_at_once_are_one_burst() -> None:
         waited.append("answered" if event is courtesy._quiet else "called again")
         return event is courtesy._quiet or next(follows)
 
-    courtesy = Courtesy(lambda: at_s, rest)
+    courtesy = ForegroundPriority(lambda: at_s, rest)
     # When work gives way
     with courtesy.calling(), courtesy.working():
         at_s += 0.001
@@ -207,7 +207,7 @@ def test_a_resting_thread_goes_on_at_once_when_the_call_is_answered() -> None:
         return True
 
     seconds = chain((0.0, 0.0), repeat(1.0))
-    courtesy = Courtesy(lambda: next(seconds), rest)
+    courtesy = ForegroundPriority(lambda: next(seconds), rest)
 
     def work() -> None:
         with courtesy.working():
@@ -275,9 +275,9 @@ def test_rules_texts_and_vectors_are_asked_after_giving_way_with_the_same_words(
     def give_way() -> None:
         asked.append("way")
 
-    rules = CourteousRules(inner, give_way)  # type: ignore[arg-type]
-    analyzer = CourteousAnalyzer(inner, give_way)  # type: ignore[arg-type]
-    embedder = CourteousEmbedder(inner, give_way)  # type: ignore[arg-type]
+    rules = YieldingRules(inner, give_way)  # type: ignore[arg-type]
+    analyzer = YieldingAnalyzer(inner, give_way)  # type: ignore[arg-type]
+    embedder = YieldingEmbedder(inner, give_way)  # type: ignore[arg-type]
     older, newer, vector = Statement("a"), Statement("b"), np.zeros(2, np.float32)
     # When each is asked
     answers: list[object] = [

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from biem.engine.recall.candidates import Early
+from biem.engine.recall.candidates import Prefetch
 from biem.ports.readers import Turn, Turns
 from tests.fakes import START
 
@@ -19,7 +19,7 @@ def turns(*ids: str, matches: bool = True) -> Turns:
 def test_what_is_read_ahead_is_not_read_again() -> None:
     # Given a reading that was begun by another thread
     with ThreadPoolExecutor(1) as threads:
-        early = Early(threads.submit, lambda ids: turns(*ids))
+        early = Prefetch(threads.submit, lambda ids: turns(*ids))
         early.begin(["a", "b"])
 
         # When the rest is known / Then only the others are left, and all are told
@@ -31,7 +31,7 @@ def test_a_reading_that_failed_fails_the_recall_as_any_other() -> None:
     # Given a reading ahead that met an outage
     failed: Future[Any] = Future()
     failed.set_exception(ConnectionError("gone"))
-    early = Early(lambda *_: failed, lambda ids: turns(*ids))
+    early = Prefetch(lambda *_: failed, lambda ids: turns(*ids))
     early.begin(["a"])
 
     # When its outcome is asked for / Then the caller is told

@@ -17,9 +17,9 @@ from biem.domain.node import Node, new_id
 from biem.domain.policies.writing import EncodePolicy
 from biem.domain.scope import Scope
 from biem.domain.text import sha256
-from biem.engine.encode.integrate import Former
+from biem.engine.encode.integrate import Integrator
 from biem.engine.encode.lease import kept
-from biem.engine.encode.worker import Encoder
+from biem.engine.encode.worker import EncodeWorker
 from biem.errors import BiemError, ConfigError, EmbedderUnavailable, InvalidInput, StoreUnavailable
 from biem.ports import (
     Analyzer,
@@ -211,7 +211,7 @@ class Hot:
 
 
 class Forming:
-    """What `Former` is told, beside what was complete at that moment."""
+    """What `Integrator` is told, beside what was complete at that moment."""
 
     def __init__(self, outbox: Outbox) -> None:
         self.outbox = outbox
@@ -247,13 +247,13 @@ class Room:
 
     def rebuild(self) -> None:
         """The worker starts anew."""
-        self.encoder = Encoder(
+        self.encoder = EncodeWorker(
             records=cast(Records, self.outbox),
             index=cast(VectorIndex, self.index),
             hot=cast(HotStore, self.hot),
             embedder=self.embedder,
             analyzer=cast(Analyzer, Poisonable()),
-            former=cast(Former, self.forming),
+            former=cast(Integrator, self.forming),
             clear=lambda jobs: self.cleared.extend(job.memory_id for job in jobs),
             leave=lambda _, ids: self.left.extend(ids),
             forget_talk=self.forgotten.append,

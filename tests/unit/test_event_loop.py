@@ -14,7 +14,7 @@ from biem.adapters.jobs.thread import InProcessQueue
 from biem.domain.policies.jobs import SleepPolicy
 from biem.domain.scope import Scope
 from biem.engine.context.block import Context
-from biem.engine.sleep.jobs import NightJob, Sleeper, Upkeep
+from biem.engine.sleep.jobs import BackgroundJob, JobRunner, Schedule
 from biem.errors import NotFound
 from biem.memory import Memory
 from biem.plugin import BIEMContextPlugin
@@ -183,17 +183,17 @@ def test_the_loop_turns_while_each_job_of_the_night_and_the_worker_are_held() ->
     gate, clock = Gate(), HeldClock()
     periods = {name: period_s for name, period_s in SleepPolicy().periods().items() if period_s > 0}
 
-    def job(name: str) -> NightJob:
+    def job(name: str) -> BackgroundJob:
         def run(scope: Scope) -> dict[str, int]:
             gate.wait(name)
             return {}
 
-        return NightJob(name, run, periods[name])
+        return BackgroundJob(name, run, periods[name])
 
-    sleeper = Sleeper(
+    sleeper = JobRunner(
         [job(name) for name in periods], exclusive=cast(Exclusive, Alone()), clock=clock, telemetry=Telemetry()
     )
-    upkeep = Upkeep(sleeper, cast(ScopeList, One()), clock=clock, scopes_per_tick=9)
+    upkeep = Schedule(sleeper, cast(ScopeList, One()), clock=clock, scopes_per_tick=9)
     clock.advance(days=1)
     batches = iter([1])
 

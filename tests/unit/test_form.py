@@ -12,8 +12,8 @@ from biem.domain.policies.writing import EncodePolicy
 from biem.domain.scope import Scope
 from biem.engine.concepts.notes import InstantMaker
 from biem.engine.conflicts.detect import Checked, ConflictChecker, Fresh
-from biem.engine.encode.integrate import Embedded, Former
-from biem.engine.encode.worker import Encoder
+from biem.engine.encode.integrate import Embedded, Integrator
+from biem.engine.encode.worker import EncodeWorker
 from biem.engine.graph.associations import Associations, Linkable
 from biem.engine.life.tiers import Tiers
 from biem.memory import Memory
@@ -85,7 +85,7 @@ def test_the_entry_point_uses_an_encoder_conflicts_associations_energies_and_tie
     """B5's five parts, each replaced by a stand-in: what the engine's parts need are ports and each other's methods."""
     # Given the design's parts, none of which is the real one, behind the real entry point
     parts: Any = Cast()
-    former = Former(
+    former = Integrator(
         checker=cast(ConflictChecker, parts),
         admit=parts.admit,
         associations=cast(Associations, parts),
@@ -94,7 +94,7 @@ def test_the_entry_point_uses_an_encoder_conflicts_associations_energies_and_tie
         telemetry=Telemetry(),
     )
     hub: Any = SimpleNamespace(views=set())
-    hub.encoder = Encoder(
+    hub.encoder = EncodeWorker(
         records=parts,
         index=parts,
         hot=parts,

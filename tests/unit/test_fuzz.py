@@ -23,8 +23,8 @@ from biem.adapters.analyzers import RuleAnalyzer
 from biem.adapters.contradiction import build
 from biem.adapters.postgres import backup_file as archives
 from biem.adapters.reasoner import parsing
-from biem.adapters.reasoner.client import Said
-from biem.cli.transcripts import BadLine, Message, Reader, parse_time
+from biem.adapters.reasoner.client import ModelReply
+from biem.cli.transcripts import BadLine, TranscriptMessage, TranscriptReader, parse_time
 from biem.config import load_settings
 from biem.domain.conflict import Statement
 from biem.domain.node import KINDS, LAYERS, parse_id
@@ -107,8 +107,8 @@ class TestText:
             lambda text: ANALYZER.keywords(text, 10),
             lambda text: windows(text, NOW),
             lambda text: sentences_of(text, len),
-            lambda text: parsing.topics(Said(text)),
-            lambda text: parsing.judgement(Said(text)),
+            lambda text: parsing.topics(ModelReply(text)),
+            lambda text: parsing.judgement(ModelReply(text)),
         ],
         ids=["lexemes", "fields", "keywords", "times", "question", "topics", "judgement"],
     )
@@ -148,13 +148,13 @@ class TestTranscripts:
     def test_each_line_of_any_file_is_a_message_or_says_why_not(self, lines: list[bytes], tmp_path: Path) -> None:
         file = tmp_path / "chat.jsonl"
         file.write_bytes(b"\n".join(lines))
-        for found in Reader(str(file)).read():
+        for found in TranscriptReader(str(file)).read():
             if isinstance(found, BadLine):
                 assert found.line >= 1
                 assert found.column >= 1
                 assert found.reason
                 continue
-            assert isinstance(found, Message)
+            assert isinstance(found, TranscriptMessage)
             assert found.item["text"].strip()
             item = dict(found.item)
             accepted(lambda item=item: WRITER.draft(**item), InvalidInput, "")  # type: ignore[misc]

@@ -15,14 +15,14 @@ from hypothesis import strategies as st
 
 from biem.adapters.analyzers import RuleAnalyzer
 from biem.adapters.reasoner import parsing
-from biem.adapters.reasoner.client import Said
+from biem.adapters.reasoner.client import ModelReply
 from biem.config import load_settings
 from biem.domain.concept import Item, Message, Snippet
 from biem.domain.link import NewLink, grown, semantic_links
 from biem.domain.policies.concepts import ConceptPolicy
 from biem.domain.policies.graph import GraphPolicy
 from biem.domain.scope import Scope
-from biem.engine.concepts.build import Hippocampus
+from biem.engine.concepts.build import ConceptJobs
 from biem.engine.concepts.recollect import Reminder
 from biem.engine.graph.associations import Associations
 from biem.engine.sleep.jobs import SleepReport
@@ -30,7 +30,7 @@ from biem.errors import BiemError, ConfigError
 from biem.memory import Memory
 from biem.ports.concepts import Concepts, Instants
 from biem.ports.links import Links
-from biem.system import Parts
+from biem.system import System
 from biem.telemetry import Telemetry
 from tests.concept_fakes import ScriptedReasoner
 from tests.fakes import START, HeldClock
@@ -88,8 +88,8 @@ class Noted:
         return WRITES.intersection(self.calls)
 
 
-def hub(noted: Noted, policy: ConceptPolicy | None = None) -> Hippocampus:
-    return Hippocampus(
+def hub(noted: Noted, policy: ConceptPolicy | None = None) -> ConceptJobs:
+    return ConceptJobs(
         concepts=cast(Concepts, noted),
         instants=cast(Instants, noted),
         links=cast(Links, noted),
@@ -148,7 +148,7 @@ def test_each_operation_on_the_concept_memory_goes_through_one_part_of_the_hub()
         def __getattr__(self, name: str) -> Any:
             return Part(name)
 
-    memory = Memory(cast(Parts, Hub()), SCOPE)
+    memory = Memory(cast(System, Hub()), SCOPE)
 
     # When the public operations are called / Then each asks one part, and nobody else
     memory.related("cats")
@@ -166,7 +166,7 @@ def test_all_scopes_share_one_hub_and_a_closed_one_says_so() -> None:
     # Given one connection, seen from two scopes
     parts = SimpleNamespace(closed=threading.Event(), views=set())
     parts.here = lambda: parts
-    memory = Memory(cast(Parts, parts), SCOPE)
+    memory = Memory(cast(System, parts), SCOPE)
     other = memory.scope(user="somebody")
 
     # When both look up the hub / Then it is one; and once it is closed, both say what to do
@@ -243,7 +243,7 @@ def test_a_fenced_cut_off_or_oddly_quoted_answer_gives_words_of_it_or_none(
     said = said[: int(len(said) * left)] if cut else said
 
     # When it is read / Then all is there, or its first words, each of them whole
-    found = parsing.keywords(Said(said, cut), [], 10)
+    found = parsing.keywords(ModelReply(said, cut), [], 10)
     assert found == words[: len(found)]
     closed = [word for word in words if (f"'{word}'" if single else f'"{word}"') in said]
     assert len(found) >= len(closed) - cut  # the last one said may be half of a word

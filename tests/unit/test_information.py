@@ -4,7 +4,7 @@ import pytest
 
 from biem.adapters.analyzers import RuleAnalyzer
 from biem.domain.designs.aim import surprise
-from biem.engine.encode.gate_text import Reader
+from biem.engine.encode.gate_text import GateTextReader
 
 ANALYZER = RuleAnalyzer()
 
@@ -44,7 +44,7 @@ def test_surprise_is_new_words_and_new_anchors(likeness: float, words: float, an
     ],
 )
 def test_a_text_tells_its_words_of_content_and_a_question_none(text: str, words: float, pinned: int) -> None:
-    told = Reader(ANALYZER).told(text)
+    told = GateTextReader(ANALYZER).told(text)
     assert told.words == words
     assert sum(len(values) for values in (told.fields.numbers, told.fields.names, told.fields.symbols)) == pinned
 
@@ -53,7 +53,7 @@ def test_of_a_long_text_the_beginning_the_middle_and_the_end_are_read() -> None:
     # Given questions of many pages, and a statement at their beginning, in their middle or at their end
     pages = "What do you think? " * 1_000
     said = "I moved to Porto. "
-    told = [Reader(ANALYZER).told(text) for text in (said + pages, pages + said + pages, pages + said)]
+    told = [GateTextReader(ANALYZER).told(text) for text in (said + pages, pages + said + pages, pages + said)]
 
     # When they are read / Then its place makes no difference
     assert all("Porto" in " ".join(one.fields.names) for one in told)

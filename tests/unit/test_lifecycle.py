@@ -16,7 +16,7 @@ from biem.domain.scope import Scope
 from biem.engine.life.retention import Lifecycle
 from biem.ports import HotStore, Records, VectorIndex
 from biem.ports.hot import Canvas
-from biem.ports.life import Aged, LifeRecords, Verdict
+from biem.ports.life import Aged, LifeRecords, RetentionVerdict
 from biem.telemetry import Telemetry
 from tests.fakes import START, HeldClock
 
@@ -33,8 +33,8 @@ class Due:
         self.asked: list[int] = []
 
     def review(
-        self, scope: Scope | None, at: datetime, judge: Callable[[Aged], Verdict], limit: int
-    ) -> list[tuple[Aged, Verdict]]:
+        self, scope: Scope | None, at: datetime, judge: Callable[[Aged], RetentionVerdict], limit: int
+    ) -> list[tuple[Aged, RetentionVerdict]]:
         self.asked.append(limit)
         part, self.aged = self.aged[:limit], self.aged[limit:]
         return [(each, judge(each)) for each in part]
@@ -76,7 +76,7 @@ def aged(
     return Aged("id", SCOPE.ns, lived, energy, touched_at)
 
 
-def judged(memory: Aged) -> Verdict:
+def judged(memory: Aged) -> RetentionVerdict:
     return lifecycle(Due()).judge(memory, NOW)
 
 
@@ -85,13 +85,13 @@ def test_promotion_comes_before_expiry() -> None:
     # Given noise of yesterday's end, used four and five times / When it is judged / Then five keep it, as long-term
     assert judged(aged(accesses=4, untouched_days=60)).archive == "expired"
     kept = judged(aged(accesses=5, untouched_days=60))
-    assert kept == Verdict("long_term", due_at=NOW + timedelta(days=30))
+    assert kept == RetentionVerdict("long_term", due_at=NOW + timedelta(days=30))
 
 
 @pytest.mark.req("M51", partly="the decision")
 def test_a_promoted_memory_that_was_unused_for_too_long_is_archived_as_long_term() -> None:
     # Given five accesses long ago / When it is judged / Then it was long-term and is unused
-    assert judged(aged(accesses=5)) == Verdict("long_term", archive="unused")
+    assert judged(aged(accesses=5)) == RetentionVerdict("long_term", archive="unused")
     assert judged(aged(layer="long_term", untouched_days=89)).archive is None
     assert judged(aged(layer="long_term", untouched_days=91)).archive == "unused"
 

@@ -15,7 +15,7 @@ from biem.adapters.analyzers import RuleAnalyzer
 from biem.adapters.contradiction.rules import RuleContradictions
 from biem.adapters.embedders.encoder import clean
 from biem.adapters.reasoner import parsing, prompts
-from biem.adapters.reasoner.client import Said
+from biem.adapters.reasoner.client import ModelReply
 from biem.domain import anchors, energy, excerpt, speech_acts
 from biem.domain import merging as crystal
 from biem.domain import text as texts
@@ -24,7 +24,7 @@ from biem.domain.times import windows as times
 from biem.engine.conflicts import passages
 from biem.engine.context import block as context
 from biem.engine.context import lines
-from biem.engine.encode.gate_text import Reader
+from biem.engine.encode.gate_text import GateTextReader
 from biem.engine.life import implicit_feedback as echo
 from biem.engine.query import question
 from tests.work import Steps, calls_of, cpu_of, longest_hold, repeated, watched
@@ -41,7 +41,7 @@ HARD = (" ", "\n", "一", "a. ", "1万", "👩\u200d💻")
 
 ANALYZER = RuleAnalyzer()
 RULES = RuleContradictions()
-READER = Reader(ANALYZER)
+READER = GateTextReader(ANALYZER)
 
 
 def statement(text: str) -> Statement:
@@ -81,9 +81,9 @@ FUNCTIONS: dict[str, Callable[[str], object]] = {
     "without_names": lambda text: question.without_names(text, ["Ann", "Bob"]),
     "asks_machine": lambda text: question.Query(text, (), None).asks_machine,
     "echo": lambda text: echo._says(text, "a"),
-    "parsing.concepts": lambda text: parsing.concepts(Said(text), 10),
-    "parsing.keywords": lambda text: parsing.keywords(Said(text), [], 10),
-    "parsing.merged": lambda text: parsing.merged(Said(text), [text]),
+    "parsing.concepts": lambda text: parsing.concepts(ModelReply(text), 10),
+    "parsing.keywords": lambda text: parsing.keywords(ModelReply(text), [], 10),
+    "parsing.merged": lambda text: parsing.merged(ModelReply(text), [text]),
     "parsing.is_placeholder": parsing.is_placeholder,
     "prompts": lambda text: prompts.fill("keywords", {"message": text, "history": text, "known": text}, limit=3),
     "clean": clean,

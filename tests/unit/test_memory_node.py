@@ -7,14 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from biem.domain.designs.biem_node import MemoryNode
+from biem.domain.designs.biem_node import BiemMemoryNode
 from biem.domain.link import Link
 from tests.fakes import START
 
 TIME = Link("a", "b", "temporal", 1.0, 1)
 LIKE = Link("a", "c", "semantic", 0.8, 8, START, START + timedelta(days=1))
-BARE = MemoryNode(id="a", content="Ann likes tea", energy=0.6, initial_energy=0.6, created_at=START)
-WHOLE = MemoryNode(
+BARE = BiemMemoryNode(id="a", content="Ann likes tea", energy=0.6, initial_energy=0.6, created_at=START)
+WHOLE = BiemMemoryNode(
     id="a",
     content="林晓喜欢茶\r\n🌊",
     vector=(0.6, -0.8),
@@ -30,11 +30,11 @@ WHOLE = MemoryNode(
 
 @pytest.mark.req("B30")
 @pytest.mark.parametrize("node", [BARE, WHOLE])
-def test_a_node_has_the_designs_parts_and_survives_json(node: MemoryNode) -> None:
+def test_a_node_has_the_designs_parts_and_survives_json(node: BiemMemoryNode) -> None:
     # Given a bare node and a whole one / When they are written and read
     saved = node.to_dict()
     # Then nothing is lost, and the parts are the design's
-    assert MemoryNode.from_dict(json.loads(json.dumps(saved))) == node
+    assert BiemMemoryNode.from_dict(json.loads(json.dumps(saved))) == node
     assert set(saved) == {
         "id", "content", "vector", "metadata", "energy", "initial_energy", "last_accessed", "created_at", "tier",
         "links",
@@ -44,7 +44,7 @@ def test_a_node_has_the_designs_parts_and_survives_json(node: MemoryNode) -> Non
 @pytest.mark.req("B30", "B34", partly="of a node in hand")
 @given(energy=st.floats(0, 1), boost=st.floats(0, 1))
 def test_a_touched_node_has_more_energy_at_most_one_and_the_time_of_its_access(energy: float, boost: float) -> None:
-    before = MemoryNode(id="a", content="x", energy=energy, initial_energy=0.5, created_at=START)
+    before = BiemMemoryNode(id="a", content="x", energy=energy, initial_energy=0.5, created_at=START)
     after = before.touch(START + timedelta(hours=2), boost)
     assert after.energy == pytest.approx(min(1.0, energy + boost))
     assert (after.last_accessed, before.last_accessed) == (START + timedelta(hours=2), None)
@@ -68,7 +68,7 @@ def test_a_link_is_there_once_and_never_weaker_than_before() -> None:
 @pytest.mark.req("B30", partly="of a node in hand")
 @given(content=st.text(max_size=300), limit=st.integers(4, 120))
 def test_a_summary_is_one_line_of_limited_length(content: str, limit: int) -> None:
-    node = MemoryNode(id="a", content=content, energy=0.5, initial_energy=0.5, created_at=START)
+    node = BiemMemoryNode(id="a", content=content, energy=0.5, initial_energy=0.5, created_at=START)
     assert len(node.summarize(limit)) <= limit
     assert len(node.summarize(limit).splitlines()) <= 1
     assert BARE.summarize() == "Ann likes tea"

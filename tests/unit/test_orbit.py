@@ -10,10 +10,10 @@ from biem.domain.policies.orbit import OrbitPolicy
 from biem.domain.policies.recall import RecallPolicy
 from biem.domain.scope import Scope
 from biem.engine.recall.orbit import Orbits
-from biem.engine.recall.rank.adjustments import Ordering, candidates_of
+from biem.engine.recall.rank.adjustments import Adjustments, candidates_of
 from biem.engine.recall.rank.pool import Found, Pool
-from biem.engine.recall.rank.prepared_pool import AtHand
-from biem.engine.recall.rank.ranker import Answer, Asked
+from biem.engine.recall.rank.prepared_pool import PreparedPool
+from biem.engine.recall.rank.ranker import Answer, ParsedQuery
 from biem.engine.recall.rank.score import Ranked
 from biem.errors import StoreUnavailable
 from biem.ports.readers import Turn, Turns, Vicinity
@@ -34,8 +34,8 @@ def no_conflicts(scope: Scope, ids: Sequence[str]) -> Mapping[str, Sequence[Disp
     return {}
 
 
-def prepared(turns: Turns) -> AtHand:
-    return AtHand(turns, {}, Pool(candidates_of(turns), {}, 0.0, None))
+def prepared(turns: Turns) -> PreparedPool:
+    return PreparedPool(turns, {}, Pool(candidates_of(turns), {}, 0.0, None))
 
 
 class Reader:
@@ -184,11 +184,11 @@ def test_a_follow_up_is_told_by_its_conversation_and_its_words() -> None:
 
     # When a question finds two turns of it, one of another and a fact
     given = Turns({one.id: one for one in turns}, (), frozenset())
-    ordering = Ordering(given, Found(), {}, RecallPolicy(), START + timedelta(days=1))
+    ordering = Adjustments(given, Found(), {}, RecallPolicy(), START + timedelta(days=1))
     order = sorted(range(4), key=lambda place: ordering.candidates[place].id)
     ranked = Ranked(order, np.array([1.0, 2.0, 7.5, 3.0]), np.zeros((4, 0)), np.zeros(0))
     answer = Answer(ordering, ranked, given.by_id, Found(), {"known": 0.5})
-    found = orbit.grounds(answer, Asked("", ["violin", "boat", "unsaid", "tea"], []))
+    found = orbit.grounds(answer, ParsedQuery("", ["violin", "boat", "unsaid", "tea"], []))
 
     # Then half of its best are of that conversation, and three of its four words were in the last answers
     assert found == {"known": 0.5, "best": 7.5, "talk": 0.5, "echo": 0.75}

@@ -11,7 +11,7 @@ from biem.domain.conflict import Dispute
 from biem.domain.policies.ranking import RankPolicy
 from biem.domain.policies.recall import RecallPolicy
 from biem.engine.query.question import Query
-from biem.engine.recall.rank.adjustments import Ordering
+from biem.engine.recall.rank.adjustments import Adjustments
 from biem.engine.recall.rank.pool import Candidate, Found
 from biem.engine.recall.rank.score import rank
 from biem.ports import Vector
@@ -30,12 +30,12 @@ def turn(key: str, *, minute: int = 0, **values: Any) -> Turn:
     return Turn(id=key, **row)
 
 
-def ordering(*turns: Turn, found: Found | None = None, now: datetime = START, **more: Any) -> Ordering:
+def ordering(*turns: Turn, found: Found | None = None, now: datetime = START, **more: Any) -> Adjustments:
     given = Turns({one.id: one for one in turns}, more.get("stretches", ()), more.get("openings", frozenset()))
-    return Ordering(given, found or Found(), more.get("conflicts", {}), POLICY, now, times=more.get("times", ()))
+    return Adjustments(given, found or Found(), more.get("conflicts", {}), POLICY, now, times=more.get("times", ()))
 
 
-def adjusted(made: Ordering, **scores: float) -> dict[str, float]:
+def adjusted(made: Adjustments, **scores: float) -> dict[str, float]:
     """Scores after adjusting, by id."""
     before = np.array([scores[one.id] for one in made.candidates])
     return dict(zip([one.id for one in made.candidates], made.adjusted(before).tolist(), strict=True))
@@ -165,7 +165,7 @@ def test_asked_of_a_time_what_held_to_its_end_is_neither_replaced_nor_disputed()
     ]
     conflicts = {"said": [Dispute(0.8, "new", ended)]}
 
-    def asked(first: int, last: int) -> Ordering:
+    def asked(first: int, last: int) -> Adjustments:
         span = (START - timedelta(days=first), START - timedelta(days=last))
         return ordering(*turns, conflicts=conflicts, times=[span])
 

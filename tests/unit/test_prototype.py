@@ -6,7 +6,7 @@ import pytest
 
 from biem.adapters.analyzers import RuleAnalyzer
 from biem.adapters.embedders.aim_prototype import PrototypeEmbedder
-from biem.domain.designs.aim_node import MemoryNode
+from biem.domain.designs.aim_node import AimMemoryNode
 from biem.domain.designs.numbers import NUMBERS
 from biem.domain.fields import Fields
 from biem.domain.policies.aim import AimPolicy
@@ -60,13 +60,13 @@ def test_the_profile_of_the_design_embeds_so_and_the_default_does_not() -> None:
 @pytest.mark.req("A20")
 def test_a_node_has_the_designs_parts_and_survives_json() -> None:
     # Given a bare node and a whole one / When they are written and read
-    bare = MemoryNode("n1")
+    bare = AimMemoryNode("n1")
     fields = Fields(("10M", "1%"), ("林晓",), ("RAG",), ("α",))
-    whole = MemoryNode("n2", (0.25, -0.5), "一行 summary", fields, ("n1", "n3"), 0.8**3, "ab" * 32, "原文\r\n🌊")
+    whole = AimMemoryNode("n2", (0.25, -0.5), "一行 summary", fields, ("n1", "n3"), 0.8**3, "ab" * 32, "原文\r\n🌊")
 
     # Then nothing is lost, and the parts are the design's with its defaults
     for node in (bare, whole):
-        assert MemoryNode.from_json(json.loads(json.dumps(node.as_json()))) == node
+        assert AimMemoryNode.from_json(json.loads(json.dumps(node.as_json()))) == node
     assert set(bare.as_json()) == {
         "id", "proto", "summary", "fields", "links", "w", "evidence_ptr", "evidence_text"
     }  # fmt: skip

@@ -12,7 +12,7 @@ from biem.domain.policies.ranking import RankPolicy, SignalWeights
 from biem.engine.query.question import Query, Sentence
 from biem.engine.recall.rank.pool import Candidate, Pool
 from biem.engine.recall.rank.score import NAMES, distinct
-from biem.engine.recall.rank.term_matrix import Bag
+from biem.engine.recall.rank.term_matrix import TermMatrix
 from tests.fakes import START
 from tests.pools import ASIDE, FAR, HALF, HOTEL, NEAR, OTHERS, POLICY, SPEAKERS, X, ids, query, ranked, turn, unit
 
@@ -80,7 +80,7 @@ def test_each_thing_asked_at_once_gets_its_turn() -> None:
     # Given three good turns for one question of a query and a weaker one for the other
     scores = np.array([4.0, 3.0, 2.0, 1.5])
     served = np.array([[1.0, 1.0, 0.9, 0.0], [0.0, 0.1, 0.0, 0.7]])
-    words = Bag(["a", "b", "c", "d"])
+    words = TermMatrix(["a", "b", "c", "d"])
 
     # When they are chosen from / Then with balance the second question is served before the first is served again
     assert distinct(scores, words, served, replace(POLICY, balance=0.0), 10) == [0, 1, 2, 3]
@@ -90,7 +90,7 @@ def test_each_thing_asked_at_once_gets_its_turn() -> None:
 
 def test_only_the_best_are_compared_with_each_other() -> None:
     # Given a repetition beyond the depth / When turns are chosen / Then it keeps its place behind the others
-    scores, words = np.array([3.0, 2.0, 1.0, 0.5]), Bag(["a", "b", "a", "c"])
+    scores, words = np.array([3.0, 2.0, 1.0, 0.5]), TermMatrix(["a", "b", "a", "c"])
     nothing = np.zeros((0, 4))
     assert distinct(scores, words, nothing, replace(POLICY, depth=2, repeat=9.0), 10) == [0, 1, 2, 3]
     assert distinct(scores, words, nothing, replace(POLICY, depth=4, repeat=9.0), 10) == [0, 1, 3, 2]
@@ -98,7 +98,7 @@ def test_only_the_best_are_compared_with_each_other() -> None:
 
 def test_texts_without_words_are_not_alike() -> None:
     # Given texts of which two are empty / When they are compared / Then only what they share counts
-    words = Bag(["", "a b a", "", "b c"]).likeness(np.arange(4))
+    words = TermMatrix(["", "a b a", "", "b c"]).likeness(np.arange(4))
     assert words.to(0).tolist() == [0.0, 0.0, 0.0, 0.0]
     assert words.to(1).tolist() == pytest.approx([0.0, 1.0, 0.0, 1 / 3])
     assert words.to(3).tolist() == pytest.approx([0.0, 1 / 3, 0.0, 1.0])

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from biem.adapters.reasoner import parsing
-from biem.adapters.reasoner.client import Said
+from biem.adapters.reasoner.client import ModelReply
 from biem.adapters.reasoner.prompts import MAX_DATA_CHARS, fill
 from biem.ports.reasoner import Instant, Judgement, Topic, Use
 
@@ -19,7 +19,7 @@ PIECES = st.one_of(
     st.sampled_from(["none", "true", "null", "1e999", '{"keywords": ["', '[{"topic": "a", "summary": "', '"}]']),
 )
 RAMBLINGS = st.one_of(st.text(max_size=60), st.lists(PIECES, max_size=25).map("".join))
-SAYINGS = st.builds(Said, RAMBLINGS, st.booleans())
+SAYINGS = st.builds(ModelReply, RAMBLINGS, st.booleans())
 
 
 def clean(text: str, limit: int) -> bool:
@@ -49,7 +49,7 @@ class TestConcepts:
         ],
     )
     def test_only_what_stands_in_brackets_is_a_concept(self, answer: str, expected: list[str]) -> None:
-        assert parsing.concepts(Said(answer), 3) == expected
+        assert parsing.concepts(ModelReply(answer), 3) == expected
 
 
 class TestKeywords:
@@ -76,15 +76,15 @@ class TestKeywords:
         ],
     )
     def test_broken_json_is_repaired_and_what_cannot_be_is_nothing(self, answer: str, expected: list[str]) -> None:
-        assert parsing.keywords(Said(answer), ["known"], 10) == expected
+        assert parsing.keywords(ModelReply(answer), ["known"], 10) == expected
 
     @pytest.mark.req("H24", partly="an answer that the server says was cut off")
     def test_the_last_keyword_of_an_answer_that_was_cut_off_is_not_trusted(self) -> None:
-        assert parsing.keywords(Said('{"keywords": ["cat", "do', cut=True), [], 10) == ["cat"]
+        assert parsing.keywords(ModelReply('{"keywords": ["cat", "do', cut=True), [], 10) == ["cat"]
 
     def test_keywords_are_bounded_in_number_and_length(self) -> None:
         # Given far too many, far too long
-        answer = Said('{"keywords": [' + ", ".join(f'"{n} {"x" * 500}"' for n in range(100)) + "]}")
+        answer = ModelReply('{"keywords": [' + ", ".join(f'"{n} {"x" * 500}"' for n in range(100)) + "]}")
 
         # When they are read / Then few and short ones are left
         found = parsing.keywords(answer, [], 5)
@@ -96,12 +96,12 @@ class TestWorth:
     @pytest.mark.req("H45")
     @pytest.mark.parametrize("answer", ["1", " 1\n"])
     def test_exactly_one_is_a_yes(self, answer: str) -> None:
-        assert parsing.worth(Said(answer)) is True
+        assert parsing.worth(ModelReply(answer)) is True
 
     @pytest.mark.req("H45")
     @pytest.mark.parametrize("answer", ["0", "10", "0 (1 reason)", "1.", "1 1", "yes", "", "１", "true"])
     def test_everything_else_is_a_no(self, answer: str) -> None:
-        assert parsing.worth(Said(answer)) is False
+        assert parsing.worth(ModelReply(answer)) is False
 
 
 class TestTopics:
@@ -118,18 +118,18 @@ class TestTopics:
         ],
     )
     def test_a_topic_has_a_name_and_a_summary_and_comes_once(self, answer: str) -> None:
-        assert parsing.topics(Said(answer)) == [Topic("Rex", "Ann has a dog.")]
+        assert parsing.topics(ModelReply(answer)) == [Topic("Rex", "Ann has a dog.")]
 
     @pytest.mark.parametrize("answer", ["", "Nothing.", '{"a": 1}', '[{"topic": "x"}]', '{"a": [], "b": []}', "7"])
     def test_an_answer_without_topics_is_no_answer(self, answer: str) -> None:
-        assert parsing.topics(Said(answer)) is None
+        assert parsing.topics(ModelReply(answer)) is None
 
     def test_an_empty_list_says_that_nothing_is_worth_keeping(self) -> None:
-        assert parsing.topics(Said("[]")) == []
+        assert parsing.topics(ModelReply("[]")) == []
 
     def test_the_last_topic_of_an_answer_that_was_cut_off_is_left_out(self) -> None:
         answer = '[{"topic": "a", "summary": "whole one"}, {"topic": "b", "summary": "half of o'
-        assert parsing.topics(Said(answer, cut=True)) == [Topic("a", "whole one")]
+        assert parsing.topics(ModelReply(answer, cut=True)) == [Topic("a", "whole one")]
 
 
 class TestInstant:
@@ -145,24 +145,24 @@ class TestInstant:
         ],
     )
     def test_a_note_has_a_text_and_keywords(self, answer: str) -> None:
-        assert parsing.instant(Said(answer), 10) == Instant("Ann moved to Rome.", ("Ann", "Rome"))
+        assert parsing.instant(ModelReply(answer), 10) == Instant("Ann moved to Rome.", ("Ann", "Rome"))
 
     @pytest.mark.req("H46", partly="broken answers")
     @pytest.mark.parametrize(
         "answer", ["", "{}", '{"memory_text": ""}', '{"memory_text": "..."}', '{"memory_text": 5}']
     )
     def test_a_note_that_says_nothing_is_none(self, answer: str) -> None:
-        assert parsing.instant(Said(answer), 10) is None
+        assert parsing.instant(ModelReply(answer), 10) is None
 
     def test_a_note_that_was_cut_off_is_none(self) -> None:
-        assert parsing.instant(Said('{"memory_text": "Ann moved to', cut=True), 10) is None
+        assert parsing.instant(ModelReply('{"memory_text": "Ann moved to', cut=True), 10) is None
 
 
 class TestJudgement:
     @pytest.mark.req("C21", partly="the judge's answer")
     def test_a_judgement_has_a_kind_a_confidence_and_a_reason(self) -> None:
-        assert parsing.judgement(Said(JUDGED)) == Judgement("update", 0.9, "moved")
-        assert parsing.judgement(Said('{"kind": " None ", "confidence": "1"}')) == Judgement("none", 1.0, "")
+        assert parsing.judgement(ModelReply(JUDGED)) == Judgement("update", 0.9, "moved")
+        assert parsing.judgement(ModelReply('{"kind": " None ", "confidence": "1"}')) == Judgement("none", 1.0, "")
 
     @pytest.mark.parametrize(
         "answer",
@@ -179,7 +179,7 @@ class TestJudgement:
         ],
     )
     def test_a_judgement_out_of_range_or_without_a_part_is_none(self, answer: str) -> None:
-        assert parsing.judgement(Said(answer)) is None
+        assert parsing.judgement(ModelReply(answer)) is None
 
 
 class TestWriting:
@@ -190,7 +190,7 @@ class TestWriting:
     )
     def test_a_merged_text_is_taken_bare_of_label_and_quotes(self, answer: str) -> None:
         texts = ["Ann has 2 cats.", "Ann's cats are Tom and Kit."]
-        assert parsing.merged(Said(answer), texts) == "Ann has 2 cats, Tom and Kit."
+        assert parsing.merged(ModelReply(answer), texts) == "Ann has 2 cats, Tom and Kit."
 
     @pytest.mark.req("M53", "H52", partly="a merge that invents or loses a number, says nothing or refuses is no merge")
     @pytest.mark.parametrize(
@@ -209,22 +209,22 @@ class TestWriting:
         ],
     )
     def test_a_merge_that_changes_numbers_or_says_nothing_is_refused(self, answer: str) -> None:
-        assert parsing.merged(Said(answer), ["Ann has 2 cats.", "Ann owns 2 cats."]) is None
+        assert parsing.merged(ModelReply(answer), ["Ann has 2 cats.", "Ann owns 2 cats."]) is None
 
     def test_a_text_that_was_cut_off_is_refused(self) -> None:
         texts = ["Ann has 2 cats.", "Ann owns 2 cats."]
-        assert parsing.merged(Said("Ann owns 2", cut=True), texts) is None
-        assert parsing.summary(Said("Ann owns", cut=True), texts, 100) is None
+        assert parsing.merged(ModelReply("Ann owns 2", cut=True), texts) is None
+        assert parsing.summary(ModelReply("Ann owns", cut=True), texts, 100) is None
 
     @pytest.mark.req("X20", partly="placeholders are not believed; the caller keeps its messages")
     @pytest.mark.parametrize(
         "answer", ["", "N/A", "[Summary]", "<summary>", "摘要", "……", "Summary:", "x" * 41, "In 1999."]
     )
     def test_a_placeholder_is_no_summary(self, answer: str) -> None:
-        assert parsing.summary(Said(answer), ["Ann has 2 cats."], 40) is None
+        assert parsing.summary(ModelReply(answer), ["Ann has 2 cats."], 40) is None
 
     def test_a_summary_may_leave_numbers_out(self) -> None:
-        assert parsing.summary(Said("Ann has cats."), ["Ann has 2 cats."], 40) == "Ann has cats."
+        assert parsing.summary(ModelReply("Ann has cats."), ["Ann has 2 cats."], 40) == "Ann has cats."
 
 
 class TestAnything:
@@ -232,14 +232,14 @@ class TestAnything:
 
     @pytest.mark.req("H24", partly="any answer at all")
     @given(SAYINGS)
-    def test_lists_of_words(self, said: Said) -> None:
+    def test_lists_of_words(self, said: ModelReply) -> None:
         for found in (parsing.concepts(said, 4), parsing.keywords(said, ["known"], 4)):
             assert len(found) <= 4
             assert all(clean(word, parsing.MAX_KEYWORD_CHARS) for word in found)
             assert len({word.casefold() for word in found}) == len(found)
 
     @given(SAYINGS)
-    def test_structures(self, said: Said) -> None:
+    def test_structures(self, said: ModelReply) -> None:
         for topic in parsing.topics(said) or []:
             assert clean(topic.topic, parsing.MAX_TOPIC_CHARS)
             assert clean(topic.summary, parsing.MAX_TEXT_CHARS)
@@ -249,7 +249,7 @@ class TestAnything:
         assert parsing.worth(said) == (said.text.strip() == "1")
 
     @given(SAYINGS)
-    def test_texts(self, said: Said) -> None:
+    def test_texts(self, said: ModelReply) -> None:
         for text in (parsing.merged(said, ["a 1", "b 0"]), parsing.summary(said, ["a 1", "b 0"], 40)):
             assert text is None or clean(text, 40)
 
@@ -272,13 +272,13 @@ class TestRelevant:
         ],
     )
     def test_numbers_of_texts_that_there_are(self, answer: str, expected: list[int] | None) -> None:
-        assert parsing.relevant(Said(answer, False), 3) == expected
+        assert parsing.relevant(ModelReply(answer, False), 3) == expected
 
     def test_an_answer_that_was_cut_off_may_lack_one(self) -> None:
-        assert parsing.relevant(Said('{"relevant": [1', True), 3) is None
+        assert parsing.relevant(ModelReply('{"relevant": [1', True), 3) is None
 
     @given(SAYINGS)
-    def test_whatever_a_model_says_is_places_or_nothing(self, said: Said) -> None:
+    def test_whatever_a_model_says_is_places_or_nothing(self, said: ModelReply) -> None:
         places = parsing.relevant(said, 3)
         assert places is None or (places == sorted(set(places)) and set(places) <= {0, 1, 2})
 

@@ -11,7 +11,7 @@ from biem.adapters.analyzers import RuleAnalyzer
 from biem.domain.policies.ranking import RankPolicy, SignalWeights
 from biem.domain.policies.recall import RecallPolicy
 from biem.engine.recall.rank.pool import Found
-from biem.engine.recall.rank.ranker import Answer, Answerer
+from biem.engine.recall.rank.ranker import Answer, Ranker
 from biem.engine.recall.rank.score import rank
 from biem.ports.readers import Turn, Turns
 from tests.fakes import START, WordEmbedder
@@ -39,7 +39,7 @@ def turn(number: int, speaker: str, text: str, **values: Any) -> Turn:
 
 def answer(question: str, policy: RankPolicy = DEFAULT, **changes: Any) -> Answer:
     turns = [turn(number, speaker, text) for number, (speaker, text) in enumerate(TALK)]
-    answerer = Answerer(ANALYZER, EMBEDDER.similarity, RecallPolicy(), policy)
+    answerer = Ranker(ANALYZER, EMBEDDER.similarity, RecallPolicy(), policy)
     asked = answerer.asked(question)
     vectors = EMBEDDER.embed(asked.texts, "query")
     found = Found(vector=vectors[0], parts=list(vectors[1:]), **changes)

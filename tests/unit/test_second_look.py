@@ -9,7 +9,7 @@ from biem.domain.node import Hit, Hits, Node
 from biem.domain.policies.context import ContextPolicy
 from biem.domain.scope import Scope
 from biem.engine.context.block import estimate_tokens, render
-from biem.engine.context.relevance_filter import SecondLook
+from biem.engine.context.relevance_filter import RelevanceFilter
 from biem.telemetry import Telemetry
 from tests.concept_fakes import ScriptedReasoner
 from tests.fakes import START
@@ -47,7 +47,7 @@ def told(hits: Hits) -> list[str]:
 def test_what_the_model_chooses_is_told_and_nothing_else() -> None:
     # Given a model that finds two of twenty memories of use
     model = Chooser([3, 17])
-    look = SecondLook(model, ContextPolicy(second_look=20), Telemetry())
+    look = RelevanceFilter(model, ContextPolicy(second_look=20), Telemetry())
     assert look.wanted(5) == 20
 
     # When it looks / Then these are told; it heard who said what, and had a single call
@@ -58,7 +58,10 @@ def test_what_the_model_chooses_is_told_and_nothing_else() -> None:
     assert model.asked["texts"] == [f"Ann: text {n}" for n in range(20)]
     assert (model.calls, model.for_replies) == (["relevant"], 1)
     # And it may find none of use
-    assert told(SecondLook(Chooser([]), ContextPolicy(second_look=20), Telemetry()).keep(HERE, "?", found(9), 5)) == []
+    assert (
+        told(RelevanceFilter(Chooser([]), ContextPolicy(second_look=20), Telemetry()).keep(HERE, "?", found(9), 5))
+        == []
+    )
 
 
 class Reader(Chooser):
@@ -95,7 +98,7 @@ def test_seven_of_a_hundred_memories_are_told_for_a_fifth_of_the_tokens_of_all()
     policy = ContextPolicy(second_look=50, item_chars=200)
 
     # When the model has looked at them / Then all seven are told, and nothing else, for a fifth of the tokens at most
-    kept = SecondLook(Reader(["violin"]), policy, Telemetry()).keep(HERE, "violin?", candidates, 5)
+    kept = RelevanceFilter(Reader(["violin"]), policy, Telemetry()).keep(HERE, "violin?", candidates, 5)
     block = render(kept, policy, 10_000)
     assert sorted(hit.node.text for hit in block.hits) == sorted(relevant)
     everything = render(hits_of(texts), policy, 100_000)
@@ -108,7 +111,7 @@ def test_what_is_only_like_the_question_is_left_out_and_hardly_anything_else() -
     # Given forty questions, each with two answers among eight near misses that say nearly the same
     people = [f"Person{n}" for n in range(40)]
     model = Reader(["moved to"], errs=41)
-    look = SecondLook(model, ContextPolicy(second_look=10), Telemetry())
+    look = RelevanceFilter(model, ContextPolicy(second_look=10), Telemetry())
     right = shown = before = 0
     for who in people:
         answers = [f"{who} moved to Lisbon in March", f"{who} moved to the river side"]
@@ -125,20 +128,20 @@ def test_what_is_only_like_the_question_is_left_out_and_hardly_anything_else() -
 
 
 def test_a_silent_model_changes_nothing() -> None:
-    look = SecondLook(Chooser(None), ContextPolicy(second_look=20), Telemetry())
+    look = RelevanceFilter(Chooser(None), ContextPolicy(second_look=20), Telemetry())
     assert told(look.keep(HERE, "Which?", found(20), 5)) == [f"text {n}" for n in range(5)]
 
 
 def test_it_is_off_unless_asked_for_and_without_a_model() -> None:
     model = Chooser([0])
     for look in (
-        SecondLook(model, ContextPolicy(), Telemetry()),
-        SecondLook(None, ContextPolicy(second_look=9), Telemetry()),
+        RelevanceFilter(model, ContextPolicy(), Telemetry()),
+        RelevanceFilter(None, ContextPolicy(second_look=9), Telemetry()),
     ):
         assert look.wanted(5) == 5
         assert len(look.keep(HERE, "Which?", found(5), 5)) == 5
     assert model.calls == []
-    asked = SecondLook(model, ContextPolicy(second_look=9), Telemetry())
+    asked = RelevanceFilter(model, ContextPolicy(second_look=9), Telemetry())
     assert asked.keep(HERE, "Which?", found(0), 5) == []
     assert model.calls == []
 

@@ -6,7 +6,7 @@ import pytest
 
 from biem.domain.node import id_part, new_id
 from biem.domain.scope import Scope
-from biem.engine.admin.browse import Look
+from biem.engine.admin.browse import MemoryBrowser
 from biem.errors import InvalidInput, NotFound
 from biem.ports.readers import Browser
 
@@ -22,8 +22,8 @@ class Listed:
         return [one for digits, one in plain if digits.startswith(part) or digits.endswith(part)][:limit]
 
 
-def look() -> Look:
-    return Look(cast(Browser, cast(Any, Listed())))
+def look() -> MemoryBrowser:
+    return MemoryBrowser(cast(Browser, cast(Any, Listed())))
 
 
 @pytest.mark.parametrize(

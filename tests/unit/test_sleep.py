@@ -8,7 +8,7 @@ import pytest
 
 from biem.domain.scope import Scope
 from biem.engine.sleep.integrity import Integrity
-from biem.engine.sleep.jobs import NightJob, Sleeper, Upkeep
+from biem.engine.sleep.jobs import BackgroundJob, JobRunner, Schedule
 from biem.errors import StoreUnavailable
 from biem.ports.links import Links
 from biem.telemetry import Span, Telemetry
@@ -49,7 +49,7 @@ class Book:
     def __init__(self) -> None:
         self.runs: list[tuple[str, Scope]] = []
 
-    def job(self, name: str, *changes: int, period_s: float = 0.0, error: Exception | None = None) -> NightJob:
+    def job(self, name: str, *changes: int, period_s: float = 0.0, error: Exception | None = None) -> BackgroundJob:
         left = list(changes)
 
         def run(scope: Scope) -> Mapping[str, int]:
@@ -58,7 +58,7 @@ class Book:
                 raise error
             return {"things": left.pop(0) if left else 0}
 
-        return NightJob(name, run, period_s)
+        return BackgroundJob(name, run, period_s)
 
 
 @pytest.fixture
@@ -72,9 +72,9 @@ def locks() -> Locks:
 
 
 def sleeper(
-    locks: Locks, *jobs: NightJob, clock: HeldClock | None = None, telemetry: Telemetry | None = None
-) -> Sleeper:
-    return Sleeper(jobs, exclusive=locks, clock=clock or HeldClock(), telemetry=telemetry or Telemetry())
+    locks: Locks, *jobs: BackgroundJob, clock: HeldClock | None = None, telemetry: Telemetry | None = None
+) -> JobRunner:
+    return JobRunner(jobs, exclusive=locks, clock=clock or HeldClock(), telemetry=telemetry or Telemetry())
 
 
 class TestSleep:
@@ -159,17 +159,17 @@ class Places:
         return [scope for scope in self.all if scope.ns > after][:limit]
 
 
-Kept = Callable[..., tuple[Upkeep, HeldClock, Places]]
+Kept = Callable[..., tuple[Schedule, HeldClock, Places]]
 
 
 @pytest.fixture
 def kept(locks: Locks) -> Kept:
     """Builds an upkeep over some scopes, three a tick."""
 
-    def build(*jobs: NightJob, scopes: int = 2) -> tuple[Upkeep, HeldClock, Places]:
+    def build(*jobs: BackgroundJob, scopes: int = 2) -> tuple[Schedule, HeldClock, Places]:
         clock, places = HeldClock(), Places(scopes)
         night = sleeper(locks, *jobs, clock=clock)
-        return Upkeep(night, places, clock=clock, scopes_per_tick=3), clock, places
+        return Schedule(night, places, clock=clock, scopes_per_tick=3), clock, places
 
     return build
 
@@ -236,8 +236,8 @@ class TestUpkeep:
             answers.append(upkeep.tick())
             return {}
 
-        upkeep = Upkeep(
-            sleeper(locks, NightJob("again", again, 60), clock=clock), Places(1), clock=clock, scopes_per_tick=3
+        upkeep = Schedule(
+            sleeper(locks, BackgroundJob("again", again, 60), clock=clock), Places(1), clock=clock, scopes_per_tick=3
         )
         clock.advance(seconds=60)
         # When it is due, Then it runs once

@@ -5,7 +5,7 @@ from typing import cast
 
 import pytest
 
-from biem.engine.life.erased_sweep import LateRows
+from biem.engine.life.erased_sweep import ErasedSweep
 from biem.errors import StoreUnavailable
 from biem.ports import HotStore, VectorIndex
 from biem.ports.hot import Canvas
@@ -53,7 +53,7 @@ class Store:
 
 def sweep(graves: Graves, index: Store, hot: Store, canvas: Store, talk: Store | None = None) -> int:
     held = talk or Store()
-    late = LateRows(
+    late = ErasedSweep(
         tombstones=graves,
         index=cast(VectorIndex, index),
         hot=cast(HotStore, hot),

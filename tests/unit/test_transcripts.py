@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from biem.cli.demo import DIALOGUE
-from biem.cli.transcripts import BadLine, Message, Reader, parse_time
+from biem.cli.transcripts import BadLine, TranscriptMessage, TranscriptReader, parse_time
 from biem.errors import InvalidInput
 
 
@@ -21,13 +21,13 @@ def write(folder: Path, *lines: object, name: str = "chat.jsonl") -> str:
 
 
 def items(source: str, *, per_conversation: bool = False) -> list[dict[str, Any]]:
-    found = list(Reader(source, per_conversation).read())
-    assert all(isinstance(message, Message) for message in found), found
-    return [dict(message.item) for message in found if isinstance(message, Message)]
+    found = list(TranscriptReader(source, per_conversation).read())
+    assert all(isinstance(message, TranscriptMessage) for message in found), found
+    return [dict(message.item) for message in found if isinstance(message, TranscriptMessage)]
 
 
 def bad(source: str) -> BadLine:
-    (line,) = (line for line in Reader(source).read() if isinstance(line, BadLine))
+    (line,) = (line for line in TranscriptReader(source).read() if isinstance(line, BadLine))
     return line
 
 
@@ -92,7 +92,9 @@ def test_refs_come_from_content_and_place_alone(tmp_path: Path) -> None:
 
 def test_a_repaired_line_leaves_the_other_refs_alone(tmp_path: Path) -> None:
     broken = write(tmp_path, {"text": "a"}, b"{broken\n", {"text": "c"})
-    before = [message.item["ref"] for message in Reader(broken).read() if isinstance(message, Message)]
+    before = [
+        message.item["ref"] for message in TranscriptReader(broken).read() if isinstance(message, TranscriptMessage)
+    ]
     after = [item["ref"] for item in items(write(tmp_path, {"text": "a"}, {"text": "b"}, {"text": "c"}))]
     assert before == [after[0], after[2]]
 
@@ -131,7 +133,9 @@ def test_a_bad_line_says_where_and_what_was_expected(tmp_path: Path, line: bytes
     assert (found.line, found.column) == (3, column)
     assert words in found.reason
     assert str(found).startswith(f"{source}:3:{column}: ")
-    good = [message.item["text"] for message in Reader(source).read() if isinstance(message, Message)]
+    good = [
+        message.item["text"] for message in TranscriptReader(source).read() if isinstance(message, TranscriptMessage)
+    ]
     assert good[0] == "fine"
     assert good[-1] == "fine, too"
 
@@ -140,7 +144,7 @@ def test_a_file_cut_off_in_its_middle_gives_what_it_had(tmp_path: Path) -> None:
     whole = b"".join(json.dumps({"text": f"{number} {number**9:x}"}).encode() + b"\n" for number in range(5_000))
     path = tmp_path / "chat.jsonl.gz"
     path.write_bytes(gzip.compress(whole)[:-2_000])
-    found = list(Reader(str(path)).read())
+    found = list(TranscriptReader(str(path)).read())
     assert isinstance(found[-1], BadLine)
     assert "damaged or cut off" in found[-1].reason
     assert len(found) > 1_000
@@ -148,11 +152,11 @@ def test_a_file_cut_off_in_its_middle_gives_what_it_had(tmp_path: Path) -> None:
 
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match=r"none\.jsonl: No such file"):
-        list(Reader(str(tmp_path / "none.jsonl")).read())
+        list(TranscriptReader(str(tmp_path / "none.jsonl")).read())
 
 
 def test_reading_is_lazy_and_knows_how_far_it_is(tmp_path: Path) -> None:
-    reader = Reader(write(tmp_path, *({"text": "x" * 1_000} for _ in range(2_000))))
+    reader = TranscriptReader(write(tmp_path, *({"text": "x" * 1_000} for _ in range(2_000))))
     messages = reader.read()
     next(messages)
     assert 0 < reader.bytes_read < reader.size / 2

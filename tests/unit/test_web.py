@@ -15,7 +15,7 @@ from biem.cli.app import run
 from biem.domain.diagnosis import Health
 from biem.domain.paging import GraphPart, Page
 from biem.domain.scope import Scope
-from biem.engine.admin.browse import Look
+from biem.engine.admin.browse import MemoryBrowser
 from biem.errors import InvalidInput, StoreUnavailable
 from biem.ports.readers import Browser
 from biem.web.app import Shown, build
@@ -208,7 +208,7 @@ def test_a_port_that_is_taken_is_told_with_a_way_out(capsys: pytest.CaptureFixtu
 
 
 def test_a_page_has_between_1_and_500_of_a_known_tier_and_layer() -> None:
-    look = Look(cast(Browser, None))
+    look = MemoryBrowser(cast(Browser, None))
     wishes: list[Any] = [
         (0, "", None, None), (501, "", None, None), (True, "", None, None), (1.5, "", None, None),
         (1, "", "L4", None), (1, "", None, "deep"),

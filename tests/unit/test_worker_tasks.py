@@ -16,7 +16,7 @@ from biem.config import Settings
 from biem.domain.policies.jobs import SleepPolicy
 from biem.workers.configuration import configuration
 from biem.workers.pulse import Scheduler
-from biem.workers.tasks import RESCAN_TASK, SLEEP_TASK, Bench, processes_of, register
+from biem.workers.tasks import RESCAN_TASK, SLEEP_TASK, WorkerResources, processes_of, register
 
 
 class App:
@@ -60,7 +60,7 @@ class Shop:
 
 def worked(*rounds: int) -> tuple[int, list[str]]:
     app = App()
-    register(cast(Celery, app), cast(Bench, Shop(*rounds)))
+    register(cast(Celery, app), cast(WorkerResources, Shop(*rounds)))
     return app.tasks[ENCODE_TASK](), app.sent
 
 
@@ -86,11 +86,11 @@ def test_a_night_runs_every_job_once_in_order_each_in_a_task_of_its_own_whatever
     shop = SimpleNamespace(run=run, paced=nullcontext)
     jobs = [
         name
-        for name in Bench(Settings(sleep={"off": ("forget", "turns")})).jobs
+        for name in WorkerResources(Settings(sleep={"off": ("forget", "turns")})).jobs
         if name in ("build", "forget", "turns", "sweep", "integrity")
     ]
     assert jobs == ["build", "sweep", "integrity"]
-    register(cast(Celery, app), cast(Bench, SimpleNamespace(workshop=shop, jobs=jobs)))
+    register(cast(Celery, app), cast(WorkerResources, SimpleNamespace(workshop=shop, jobs=jobs)))
 
     # When it begins, and each message is taken / Then all of them ran, and nothing is left to be asked for
     with pytest.raises(ValueError, match="build"):
@@ -104,7 +104,7 @@ def test_a_night_runs_every_job_once_in_order_each_in_a_task_of_its_own_whatever
 def test_what_a_rescan_brings_in_is_encoded_at_once() -> None:
     for found, sent in ((3, [ENCODE_TASK]), (0, [])):
         app = App()
-        register(cast(Celery, app), cast(Bench, Shop(found)))
+        register(cast(Celery, app), cast(WorkerResources, Shop(found)))
         assert app.tasks[RESCAN_TASK]() == {"job": "rescan", "notes": found}
         assert app.sent == sent
 
@@ -125,7 +125,7 @@ def test_beats_table_has_every_job_that_has_a_period_and_the_hook_only_where_one
 def test_a_night_without_jobs_does_nothing() -> None:
     # Given a night all of whose jobs are switched off / When it is asked for / Then nothing runs, and nothing fails
     app = App()
-    register(cast(Celery, app), cast(Bench, SimpleNamespace(jobs=[])))
+    register(cast(Celery, app), cast(WorkerResources, SimpleNamespace(jobs=[])))
     assert app.tasks[SLEEP_TASK]() == {}
     assert app.sent == []
 
@@ -165,7 +165,7 @@ def test_the_processes_of_a_worker_share_the_cores(
     monkeypatch: pytest.MonkeyPatch, count: int, processes: int, threads: int
 ) -> None:
     cores(monkeypatch, count)
-    bench = Bench(Settings())
+    bench = WorkerResources(Settings())
     for pool in ("prefork", get_implementation("prefork")):
         bench.share(processes_of(SimpleNamespace(pool_cls=pool, concurrency=processes)))
         assert bench.settings.embedder.threads == threads
@@ -173,7 +173,7 @@ def test_the_processes_of_a_worker_share_the_cores(
 
 def test_threads_that_were_set_stay_and_only_forks_share(monkeypatch: pytest.MonkeyPatch) -> None:
     cores(monkeypatch, 4)
-    bench = Bench(Settings(embedder={"threads": 3}))
+    bench = WorkerResources(Settings(embedder={"threads": 3}))
     bench.share(4)
     assert bench.settings.embedder.threads == 3
     assert processes_of(SimpleNamespace(pool_cls="solo", concurrency=8)) == 1

@@ -3,7 +3,7 @@
 from collections import Counter
 from difflib import SequenceMatcher
 
-from biem.adapters.contradiction.reading import Reader, Reading
+from biem.adapters.contradiction.reading import Reading, StatementReader
 from biem.domain.conflict import Verdict
 
 _SWAP_RATIO = 0.75
@@ -38,7 +38,7 @@ def duplicate(older: Reading, newer: Reading) -> Verdict | None:
     return None
 
 
-def swapped(older: Reading, newer: Reading, subjects: frozenset[str], reader: Reader) -> Verdict | None:
+def swapped(older: Reading, newer: Reading, subjects: frozenset[str], reader: StatementReader) -> Verdict | None:
     """The same long text with another value in one place (or the same other value in several).
 
     `subjects` are words for attributes and people: exchanging one of them changes what the text is about.

@@ -4,16 +4,16 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from biem.adapters.contradiction import lexicon
-from biem.adapters.contradiction.reading import Clause, Reader
+from biem.adapters.contradiction.reading import Clause, StatementReader
 
 _HAVE = frozenset(("have", "ha", "had", "got", "own", "keep", "有", "养"))
 """Stems of having: to see a dog is not to have one."""
 
 
-class Kinds:
+class Hypernyms:
     """The words, loaded once."""
 
-    def __init__(self, reader: Reader) -> None:
+    def __init__(self, reader: StatementReader) -> None:
         self._of: dict[str, frozenset[str]] = {}
         self._endings: list[tuple[str, frozenset[str]]] = []
         for general, special in lexicon.columns("kinds"):

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from biem.adapters.contradiction import lexicon
-from biem.adapters.contradiction.hypernyms import Kinds
-from biem.adapters.contradiction.reading import Clause, Reader, Reading
+from biem.adapters.contradiction.hypernyms import Hypernyms
+from biem.adapters.contradiction.reading import Clause, Reading, StatementReader
 from biem.adapters.contradiction.time_phrases import OCCASION
 from biem.domain.conflict import ConflictKind, Verdict
 
@@ -72,7 +72,7 @@ class Stances:
 class Polarity:
     """The antonyms, loaded once."""
 
-    def __init__(self, reader: Reader) -> None:
+    def __init__(self, reader: StatementReader) -> None:
         self._antonyms: dict[str, frozenset[str]] = {}
         kinds: dict[str, set[str]] = {"quality": set(), "event": set()}
         for left, right, *kind in lexicon.columns("antonyms"):
@@ -88,7 +88,7 @@ class Polarity:
         )
         self.describing = frozenset(self._qualities) | self._times | self._habit | self._now
         """Words for how and when something is."""
-        self._kinds = Kinds(reader)
+        self._kinds = Hypernyms(reader)
 
     def opposite(self, one: frozenset[str], other: frozenset[str]) -> tuple[str, str] | None:
         """A word of `one` and its antonym in `other`, neither of which the other side has."""

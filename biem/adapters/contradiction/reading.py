@@ -118,7 +118,7 @@ class Reading:
         return frozenset().union(*(clause.tokens for clause in self.clauses))
 
 
-class Reader:
+class StatementReader:
     """Word lists and the segmenter, loaded once; thread-safe."""
 
     def __init__(self) -> None:

@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass
 
 from biem.adapters.contradiction.polarity import Polarity
-from biem.adapters.contradiction.reading import Reader, Reading
+from biem.adapters.contradiction.reading import Reading, StatementReader
 from biem.domain.conflict import Verdict
 
 _SURE = 0.74
@@ -56,7 +56,7 @@ class _Relation:
 class Relations:
     """The shapes and the roles that lead one way only."""
 
-    def __init__(self, reader: Reader, polarity: Polarity) -> None:
+    def __init__(self, reader: StatementReader, polarity: Polarity) -> None:
         self._reader = reader
         self._polarity = polarity
         self._roles = reader.grammar["asymmetric"]

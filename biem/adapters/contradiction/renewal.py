@@ -13,7 +13,7 @@ from biem.adapters.contradiction import lexicon
 from biem.adapters.contradiction.lexicon import marks
 from biem.adapters.contradiction.lexicon.attributes import SINGLE
 from biem.adapters.contradiction.parts import announces, by_kind, former_of, known, parts_of, same, stems, within
-from biem.adapters.contradiction.reading import Reader, Reading
+from biem.adapters.contradiction.reading import Reading, StatementReader
 from biem.adapters.contradiction.residue import VAGUE, Core, Piece, Residue
 from biem.adapters.contradiction.subjects import Subjects
 from biem.domain.conflict import Verdict
@@ -57,7 +57,7 @@ _JOINT = re.compile(r"[\s&·'’-]{0,3}(?:(?:of|the|and|de|van|von|的)\s)?")
 class Renewal:
     """Judges pairs by what is left of them. Thread-safe."""
 
-    def __init__(self, reader: Reader, subjects: Subjects) -> None:
+    def __init__(self, reader: StatementReader, subjects: Subjects) -> None:
         self._core = Residue(reader, subjects).of
         self._exclusive = {
             reader.stem(value): row[0][0]

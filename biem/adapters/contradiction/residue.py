@@ -10,7 +10,7 @@ from biem.adapters.analyzers.quantities import Quantities
 from biem.adapters.contradiction import lexicon
 from biem.adapters.contradiction.lexicon import marks
 from biem.adapters.contradiction.lexicon.attributes import spans
-from biem.adapters.contradiction.reading import Reader, Reading
+from biem.adapters.contradiction.reading import Reading, StatementReader
 from biem.adapters.contradiction.subjects import Subjects
 
 _KEPT = 2_048
@@ -137,7 +137,7 @@ class Core:
 class Residue:
     """Reads what is left of statements. Thread-safe."""
 
-    def __init__(self, reader: Reader, subjects: Subjects) -> None:
+    def __init__(self, reader: StatementReader, subjects: Subjects) -> None:
         self._reader = reader
         self._subjects = subjects
         self._quantities = Quantities()

@@ -8,7 +8,7 @@ from biem.adapters.contradiction.alignment import duplicate, may_align, swapped
 from biem.adapters.contradiction.claims import Claims
 from biem.adapters.contradiction.matter import matter_of
 from biem.adapters.contradiction.polarity import Polarity, Stances
-from biem.adapters.contradiction.reading import Reader, Reading
+from biem.adapters.contradiction.reading import Reading, StatementReader
 from biem.adapters.contradiction.relations import Relations
 from biem.adapters.contradiction.renewal import JOINED, WHOLE, Renewal
 from biem.adapters.contradiction.slots import Slot, Slots
@@ -38,7 +38,7 @@ class RuleContradictions:
     """Deterministic, thread-safe, without network; build one and share it."""
 
     def __init__(self) -> None:
-        self._reader = Reader()
+        self._reader = StatementReader()
         self._slots = Slots(self._reader)
         self._values = Values()
         self._polarity = Polarity(self._reader)

@@ -12,7 +12,7 @@ from typing import Literal
 from biem.adapters.contradiction import lexicon
 from biem.adapters.contradiction import value_phrases as phrases
 from biem.adapters.contradiction.lexicon import patterns_en, patterns_zh
-from biem.adapters.contradiction.reading import Clause, Reader, Reading
+from biem.adapters.contradiction.reading import Clause, Reading, StatementReader
 from biem.adapters.contradiction.time_phrases import MOMENT, OCCASION
 
 Phase = Literal["now", "past", "changed"]
@@ -42,7 +42,7 @@ class Slot:
 class Slots:
     """The patterns, compiled once."""
 
-    def __init__(self, reader: Reader) -> None:
+    def __init__(self, reader: StatementReader) -> None:
         self._reader = reader
         self._english = [(name, re.compile(p)) for name, ps in patterns_en.PATTERNS.items() for p in ps]
         self._chinese = [(name, re.compile(p)) for name, ps in patterns_zh.PATTERNS.items() for p in ps]

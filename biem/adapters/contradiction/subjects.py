@@ -10,7 +10,7 @@ from functools import lru_cache
 
 from biem.adapters.analyzers.chinese_words import knowing
 from biem.adapters.contradiction import lexicon
-from biem.adapters.contradiction.reading import Reader, Reading
+from biem.adapters.contradiction.reading import Reading, StatementReader
 from biem.adapters.contradiction.time_phrases import OCCASION
 
 _KEPT = 2_048
@@ -152,7 +152,7 @@ class Agreement:
 class Subjects:
     """Reads whom and what statements are about. Thread-safe."""
 
-    def __init__(self, reader: Reader) -> None:
+    def __init__(self, reader: StatementReader) -> None:
         self._reader = reader
         self._words = lexicon.sets("subjects")
         self._kin = reader.grammar["kin"]

@@ -3,7 +3,7 @@
 import re
 
 from biem.adapters.contradiction import lexicon
-from biem.adapters.contradiction.reading import Clause, Reader, Reading
+from biem.adapters.contradiction.reading import Clause, Reading, StatementReader
 from biem.adapters.contradiction.slots import unit
 from biem.adapters.contradiction.time_phrases import COMING, OCCASION, SINCE
 from biem.domain.conflict import Verdict
@@ -51,7 +51,7 @@ _SHARED = 0.3
 class Updates:
     """The groups of exclusive values, loaded once."""
 
-    def __init__(self, reader: Reader) -> None:
+    def __init__(self, reader: StatementReader) -> None:
         self._changed = reader.grammar["changed"]
         self._cancelled = frozenset(reader.stem(word) for word in ("cancelled", "canceled", "取消"))
         self._reader = reader

@@ -15,7 +15,7 @@ from difflib import SequenceMatcher
 from importlib.resources import files
 
 from biem.adapters.contradiction.polarity import Polarity
-from biem.adapters.contradiction.reading import Clause, Reader, Reading
+from biem.adapters.contradiction.reading import Clause, Reading, StatementReader
 from biem.adapters.contradiction.slots import unit
 
 CEILING = 0.45
@@ -43,7 +43,7 @@ class _Side:
 class Cues:
     """The weights, loaded once."""
 
-    def __init__(self, reader: Reader, polarity: Polarity) -> None:
+    def __init__(self, reader: StatementReader, polarity: Polarity) -> None:
         self._grammar = reader.grammar
         self._polarity = polarity
         text = files(__package__).joinpath("cues.json").read_text(encoding="utf-8")

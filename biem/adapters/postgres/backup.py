@@ -14,7 +14,7 @@ from typing import Any, LiteralString
 import psycopg
 from psycopg import sql
 
-from biem.adapters.postgres.backup_file import FORMAT, Manifest, Reader, Table, opened, written
+from biem.adapters.postgres.backup_file import FORMAT, BackupReader, Manifest, Table, opened, written
 from biem.adapters.postgres.migrations import LOCK, digest, migrate
 from biem.adapters.postgres.sql import migrations, queries
 from biem.errors import BiemError, ConfigError, InvalidInput, StoreFull, StoreUnavailable
@@ -134,7 +134,7 @@ def _build_stage(connection: Connection, manifest: Manifest) -> None:
             connection.execute(text)
 
 
-def _fill(connection: Connection, reader: Reader, heard: Heard | None) -> None:
+def _fill(connection: Connection, reader: BackupReader, heard: Heard | None) -> None:
     """Copy every table in, parents first."""
     done = 0
     by_name = {table.name: table for table in reader.manifest.tables}
@@ -156,7 +156,7 @@ def _fill(connection: Connection, reader: Reader, heard: Heard | None) -> None:
             heard(done)
 
 
-def _through_stage(connection: Connection, reader: Reader, heard: Heard | None) -> None:
+def _through_stage(connection: Connection, reader: BackupReader, heard: Heard | None) -> None:
     """Build the older schema aside, fill it, bring it forward, and take its rows over: all in the same transaction."""
     home = _one(connection, "SELECT current_schema()")
     stage = sql.Identifier(_STAGE)

@@ -82,7 +82,7 @@ class _Lines:
             )
 
 
-class Writer:
+class BackupWriter:
     """Adds tables to a backup that is being made."""
 
     def __init__(self, archive: zipfile.ZipFile) -> None:
@@ -105,7 +105,7 @@ class Writer:
 
 
 @contextmanager
-def written(path: Path) -> Iterator[Writer]:
+def written(path: Path) -> Iterator[BackupWriter]:
     """A backup at `path`: there whole when the block ends, and not at all, or as it was before, when it breaks off."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}.new")
     try:
@@ -113,7 +113,7 @@ def written(path: Path) -> Iterator[Writer]:
             descriptor = os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
             with os.fdopen(descriptor, "w+b") as file:
                 with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
-                    yield Writer(archive)
+                    yield BackupWriter(archive)
                 file.flush()
                 os.fsync(file.fileno())
             temporary.replace(path)
@@ -136,7 +136,7 @@ def _sync_folder(folder: Path) -> None:
             os.close(descriptor)
 
 
-class Reader:
+class BackupReader:
     """An opened backup whose checksums are right."""
 
     def __init__(self, archive: zipfile.ZipFile, manifest: Manifest) -> None:
@@ -164,7 +164,7 @@ class Reader:
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[Reader]:
+def opened(path: Path) -> Iterator[BackupReader]:
     """A backup, verified. Raises `InvalidInput` when the file is none, is damaged, or of a later format."""
     try:
         _require_small_directory(path)
@@ -179,7 +179,7 @@ def opened(path: Path) -> Iterator[Reader]:
         if manifest.format != FORMAT:
             raise InvalidInput(f"{path} has format {manifest.format}; this version reads {FORMAT}")
         _require_plausible(archive, manifest, path)
-        reader = Reader(archive, manifest)
+        reader = BackupReader(archive, manifest)
         reader.verify()
         yield reader
 

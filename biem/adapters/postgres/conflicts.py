@@ -16,7 +16,7 @@ from biem.adapters.postgres.database import ALL_SCOPES, Connection, Database, Ro
 from biem.domain.conflict import Conflict, ConflictKind, Decider, Dispute, Resolution
 from biem.domain.scope import Scope
 from biem.errors import AlreadyDecided, InvalidInput, NotFound
-from biem.ports.conflicts import Claimed, Finding, Peer, Plan
+from biem.ports.conflicts import Claimed, ConflictFinding, Peer, Plan
 
 _RESTORE_AFTER_S = 120.0
 
@@ -47,7 +47,7 @@ class PostgresConflicts:
     def texts(self, scope: Scope, ids: Sequence[str]) -> Mapping[str, str]:
         return dict(self._database.fetch(scope.ns, "conflict_texts", {"ns": scope.ns, "ids": list(ids)})) if ids else {}
 
-    def record(self, scope: Scope, findings: Sequence[Finding], at: datetime) -> list[Conflict]:
+    def record(self, scope: Scope, findings: Sequence[ConflictFinding], at: datetime) -> list[Conflict]:
         if not findings:
             return []
         older = [finding.older_id for finding in findings]
@@ -74,7 +74,7 @@ class PostgresConflicts:
 
         return self._database.retrying(attempt)
 
-    def _add(self, connection: Connection, scope: Scope, findings: Sequence[Finding], at: datetime) -> None:
+    def _add(self, connection: Connection, scope: Scope, findings: Sequence[ConflictFinding], at: datetime) -> None:
         if findings:
             rows = Jsonb([asdict(finding) for finding in findings])
             connection.execute(self._sql["conflict_record"], {"ns": scope.ns, "findings": rows, "at": at})
@@ -268,7 +268,7 @@ class PostgresConflicts:
         connection.execute(self._sql["conflict_settle"], parameters)
 
 
-def _is_open(finding: Finding, spans: Mapping[str, tuple[datetime, datetime | None]]) -> bool:
+def _is_open(finding: ConflictFinding, spans: Mapping[str, tuple[datetime, datetime | None]]) -> bool:
     """Whether it is as the rules saw it. Somebody may have decided meanwhile that one of the two never held, or, which
     matters where the rule does not act, have ended the older before the newer began."""
     if finding.older_id not in spans or finding.newer_id not in spans:

@@ -7,7 +7,7 @@ from biem.adapters.postgres.database import ALL_SCOPES, Database, Row
 from biem.adapters.postgres.locks import lock_key
 from biem.adapters.postgres.node_rows import FIRST_ID
 from biem.domain.scope import Scope
-from biem.ports.diagnosis import Known, Move, OutboxState, ScopeState
+from biem.ports.diagnosis import KnownRows, Move, OutboxState, ScopeState
 
 
 class PostgresInspection:
@@ -28,14 +28,16 @@ class PostgresInspection:
         lowest, highest = self._database.fetch(ALL_SCOPES, "memory_bounds", ())[0]
         return None if lowest is None else (lowest, highest)
 
-    def page(self, after: str, limit: int) -> list[Known]:
-        return [Known(*row) for row in self._database.fetch(ALL_SCOPES, "known_page", (after or FIRST_ID, limit))]
+    def page(self, after: str, limit: int) -> list[KnownRows]:
+        return [KnownRows(*row) for row in self._database.fetch(ALL_SCOPES, "known_page", (after or FIRST_ID, limit))]
 
-    def known(self, ids: Sequence[str]) -> Mapping[str, Known]:
-        strange = {memory_id: Known(memory_id, "", "gone", "", False) for memory_id in ids if not _is_uuid(memory_id)}
+    def known(self, ids: Sequence[str]) -> Mapping[str, KnownRows]:
+        strange = {
+            memory_id: KnownRows(memory_id, "", "gone", "", False) for memory_id in ids if not _is_uuid(memory_id)
+        }
         asked = [memory_id for memory_id in ids if memory_id not in strange]
         rows: list[Row] = self._database.fetch(ALL_SCOPES, "known", (asked,)) if asked else []
-        return {row[0]: Known(*row) for row in rows} | strange
+        return {row[0]: KnownRows(*row) for row in rows} | strange
 
     def scopes(self, after: str, limit: int, model: str) -> list[ScopeState]:
         parameters = {"after": after, "limit": limit, "model": model}

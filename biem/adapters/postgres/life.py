@@ -13,7 +13,7 @@ from biem.domain.retention import Lived, retention_days
 from biem.domain.scope import Scope
 from biem.ports import Job, Touched
 from biem.ports.hot import CanvasEntry
-from biem.ports.life import Aged, Verdict
+from biem.ports.life import Aged, RetentionVerdict
 
 
 class PostgresLife(Store):
@@ -69,9 +69,9 @@ class PostgresLife(Store):
     # -- retention --------------------------------------------------------------------------------------------------
 
     def review(
-        self, scope: Scope | None, at: datetime, judge: Callable[[Aged], Verdict], limit: int
-    ) -> list[tuple[Aged, Verdict]]:
-        def attempt() -> list[tuple[Aged, Verdict]]:
+        self, scope: Scope | None, at: datetime, judge: Callable[[Aged], RetentionVerdict], limit: int
+    ) -> list[tuple[Aged, RetentionVerdict]]:
+        def attempt() -> list[tuple[Aged, RetentionVerdict]]:
             with self._database.connection() as connection, connection.transaction():
                 connection.execute(self._sql["see_scopes"], (scope.ns if scope else ALL_SCOPES,))
                 due = {"at": at, "limit": limit, "ns": scope.ns if scope else None}

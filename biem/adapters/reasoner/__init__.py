@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable
 
-from biem.adapters.reasoner.budget import REPLY_THREADS, Limits, WorkerDesk
+from biem.adapters.reasoner.budget import REPLY_THREADS, ModelLimits, WorkerDesk
 from biem.adapters.reasoner.chat import ChatReasoner
 from biem.adapters.reasoner.client import ChatClient
 from biem.ports import Clock
@@ -20,7 +20,7 @@ def build(
     small_model: str = "",
     large_model: str = "",
     max_output_tokens: int = 1024,
-    limits: Limits,
+    limits: ModelLimits,
     ledger: ReasonerLedger,
     clock: Clock,
     telemetry: Telemetry,

@@ -14,7 +14,7 @@ from concurrent.futures import TimeoutError as LateError
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
-from biem.adapters.reasoner.client import ChatClient, ChatFailed, Prompt, Said, Size
+from biem.adapters.reasoner.client import ChatClient, ChatFailed, ModelReply, Prompt, Size
 from biem.adapters.reasoner.prompts import estimate_tokens
 from biem.domain.scope import Scope
 from biem.errors import BiemError
@@ -34,7 +34,7 @@ _BUDGET_IN_TIMEOUTS = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class ModelLimits:
     """How long and how often, in seconds and tries; `pause_s` is how long a server that failed is left alone."""
 
     timeout_s: float = 30.0
@@ -43,16 +43,18 @@ class Limits:
     pause_s: float = 30.0
 
 
-class Desk(Protocol):
+class ModelBudget(Protocol):
     """Where a question is handed in."""
 
-    def ask(self, scope: Scope, use: Use, size: Size, prompt: Prompt, read: Callable[[Said], T | None]) -> T | None:
+    def ask(
+        self, scope: Scope, use: Use, size: Size, prompt: Prompt, read: Callable[[ModelReply], T | None]
+    ) -> T | None:
         """What `read` makes of the model's answer; None when there is none."""
 
     def paused_s(self) -> float:
         """Seconds until a question may be answered again."""
 
-    def for_reply(self) -> "Desk":
+    def for_reply(self) -> "ModelBudget":
         """The same for one question of somebody who waits."""
 
     def close(self) -> None:
@@ -69,7 +71,7 @@ class WorkerDesk:
         *,
         clock: Clock,
         telemetry: Telemetry,
-        limits: Limits,
+        limits: ModelLimits,
         seconds: Callable[[], float] = time.monotonic,
     ) -> None:
         """`seconds` never go back: what pauses are measured by."""
@@ -84,11 +86,13 @@ class WorkerDesk:
         self._closed = False
         self._pool: tuple[int, ThreadPoolExecutor] | None = None
 
-    def ask(self, scope: Scope, use: Use, size: Size, prompt: Prompt, read: Callable[[Said], T | None]) -> T | None:
+    def ask(
+        self, scope: Scope, use: Use, size: Size, prompt: Prompt, read: Callable[[ModelReply], T | None]
+    ) -> T | None:
         return self.answer(scope, use, size, prompt, read, reply=False)
 
     def answer(
-        self, scope: Scope, use: Use, size: Size, prompt: Prompt, read: Callable[[Said], T | None], *, reply: bool
+        self, scope: Scope, use: Use, size: Size, prompt: Prompt, read: Callable[[ModelReply], T | None], *, reply: bool
     ) -> T | None:
         """One question from budget to account; never raises what belongs to the model, its server or the budget."""
         with self._telemetry.span("biem.reason", use=use) as span:
@@ -106,7 +110,7 @@ class WorkerDesk:
                 span.add(outcome="failed")
                 logger.warning("the reasoner's budget cannot be read (%s); going on without the model", error)
                 return None
-            said: Said | None = None
+            said: ModelReply | None = None
             value: T | None = None
             try:
                 said = self._said(use, size, prompt, span, reply=reply)
@@ -159,7 +163,7 @@ class WorkerDesk:
         if pool and pool[0] == os.getpid():
             pool[1].shutdown(wait=False, cancel_futures=True)
 
-    def _said(self, use: Use, size: Size, prompt: Prompt, span: Span, *, reply: bool) -> Said | None:
+    def _said(self, use: Use, size: Size, prompt: Prompt, span: Span, *, reply: bool) -> ModelReply | None:
         limits = self.limits
         timeout_s = min(limits.reply_timeout_s, limits.timeout_s) if reply else limits.timeout_s
         try:
@@ -184,7 +188,7 @@ class WorkerDesk:
             return None
 
     @staticmethod
-    def _cost(prompt: Prompt, said: Said | None) -> tuple[int, int]:
+    def _cost(prompt: Prompt, said: ModelReply | None) -> tuple[int, int]:
         """Tokens in and out, estimated where the server does not count; an unanswered call costs none."""
         if said is None:
             return 0, 0
@@ -200,7 +204,9 @@ class ReplyDesk:
         self._desk = desk
         self._free = threading.Semaphore(1)
 
-    def ask(self, scope: Scope, use: Use, size: Size, prompt: Prompt, read: Callable[[Said], T | None]) -> T | None:
+    def ask(
+        self, scope: Scope, use: Use, size: Size, prompt: Prompt, read: Callable[[ModelReply], T | None]
+    ) -> T | None:
         if self._desk.paused_s(reply=True) > 0 or not self._free.acquire(blocking=False):
             return None
         threads = self._desk.threads()

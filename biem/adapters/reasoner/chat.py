@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from biem.adapters.reasoner import parsing
-from biem.adapters.reasoner.budget import Desk
+from biem.adapters.reasoner.budget import ModelBudget
 from biem.adapters.reasoner.prompts import fill, fits, share
 from biem.domain.scope import Scope
 from biem.domain.text import one_line
@@ -16,7 +16,7 @@ MAX_CANDIDATES = 50
 class ChatReasoner:
     """Extraction and yes-or-no go to the small model, writing to the large one."""
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: ModelBudget) -> None:
         self._desk = desk
 
     def concepts(self, scope: Scope, text: str, limit: int) -> list[str] | None:

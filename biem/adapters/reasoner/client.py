@@ -26,7 +26,7 @@ class Prompt:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class ModelReply:
     """What the model said; `cut` when it would have gone on. Tokens are None where the server does not count them."""
 
     text: str
@@ -68,7 +68,7 @@ class ChatClient:
     def __repr__(self) -> str:
         return f"ChatClient({self._service.shown!r}, {self._models})"
 
-    def complete(self, size: Size, prompt: Prompt, *, tries: int, budget_s: float, timeout_s: float) -> Said:
+    def complete(self, size: Size, prompt: Prompt, *, tries: int, budget_s: float, timeout_s: float) -> ModelReply:
         """The model's answer, tried `tries` times within `budget_s`; raises `ChatFailed` and nothing else."""
         try:
             return self._service.repeat(
@@ -90,7 +90,7 @@ class ChatClient:
         """Close connections; running calls and pauses end."""
         self._service.close()
 
-    def _once(self, size: Size, prompt: Prompt, timeout_s: float) -> Said:
+    def _once(self, size: Size, prompt: Prompt, timeout_s: float) -> ModelReply:
         body: dict[str, Any] = {
             "model": self._models[size],
             "messages": [{"role": "system", "content": prompt.system}, {"role": "user", "content": prompt.user}],
@@ -123,7 +123,7 @@ class ChatClient:
             return True
         return False
 
-    def _read(self, answer: HttpAnswer) -> Said:
+    def _read(self, answer: HttpAnswer) -> ModelReply:
         """The first choice. A server that answers and has nothing to say is not asked the same again."""
         try:
             body = orjson.loads(answer.content)
@@ -137,7 +137,7 @@ class ChatClient:
             ) from None
         usage = body.get("usage")
         counts = usage if isinstance(usage, dict) else {}
-        return Said(
+        return ModelReply(
             _THOUGHT.sub("", text, count=1).strip()[:_MAX_ANSWER_CHARS],
             choice.get("finish_reason") == "length" or len(text) > _MAX_ANSWER_CHARS,
             _count(counts.get("prompt_tokens")),

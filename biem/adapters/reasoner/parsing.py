@@ -13,9 +13,9 @@ import json_repair
 import orjson
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
-from biem.adapters.reasoner.client import Said
+from biem.adapters.reasoner.client import ModelReply
 from biem.domain.text import one_line
-from biem.ports.reasoner import Instant, Judgement, Topic, Verdict
+from biem.ports.reasoner import Instant, Judgement, ModelVerdict, Topic
 
 MAX_KEYWORD_CHARS = 64
 MAX_TOPIC_CHARS = 128
@@ -102,13 +102,13 @@ def is_placeholder(text: str) -> bool:
     return _PLACEHOLDER.fullmatch(text[first.start() : len(text) - last.start()].lower()) is not None
 
 
-def concepts(said: Said, limit: int) -> list[str]:
+def concepts(said: ModelReply, limit: int) -> list[str]:
     """`<a>,<b>` as `["a", "b"]`; `<none>` and everything else as `[]`."""
     closed = said.text[: said.text.rfind(">") + 1]  # without it, a run of `<` alone would take quadratic time
     return _words(_BRACKETED.findall(closed), limit)
 
 
-def keywords(said: Said, known: Iterable[str], limit: int) -> list[str]:
+def keywords(said: ModelReply, known: Iterable[str], limit: int) -> list[str]:
     """`{"keywords": ["a", "b"]}`, or the bare list; `[]` for everything else."""
     value = _json(said.text)
     if isinstance(value, list) and all(isinstance(item, str) for item in value):
@@ -117,7 +117,7 @@ def keywords(said: Said, known: Iterable[str], limit: int) -> list[str]:
     return _words(_complete(found.keywords, said), limit, known) if found else []
 
 
-def topics(said: Said) -> list[Topic] | None:
+def topics(said: ModelReply) -> list[Topic] | None:
     """`[{"topic": …, "summary": …}]`, also within an object; each topic once. None for everything else."""
     value = _json(said.text)
     if isinstance(value, dict):
@@ -133,29 +133,29 @@ def topics(said: Said) -> list[Topic] | None:
     return list(out.values())[:MAX_TOPICS] if out or not value else None
 
 
-def worth(said: Said) -> bool:
+def worth(said: ModelReply) -> bool:
     """An exact "1"; "10", "1." and "0 (1 reason)" are a no."""
     return said.text.strip() == "1"
 
 
-def instant(said: Said, limit: int) -> Instant | None:
+def instant(said: ModelReply, limit: int) -> Instant | None:
     """`{"memory_text": …, "keywords": [...]}`, complete."""
     found = None if said.cut else _shaped(_Instant, _json(said.text))
     return Instant(found.memory_text, tuple(_words(found.keywords, limit))) if found else None
 
 
-def judgement(said: Said) -> Judgement | None:
+def judgement(said: ModelReply) -> Judgement | None:
     """`{"kind": …, "confidence": …, "reason": …}`."""
     found = _shaped(_Judgement, _json(said.text))
     if found is None:
         return None
-    kind: Verdict = found.kind
+    kind: ModelVerdict = found.kind
     return Judgement(
         kind, found.confidence, one_line(found.reason, MAX_REASON_CHARS) if isinstance(found.reason, str) else ""
     )
 
 
-def relevant(said: Said, count: int) -> list[int] | None:
+def relevant(said: ModelReply, count: int) -> list[int] | None:
     """`{"relevant": [1, 3]}`, or the bare list, as places from 0; None for all else, also where a number is unknown."""
     value = _json(said.text)
     numbers = value.get("relevant") if isinstance(value, dict) else value
@@ -166,19 +166,19 @@ def relevant(said: Said, count: int) -> list[int] | None:
     return sorted({number - 1 for number in numbers})
 
 
-def merged(said: Said, texts: Sequence[str]) -> str | None:
+def merged(said: ModelReply, texts: Sequence[str]) -> str | None:
     """A text that has exactly the numbers of these and is not longer than all of them together."""
     text = _prose(said, max(1, sum(map(len, texts)) + len(texts)))
     return text if text and _numbers(text) == _numbers(" ".join(texts)) else None
 
 
-def summary(said: Said, texts: Sequence[str], max_chars: int) -> str | None:
+def summary(said: ModelReply, texts: Sequence[str], max_chars: int) -> str | None:
     """A text of at most `max_chars` characters that has no number which these do not have."""
     text = _prose(said, max_chars)
     return text if text and _numbers(text) <= _numbers(" ".join(texts)) else None
 
 
-def _prose(said: Said, max_chars: int) -> str | None:
+def _prose(said: ModelReply, max_chars: int) -> str | None:
     """The complete answer on one line, bare of label and quotes; a longer one is refused, for a cut one misleads."""
     line = _LABEL.sub("", one_line(said.text, len(said.text) + 1))
     if len(line) > 1 and _QUOTES.get(line[0]) == line[-1] and line[-1] not in line[1:-1]:
@@ -213,7 +213,7 @@ def is_placeholder_word(word: str) -> bool:
     return word.casefold() in _NOTHING or not any(c.isalnum() for c in word)
 
 
-def _complete(items: list[Any], said: Said) -> list[Any]:
+def _complete(items: list[Any], said: ModelReply) -> list[Any]:
     """Without the last item of an answer that was cut off, for it may be half of one."""
     return items[:-1] if said.cut else items
 

@@ -8,7 +8,7 @@ from biem.domain.fields import Fields
 
 
 @dataclass(frozen=True, slots=True)
-class MemoryNode:
+class AimMemoryNode:
     """One formed memory under the design's names."""
 
     id: str
@@ -32,7 +32,7 @@ class MemoryNode:
         return {**shown, "proto": list(self.proto), "links": list(self.links)}
 
     @classmethod
-    def from_json(cls, saved: Mapping[str, Any]) -> "MemoryNode":
+    def from_json(cls, saved: Mapping[str, Any]) -> "AimMemoryNode":
         """The node that `as_json` showed."""
         return cls(
             id=saved["id"],

@@ -16,7 +16,7 @@ _SUMMARY_CHARS = 80
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MemoryNode:
+class BiemMemoryNode:
     """One memory; `energy` is that of the instant it was read."""
 
     id: str

@@ -5,7 +5,7 @@ It reads PostgreSQL alone, counts no access and changes no energy: who looks doe
 
 from typing import get_args
 
-from biem.domain.designs.biem_node import MemoryNode
+from biem.domain.designs.biem_node import BiemMemoryNode
 from biem.domain.node import DIGITS_OF_ID, LAYERS, Node, Tier, id_part, parse_id
 from biem.domain.paging import MOST_ON_A_PAGE, GraphPart, Page
 from biem.domain.scope import Scope
@@ -22,7 +22,7 @@ _CANDIDATES = 5
 """Ids that are named where a part of one may be any of them."""
 
 
-class Look:
+class MemoryBrowser:
     """Answers whoever looks; `browser` reads."""
 
     def __init__(self, browser: Browser) -> None:
@@ -75,12 +75,12 @@ def _require_one_of(value: str | None, what: str, known: tuple[str, ...]) -> Non
         raise InvalidInput(f"{what} {value!r} is unknown; choose one of {', '.join(known)}")
 
 
-def portrait(node: Node, *, records: Records, associations: Associations, model: str) -> MemoryNode:
+def portrait(node: Node, *, records: Records, associations: Associations, model: str) -> BiemMemoryNode:
     """A memory as it is now, with its vector by `model` and its links. Raises `StoreUnavailable`."""
     key = sha256(node.indexed_text)
     vector = records.load_vectors(model, [key]).get(key)
     associations.refresh(node.scope)
-    return MemoryNode(
+    return BiemMemoryNode(
         id=node.id,
         content=node.text,
         vector=() if vector is None else tuple(vector.tolist()),

@@ -13,7 +13,7 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from biem.engine.encode.worker import Encoder, entry_of
+from biem.engine.encode.worker import EncodeWorker, entry_of
 from biem.ports import Embedder, Records, VectorIndex
 from biem.ports.diagnosis import IndexInspection, RecordsInspection
 from biem.ports.reindexing import EmbedderChoice, EmbedderRegistry, Unmoved
@@ -38,7 +38,7 @@ class Reembedder:
         known: RecordsInspection,
         index: VectorIndex,
         inspection: IndexInspection,
-        encoder: Encoder,
+        encoder: EncodeWorker,
         embedder: Embedder,
         collection: str,
         telemetry: Telemetry,

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from biem.domain.policies.writing import WritePolicy
 from biem.domain.text import cut_lexemes
-from biem.engine.encode.worker import Encoder, entry_of
+from biem.engine.encode.worker import EncodeWorker, entry_of
 from biem.ports import Analyzer, Embedder, Records, VectorIndex
 from biem.ports.reindexing import Analyses, Described
 from biem.telemetry import Telemetry
@@ -25,7 +25,7 @@ class Reindexer:
         analyses: Analyses,
         index: VectorIndex,
         embedder: Embedder,
-        encoder: Encoder,
+        encoder: EncodeWorker,
         analyzer: Analyzer,
         policy: WritePolicy,
         telemetry: Telemetry,

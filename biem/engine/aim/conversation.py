@@ -84,7 +84,7 @@ def four_parts(recent: Sequence[Node], hits: Sequence[Hit], policy: AimPolicy) -
     return "\n\n".join("\n".join([label, *lines]) for label, lines in parts if lines)
 
 
-class Conversant:
+class AimConversation:
     """Puts memory, prompt and model together. Thread-safe as far as the model is."""
 
     def __init__(self, *, records: Records, hot: HotStore, writer: Writer, policy: AimPolicy) -> None:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from biem.domain.designs.aim import AimNode, AimScore, mirror_weight, select
-from biem.domain.designs.aim_node import MemoryNode
+from biem.domain.designs.aim_node import AimMemoryNode
 from biem.domain.fields import Fields
 from biem.domain.node import MODES, Hit, Node
 from biem.domain.policies.aim import AimPolicy
@@ -187,13 +187,13 @@ class Router:
         """Where a conversation is going."""
         return self._inertia.of(scope, conversation)
 
-    def node(self, scope: Scope, memory_id: str, links: Sequence[str]) -> MemoryNode:
+    def node(self, scope: Scope, memory_id: str, links: Sequence[str]) -> AimMemoryNode:
         """A formed memory as the design describes it, with these neighbours; `NotFound`, too, for a refused one."""
         held = self._records.nodes([scope], [memory_id], self._clock.now(), evidence=True)
         if not held or not held[0].formed:
             raise NotFound(f"no node {memory_id} in scope {scope}; what the gate refused is a memory, but no node")
         (one,) = held
-        return MemoryNode(
+        return AimMemoryNode(
             id=memory_id,
             proto=() if one.vector is None else tuple(one.vector.tolist()),
             summary=one_line(one.node.text, self._policy.summary_chars),

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from biem.domain.designs.aim import GateDecision, mirror_weight
-from biem.domain.designs.aim_node import MemoryNode
+from biem.domain.designs.aim_node import AimMemoryNode
 from biem.domain.link import Link, NewLink
 from biem.domain.policies.aim import AimPolicy
 from biem.domain.scope import Scope
@@ -127,7 +127,7 @@ class Snapshots:
     def _node_json(self, kept: Kept, links: list[Link], counter: int, refused: GateDecision | None) -> dict[str, Any]:
         node = kept.node
         age = counter - (counter if kept.mirror_seq is None else kept.mirror_seq)
-        shown = MemoryNode(
+        shown = AimMemoryNode(
             id=node.id,
             summary=one_line(node.text, self._policy.summary_chars),
             fields=node.fields,

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from biem.domain.policies.aim import AimPolicy
-from biem.engine.aim.conversation import Conversant
+from biem.engine.aim.conversation import AimConversation
 from biem.engine.aim.route import Router
 from biem.engine.aim.snapshot import Snapshots
 from biem.engine.aim.stats import Counter
@@ -17,7 +17,7 @@ class AimSystem:
 
     router: Router
     replayer: Replayer
-    conversant: Conversant
+    conversant: AimConversation
     snapshots: Snapshots
     counter: Counter
     writer: MemoryWriter

@@ -29,7 +29,7 @@ from biem.domain.link import LinkType, NewLink, meeting_links, semantic_links
 from biem.domain.policies.concepts import ConceptPolicy
 from biem.domain.policies.graph import GraphPolicy
 from biem.domain.scope import Scope
-from biem.engine.concepts.topics import Said, Topics
+from biem.engine.concepts.topics import SnippetText, Topics
 from biem.errors import BiemError
 from biem.ports import Analyzer, Clock, Embedder
 from biem.ports.concepts import Concepts, Fading, InstantMemory, Instants, Named
@@ -45,7 +45,7 @@ def fading(policy: ConceptPolicy) -> Fading:
     return Fading(policy.forget_idle_h * 3600.0, policy.item_strength, policy.item_strength_max)
 
 
-class Hippocampus:
+class ConceptJobs:
     """The background half; `engine.concepts.recollect` reads what it built. `reasoner` and `embedder` may be None."""
 
     def __init__(
@@ -138,15 +138,17 @@ class Hippocampus:
             self._instants.done(scope, [note.id for note in due], now)
         return len(due), items, links
 
-    def _of_note(self, scope: Scope, note: InstantMemory) -> list[Said]:
+    def _of_note(self, scope: Scope, note: InstantMemory) -> list[SnippetText]:
         source = (note.memory_id,)
         return [
-            Said(self._topics.named(scope, word), note.text, source, source)
+            SnippetText(self._topics.named(scope, word), note.text, source, source)
             for word in note.keywords[: self._policy.topics_per_snippet]
             if self._topics.allowed(word)
         ]
 
-    def _keep(self, scope: Scope, passages: Sequence[Sequence[Said]], name: str, now: datetime) -> tuple[int, int]:
+    def _keep(
+        self, scope: Scope, passages: Sequence[Sequence[SnippetText]], name: str, now: datetime
+    ) -> tuple[int, int]:
         everything = [said for passage in passages for said in passage]
         if not everything:
             return 0, 0

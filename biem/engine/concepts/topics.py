@@ -29,7 +29,7 @@ _FEWEST_PAIRS = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class SnippetText:
     """A topic of one passage, one thing said of it, and the memories that say it."""
 
     topic: Named
@@ -65,7 +65,7 @@ class Topics:
 
     def of(
         self, scope: Scope, snippet: Snippet, messages: Sequence[Message], known: Mapping[str, int], snippets: int
-    ) -> list[list[Said]]:
+    ) -> list[list[SnippetText]]:
         """The topics of each passage: a conversation is one, each fact is one. `known` counts items by concept id."""
         if not snippet.spoken:  # a fact is short already, and stands alone
             return [self._counted(scope, [message], known, snippets) for message in messages]
@@ -78,7 +78,7 @@ class Topics:
         words = {word for message in messages for word in self._analyzer.keywords(message.text, limit)}
         return {self.named(scope, word).id for word in words if self.allowed(word)}
 
-    def _reasoned(self, scope: Scope, messages: Sequence[Message]) -> list[Said] | None:
+    def _reasoned(self, scope: Scope, messages: Sequence[Message]) -> list[SnippetText] | None:
         if self._reasoner is None:
             return None
         found = self._reasoner.topics(scope, [one_line(message.line, _LINE_CHARS) for message in messages])
@@ -87,14 +87,14 @@ class Topics:
         everything = tuple(message.id for message in messages)
         terms = {message.id: frozenset(self._analyzer.lexemes(message.line)) for message in messages}
         return [
-            Said(self.named(scope, topic.topic), text, everything, _closest(self._analyzer.lexemes(text), terms))
+            SnippetText(self.named(scope, topic.topic), text, everything, _closest(self._analyzer.lexemes(text), terms))
             for topic in found
             if self.allowed(topic.topic) and (text := one_line(topic.summary, self._policy.item_chars))
         ]
 
     def _counted(
         self, scope: Scope, messages: Sequence[Message], known: Mapping[str, int], snippets: int
-    ) -> list[Said]:
+    ) -> list[SnippetText]:
         mentions: dict[str, list[float]] = defaultdict(list)
         by_key: dict[str, list[Message]] = defaultdict(list)
         words: dict[str, str] = {}
@@ -117,14 +117,14 @@ class Topics:
                 mentions[topic.id].append(1.0 / (1.0 + 0.1 * place))
                 by_key[topic.id].append(message)
         alone = {key for key in pairs if len(mentions[key]) < _FEWEST_PAIRS}
-        topics: list[Said] = []
+        topics: list[SnippetText] = []
         for key in salient(mentions, known, snippets, alone, self._policy.topics_per_snippet):
             topic, saying = self.named(scope, words[key]), by_key[key]
             spoken = tuple(message.id for message in saying[:_MOST_MENTIONS])
             texts = {message.id: self._excerpt(message, words[key]) for message in saying}
             richest = sorted(saying, key=lambda message: (-information(texts[message.id]), message.seq))
             topics += [
-                Said(topic, texts[message.id], (message.id,), spoken)
+                SnippetText(topic, texts[message.id], (message.id,), spoken)
                 for message in richest[: self._policy.items_per_topic]
             ]
         return topics

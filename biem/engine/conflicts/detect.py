@@ -22,7 +22,7 @@ from biem.domain.policies.conflicts import ConflictPolicy
 from biem.domain.scope import Scope
 from biem.engine.conflicts.passages import compare
 from biem.ports import Clock, Embedder, Vector
-from biem.ports.conflicts import Conflicts, Finding, Neighbours, Peer
+from biem.ports.conflicts import ConflictFinding, ConflictNeighbours, Conflicts, Peer
 from biem.ports.contradiction import ContradictionRules
 from biem.telemetry import Telemetry
 
@@ -56,7 +56,7 @@ class ConflictChecker:
         self,
         *,
         conflicts: Conflicts,
-        neighbours: Neighbours,
+        neighbours: ConflictNeighbours,
         embedder: Embedder,
         rules: ContradictionRules,
         clock: Clock,
@@ -119,10 +119,10 @@ class ConflictChecker:
         texts = self._conflicts.texts(scope, sorted(peers))
         return {key: replace(peer, text=texts.get(key, "")) for key, peer in peers.items()}
 
-    def _worth_asking(self, findings: Sequence[Finding]) -> list[Finding]:
+    def _worth_asking(self, findings: Sequence[ConflictFinding]) -> list[ConflictFinding]:
         """All findings, but only the strongest suspicions about each memory: a model's budget is small."""
         asked: Counter[str] = Counter()
-        kept: list[Finding] = []
+        kept: list[ConflictFinding] = []
         for finding in sorted(findings, key=lambda finding: -finding.confidence):
             if finding.suspected:
                 asked.update((finding.older_id, finding.newer_id))
@@ -131,7 +131,7 @@ class ConflictChecker:
             kept.append(finding)
         return kept
 
-    def _compare(self, older: Peer, newer: Peer, similarity: float, *, follows: bool) -> Finding | None:
+    def _compare(self, older: Peer, newer: Peer, similarity: float, *, follows: bool) -> ConflictFinding | None:
         if _never_valid(older) or _never_valid(newer) or newer.source == "crystal":
             return None  # what a digest says was compared when its sources came
         longest = self._policy.max_statement_chars
@@ -148,7 +148,7 @@ class ConflictChecker:
         acts = self._acts(older, newer, verdict)
         if not acts and older.valid_to is not None and older.valid_to <= newer.valid_from:
             return None  # what no longer held when the newer was said is no open question
-        return Finding(
+        return ConflictFinding(
             id=new_id(),
             kind=verdict.kind,
             older_id=older.id,
@@ -177,7 +177,7 @@ class ConflictChecker:
         )
 
 
-def _unambiguous(findings: Sequence[Finding]) -> list[Finding]:
+def _unambiguous(findings: Sequence[ConflictFinding]) -> list[ConflictFinding]:
     """Findings of which none acts on two things: "the flight is at nine now", where two flights are known, is recorded
     for both and retires neither."""
     subjects: dict[str, set[str]] = {}

@@ -34,7 +34,7 @@ class Context:
 
 
 @dataclass(frozen=True, slots=True)
-class Reader:
+class BlockReader:
     """What showing memories needs to know of the question: its index terms, and how to find those of a text."""
 
     asked: Collection[str] = ()
@@ -52,7 +52,7 @@ def render(
     policy: ContextPolicy,
     budget_tokens: int,
     degraded: tuple[str, ...] = (),
-    reader: Reader = Reader(),
+    reader: BlockReader = BlockReader(),
     most: int | None = None,
 ) -> Context:
     """The block for these hits, at most `most`: taken best first, shown in the order of the policy; whole items only.

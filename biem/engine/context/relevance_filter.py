@@ -11,7 +11,7 @@ from biem.ports.reasoner import Reasoner
 from biem.telemetry import Telemetry
 
 
-class SecondLook:
+class RelevanceFilter:
     """Asks the model which hits help. Without a `reasoner` it changes nothing. Thread-safe."""
 
     def __init__(self, reasoner: Reasoner | None, policy: ContextPolicy, telemetry: Telemetry) -> None:

@@ -15,7 +15,7 @@ from biem.domain.known import NOTHING, Known
 from biem.domain.node import Hit, Hits, Node
 from biem.domain.policies.context import ContextPolicy
 from biem.domain.scope import Scope
-from biem.engine.context.block import Context, Reader, estimate_tokens, listed, render
+from biem.engine.context.block import BlockReader, Context, estimate_tokens, listed, render
 from biem.engine.context.lines import told
 from biem.engine.context.picking import Picker
 from biem.engine.query.request import EVERYTHING, admits
@@ -35,7 +35,7 @@ _READ = 8_000
 """Characters of a query after whose words long texts are cut: the rest of a pasted document would cost seconds."""
 
 
-class Briefer:
+class ContextBuilder:
     """Builds context blocks. Thread-safe."""
 
     def __init__(
@@ -77,7 +77,7 @@ class Briefer:
         if isinstance(budget_tokens, bool) or not isinstance(budget_tokens, int):
             raise InvalidInput(f"budget_tokens must be a whole number of tokens, not {budget_tokens!r}")
         policy, degraded = self._policy, list(hits.degraded)
-        reader = Reader(set(self._analyzer.lexemes(query[:_READ])), self._analyzer.lexemes)
+        reader = BlockReader(set(self._analyzer.lexemes(query[:_READ])), self._analyzer.lexemes)
 
         def is_news(node: Node) -> bool:
             return admits(where, node) and not known.has(node)

@@ -32,10 +32,10 @@ from biem.domain.scope import Scope
 from biem.domain.speech_acts import is_standing_order
 from biem.engine.conflicts.passages import compare
 from biem.engine.encode.admission import Admission
-from biem.engine.encode.gate_text import Reader, Told
+from biem.engine.encode.gate_text import GateTextReader, Told
 from biem.ports import Analyzer, Clock, Embedder, Vector
 from biem.ports.aim import AimRecords, Said
-from biem.ports.conflicts import Neighbours
+from biem.ports.conflicts import ConflictNeighbours
 from biem.ports.contradiction import ContradictionRules
 from biem.ports.reasoner import Reasoner
 from biem.telemetry import Telemetry
@@ -76,7 +76,7 @@ class Gate:
         self,
         *,
         records: AimRecords,
-        neighbours: Neighbours,
+        neighbours: ConflictNeighbours,
         rules: ContradictionRules,
         embedder: Embedder,
         analyzer: Analyzer,
@@ -92,7 +92,7 @@ class Gate:
         self._conflicts = conflicts
         self._rules = rules
         self._embedder = embedder
-        self._reader = Reader(analyzer)
+        self._reader = GateTextReader(analyzer)
         self._clock = clock
         self._policy = policy
         self._telemetry = telemetry

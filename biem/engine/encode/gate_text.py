@@ -28,7 +28,7 @@ class Told:
     fields: Fields
 
 
-class Reader:
+class GateTextReader:
     """Reads texts. Thread-safe."""
 
     def __init__(self, analyzer: Analyzer) -> None:

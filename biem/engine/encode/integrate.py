@@ -24,7 +24,7 @@ Admit = Callable[[Scope, Sequence[Embedded], Near, Mapping[str, float]], frozens
 """Decides which of these memories of one scope are formed, knowing the surest conflict of each."""
 
 
-class Former:
+class Integrator:
     """Gives memories their place among the others."""
 
     def __init__(

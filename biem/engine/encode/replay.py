@@ -7,7 +7,7 @@ from biem.domain.designs.aim import GateDecision
 from biem.domain.scope import Scope
 from biem.domain.text import MOST_LISTED, require_count
 from biem.engine.encode.gate import Gate
-from biem.engine.encode.integrate import Former
+from biem.engine.encode.integrate import Integrator
 from biem.errors import NotFound
 from biem.ports import Embedder, Records
 from biem.ports.aim import AimRecords, Refusal
@@ -17,7 +17,7 @@ class Replayer:
     """Replays refusals. Thread-safe."""
 
     def __init__(
-        self, *, gate: Gate, records: AimRecords, memories: Records, former: Former, embedder: Embedder
+        self, *, gate: Gate, records: AimRecords, memories: Records, former: Integrator, embedder: Embedder
     ) -> None:
         self.gate = gate
         self._records = records

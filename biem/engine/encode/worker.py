@@ -15,7 +15,7 @@ import numpy as np
 from biem.domain.node import Node
 from biem.domain.policies.writing import EncodePolicy
 from biem.domain.text import sha256
-from biem.engine.encode.integrate import Former
+from biem.engine.encode.integrate import Integrator
 from biem.engine.encode.lease import kept
 from biem.errors import BiemError, ConfigError, EmbedderUnavailable, InvalidInput, StoreFull, StoreUnavailable
 from biem.ports import Analyzer, Embedder, Encoded, Entry, HotStore, Job, Records, Vector, VectorIndex, Vectors
@@ -36,7 +36,7 @@ def entry_of(node: Node, lexemes: str, vector: Vector) -> Entry:
     return Entry(node.id, node.scope, lexemes, vector, node.kind, node.speaker, node.conversation, node.tags, node.at)
 
 
-class Encoder:
+class EncodeWorker:
     """Turns pending rows into indexed memories; the same object serves a thread here and a worker process."""
 
     def __init__(
@@ -47,7 +47,7 @@ class Encoder:
         hot: HotStore,
         embedder: Embedder,
         analyzer: Analyzer,
-        former: Former,
+        former: Integrator,
         clear: Callable[[Sequence[Job]], None],
         leave: Callable[[str, Sequence[str]], None],
         forget_talk: Callable[[str], None],

@@ -23,7 +23,7 @@ _BATCH = 500
 _MOST_BATCHES = 100
 
 
-class LateRows:
+class ErasedSweep:
     """Removes from the projections what came after its memory was erased. Idempotent, and bounded in each run."""
 
     def __init__(

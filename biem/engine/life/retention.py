@@ -18,7 +18,7 @@ from biem.domain.text import require_clean
 from biem.errors import InvalidInput, NotFound
 from biem.ports import Clock, HotStore, Job, JobQueue, Records, VectorIndex
 from biem.ports.hot import Canvas
-from biem.ports.life import Aged, LifeRecords, Verdict
+from biem.ports.life import Aged, LifeRecords, RetentionVerdict
 from biem.telemetry import Telemetry
 
 logger = logging.getLogger("biem.lifecycle")
@@ -102,7 +102,7 @@ class Lifecycle:
             span.add(promoted=aging.promoted, archived=aging.archived, kept=aging.kept)
         return aging
 
-    def judge(self, aged: Aged, now: datetime) -> Verdict:
+    def judge(self, aged: Aged, now: datetime) -> RetentionVerdict:
         """What becomes of one memory at `now`: promotion first, so that what was used does not expire on that day."""
         retention = self._policies.retention
         lived = aged.lived
@@ -119,8 +119,8 @@ class Lifecycle:
         )
         if due_at is None or due_at > now or aged.energy >= self._policies.tiers.minimum:
             # An energy may reach the minimum at this very instant: looked at again soon, but not at once.
-            return Verdict(layer, due_at=None if due_at is None else max(due_at, now + timedelta(minutes=1)))
-        return Verdict(layer, archive="unused" if layer == "long_term" else "expired")
+            return RetentionVerdict(layer, due_at=None if due_at is None else max(due_at, now + timedelta(minutes=1)))
+        return RetentionVerdict(layer, archive="unused" if layer == "long_term" else "expired")
 
     def archive(self, scope: Scope, memory_id: str, reason: str = "") -> bool:
         """Archive one memory of this scope now, whatever its layer; False when it was archived already."""

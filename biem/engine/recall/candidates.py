@@ -9,7 +9,7 @@ from biem.engine.recall.rank.pool import Found
 from biem.ports.readers import Turns
 
 
-class Early:
+class Prefetch:
     """What one recall reads ahead. Begun by a thread of the searches, ended by the caller's."""
 
     def __init__(self, submit: Callable[..., Future[Turns]], read: Callable[[Sequence[str]], Turns]) -> None:

@@ -20,8 +20,8 @@ from biem.domain.conflict import Dispute
 from biem.domain.policies.orbit import OrbitPolicy
 from biem.domain.scope import Scope
 from biem.engine.recall.rank.confidence import most
-from biem.engine.recall.rank.prepared_pool import AtHand
-from biem.engine.recall.rank.ranker import Answer, Asked
+from biem.engine.recall.rank.prepared_pool import PreparedPool
+from biem.engine.recall.rank.ranker import Answer, ParsedQuery
 from biem.errors import BiemError
 from biem.ports import Clock, Vector
 from biem.ports.readers import OrbitReader, Turns, Vicinity
@@ -31,7 +31,7 @@ logger = logging.getLogger("biem.recall")
 
 OpenConflicts = Callable[[Scope, Sequence[str]], Mapping[str, Sequence[Dispute]]]
 """Which of these memories are in an open conflict."""
-Prepared = Callable[[Turns], AtHand]
+Prepared = Callable[[Turns], PreparedPool]
 """Turns so prepared that many questions may be asked of them."""
 Supply = Callable[[Scope, str], Sequence[str]]
 """Ids of more memories that a session of a scope has at hand."""
@@ -49,13 +49,13 @@ class Orbit:
     conflicts: Mapping[str, Sequence[Dispute]]
     """The open conflicts when this was taken at hand: they only move an order."""
     since: datetime
-    ready: AtHand
+    ready: PreparedPool
 
     def candidates(self, turns: Turns, vector: Vector | None, lexemes: Sequence[str], limit: int) -> Turns:
         """Of what is at hand and what was written since: what a question may be about, as many as a search finds."""
         return self.ready.candidates(turns, vector, lexemes, limit)
 
-    def grounds(self, answer: Answer, asked: Asked) -> dict[str, float]:
+    def grounds(self, answer: Answer, asked: ParsedQuery) -> dict[str, float]:
         """What tells a follow-up from a new topic, beside what confidence rests on; see `OrbitWeights`."""
         turns = self.vicinity.turns.by_id
         told = [turns[key] for key in self.chosen if key in turns]

@@ -27,7 +27,7 @@ from biem.engine.graph.associations import Associations
 from biem.engine.recall.rank.pool import Found
 from biem.engine.recall.rerank import Choice, Chooser
 from biem.engine.recall.search import Searcher
-from biem.engine.recall.similarity import Likenesses, share
+from biem.engine.recall.similarity import Similarities, share
 from biem.engine.recall.typed import TypedRecaller, has_lapsed
 from biem.errors import BiemError
 from biem.ports import Analyzer, Clock, Filter, Records
@@ -68,7 +68,7 @@ class ProfileRecaller:
         self,
         *,
         records: Records,
-        likenesses: Likenesses,
+        likenesses: Similarities,
         searcher: Searcher,
         associations: Associations,
         reminder: Reminder,

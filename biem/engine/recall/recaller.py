@@ -26,7 +26,7 @@ from biem.domain.speech_acts import is_courtesy
 from biem.engine.life.tiers import Tiers
 from biem.engine.priority import Calling
 from biem.engine.query.request import Request, checked, excluding
-from biem.engine.recall.candidates import Early, joined, missing
+from biem.engine.recall.candidates import Prefetch, joined, missing
 from biem.engine.recall.hits import tell
 from biem.engine.recall.orbit import Orbit, Orbits
 from biem.engine.recall.profiles import ProfileRecaller
@@ -34,7 +34,7 @@ from biem.engine.recall.rank.anchors import Anchoring, Anchors
 from biem.engine.recall.rank.confidence import confidence
 from biem.engine.recall.rank.disputes import open_conflicts
 from biem.engine.recall.rank.pool import Found
-from biem.engine.recall.rank.ranker import Answer, Answerer, Asked
+from biem.engine.recall.rank.ranker import Answer, ParsedQuery, Ranker
 from biem.engine.recall.rank.score import Order, rank
 from biem.engine.recall.rerank import HYBRID, Choice, Chooser
 from biem.engine.recall.search import Searcher
@@ -88,7 +88,7 @@ class Recaller:
         self._searcher = searcher
         self._orbits = orbits
         self._tiers = tiers
-        self._answerer = Answerer(analyzer, embedder.similarity, policy, ranking)
+        self._answerer = Ranker(analyzer, embedder.similarity, policy, ranking)
         self._embedder = embedder
         self._clock = clock
         self._policy = policy
@@ -184,7 +184,7 @@ class Recaller:
 
     # -- searching --------------------------------------------------------------------------------------------------
 
-    def _from_search(self, request: Request, asked: Asked) -> Hits:
+    def _from_search(self, request: Request, asked: ParsedQuery) -> Hits:
         scope, top_k = request.scope, request.top_k
         found, answer, led_to = self._searched(request, asked)
         sure = confidence(answer.grounds, self._weights)
@@ -205,12 +205,12 @@ class Recaller:
             )
         return Hits(hits, degraded=tuple(found.degraded), mode=request.mode, confidence=sure, grounds=answer.grounds)
 
-    def _searched(self, request: Request, asked: Asked) -> tuple[Found, Answer, list[str]]:
+    def _searched(self, request: Request, asked: ParsedQuery) -> tuple[Found, Answer, list[str]]:
         """What searches find, in order, and what links led to, the most active first."""
         scope, top_k, where = request.scope, request.top_k, request.where
         limit = self._limit(request)
         around = partial(self.turns.around, scope.readable, lexemes=(), where=where, pending_limit=0)
-        early = Early(self._searcher.submit, around)
+        early = Prefetch(self._searcher.submit, around)
         with self._telemetry.span("biem.recall.search"):
             found = self._searcher.search(scope, asked.text, asked.texts[1:], asked.lexemes, limit, where, early.begin)
         led_to = sorted(found.activation, key=lambda key: (-found.activation[key], key))
@@ -237,7 +237,7 @@ class Recaller:
         found: Found,
         led_to: Sequence[str],
         where: Filter,
-        early: Early,
+        early: Prefetch,
     ) -> tuple[Turns, Mapping[str, Sequence[Dispute]]]:
         """What the searches found with its surroundings, and which of it is in an open conflict."""
         asked = set(lexemes)
@@ -254,14 +254,16 @@ class Recaller:
             turns = joined(turns, more)
         return turns, disputes
 
-    def _anchored(self, scope: Scope, asked: Asked, turns: Turns) -> Anchoring:
+    def _anchored(self, scope: Scope, asked: ParsedQuery, turns: Turns) -> Anchoring:
         """What the query pins down makes of what may be told: facts that hold no more have no say."""
         ids = [key for key, turn in turns.by_id.items() if turn.matches and turn.valid_to is None]
         return self._anchors.of(scope, asked.text, ids, turns)
 
     # -- what is at hand --------------------------------------------------------------------------------------------
 
-    def _from_orbit(self, request: Request, asked: Asked, orbit: Orbit, news: "Future[Turns | None]") -> Hits | None:
+    def _from_orbit(
+        self, request: Request, asked: ParsedQuery, orbit: Orbit, news: "Future[Turns | None]"
+    ) -> Hits | None:
         """The answer of what is at hand and what was written since; None where a search may know better."""
         scope, top_k = request.scope, request.top_k
         with self._telemetry.span("biem.recall.orbit") as span:
@@ -292,7 +294,7 @@ class Recaller:
                 return None
         return Hits(hits, confidence=sure, grounds=grounds, way="orbit")
 
-    def _embedded(self, asked: Asked) -> Found | None:
+    def _embedded(self, asked: ParsedQuery) -> Found | None:
         """The vectors of a query; None while the embedder is down: the search will find that out, too."""
         with self._telemetry.span("biem.recall.embed"), suppress(BiemError):
             vectors = self._embedder.embed(asked.texts, "query")

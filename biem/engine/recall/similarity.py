@@ -17,7 +17,7 @@ _MOST_TAGS = 256
 """Different tags of one answer's candidates that are embedded."""
 
 
-class Likenesses:
+class Similarities:
     """Compares memories with a query's vector. Thread-safe; without that vector nothing is like anything."""
 
     def __init__(self, *, turns: TurnReader, embedder: Embedder) -> None:

@@ -20,7 +20,7 @@ from biem.domain.scope import Scope
 from biem.domain.selection import chain_weight, choose, occurrences
 from biem.engine.graph.associations import Associations
 from biem.engine.query.question import Query
-from biem.engine.recall.rank.adjustments import Ordering
+from biem.engine.recall.rank.adjustments import Adjustments
 from biem.engine.recall.rank.pool import Found
 from biem.engine.recall.rank.score import rank
 from biem.engine.recall.search import Searcher
@@ -138,7 +138,7 @@ class TypedRecaller:
             found = self._records.text_search(scope.readable, asked.lexemes, most, where)
         pending = self._recall.pending_scan
         turns = self._turns.around(scope.readable, list(found), asked.lexemes, where, pending_limit=pending)
-        ordering = Ordering(_matching(turns), Found(), {}, self._recall, where.as_of or self._clock.now())
+        ordering = Adjustments(_matching(turns), Found(), {}, self._recall, where.as_of or self._clock.now())
         names = {
             speaker: self._analyzer.lexemes(speaker) for speaker in {turn.speaker for turn in turns.by_id.values()}
         }

@@ -14,7 +14,7 @@ from biem.domain.node import Draft, Node
 from biem.domain.policies.jobs import ConsolidationPolicy
 from biem.domain.scope import Scope
 from biem.domain.text import require_clean
-from biem.engine.sleep.relink import Succession
+from biem.engine.sleep.relink import LinkTransfer
 from biem.engine.sleep.similar import Neighbourhood
 from biem.errors import InvalidInput
 from biem.ports import Analyzer, Clock, Write
@@ -41,7 +41,7 @@ class Consolidator:
         *,
         consolidations: Consolidations,
         neighbourhood: Neighbourhood,
-        succession: Succession,
+        succession: LinkTransfer,
         analyzer: Analyzer,
         rules: ContradictionRules,
         duplicates: Duplicates,

@@ -16,7 +16,7 @@ from biem.domain.retention import ASSISTANT
 from biem.domain.scope import Scope
 from biem.domain.speech_acts import is_courtesy
 from biem.engine.sleep.consolidate import is_current, is_usable
-from biem.engine.sleep.relink import Succession
+from biem.engine.sleep.relink import LinkTransfer
 from biem.engine.sleep.similar import Neighbourhood
 from biem.ports import Analyzer, Clock, Records, Write
 from biem.ports.consolidation import Consolidations, CrystalFact
@@ -48,7 +48,7 @@ class Crystalliser:
         neighbourhood: Neighbourhood,
         analyzer: Analyzer,
         reasoner: Reasoner | None,
-        succession: Succession,
+        succession: LinkTransfer,
         clock: Clock,
         policy: ConsolidationPolicy,
         telemetry: Telemetry,

@@ -24,7 +24,7 @@ Run = Callable[[Scope], Mapping[str, int]]
 
 
 @dataclass(frozen=True, slots=True)
-class NightJob:
+class BackgroundJob:
     """One background job and how often it is due; a period of 0 means only in `sleep`."""
 
     name: str
@@ -69,10 +69,12 @@ class SleepReport:
         return tuple(job for job in self.jobs if job.reason)
 
 
-class Sleeper:
+class JobRunner:
     """Runs jobs under their locks."""
 
-    def __init__(self, jobs: Sequence[NightJob], *, exclusive: Exclusive, clock: Clock, telemetry: Telemetry) -> None:
+    def __init__(
+        self, jobs: Sequence[BackgroundJob], *, exclusive: Exclusive, clock: Clock, telemetry: Telemetry
+    ) -> None:
         self.jobs = {job.name: job for job in jobs}
         if len(self.jobs) != len(jobs):
             raise ValueError("two jobs have the same name, and so the same lock")
@@ -120,13 +122,13 @@ class Sleeper:
         return JobReport(name, span.duration_ms / 1e3, changes, reason)
 
 
-class Upkeep:
+class Schedule:
     """Decides which jobs are due in which scopes. Kept in memory: no row is written because time has passed.
 
     Several processes may keep the same scopes: the locks let one of them in, and a job done twice does nothing twice.
     """
 
-    def __init__(self, sleeper: Sleeper, scopes: ScopeList, *, clock: Clock, scopes_per_tick: int) -> None:
+    def __init__(self, sleeper: JobRunner, scopes: ScopeList, *, clock: Clock, scopes_per_tick: int) -> None:
         self._sleeper = sleeper
         self._scopes = scopes
         self._clock = clock

@@ -15,7 +15,7 @@ Changed = Callable[[Scope, Sequence[str]], None]
 """Hears which memories were changed or archived, so that copies of them are dropped (X47)."""
 
 
-class Succession:
+class LinkTransfer:
     """What follows a replacement."""
 
     def __init__(

@@ -17,7 +17,7 @@ _ANY = Filter()
 
 
 @dataclass(frozen=True, slots=True)
-class Likeness:
+class Neighbours:
     """Live memories by id, and for each one asked about the similarity in [0, 1] of its neighbours, highest first."""
 
     nodes: Mapping[str, Node]
@@ -33,13 +33,13 @@ class Neighbourhood:
         self._embedder = embedder
         self._k = k
 
-    def of(self, scope: Scope, ids: Sequence[str], least: float) -> Likeness:
+    def of(self, scope: Scope, ids: Sequence[str], least: float) -> Neighbours:
         """Neighbours at least `least` similar to these memories; what is archived or has no vector is left out."""
         nodes = self._nodes(scope, ids)
         vectors = self._vectors(nodes)
         asked = [key for key in ids if key in vectors]
         if not asked:
-            return Likeness(nodes, {})
+            return Neighbours(nodes, {})
         near = self._index.nearest(scope, np.stack([vectors[key] for key in asked]), self._k + 1)
         found = {other for hits in near for other in hits} - nodes.keys()
         nodes |= self._nodes(scope, sorted(found))
@@ -52,7 +52,7 @@ class Neighbourhood:
             values = self._embedder.similarity(vectors[key], np.stack([vectors[other] for other in others]))
             alike = {other: float(value) for other, value in zip(others, values, strict=True) if value >= least}
             similar[key] = dict(sorted(alike.items(), key=lambda item: (-item[1], item[0])))
-        return Likeness(nodes, similar)
+        return Neighbours(nodes, similar)
 
     def similarity(self, scope: Scope, ids: Sequence[str]) -> dict[tuple[str, str], float]:
         """The similarity of each two of these memories that have vectors, by (smaller id, greater id)."""

@@ -9,7 +9,7 @@ import pytest
 
 from biem.aim import AimMemory
 from biem.bootstrap.aim_memory import create_aim_memory, load_aim_memory
-from biem.domain.designs.aim_node import MemoryNode
+from biem.domain.designs.aim_node import AimMemoryNode
 from biem.domain.scope import Scope
 from biem.errors import InvalidInput, NotFound
 from tests.integration.aim.conftest import facts
@@ -65,7 +65,7 @@ def test_a_node_has_all_its_parts_and_a_refused_text_is_no_node(lived: AimMemory
     assert node.links
     assert refused not in node.links
     assert node.summary == node.evidence_text == lived.memory.get(first).text
-    assert MemoryNode.from_json(json.loads(json.dumps(node.as_json()))) == node
+    assert AimMemoryNode.from_json(json.loads(json.dumps(node.as_json()))) == node
     lived.save(tmp_path / "aim.json")
     (saved,) = (one for one in json.loads((tmp_path / "aim.json").read_text())["nodes"] if one["id"] == first)
     shown = node.as_json()

@@ -14,7 +14,7 @@ from random import Random
 from uuid import UUID
 
 from biem.domain.diagnosis import Depth, Finding, Limits, Tally
-from biem.ports.diagnosis import IndexInspection, Known, RecordsInspection, Repairs
+from biem.ports.diagnosis import IndexInspection, KnownRows, RecordsInspection, Repairs
 
 _LAST = "ffffffff-ffff-ffff-ffff-ffffffffffff"
 _PROBE = 500
@@ -93,7 +93,7 @@ class RowCheck:
                 "run `biem reindex`; or, when the embedder was changed, `biem reembed`",
             )
 
-    def _pages(self, depth: Depth) -> Iterator[tuple[list[Known], str, str]]:
+    def _pages(self, depth: Depth) -> Iterator[tuple[list[KnownRows], str, str]]:
         """Pages of memories with the range of ids that each covers; the last ends nowhere, for rows beyond."""
         size = self._limits.page
         after = depth.after
@@ -124,7 +124,7 @@ class RowCheck:
         yield [], bounds[1], ""
 
     def _compare(
-        self, page: Sequence[Known], after: str, until: str, seen: Counter[str]
+        self, page: Sequence[KnownRows], after: str, until: str, seen: Counter[str]
     ) -> tuple[list[str], dict[str, str]]:
         """Of one range of ids: memories without a row, and rows without a live memory with their scopes."""
         rows = self._index.between(self._collection, after, until, 2 * self._limits.page)
@@ -135,7 +135,7 @@ class RowCheck:
         missing = self._missing_still(expected) if expected else []
         return missing, self._orphans_still(suspects, rows) if suspects else {}
 
-    def _needs_row(self, known: Known) -> bool:
+    def _needs_row(self, known: KnownRows) -> bool:
         return known.status == "active" and known.model == self._model and not known.queued
 
     def _missing_still(self, ids: Sequence[str]) -> list[str]:

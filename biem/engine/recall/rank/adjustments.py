@@ -22,7 +22,7 @@ _MOST_SUCCESSIONS = 5
 """What replaced a memory may have been replaced in turn."""
 
 
-class Ordering:
+class Adjustments:
     """The candidates of one query, and what changes their scores beside the signals of the ranking."""
 
     def __init__(

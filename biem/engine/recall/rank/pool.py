@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from biem.domain.text import stored
 from biem.engine.query.question import MACHINES
-from biem.engine.recall.rank.term_matrix import Bag, Indices, Numbers
+from biem.engine.recall.rank.term_matrix import Indices, Numbers, TermMatrix
 from biem.ports import HotEntry, Vector, Vectors
 
 OFFSETS = (-2, -1, 1, 2)
@@ -63,7 +63,7 @@ class Pool:
         speakers = {name: stored(terms) for name, terms in names.items()}
         said, self.named = _without_names(candidates, speakers)
         """Whose words were led by the speaker's name, which `bag` leaves out."""
-        self.bag = Bag(said)
+        self.bag = TermMatrix(said)
         self.at: Numbers = np.array([one.at.timestamp() for one in candidates])
         """Seconds since 1970."""
         self.session, self.opening = _sessions(candidates, self.at, gap_s)

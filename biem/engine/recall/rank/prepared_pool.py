@@ -22,7 +22,7 @@ _FEW = 9
 not."""
 
 
-class AtHand:
+class PreparedPool:
     """Finds candidates among turns that stay as they are. Thread-safe."""
 
     def __init__(self, turns: Turns, names: Mapping[str, Sequence[str]], pool: Pool) -> None:

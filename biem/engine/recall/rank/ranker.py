@@ -16,12 +16,12 @@ from biem.domain.policies.recall import RecallPolicy
 from biem.domain.times.spans import Window
 from biem.domain.times.windows import windows
 from biem.engine.query.question import Query, Sentence, is_asked, sentences_of, without_names
-from biem.engine.recall.rank.adjustments import Ordering, candidates_of
+from biem.engine.recall.rank.adjustments import Adjustments, candidates_of
 from biem.engine.recall.rank.anchors import NO_ANCHORS, Anchoring
 from biem.engine.recall.rank.confidence import Similarity, grounds
 from biem.engine.recall.rank.disputes import about
 from biem.engine.recall.rank.pool import Candidate, Found, Pool
-from biem.engine.recall.rank.prepared_pool import AtHand
+from biem.engine.recall.rank.prepared_pool import PreparedPool
 from biem.engine.recall.rank.reasons import reasons
 from biem.engine.recall.rank.revisions import revisions
 from biem.engine.recall.rank.score import Order, Ranked
@@ -41,7 +41,7 @@ _SPARE = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ParsedQuery:
     """A query as the searches need it."""
 
     text: str
@@ -77,14 +77,14 @@ def _unlike(_keys: Sequence[str]) -> Mapping[str, float]:
 class Answer:
     """Candidates in order, and what confidence rests on; see `biem.engine.recall.rank.confidence`."""
 
-    ordering: Ordering
+    ordering: Adjustments
     ranked: Ranked
     turns: Mapping[str, Turn]
     found: Found
     grounds: Mapping[str, float]
     likeness: Callable[[Sequence[str]], Mapping[str, float]] = _unlike
     """How like these candidates are to the query, or to the sentence of it that asks, in [0, 1]; those with vectors."""
-    asked: Asked = field(default_factory=lambda: Asked("", (), ()))
+    asked: ParsedQuery = field(default_factory=lambda: ParsedQuery("", (), ()))
 
     def reasons(self, place: int, likeness: float | None) -> tuple[str, ...]:
         """Why a candidate is among the best, for people."""
@@ -110,7 +110,7 @@ class Answer:
         return self.ordering.is_answer(place) and not known.has_place(turn.id, turn.conversation)
 
 
-class Answerer:
+class Ranker:
     """Ranks candidates. Pure but for the analyzer; thread-safe."""
 
     def __init__(self, analyzer: Analyzer, similarity: Similarity, policy: RecallPolicy, ranking: RankPolicy) -> None:
@@ -119,7 +119,7 @@ class Answerer:
         self._policy = policy
         self._ranking = ranking
 
-    def asked(self, text: str) -> Asked:
+    def asked(self, text: str) -> ParsedQuery:
         """Read a query."""
         lexemes = list(dict.fromkeys(self._analyzer.lexemes(text)))
         parts = sentences_of(text, lambda part: len(set(self._analyzer.lexemes(part))))
@@ -127,7 +127,7 @@ class Answerer:
         mentioned = [self._analyzer.lexemes(name) for name in names]
         matter = self._matter(text, lexemes, names) if len(parts) < 2 else ""
         related = self._analyzer.related(text) if self._ranking.aspect else frozenset[str]()
-        return Asked(text, lexemes, parts, mentioned, names, self._words(text, lexemes), matter, related)
+        return ParsedQuery(text, lexemes, parts, mentioned, names, self._words(text, lexemes), matter, related)
 
     def _words(self, text: str, lexemes: Sequence[str]) -> dict[str, str]:
         """A term of another form than its word is shown as that word."""
@@ -141,10 +141,10 @@ class Answerer:
         asks = left != text and len(set(lexemes).intersection(self._analyzer.lexemes(left))) >= _LEAST_ASKED
         return left if asks else ""
 
-    def at_hand(self, turns: Turns, dimension: int) -> AtHand:
+    def at_hand(self, turns: Turns, dimension: int) -> PreparedPool:
         """These turns, with vectors of this dimension, so prepared that many questions may be asked of them."""
         names = self._names(turns)
-        return AtHand(turns, names, Pool(candidates_of(turns), names, self._ranking.session_gap_s, dimension))
+        return PreparedPool(turns, names, Pool(candidates_of(turns), names, self._ranking.session_gap_s, dimension))
 
     def _names(self, turns: Turns) -> dict[str, list[str]]:
         """The terms of each speaker's name."""
@@ -152,7 +152,7 @@ class Answerer:
 
     def answer(
         self,
-        asked: Asked,
+        asked: ParsedQuery,
         turns: Turns,
         found: Found,
         conflicts: Mapping[str, Sequence[Dispute]],
@@ -161,7 +161,7 @@ class Answerer:
         top_k: int,
         order: Order,
         anchors: Anchoring = NO_ANCHORS,
-        ready: AtHand | None = None,
+        ready: PreparedPool | None = None,
     ) -> Answer:
         """Order these. `now`: when a memory must hold to count as current; `ready`: what `at_hand` made of them."""
         disputes = about(asked.lexemes, turns.by_id, conflicts, self._analyzer.lexemes)
@@ -170,7 +170,7 @@ class Answerer:
             ready = None
         pool = None if ready is None else ready.pool
         candidates = None if pool is None else pool.candidates
-        ordering = Ordering(turns, found, disputes, self._policy, now, anchors, times, candidates)
+        ordering = Adjustments(turns, found, disputes, self._policy, now, anchors, times, candidates)
         names = self._names(turns) if ready is None else ready.names
         several = len(asked.parts) > 1
         vectors: Sequence[Vector | None] = (found.parts if several else ()) or [None] * len(asked.parts)
@@ -203,7 +203,7 @@ class Answerer:
         best = np.max([np.asarray(self._similarity(one, rows), dtype=np.float64) for one in asked], axis=0)
         return dict(zip(known, best.tolist(), strict=True))
 
-    def _aspect(self, asked: Asked, candidates: Sequence[Candidate]) -> Numbers:
+    def _aspect(self, asked: ParsedQuery, candidates: Sequence[Candidate]) -> Numbers:
         """What each candidate gains for telling the matter in other words; the less, the more of them do."""
         if not asked.related or not candidates:
             return np.zeros(len(candidates))

@@ -18,7 +18,7 @@ from biem.domain.policies.ranking import RankPolicy, SignalWeights
 from biem.engine.query.question import Query
 from biem.engine.recall.rank.pool import Candidate, Pool
 from biem.engine.recall.rank.signals import signals
-from biem.engine.recall.rank.term_matrix import Bag, Numbers
+from biem.engine.recall.rank.term_matrix import Numbers, TermMatrix
 
 NAMES = tuple(field.name for field in fields(SignalWeights))
 """Every signal, in the order of the columns of `Ranked.signals`."""
@@ -88,7 +88,7 @@ def rank(
     return Ranked(distinct(scores, pool.bag, found.served, policy, count), scores, matrix, weights, pool)
 
 
-def distinct(scores: Numbers, bag: Bag, served: Numbers, policy: RankPolicy, count: int) -> list[int]:
+def distinct(scores: Numbers, bag: TermMatrix, served: Numbers, policy: RankPolicy, count: int) -> list[int]:
     """All indices, best first; of the best `depth`, a turn falls behind by what it repeats of those before it.
 
     `bag` has the words of every turn. `served` has a row for each thing asked at once, see `Signals`: a turn also falls

@@ -19,7 +19,7 @@ from biem.domain.policies.ranking import RankPolicy
 from biem.domain.times.windows import earlier, windows
 from biem.engine.query.question import Query, named_in
 from biem.engine.recall.rank.pool import Pool
-from biem.engine.recall.rank.term_matrix import Bag, Numbers
+from biem.engine.recall.rank.term_matrix import Numbers, TermMatrix
 from biem.ports import Vector
 
 _DAY_S = 86_400.0
@@ -274,7 +274,7 @@ def _bridge(base: Numbers, words: _Words, pool: Pool, policy: RankPolicy) -> Num
     return out
 
 
-def _rarest(words: Sequence[int], bag: Bag, most: int) -> list[int]:
+def _rarest(words: Sequence[int], bag: TermMatrix, most: int) -> list[int]:
     """Those that the fewest texts hold; ties by the word itself, or two processes disagree."""
     if len(words) <= most:
         return list(words)

@@ -23,7 +23,7 @@ _BLOCK = 1 << 14
 """Letters taken at once: what is computed of them stays in the processor's cache."""
 
 
-class Bag:
+class TermMatrix:
     """Which words how often in which text. Texts are numbered as given, words by their first occurrence."""
 
     def __init__(self, texts: Sequence[str]) -> None:
@@ -110,7 +110,7 @@ class Bag:
         pairs, which = self._pairs(words)
         return np.bincount(self._texts[pairs], values[which], minlength=self.size).astype(np.float64)
 
-    def likeness(self, texts: Indices) -> "Likeness":
+    def likeness(self, texts: Indices) -> "Overlap":
         """Of each of these different texts with each of them."""
         place = np.full(self.size, -1, dtype=np.intp)
         place[texts] = np.arange(len(texts))
@@ -121,10 +121,10 @@ class Bag:
         )  # 16 bits are sorted in linear time
         pairs = pairs[np.argsort(small, kind="stable")]
         sizes = np.bincount(small, minlength=len(texts))
-        return Likeness(self._words[pairs], sizes, np.cumsum(sizes), len(self._firsts))
+        return Overlap(self._words[pairs], sizes, np.cumsum(sizes), len(self._firsts))
 
 
-class Likeness:
+class Overlap:
     """Jaccard indices of the word sets of some texts."""
 
     def __init__(self, words: Indices, sizes: Indices, ends: Indices, width: int) -> None:
