@@ -1,0 +1,52 @@
+"""Comments and docstrings use the field's terms and common words."""
+
+import ast
+import io
+import re
+import tokenize
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import biem
+
+ROOT = Path(biem.__file__).parent
+PER_THOUSAND = 2.0
+PRIVATE = re.compile(
+    r"\b(?:whoever|whomever|whosoever|nobody|somebody|everybody|whatever|whichever|beside|at hand|so many|is told|are told"
+    r"|was told|were told|told by|at its night|of its own|of their own|by itself|by themselves|what is|what was|who waits|anew)\b",
+    re.IGNORECASE,
+)
+"""Words that stood in this code's own dialect where a plainer one exists."""
+
+
+def prose(source: str) -> Iterator[str]:
+    """Docstrings, strings that document an attribute, and comments."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
+            yield node.value.value
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type == tokenize.COMMENT:
+            yield token.string
+
+
+def measured(paths: list[Path]) -> tuple[float, Counter[str]]:
+    """Private words in a thousand, and how often each file has one."""
+    words, found = 0, Counter[str]()
+    for path in paths:
+        for text in prose(path.read_text(encoding="utf-8")):
+            words += len(text.split())
+            found[str(path.relative_to(ROOT))] += len(PRIVATE.findall(text))
+    return 1_000 * sum(found.values()) / max(words, 1), found
+
+
+@pytest.mark.parametrize("floor", ["adapters", "bootstrap", "cli", "domain", "engine", "ports", "workers"])
+def test_comments_and_docstrings_use_common_words(floor: str) -> None:
+    rate, found = measured(sorted((ROOT / floor).rglob("*.py")))
+    assert rate <= PER_THOUSAND, f"{rate:.1f} in a thousand words; most in {found.most_common(8)}"
+
+
+def test_the_measure_sees_private_words_in_docstrings_and_comments() -> None:
+    assert PRIVATE.findall(" ".join(prose('"""Whoever asks."""\n\nx = "nobody"  # beside it\n'))) == ["Whoever", "beside"]
