@@ -111,11 +111,11 @@ def test_what_is_archived_is_no_answer_until_it_is_restored(cli: Cli) -> None:
     assert gone.document["hits"] == []
     assert (node.document["status"], node.document["archive_reason"]) == ("archived", "the cat moved out")
     # When it is restored / Then it is found
-    assert cli("restore", cat, *scope).document == {"restored": True}
-    assert cli("restore", cat, *scope).document == {"restored": False}
+    assert cli("unarchive", cat, *scope).document == {"restored": True}
+    assert cli("unarchive", cat, *scope).document == {"restored": False}
     assert cli("recall", "Bamboo", *scope).document["hits"][0]["node"]["id"] == cat
     # When it is nobody / Then it says so
-    assert cli("restore", UNKNOWN, *scope, code=3).error["kind"] == "NotFound"
+    assert cli("unarchive", UNKNOWN, *scope, code=3).error["kind"] == "NotFound"
 
 
 @pytest.mark.req("G16", partly="on demand, by the command")

@@ -13,6 +13,7 @@ from psycopg.conninfo import conninfo_to_dict
 from pydantic import BaseModel, SecretStr
 
 from biem.config import Settings, load_settings
+from biem.config.operator import OPERATOR
 from biem.domain.policies import Policies
 from biem.domain.policies.jobs import SleepPolicy
 from biem.errors import ConfigError
@@ -352,7 +353,8 @@ def _within(name: str, default: object, description: str) -> Iterator[tuple[str,
             yield from _within(f"{name}__{inner}", field.default, field.description or "")
     elif dataclasses.is_dataclass(default):
         for part in dataclasses.fields(default):
-            yield from _within(f"{name}__{part.name}", getattr(default, part.name), "")
+            if part.name in OPERATOR[name]:
+                yield from _within(f"{name}__{part.name}", getattr(default, part.name), "")
     else:
         yield _line(name, default), description
 
@@ -383,3 +385,47 @@ def test_each_job_has_a_switch_of_its_own(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setenv("BIEM_SLEEP__OFF", '["dreaming"]')
     with pytest.raises(ConfigError, match="dreaming"):
         load_settings()
+
+
+class TestTuningFile:
+    """Fitted numbers come from the code or from a file, never from the environment."""
+
+    def test_a_file_replaces_fitted_numbers_and_the_environment_does_not(
+        self, env: pytest.MonkeyPatch, tmp_path: Path
+    ) -> None:
+        # Given a file with a weight and a limit, and an environment with the same
+        file = tmp_path / "tuning.toml"
+        file.write_text(
+            "[ranking]\nnameless = 0.7\n[ranking.weights]\nday = 2\n[recall]\ntop_k = 3\n", encoding="utf-8"
+        )
+        found = load(
+            env, BIEM_TUNING=str(file), BIEM_RANKING__NAMELESS="0.9", BIEM_RECALL__TOP_K="4", BIEM_CONFIDENCE__BIAS="9"
+        )
+
+        # Then the file decides about the weight, and the environment, which comes first, about the limit
+        assert (found.ranking.nameless, found.ranking.weights.day, found.recall.top_k) == (0.7, 2.0, 4)
+        assert found.ranking.weights.words_around == Settings().ranking.weights.words_around
+        assert found.confidence == Settings().confidence
+
+    @pytest.mark.parametrize(
+        ("text", "named"),
+        [
+            ("[rank]\nnameless = 1\n", "rank"),
+            ("[ranking]\nnamless = 1\n", "ranking.namless"),
+            ("[ranking.weights]\ndays = 1\n", "ranking.weights.days"),
+            ("ranking = 3\n", "ranking"),
+            ("[ranking\n", "cannot be read"),
+            (None, "cannot be read"),
+        ],
+    )
+    def test_what_the_file_cannot_set_is_an_error_that_names_it(
+        self, env: pytest.MonkeyPatch, tmp_path: Path, text: str | None, named: str
+    ) -> None:
+        file = tmp_path / "tuning.toml"
+        if text is not None:
+            file.write_text(text, encoding="utf-8")
+        with pytest.raises(ConfigError, match=re.escape(named)):
+            load(env, BIEM_TUNING=str(file))
+
+    def test_an_operator_decides_at_most_150_settings(self) -> None:
+        assert len(list(_settings())) <= 150

@@ -27,6 +27,13 @@ def test_what_is_nearly_a_setting_is_told_with_what_was_meant(name: str, advice:
     assert advice in said
 
 
+def test_a_fitted_number_in_the_environment_is_led_to_the_file_that_sets_it() -> None:
+    (said,) = misspelt({"BIEM_RANKING__WEIGHTS__DAY"})
+    assert said.startswith("BIEM_RANKING__WEIGHTS__DAY is not read from the environment")
+    assert "ranking.weights.day" in said
+    assert "BIEM_TUNING" in said
+
+
 @pytest.mark.parametrize("name", ["BIEM_TEST_SERVERS", "BIEM_BENCH_MEM0", "MILVUS_URL", "DISABLE_MEMORIES", "BIEM_"])
 def test_variables_of_others_are_left_alone(name: str) -> None:
     # Given a variable that is not meant for us / When names are looked through / Then nothing is said

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from biem.config import Settings, load_settings
+from biem.config.operator import OPERATOR
 from biem.domain.designs.aim import gate_value
 from biem.domain.designs.numbers import DESIGNS, NUMBERS, Number
 from biem.domain.energy import energy_at
@@ -40,7 +41,9 @@ def value_of(settings: Settings, number: Number) -> object:
 
 
 def variable(number: Number) -> str:
-    return f"BIEM_{number.setting.replace('.', '__')}".upper()
+    """As the page names it: a variable of the environment, or a name of the tuning file."""
+    section, name = number.setting.split(".")
+    return f"BIEM_{section}__{name}".upper() if name in OPERATOR.get(section, (name,)) else number.setting
 
 
 @pytest.mark.req("C10", "C19", "C30", partly="the designs' numbers by one setting")
@@ -93,7 +96,7 @@ def test_the_page_has_every_number_with_its_source_and_no_other() -> None:
     for line in PAGE.splitlines():
         if heading := re.fullmatch(r"`BIEM_PROFILE=(\w+)`", line):
             design = heading[1]
-        if line.startswith("| `BIEM_"):
+        if re.match(r"\| `(?:BIEM_|[a-z]+\.)", line):
             documented.setdefault(design, []).append([cell.strip(" `") for cell in line.strip("|").split("|")])
 
     # Then they are the data, in their order
