@@ -8,7 +8,7 @@ import typer
 from rich.text import Text
 
 from biem.cli.arguments import Id, Ids
-from biem.cli.conditions import (
+from biem.cli.filters import (
     AsOf,
     Conversations,
     Excluded,

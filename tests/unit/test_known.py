@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from biem.domain.known import NOTHING, Known, known
 from biem.domain.node import Node, new_id
+from biem.domain.prompt_contents import NOTHING, Known, known
 from biem.domain.scope import Scope
 from biem.errors import InvalidInput
 from tests.fakes import START

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from biem.domain.known import Known
 from biem.domain.node import Node, new_id
 from biem.domain.policies.recall import RecallPolicy
+from biem.domain.prompt_contents import Known
 from biem.domain.scope import Scope
 from biem.engine.query.request import Request, admits, checked, conditions, excluding, unexcluded
 from biem.errors import InvalidInput
