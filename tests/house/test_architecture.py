@@ -21,14 +21,14 @@ CHANGES = [
 
 
 def test_no_folder_holds_more_modules_than_a_reader_can_survey() -> None:
-    counts = defaultdict(int)
+    counts: defaultdict[str, int] = defaultdict(int)
     for path in MODULES:
         counts[str(path.parent.relative_to(ROOT))] += path.name != "__init__.py"
     assert {folder: count for folder, count in counts.items() if count > MOST_MODULES} == {}
 
 
 def test_a_class_name_is_defined_once() -> None:
-    places = defaultdict(list)
+    places: defaultdict[str, list[str]] = defaultdict(list)
     for path in MODULES:
         for node in ast.parse(path.read_text(encoding="utf-8")).body:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):

@@ -37,7 +37,7 @@ from biem.ports.reasoner import Topic
 from biem.telemetry import Telemetry
 from tests.concept_fakes import ScriptedReasoner
 from tests.fakes import HeldClock, WordEmbedder
-from tests.unit.test_activation import HeldMinds
+from tests.unit.engine.concepts.test_activation import HeldMinds
 
 
 class Mind:

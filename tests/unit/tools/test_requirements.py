@@ -11,7 +11,7 @@ import pytest
 from tests.report import outcomes
 from tests.requirements import Claim, by_folder, by_report, claims, status_of
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 ONE = Claim("B1", "unit/test_a.py::test_one", "")
 OTHER = Claim("B1", "contract/test_b.py::TestB::test_other", "")
 PART = Claim("B1", "unit/test_a.py::test_part", "half of it")

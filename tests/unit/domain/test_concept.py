@@ -5,6 +5,7 @@ import random
 from collections import Counter
 from datetime import timedelta
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -248,16 +249,22 @@ class TestPolicy:
 
     @pytest.mark.req("H50", partly="from the environment")
     def test_every_number_can_be_set_from_outside_and_is_refused_by_its_name(
-        self, monkeypatch: pytest.MonkeyPatch
+        self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     ) -> None:
-        # Given settings of the environment / When they are loaded / Then they are there, or are refused by name
+        # Given the environment and a tuning file / When settings are loaded / Then they are there, or refused by name
         monkeypatch.setenv("BIEM_CONCEPTS__BANNED", '["天气", "weather"]')
         monkeypatch.setenv("BIEM_CONCEPTS__SELECTION", "squared_norm")
-        monkeypatch.setenv("BIEM_CONCEPTS__SIMILARITY", "0.8")
+        tuning = tmp_path / "tuning.toml"
+        monkeypatch.setenv("BIEM_TUNING", str(tuning))
+        tuning.write_text("concepts.similarity = 0.8\n", encoding="utf-8")
         loaded = load_settings().policies.concepts
         assert (loaded.banned, loaded.selection, loaded.similarity) == (("天气", "weather"), "squared_norm", 0.8)
-        for name, value in (("SIMILARITY", "1.5"), ("KEYWORDS", "slow"), ("BANNED", "weather"), ("SNIPPETS", "0")):
+        for name, value in (("KEYWORDS", "slow"), ("BANNED", "weather")):
             with monkeypatch.context() as changed:
                 changed.setenv(f"BIEM_CONCEPTS__{name}", value)
                 with pytest.raises(ConfigError, match=f"(?i){name}"):
                     load_settings()
+        for name, value in (("similarity", "1.5"), ("snippets", "0")):
+            tuning.write_text(f"concepts.{name} = {value}\n", encoding="utf-8")
+            with pytest.raises(ConfigError, match=name):
+                load_settings()

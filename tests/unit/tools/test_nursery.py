@@ -11,7 +11,7 @@ import pytest
 
 from tests.mutation.nursery import OVERDUE
 
-PROGRAM = Path(__file__).parents[1] / "mutation" / "nursery.py"
+PROGRAM = Path(__file__).parents[2] / "mutation" / "nursery.py"
 
 
 @pytest.fixture

@@ -35,7 +35,7 @@ from biem.telemetry import Telemetry
 from tests.concept_fakes import ScriptedReasoner
 from tests.fakes import START, HeldClock
 
-ENGINE = Path(__file__).parents[2] / "biem" / "engine"
+ENGINE = Path(__file__).parents[4] / "biem" / "engine"
 SCOPE = Scope()
 WRITES = {"add", "used", "connect", "replace", "fade", "weaken", "remove_nodes", "vanish", "access"}
 WORDS = st.text(st.characters(whitelist_categories=("Lu", "Ll", "Lo")), min_size=2, max_size=12).filter(
@@ -255,12 +255,13 @@ def _numbers() -> list[str]:
 
 
 @pytest.mark.req("H50")
-def test_every_constant_is_a_setting_and_nonsense_is_refused_by_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_constant_is_a_setting_and_nonsense_is_refused_by_its_name(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     # Given every number of the concept memory, its switches and words, and how often its jobs are due
     numbers = _numbers()
     assert {"near_age_h", "similarity", "forget_idle_h", "max_memory_num", "cached_keywords", "topic_num"} <= {*numbers}
-    named = {f"BIEM_CONCEPTS__{name.upper()}": "-1" for name in numbers}
-    named |= {f"BIEM_CONCEPTS__{name}": "perhaps" for name in ("ENABLED", "INSTANT", "KEYWORDS", "SELECTION", "BANNED")}
+    named = {f"BIEM_CONCEPTS__{name}": "perhaps" for name in ("ENABLED", "INSTANT", "KEYWORDS", "SELECTION", "BANNED")}
     named |= {f"BIEM_SLEEP__{name}": "-1" for name in ("BUILD_S", "FORGET_S", "CONSOLIDATE_S")}
 
     # When one of them makes no sense / Then nothing starts, and the message names it
@@ -269,6 +270,12 @@ def test_every_constant_is_a_setting_and_nonsense_is_refused_by_its_name(monkeyp
             changed.setenv(variable, value)
             with pytest.raises(ConfigError, match=f"(?i){variable.split('__')[1]}"):
                 load_settings()
+    tuning = tmp_path / "tuning.toml"
+    monkeypatch.setenv("BIEM_TUNING", str(tuning))
+    for name in numbers:
+        tuning.write_text(f"concepts.{name} = -1\n", encoding="utf-8")
+        with pytest.raises(ConfigError, match=name):
+            load_settings()
 
 
 @pytest.mark.req("H20")

@@ -18,7 +18,7 @@ from biem.domain.policies import Policies
 from biem.domain.policies.jobs import SleepPolicy
 from biem.errors import ConfigError
 
-EXAMPLE = Path(__file__).parents[2] / ".env.example"
+EXAMPLE = Path(__file__).parents[3] / ".env.example"
 SECRET = "hunter2"
 ALL = {
     "BIEM_POSTGRES_DSN": f"postgresql://u:{SECRET}@db/biem",

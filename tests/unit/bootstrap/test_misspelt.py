@@ -8,7 +8,7 @@ import pytest
 
 from biem.bootstrap.check_settings import misspelt, warn_of_misspelt
 
-EXAMPLE = Path(__file__).parents[2] / ".env.example"
+EXAMPLE = Path(__file__).parents[3] / ".env.example"
 
 
 @pytest.mark.parametrize(

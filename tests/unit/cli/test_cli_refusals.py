@@ -5,12 +5,11 @@ import subprocess
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
+from biem import bootstrap
 from biem.bootstrap import Servers
-from biem.cli import local
 from biem.cli.app import run
 from biem.cli.output import shown_time
 
@@ -93,7 +92,7 @@ def test_a_shell_takes_what_local_up_prints(
     # Given servers whose URLs have what a shell would take for its own
     dsn = "postgresql://postgres@/biem?host=/a 'b'/$c&port=5432"
     where = Servers(dsn, "unix:///run/valkey.sock", "unix:/run/milvus.sock", "", embedded=True)
-    monkeypatch.setattr(local, "bootstrap", lambda: SimpleNamespace(local_up=lambda _: where))
+    monkeypatch.setattr(bootstrap, "local_up", lambda _: where)
     assert run(["--home", str(tmp_path), "local", "up", "--no-indexer"]) == 0
 
     # When a shell evaluates what is printed / Then its programs have the settings as they are

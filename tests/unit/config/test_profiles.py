@@ -18,7 +18,7 @@ from biem.domain.retention import Lived, becomes_long_term, retention_days
 from biem.errors import ConfigError
 from tests.fakes import START
 
-PAGE = (Path(__file__).parents[2] / "docs" / "profiles.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[3] / "docs" / "profiles.md").read_text(encoding="utf-8")
 ROWS = [(design, number) for design, numbers in NUMBERS.items() for number in numbers]
 
 

@@ -9,7 +9,7 @@ from tests.mutation.__main__ import Outcome, _told, drawn
 from tests.mutation.operators import mutants, mutated
 from tests.mutation.targets import EQUIVALENT, TARGETS, Target
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 MODULE = '''
 class Policy:
     promote: float = 0.7
@@ -88,6 +88,6 @@ def test_every_target_is_a_module_and_its_runs_are_there() -> None:
 def test_a_survivor_is_named_and_fails_the_command(
     capsys: pytest.CaptureFixture[str], by: str, code: int, said: str
 ) -> None:
-    target, (mutant, *_) = Target("engine/erase", ("tests/unit/test_erase.py",)), mutants(MODULE)
+    target, (mutant, *_) = Target("engine/erase", ("tests/unit/engine/life/test_erase.py",)), mutants(MODULE)
     assert _told([Outcome(target, mutant, by, 1.0)], [target]) == code
     assert said in capsys.readouterr().out
