@@ -17,8 +17,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.fakes import eventually
-from tests.servers import ROOT
+from tests.support.fakes import eventually
+from tests.support.servers import ROOT
 
 _PORTS = {"POSTGRES": 55432, "REDIS": 56379, "MILVUS": 59530}
 _FILES = ("-f", "docker-compose.yml", "-f", "docker-compose.milvus.yml")

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.fakes import eventually
-from tests.integration.cli_process import Cli, finish, lines, running
+from tests.support.cli_process import Cli, finish, lines, running
+from tests.support.fakes import eventually
 
 UNKNOWN = "01890a5d-ac96-774b-bcce-b302099a8057"
 PEANUTS = "我对花生严重过敏，随身带着肾上腺素笔"

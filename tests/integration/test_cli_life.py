@@ -6,7 +6,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from tests.integration.cli_process import Cli, lines, running
+from tests.support.cli_process import Cli, lines, running
 
 UNKNOWN = "01890a5d-ac96-774b-bcce-b302099a8057"
 BERLIN = {"text": "Ann lives in Berlin", "kind": "knowledge", "at": "2026-03-02T09:00Z", "ref": "berlin"}

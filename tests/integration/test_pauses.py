@@ -3,10 +3,10 @@
 import uuid
 
 import biem
-from tests.fakes import WordEmbedder
-from tests.integration.life_workloads import ONLY_SLEEP
-from tests.servers import Configure
-from tests.work import longest_hold
+from tests.support.fakes import WordEmbedder
+from tests.support.life_workloads import ONLY_SLEEP
+from tests.support.servers import Configure
+from tests.support.work import longest_hold
 
 BLANKS = f"one{' ' * 200_000}two"
 CHAT = [

@@ -27,7 +27,7 @@ from biem.engine.context import lines
 from biem.engine.encode.gate_text import GateTextReader
 from biem.engine.life import implicit_feedback as echo
 from biem.engine.query import question
-from tests.work import Steps, calls_of, cpu_of, longest_hold, repeated, watched
+from tests.support.work import Steps, calls_of, cpu_of, longest_hold, repeated, watched
 
 NOW = datetime(2026, 5, 4, tzinfo=UTC)
 SMALL, GREAT = 16 * 1024, 256 * 1024

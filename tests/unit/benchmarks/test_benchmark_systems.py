@@ -6,7 +6,7 @@ from typing import Any, cast
 from benchmarks._data import Conversation, Turn
 from benchmarks._systems import Biem
 from biem import Memory
-from tests.fakes import START
+from tests.support.fakes import START
 
 
 def test_sessions_are_conversations_or_all_one_chat() -> None:

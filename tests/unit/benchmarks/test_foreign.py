@@ -6,7 +6,7 @@ import pytest
 
 from benchmarks._data import Conversation, Question, Turn
 from benchmarks._foreign import Foreign
-from tests.fakes import START
+from tests.support.fakes import START
 
 
 def talk(id_: str, *texts: str, speaker: str = "user", lang: str = "en") -> Conversation:

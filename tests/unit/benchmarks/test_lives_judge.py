@@ -6,7 +6,7 @@ from benchmarks.lives.judge import Line, Shown, breakdown, failures, measure
 from biem.domain.node import Hit, Node, new_id
 from biem.domain.scope import Scope
 from biem.engine.context.block import Context
-from tests.fakes import START
+from tests.support.fakes import START
 
 ASKED = Question(
     *("q", "Where do I live?", "en", "after", 9, "now", "home"),

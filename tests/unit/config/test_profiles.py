@@ -16,7 +16,7 @@ from biem.domain.energy import energy_at
 from biem.domain.policies.life import EnergyPolicy
 from biem.domain.retention import Lived, becomes_long_term, retention_days
 from biem.errors import ConfigError
-from tests.fakes import START
+from tests.support.fakes import START
 
 PAGE = (Path(__file__).parents[3] / "docs" / "profiles.md").read_text(encoding="utf-8")
 ROWS = [(design, number) for design, numbers in NUMBERS.items() for number in numbers]

@@ -14,7 +14,7 @@ from biem.domain.designs.aim import AimNode, gate, gate_input, gate_value, mirro
 from biem.domain.fields import Fields
 from biem.domain.policies.aim import PRESETS, AimPolicy, FieldWeights
 from biem.errors import ConfigError
-from tests.fakes import START
+from tests.support.fakes import START
 
 POLICY = AimPolicy()
 shares = st.floats(0, 1)

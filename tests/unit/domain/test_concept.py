@@ -30,7 +30,7 @@ from biem.domain.concept import (
 from biem.domain.policies.concepts import ConceptPolicy
 from biem.domain.running_memory import Running, next_turn, with_keywords
 from biem.errors import ConfigError
-from tests.fakes import START
+from tests.support.fakes import START
 
 PEAKS = (Peak(6, 3, 0.6), Peak(32, 12, 0.4))
 

@@ -11,7 +11,7 @@ from biem.domain.designs.aim import mirror_weight
 from biem.domain.designs.formulas import time_factor
 from biem.domain.energy import energy_at, energy_key, indicator, initial_energy, key_threshold
 from biem.domain.policies.aim import AimPolicy
-from tests.fakes import START
+from tests.support.fakes import START
 
 RATE = 0.1
 energies = st.floats(0.0, 1.0)

@@ -45,7 +45,7 @@ from biem.domain.selection import chain_weight, occurrences
 from biem.domain.spreading import multiplicative, subtractive
 from biem.domain.times.spans import number, year_of
 from biem.engine.recall.rank.confidence import confidence
-from tests.fakes import START
+from tests.support.fakes import START
 
 REASON = "because everybody in the team must know it"
 TEN, OTHER, BOTH = Fields(numbers=("10M",)), Fields(numbers=("128K",)), Fields(numbers=("10M", "128K"))

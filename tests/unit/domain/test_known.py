@@ -8,7 +8,7 @@ from biem.domain.node import Node, new_id
 from biem.domain.prompt_contents import NOTHING, Known, known
 from biem.domain.scope import Scope
 from biem.errors import InvalidInput
-from tests.fakes import START
+from tests.support.fakes import START
 
 
 def node(text: str, **values: Any) -> Node:

@@ -19,7 +19,7 @@ from biem.domain.link import (
     strength_of,
     temporal_links,
 )
-from tests.fakes import START
+from tests.support.fakes import START
 
 new_links = st.builds(
     NewLink,

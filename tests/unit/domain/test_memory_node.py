@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from biem.domain.designs.biem_node import BiemMemoryNode
 from biem.domain.link import Link
-from tests.fakes import START
+from tests.support.fakes import START
 
 TIME = Link("a", "b", "temporal", 1.0, 1)
 LIKE = Link("a", "c", "semantic", 0.8, 8, START, START + timedelta(days=1))

@@ -19,7 +19,7 @@ from biem.domain.node import (
     require_time,
 )
 from biem.errors import InvalidInput
-from tests.fakes import START
+from tests.support.fakes import START
 
 
 @pytest.mark.req("C36", partly="UUID version 7")

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from biem.domain.energy import energy_at
 from biem.domain.policies.life import RetentionPolicy
 from biem.domain.retention import Lived, becomes_long_term, deadline, retention_days
-from tests.fakes import START
+from tests.support.fakes import START
 
 POLICY = RetentionPolicy()
 REASON = "because he asked for it twice already"

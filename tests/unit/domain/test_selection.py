@@ -11,7 +11,7 @@ from biem.domain.node import Hit, Node, new_id
 from biem.domain.policies.designs import TypedPolicy
 from biem.domain.scope import Scope
 from biem.domain.selection import chain_weight, choose, choose_hits, occurrences
-from tests.fakes import START
+from tests.support.fakes import START
 
 DRAWS = 10_000
 weights = st.dictionaries(st.sampled_from("abcdefghij"), st.floats(0.001, 1_000.0), max_size=10)

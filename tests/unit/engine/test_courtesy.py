@@ -24,7 +24,7 @@ from biem.engine.recall.recaller import Recaller
 from biem.engine.recall.rerank import Choice
 from biem.ports import Filter
 from biem.telemetry import Telemetry
-from tests.fakes import WordEmbedder
+from tests.support.fakes import WordEmbedder
 
 
 class Life:

@@ -10,7 +10,7 @@ from biem.domain.designs.aim_node import AimMemoryNode
 from biem.domain.designs.numbers import NUMBERS
 from biem.domain.fields import Fields
 from biem.domain.policies.aim import AimPolicy
-from tests.fakes import WordEmbedder
+from tests.support.fakes import WordEmbedder
 
 LONG = (
     "林晓: 下周三我飞里斯本，票价 300 欧元。\n"

@@ -10,7 +10,7 @@ from biem.domain.scope import Scope
 from biem.engine.aim.inertia_write_behind import HeadingFeed
 from biem.errors import StoreUnavailable
 from biem.ports.hot import Heading
-from tests import aim_fakes
+from tests.support import aim_fakes
 
 HERE = Scope(user="ann")
 

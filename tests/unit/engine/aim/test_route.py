@@ -18,8 +18,8 @@ from biem.engine.aim.route import Router
 from biem.errors import StoreUnavailable
 from biem.ports import Role, Vector, Vectors
 from biem.ports.hot import Heading
-from tests.aim_fakes import SCOPE, Bank
-from tests.fakes import START, WordEmbedder
+from tests.support.aim_fakes import SCOPE, Bank
+from tests.support.fakes import START, WordEmbedder
 
 DIM = 8
 

@@ -14,8 +14,8 @@ from biem.engine.concepts.notes import render as render_notes
 from biem.engine.concepts.running import Activator, render
 from biem.errors import StoreUnavailable
 from biem.ports.concepts import InstantMemory
-from tests.concept_fakes import ScriptedReasoner
-from tests.fakes import START
+from tests.support.concept_fakes import ScriptedReasoner
+from tests.support.fakes import START
 
 SCOPE = Scope()
 ANALYZER = RuleAnalyzer()

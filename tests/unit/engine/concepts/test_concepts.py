@@ -16,8 +16,8 @@ from biem.engine.concepts.topics import SnippetText, Topics
 from biem.errors import StoreUnavailable
 from biem.ports.concepts import InstantMemory
 from biem.ports.reasoner import Instant, Topic
-from tests.concept_fakes import ScriptedReasoner
-from tests.fakes import START, HeldClock
+from tests.support.concept_fakes import ScriptedReasoner
+from tests.support.fakes import START, HeldClock
 
 SCOPE = Scope()
 ANALYZER = RuleAnalyzer()

@@ -32,8 +32,8 @@ from biem.ports.concepts import Concepts, Instants
 from biem.ports.links import Links
 from biem.system import System
 from biem.telemetry import Telemetry
-from tests.concept_fakes import ScriptedReasoner
-from tests.fakes import START, HeldClock
+from tests.support.concept_fakes import ScriptedReasoner
+from tests.support.fakes import START, HeldClock
 
 ENGINE = Path(__file__).parents[4] / "biem" / "engine"
 SCOPE = Scope()

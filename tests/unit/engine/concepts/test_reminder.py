@@ -14,7 +14,7 @@ from biem.domain.scope import Scope
 from biem.engine.concepts.recollect import Reminder
 from biem.engine.concepts.running import Activator
 from biem.telemetry import Telemetry
-from tests.fakes import HeldClock
+from tests.support.fakes import HeldClock
 
 SCOPE = Scope(user="ann")
 ANALYZER = RuleAnalyzer()

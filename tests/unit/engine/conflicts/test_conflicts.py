@@ -21,7 +21,7 @@ from biem.ports import Records, Vectors
 from biem.ports.conflicts import Claimed, ConflictFinding, Conflicts, Peer
 from biem.ports.reasoner import Judgement, Reasoner
 from biem.telemetry import Telemetry
-from tests.fakes import START, HeldClock, WordEmbedder
+from tests.support.fakes import START, HeldClock, WordEmbedder
 
 SCOPE = Scope(user="u")
 POLICY = ConflictPolicy()

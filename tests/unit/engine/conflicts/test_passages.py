@@ -5,7 +5,7 @@ import pytest
 from biem.adapters.contradiction.rules import RuleContradictions
 from biem.domain.conflict import Statement
 from biem.engine.conflicts.passages import compare, passages
-from tests.fakes import START
+from tests.support.fakes import START
 
 RULES = RuleContradictions()
 PAGES = {"en": "The meeting was long and nobody said much. " * 100, "zh": "会议很长，大家说得不多。" * 200}

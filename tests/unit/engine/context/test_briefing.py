@@ -15,8 +15,8 @@ from biem.engine.context.sections import ContextBuilder
 from biem.errors import InvalidInput, StoreUnavailable
 from biem.ports import Candidates, Filter, HotEntry
 from biem.telemetry import Telemetry
-from tests.aim_fakes import NO_RULES
-from tests.fakes import START
+from tests.support.aim_fakes import NO_RULES
+from tests.support.fakes import START
 
 SCOPE = Scope(user="ann")
 LONG = "It rained the whole day long. " * 10 + "Eva moved to Oslo in the spring."

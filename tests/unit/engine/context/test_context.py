@@ -13,7 +13,7 @@ from biem.domain.node import Hit, Node, new_id
 from biem.domain.policies.context import ContextPolicy
 from biem.domain.scope import Scope
 from biem.engine.context.block import BlockReader, Context, estimate_tokens, render
-from tests.fakes import START
+from tests.support.fakes import START
 
 POLICY = ContextPolicy()
 PLENTY = 100_000

@@ -15,7 +15,7 @@ from biem.domain.scope import Scope
 from biem.engine.concepts.running import render as render_running
 from biem.engine.context.block import HEADING, listed, render
 from biem.engine.context.lines import harmless, named, quoted, speaker_of, told
-from tests.fakes import START
+from tests.support.fakes import START
 
 PLENTY = 1_000_000
 LINE = re.compile(

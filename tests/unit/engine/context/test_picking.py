@@ -12,7 +12,7 @@ from biem.domain.node import Hit, Node, new_id
 from biem.domain.policies.context import ContextPolicy
 from biem.domain.scope import Scope
 from biem.engine.context.picking import Picker
-from tests.fakes import START
+from tests.support.fakes import START
 
 LEXEMES, RULES = RuleAnalyzer().lexemes, contradiction.build()
 

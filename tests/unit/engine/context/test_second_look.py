@@ -11,8 +11,8 @@ from biem.domain.scope import Scope
 from biem.engine.context.block import estimate_tokens, render
 from biem.engine.context.relevance_filter import RelevanceFilter
 from biem.telemetry import Telemetry
-from tests.concept_fakes import ScriptedReasoner
-from tests.fakes import START
+from tests.support.concept_fakes import ScriptedReasoner
+from tests.support.fakes import START
 
 HERE = Scope(user="u")
 

@@ -35,7 +35,7 @@ from biem.ports import (
     Vectors,
 )
 from biem.telemetry import Telemetry
-from tests.fakes import START, WordEmbedder
+from tests.support.fakes import START, WordEmbedder
 
 POLICY = EncodePolicy()
 SCOPE = Scope(user="u")

@@ -19,7 +19,7 @@ from biem.engine.life.tiers import Tiers
 from biem.memory import Memory
 from biem.ports import Completion, Encoded, Job, Vector
 from biem.telemetry import Telemetry
-from tests.fakes import START, WordEmbedder
+from tests.support.fakes import START, WordEmbedder
 
 SCOPE = Scope(user="u")
 NODE = Node(id="n", scope=SCOPE, text="x", kind="event", status="pending", layer="", at=START, created_at=START)

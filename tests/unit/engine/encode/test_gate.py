@@ -25,8 +25,8 @@ from biem.ports import Vector, Vectors
 from biem.ports.aim import Anchored, Held, Said, Standing
 from biem.ports.reasoner import Reasoner
 from biem.telemetry import Telemetry
-from tests.concept_fakes import ScriptedReasoner
-from tests.fakes import START, HeldClock, WordEmbedder
+from tests.support.concept_fakes import ScriptedReasoner
+from tests.support.fakes import START, HeldClock, WordEmbedder
 
 SCOPE = Scope(user="gate")
 RULES, ANALYZER = contradiction.build(), RuleAnalyzer()

@@ -18,7 +18,7 @@ from biem.engine.graph.associations import Associations, Linkable, Strategy
 from biem.errors import StoreUnavailable
 from biem.ports.links import LinkChanges, Links
 from biem.telemetry import Telemetry
-from tests.fakes import START, HeldClock, WordEmbedder
+from tests.support.fakes import START, HeldClock, WordEmbedder
 
 USER = Scope(user="ann")
 PROJECT = Scope(user="ann", project="house")

@@ -13,7 +13,7 @@ from biem.engine.life.erase import Eraser
 from biem.errors import InvalidInput, NotFound, StoreUnavailable
 from biem.ports import Erasure
 from biem.telemetry import Telemetry
-from tests.fakes import START, HeldClock
+from tests.support.fakes import START, HeldClock
 
 SCOPE = Scope(user="ann")
 ID, OTHER = new_id(), new_id()

@@ -16,7 +16,7 @@ from biem.errors import InvalidInput, NotFound
 from biem.ports import Candidates, Records, Touched
 from biem.ports.links import Links
 from biem.telemetry import Telemetry
-from tests.fakes import START, HeldClock
+from tests.support.fakes import START, HeldClock
 
 USER = Scope(user="ann")
 PROJECT = Scope(user="ann", project="kitchen")

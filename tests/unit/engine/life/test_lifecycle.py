@@ -18,7 +18,7 @@ from biem.ports import HotStore, Records, VectorIndex
 from biem.ports.hot import Canvas
 from biem.ports.life import Aged, LifeRecords, RetentionVerdict
 from biem.telemetry import Telemetry
-from tests.fakes import START, HeldClock
+from tests.support.fakes import START, HeldClock
 
 SCOPE = Scope("t", "u")
 NOW = START + timedelta(days=400)

@@ -17,7 +17,7 @@ from biem.ports import Records, Touched
 from biem.ports.hot import Canvas, CanvasEntry
 from biem.ports.life import LifeRecords
 from biem.telemetry import Telemetry
-from tests.fakes import START, HeldClock
+from tests.support.fakes import START, HeldClock
 
 SCOPE = Scope("t", "u")
 VECTOR = np.ones(4, dtype=np.float32)

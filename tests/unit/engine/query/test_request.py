@@ -13,7 +13,7 @@ from biem.domain.scope import Scope
 from biem.engine.query.request import Request, admits, checked, conditions, excluding, unexcluded
 from biem.errors import InvalidInput
 from biem.ports import Filter
-from tests.fakes import START
+from tests.support.fakes import START
 
 
 def of(**asked: Any) -> Filter:

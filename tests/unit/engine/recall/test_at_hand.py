@@ -6,7 +6,7 @@ from biem.engine.recall.rank.adjustments import candidates_of
 from biem.engine.recall.rank.pool import Pool
 from biem.engine.recall.rank.prepared_pool import PreparedPool
 from biem.ports.readers import Turn, Turns
-from tests.fakes import START
+from tests.support.fakes import START
 
 SIZE = 100
 

@@ -15,8 +15,8 @@ from biem.engine.query.question import Query, Sentence
 from biem.engine.recall.rank.confidence import confidence, grounds
 from biem.engine.recall.rank.pool import Candidate
 from biem.ports import Vector, Vectors
-from tests.fakes import START
-from tests.pools import ASIDE, FAR, NEAR, SPEAKERS, query, ranked, turn
+from tests.support.fakes import START
+from tests.support.pools import ASIDE, FAR, NEAR, SPEAKERS, query, ranked, turn
 
 POOL = [
     turn("paris", "we stayed in paris near the river", 1, NEAR),

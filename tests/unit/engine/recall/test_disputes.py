@@ -9,7 +9,7 @@ from biem.engine.recall.candidates import joined, missing
 from biem.engine.recall.rank.disputes import about
 from biem.engine.recall.rank.pool import Found
 from biem.ports.readers import Turn, Turns
-from tests.fakes import START
+from tests.support.fakes import START
 
 
 def turn(key: str, words: str, speaker: str = "") -> Turn:

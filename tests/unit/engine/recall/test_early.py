@@ -7,7 +7,7 @@ import pytest
 
 from biem.engine.recall.candidates import Prefetch
 from biem.ports.readers import Turn, Turns
-from tests.fakes import START
+from tests.support.fakes import START
 
 
 def turns(*ids: str, matches: bool = True) -> Turns:

@@ -18,7 +18,7 @@ from biem.engine.recall.rank.score import Ranked
 from biem.errors import StoreUnavailable
 from biem.ports.readers import Turn, Turns, Vicinity
 from biem.telemetry import Telemetry
-from tests.fakes import START, HeldClock
+from tests.support.fakes import START, HeldClock
 
 MINE, PROJECT, THEIRS = Scope(user="me"), Scope(user="me", project="p"), Scope(user="they")
 

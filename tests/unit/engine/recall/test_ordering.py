@@ -16,7 +16,7 @@ from biem.engine.recall.rank.pool import Candidate, Found
 from biem.engine.recall.rank.score import rank
 from biem.ports import Vector
 from biem.ports.readers import Turn, Turns
-from tests.fakes import START
+from tests.support.fakes import START
 
 POLICY = RecallPolicy(activation_weight=0.5, conflict_penalty=1.0, superseded_penalty=3.0)
 

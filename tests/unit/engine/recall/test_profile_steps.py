@@ -28,7 +28,7 @@ from biem.ports import Filter
 from biem.ports.links import LinkChanges, Links
 from biem.ports.records import Candidates
 from biem.telemetry import Telemetry
-from tests.fakes import START, HeldClock
+from tests.support.fakes import START, HeldClock
 
 SCOPE = Scope(user="ann")
 ANALYZER = RuleAnalyzer()

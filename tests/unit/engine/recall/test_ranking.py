@@ -13,8 +13,23 @@ from biem.engine.query.question import Query, Sentence
 from biem.engine.recall.rank.pool import Candidate, Pool
 from biem.engine.recall.rank.score import NAMES, distinct
 from biem.engine.recall.rank.term_matrix import TermMatrix
-from tests.fakes import START
-from tests.pools import ASIDE, FAR, HALF, HOTEL, NEAR, OTHERS, POLICY, SPEAKERS, X, ids, query, ranked, turn, unit
+from tests.support.fakes import START
+from tests.support.pools import (
+    ASIDE,
+    FAR,
+    HALF,
+    HOTEL,
+    NEAR,
+    OTHERS,
+    POLICY,
+    SPEAKERS,
+    X,
+    ids,
+    query,
+    ranked,
+    turn,
+    unit,
+)
 
 
 def test_the_reasons_add_up_to_the_score() -> None:

@@ -14,7 +14,7 @@ from biem.engine.recall.rank.pool import Found
 from biem.engine.recall.rank.ranker import Answer, Ranker
 from biem.engine.recall.rank.score import rank
 from biem.ports.readers import Turn, Turns
-from tests.fakes import START, WordEmbedder
+from tests.support.fakes import START, WordEmbedder
 
 ANALYZER, EMBEDDER = RuleAnalyzer(), WordEmbedder()
 DEFAULT = RankPolicy()

@@ -11,7 +11,7 @@ from biem.domain.scope import Scope
 from biem.engine.recall.rerank import HYBRID, Choice, Chooser
 from biem.errors import InvalidInput, RerankerUnavailable
 from biem.telemetry import Span, Telemetry
-from tests.fakes import START
+from tests.support.fakes import START
 
 
 class Judge:

@@ -12,8 +12,8 @@ from biem.domain.policies.ranking import SignalWeights
 from biem.engine.query.question import Query, Sentence
 from biem.engine.recall.rank.pool import Candidate
 from biem.engine.recall.rank.score import NAMES
-from tests.fakes import START
-from tests.pools import ASIDE, FAR, HALF, HOTEL, NEAR, OFF, OTHERS, POLICY, X, query, ranked, turn, unit
+from tests.support.fakes import START
+from tests.support.pools import ASIDE, FAR, HALF, HOTEL, NEAR, OFF, OTHERS, POLICY, X, query, ranked, turn, unit
 
 Case = tuple[Query, list[Candidate]]
 

@@ -10,7 +10,7 @@ from biem.domain.scope import Scope
 from biem.engine.remember.hot_write_behind import HotFeed
 from biem.errors import StoreUnavailable
 from biem.ports import HotEntry, HotStore
-from tests.fakes import eventually
+from tests.support.fakes import eventually
 
 SCOPE = Scope("t", "u")
 

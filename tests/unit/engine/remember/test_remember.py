@@ -17,7 +17,7 @@ from biem.engine.remember.writer import Writer
 from biem.errors import InvalidInput, RateLimited, StoreUnavailable
 from biem.ports import HotEntry, HotStore, JobQueue, Records, Write, Written
 from biem.telemetry import Span, Telemetry
-from tests.fakes import START, HeldClock
+from tests.support.fakes import START, HeldClock
 
 SCOPE = Scope(user="u")
 ANALYZER = RuleAnalyzer()

@@ -17,7 +17,7 @@ from biem.engine.sleep.similar import Neighbourhood
 from biem.ports import Candidates, Records, Vector, VectorIndex, Vectors
 from biem.ports.consolidation import Consolidations, Replacement
 from biem.ports.links import Links
-from tests.fakes import START, HeldClock, WordEmbedder
+from tests.support.fakes import START, HeldClock, WordEmbedder
 
 SCOPE = Scope(user="u")
 

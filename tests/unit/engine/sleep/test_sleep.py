@@ -12,7 +12,7 @@ from biem.engine.sleep.jobs import BackgroundJob, JobRunner, Schedule
 from biem.errors import StoreUnavailable
 from biem.ports.links import Links
 from biem.telemetry import Span, Telemetry
-from tests.fakes import START, HeldClock
+from tests.support.fakes import START, HeldClock
 
 SCOPE = Scope(user="sleeper")
 

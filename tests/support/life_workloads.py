@@ -1,6 +1,6 @@
 """A scope in which every job of the night has something to do, what must hold of it afterwards, and a life to kill.
 
-`python -m tests.integration.life_workloads HOME USER NOTES SEED` lives until it is killed: it remembers, recalls, gives
+`python -m tests.support.life_workloads HOME USER NOTES SEED` lives until it is killed: it remembers, recalls, gives
 feedback and sleeps, and notes durably what was acknowledged.
 """
 
@@ -17,8 +17,8 @@ import psycopg
 
 import biem
 from biem.domain.policies.jobs import SleepPolicy
-from tests.fakes import WordEmbedder, eventually
-from tests.integration.workloads import in_milvus
+from tests.support.fakes import WordEmbedder, eventually
+from tests.support.workloads import in_milvus
 
 ONLY_SLEEP = SleepPolicy(
     sweep_s=0.0,

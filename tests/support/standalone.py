@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.fakes import eventually
+from tests.support.fakes import eventually
 
 PROGRAM = "BIEM_TEST_MILVUS_SERVER"
 _START_S = 90.0

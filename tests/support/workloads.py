@@ -1,6 +1,6 @@
 """What the integration tests run as other processes, and what they look at the stores with.
 
-`python -m tests.integration.workloads NAME ARGUMENT…` runs one of the scripts at the end of this file.
+`python -m tests.support.workloads NAME ARGUMENT…` runs one of the scripts at the end of this file.
 """
 
 import json
@@ -28,7 +28,7 @@ import biem
 from biem.adapters.embedded import Urls
 from biem.bootstrap import Servers
 from biem.ports import Completion, Encoded
-from tests.fakes import WordEmbedder
+from tests.support.fakes import WordEmbedder
 
 ROOT = Path(__file__).parents[2]
 
@@ -42,7 +42,7 @@ def process(name: str, *arguments: object, env: dict[str, str] | None = None) ->
     kept = ("PATH", "HOME", "TMPDIR", "PYTHONPATH")
     clean = {key: os.environ[key] for key in kept if key in os.environ}
     with subprocess.Popen(
-        [sys.executable, "-m", "tests.integration.workloads", name, *map(str, arguments)],
+        [sys.executable, "-m", "tests.support.workloads", name, *map(str, arguments)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,

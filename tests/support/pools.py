@@ -10,7 +10,7 @@ from biem.engine.query.question import Query, Sentence
 from biem.engine.recall.rank.pool import Candidate
 from biem.engine.recall.rank.score import NAMES, Ranked, rank
 from biem.ports import Vector
-from tests.fakes import START
+from tests.support.fakes import START
 
 POLICY = RankPolicy()
 OFF = SignalWeights(**dict.fromkeys(NAMES, 0.0))

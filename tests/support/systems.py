@@ -18,7 +18,7 @@ from biem.bootstrap.stores import milvus_index, milvus_inspection
 from biem.config import Settings
 from biem.domain.scope import Scope
 from biem.ports import Embedder
-from tests.fakes import WordEmbedder
+from tests.support.fakes import WordEmbedder
 
 
 @dataclass

@@ -23,7 +23,7 @@ from biem.ports.conflicts import Conflicts
 from biem.ports.contradiction import ContradictionRules
 from biem.ports.hot import Heading
 from biem.telemetry import Telemetry
-from tests.fakes import START, HeldClock
+from tests.support.fakes import START, HeldClock
 
 SCOPE = Scope(user="bank")
 ANALYZER = RuleAnalyzer()

@@ -8,7 +8,7 @@ import biem
 from biem.aim import AimMemory
 from biem.bootstrap import migrate
 from biem.config import load_settings
-from tests.fakes import WordEmbedder
+from tests.support.fakes import WordEmbedder
 
 
 def main() -> None:

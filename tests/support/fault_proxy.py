@@ -7,8 +7,8 @@ from contextlib import contextmanager
 import biem
 from biem.config import Settings
 from biem.domain.policies.writing import EncodePolicy
-from tests.fakes import WordEmbedder
-from tests.integration.workloads import Doors
+from tests.support.fakes import WordEmbedder
+from tests.support.workloads import Doors
 
 IMPATIENT = EncodePolicy(backoff_s=0.05, backoff_max_s=0.1, poll_s=0.1, lease_s=5.0)
 """A claim whose answer was lost with the connection is made again when its lease is over."""

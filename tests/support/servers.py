@@ -22,9 +22,9 @@ from biem import bootstrap
 from biem.adapters import embedded
 from biem.bootstrap import Servers
 from biem.config import Settings
-from tests.standalone import PROGRAM, standalone
+from tests.support.standalone import PROGRAM, standalone
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 COMPOSE = (ROOT / "docker-compose.yml", ROOT / "docker-compose.milvus.yml")
 GIVEN = {
     "postgres_dsn": "BIEM_TEST_POSTGRES_DSN",
