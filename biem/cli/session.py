@@ -18,7 +18,6 @@ if TYPE_CHECKING:  # loaded when a command needs them: `biem --help` needs neith
     from biem.config import Settings
     from biem.ports import Embedder
 
-DEFAULT_ENV_FILE = Path(".env")
 NO_WORKER: dict[str, Any] = {"queue": "none", "close_timeout_s": 0.0}
 """Settings of a command that leaves at once: a worker would only take jobs and drop them, or race with an erasure."""
 
@@ -41,11 +40,8 @@ class Session:
     """The command embeds one text, and no more unless it works for others, too."""
 
     def settings(self) -> "Settings":
-        """The environment over the env file (`--env-file`, else `.env` of this folder), under the options."""
-        env_file = self.env_file
-        if env_file is None and DEFAULT_ENV_FILE.is_file():
-            env_file = DEFAULT_ENV_FILE
-            import_module("biem.bootstrap.env_file").require_own_addresses(env_file)
+        """The environment over the env file (see `bootstrap.env_file.chosen`), under the options."""
+        env_file: Path | None = import_module("biem.bootstrap.env_file").chosen(self.env_file)
         changes = self.changes | ({"home": self.home} if self.home else {})
         settings: Settings = import_module("biem.config").load_settings(env_file)
         import_module("biem.bootstrap.misspelt").warn_of_misspelt(env_file)
