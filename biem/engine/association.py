@@ -200,13 +200,7 @@ class Associations:
     def neighbours(self, scope: Scope, node: str) -> list[Link]:
         """The links of a node in the graphs as last refreshed, greatest weight first."""
         with ExitStack() as held:
-            links = [
-                Link(source, target, kind, edge["weight"], edge["strength"])
-                for graph in self._held(scope, held)
-                if node in graph.links
-                for edges in (graph.links.out_edges, graph.links.in_edges)
-                for source, target, kind, edge in edges([node], keys=True, data=True)
-            ]
+            links = [link for graph in self._held(scope, held) for link in graph.links.of(node)]
         return sorted(links, key=lambda link: (-link.weight, -link.strength, link.key))
 
     def drop(self, scope: Scope) -> None:

@@ -18,7 +18,7 @@ from typing import BinaryIO, NoReturn
 OVERDUE = -1
 PRELOADED = (
     "pytest", "pytest_timeout", "xdist.plugin", "hypothesis", "hypothesis.strategies", "numpy", "pydantic_settings",
-    "psycopg", "psycopg_pool", "redis", "celery", "networkx", "httpx", "orjson", "rjieba", "Stemmer", "yaml", "psutil",
+    "psycopg", "psycopg_pool", "redis", "celery", "httpx", "orjson", "rjieba", "Stemmer", "yaml", "psutil",
 )  # fmt: skip
 _LOOK_S = 0.02
 
