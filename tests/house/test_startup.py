@@ -84,6 +84,18 @@ def test_the_rules_of_contradictions_are_compiled_by_who_compares() -> None:
     assert done.stdout.strip() == "False"
 
 
+def test_a_recall_that_compares_values_loads_half_of_the_rules() -> None:
+    # Given two values of one thing, as a recall compares them / Then the patterns of verdicts were not compiled
+    found = modules(
+        "from datetime import UTC, datetime\nfrom biem.adapters import contradiction\n"
+        "from biem.domain.conflict import Statement\nnow = datetime(2026, 5, 4, tzinfo=UTC)\n"
+        "one, two = (Statement(text, 'Ann', now) for text in ('I live in Graz', 'I live in Linz'))\n"
+        "assert contradiction.build().rivals(one, two)\nassert contradiction.build().matter('I am Ann').persons"
+    )
+    rules = {name.rpartition(".")[2] for name in found if name.startswith("biem.adapters.contradiction.")}
+    assert rules & {"claims", "cues", "relations", "rules", "updates"} == set()
+
+
 def test_the_public_names_load_what_they_name_only() -> None:
     # Given a program that names scopes and catches our errors / When it does no more / Then nothing heavy is loaded
     found = loaded("import biem\nassert issubclass(biem.NotFound, biem.BiemError)\nbiem.Scope(user='li')")
