@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from biem.adapters import contradiction
 from biem.domain.node import Hit, Node, new_id
@@ -61,7 +62,7 @@ def test_another_persons_value_and_questions_about_the_past_change_no_order() ->
 def test_who_overruled_whom_and_what_is_over_or_distilled_is_left_alone() -> None:
     older, newer = ("I'm based in Graz", 0), ("Home for me is Linz", 9)
 
-    def told(first: dict[str, object], second: dict[str, object], why: dict[str, float | str] | None = None) -> bool:
+    def told(first: dict[str, Any], second: dict[str, Any], why: dict[str, float | str] | None = None) -> bool:
         """Whether the newer was put before the older."""
         one, two = hits(older, newer)
         pair = [Hit(replace(one.node, **first), one.score, why or {}), Hit(replace(two.node, **second), two.score, {})]
