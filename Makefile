@@ -159,6 +159,7 @@ COMPOSE := docker compose -f docker-compose.yml -f docker-compose.milvus.yml
 
 up: .env  ## Start PostgreSQL, Redis, Milvus, a worker and beat in containers, and wait until they are healthy
 	@$(COMPOSE) up --build --wait
+	@echo "to use these servers: export BIEM_ENV_FILE=$(CURDIR)/.env"
 
 down:  ## Stop the containers; what they keep stays
 	@$(COMPOSE) down

@@ -263,7 +263,7 @@ def memory_is_disabled() -> bool:
 def load_settings(env_file: Path | None = None) -> Settings:
     """Settings from the environment and, below it, `env_file`; `ConfigError` names each setting that is wrong."""
     if env_file is not None and not env_file.is_file():
-        raise ConfigError(f"env file {env_file} does not exist; give another with --env-file")
+        raise ConfigError(f"env file {env_file} does not exist; give another with --env-file or BIEM_ENV_FILE")
     try:
         return Settings(_env_file=env_file)
     except ValidationError as error:

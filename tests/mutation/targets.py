@@ -48,6 +48,15 @@ TARGETS = (
     Target("engine/life/tiers", (f"{UNIT}engine/life/test_tiers.py", f"{CONTRACT}tiers.py")),
     Target("engine/life/feedback", (f"{UNIT}engine/life/test_feedback.py",)),
     Target("domain/energy", (f"{UNIT}domain/test_energy.py",)),
+    Target("engine/query/agent_input", (f"{UNIT}test_plugin.py", f"{WHOLE}plugin.py {OUTAGE}")),
+    Target(
+        "engine/remember/unsaved",
+        (f"{UNIT}engine/remember/test_unsaved.py", f"{UNIT}test_plugin.py {UNIT}test_plugin_never_raises.py"),
+    ),
+    Target(
+        "engine/concepts/prompt_sections",
+        (f"{UNIT}engine/context/test_context.py {UNIT}test_plugin.py", f"{WHOLE}plugin.py {OUTAGE}"),
+    ),
 )
 
 Why = str

@@ -1,13 +1,15 @@
 """Work counted, not timed: backtracking steps of a regular expression, calls of Python code, and who held the GIL."""
 
 import cProfile
+import gc
 import math
+import os
 import re
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import ModuleType
 from typing import Any
 
@@ -348,17 +350,36 @@ def cpu_of(function: Callable[[], object]) -> float:
     return time.thread_time() - began
 
 
-def longest_hold(function: Callable[[], object]) -> float:
+HOLD_S = 0.1
+"""The longest CPU time, in seconds, for which one call may keep all other threads of a process waiting."""
+
+
+def longest_hold(function: Callable[[], object], tries: int = 1) -> float:
     """The longest CPU time, in seconds, that this thread took between two moments at which another thread could run.
 
-    CPU time of this thread alone, so that other programs on the machine do not count.
+    CPU time of this thread alone, so that other programs on the machine do not count: where they take the processor
+    from the thread that watches, they take it from this one, too. What is left of that does not repeat itself, but a
+    call that holds the interpreter does: the least of so many `tries` is given, or the first within `HOLD_S`. The
+    garbage collector looks at what `function` makes, and not at what the program has loaded before, which is the
+    program's to bound; biem's own workers do the same.
     """
+    least = math.inf
+    for _ in range(tries):
+        least = min(least, _longest_hold(function))
+        if least <= HOLD_S:
+            break
+    return least
+
+
+def _longest_hold(function: Callable[[], object]) -> float:
     clock = time.pthread_getcpuclockid(threading.get_ident())
     stop, ready = threading.Event(), threading.Event()
     longest = 0.0
 
     def tick() -> None:
         nonlocal longest
+        with suppress(OSError):  # where it may: it is to wait for the interpreter only, and not for a processor
+            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), -20)
         last = time.clock_gettime(clock)
         ready.set()
         while not stop.is_set():
@@ -366,6 +387,8 @@ def longest_hold(function: Callable[[], object]) -> float:
             now = time.clock_gettime(clock)
             longest, last = max(longest, now - last), now
 
+    gc.collect()
+    gc.freeze()
     thread = threading.Thread(target=tick)
     thread.start()
     ready.wait()
@@ -374,6 +397,7 @@ def longest_hold(function: Callable[[], object]) -> float:
     finally:
         stop.set()
         thread.join()
+        gc.unfreeze()
     return longest
 
 

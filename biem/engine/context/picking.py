@@ -39,6 +39,8 @@ _ECHO = 0.7
 """Share of common terms (Jaccard) from which on a question is the one that is asked now, asked before."""
 _READ = 500
 """Characters of a text in which persons are looked for: a longer one speaks of many."""
+_BEGINNING = 2_000
+"""… and in which a supposition or a quotation is."""
 _NEAR = 2.5
 """Two lines about one thing whose worth differs by less are ordered by who said them, then by time."""
 _SAME_NEAR = 5.0
@@ -199,7 +201,8 @@ def _worth(hit: Hit, likeness: float) -> float:
 
 
 def _supposes(text: str) -> bool:
-    """Whether it is a supposition or somebody else's words."""
+    """Whether it is a supposition or somebody else's words, as far as its beginning tells."""
+    text = text[:_BEGINNING]
     return bool(_SUPPOSES.search(text) or _QUOTES.search(text))
 
 

@@ -1,5 +1,6 @@
 """How one wake-up spreads: whoever finds a full batch asks for one more process, and nobody asks twice."""
 
+import gc
 import os
 from collections import deque
 from collections.abc import Callable
@@ -14,6 +15,7 @@ from celery.concurrency import get_implementation
 from biem.bootstrap import ENCODE_TASK
 from biem.config import Settings
 from biem.domain.policies.jobs import SleepPolicy
+from biem.workers import tasks as of_workers
 from biem.workers.configuration import configuration
 from biem.workers.pulse import Scheduler
 from biem.workers.tasks import RESCAN_TASK, SLEEP_TASK, WorkerResources, processes_of, register
@@ -178,3 +180,16 @@ def test_threads_that_were_set_stay_and_only_forks_share(monkeypatch: pytest.Mon
     assert bench.settings.embedder.threads == 3
     assert processes_of(SimpleNamespace(pool_cls="solo", concurrency=8)) == 1
     assert processes_of(SimpleNamespace(pool_cls="threads", concurrency=8)) == 1
+
+
+def test_a_worker_has_the_garbage_collector_pass_over_what_it_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Given a worker whose workshop is another's / When it opens it
+    monkeypatch.setattr(of_workers, "give_way", lambda: None)
+    monkeypatch.setattr(of_workers, "open_workshop", lambda settings: SimpleNamespace(close=lambda: None))
+    gc.unfreeze()
+    try:
+        WorkerResources(Settings()).workshop.close()
+        # Then what was loaded until then is left out of walks
+        assert gc.get_freeze_count() > 10_000
+    finally:
+        gc.unfreeze()
