@@ -83,7 +83,8 @@ class RuleContradictions:
 
     def matter(self, text: str) -> Matter:
         """See `ContradictionRules.matter`."""
-        return matter_of(self._read(text, ""), self._subjects_of)
+        reading = self._read(text, "")
+        return matter_of(reading, self._subjects_of, self._renewal.core(reading))
 
     def _has_nothing_to_say(self, older: Statement, newer: Statement, similarity: float | None) -> bool:
         """Whether no rule can be sure, as is seen without reading the older: so it is with most neighbours.
