@@ -267,7 +267,8 @@ def _is_of(newer: _Line, older: _Line, asked: Matter) -> bool:
         return False
     if asked.topics:
         shared = asked.topics & other.topics
-        return shared <= one.topics and bool(shared) if same_script else not shared.isdisjoint(one.topics)
+        common = shared & one.topics
+        return common == shared and bool(shared) if same_script and not one.changes else bool(common)
     return one.changes and bool(one.topics & other.topics or (things and same_script))
 
 
