@@ -59,6 +59,16 @@ class Matter:
     """Of what a person has one at a time, what it tells: `home`, `employer`, `birthday` …"""
     past: bool = False
     """It says how something once was."""
+    topics: frozenset[str] = frozenset()
+    """What it tells or asks of, in words of either language: `home`, `password`, `pet` …"""
+    things: frozenset[str] = frozenset()
+    """Stems of what it speaks of, without persons, numbers and the words of attributes."""
+    which: frozenset[str] = frozenset()
+    """Words that tell one of several apart: outbound, second."""
+    holds: bool = True
+    """It says how something is: no report, question, hypothesis, plan, wish or joke."""
+    changes: bool = False
+    """It says of itself that something is otherwise than was said."""
 
 
 @dataclass(frozen=True, slots=True)

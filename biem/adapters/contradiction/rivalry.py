@@ -35,7 +35,8 @@ class Rivalry:
 
     def matter(self, text: str) -> Matter:
         """See `ContradictionRules.matter`."""
-        return matter_of(self.read(text, ""), self.subjects)
+        reading = self.read(text, "")
+        return matter_of(reading, self.subjects, self.renewal.core(reading))
 
 
 def one_speaker(older: Statement, newer: Statement) -> bool:

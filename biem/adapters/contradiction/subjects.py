@@ -113,6 +113,11 @@ _HAN_NUMBER = re.compile(
 )
 
 
+def mentions_speaker(text: str) -> bool:
+    """Whether it has a word for who says it."""
+    return _FIRST.search(text) is not None
+
+
 @dataclass(frozen=True, slots=True)
 class About:
     """Whom and what a statement is about."""
@@ -163,7 +168,7 @@ class Subjects:
         self._han_kin = sorted((kin for kin in self._kin if not kin.isascii()), key=len, reverse=True)
         kin = "|".join(map(re.escape, self._han_kin))
         self._han_chain = re.compile(
-            rf"(?P<owner>[我你您他她咱]们?|(?:(?![是叫有在])[\u4e00-\u9fff]){{2,3}}(?=的))?家?的?(?P<kin>{kin})(?!人[们])"
+            rf"(?P<owner>[我你您他她咱]们?|(?:(?![是叫有在的最])[\u4e00-\u9fff]){{2,3}}(?=的))?家?的?(?P<kin>{kin})(?!人[们])"
         )
         self._about = lru_cache(_KEPT)(self._read)
 

@@ -171,3 +171,44 @@ def test_the_newer_of_two_homes_comes_first_although_they_share_no_word() -> Non
     assert told("Where do I live?", old, theirs)[0] == old.node.text
     perhaps = hit("If my flat were in Graz, I would ski.", 0.8, 0.8, days=9)
     assert told("Where do I live?", old, perhaps)[0] == old.node.text
+
+
+@pytest.mark.req("C31", partly="across languages")
+def test_what_was_said_later_in_the_other_language_comes_first() -> None:
+    # Given an old value in the language of the question, and a newer one in the other / Then the newer stands above
+    old, new = hit("I live in Rome.", 0.9, 0.7), hit("我上个月搬到波尔图了。", 0.6, 0.25, days=40)
+    assert told("Where do I live?", old, new) == [new.node.text, old.node.text]
+    others = hit("我奶奶上个月搬到波尔图了。", 0.6, 0.25, days=40)
+    assert told("Where do I live?", old, others) == [old.node.text]
+
+
+@pytest.mark.req("C31", partly="one of several of a kind")
+def test_one_of_several_things_of_a_kind_does_not_come_before_another() -> None:
+    for question, asked, other in (
+        (
+            "When does my return flight leave?",
+            "My return flight leaves on May 3.",
+            "My outbound flight is on May 9 now.",
+        ),
+        (
+            "Where does Li Na from my choir live?",
+            "Li Na from my choir lives in Basel.",
+            "My aunt Li Na lives in Toronto.",
+        ),
+    ):
+        older, newer = hit(asked, 0.9, 0.7), hit(other, 0.8, 0.6, days=40)
+        assert told(question, older, newer)[0] == asked
+
+
+@pytest.mark.req("C31", partly="a line about something else")
+def test_a_short_line_about_another_topic_is_worth_less() -> None:
+    # Given a line of the topic of the question, and one of another topic / Then only the first is told
+    answer, beside = hit("I weigh 80 kilos.", 0.8, 0.4), hit("My flat is in Leeds.", 0.8, 0.4)
+    assert told("How heavy am I?", beside, answer, drop=3.0) == [answer.node.text]
+
+
+@pytest.mark.req("C31", partly="nothing where nothing is known")
+def test_a_best_line_about_another_topic_makes_unsure() -> None:
+    beside, answer = hit("I weigh 80 kilos.", 0.7, 0.45), hit("My blood type is A.", 0.7, 0.45)
+    one, other = (picker().sureness([line], "What is my blood type?", 0.8) for line in (beside, answer))
+    assert one < 0.6 < other
