@@ -25,7 +25,7 @@ from biem.engine.pool import Candidate, Pool
 from biem.engine.question import Query, Sentence, is_asked, sentences_of, without_names
 from biem.engine.ranking import Order, Ranked
 from biem.engine.reasons import reasons
-from biem.engine.revision import revisions
+from biem.engine.revision import asks_what_was, revisions
 from biem.engine.search import Found
 from biem.ports import Analyzer, Vector
 from biem.ports.turns import Turn, Turns
@@ -171,7 +171,8 @@ class Answerer:
             ready = None
         pool = None if ready is None else ready.pool
         candidates = None if pool is None else pool.candidates
-        ordering = Ordering(turns, found, disputes, self._policy, now, anchors, times, candidates)
+        former = asks_what_was(asked.text)
+        ordering = Ordering(turns, found, disputes, self._policy, now, anchors, times, candidates, former=former)
         names = self._names(turns) if ready is None else ready.names
         several = len(asked.parts) > 1
         vectors: Sequence[Vector | None] = (found.parts if several else ()) or [None] * len(asked.parts)
