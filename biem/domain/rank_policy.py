@@ -86,11 +86,11 @@ class RankPolicy:
     next_1: float = 0.6
     next_2: float = 0.4
     """What a word said one or two turns away counts, of one said here."""
-    coherent: float = 0.2
+    coherent: float = 0.15
     """How much more alike than others turns must be that stand together, in standard deviations of their cosines, for
-    what stands around a turn to count in full; 0: it always does. Dialogues show 0.2 to 1, what is shuffled or several
+    what stands around a turn to count in full; 0: it always does. Dialogues show 0.15 to 2, what is shuffled or several
     talks at once about 0."""
-    plain: int = 3
+    plain: int = 2
     """So many of the best by their own words and meaning stay among the first ten whatever stands around others; 0:
     none is kept."""
     short_words: int = 8
