@@ -90,9 +90,9 @@ class RankPolicy:
     """How much more alike than others turns must be that stand together, in standard deviations of their cosines, for
     what stands around a turn to count in full; 0: it always does. Dialogues show 0.15 to 2, what is shuffled or several
     talks at once about 0."""
-    plain: int = 2
-    """So many of the best by their own words and meaning stay among the first ten whatever stands around others; 0:
-    none is kept."""
+    plain: int = 3
+    """So many of the best by their own words and meaning stay among the first ten where neither neighbours nor sessions
+    have shown that they count in full; 0: none is kept."""
     short_words: int = 8
     """Index terms below which a turn is short."""
     seeds: int = 6

@@ -2,7 +2,7 @@
 
     score(turn) = Σ weight[signal] · signal(turn)                     log-odds of being evidence, up to a constant
     answer      = greedily the best score − what it repeats of what was already picked
-                  the best by their own words and meaning stay among the first ten
+                  where structure shows nothing, the best by themselves stay among the first ten
 
 The pool is what the searches found plus the turns around each hit. Greedy choice with a penalty for likeness is maximal
 marginal relevance (Carbonell & Goldstein 1998), here only beyond a threshold: two turns about one matter are no

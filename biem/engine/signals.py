@@ -49,7 +49,8 @@ class Signals:
     served: Numbers
     """No rows where the query asks but one thing."""
     plain: Numbers
-    """What a plain search would go by: words and likeness of each candidate itself to the whole query, in [0, 2]."""
+    """What a plain search would go by: words and likeness of each candidate itself to the whole query, in [0, 2]; 0
+    where structure has shown that it counts in full."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +104,8 @@ def signals(query: Query, pool: Pool, names: Mapping[str, Sequence[str]], policy
         "bridge": _bridge((1 - _WORDS_SHARE) * own_dense + _WORDS_SHARE * own_words, words, pool, policy),
         **pool.standing,
     }
-    return Signals(table, served, dense + words.scores)
+    proven = any(shown is not None and _trust(shown, policy) == 1.0 for shown in pool.coherence)
+    return Signals(table, served, np.zeros(pool.size) if proven else dense + words.scores)
 
 
 def _trust(shown: float | None, policy: RankPolicy) -> float:
