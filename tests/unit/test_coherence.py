@@ -9,6 +9,7 @@ from biem.domain.rank_policy import RankPolicy
 from biem.engine.coherence import Coherence, coherence
 from biem.engine.pool import Candidate, Pool
 from biem.engine.ranking import NAMES, with_plain
+from biem.engine.signals import signals
 from biem.ports import Vectors
 from tests.fakes import START
 from tests.pools import HOTEL, POLICY, ranked, unit
@@ -85,7 +86,7 @@ def _pool(session: list[int], vectors: Vectors) -> list[Candidate]:
 def test_structure_that_shows_nothing_leaves_each_turn_to_itself() -> None:
     # Given the same turns in the order of their talks, and in none
     vectors = _talks()
-    order = np.random.default_rng(2).permutation(TALKS * LENGTH)
+    order = np.random.default_rng(4).permutation(TALKS * LENGTH)
     asked = replace(HOTEL, vector=vectors[0])
     column = {name: NAMES.index(name) for name in NAMES}
 
@@ -96,10 +97,22 @@ def test_structure_that_shows_nothing_leaves_each_turn_to_itself() -> None:
 
     # When they are ranked / Then what stands around a turn counts in the one case, and hardly in the other
     for name in ("dense_around", "session_dense", "session_dense3"):
-        assert apart(vectors, name) > 2 * apart(vectors[order], name)
+        assert apart(vectors, name) > 4 * apart(vectors[order], name)
 
     # And switched off it always does
     assert apart(vectors[order], "session_dense", replace(POLICY, coherent=0.0)) > 0.15
+
+
+def test_plain_hits_are_kept_only_where_structure_shows_nothing() -> None:
+    # Given the same turns in the order of their talks, and in none
+    vectors = _talks()
+    order = np.random.default_rng(4).permutation(TALKS * LENGTH)
+    asked = replace(HOTEL, vector=vectors[0])
+
+    # When what a plain search would go by is looked at / Then it has a say in the second case only
+    for rows, kept in ((vectors, False), (vectors[order], True)):
+        pool = Pool(_pool(SESSIONS, rows), {}, 0.0, 16)
+        assert bool(signals(asked, pool, {}, POLICY).plain.any()) is kept
 
 
 def test_a_fact_that_stands_alone_is_not_long_for_its_speaker() -> None:
