@@ -1,5 +1,6 @@
 """The house keeps its size; import contracts are checked by `make contracts`."""
 
+import ast
 from pathlib import Path
 
 import biem
@@ -19,3 +20,29 @@ def test_no_file_is_so_long_that_it_holds_several_ideas() -> None:
 def test_the_public_names_are_few_and_all_there() -> None:
     assert len(biem.__all__) <= 13
     assert all(getattr(biem, name) is not None for name in biem.__all__)
+
+
+def test_rows_of_postgres_are_read_by_name() -> None:
+    """A column added to a statement must not move another one: no `row[3]`, `row[:3]` or `fetch(…)[0][0]`."""
+    found = [
+        f"{path.name}:{node.lineno}"
+        for path in sorted((ROOT / "adapters" / "postgres").glob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Subscript) and _is_place(node.slice) and _is_row(node.value)
+    ]
+    assert found == []
+
+
+def _is_row(value: ast.expr) -> bool:
+    """A variable `row`, or an element of something by its place: `rows[0]`."""
+    if isinstance(value, ast.Subscript):
+        return _is_place(value.slice)
+    return isinstance(value, ast.Name) and value.id == "row"
+
+
+def _is_place(index: ast.expr) -> bool:
+    if isinstance(index, ast.Slice):
+        return True
+    if isinstance(index, ast.UnaryOp):
+        index = index.operand
+    return isinstance(index, ast.Constant) and isinstance(index.value, int)

@@ -49,4 +49,7 @@ def test_comments_and_docstrings_use_common_words(floor: str) -> None:
 
 
 def test_the_measure_sees_private_words_in_docstrings_and_comments() -> None:
-    assert PRIVATE.findall(" ".join(prose('"""Whoever asks."""\n\nx = "nobody"  # beside it\n'))) == ["Whoever", "beside"]
+    assert PRIVATE.findall(" ".join(prose('"""Whoever asks."""\n\nx = "nobody"  # beside it\n'))) == [
+        "Whoever",
+        "beside",
+    ]

@@ -9,6 +9,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any, cast
 
 import psycopg
+from psycopg.rows import tuple_row
 
 import biem
 from biem.adapters.postgres.database import Connection, Database
@@ -103,8 +104,9 @@ class Stage:
         """All that `STATE` tells."""
         keys = {"ns": self.scope.ns}
         self.connection.execute("SELECT set_config('biem.ns', %(ns)s, true)", keys)
+        cursor = self.connection.cursor(row_factory=tuple_row)
         return {
-            name: sorted(map(str, self.connection.execute((NAMED + query).encode(), keys).fetchall()))
+            name: sorted(map(str, cursor.execute((NAMED + query).encode(), keys).fetchall()))
             for name, query in STATE.items()
         }
 

@@ -16,6 +16,7 @@ import psycopg
 import pytest
 
 import biem
+from biem.adapters.postgres.database import Connection, named_row
 from biem.domain.policies.concepts import ConceptPolicy
 from biem.domain.scope import Scope
 from biem.ports.conflicts import Plan
@@ -71,7 +72,7 @@ class Cast:
 
     living: biem.Memory
     heir: biem.Memory
-    connection: psycopg.Connection
+    connection: Connection
     clock: HeldClock
 
     def enter(self) -> tuple[biem.Memory, biem.Memory, Stage]:
@@ -87,7 +88,7 @@ def players(testbed: Testbed) -> Iterator[Cast]:
     with (
         biem.connect(settings, embedder=embedder(), clock=clock) as living,
         biem.connect(settings, embedder=embedder(), clock=clock) as heir,
-        psycopg.connect(testbed.where.postgres_dsn, autocommit=True) as connection,
+        psycopg.connect(testbed.where.postgres_dsn, autocommit=True, row_factory=named_row) as connection,
     ):
         connection.execute("SET ROLE biem_service")
         yield Cast(living, heir, connection, clock)

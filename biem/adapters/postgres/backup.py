@@ -13,13 +13,14 @@ from typing import Any, LiteralString
 
 import psycopg
 from psycopg import sql
+from psycopg.rows import scalar_row
 
 from biem.adapters.postgres.backup_file import FORMAT, BackupReader, Manifest, Table, opened, written
+from biem.adapters.postgres.database import Connection, named_row
 from biem.adapters.postgres.migrations import LOCK, digest, migrate
 from biem.adapters.postgres.sql import migrations, queries
 from biem.errors import BiemError, ConfigError, InvalidInput, StoreFull, StoreUnavailable
 
-Connection = psycopg.Connection[tuple[Any, ...]]
 Heard = Callable[[int], None]
 
 _LEAVING_S = 3.0
@@ -108,7 +109,7 @@ def _require_known(connection: Connection, manifest: Manifest) -> None:
         connection.execute("SELECT pg_advisory_xact_lock(%s)", (LOCK,))
         _build_stage(connection, manifest)
         tables: dict[str, list[str]] = dict(connection.execute(queries()["backup_tables"]).fetchall())
-        sequences = {row[0] for row in connection.execute(queries()["all_sequences"]).fetchall()}
+        sequences = {row.name for row in connection.execute(queries()["all_sequences"]).fetchall()}
     names = [table.name for table in manifest.tables]
     if len(names) != len(set(names)) or set(names) != set(tables):
         odd = ", ".join(sorted(set(names) ^ set(tables))) or "one of them twice"
@@ -189,14 +190,14 @@ def _number_on(connection: Connection, manifest: Manifest) -> None:
             {"name": name, "last": last + (_GRAPH_LEAP if name == "graph_versions" else 0)},
         )
     for sequence, table, column in connection.execute(queries()["owned_sequences"]).fetchall():
-        highest = connection.execute(
-            sql.SQL("SELECT max({}) FROM {}").format(sql.Identifier(column), sql.Identifier(table))
-        ).fetchone()
-        if highest and highest[0] is not None:
+        highest = _one(
+            connection, sql.SQL("SELECT max({}) FROM {}").format(sql.Identifier(column), sql.Identifier(table))
+        )
+        if highest is not None:
             connection.execute(
                 "SELECT setval(to_regclass(%s), greatest(%s, (SELECT coalesce(last_value, 1) FROM pg_sequences"
                 " WHERE schemaname = current_schema() AND sequencename = %s)))",
-                (sequence, highest[0], sequence),
+                (sequence, highest, sequence),
             )
 
 
@@ -232,7 +233,7 @@ def _require_empty(connection: Connection) -> None:
 def _tables(connection: Connection) -> list[str]:
     if not _one(connection, "SELECT EXISTS (SELECT FROM pg_roles WHERE rolname = 'biem_service')"):
         return []
-    return [row[0] for row in connection.execute(queries()["backup_tables"]).fetchall()]
+    return [row.name for row in connection.execute(queries()["backup_tables"]).fetchall()]
 
 
 def _order(connection: Connection, tables: Sequence[str]) -> list[str]:
@@ -248,15 +249,17 @@ def _names(columns: Sequence[str]) -> sql.Composed:
 
 
 def _one(connection: Connection, query: LiteralString | sql.Composed) -> Any:
-    row = connection.execute(query).fetchone()
-    return row[0] if row else None
+    """The value of a statement with one column; None where it has no row."""
+    return connection.cursor(row_factory=scalar_row).execute(query).fetchone()
 
 
 @contextmanager
 def _connected(dsn: str) -> Iterator[Connection]:
     """A connection as who we log in, without time limit."""
     try:
-        with psycopg.connect(dsn, autocommit=True, connect_timeout=5, application_name="biem backup") as connection:
+        with psycopg.connect(
+            dsn, autocommit=True, connect_timeout=5, application_name="biem backup", row_factory=named_row
+        ) as connection:
             connection.execute("SET statement_timeout = 0")
             connection.execute("SET client_min_messages = warning")
             yield connection

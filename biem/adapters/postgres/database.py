@@ -4,13 +4,15 @@ import os
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections import namedtuple
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from functools import cached_property
-from typing import Any, TypeVar
+from functools import cache, cached_property, partial
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import orjson
 import psycopg
+from psycopg.rows import no_result
 from psycopg.types.json import set_json_loads
 from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
@@ -18,9 +20,34 @@ from biem.adapters.postgres.migrations import require_current
 from biem.adapters.postgres.sql import numbered, queries
 from biem.errors import ConfigError, InvalidInput, SchemaOutdated, StoreFull, StoreUnavailable
 
-Row = tuple[Any, ...]
-Connection = psycopg.Connection[Row]
 T = TypeVar("T")
+
+
+class Row(tuple[Any, ...]):
+    """A row of a result. Its columns are attributes, under the names that the statement gives them."""
+
+    __slots__ = ()
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any: ...
+        def _asdict(self) -> dict[str, Any]: ...
+
+
+Connection = psycopg.Connection[Row]
+
+
+@cache
+def _row_class(*names: bytes | None) -> type[Row]:
+    return cast(type[Row], namedtuple("Row", [name.decode() for name in names if name]))
+
+
+def named_row(cursor: psycopg.Cursor[Any]) -> Callable[[Sequence[Any]], Row]:
+    """psycopg's `namedtuple_row` without its check of each row's length, which took a tenth of reading a hundred."""
+    result = cursor.pgresult
+    if result is None or not result.nfields:
+        return no_result
+    return partial(tuple.__new__, _row_class(*map(result.fname, range(result.nfields))))
+
 
 _MOST_DEFERRING = 3
 """Connections for work that defers, beside the others: it is the background's, which works on two or three threads."""
@@ -141,7 +168,7 @@ class Database:
             max_size=most,
             timeout=2.0,
             reconnect_timeout=1.0,
-            kwargs={"autocommit": True, "connect_timeout": 3, "application_name": "biem"},
+            kwargs={"autocommit": True, "connect_timeout": 3, "application_name": "biem", "row_factory": named_row},
             configure=configure,
             name="biem",
             open=True,

@@ -10,6 +10,7 @@ from contextlib import contextmanager, suppress
 from typing import TypeVar
 
 import psycopg
+from psycopg.rows import scalar_row
 
 from biem.domain.scope import Scope
 from biem.errors import StoreUnavailable
@@ -92,8 +93,8 @@ class PostgresExclusive:
             self._connection = psycopg.connect(
                 self._dsn, autocommit=True, connect_timeout=3, application_name="biem-exclusive"
             )
-        connection = self._connection
-        return self._limited(connection, lambda: bool((connection.execute(query, (key,)).fetchone() or (False,))[0]))
+        cursor = self._connection.cursor(row_factory=scalar_row)
+        return self._limited(self._connection, lambda: bool(cursor.execute(query, (key,)).fetchone()))
 
     def _limited(self, connection: psycopg.Connection, call: Callable[[], T]) -> T:
         """A server that hangs never closes the connection, and libpq waits for ever."""

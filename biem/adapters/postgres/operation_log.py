@@ -109,4 +109,4 @@ class MetricsRecorder:
 def recorded(database: Database, since: datetime) -> list[StageTime]:
     """Percentiles over all processes that record, since an instant."""
     rows = database.fetch("", "metrics_table", {"since": since})
-    return [StageTime(stage, count, 0, *percentiles) for stage, count, percentiles in rows]
+    return [StageTime(row.stage, row.operations, 0, *row.percentiles) for row in rows]
