@@ -38,7 +38,7 @@ Connection = psycopg.Connection[Row]
 
 @cache
 def _row_class(*names: bytes | None) -> type[Row]:
-    return cast(type[Row], namedtuple("Row", [name.decode() for name in names if name]))
+    return cast(type[Row], namedtuple("Row", [(name or b"").decode() for name in names], rename=True))
 
 
 def named_row(cursor: psycopg.Cursor[Any]) -> Callable[[Sequence[Any]], Row]:

@@ -21,7 +21,7 @@ WHERE (m.ns = %(ns)s) IS TRUE AND m.id = ANY (%(ids)s::uuid[])
 INSERT INTO mirrors (ns) SELECT ns FROM scopes WHERE ns = %(ns)s ON CONFLICT DO NOTHING
 
 -- aim_lock: one decider a scope at a time, so that the mirror's numbers have no gaps and no repeats
-SELECT 1 FROM mirrors WHERE ns = %(ns)s FOR NO KEY UPDATE
+SELECT 1 AS locked FROM mirrors WHERE ns = %(ns)s FOR NO KEY UPDATE
 
 -- aim_record: keep decisions; what is decided already stays
 INSERT INTO gate_decisions (memory_id, ns, formed, value, threshold, form, relevance, surprise, conflict, decided_at,

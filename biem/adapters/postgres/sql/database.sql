@@ -7,4 +7,4 @@ SELECT set_config('biem.ns', %s, true)
 INSERT INTO scopes (ns, tenant, usr, project) VALUES (%s, %s, %s, %s) ON CONFLICT DO NOTHING
 
 -- lock_scope: one writer a scope at a time, so that the write sequence has no gaps and identity no races
-SELECT 1 FROM scopes WHERE ns = %s FOR NO KEY UPDATE
+SELECT 1 AS locked FROM scopes WHERE ns = %s FOR NO KEY UPDATE
