@@ -11,7 +11,7 @@ from typing import Any
 
 from biem.adapters.clock import SystemClock
 from biem.adapters.postgres import backup as archives
-from biem.adapters.postgres.database import Database
+from biem.adapters.postgres.database import small_pool
 from biem.adapters.postgres.inspection import PostgresInspection
 from biem.adapters.postgres.locks import PostgresExclusive
 from biem.adapters.postgres.migrations import migrate
@@ -81,7 +81,10 @@ def _migrated(where: Servers) -> list[Finding]:
         if missing:
             migrate(where.postgres_dsn)
             what = f"the database lacked {len(missing)} migrations of this version"
-            return [Finding("schema_behind", "error", what, "`biem migrate`", len(missing), missing, "applied")]
+            mended = Finding(
+                "schema_behind", "error", what, "`biem migrate`", count=len(missing), samples=missing, mended="applied"
+            )
+            return [mended]
     except BiemError as error:
         logger.warning("the schema stays as it is: %s", error)
     return []
@@ -108,13 +111,9 @@ def perf(settings: Settings, rounds: int, on_progress: Callable[[int], None] | N
 
 
 def perf_recorded(settings: Settings, hours: float) -> list[StageTime]:
-    """How long operations and their steps took in all programs that record them, in the last so many hours."""
-    with servers(settings) as where:
-        database = Database(where.postgres_dsn, pool_size=2, retry_s=2.0)
-        try:
-            return recorded(database, SystemClock().now() - timedelta(hours=hours))
-        finally:
-            database.close()
+    """How long operations and their steps took in the last `hours`, in all programs that record them."""
+    with servers(settings) as where, small_pool(where.postgres_dsn) as database:
+        return recorded(database, SystemClock().now() - timedelta(hours=hours))
 
 
 def backup(settings: Settings, path: Path, on_progress: Callable[[int], None] | None = None) -> Mapping[str, int]:
@@ -138,7 +137,6 @@ def restore_backup(
 
     Raises `StoreUnavailable` when Milvus is down: the records are back by then, and `biem reindex` does the rest.
     """
-    _quieten()
     with servers(settings) as where:
         manifest = archives.restore(where.postgres_dsn, path, replace=replace, heard=on_progress)
         try:
@@ -171,7 +169,6 @@ def reembed(
 
     An interrupted move goes on where it was. With `drop_old`, the other models' collections and vectors are destroyed.
     """
-    _quieten()
     with ExitStack() as stack:
         built = embedder or stack.enter_context(_closing(build_embedder(settings)))
         where = stack.enter_context(servers(settings))
@@ -195,31 +192,26 @@ def _reembedder(settings: Settings, where: Servers, embedder: Embedder, clock: C
     """What moves memories to `embedder`, with connections of its own."""
     with ExitStack() as stack:
         alone = settings.model_copy(update=_ALONE)
-        parts = assemble(alone, where, embedder, clock, ExitStack(), serve=False)
-        stack.callback(parts.release)
-        stack.callback(parts.unobserve)
-        stack.callback(parts.recaller.close)
-        database = Database(where.postgres_dsn, pool_size=2, retry_s=2.0)
-        stack.callback(database.close)
+        system = assemble(settings=alone, where=where, embedder=embedder, clock=clock, stack=ExitStack(), serve=False)
+        stack.callback(system.release)
+        stack.callback(system.unobserve)
+        stack.callback(system.recaller.close)
+        database = stack.enter_context(small_pool(where.postgres_dsn))
         index = milvus_index(settings, where, embedder.info)
         stack.callback(index.close)
         inspection = milvus_inspection(settings, where)
         stack.callback(inspection.close)
         yield Reembedder(
-            registry=parts.embedders,
-            records=parts.records,
+            registry=system.embedders,
+            records=system.records,
             known=PostgresInspection(database),
             index=index,
             inspection=inspection,
-            encoder=parts.encoder,
+            encoder=system.encoder,
             embedder=embedder,
             collection=index.collection,
-            telemetry=parts.telemetry,
+            telemetry=system.telemetry,
         )
-
-
-def _quieten() -> None:
-    logging.getLogger("pymilvus").setLevel(logging.CRITICAL)  # it logs whole tracebacks of what we raise and explain
 
 
 @contextmanager

@@ -46,3 +46,26 @@ def _is_place(index: ast.expr) -> bool:
     if isinstance(index, ast.UnaryOp):
         index = index.operand
     return isinstance(index, ast.Constant) and isinstance(index.value, int)
+
+
+LONGEST_BUILDER = 60
+MOST_PLACES = 4
+
+
+def test_builders_are_short_and_take_their_arguments_by_name() -> None:
+    """The object graph can be read from top to bottom."""
+    odd = []
+    for path in sorted((ROOT / "bootstrap").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                places = len([*node.args.posonlyargs, *node.args.args])
+                lines = (node.end_lineno or node.lineno) - node.lineno + 1
+                if lines > LONGEST_BUILDER:
+                    odd.append(f"{path.name}: {node.name} has {lines} lines")
+            elif isinstance(node, ast.Call):
+                places = len(node.args)
+            else:
+                continue
+            if places > MOST_PLACES:
+                odd.append(f"{path.name}:{node.lineno} has {places} positional arguments")
+    assert odd == []

@@ -126,7 +126,7 @@ class StageCursor(psycopg.RawCursor[Any]):
 @contextmanager
 def on_stage(memory: biem.Memory, stage: Stage) -> Iterator[None]:
     """Have all stores of this object graph use the one connection."""
-    database = cast(Database, cast(Any, memory._parts.records)._database)
+    database = cast(Database, cast(Any, memory._system.records)._database)
     original, original_cursor = database.connection, database._raw_cursor
     me = threading.get_ident()
 

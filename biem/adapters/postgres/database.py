@@ -313,5 +313,15 @@ class Database:
                 self._deferring_pool.close()
 
 
+@contextmanager
+def small_pool(dsn: str) -> Iterator[Database]:
+    """Two connections for a command or a monitor, closed at the end."""
+    database = Database(dsn, pool_size=2, retry_s=2.0)
+    try:
+        yield database
+    finally:
+        database.close()
+
+
 def _first_line(error: Exception) -> str:
     return (str(error).strip().splitlines() or [type(error).__name__])[0]

@@ -41,7 +41,7 @@ WITH RECURSIVE derived AS (
     SELECT c.merged_id FROM conflicts c JOIN derived d ON c.older_id = d.merged_id OR c.newer_id = d.merged_id
     WHERE c.ns = %(ns)s AND c.merged_id IS NOT NULL
 )
-SELECT merged_id::text FROM derived
+SELECT merged_id::text AS id FROM derived
 
 -- erase_closure: what goes with one erased memory: what it stood for, and every text that was made of any of these
 WITH RECURSIVE doomed (id, absorbed) AS (
