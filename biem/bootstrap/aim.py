@@ -52,7 +52,7 @@ def build_router(ground: Ground, *, life: Life, write: WritePath, read: ReadPath
         inertia=write.inertia,
         embedder=ground.embedder,
         analyzer=ground.analyzer,
-        accessed=life.tiers.accessed,
+        accessed=life.tiers.count,
         submit=read.searcher.submit,
         clock=ground.clock,
         policy=ground.policies.aim,
