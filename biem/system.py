@@ -79,7 +79,7 @@ class System:
     encoder: EncodeWorker
     schedule: Schedule
     pacing: Calling
-    """Entered around a job by a worker process, which has no callers of its own to yield to."""
+    """Entered around a job by a worker process, whose callers are in other processes."""
     scheduler: JobQueue
     """The thread that runs due background jobs."""
     clock: Clock

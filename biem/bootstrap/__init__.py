@@ -180,7 +180,7 @@ def _follow(system: "System", settings: Settings, clock: Clock | None) -> None:
 
 
 def _survive_forks(system: "System", build: "Callable[[], System]", begin: "Callable[[System], None]") -> None:
-    """Open them anew in a forked child, when it uses them."""
+    """Reopen the graph in a forked child at its first use there."""
     from biem.bootstrap.forking import survive_forks
 
     survive_forks(system, build, begin)
@@ -205,7 +205,7 @@ class WorkerRuntime:
 
 
 def open_worker(settings: Settings, *, embedder: Embedder | None = None, clock: Clock | None = None) -> WorkerRuntime:
-    """Open everything for a worker process, without threads of its own. Replaces and raises as `connect` does."""
+    """Open everything for a worker process; starts no threads. Replaces and raises as `connect` does."""
     from biem.memory import Memory
 
     alone = settings.model_copy(update={"queue": "none", "close_timeout_s": 0.0})

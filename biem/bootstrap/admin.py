@@ -49,7 +49,7 @@ def diagnose(
     embedder: Embedder | None = None,
     clock: Clock | None = None,
 ) -> Diagnosis:
-    """Look at a system in whatever state it is; with `fix`, mend what can be mended, the schema too.
+    """Diagnose a system in any state; with `fix`, repair the findings that can be repaired, the schema too.
 
     Starts the embedded servers and changes nothing else without `fix`. What cannot be opened is a finding.
     """
@@ -91,7 +91,7 @@ def _migrated(where: Servers) -> list[Finding]:
 
 
 def perf(settings: Settings, rounds: int, on_progress: Callable[[int], None] | None = None) -> list[StageTime]:
-    """Remember and recall `rounds` times in a scope of its own, which is erased; how long each stage took.
+    """Remember and recall `rounds` times in a temporary scope, which is erased; how long each stage took.
 
     Stages of encoding are among them where this process does the work.
     """
@@ -133,7 +133,7 @@ def restore_backup(
     embedder: Embedder | None = None,
     clock: Clock | None = None,
 ) -> Mapping[str, int]:
-    """Bring a backup back, then make Redis forget and build the vector index anew.
+    """Restore a backup, clear Redis and rebuild the vector index.
 
     Raises `StoreUnavailable` when Milvus is down: the records are back by then, and `biem reindex` does the rest.
     """
@@ -165,7 +165,7 @@ def reembed(
     embedder: Embedder | None = None,
     clock: Clock | None = None,
 ) -> Mapping[str, int]:
-    """Move all memories to the embedder of the settings; running programs go over to it by themselves.
+    """Move all memories to the embedder of the settings; running programs switch to it without a restart.
 
     An interrupted move goes on where it was. With `drop_old`, the other models' collections and vectors are destroyed.
     """
@@ -182,14 +182,14 @@ def reembed(
         moved = reembedder.move(of_the_model(settings), on_progress)
         dropped: Mapping[str, int] = {}
         if drop_old:
-            time.sleep(3 * EVERY_S)  # running programs look so often, go over, and tell nobody
+            time.sleep(3 * EVERY_S)  # running programs check every EVERY_S seconds and switch; none of them confirms it
             dropped = reembedder.drop_others()
     return {"moved": moved, **{f"dropped_{what}": count for what, count in dropped.items()}}
 
 
 @contextmanager
 def _reembedder(settings: Settings, where: Servers, embedder: Embedder, clock: Clock) -> Iterator[Reembedder]:
-    """What moves memories to `embedder`, with connections of its own."""
+    """Moves memories to `embedder`, on connections that close at the end."""
     with ExitStack() as stack:
         alone = settings.model_copy(update=_ALONE)
         system = assemble(settings=alone, where=where, embedder=embedder, clock=clock, stack=ExitStack(), serve=False)

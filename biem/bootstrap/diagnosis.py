@@ -54,7 +54,7 @@ def diagnoser(
     sweep: Callable[[], object] | None = None,
     limits: Limits | None = None,
 ) -> Iterator[Diagnoser]:
-    """Everything that looks, on connections of its own; with `records`, `work` and `sweep` it can mend, too."""
+    """All checks, on separate connections; with `records`, `work` and `sweep` it can also repair."""
     limits = limits or Limits()
     with ExitStack() as stack:
         index = milvus_inspection(settings, where)
@@ -136,7 +136,7 @@ def _contents(
 def look_from_outside(
     settings: Settings, where: Servers, embedder: Embedder, depth: Depth, *, clock: Clock | None = None
 ) -> Diagnosis:
-    """Look at a system without opening it: nothing is created or changed, whatever state it is in."""
+    """Diagnose a system without opening it: nothing is created or changed."""
     with diagnoser(
         settings=settings,
         where=where,

@@ -42,7 +42,7 @@ def _watch(system: System, build: Callable[[], System], every_s: float) -> None:
             fresh.release()
             return
         release = system.become(fresh)
-        if system.closed.wait(_GRACE_S):  # closed beside us: what was started a moment ago ends, too
+        if system.closed.wait(_GRACE_S):  # closed by another thread: stop the new graph, too
             fresh.scheduler.stop(0.0)
             fresh.queue.stop(0.0)
             fresh.release()

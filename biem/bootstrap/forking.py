@@ -1,6 +1,6 @@
-"""A memory in a forked process: opened anew there at its first use, on connections, threads and a model of its own.
+"""A memory in a forked process: its first use there reopens it with new connections, threads and a new model.
 
-What the parent had opened is neither used nor closed in the child, whatever becomes of that, and goes on in the parent.
+The child neither uses nor closes the parent's objects, which keep working in the parent.
 """
 
 import os
@@ -21,7 +21,7 @@ _guard = threading.Lock()
 def survive_forks(system: System, build: Callable[[], System], begin: Callable[[System], None]) -> None:
     """Where this graph is used in a forked child, `build` makes others in their place and `begin` sets them to work.
 
-    Handlers that were attached to their telemetry by others than `build` go on hearing of what is done in the child.
+    Handlers attached to the telemetry after `build` also receive the spans of the child.
     """
     system.revive = partial(_revive, weakref.ref(system), build=build, begin=begin, own=len(system.telemetry.handlers))
     _OPEN.add(system)
@@ -47,7 +47,7 @@ def _revive(
 
 
 def _leave_to_the_parent() -> None:
-    """In a forked child: what is open is the parent's."""
+    """In a forked child: keep the parent's objects from being finalised."""
     global _guard  # it may be held by a thread that does not exist here
     _guard = threading.Lock()
     for system in list(_OPEN):

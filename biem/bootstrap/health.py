@@ -11,7 +11,7 @@ _NOT_RUNNING = "the embedded servers do not run; any program starts them, and `b
 
 
 def health(settings: Settings) -> Health:
-    """Whether memories can be written and recalled now. Answers within some seconds, whatever hangs."""
+    """Whether memories can be written and recalled now. Answers within some seconds, also when a server hangs."""
     where = standing(settings)
     if where is None:
         return Health(dict.fromkeys(("postgres", "redis", "milvus"), _NOT_RUNNING))

@@ -21,7 +21,7 @@ _PAUSE_S = 5.0
 """After a start that failed because a server or a model did not answer."""
 _OWN = {
     "queue": "thread", "close_timeout_s": 0.0, "metrics_port": None,
-    # The servers it lives with, whatever the settings name beside them.
+    # Always the embedded servers, also if the settings name others.
     "postgres_dsn": None, "postgres_host": None, "redis_url": None, "milvus_uri": None, "milvus_host": None,
 }  # fmt: skip
 
@@ -36,7 +36,7 @@ def start(settings: Settings) -> None:
 
 
 def main(arguments: list[str]) -> None:
-    """Index what is written until it is not wanted any more."""
+    """Index new memories until the process is told to stop or its servers are not kept any more."""
     home, lock = Path(arguments[0]), int(arguments[1])
     settings: Settings = pickle.loads(sys.stdin.buffer.read())  # from our own parent
     logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s: %(message)s")

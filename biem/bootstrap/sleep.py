@@ -78,7 +78,7 @@ def build_link_transfer(ground: Ground, *, tiers: Tiers) -> LinkTransfer:
     """Gives the links of a replaced memory to its replacement."""
 
     def changed(scope: Scope, ids: Sequence[str]) -> None:
-        """Drop what was archived or replaced from the canvas; a memory that stays comes back with its next use."""
+        """Drop archived and replaced memories from the canvas; a kept one returns with its next use."""
         tiers.drop(scope.ns, ids)
 
     return LinkTransfer(
@@ -173,7 +173,7 @@ def build_sweep(ground: Ground, *, tiers: Tiers) -> Callable[[], Mapping[str, in
 
 
 def build_scheduler(ground: Ground) -> JobQueue:
-    """A thread of its own for background jobs, so that a long job does not delay the indexing of new messages."""
+    """A separate thread for background jobs, so that a long job does not delay the indexing of new messages."""
     if ground.settings.queue != "thread":
         return NoQueue()
     encode = ground.policies.encode

@@ -46,13 +46,13 @@ logger = logging.getLogger("biem")
 S = TypeVar("S", covariant=True)
 
 _EMBEDDED_RETRY_S = 15.0
-"""The embedded servers come back by themselves after a crash, so calls may wait for them."""
+"""Embedded servers restart automatically after a crash, so calls may wait for them."""
 _REMOTE_RETRY_S = 2.0
 
 
 @dataclass(frozen=True, slots=True)
 class Stores:
-    """Everything outside, by role."""
+    """All adapters, by role."""
 
     database: Database
     records: PostgresRecords
@@ -184,7 +184,7 @@ def open_index(settings: Settings, where: Servers, info: EmbedderInfo, stack: Ex
 
 
 def _require_one_dimension(embedders: PostgresEmbedders, info: EmbedderInfo) -> None:
-    """Vectors are kept by their model's name: two models of one name would be taken for each other."""
+    """Raise `EmbedderMismatch` for another dimension: vectors are stored by model name, so names must be unique."""
     stored = embedders.stored_dimension(info.id)
     if stored not in (None, info.dim):
         raise EmbedderMismatch(

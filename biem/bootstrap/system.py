@@ -40,7 +40,7 @@ def assemble(
     serve: bool,
     telemetry: Telemetry | None = None,
 ) -> System:
-    """Connect and build everything; `System.release` closes what was opened, and what `stack` held before.
+    """Connect and build everything; `System.release` closes all connections, and everything that `stack` held before.
 
     `serve`: this process serves metrics, if they are wanted. `telemetry`: that of the object graph that this one
     replaces, with its handlers; without it, observing begins here.

@@ -1,6 +1,6 @@
 """Writing what PostgreSQL keeps into a file, and bringing it back: COPY over a connection, no program of PostgreSQL's.
 
-A backup is one snapshot (REPEATABLE READ): it holds what was committed at one instant, whatever is written meanwhile.
+A backup is one snapshot (REPEATABLE READ): it holds the state of one instant, regardless of concurrent writes.
 A restore is one transaction: the database has all of it or is as it was.
 """
 
@@ -33,7 +33,7 @@ _GRAPH_LEAP = 1_000_000
 
 
 def backup(dsn: str, path: Path, heard: Heard | None = None) -> Manifest:
-    """Write everything into `path`; it is there whole or not at all. `heard` is told the rows so far.
+    """Write everything into `path`; a failed backup leaves no file. `heard` receives the number of rows so far.
 
     Raises `StoreUnavailable`, `StoreFull` and `InvalidInput` (a path that cannot be written).
     """
@@ -67,7 +67,7 @@ def backup(dsn: str, path: Path, heard: Heard | None = None) -> Manifest:
 
 
 def restore(dsn: str, path: Path, *, replace: bool, heard: Heard | None = None) -> Manifest:
-    """Bring a backup back, with the schema of this version whatever it had.
+    """Restore a backup of this or an earlier version into this version's schema.
 
     The whole file is verified before anything is written: members, sizes, checksums, and that its tables, columns and
     sequences are those that its version had, neither more nor fewer. Raises `InvalidInput` when it is not so, when it
@@ -125,7 +125,7 @@ def _require_known(connection: Connection, manifest: Manifest) -> None:
 
 
 def _build_stage(connection: Connection, manifest: Manifest) -> None:
-    """The schema that the backup had, empty, in a schema of its own that the rest of the transaction sees."""
+    """Create the backup's schema, empty, in a separate schema for the rest of the transaction."""
     stage = sql.Identifier(_STAGE)
     connection.execute(sql.SQL("DROP SCHEMA IF EXISTS {} CASCADE").format(stage))
     connection.execute(sql.SQL("CREATE SCHEMA {}").format(stage))
@@ -218,7 +218,7 @@ def _require_alone(connection: Connection) -> None:
     while others := _one(connection, queries()["other_programs"]):
         if time.monotonic() >= deadline:
             raise ConfigError(f"{others} connections of running programs use this database; stop them, then repeat")
-        time.sleep(_LOOK_S)  # one may just be ending, which PostgreSQL tells nobody
+        time.sleep(_LOOK_S)  # a connection may just be closing; PostgreSQL sends no notification
 
 
 def _require_empty(connection: Connection) -> None:

@@ -101,7 +101,7 @@ class PostgresConcepts:
         return self._database.retrying(attempt)
 
     def _living(self, connection: Connection, scope: Scope, memories: set[str]) -> set[str]:
-        """Those that are there, held until the transaction ends: what is being erased makes us wait, or is gone."""
+        """The existing ones, locked until the transaction ends; waits for a concurrent erasure."""
         row = {"ns": scope.ns, "ids": sorted(memories)}
         return {found.id for found in connection.execute(self._sql["concept_living"], row)}
 

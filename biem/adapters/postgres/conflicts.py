@@ -187,7 +187,7 @@ class PostgresConflicts:
                         "after_s": self._purge_after_s,
                     }
                     connection.execute(self._sql["archive"], {"ns": scope.ns, "at": at, **leaving})
-                    # What it came to stand for since has nobody else.
+                    # Memories that it replaced since have no other replacement.
                     connection.execute(self._sql["erase_revive"], {"ns": scope.ns, "ids": merged})
                 kept = None if plan is None else Jsonb(asdict(plan))
                 connection.execute(self._sql["conflict_reopen"], {**keys, "plan": kept, "lease_s": _RESTORE_AFTER_S})
@@ -270,7 +270,7 @@ class PostgresConflicts:
 
 
 def _is_open(finding: ConflictFinding, spans: Mapping[str, tuple[datetime, datetime | None]]) -> bool:
-    """Whether it is as the rules saw it. Somebody may have decided meanwhile that one of the two never held, or, which
+    """Whether the finding still applies. A concurrent decision may have said that one of the two never held, or, which
     matters where the rule does not act, have ended the older before the newer began."""
     if finding.older_id not in spans or finding.newer_id not in spans:
         return False
@@ -334,6 +334,6 @@ def conflict_of(row: Row) -> Conflict:
 
 
 def plan_of(row: Row) -> Plan | None:
-    """What is under way for the conflict of such a row."""
+    """The unfinished plan for the conflict of such a row."""
     kept: dict[str, Any] | None = row.plan
     return Plan(**kept) if kept else None

@@ -84,7 +84,7 @@ class PostgresConsolidations(Store):
             if self._was_taken_back(connection, scope, ids[0], ids[1:]):
                 return False
             if connection.execute(self._sql["remember"], row).fetchone() is None:
-                return False  # its ref is somebody else's
+                return False  # another memory has its ref
             self._replace(connection, scope, write.id, ids, "merge", ids, at)
             return True
 
@@ -125,7 +125,7 @@ class PostgresConsolidations(Store):
         return {row.id: row for row in connection.execute(self._sql["consolidate_lock"], (scope.ns, list(ids)))}
 
     def _was_taken_back(self, connection: Connection, scope: Scope, kept: str, ids: Sequence[str]) -> bool:
-        """Whether one of these was replaced by the other before and restored: somebody wants both."""
+        """Whether one of these was replaced by the other before and then restored: a user wants both."""
         known = connection.execute(self._sql["sources_of"], (scope.ns, [kept, *ids])).fetchall()
         return any({row.memory_id, row.source_id} <= {kept, *ids} for row in known)
 

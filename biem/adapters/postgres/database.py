@@ -50,7 +50,7 @@ def named_row(cursor: psycopg.Cursor[Any]) -> Callable[[Sequence[Any]], Row]:
 
 
 _MOST_DEFERRING = 3
-"""Connections for work that defers, beside the others: it is the background's, which works on two or three threads."""
+"""Additional connections for work that defers commits: background work has two or three threads."""
 ALL_SCOPES = "*"
 """What maintenance sees; see row-level security in the first migration."""
 
@@ -58,7 +58,7 @@ ALL_SCOPES = "*"
 SESSION = (
     # Services act as the role that row-level security applies to, even when the login is an owner or superuser.
     "SET ROLE biem_service",
-    # The statements are few and look up keys: planning each anew, or compiling one, costs more than it saves.
+    # The statements are few and look up keys: planning each call, or compiling one, costs more than it saves.
     "SET plan_cache_mode = force_generic_plan",
     "SET jit = off",
     # A plan made while a table is nearly empty is kept when it has grown: never one that reads the whole of it.
@@ -69,7 +69,7 @@ SESSION = (
     # Such a plan takes a parameter for a tenth of the table and calls for helpers: starting them takes ten
     # milliseconds, to find nothing.
     "SET max_parallel_workers_per_gather = 0",
-    # Nor does it know that the keys of one statement are all different: remembering what was found is lost time.
+    # Nor does it know that the keys of one statement are all different: memoizing results wastes time.
     "SET enable_memoize = off",
 )
 

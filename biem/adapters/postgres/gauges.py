@@ -1,4 +1,4 @@
-"""How much there is to do and to keep, for a monitor: few bounded statements, whatever the number of memories."""
+"""Numbers of jobs and memories for a monitor: few statements of bounded cost."""
 
 from dataclasses import dataclass
 from typing import Protocol

@@ -67,7 +67,7 @@ class PostgresInspection:
 
 
 def _is_uuid(text: str) -> bool:
-    """A collection of ours holds nothing else, unless somebody wrote to it by hand."""
+    """Our collections hold only UUIDs, unless another program wrote to them."""
     try:
         return str(UUID(text)) == text
     except ValueError:

@@ -179,7 +179,7 @@ class PostgresLife(Store):
         return dict(connection.execute(self._sql["least_valuable"], least).fetchall())
 
     def _unchanged(self, connection: Connection, scope: Scope, picked: Mapping[str, str]) -> list[str]:
-        """Of these, held from now on, what nobody has used, praised or made stand for others since it was picked."""
+        """Lock these; return those whose rows did not change since they were picked."""
         keys = {"ns": scope.ns, "ids": list(picked), "versions": list(picked.values())}
         held = [row.id for row in connection.execute(self._sql["room_lock"], keys)]
         return [row.id for row in connection.execute(self._sql["room_unchanged"], {**keys, "held": held})]

@@ -24,9 +24,9 @@ hangs."""
 
 
 class PostgresExclusive:
-    """The port `Exclusive`, on one connection of its own: a job that fills the pool cannot lock itself out.
+    """The port `Exclusive`, on a separate connection: a job that fills the pool cannot lock itself out.
 
-    A session may take the same advisory lock twice, so this process's own threads are told apart here. A server that
+    A session may take the same advisory lock twice, so threads of this process are distinguished here. A server that
     does not answer for `limit_s` is cut off.
     """
 

@@ -28,7 +28,7 @@ _EVERY_S = 1.0
 _PAUSE_S = 10.0
 _DROPPED_AT_ONCE = 5_000
 _TIDY_EVERY = 600
-"""Rounds between two deletions of what is too old."""
+"""Rounds between two deletions of expired rows."""
 
 
 @dataclass

@@ -11,7 +11,7 @@ from biem.ports import Completion, DeadLetter, Encoded, Job, Waiting
 
 
 class PostgresOutbox(Store):
-    """Jobs live beside the memories, so that both change in one transaction."""
+    """Jobs are stored in the database of the memories, so that both change in one transaction."""
 
     def claim(self, limit: int, lease_s: float, *, retried: bool) -> list[Job]:
         name = "claim_retried" if retried else "claim_fresh"

@@ -79,7 +79,7 @@ class PostgresOrbits(Store):
     def gather(self, scopes: Sequence[Scope], chosen: Sequence[str], others: Sequence[str], whole: int) -> Vicinity:
         names = [scope.ns for scope in scopes]
         seen = ",".join(names)
-        # First the numbers: what is written in between is then told twice rather than never.
+        # The numbers first: a memory written in between is then read twice rather than never.
         written = dict.fromkeys(names, 0) | dict(self._database.fetch(seen, "orbit_written", (names,)))
         if sum(written.values()) <= whole:
             return self._everything(names, written)
@@ -164,7 +164,7 @@ def _turn(row: Row) -> Turn:
 
 
 class PostgresScopeDirectory:
-    """Looks scopes up by name, which row-level security cannot limit: what is asked for is limited here."""
+    """Looks scopes up by name, which row-level security cannot limit; the queries limit the tenant and user."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -229,6 +229,6 @@ class PostgresSelection(Store):
         return self._database.fetch(",".join(scope.ns for scope in scopes), name, parameters, binary=binary)
 
     def _warm_since(self, energy: float, now: datetime) -> datetime:
-        """What was last raised before this moment has less than `energy` by now."""
+        """A memory last raised before this moment has less than `energy` by now."""
         hours = _LONG_AGO_H if self._decay <= 0 else -math.log(energy) / self._decay + 1.0  # one for rounding
         return now - timedelta(hours=min(hours, _LONG_AGO_H))

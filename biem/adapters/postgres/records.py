@@ -90,7 +90,7 @@ class PostgresRecords(PostgresOutbox, PostgresErasure):
                 f"ref {row['ref']!r} already names memory {found.id} with another text; write under another ref, "
                 f"or erase {found.id} first"
             )
-        if found.archived:  # forgotten and said again: what is acknowledged must be found
+        if found.archived:  # archived and written again: an acknowledged memory must be found
             connection.execute(self._sql["restore"], {**row, "id": found.id, "at": row["now"]})
         return Written(found.id, False, restored=found.archived)
 

@@ -89,11 +89,11 @@ class PostgresAnalyses(Store):
 
 
 def choice_of_record(dsn: str) -> EmbedderChoice | None:
-    """The embedder that all memories were moved to; None when none, or when nobody can tell yet."""
+    """The embedder that all memories were moved to; None without one, or while the database cannot be read."""
     try:
         with psycopg.connect(dsn, autocommit=True, connect_timeout=5, row_factory=named_row) as connection:
             connection.execute("SET ROLE biem_service")
             row = connection.execute(queries()["current_embedder"]).fetchone()
-    except psycopg.Error:  # what is wrong with the server or the schema is said where more is wanted of them
+    except psycopg.Error:  # the next use of the server reports the error with its cause
         return None
     return EmbedderChoice(**row._asdict()) if row else None
