@@ -38,7 +38,6 @@ __all__ = [
     "build_embedder",
     "connect",
     "connect_late",
-    "home_of",
     "local_down",
     "local_indexer",
     "local_status",

@@ -11,7 +11,8 @@ import threading
 from pathlib import Path
 
 from biem.adapters.embedded import indexer
-from biem.bootstrap import connect, home_of
+from biem.bootstrap import connect
+from biem.bootstrap.servers import home_of
 from biem.config import Settings
 from biem.errors import ConfigError, StoreUnavailable
 
