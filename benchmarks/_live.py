@@ -1,6 +1,5 @@
 """biem on real servers with its insides in reach: the memory that `biem.connect` opens, and variants beside it."""
 
-import logging
 import sys
 import tempfile
 from collections import defaultdict
@@ -108,12 +107,11 @@ def _record(
     *,
     variants: bool,
 ) -> tuple[list[Case], dict[str, Any]]:
-    logging.getLogger("pymilvus").setLevel(logging.CRITICAL)  # it logs what biem handles
     import_module("biem.adapters.postgres.migrations").migrate(where.postgres_dsn)
-    parts = _assembled(settings, where, embedder, stack)
-    position = _load(name, conversations, parts)
-    recorder = Recorder(parts.recaller.order)
-    parts.recaller.order = recorder
+    system = _assembled(settings, where, embedder, stack)
+    position = _load(name, conversations, system)
+    recorder = Recorder(system.recaller.order)
+    system.recaller.order = recorder
     stages: defaultdict[str, list[float]] = defaultdict(list)
 
     def keep(span: Span) -> None:
@@ -127,9 +125,9 @@ def _record(
         if case is not None:
             cases.append(case)
 
-    parts.telemetry.attach(keep)
-    scores = _ask(f"{name}: record", conversations, parts, 1, note)
-    parts.telemetry.detach(keep)
+    system.telemetry.attach(keep)
+    scores = _ask(f"{name}: record", conversations, system, 1, note)
+    system.telemetry.detach(keep)
     every = max(1, len(scores) // _SAMPLE)
     live = {"all on": mean(scores).recall_10, "sampled": mean(scores[::every]).recall_10, "n": len(scores[::every])}
     for variant in VARIANTS if variants else ():
@@ -143,11 +141,11 @@ def _record(
 def _assembled(settings: Settings, where: Servers, embedder: Embedder, stack: ExitStack) -> System:
     """One object graph, without threads of its own; closed with `stack`."""
     assemble = import_module("biem.bootstrap.system").assemble  # clients of servers: not for those who only reckon
-    parts: System = assemble(
+    system: System = assemble(
         settings.model_copy(update={"queue": "none"}), where, embedder, SystemClock(), ExitStack(), serve=False
     )
-    stack.callback(Memory(parts, Scope()).close)
-    return parts
+    stack.callback(Memory(system, Scope()).close)
+    return system
 
 
 def _without(variant: str, settings: Settings) -> Settings:
@@ -163,35 +161,35 @@ def _without(variant: str, settings: Settings) -> Settings:
     return settings.model_copy(update={"recall": recall})
 
 
-def _load(name: str, conversations: Sequence[Conversation], parts: System) -> dict[str, int]:
+def _load(name: str, conversations: Sequence[Conversation], system: System) -> dict[str, int]:
     """Remember and index every turn; returns the position of each memory in its conversation."""
     position: dict[str, int] = {}
     with _report.progress() as bar:
         task = bar.add_task(f"{name}: load", total=sum(len(one.turns) for one in conversations))
         for conversation in conversations:
-            ids = _scope_of(parts, conversation).remember_many(map(item_of, spoken(conversation)))
+            ids = _scope_of(system, conversation).remember_many(map(item_of, spoken(conversation)))
             place = {turn.id: place for place, turn in enumerate(conversation.turns)}
             position |= {key: place[turn.id] for key, turn in zip(ids, spoken(conversation), strict=True)}
-            while parts.encoder():
+            while system.encoder():
                 pass
-            settle(_scope_of(parts, conversation))
+            settle(_scope_of(system, conversation))
             bar.advance(task, len(conversation.turns))
     return position
 
 
-def _scope_of(parts: System, conversation: Conversation) -> Memory:
-    return Memory(parts, Scope("benchmark", conversation.id), owner=False)
+def _scope_of(system: System, conversation: Conversation) -> Memory:
+    return Memory(system, Scope("benchmark", conversation.id), owner=False)
 
 
 def _ask(
-    title: str, conversations: Sequence[Conversation], parts: System, every: int, note: _Note | None = None
+    title: str, conversations: Sequence[Conversation], system: System, every: int, note: _Note | None = None
 ) -> list[Score]:
     """The scores of every so many questions through the public API; `note` hears each one after it was answered."""
     asked = [(number, one, question) for number, one in enumerate(conversations) for question in one.questions]
     scores: list[Score] = []
     with _report.progress() as bar:
         for number, conversation, question in bar.track(asked[::every], description=title):
-            hits = _scope_of(parts, conversation).recall(
+            hits = _scope_of(system, conversation).recall(
                 question.text, top_k=DEPTH, **conditions(conversation, question)
             )
             if hits.degraded:

@@ -1,6 +1,5 @@
 """Maps for routes, filled: exact ones in memory, and Milvus through the package's adapter."""
 
-import logging
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
@@ -38,7 +37,6 @@ def filled(
         exact.load(scope, keys, vectors)
         yield exact
         return
-    logging.getLogger("pymilvus").setLevel(logging.CRITICAL)  # it logs what biem handles
     with ExitStack() as stack:
         index = stack.enter_context(closing(_index(home, uri, vectors.shape, stack)))
         index.open()

@@ -1,6 +1,5 @@
 """A memory of any size within minutes: rows by SQL with vectors and index, as if all had long been encoded."""
 
-import logging
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, replace
@@ -51,7 +50,6 @@ def settled(home: Path, scope: Scope, size: int, embedder: Embedder) -> Iterator
     A home that was filled before is taken as it is. Texts, words and dates are made; vectors are those of the synthetic
     embedder of as many dimensions, so with any other `embedder` questions cost the same, but lead anywhere.
     """
-    logging.getLogger("pymilvus").setLevel(logging.CRITICAL)  # it logs what biem handles
     with ExitStack() as stack:
         settings: Settings = load_settings().model_copy(update={"home": home, **_UNSET})
         where = stack.enter_context(servers(settings))

@@ -33,7 +33,7 @@ from benchmarks._scale_rows import fill
 from benchmarks._synthetic import Texts
 from benchmarks._written import Meter
 from biem.adapters.postgres.migrations import migrate
-from biem.bootstrap import Servers, open_workshop, servers
+from biem.bootstrap import Servers, open_worker, servers
 from biem.config import Settings, load_settings
 from biem.errors import BiemError
 
@@ -157,10 +157,10 @@ class _Jobs:
     """Every background job as a worker process has it, and the encoding of what waits."""
 
     def __init__(self, settings: Settings, clock: HeldClock) -> None:
-        self._workshop = open_workshop(settings, embedder=SyntheticEmbedder(), clock=clock)
+        self._worker = open_worker(settings, embedder=SyntheticEmbedder(), clock=clock)
         periods = settings.sleep.periods()
         self.timetable: dict[str, tuple[float, Callable[[], Mapping[str, int]]]] = {
-            name: (period, lambda name=name: self._workshop.run(name))  # type: ignore[misc]
+            name: (period, lambda name=name: self._worker.run(name))  # type: ignore[misc]
             for name, period in periods.items()
         }
         self.timetable["outbox"] = (settings.sleep.outbox_s, self.encode)
@@ -168,7 +168,7 @@ class _Jobs:
     def encode(self) -> Mapping[str, int]:
         """All that waits in the outbox; what is written for it belongs to the transition that put it there."""
         done = 0
-        while count := self._workshop.encode():
+        while count := self._worker.encode():
             done += count
         return {"jobs": done} if done else {}
 
@@ -184,7 +184,7 @@ class _Jobs:
 
     def close(self) -> None:
         """Let go of the servers."""
-        self._workshop.close()
+        self._worker.close()
 
 
 def _fill_past(where: Servers, size: int) -> None:

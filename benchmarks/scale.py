@@ -7,7 +7,6 @@ Writes alternate one by one, nights one by one, so that whatever else the machin
 """
 
 import argparse
-import logging
 import sys
 import tempfile
 import time
@@ -44,18 +43,18 @@ _UNSET = {"postgres_dsn": None, "postgres_host": None, "redis_url": None, "milvu
 class Contestant:
     """One scope of one size, and the times of everything done to it."""
 
-    def __init__(self, size: int, parts: System, scope: Scope) -> None:
+    def __init__(self, size: int, system: System, scope: Scope) -> None:
         self.size = size
         self.times: dict[str, list[float]] = defaultdict(list)
         self.failed: list[str] = []
-        self._parts = parts
-        self._memory = Memory(parts, scope)
+        self._system = system
+        self._memory = Memory(system, scope)
         self._texts = Texts(seed=3)
         self._turns = 0
 
     def listen(self) -> None:
         """From now on keep the times of single jobs, too."""
-        self._parts.telemetry.attach(self._on_span)
+        self._system.telemetry.attach(self._on_span)
 
     def write(self, number: int) -> str:
         """A new memory, timed to its acknowledgement: every fourth a fact, the others of one conversation."""
@@ -67,7 +66,7 @@ class Contestant:
 
     def settle(self, ids: Sequence[str]) -> None:
         """Index what is new, and say that some of it was useful."""
-        while self._parts.encoder():
+        while self._system.encoder():
             pass
         self._turns += 1
         self._memory.feedback(useful=ids[:3], useless=ids[3:5], turn=f"turn {self._turns}")
@@ -81,10 +80,10 @@ class Contestant:
     def upkeep(self) -> None:
         """Every job of all scopes, as a scheduler's beat runs them."""
         with self._timed("upkeep"):
-            for name in self._parts.policies.sleep.periods():
-                if self._parts.upkeep.run(name).get("failed"):
+            for name in self._system.policies.sleep.periods():
+                if self._system.schedule.run(name).get("failed"):
                     self.failed.append(name)
-        while self._parts.encoder():
+        while self._system.encoder():
             pass
 
     @contextmanager
@@ -101,7 +100,6 @@ class Contestant:
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command line. 0, 1 when a judged ratio exceeds 1.2 or a job failed, 130 when interrupted, else biem's."""
     options = _options(arguments)
-    logging.getLogger("pymilvus").setLevel(logging.CRITICAL)  # it logs what biem handles
     try:
         rows, ratios, filled_s, failed = _measure(options)
     except KeyboardInterrupt:
@@ -157,10 +155,17 @@ def _measure(
             contestants = []
             for size, scope in scopes:  # not before all is filled: an idle connection to Milvus is cut
                 apart = settings.model_copy(update={"milvus_collection": f"scale_{size}", "queue": "none"})
-                parts = assemble(apart, places[size], embedder, SystemClock(), ExitStack(), serve=False)
-                stack.callback(parts.release)
-                stack.callback(parts.recaller.close)
-                contestants.append(Contestant(size, parts, scope))
+                system = assemble(
+                    settings=apart,
+                    where=places[size],
+                    embedder=embedder,
+                    clock=SystemClock(),
+                    stack=ExitStack(),
+                    serve=False,
+                )
+                stack.callback(system.release)
+                stack.callback(system.recaller.close)
+                contestants.append(Contestant(size, system, scope))
             _run(contestants, options, bar.advance, bar.add_task("measure", total=options.rounds))
     rows = [
         {

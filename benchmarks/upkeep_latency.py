@@ -35,7 +35,7 @@ from benchmarks import _report
 from benchmarks._embedders import SyntheticEmbedder
 from benchmarks._options import positive
 from benchmarks._synthetic import Texts
-from biem.bootstrap import WorkerRuntime, open_workshop, servers
+from biem.bootstrap import WorkerRuntime, open_worker, servers
 from biem.config import Settings, load_settings
 from biem.domain.scope import Scope
 from biem.errors import BiemError
@@ -211,18 +211,18 @@ def _work(settings: Settings, orders: Connection, hours: Any, parent: int, *, pa
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if paced:
         give_way()
-    workshop = open_workshop(settings, embedder=SyntheticEmbedder(), clock=AheadClock(hours))
+    worker = open_worker(settings, embedder=SyntheticEmbedder(), clock=AheadClock(hours))
     orders.send("open")
     try:
         while os.getppid() == parent:
             task = orders.recv()
             orders.send("begun")
             runs, seconds, changes = 0, 0.0, 0
-            while task == _DRAIN and workshop.encode():
+            while task == _DRAIN and worker.encode():
                 pass
             while task not in (_DRAIN, _NOTHING) and not (runs and orders.poll()):
                 began = time.perf_counter()
-                changes += _run(workshop, task, paced=paced)
+                changes += _run(worker, task, paced=paced)
                 seconds += time.perf_counter() - began
                 runs += 1
                 if runs == 1:
@@ -232,14 +232,14 @@ def _work(settings: Settings, orders: Connection, hours: Any, parent: int, *, pa
             orders.recv()
             orders.send((runs, seconds, changes))
     except (EOFError, BrokenPipeError):  # who asked has been interrupted
-        workshop.close()
+        worker.close()
 
 
-def _run(workshop: WorkerRuntime, task: str, *, paced: bool) -> int:
+def _run(worker: WorkerRuntime, task: str, *, paced: bool) -> int:
     if task == "encode":
-        return workshop.encode()
-    with workshop.paced() if paced else nullcontext():
-        return sum(workshop.run(task).values())
+        return worker.encode()
+    with worker.paced() if paced else nullcontext():
+        return sum(worker.run(task).values())
 
 
 def _row(task: str, kept: Turns) -> dict[str, object]:

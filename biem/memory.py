@@ -46,36 +46,36 @@ _ANY = 1e-9
 class Memory:
     """What an agent remembers, in one scope. Thread-safe; use it as a context manager, or call `close`."""
 
-    def __init__(self, parts: System, scope: Scope, *, owner: bool = True) -> None:
-        self._all = parts
+    def __init__(self, system: System, scope: Scope, *, owner: bool = True) -> None:
+        self._shared = system
         self._owner = owner
         self.bound_to = scope
-        parts.views.add(self)
+        system.views.add(self)
 
     def __repr__(self) -> str:
-        state = "closed" if self._all.closed.is_set() else "open"
-        return f"<{type(self).__name__} {self.bound_to} ({state}, {self._all.embedder.id})>"
+        state = "closed" if self._shared.closed.is_set() else "open"
+        return f"<{type(self).__name__} {self.bound_to} ({state}, {self._shared.embedder.id})>"
 
     @property
-    def _parts(self) -> System:
-        if self._all.closed.is_set():
+    def _system(self) -> System:
+        if self._shared.closed.is_set():
             raise BiemError("this memory is closed; call biem.connect() again")
-        return self._all.here()
+        return self._shared.here()
 
     @property
     def telemetry(self) -> Telemetry:
         """Where spans are reported: `memory.telemetry.attach(handler)`."""
-        return self._all.telemetry
+        return self._shared.telemetry
 
     @property
     def embedder(self) -> EmbedderInfo:
         """Which model embeds, its dimension and its languages."""
-        return self._all.embedder
+        return self._shared.embedder
 
     @property
     def collection(self) -> str:
         """Name of this model's collection in Milvus."""
-        return self._all.collection
+        return self._shared.collection
 
     def scope(self, *, tenant: str | None = None, user: str | None = None, project: str | None = None) -> "Memory":
         """The same memory system for another scope; names left out stay as they are.
@@ -88,7 +88,7 @@ class Memory:
             bound.user if user is None else user,
             bound.project if project is None else project,
         )
-        return Memory(self._all, scope, owner=False)
+        return Memory(self._shared, scope, owner=False)
 
     def remember(
         self,
@@ -118,7 +118,7 @@ class Memory:
         `layer`: core, session, short_term, long_term. Raises `InvalidInput`, `RefConflict` and `StoreUnavailable`;
         after the last the text may be stored or not: with a `ref`, repeating the call cannot store it twice.
         """
-        memory_id = self._parts.writer.remember(
+        memory_id = self._system.writer.remember(
             self.bound_to,
             text,
             kind=kind,
@@ -133,9 +133,9 @@ class Memory:
             metadata=metadata,
             layer=layer,
         )
-        self._all.wrote.set()
+        self._shared.wrote.set()
         if wait:
-            await_indexed(self._parts.records, [memory_id], self._all.closed)
+            await_indexed(self._system.records, [memory_id], self._shared.closed)
         return memory_id
 
     def remember_many(
@@ -151,10 +151,10 @@ class Memory:
         `InvalidInput` with its position; what was stored before it stays. `wait` ends with `NotIndexed` when none of
         them was indexed for a minute.
         """
-        ids = self._parts.writer.remember_many(self.bound_to, items, on_progress)
-        self._all.wrote.set()
+        ids = self._system.writer.remember_many(self.bound_to, items, on_progress)
+        self._shared.wrote.set()
         if wait:
-            await_indexed(self._parts.records, ids, self._all.closed)
+            await_indexed(self._system.records, ids, self._shared.closed)
         return ids
 
     def recall(
@@ -200,11 +200,11 @@ class Memory:
         hybrid. `selection` draws the hits from more of them: weighted_random or squared_norm instead of top_k; the same
         `seed` draws the same, and `Hits.seed` tells it.
         """
-        parts = self._parts
+        system = self._system
         asked = (kinds, since, until, speakers, conversations, tags, as_of, min_energy, sentiment)
-        where = conditions(parts.clock.now(), *asked)
-        limit = parts.policies.recall.top_k if top_k is None else top_k
-        return parts.recaller.recall(
+        where = conditions(system.clock.now(), *asked)
+        limit = system.policies.recall.top_k if top_k is None else top_k
+        return system.recaller.recall(
             self.bound_to,
             query,
             top_k=limit,
@@ -239,20 +239,20 @@ class Memory:
         are drawn by it without repeats, of at least three kinds where there are so many. The other arguments are those
         of `recall`; `selection` defaults to weighted_random.
         """
-        parts = self._parts
-        each = parts.policies.typed.per_kind if per_kind is None else per_kind
-        require_count(each, "per_kind", parts.policies.recall.max_top_k)
-        return parts.recaller.recall(
+        system = self._system
+        each = system.policies.typed.per_kind if per_kind is None else per_kind
+        require_count(each, "per_kind", system.policies.recall.max_top_k)
+        return system.recaller.recall(
             self.bound_to,
             query,
-            top_k=parts.policies.typed.per_kind if top_k is None else top_k,
+            top_k=system.policies.typed.per_kind if top_k is None else top_k,
             mode="auto",
-            where=conditions(parts.clock.now(), kinds, since, until, speakers, conversations, tags, as_of),
+            where=conditions(system.clock.now(), kinds, since, until, speakers, conversations, tags, as_of),
             choice=Choice("angel", selection, seed, each),
         )
 
     def _choice(self, profile: str | None, selection: str | None, seed: int | None) -> Choice:
-        policy = self._parts.policies.recall
+        policy = self._system.policies.recall
         chosen = policy.profile if profile is None else profile
         if selection is None and chosen != "angel":
             selection = policy.selection
@@ -276,15 +276,15 @@ class Memory:
         `speakers`, `conversations`, `tags`, `as_of`, `min_energy`, `sentiment`) are those of `recall`; they hold for
         every section of the block.
         """
-        policy = self._parts.policies.context
-        limit, look = policy.top_k if top_k is None else top_k, self._parts.second_look
-        own = self._parts.policies.recall.profile == HYBRID.profile
+        policy = self._system.policies.context
+        limit, relevance = policy.top_k if top_k is None else top_k, self._system.relevance_filter
+        own = self._system.policies.recall.profile == HYBRID.profile
         least = _ANY if own and policy.min_confidence else 0.0
-        held, terms = known(exclude_conversation, exclude), conditions(self._parts.clock.now(), **where)
-        hits = self._parts.recaller.recall(
+        held, terms = known(exclude_conversation, exclude), conditions(self._system.clock.now(), **where)
+        hits = self._system.recaller.recall(
             self.bound_to,
             query,
-            top_k=look.wanted(limit),
+            top_k=relevance.wanted(limit),
             mode="auto",
             where=terms,
             session=session,
@@ -294,27 +294,27 @@ class Memory:
             more=max(0, LOOKED_AT - limit) if isinstance(limit, int) else 0,
             count=False,
         )
-        hits = look.keep(self.bound_to, query, hits, limit)
+        hits = relevance.keep(self.bound_to, query, hits, limit)
         budget = policy.budget_tokens if budget_tokens is None else budget_tokens
-        block = self._parts.briefer.brief(
+        block = self._system.context_builder.brief(
             self.bound_to, query, hits, budget_tokens=budget, where=terms, known=held, top_k=limit
         )
         found = {hit.node.id for hit in hits}
-        self._parts.recaller.accessed(self.bound_to, [hit.node.id for hit in block.hits if hit.node.id in found])
+        self._system.recaller.accessed(self.bound_to, [hit.node.id for hit in block.hits if hit.node.id in found])
         return block
 
     def get(self, memory_id: str) -> Node:
         """One memory of exactly this scope, or `NotFound`."""
-        node = self._parts.records.get(self.bound_to, parse_id(memory_id))
+        node = self._system.records.get(self.bound_to, parse_id(memory_id))
         if node is None:
             raise NotFound(f"no memory {memory_id} in scope {self.bound_to}")
         return node
 
     def node(self, memory_id: str) -> BiemMemoryNode:
         """One memory of exactly this scope as BIEM describes it, with its vector and its links; or `NotFound`."""
-        parts = self._parts
-        model = parts.embedder.id
-        return portrait(self.get(memory_id), records=parts.records, associations=parts.associations, model=model)
+        system = self._system
+        model = system.embedder.id
+        return portrait(self.get(memory_id), records=system.records, associations=system.associations, model=model)
 
     def feedback(
         self,
@@ -330,29 +330,29 @@ class Memory:
         turn; useless ones fade. `turn`, your name for the turn, makes a repeated call count once. Raises `NotFound`,
         with nothing changed, for unknown ids.
         """
-        return self._parts.feedback.learn(self.bound_to, useful, useless, new=new, turn=turn)
+        return self._system.feedback.learn(self.bound_to, useful, useless, new=new, turn=turn)
 
     def related(self, text: str) -> list[Recollection]:
         """What a text reminds of: topics of past conversation and what was said of them, best first."""
-        return self._parts.reminder.related(self.bound_to, text)
+        return self._system.reminder.related(self.bound_to, text)
 
     def running(self, message: str, *, conversation: str, history: str = "") -> tuple[Running, ...]:
         """The memories on one's mind in this turn of a conversation: called up by the message or a turn or two ago."""
-        return self._parts.activator.activate(self.bound_to, conversation, message, history)
+        return self._system.activator.activate(self.bound_to, conversation, message, history)
 
     def instant(self, conversation: str, *, limit: int = 5) -> list[InstantMemory]:
         """What was noted in a conversation while it went on: at most `limit` (1–500) notes, newest first.
 
         A worker notes a message that is worth it right after it was remembered. Looking counts as a view of each note.
         """
-        return self._parts.instants.recent(self.bound_to, conversation, limit)
+        return self._system.instants.recent(self.bound_to, conversation, limit)
 
     def links(self, memory_id: str) -> list[Link]:
         """What a memory of this scope is linked with, closest first."""
-        parts = self._parts
+        system = self._system
         node = self.get(memory_id)
-        parts.associations.refresh(self.bound_to)
-        return parts.associations.neighbours(self.bound_to, node.id)
+        system.associations.refresh(self.bound_to)
+        return system.associations.neighbours(self.bound_to, node.id)
 
     def conflicts(self, *, status: str | None = "pending", limit: int = 100, after: str = "") -> list[Conflict]:
         """Memories of this scope that contradict, update or repeat each other, newest first; status None: all.
@@ -360,15 +360,15 @@ class Memory:
         A sure contradiction is decided at once, in favour of what was said later; the others wait for `resolve`.
         `after`: the id of the last one of the page before.
         """
-        return self._parts.resolver.find(self.bound_to, status=status, limit=limit, after=after)
+        return self._system.resolver.find(self.bound_to, status=status, limit=limit, after=after)
 
     def resolve(self, conflict_id: str, resolution: str) -> Conflict:
         """Decide a conflict: keep_new, keep_old, merge, keep_both or ignore; `undo` takes it back."""
-        return self._parts.resolver.resolve(self.bound_to, conflict_id, resolution)
+        return self._system.resolver.resolve(self.bound_to, conflict_id, resolution)
 
     def undo(self, conflict_id: str) -> Conflict:
         """Take a decision about a conflict back, whoever made it: both memories are as they were before."""
-        return self._parts.resolver.undo(self.bound_to, conflict_id)
+        return self._system.resolver.undo(self.bound_to, conflict_id)
 
     def facts(self, limit: int = 100, *, after: str = "") -> list[CrystalFact]:
         """What was distilled from memories of this scope that are used together, oldest first.
@@ -376,28 +376,28 @@ class Memory:
         `after`: the id of the last one of the page before.
         """
         require_count(limit, "limit", MOST_LISTED)
-        return self._parts.consolidations.facts(self.bound_to, limit, after=parse_id(after) if after else "")
+        return self._system.consolidations.facts(self.bound_to, limit, after=parse_id(after) if after else "")
 
     @property
     def layout(self) -> str:
         """How memories stand in a prompt, `quoted` or `bare`: `BIEM_CONTEXT__LAYOUT`."""
-        return self._parts.policies.context.layout
+        return self._system.policies.context.layout
 
     @property
     def aim(self) -> AimSystem:
         """The verbs of AIM-Memory; `biem.aim.AimMemory` has them under the design's names."""
-        return self._parts.aim
+        return self._system.aim
 
     def refusals(self, limit: int = 100) -> list[Refusal]:
         """Messages of this scope that the write gate did not let form a memory, newest first, with their scores.
 
         They are found like all others, but have no energy, links or layer and become no facts.
         """
-        return list(self._parts.aim.replayer.refusals(self.bound_to, limit))
+        return list(self._system.aim.replayer.refusals(self.bound_to, limit))
 
     def replay(self, memory_id: str, *, force: bool = False) -> GateDecision:
         """Judge a refused message anew, by today's memory and settings; what passes, or is forced to, is formed."""
-        return self._parts.aim.replayer.replay(self.bound_to, parse_id(memory_id), force=force)
+        return self._system.aim.replayer.replay(self.bound_to, parse_id(memory_id), force=force)
 
     def answer(
         self,
@@ -416,7 +416,7 @@ class Memory:
         mode, the originals), then the question; afterwards both turns are remembered. `auto_mode` turns strict when the
         query asks for originals. `profile`: as for `recall`. Without a model nothing is remembered.
         """
-        aim = self._parts.aim
+        aim = self._system.aim
         strict = aim.router.is_strict(query, mode, auto_mode=auto_mode)
 
         def recall() -> tuple[list[Hit], float]:
@@ -428,17 +428,17 @@ class Memory:
         reply = aim.conversant.answer(
             self.bound_to, query, generate, strict=strict, conversation=conversation, recall=recall
         )
-        self._all.wrote.set()
+        self._shared.wrote.set()
         return reply
 
     def archive(self, memory_id: str, reason: str = "") -> bool:
         """Forget a memory: it is no answer any more, and `restore` brings it back. False if it was archived already."""
-        return self._parts.lifecycle.archive(self.bound_to, memory_id, reason)
+        return self._system.lifecycle.archive(self.bound_to, memory_id, reason)
 
     def restore(self, memory_id: str) -> bool:
         """Bring an archived memory back; recall finds it at once. False if it was not archived."""
-        done = self._parts.lifecycle.restore(self.bound_to, memory_id)
-        self._all.wrote.set()
+        done = self._system.lifecycle.restore(self.bound_to, memory_id)
+        self._shared.wrote.set()
         return done
 
     def sleep(self) -> SleepReport:
@@ -446,14 +446,14 @@ class Memory:
 
         It also happens by itself; a second sleep right after the first changes nothing.
         """
-        report = self._parts.sleeper.sleep(self.bound_to)
+        report = self._system.job_runner.sleep(self.bound_to)
         if report.changed:
-            self._all.wrote.set()  # facts and merged memories are to be indexed before closing
+            self._shared.wrote.set()  # facts and merged memories are to be indexed before closing
         return report
 
     def now(self) -> datetime:
         """The current time of this memory's clock."""
-        return self._all.clock.now()
+        return self._shared.clock.now()
 
     def erase(self, target: str | Scope | None = None, *, user: str | None = None) -> Receipt:
         """Destroy one memory of this scope by its id, everything of a scope, or a `user`; returns the proof.
@@ -465,17 +465,17 @@ class Memory:
         if (target is None) == (user is None):
             raise InvalidInput("say what to erase: either an id or a scope, or user=…")
         if user is not None:
-            return self._parts.eraser.erase_user(self.bound_to.tenant, user)
+            return self._system.eraser.erase_user(self.bound_to.tenant, user)
         if isinstance(target, Scope):
-            return self._parts.eraser.erase(target, None)
-        return self._parts.eraser.erase(self.bound_to, target)
+            return self._system.eraser.erase(target, None)
+        return self._system.eraser.erase(self.bound_to, target)
 
     def scopes(self) -> list[ScopeSummary]:
         """The user's own level and all projects of the user that this memory is bound to, as far as they hold anything.
 
         Never those of another user or tenant.
         """
-        return self._parts.scopes.listed(self.bound_to.tenant, self.bound_to.user)
+        return self._system.scopes.listed(self.bound_to.tenant, self.bound_to.user)
 
     def memories(
         self, *, tier: str | None = None, layer: str | None = None, limit: int = 50, after: str = ""
@@ -485,7 +485,7 @@ class Memory:
         Counts no access. `after` is the `next` of the page before. A page of one tier or layer may be short, or empty,
         and yet have a `next`: each looks at some thousand memories.
         """
-        return self._parts.look.memories(self.bound_to, limit, after, tier, layer)
+        return self._system.browser.memories(self.bound_to, limit, after, tier, layer)
 
     def whole_id(self, part: str, *, of: str = "memory") -> str:
         """The id of this scope's memory or conflict (`of`) that begins or ends with these digits, six or more.
@@ -493,24 +493,24 @@ class Memory:
         A whole id is given back as it is. Raises `NotFound`, and `InvalidInput` with the candidates where there are
         several. Reads all ids of the scope.
         """
-        return self._parts.look.whole_id(self.bound_to, part, of)
+        return self._system.browser.whole_id(self.bound_to, part, of)
 
     def graph(self, *, around: str | None = None, limit: int = 200, after: str = "") -> GraphPart:
         """A page of this scope's links, the one changed last first, or of those of one node, the heaviest first.
 
         With the memories and concepts they end in; `after` is the `next` of the page before.
         """
-        return self._parts.look.graph(self.bound_to, limit, after, around)
+        return self._system.browser.graph(self.bound_to, limit, after, around)
 
     def dead_letters(self, limit: int = 100) -> list[DeadLetter]:
         """Memories of this scope that could not be indexed, with the reason; they are still found by their words."""
         require_count(limit, "limit", MOST_LISTED)
-        return self._parts.records.dead(self.bound_to, limit)
+        return self._system.records.dead(self.bound_to, limit)
 
     def retry(self) -> int:
         """Give this scope's dead letters another chance; returns how many."""
-        count = self._parts.records.retry_dead(self.bound_to)
-        self._all.queue.wake()
+        count = self._system.records.retry_dead(self.bound_to)
+        self._shared.queue.wake()
         return count
 
     def reindex(self, on_progress: Callable[[int], None] | None = None) -> int:
@@ -518,7 +518,7 @@ class Memory:
 
         `on_progress` hears that number so far: 0 while the texts are analysed.
         """
-        return self._parts.reindexer.reindex(on_progress)
+        return self._system.reindexer.reindex(on_progress)
 
     def diagnose(
         self,
@@ -533,31 +533,31 @@ class Memory:
         Looks at a sample of the memories, or, `full`, at all (beginning after the id `after`); beside running programs.
         """
         depth = Depth(full, after, on_progress)
-        with self._parts.diagnosis() as diagnoser:
+        with self._system.diagnosis() as diagnoser:
             return diagnoser.mend(depth) if fix else diagnoser.look(depth)
 
     def perf(self) -> list[StageTime]:
         """How long each stage took lately in this process: percentiles of the newest thousand of each."""
-        return self._parts.times.table()
+        return self._system.times.table()
 
     def stats(self) -> Mapping[str, int | str]:
         """Counts of this scope, of the whole system (`all_…`), and which embedder runs."""
-        parts = self._parts
-        info = parts.embedder
+        system = self._system
+        info = system.embedder
         return {
-            **counts(parts.records, self.bound_to),
-            "conflicts": parts.resolver.count(self.bound_to),
+            **counts(system.records, self.bound_to),
+            "conflicts": system.resolver.count(self.bound_to),
             "embedder": info.id,
             "dimension": info.dim,
             "languages": " ".join(info.languages),
-            "collection": parts.collection,
+            "collection": system.collection,
         }
 
     def flush(self, timeout_s: float = 60.0, on_progress: Callable[[int], None] | None = None) -> bool:
         """Wait until nothing of this scope is pending; False after `timeout_s`. Hears the number still pending."""
         if isinstance(timeout_s, bool) or not isinstance(timeout_s, int | float) or not timeout_s >= 0:
             raise InvalidInput(f"timeout_s must be a number of seconds from 0 on, not {timeout_s!r}")
-        records = self._parts.records
+        records = self._system.records
 
         def empty() -> bool:
             left = records.backlog(self.bound_to)
@@ -565,7 +565,7 @@ class Memory:
                 on_progress(left)
             return left == 0
 
-        self._all.queue.wake()
+        self._shared.queue.wake()
         return self._until(empty, timeout_s)
 
     def close(self) -> None:
@@ -575,25 +575,25 @@ class Memory:
         `scope` returned closes everything only when it is the last one in use: the memory that `connect` returned, and
         others made of it, go on until they are closed or dropped. A forked child closes its own connections only.
         """
-        parts = self._all
-        parts.views.discard(self)
-        if parts.closed.is_set() or (parts.views and not self._owner):
+        system = self._shared
+        system.views.discard(self)
+        if system.closed.is_set() or (system.views and not self._owner):
             return
-        if parts.inherited:
-            parts.forsake()
+        if system.inherited:
+            system.forsake()
             return
         try:
-            if parts.wrote.is_set():
+            if system.wrote.is_set():
                 with suppress(BiemError):  # a server is down: nothing that was acknowledged is lost
-                    parts.queue.wake()
+                    system.queue.wake()
                     # What other processes hold is theirs to finish.
-                    self._until(lambda: parts.records.backlog(due_only=True) == 0, parts.close_timeout_s)
+                    self._until(lambda: system.records.backlog(due_only=True) == 0, system.close_timeout_s)
         finally:
-            parts.closed.set()
-            parts.rest(parts.close_timeout_s)
-            parts.recaller.close()
-            parts.unobserve()
-            parts.release()
+            system.closed.set()
+            system.rest(system.close_timeout_s)
+            system.recaller.close()
+            system.unobserve()
+            system.release()
 
     def __enter__(self) -> Self:
         return self
@@ -606,6 +606,6 @@ class Memory:
     def _until(self, condition: Callable[[], bool], timeout_s: float) -> bool:
         deadline = time.monotonic() + timeout_s
         while not condition():
-            if time.monotonic() >= deadline or self._all.closed.wait(_POLL_S):
+            if time.monotonic() >= deadline or self._shared.closed.wait(_POLL_S):
                 return False
         return True

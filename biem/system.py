@@ -1,4 +1,4 @@
-"""Everything that all scopes of one `connect` share, and how a running program goes over to another."""
+"""The object graph that all scopes of one `connect` share, and its exchange for another one in a running program."""
 
 import atexit
 import os
@@ -36,9 +36,14 @@ from biem.ports.reindexing import EmbedderRegistry
 from biem.telemetry import Telemetry
 
 _AT_EXIT_S = 5.0
-"""A program that ends without closing waits so long for the batch in work: torn down in C++, it would abort."""
-_KEPT = ("times", "telemetry", "unobserve", "release", "wrote", "closed", "views", "revive", "process")
-"""What outlasts a change to another object graph in one process."""
+"""How long a program that ends without closing waits for its current batch, whose C++ code would abort otherwise."""
+_REPLACED = (
+    "records", "queue", "writer", "recaller", "context_builder", "relevance_filter", "eraser", "reindexer", "lifecycle",
+    "associations", "feedback", "resolver", "reminder", "activator", "instants", "consolidations", "aim", "browser",
+    "scopes", "diagnosis", "embedders", "job_runner", "encoder", "schedule", "pacing", "scheduler", "clock", "policies",
+    "embedder", "collection", "close_timeout_s",
+)  # fmt: skip
+"""Fields that `System.become` takes from the other graph: those that depend on the embedder or its connections."""
 
 
 @dataclass(slots=True, weakref_slot=True, eq=False)
@@ -49,8 +54,8 @@ class System:
     queue: JobQueue
     writer: Writer
     recaller: Recaller
-    briefer: ContextBuilder
-    second_look: RelevanceFilter
+    context_builder: ContextBuilder
+    relevance_filter: RelevanceFilter
     eraser: Eraser
     reindexer: Reindexer
     lifecycle: Lifecycle
@@ -62,21 +67,21 @@ class System:
     instants: InstantMaker
     consolidations: Consolidations
     aim: AimSystem
-    look: MemoryBrowser
+    browser: MemoryBrowser
     scopes: ScopeDirectory
     diagnosis: Callable[[], AbstractContextManager[Diagnoser]]
     times: StageTimes
     unobserve: Callable[[], None]
-    """Ends metrics and traces of this process; called once, last but for `release`."""
+    """Ends metrics and traces of this process; called once, before `release`."""
     embedders: EmbedderRegistry
     """Which embedder all memories were moved to, if any."""
-    sleeper: JobRunner
+    job_runner: JobRunner
     encoder: EncodeWorker
-    upkeep: Schedule
+    schedule: Schedule
     pacing: Calling
-    """Entered around a job by a process that others do not call."""
-    keeper: JobQueue
-    """Runs the background jobs that are due."""
+    """Entered around a job by a worker process, whose callers are in other processes."""
+    scheduler: JobQueue
+    """The thread that runs due background jobs."""
     clock: Clock
     policies: Policies
     telemetry: Telemetry
@@ -84,66 +89,68 @@ class System:
     collection: str
     close_timeout_s: float
     release: Callable[[], None]
-    """Closes connections and leaves the embedded servers; called once, last."""
+    """Closes connections and leaves the embedded servers; called once, at the end."""
     wrote: threading.Event = field(default_factory=threading.Event)
     closed: threading.Event = field(default_factory=threading.Event)
     views: "weakref.WeakSet[object]" = field(default_factory=weakref.WeakSet)
-    """The memories that use them and were not closed."""
+    """The open memories of this graph."""
     revive: Callable[[], None] = lambda: None
-    """Opens them anew in a forked child."""
+    """Reopens this graph in a forked child."""
     process: int = field(default_factory=os.getpid)
-    """In which they were opened."""
+    """The process that opened this graph."""
 
     @property
     def inherited(self) -> bool:
-        """Whether they belong to the process that this one was forked from."""
+        """Whether the parent of this forked process opened the graph."""
         return self.process != os.getpid()
 
     def here(self) -> "System":
-        """These parts; in a forked child opened anew, at the first use. Raises as opening does."""
+        """This graph; its first use in a forked child reopens it. Raises what `connect` raises."""
         if self.inherited:
             self.revive()
         return self
 
     def start(self) -> None:
-        """Begin background work, as far as this process does any."""
+        """Start background work, if this process does any."""
         self.queue.start(self.encoder)
-        self.keeper.start(self.upkeep.tick)
+        self.scheduler.start(self.schedule.tick)
         atexit.register(self.leave)
 
     def rest(self, timeout_s: float) -> None:
-        """End background work; what it does not finish in time is given back, and is no row's fault."""
+        """Stop background work. Leases of unfinished jobs are released and do not count as failed attempts."""
         atexit.unregister(self.leave)
-        self.keeper.stop(timeout_s)
+        self.scheduler.stop(timeout_s)
         self.queue.stop(timeout_s)
         self.encoder.give_back()
 
     def leave(self) -> None:
-        """The program ends without closing: let the batch in work end."""
+        """Called at exit of a program that did not close: lets the current batch end."""
         if not self.inherited and not self.closed.is_set():
             self.rest(_AT_EXIT_S)
 
     def forsake(self) -> None:
-        """Be closed in this process alone: the parent goes on with all of it."""
+        """Close the graph in this forked process only; the parent keeps using it."""
         self.closed, self.process = threading.Event(), os.getpid()
         self.closed.set()
 
     def take_over(self, fresh: "System") -> None:
-        """Be what `fresh` is, in this process; what was here before is left alone."""
-        for part in fields(self):
-            if part.name not in ("views", "revive"):
-                setattr(self, part.name, getattr(fresh, part.name))
+        """Take all fields of `fresh` but the open memories; the former objects belong to the parent process."""
+        for each in fields(self):
+            if each.name not in ("views", "revive"):
+                setattr(self, each.name, getattr(fresh, each.name))
 
     def become(self, fresh: "System") -> Callable[[], None]:
-        """Go on as another object graph; returns what lets go of this one, for when its last calls are over."""
-        queue, keeper, encoder, recaller = self.queue, self.keeper, self.encoder, self.recaller
+        """Use the objects of another graph from now on.
+
+        Returns a function that closes the former ones, to be called when calls that began before have ended.
+        """
+        queue, scheduler, encoder, recaller = self.queue, self.scheduler, self.encoder, self.recaller
         old, new = self.release, fresh.release
         fresh.queue.start(fresh.encoder)
-        fresh.keeper.start(fresh.upkeep.tick)
-        for part in fields(self):
-            if part.name not in _KEPT:
-                setattr(self, part.name, getattr(fresh, part.name))
-        keeper.stop(self.close_timeout_s)
+        fresh.scheduler.start(fresh.schedule.tick)
+        for name in _REPLACED:
+            setattr(self, name, getattr(fresh, name))
+        scheduler.stop(self.close_timeout_s)
         queue.stop(self.close_timeout_s)
 
         def let_go() -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import psycopg
 import redis
+from psycopg.rows import scalar_row
 
 from biem.adapters.jobs.celery import broker_options
 from biem.adapters.milvus.inspection import MilvusInspection
@@ -57,8 +58,7 @@ class PostgresProbe:
 
     def _ask(self, statement: Any) -> Any:
         with self._connected() as connection:
-            row = connection.execute(statement).fetchone()
-        return row[0] if row else None
+            return connection.cursor(row_factory=scalar_row).execute(statement).fetchone()
 
     def _connected(self) -> psycopg.Connection[Any]:
         try:

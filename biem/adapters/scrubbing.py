@@ -9,6 +9,7 @@ from pathlib import Path
 import psycopg
 import redis
 from psycopg import sql
+from psycopg.rows import scalar_row
 
 from biem.errors import StoreUnavailable
 
@@ -79,8 +80,7 @@ def _log_anew(connection: psycopg.Connection) -> None:
 
 
 def _text(connection: psycopg.Connection, statement: str) -> str:
-    row = connection.execute(statement.encode()).fetchone()
-    return str(row[0]) if row else ""
+    return str(connection.cursor(row_factory=scalar_row).execute(statement.encode()).fetchone() or "")
 
 
 def scrub_redis(url: str) -> list[str]:

@@ -38,13 +38,12 @@ __all__ = [
     "build_embedder",
     "connect",
     "connect_late",
-    "home_of",
     "local_down",
     "local_indexer",
     "local_status",
     "local_up",
     "migrate",
-    "open_workshop",
+    "open_worker",
     "serve_levels",
     "serve_spans_of_children",
     "servers",
@@ -105,15 +104,15 @@ def connect(
     if home is not None:
         settings = settings.model_copy(update={"home": Path(home)})
 
-    def begin(parts: "System") -> None:
-        parts.start()
+    def begin(system: "System") -> None:
+        system.start()
         if embedder is None:
-            _follow(parts, settings, clock)
+            _follow(system, settings, clock)
 
-    parts = _open(settings, embedder, clock, serve=True)
-    begin(parts)
-    _survive_forks(parts, lambda: _open(settings, embedder, clock, serve=False), begin)
-    return Memory(parts, scope or Scope(settings.tenant, settings.user, settings.project))
+    system = _open(settings, embedder, clock, serve=True)
+    begin(system)
+    _survive_forks(system, lambda: _open(settings, embedder, clock, serve=False), begin)
+    return Memory(system, scope or Scope(settings.tenant, settings.user, settings.project))
 
 
 def connect_late(settings: Settings, scope: Scope, *, asks: bool = False) -> "Memory":
@@ -125,10 +124,10 @@ def connect_late(settings: Settings, scope: Scope, *, asks: bool = False) -> "Me
     from biem.memory import Memory
 
     MODELS.keep()
-    parts = _open(settings, None, None, serve=True, late=True, warm=asks)
-    parts.start()
-    _survive_forks(parts, lambda: _open(settings, None, None, serve=False, late=True), lambda parts: parts.start())
-    return Memory(parts, scope)
+    system = _open(settings, None, None, serve=True, late=True, warm=asks)
+    system.start()
+    _survive_forks(system, lambda: _open(settings, None, None, serve=False, late=True), lambda system: system.start())
+    return Memory(system, scope)
 
 
 def _open(
@@ -156,35 +155,40 @@ def _open(
         assert embedder is not None
         if warm:
             loader.submit(embedder.embed, ["."], "query")  # what goes wrong is said where it is used
-        parts = clients.result()(
-            settings, where, embedder, clock or SystemClock(), stack, serve=serve, telemetry=telemetry
+        system = clients.result()(
+            settings=settings,
+            where=where,
+            embedder=embedder,
+            clock=clock or SystemClock(),
+            stack=stack,
+            serve=serve,
+            telemetry=telemetry,
         )
     if (watch := getattr(embedder, "watch", None)) is not None:  # one with a cache, which is worth knowing about
-        watch(parts.telemetry)
+        watch(system.telemetry)
     info = embedder.info
     logger.info("embedder %s (%d dimensions, languages: %s)", info.id, info.dim, " ".join(info.languages))
-    return parts
+    return system
 
 
-def _follow(parts: "System", settings: Settings, clock: Clock | None) -> None:
+def _follow(system: "System", settings: Settings, clock: Clock | None) -> None:
     """Go over to another embedder when all memories were moved to it, while the process runs."""
     from biem.bootstrap.embedder_change import follow
 
-    follow(parts, lambda: _open(settings, None, clock, serve=False, telemetry=parts.telemetry))
+    follow(system, lambda: _open(settings, None, clock, serve=False, telemetry=system.telemetry))
 
 
-def _survive_forks(parts: "System", build: "Callable[[], System]", begin: "Callable[[System], None]") -> None:
-    """Open them anew in a forked child, when it uses them."""
+def _survive_forks(system: "System", build: "Callable[[], System]", begin: "Callable[[System], None]") -> None:
+    """Reopen the graph in a forked child at its first use there."""
     from biem.bootstrap.forking import survive_forks
 
-    survive_forks(parts, build, begin)
+    survive_forks(system, build, begin)
 
 
 def _assembly() -> "Callable[..., System]":
     """What knows the clients of all servers: half of the time that `import biem.bootstrap` would take with it."""
     from biem.bootstrap.system import assemble
 
-    logging.getLogger("pymilvus").setLevel(logging.CRITICAL)  # it logs whole tracebacks of what we raise and explain
     return assemble
 
 
@@ -199,24 +203,24 @@ class WorkerRuntime:
     close: Callable[[], None]
 
 
-def open_workshop(settings: Settings, *, embedder: Embedder | None = None, clock: Clock | None = None) -> WorkerRuntime:
-    """Open everything for a worker process, without threads of its own. Replaces and raises as `connect` does."""
+def open_worker(settings: Settings, *, embedder: Embedder | None = None, clock: Clock | None = None) -> WorkerRuntime:
+    """Open everything for a worker process; starts no threads. Replaces and raises as `connect` does."""
     from biem.memory import Memory
 
     alone = settings.model_copy(update={"queue": "none", "close_timeout_s": 0.0})
 
-    def begin(parts: "System") -> None:
+    def begin(system: "System") -> None:
         if embedder is None:
-            _follow(parts, alone, clock)
+            _follow(system, alone, clock)
 
-    parts = _open(alone, embedder, clock, serve=False)
-    begin(parts)
-    _survive_forks(parts, lambda: _open(alone, embedder, clock, serve=False), begin)
+    system = _open(alone, embedder, clock, serve=False)
+    begin(system)
+    _survive_forks(system, lambda: _open(alone, embedder, clock, serve=False), begin)
     return WorkerRuntime(
-        encode=lambda: parts.here().encoder(),
-        run=lambda name: parts.here().upkeep.run(name),
-        paced=lambda: parts.here().pacing(),
-        close=Memory(parts, Scope()).close,
+        encode=lambda: system.here().encoder(),
+        run=lambda name: system.here().schedule.run(name),
+        paced=lambda: system.here().pacing(),
+        close=Memory(system, Scope()).close,
     )
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from biem.adapters.clock import SystemClock
 from biem.adapters.postgres import backup as archives
-from biem.adapters.postgres.database import Database
+from biem.adapters.postgres.database import small_pool
 from biem.adapters.postgres.inspection import PostgresInspection
 from biem.adapters.postgres.locks import PostgresExclusive
 from biem.adapters.postgres.migrations import migrate
@@ -49,7 +49,7 @@ def diagnose(
     embedder: Embedder | None = None,
     clock: Clock | None = None,
 ) -> Diagnosis:
-    """Look at a system in whatever state it is; with `fix`, mend what can be mended, the schema too.
+    """Diagnose a system in any state; with `fix`, repair the findings that can be repaired, the schema too.
 
     Starts the embedded servers and changes nothing else without `fix`. What cannot be opened is a finding.
     """
@@ -81,14 +81,17 @@ def _migrated(where: Servers) -> list[Finding]:
         if missing:
             migrate(where.postgres_dsn)
             what = f"the database lacked {len(missing)} migrations of this version"
-            return [Finding("schema_behind", "error", what, "`biem migrate`", len(missing), missing, "applied")]
+            mended = Finding(
+                "schema_behind", "error", what, "`biem migrate`", count=len(missing), samples=missing, mended="applied"
+            )
+            return [mended]
     except BiemError as error:
         logger.warning("the schema stays as it is: %s", error)
     return []
 
 
 def perf(settings: Settings, rounds: int, on_progress: Callable[[int], None] | None = None) -> list[StageTime]:
-    """Remember and recall `rounds` times in a scope of its own, which is erased; how long each stage took.
+    """Remember and recall `rounds` times in a temporary scope, which is erased; how long each stage took.
 
     Stages of encoding are among them where this process does the work.
     """
@@ -108,13 +111,9 @@ def perf(settings: Settings, rounds: int, on_progress: Callable[[int], None] | N
 
 
 def perf_recorded(settings: Settings, hours: float) -> list[StageTime]:
-    """How long operations and their steps took in all programs that record them, in the last so many hours."""
-    with servers(settings) as where:
-        database = Database(where.postgres_dsn, pool_size=2, retry_s=2.0)
-        try:
-            return recorded(database, SystemClock().now() - timedelta(hours=hours))
-        finally:
-            database.close()
+    """How long operations and their steps took in the last `hours`, in all programs that record them."""
+    with servers(settings) as where, small_pool(where.postgres_dsn) as database:
+        return recorded(database, SystemClock().now() - timedelta(hours=hours))
 
 
 def backup(settings: Settings, path: Path, on_progress: Callable[[int], None] | None = None) -> Mapping[str, int]:
@@ -134,11 +133,10 @@ def restore_backup(
     embedder: Embedder | None = None,
     clock: Clock | None = None,
 ) -> Mapping[str, int]:
-    """Bring a backup back, then make Redis forget and build the vector index anew.
+    """Restore a backup, clear Redis and rebuild the vector index.
 
     Raises `StoreUnavailable` when Milvus is down: the records are back by then, and `biem reindex` does the rest.
     """
-    _quieten()
     with servers(settings) as where:
         manifest = archives.restore(where.postgres_dsn, path, replace=replace, heard=on_progress)
         try:
@@ -167,11 +165,10 @@ def reembed(
     embedder: Embedder | None = None,
     clock: Clock | None = None,
 ) -> Mapping[str, int]:
-    """Move all memories to the embedder of the settings; running programs go over to it by themselves.
+    """Move all memories to the embedder of the settings; running programs switch to it without a restart.
 
     An interrupted move goes on where it was. With `drop_old`, the other models' collections and vectors are destroyed.
     """
-    _quieten()
     with ExitStack() as stack:
         built = embedder or stack.enter_context(_closing(build_embedder(settings)))
         where = stack.enter_context(servers(settings))
@@ -185,41 +182,36 @@ def reembed(
         moved = reembedder.move(of_the_model(settings), on_progress)
         dropped: Mapping[str, int] = {}
         if drop_old:
-            time.sleep(3 * EVERY_S)  # running programs look so often, go over, and tell nobody
+            time.sleep(3 * EVERY_S)  # running programs check every EVERY_S seconds and switch; none of them confirms it
             dropped = reembedder.drop_others()
     return {"moved": moved, **{f"dropped_{what}": count for what, count in dropped.items()}}
 
 
 @contextmanager
 def _reembedder(settings: Settings, where: Servers, embedder: Embedder, clock: Clock) -> Iterator[Reembedder]:
-    """What moves memories to `embedder`, with connections of its own."""
+    """Moves memories to `embedder`, on connections that close at the end."""
     with ExitStack() as stack:
         alone = settings.model_copy(update=_ALONE)
-        parts = assemble(alone, where, embedder, clock, ExitStack(), serve=False)
-        stack.callback(parts.release)
-        stack.callback(parts.unobserve)
-        stack.callback(parts.recaller.close)
-        database = Database(where.postgres_dsn, pool_size=2, retry_s=2.0)
-        stack.callback(database.close)
+        system = assemble(settings=alone, where=where, embedder=embedder, clock=clock, stack=ExitStack(), serve=False)
+        stack.callback(system.release)
+        stack.callback(system.unobserve)
+        stack.callback(system.recaller.close)
+        database = stack.enter_context(small_pool(where.postgres_dsn))
         index = milvus_index(settings, where, embedder.info)
         stack.callback(index.close)
         inspection = milvus_inspection(settings, where)
         stack.callback(inspection.close)
         yield Reembedder(
-            registry=parts.embedders,
-            records=parts.records,
+            registry=system.embedders,
+            records=system.records,
             known=PostgresInspection(database),
             index=index,
             inspection=inspection,
-            encoder=parts.encoder,
+            encoder=system.encoder,
             embedder=embedder,
             collection=index.collection,
-            telemetry=parts.telemetry,
+            telemetry=system.telemetry,
         )
-
-
-def _quieten() -> None:
-    logging.getLogger("pymilvus").setLevel(logging.CRITICAL)  # it logs whole tracebacks of what we raise and explain
 
 
 @contextmanager

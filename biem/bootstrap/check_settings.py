@@ -1,6 +1,6 @@
-"""Names of settings that nobody reads. A name that is one letter wrong would else start servers on this machine.
+"""Warns of misspelt settings. A name that is one letter wrong would otherwise start servers on this machine.
 
-Only what looks meant for us is told: other programs, and other versions of this one, have variables `BIEM_…`, too.
+Only names similar to a setting are reported: other programs and other versions have variables `BIEM_…`, too.
 """
 
 import dataclasses

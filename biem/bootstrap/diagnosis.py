@@ -1,6 +1,5 @@
 """Builds what diagnoses a system, from the outside, when it may not even open, or from within, and what rebuilds it."""
 
-import logging
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -10,16 +9,16 @@ from biem.adapters.clock import SystemClock
 from biem.adapters.milvus.collection import collection_name
 from biem.adapters.milvus.inspection import MilvusInspection
 from biem.adapters.postgres.consolidation import PostgresScopes
-from biem.adapters.postgres.database import Database
+from biem.adapters.postgres.database import small_pool
 from biem.adapters.postgres.inspection import PostgresInspection
 from biem.adapters.postgres.life import PostgresLife
 from biem.adapters.postgres.links import PostgresLinks
 from biem.adapters.probes import CeleryWorkers, HomeDisk, MilvusProbe, NoWorkers, PostgresProbe, RedisProbe
+from biem.bootstrap.ground import Ground
 from biem.bootstrap.servers import Servers, broker_of, home_of
-from biem.bootstrap.stores import Stores, milvus_inspection, open_projections
+from biem.bootstrap.stores import milvus_inspection, open_projections
 from biem.config import Settings
 from biem.domain.diagnosis import Depth, Diagnosis, Finding, Limits
-from biem.domain.policies.writing import WritePolicy
 from biem.engine.admin.diagnosis import (
     CanvasCheck,
     Check,
@@ -37,27 +36,26 @@ from biem.engine.admin.diagnosis import (
 )
 from biem.engine.admin.reindex import Reindexer
 from biem.engine.encode.worker import EncodeWorker
-from biem.ports import Analyzer, Clock, Embedder, EmbedderInfo, Records, Work
+from biem.ports import Clock, Embedder, EmbedderInfo, Records, Work
 from biem.ports.diagnosis import PlaceInspection, Workers
 from biem.telemetry import Telemetry
 
 
 @contextmanager
 def diagnoser(
+    *,
     settings: Settings,
     where: Servers,
     info: EmbedderInfo,
     clock: Clock,
     telemetry: Telemetry,
-    *,
     records: Records | None = None,
     work: Work | None = None,
     sweep: Callable[[], object] | None = None,
     limits: Limits | None = None,
 ) -> Iterator[Diagnoser]:
-    """Everything that looks, on connections of its own; with `records`, `work` and `sweep` it can mend, too."""
+    """All checks, on separate connections; with `records`, `work` and `sweep` it can also repair."""
     limits = limits or Limits()
-    logging.getLogger("pymilvus").setLevel(logging.CRITICAL)  # it logs whole tracebacks of what becomes a finding
     with ExitStack() as stack:
         index = milvus_inspection(settings, where)
         stack.callback(index.close)
@@ -75,12 +73,12 @@ def diagnoser(
         yield Diagnoser(
             checks,
             contents=lambda: _contents(
-                settings,
-                where,
-                info,
-                clock,
-                index,
-                collection,
+                settings=settings,
+                where=where,
+                info=info,
+                clock=clock,
+                index=index,
+                collection=collection,
                 records=records,
                 sweep=sweep,
                 limits=limits,
@@ -93,13 +91,13 @@ def diagnoser(
 
 
 def _contents(
+    *,
     settings: Settings,
     where: Servers,
     info: EmbedderInfo,
     clock: Clock,
     index: MilvusInspection,
     collection: str,
-    *,
     records: Records | None,
     sweep: Callable[[], object] | None,
     limits: Limits,
@@ -108,15 +106,14 @@ def _contents(
     """What needs our schema in the database; built when PostgreSQL is known to have it."""
     policies, random = settings.policies, Random()
     decay = policies.energy.decay_per_hour
-    database = Database(where.postgres_dsn, pool_size=2, retry_s=2.0)
-    stack.callback(database.close)
+    database = stack.enter_context(small_pool(where.postgres_dsn))
     inspection = PostgresInspection(database)
     kept = open_projections(settings, where, info, stack)
     projections = (kept.canvas, kept.hot, kept.minds, kept.rates, kept.headings)
     life = PostgresLife(database, clock=clock, decay_per_hour=decay, model=info.id, policies=policies)
     workers: Workers = CeleryWorkers(broker_of(settings, where)) if settings.queue == "celery" else NoWorkers()
     return [
-        OutboxCheck(inspection, inspection, records, workers, limits),
+        OutboxCheck(inspection, inspection, records, workers=workers, limits=limits),
         RowCheck(inspection, index, inspection, collection=collection, model=info.id, random=random, limits=limits),
         MoveCheck(inspection),
         ProjectionCheck(PostgresScopes(database), projections, random=random, limits=limits),
@@ -139,8 +136,14 @@ def _contents(
 def look_from_outside(
     settings: Settings, where: Servers, embedder: Embedder, depth: Depth, *, clock: Clock | None = None
 ) -> Diagnosis:
-    """Look at a system without opening it: nothing is created or changed, whatever state it is in."""
-    with diagnoser(settings, where, embedder.info, clock or SystemClock(), Telemetry()) as found:
+    """Diagnose a system without opening it: nothing is created or changed."""
+    with diagnoser(
+        settings=settings,
+        where=where,
+        info=embedder.info,
+        clock=clock or SystemClock(),
+        telemetry=Telemetry(),
+    ) as found:
         return found.look(depth)
 
 
@@ -166,22 +169,15 @@ def _starts(settings: Settings, where: Servers) -> dict[str, str]:
     }
 
 
-def build_reindexer(
-    stores: Stores,
-    policy: WritePolicy,
-    embedder: Embedder,
-    encoder: EncodeWorker,
-    analyzer: Analyzer,
-    telemetry: Telemetry,
-) -> Reindexer:
-    """What makes anew all that follows from the texts."""
+def build_reindexer(ground: Ground, *, encoder: EncodeWorker) -> Reindexer:
+    """Derives all vectors and analyses from the texts again."""
     return Reindexer(
-        records=stores.records,
-        analyses=stores.analyses,
-        index=stores.index,
-        embedder=embedder,
+        records=ground.stores.records,
+        analyses=ground.stores.analyses,
+        index=ground.stores.index,
+        embedder=ground.embedder,
         encoder=encoder,
-        analyzer=analyzer,
-        policy=policy,
-        telemetry=telemetry,
+        analyzer=ground.analyzer,
+        policy=ground.policies.write,
+        telemetry=ground.telemetry,
     )

@@ -23,7 +23,7 @@ _SERVED = ("openai", "ollama")
 def of_the_model(settings: Settings) -> Mapping[str, Any]:
     """What another program recognises the same embedder by.
 
-    Without an address: whoever may write the row would decide where texts and keys are sent. A digest tells whether
+    Without an address: a user who may write the row would decide where texts and keys are sent. A digest tells whether
     the server of another program's settings is the same. The empty `url` is read by version 0.1.0.
     """
     wanted = settings.embedder
@@ -87,7 +87,7 @@ def agreed(settings: Settings, dsn: str, mine: Embedder, build: Callable[[Settin
 
 
 def sharing_cores(settings: Settings, processes: int) -> Settings:
-    """Settings for one of so many processes that embed side by side: the packaged model computes on its part of the
+    """Settings for one of `processes` that embed at the same time: the packaged model computes on its part of the
     cores. Threads that were set stay as they are."""
     wanted = settings.embedder
     if wanted.provider != "e5" or wanted.threads is not None:

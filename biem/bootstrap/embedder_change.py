@@ -15,19 +15,19 @@ _GRACE_S = 90.0
 """For how long calls that began before may go on with the old embedder and its connections."""
 
 
-def follow(parts: System, build: Callable[[], System], *, every_s: float = EVERY_S) -> None:
+def follow(system: System, build: Callable[[], System], *, every_s: float = EVERY_S) -> None:
     """Watch which embedder counts, on a thread that ends with the memory, and go over to it."""
-    threading.Thread(target=_watch, args=(parts, build, every_s), name="biem-embedder", daemon=True).start()
+    threading.Thread(target=_watch, args=(system, build, every_s), name="biem-embedder", daemon=True).start()
 
 
-def _watch(parts: System, build: Callable[[], System], every_s: float) -> None:
+def _watch(system: System, build: Callable[[], System], every_s: float) -> None:
     refused = ""
-    while not parts.closed.wait(every_s):
+    while not system.closed.wait(every_s):
         try:
-            choice = parts.embedders.current()
+            choice = system.embedders.current()
         except BiemError:
             continue
-        if choice is None or choice.model in (parts.embedder.id, refused):
+        if choice is None or choice.model in (system.embedder.id, refused):
             continue
         try:
             fresh = build()
@@ -38,12 +38,12 @@ def _watch(parts: System, build: Callable[[], System], every_s: float) -> None:
             refused = choice.model
             continue
         logger.warning("going over to the embedder %s", choice.model)
-        if parts.closed.is_set():
+        if system.closed.is_set():
             fresh.release()
             return
-        release = parts.become(fresh)
-        if parts.closed.wait(_GRACE_S):  # closed beside us: what was started a moment ago ends, too
-            fresh.keeper.stop(0.0)
+        release = system.become(fresh)
+        if system.closed.wait(_GRACE_S):  # closed by another thread: stop the new graph, too
+            fresh.scheduler.stop(0.0)
             fresh.queue.stop(0.0)
             fresh.release()
         release()

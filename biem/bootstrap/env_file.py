@@ -84,7 +84,7 @@ def _require_harmless(env_file: Path) -> None:
 
 
 def _flat(given: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    """Each setting by its name without our own prefix, whatever way it was given."""
+    """Each setting, flat or nested, by its name without our prefix."""
     flat: dict[str, Any] = {}
     for name, value in given.items():
         full = prefix + name.upper().removeprefix("BIEM_")

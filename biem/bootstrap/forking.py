@@ -1,6 +1,6 @@
-"""A memory in a forked process: opened anew there at its first use, on connections, threads and a model of its own.
+"""A memory in a forked process: its first use there reopens it with new connections, threads and a new model.
 
-What the parent had opened is neither used nor closed in the child, whatever becomes of that, and goes on in the parent.
+The child neither uses nor closes the parent's objects, which keep working in the parent.
 """
 
 import os
@@ -18,40 +18,40 @@ _OPEN: "weakref.WeakSet[System]" = weakref.WeakSet()
 _guard = threading.Lock()
 
 
-def survive_forks(parts: System, build: Callable[[], System], begin: Callable[[System], None]) -> None:
-    """Where these parts are used in a forked child, `build` makes others in their place and `begin` sets them to work.
+def survive_forks(system: System, build: Callable[[], System], begin: Callable[[System], None]) -> None:
+    """Where this graph is used in a forked child, `build` makes others in their place and `begin` sets them to work.
 
-    Handlers that were attached to their telemetry by others than `build` go on hearing of what is done in the child.
+    Handlers attached to the telemetry after `build` also receive the spans of the child.
     """
-    parts.revive = partial(_revive, weakref.ref(parts), build, begin, len(parts.telemetry.handlers))
-    _OPEN.add(parts)
+    system.revive = partial(_revive, weakref.ref(system), build=build, begin=begin, own=len(system.telemetry.handlers))
+    _OPEN.add(system)
 
 
 def _revive(
-    reference: "weakref.ref[System]", build: Callable[[], System], begin: Callable[[System], None], own: int
+    reference: "weakref.ref[System]", *, build: Callable[[], System], begin: Callable[[System], None], own: int
 ) -> None:
-    parts = reference()
+    system = reference()
     with _guard:
-        if parts is None or parts.process == os.getpid():  # another thread was faster
+        if system is None or system.process == os.getpid():  # another thread was faster
             return
         if CALLS.torn:
             raise ConfigError(
-                f"this memory was opened in process {parts.process}, which was forked in the middle of a call that did "
-                "not end; call biem.connect() only after the fork (gunicorn: without --preload, or in post_fork)"
+                f"this memory was opened in process {system.process}, which was forked in the middle of a call that "
+                "did not end; call biem.connect() only after the fork (gunicorn: without --preload, or in post_fork)"
             )
-        handlers = parts.telemetry.handlers[own:]
-        parts.take_over(build())
+        handlers = system.telemetry.handlers[own:]
+        system.take_over(build())
         for handler in handlers:
-            parts.telemetry.attach(handler)
-        begin(parts)
+            system.telemetry.attach(handler)
+        begin(system)
 
 
 def _leave_to_the_parent() -> None:
-    """In a forked child: what is open is the parent's."""
+    """In a forked child: keep the parent's objects from being finalised."""
     global _guard  # it may be held by a thread that does not exist here
     _guard = threading.Lock()
-    for parts in list(_OPEN):
-        keep_for_ever(*(getattr(parts, part.name) for part in fields(parts)))
+    for system in list(_OPEN):
+        keep_for_ever(*(getattr(system, each.name) for each in fields(system)))
 
 
 if hasattr(os, "register_at_fork"):  # not on Windows

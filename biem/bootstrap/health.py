@@ -1,7 +1,5 @@
 """Asks the servers of a system whether they answer; starts nothing and loads no model."""
 
-import logging
-
 from biem.adapters.probes import MilvusProbe, PostgresProbe, RedisProbe
 from biem.bootstrap.servers import standing
 from biem.bootstrap.stores import milvus_inspection
@@ -13,11 +11,10 @@ _NOT_RUNNING = "the embedded servers do not run; any program starts them, and `b
 
 
 def health(settings: Settings) -> Health:
-    """Whether memories can be written and recalled now. Answers within some seconds, whatever hangs."""
+    """Whether memories can be written and recalled now. Answers within some seconds, also when a server hangs."""
     where = standing(settings)
     if where is None:
         return Health(dict.fromkeys(("postgres", "redis", "milvus"), _NOT_RUNNING))
-    logging.getLogger("pymilvus").setLevel(logging.CRITICAL)  # it logs whole tracebacks of what becomes an answer
     index = milvus_inspection(settings, where)
     try:
         postgres = PostgresProbe(where.postgres_dsn)

@@ -11,8 +11,9 @@ import threading
 from pathlib import Path
 
 from biem.adapters.embedded import indexer
-from biem.bootstrap import connect, home_of
+from biem.bootstrap import connect
 from biem.bootstrap.garbage import pass_over_what_is_loaded
+from biem.bootstrap.servers import home_of
 from biem.config import Settings
 from biem.errors import ConfigError, StoreUnavailable
 
@@ -22,7 +23,7 @@ _PAUSE_S = 5.0
 """After a start that failed because a server or a model did not answer."""
 _OWN = {
     "queue": "thread", "close_timeout_s": 0.0, "metrics_port": None,
-    # The servers it lives with, whatever the settings name beside them.
+    # Always the embedded servers, also if the settings name others.
     "postgres_dsn": None, "postgres_host": None, "redis_url": None, "milvus_uri": None, "milvus_host": None,
 }  # fmt: skip
 
@@ -37,7 +38,7 @@ def start(settings: Settings) -> None:
 
 
 def main(arguments: list[str]) -> None:
-    """Index what is written until it is not wanted any more."""
+    """Index new memories until the process is told to stop or its servers are not kept any more."""
     home, lock = Path(arguments[0]), int(arguments[1])
     settings: Settings = pickle.loads(sys.stdin.buffer.read())  # from our own parent
     logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s: %(message)s")

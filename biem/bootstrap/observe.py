@@ -1,9 +1,9 @@
-"""What telemetry is told, and metrics of Celery workers and of the whole system."""
+"""Attaches metrics and traces, and serves metrics of Celery workers and of the whole system."""
 
 from collections.abc import Callable
 from contextlib import ExitStack
 
-from biem.adapters.postgres.database import Database
+from biem.adapters.postgres.database import Database, small_pool
 from biem.adapters.postgres.gauges import PostgresGauges
 from biem.adapters.postgres.operation_log import MetricsRecorder
 from biem.adapters.telemetry.opentelemetry import OpenTelemetry
@@ -15,11 +15,11 @@ from biem.telemetry import Telemetry
 
 
 def observe(
-    telemetry: Telemetry, settings: Settings, where: Servers, clock: Clock, *, serve: bool
+    telemetry: Telemetry, *, settings: Settings, where: Servers, clock: Clock, serve: bool
 ) -> Callable[[], None]:
-    """Attach them; returns what ends them. Their connections are their own: they outlive a change of the embedder.
+    """Attach metrics and traces; returns what ends them. Their connections outlive a change of the embedder.
 
-    `serve`: metrics, where wanted, are served by this process and not by the one that started it.
+    `serve`: this process serves metrics, if they are wanted, and not the process that started it.
     """
     with ExitStack() as stack:
         serve = serve and settings.metrics_port is not None
@@ -27,8 +27,7 @@ def observe(
             telemetry.attach(OpenTelemetry(clock))
         database: Database | None = None
         if serve or settings.metrics_rows:
-            database = Database(where.postgres_dsn, pool_size=2, retry_s=2.0)
-            stack.callback(database.close)
+            database = stack.enter_context(small_pool(where.postgres_dsn))
         if settings.metrics_port is not None:
             exporter = Prometheus(PostgresGauges(database) if serve and database else None)
             telemetry.attach(exporter)
@@ -43,7 +42,7 @@ def observe(
 
 
 def serve_spans_of_children(settings: Settings) -> None:
-    """Serve what the child processes of a worker count, until the process ends; nothing without a port."""
+    """Serve the metrics of a worker's child processes until the process ends; does nothing without a port."""
     if settings.metrics_port is not None:
         exporter = Prometheus()
         exporter.gather()
@@ -51,12 +50,11 @@ def serve_spans_of_children(settings: Settings) -> None:
 
 
 def serve_levels(settings: Settings, stack: ExitStack) -> None:
-    """Serve how much there is to do and to keep, until the stack closes; nothing without a port."""
+    """Serve the numbers of jobs and memories until the stack closes; does nothing without a port."""
     if settings.metrics_port is None:
         return
     where = stack.enter_context(servers(settings))
-    database = Database(where.postgres_dsn, pool_size=2, retry_s=2.0)
-    stack.callback(database.close)
+    database = stack.enter_context(small_pool(where.postgres_dsn))
     exporter = Prometheus(PostgresGauges(database))
     exporter.serve(settings.metrics_port, settings.metrics_host)
     stack.callback(exporter.close)

@@ -1,4 +1,4 @@
-"""A hook in the beat table: a function of somebody else's that brings in what changed outside, such as notes in files.
+"""A hook in the beat table: a user's function that imports external changes, such as notes in files.
 
     BIEM_RESCAN=my_notes.sync:rescan        called every BIEM_RESCAN_S seconds, by one worker at a time
 
@@ -24,7 +24,7 @@ _ALONE = {"queue": "none", "close_timeout_s": 0.0}
 def rescan(settings: Settings) -> Mapping[str, int]:
     """Call the function of the settings, unless it runs already; what it changed, and nothing where none is named.
 
-    Raises `ConfigError` when there is no such function, and whatever it raises.
+    Raises `ConfigError` when there is no such function; the function's own exceptions pass through.
     """
     if not settings.rescan:
         return {}

@@ -1,4 +1,4 @@
-"""`biem erase --scrub`: what was erased leaves free pages, logs and older files, too, as far as they can be reached."""
+"""`biem erase --scrub`: removes erased data from free pages, logs and older files as far as possible."""
 
 from biem.adapters.scrubbing import empty_logs, scrub_milvus_lite, scrub_postgres, scrub_redis
 from biem.bootstrap.servers import delete_automatic_backups, home_of, servers
@@ -6,7 +6,7 @@ from biem.config import Settings
 
 
 def scrub(settings: Settings) -> dict[str, list[str]]:
-    """Scrub the servers of these settings; `deleted` are automatic backups, `left` is what is the operator's to do."""
+    """Scrub the servers of these settings; `deleted` are automatic backups, `left` are steps for the operator."""
     home = home_of(settings)
     with servers(settings) as where:
         own_redis, own_milvus = settings.redis_url is None, settings.milvus_url() is None

@@ -88,13 +88,13 @@ def home_of(settings: Settings) -> Path:
 _KEPT = 2
 """Backups of this kind that are kept."""
 _KEPT_FOR = timedelta(days=30)
-"""And for how long: what was erased meanwhile is still in them."""
+"""How long a backup is kept: it still contains memories erased since."""
 _BROKEN_OFF = timedelta(days=1)
 """A file that is still not whole by then belongs to no process."""
 
 
 def upgrade(dsn: str, home: Path) -> list[str]:
-    """Apply what is missing, after a backup where an older version wrote something; returns the names applied.
+    """Apply missing migrations, after a backup if an older version was in use; returns the names applied.
 
     Raises as `migrate` and `backup` do: without room for a copy, the schema stays as it is.
     """
@@ -114,7 +114,7 @@ def automatic_backups(home: Path, now: datetime) -> list[AutomaticBackup]:
 
 
 def delete_automatic_backups(home: Path) -> list[str]:
-    """Delete all of them now, also what was broken off; returns their paths."""
+    """Delete all of them now, unfinished ones too; returns their paths."""
     found = sorted(_made(home, "before-*.biem") | _made(home, ".before-*.new"))
     for path in found:
         path.unlink(missing_ok=True)

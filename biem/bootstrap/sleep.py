@@ -1,114 +1,162 @@
-"""The background jobs of a scope, in the order of a night."""
+"""Builds the background jobs of a scope, in the order in which they run."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
-from random import Random
 
 from biem.adapters.jobs.thread import InProcessQueue, NoQueue
-from biem.bootstrap.stores import Stores
-from biem.config import Settings
-from biem.domain.policies import Policies
+from biem.bootstrap.ground import Ground, Life
+from biem.domain.scope import Scope
 from biem.engine.concepts.build import ConceptJobs
 from biem.engine.conflicts.resolve import Resolver
-from biem.engine.graph.associations import Associations
 from biem.engine.life.erased_sweep import ErasedSweep
-from biem.engine.life.feedback import Feedback
-from biem.engine.life.retention import Aging, Lifecycle
+from biem.engine.life.retention import Aging
 from biem.engine.life.tiers import Tiers
-from biem.engine.priority import ForegroundPriority
 from biem.engine.sleep.consolidate import Consolidator
 from biem.engine.sleep.crystallise import Crystalliser
 from biem.engine.sleep.integrity import Integrity
-from biem.engine.sleep.jobs import BackgroundJob
-from biem.engine.sleep.relink import Changed, LinkTransfer
+from biem.engine.sleep.jobs import BackgroundJob, JobRunner
+from biem.engine.sleep.relink import LinkTransfer
 from biem.engine.sleep.similar import Neighbourhood
-from biem.ports import Analyzer, Clock, Embedder, JobQueue
-from biem.ports.contradiction import ContradictionRules
-from biem.telemetry import Telemetry
+from biem.ports import JobQueue
 
 
-def _archived(aging: Aging) -> dict[str, int]:
+def build_job_runner(ground: Ground, *, life: Life, resolver: Resolver) -> JobRunner:
+    """Runs background jobs, each in one process at a time."""
+    return JobRunner(
+        build_jobs(ground, life=life, resolver=resolver),
+        exclusive=ground.stores.exclusive,
+        clock=ground.clock,
+        telemetry=ground.telemetry,
+    )
+
+
+def build_jobs(ground: Ground, *, life: Life, resolver: Resolver) -> list[BackgroundJob]:
+    """All background jobs that are switched on: first those that build, then those that merge and that fade."""
+    policies = ground.policies
+    every = policies.sleep.periods()
+    neighbourhood = Neighbourhood(
+        records=ground.stores.records,
+        index=ground.stores.index,
+        embedder=ground.embedder,
+        k=policies.consolidation.neighbours,
+    )
+    transfer = build_link_transfer(ground, tiers=life.tiers)
+    concepts = build_concept_jobs(ground)
+    consolidator = build_consolidator(ground, neighbourhood=neighbourhood, transfer=transfer)
+    crystalliser = build_crystalliser(ground, neighbourhood=neighbourhood, transfer=transfer)
+    integrity = build_integrity(ground, transfer=transfer)
+    sweep = build_sweep(ground, tiers=life.tiers)
+
+    def archive(scope: Scope | None = None) -> Mapping[str, int]:
+        return _counts(life.lifecycle.run(scope))
+
+    def decide() -> Mapping[str, int]:
+        return {"decided": resolver.work(policies.conflicts.decisions)}
+
+    jobs = [
+        BackgroundJob("build", concepts.build, every["build"]),
+        BackgroundJob("concepts", concepts.consolidate, every["concepts"]),
+        BackgroundJob("dedupe", consolidator.dedupe, every["dedupe"]),
+        BackgroundJob("merge", consolidator.merge, every["merge"]),
+        BackgroundJob("crystallise", crystalliser.crystallise, every["crystallise"]),
+        BackgroundJob("links", life.associations.tend, every["links"]),
+        BackgroundJob("forget", concepts.forget, every["forget"]),
+        BackgroundJob("lifecycle", archive, every["lifecycle"], everywhere=archive),
+        BackgroundJob("sweep", lambda _: sweep(), every["sweep"], everywhere=sweep),
+        BackgroundJob("decisions", lambda _: decide(), every["decisions"], everywhere=decide),
+        BackgroundJob("turns", life.feedback.compact, every["turns"]),
+        BackgroundJob("integrity", integrity.mend, every["integrity"]),
+    ]
+    return [job for job in jobs if job.name not in policies.sleep.off]
+
+
+def _counts(aging: Aging) -> dict[str, int]:
     return {name: int(value) for name, value in asdict(aging).items()}
 
 
-def night_jobs(
-    stores: Stores,
-    policies: Policies,
-    embedder: Embedder,
-    analyzer: Analyzer,
-    rules: ContradictionRules,
-    random: Random,
-    clock: Clock,
-    telemetry: Telemetry,
-    associations: Associations,
-    tiers: Tiers,
-    lifecycle: Lifecycle,
-    feedback: Feedback,
-    resolver: Resolver,
-    changed: Changed,
-    backups: Callable[[], object],
-) -> list[BackgroundJob]:
-    """All background jobs in the order of a night: first what is built, then what is made one, then what fades."""
-    every = policies.sleep.periods()
-    neighbourhood = Neighbourhood(
-        records=stores.records, index=stores.index, embedder=embedder, k=policies.consolidation.neighbours
-    )
-    succession = LinkTransfer(
-        consolidations=stores.consolidations,
-        links=stores.links,
+def build_link_transfer(ground: Ground, *, tiers: Tiers) -> LinkTransfer:
+    """Gives the links of a replaced memory to its replacement."""
+
+    def changed(scope: Scope, ids: Sequence[str]) -> None:
+        """Drop archived and replaced memories from the canvas; a kept one returns with its next use."""
+        tiers.drop(scope.ns, ids)
+
+    return LinkTransfer(
+        consolidations=ground.stores.consolidations,
+        links=ground.stores.links,
         changed=changed,
-        clock=clock,
-        limit=policies.consolidation.batch,
-    )
-    hippocampus = ConceptJobs(
-        concepts=stores.concepts,
-        instants=stores.instants,
-        links=stores.links,
-        analyzer=analyzer,
-        clock=clock,
-        policy=policies.concepts,
-        random=random,
-        telemetry=telemetry,
-        embedder=embedder,
-        reasoner=stores.reasoner,
-        graph=policies.graph,
-    )
-    consolidator = Consolidator(
-        consolidations=stores.consolidations,
-        neighbourhood=neighbourhood,
-        succession=succession,
-        analyzer=analyzer,
-        rules=rules,
-        duplicates=stores.conflicts,
-        reasoner=stores.reasoner,
-        clock=clock,
-        policy=policies.consolidation,
-        telemetry=telemetry,
-    )
-    crystalliser = Crystalliser(
-        records=stores.records,
-        consolidations=stores.consolidations,
-        neighbourhood=neighbourhood,
-        analyzer=analyzer,
-        reasoner=stores.reasoner,
-        succession=succession,
-        clock=clock,
-        policy=policies.consolidation,
-        telemetry=telemetry,
-    )
-    integrity = Integrity(
-        links=stores.links,
-        checks=(
-            lambda scope: {"relinked": succession.catch_up(scope)},
-            lambda scope: {
-                "called_back": stores.embedders.call_back(scope, embedder.info.id, policies.sleep.integrity_rows)
-            },
-        ),
-        clock=clock,
-        limit=policies.sleep.integrity_rows,
+        clock=ground.clock,
+        limit=ground.policies.consolidation.batch,
     )
 
-    late = ErasedSweep(
+
+def build_concept_jobs(ground: Ground) -> ConceptJobs:
+    """Builds, unites and forgets concepts."""
+    return ConceptJobs(
+        concepts=ground.stores.concepts,
+        instants=ground.stores.instants,
+        links=ground.stores.links,
+        analyzer=ground.analyzer,
+        clock=ground.clock,
+        policy=ground.policies.concepts,
+        random=ground.random,
+        telemetry=ground.telemetry,
+        embedder=ground.embedder,
+        reasoner=ground.stores.reasoner,
+        graph=ground.policies.graph,
+    )
+
+
+def build_consolidator(ground: Ground, *, neighbourhood: Neighbourhood, transfer: LinkTransfer) -> Consolidator:
+    """Removes duplicates and merges similar memories."""
+    return Consolidator(
+        consolidations=ground.stores.consolidations,
+        neighbourhood=neighbourhood,
+        succession=transfer,
+        analyzer=ground.analyzer,
+        rules=ground.rules,
+        duplicates=ground.stores.conflicts,
+        reasoner=ground.stores.reasoner,
+        clock=ground.clock,
+        policy=ground.policies.consolidation,
+        telemetry=ground.telemetry,
+    )
+
+
+def build_crystalliser(ground: Ground, *, neighbourhood: Neighbourhood, transfer: LinkTransfer) -> Crystalliser:
+    """Distils facts from groups of memories."""
+    return Crystalliser(
+        records=ground.stores.records,
+        consolidations=ground.stores.consolidations,
+        neighbourhood=neighbourhood,
+        analyzer=ground.analyzer,
+        reasoner=ground.stores.reasoner,
+        succession=transfer,
+        clock=ground.clock,
+        policy=ground.policies.consolidation,
+        telemetry=ground.telemetry,
+    )
+
+
+def build_integrity(ground: Ground, *, transfer: LinkTransfer) -> Integrity:
+    """Repairs links without nodes, unfinished link transfers, and memories indexed under another model."""
+    rows = ground.policies.sleep.integrity_rows
+    model, embedders = ground.embedder.info.id, ground.stores.embedders
+    return Integrity(
+        links=ground.stores.links,
+        checks=(
+            lambda scope: {"relinked": transfer.catch_up(scope)},
+            lambda scope: {"called_back": embedders.call_back(scope, model, rows)},
+        ),
+        clock=ground.clock,
+        limit=rows,
+    )
+
+
+def build_sweep(ground: Ground, *, tiers: Tiers) -> Callable[[], Mapping[str, int]]:
+    """Removes from all stores what no longer belongs there: expired backups, cooled and erased memories."""
+    stores = ground.stores
+    erased = ErasedSweep(
         tombstones=stores.tombstones,
         index=stores.index,
         hot=stores.hot,
@@ -117,44 +165,22 @@ def night_jobs(
     )
 
     def sweep() -> Mapping[str, int]:
-        backups()  # listing them deletes those that expired
+        ground.backups()  # listing them deletes those that expired
         swept = tiers.sweep()
-        return {"left": swept.left, "repaired": swept.repaired, "removed": late.sweep()}
+        return {"left": swept.left, "repaired": swept.repaired, "removed": erased.sweep()}
 
-    def decide() -> Mapping[str, int]:
-        return {"decided": resolver.work(policies.conflicts.decisions)}
-
-    jobs = [
-        BackgroundJob("build", hippocampus.build, every["build"]),
-        BackgroundJob("concepts", hippocampus.consolidate, every["concepts"]),
-        BackgroundJob("dedupe", consolidator.dedupe, every["dedupe"]),
-        BackgroundJob("merge", consolidator.merge, every["merge"]),
-        BackgroundJob("crystallise", crystalliser.crystallise, every["crystallise"]),
-        BackgroundJob("links", associations.tend, every["links"]),
-        BackgroundJob("forget", hippocampus.forget, every["forget"]),
-        BackgroundJob(
-            "lifecycle",
-            lambda scope: _archived(lifecycle.run(scope)),
-            every["lifecycle"],
-            everywhere=lambda: _archived(lifecycle.run()),
-        ),
-        BackgroundJob("sweep", lambda _: sweep(), every["sweep"], everywhere=sweep),
-        BackgroundJob("decisions", lambda _: decide(), every["decisions"], everywhere=decide),
-        BackgroundJob("turns", feedback.compact, every["turns"]),
-        BackgroundJob("integrity", integrity.mend, every["integrity"]),
-    ]
-    return [job for job in jobs if job.name not in policies.sleep.off]
+    return sweep
 
 
-def keeper_queue(settings: Settings, policies: Policies, courtesy: ForegroundPriority) -> JobQueue:
-    """A thread for the background jobs of its own: a long night must not keep a new message from being indexed."""
-    if settings.queue != "thread":
+def build_scheduler(ground: Ground) -> JobQueue:
+    """A separate thread for background jobs, so that a long job does not delay the indexing of new messages."""
+    if ground.settings.queue != "thread":
         return NoQueue()
-    encode = policies.encode
+    encode = ground.policies.encode
     return InProcessQueue(
-        poll_s=policies.sleep.tick_s,
+        poll_s=ground.policies.sleep.tick_s,
         backoff_s=encode.backoff_s,
         backoff_max_s=encode.backoff_max_s,
-        around=courtesy.working,
-        name="biem-keeper",
+        around=ground.priority.working,
+        name="biem-scheduler",
     )

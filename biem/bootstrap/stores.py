@@ -1,8 +1,9 @@
 """The adapters of one process, on the servers: one pool for PostgreSQL, one client a role for Redis, one for Milvus."""
 
 import logging
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
+from typing import Protocol, TypeVar
 
 from biem.adapters.jobs.celery import CeleryQueue
 from biem.adapters.jobs.thread import InProcessQueue, NoQueue
@@ -32,6 +33,7 @@ from biem.adapters.redis.conversation_state import RedisHeadings, RedisMinds
 from biem.adapters.redis.hot import RedisHotStore, RedisRates
 from biem.bootstrap.servers import Servers, broker_of
 from biem.config import Settings
+from biem.domain.policies import Policies
 from biem.engine.priority import ForegroundPriority
 from biem.engine.recall.filtered_search import SelectiveIndex
 from biem.errors import EmbedderMismatch, StoreUnavailable
@@ -41,15 +43,16 @@ from biem.ports.reasoner import Reasoner
 from biem.telemetry import Telemetry
 
 logger = logging.getLogger("biem")
+S = TypeVar("S", covariant=True)
 
 _EMBEDDED_RETRY_S = 15.0
-"""The embedded servers come back by themselves after a crash, so calls may wait for them."""
+"""Embedded servers restart automatically after a crash, so calls may wait for them."""
 _REMOTE_RETRY_S = 2.0
 
 
 @dataclass(frozen=True, slots=True)
 class Stores:
-    """Everything outside, by role."""
+    """All adapters, by role."""
 
     database: Database
     records: PostgresRecords
@@ -89,61 +92,57 @@ class Stores:
         self.headings.forget([ns])
 
 
+class _PostgresStore(Protocol[S]):
+    def __call__(
+        self, database: Database, *, clock: Clock, decay_per_hour: float, model: str, policies: Policies
+    ) -> S: ...
+
+
 def open_stores(
+    *,
     settings: Settings,
     where: Servers,
     embedder: Embedder,
     clock: Clock,
     telemetry: Telemetry,
     stack: ExitStack,
-    courtesy: ForegroundPriority,
+    priority: ForegroundPriority,
 ) -> Stores:
-    """Connect to every server; what was opened is closed with the stack."""
-    policies = settings.policies
-    decay, model = policies.energy.decay_per_hour, embedder.info.id
-    database = Database(
-        where.postgres_dsn,
-        pool_size=settings.postgres_pool,
-        retry_s=_EMBEDDED_RETRY_S if where.embedded else _REMOTE_RETRY_S,
-        before=courtesy.give_way,
-    )
-    stack.callback(database.close)
-    embedders = PostgresEmbedders(database, clock=clock, decay_per_hour=decay, policies=policies)
-    _require_one_dimension(embedders, embedder.info)
-    exclusive = PostgresExclusive(where.postgres_dsn)
-    stack.callback(exclusive.close)
-    records = PostgresRecords(database, clock=clock, decay_per_hour=decay, model=model, policies=policies)
-    kept = open_projections(settings, where, embedder.info, stack)
-    index = milvus_index(settings, where, embedder.info)
-    stack.callback(index.close)
-    try:
-        index.open()
-    except StoreUnavailable as error:
-        logger.warning("starting without the vector index: %s", error)
-    selection = PostgresSelection(database, clock=clock, decay_per_hour=decay, model=model, policies=policies)
-    ledger = PostgresReasonerLedger(
-        database, daily_calls=settings.reasoner.daily_calls, daily_tokens=settings.reasoner.daily_tokens
-    )
+    """Connect to every server; connections close with `stack`."""
+    policies, info = settings.policies, embedder.info
+    decay = policies.energy.decay_per_hour
+    database = open_database(settings=settings, where=where, priority=priority, stack=stack)
+
+    def stored(kind: _PostgresStore[S]) -> S:
+        return kind(database, clock=clock, decay_per_hour=decay, model=info.id, policies=policies)
+
+    embedders = stored(PostgresEmbedders)
+    _require_one_dimension(embedders, info)
+    exclusive = stack.enter_context(closing(PostgresExclusive(where.postgres_dsn)))
+    records = stored(PostgresRecords)
+    kept = open_projections(settings, where, info, stack)
+    index = open_index(settings, where, info, stack)
+    ledger = _ledger(settings, database)
     return Stores(
         database=database,
         records=records,
-        turns=PostgresTurns(database, clock=clock, decay_per_hour=decay, model=model, policies=policies),
-        orbits=PostgresOrbits(database, clock=clock, decay_per_hour=decay, model=model, policies=policies),
-        core=PostgresCore(database, clock=clock, decay_per_hour=decay, model=model, policies=policies),
-        browser=PostgresBrowser(database, clock=clock, decay_per_hour=decay, model=model, policies=policies),
-        life=PostgresLife(database, clock=clock, decay_per_hour=decay, model=model, policies=policies),
+        turns=stored(PostgresTurns),
+        orbits=stored(PostgresOrbits),
+        core=stored(PostgresCore),
+        browser=stored(PostgresBrowser),
+        life=stored(PostgresLife),
         links=PostgresLinks(database),
-        concepts=PostgresConcepts(database, model=model),
+        concepts=PostgresConcepts(database, model=info.id),
         instants=PostgresInstants(database),
-        conflicts=PostgresConflicts(database, model=model, purge_after_s=policies.encode.lease_s + 5.0),
+        conflicts=PostgresConflicts(database, model=info.id, purge_after_s=policies.encode.lease_s + 5.0),
         consolidations=PostgresConsolidations(
             database, write_row=records.write_row, clock=clock, decay_per_hour=decay, policies=policies
         ),
-        feedbacks=PostgresFeedbacks(database, clock=clock, decay_per_hour=decay, policies=policies),
+        feedbacks=stored(PostgresFeedbacks),
         scopes=PostgresScopes(database),
         directory=PostgresScopeDirectory(database),
         tombstones=PostgresTombstones(database),
-        analyses=PostgresAnalyses(database, clock=clock, decay_per_hour=decay, policies=policies),
+        analyses=stored(PostgresAnalyses),
         exclusive=exclusive,
         ledger=ledger,
         embedders=embedders,
@@ -151,18 +150,41 @@ def open_stores(
         canvas=kept.canvas,
         minds=kept.minds,
         rates=kept.rates,
-        aim=PostgresAim(database, clock=clock, decay_per_hour=decay, model=model, policies=policies),
         headings=kept.headings,
+        aim=stored(PostgresAim),
         index=index,
-        search=SelectiveIndex(index, selection),
-        reasoner=_reasoner(settings, ledger, clock, telemetry, stack),
+        search=SelectiveIndex(index, stored(PostgresSelection)),
+        reasoner=_reasoner(settings, ledger=ledger, clock=clock, telemetry=telemetry, stack=stack),
         reranker=_reranker(settings, stack),
-        queue=_queue(settings, where, courtesy),
+        queue=_queue(settings, where, priority),
     )
 
 
+def open_database(*, settings: Settings, where: Servers, priority: ForegroundPriority, stack: ExitStack) -> Database:
+    """The pool of connections to PostgreSQL; its statements let callers pass first."""
+    database = Database(
+        where.postgres_dsn,
+        pool_size=settings.postgres_pool,
+        retry_s=_EMBEDDED_RETRY_S if where.embedded else _REMOTE_RETRY_S,
+        before=priority.give_way,
+    )
+    stack.callback(database.close)
+    return database
+
+
+def open_index(settings: Settings, where: Servers, info: EmbedderInfo, stack: ExitStack) -> MilvusIndex:
+    """The vector index; a Milvus that is down is only logged, because it may come back while the program runs."""
+    index = milvus_index(settings, where, info)
+    stack.callback(index.close)
+    try:
+        index.open()
+    except StoreUnavailable as error:
+        logger.warning("starting without the vector index: %s", error)
+    return index
+
+
 def _require_one_dimension(embedders: PostgresEmbedders, info: EmbedderInfo) -> None:
-    """Vectors are kept by their model's name: two models of one name would be taken for each other."""
+    """Raise `EmbedderMismatch` for another dimension: vectors are stored by model name, so names must be unique."""
     stored = embedders.stored_dimension(info.id)
     if stored not in (None, info.dim):
         raise EmbedderMismatch(
@@ -192,8 +214,13 @@ def milvus_index(settings: Settings, where: Servers, info: EmbedderInfo) -> Milv
     )
 
 
+def _ledger(settings: Settings, database: Database) -> PostgresReasonerLedger:
+    wanted = settings.reasoner
+    return PostgresReasonerLedger(database, daily_calls=wanted.daily_calls, daily_tokens=wanted.daily_tokens)
+
+
 def _reasoner(
-    settings: Settings, ledger: PostgresReasonerLedger, clock: Clock, telemetry: Telemetry, stack: ExitStack
+    settings: Settings, *, ledger: PostgresReasonerLedger, clock: Clock, telemetry: Telemetry, stack: ExitStack
 ) -> Reasoner | None:
     wanted = settings.reasoner
     if not wanted.url.get_secret_value().strip():
@@ -240,7 +267,7 @@ def _reranker(settings: Settings, stack: ExitStack) -> Reranker | None:
     return built
 
 
-def _queue(settings: Settings, where: Servers, courtesy: ForegroundPriority) -> JobQueue:
+def _queue(settings: Settings, where: Servers, priority: ForegroundPriority) -> JobQueue:
     if settings.queue == "none":
         return NoQueue()
     if settings.queue == "celery":
@@ -251,7 +278,7 @@ def _queue(settings: Settings, where: Servers, courtesy: ForegroundPriority) -> 
         backoff_s=encode.backoff_s,
         backoff_max_s=encode.backoff_max_s,
         full=encode.batch,
-        around=courtesy.working,
+        around=priority.working,
     )
 
 

@@ -1,14 +1,19 @@
-"""Ranking by words: BM25 of a few documents at hand."""
+"""Ranking by words: BM25 of a few documents."""
 
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
 
+def rarity(holders: int, size: int) -> float:
+    """Lucene's idf of a term that `holders` of `size` documents contain: ln(1 + (N − n + ½) / (n + ½)), always > 0."""
+    return math.log1p((size - holders + 0.5) / (holders + 0.5))
+
+
 def bm25(
     query: Sequence[str], documents: Mapping[str, Sequence[str]], k1: float = 1.2, b: float = 0.75
 ) -> dict[str, float]:
-    """BM25 (Robertson; Lucene's idf) of a few documents at hand, with statistics of just these; only scores > 0.
+    """BM25 (Robertson; Lucene's idf) of a few documents, with statistics of just these; only scores > 0.
 
     Serves where no index can be asked: rows too new for it, or all rows while it is down.
     """
@@ -19,7 +24,7 @@ def bm25(
     scores: dict[str, float] = {}
     for term in dict.fromkeys(query):
         holders = [key for key, count in counts.items() if term in count]
-        idf = math.log(1 + (len(documents) - len(holders) + 0.5) / (len(holders) + 0.5))
+        idf = rarity(len(holders), len(documents))
         for key in holders:
             frequency = counts[key][term]
             norm = k1 * (1 - b + b * len(documents[key]) / average)

@@ -11,7 +11,7 @@ from biem.ports.analysis import Analyzer
 from biem.ports.clock import Clock
 from biem.ports.embedding import Embedder, EmbedderInfo, Role, Vector, Vectors
 from biem.ports.hot import HotEntry, HotStore
-from biem.ports.index import Entry, Filter, SearchIndex, VectorIndex
+from biem.ports.index import EVERYTHING, Entry, Filter, SearchIndex, VectorIndex
 from biem.ports.jobs import JobQueue, Work
 from biem.ports.records import (
     Candidates,
@@ -28,6 +28,7 @@ from biem.ports.records import (
 )
 
 __all__ = [
+    "EVERYTHING",
     "Analyzer",
     "Candidates",
     "Clock",

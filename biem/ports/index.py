@@ -40,6 +40,10 @@ class Filter:
         return self.as_of is not None or self.min_energy > 0.0 or self.sentiment != (-1.0, 1.0)
 
 
+EVERYTHING = Filter()
+"""No conditions."""
+
+
 @dataclass(frozen=True, slots=True)
 class Entry:
     """One row of the vector index."""

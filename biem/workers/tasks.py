@@ -10,7 +10,7 @@ from celery import Celery
 from celery.concurrency import get_implementation
 from celery.concurrency.prefork import TaskPool
 
-from biem.bootstrap import ENCODE_TASK, WorkerRuntime, open_workshop
+from biem.bootstrap import ENCODE_TASK, WorkerRuntime, open_worker
 from biem.bootstrap.embedder import sharing_cores
 from biem.bootstrap.garbage import pass_over_what_is_loaded
 from biem.bootstrap.rescan import rescan
@@ -35,7 +35,7 @@ class WorkerResources:
         self._settings = settings
         self._processes = 1
         self._lock = threading.Lock()
-        self._workshop: WorkerRuntime | None = None
+        self._runtime: WorkerRuntime | None = None
 
     @property
     def batch(self) -> int:
@@ -50,7 +50,7 @@ class WorkerResources:
 
     @property
     def settings(self) -> Settings:
-        """What a workshop is opened with here."""
+        """What a runtime is opened with here."""
         return sharing_cores(self._settings, self._processes)
 
     def share(self, processes: int) -> None:
@@ -58,14 +58,14 @@ class WorkerResources:
         self._processes = processes
 
     @property
-    def workshop(self) -> WorkerRuntime:
+    def runtime(self) -> WorkerRuntime:
         """Connections and model, opened at first use."""
         with self._lock:
-            if self._workshop is None:
+            if self._runtime is None:
                 give_way()
-                self._workshop = open_workshop(self.settings)
+                self._runtime = open_worker(self.settings)
                 pass_over_what_is_loaded()
-            return self._workshop
+            return self._runtime
 
     def rescan(self) -> Mapping[str, int]:
         """Have what lies outside, such as notes in files, brought in by the function that the settings name."""
@@ -74,9 +74,9 @@ class WorkerResources:
     def close(self) -> None:
         """Let go of everything; a second call does nothing."""
         with self._lock:
-            workshop, self._workshop = self._workshop, None
-        if workshop is not None:
-            workshop.close()
+            runtime, self._runtime = self._runtime, None
+        if runtime is not None:
+            runtime.close()
 
 
 def give_way() -> None:
@@ -105,7 +105,7 @@ def register(app: Celery, bench: WorkerResources) -> None:
         deadline = time.monotonic() + _ENCODE_S
         jobs = 0
         asked = False
-        while taken := bench.workshop.encode():
+        while taken := bench.runtime.encode():
             jobs += taken
             if not asked and taken >= bench.batch:
                 asked = True
@@ -119,8 +119,8 @@ def register(app: Celery, bench: WorkerResources) -> None:
     @app.task(name=JOB_TASK)
     def job(name: str) -> Mapping[str, Any]:
         """Run one job of the night over all scopes; what it changed, by kind."""
-        with bench.workshop.paced():
-            return {"job": name, **bench.workshop.run(name)}
+        with bench.runtime.paced():
+            return {"job": name, **bench.runtime.run(name)}
 
     @app.task(name=SLEEP_TASK)
     def sleep(jobs: Sequence[str] | None = None) -> Mapping[str, Any]:
@@ -134,8 +134,8 @@ def register(app: Celery, bench: WorkerResources) -> None:
             return {}
         name, *rest = wanted
         try:
-            with bench.workshop.paced():
-                return {"job": name, **bench.workshop.run(name)}
+            with bench.runtime.paced():
+                return {"job": name, **bench.runtime.run(name)}
         finally:
             if rest:
                 app.send_task(SLEEP_TASK, args=(rest,))

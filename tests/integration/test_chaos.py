@@ -92,7 +92,7 @@ def test_the_judge_sees_what_is_lost_doubled_leaked_and_resurrected(own: tuple[S
     leaked = said(5, "kept")
     bob.remember(f"I heard of {leaked}")
     back = said(6, "erased")
-    while memory._parts.encoder():
+    while memory._system.encoder():
         pass
     # When they are judged / Then just those are named
     verdict = Verdict()

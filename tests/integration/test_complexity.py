@@ -51,7 +51,14 @@ def rows_read(where: Servers, settings: Configure, dsn: str, scope: Scope, round
         with ExitStack() as stack:
             place = Servers(dsn, where.redis_url, where.milvus_uri, where.milvus_token, embedded=False)
             apart = settings(queue="none", milvus_collection="complexity")
-            parts = assemble(apart, place, SyntheticEmbedder(), SystemClock(), ExitStack(), serve=False)
+            parts = assemble(
+                settings=apart,
+                where=place,
+                embedder=SyntheticEmbedder(),
+                clock=SystemClock(),
+                stack=ExitStack(),
+                serve=False,
+            )
             stack.callback(parts.release)
             stack.callback(parts.recaller.close)  # accesses are counted by then
             converse(Memory(parts, scope), parts.encoder, rounds)

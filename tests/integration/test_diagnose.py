@@ -312,11 +312,11 @@ def test_clocks_that_differ_are_told(town: System) -> None:
 def test_a_disk_that_is_nearly_full_is_told(town: System) -> None:
     where = Servers(town.where.postgres_dsn, town.where.redis_url, town.where.milvus_uri, "", embedded=True)
     with diagnoser(
-        town.settings,
-        where,
-        town.embedder.info,
-        SystemClock(),
-        Telemetry(),
+        settings=town.settings,
+        where=where,
+        info=town.embedder.info,
+        clock=SystemClock(),
+        telemetry=Telemetry(),
         limits=Limits(free_bytes=1 << 62),
     ) as found:
         assert only(found.look()).id == "disk_nearly_full"
@@ -379,7 +379,14 @@ def look_in_parts(town: System) -> None:
     with town.index() as index:
         index.purge(ids)
     small = Limits(page=4, sample_pages=3)
-    with diagnoser(town.settings, town.where, town.embedder.info, SystemClock(), Telemetry(), limits=small) as found:
+    with diagnoser(
+        settings=town.settings,
+        where=town.where,
+        info=town.embedder.info,
+        clock=SystemClock(),
+        telemetry=Telemetry(),
+        limits=small,
+    ) as found:
         heard: list[tuple[str, int]] = []
         whole = found.look(Depth(full=True, on_progress=lambda last, count: heard.append((last, count))))
         assert only(whole).count == 30

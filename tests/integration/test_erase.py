@@ -167,7 +167,7 @@ def test_a_memory_erased_while_pending_is_never_indexed(doors: Doors, stack: Ser
 @pytest.mark.req("D8", partly="erasing")
 def test_erasing_between_milvus_and_postgres_leaves_no_ghost(memory: biem.Memory, stack: Servers, word: str) -> None:
     # Given a worker that has put the vector into Milvus and not yet told PostgreSQL
-    records = memory._parts.records
+    records = memory._system.records
     complete = records.complete
     arrived, proceed = threading.Event(), threading.Event()
 
@@ -233,7 +233,7 @@ def test_a_worker_killed_after_it_slept_through_an_erasure_leaves_a_row_that_is_
         biem.connect(settings(queue="none"), scope=scope, embedder=WordEmbedder()) as other,
     ):
         gone = memory.remember(f"Never to be found {word}")
-        records = memory._parts.records
+        records = memory._system.records
         renew = records.renew
 
         # Given a worker that sleeps just before it writes to Milvus, for longer than any lease
@@ -242,7 +242,7 @@ def test_a_worker_killed_after_it_slept_through_an_erasure_leaves_a_row_that_is_
             # When the memory is erased meanwhile, all delayed work is done, and the worker goes on with its write
             assert other.erase(gone).complete
             hasten_purges(stack)
-            while other._parts.encoder():
+            while other._system.encoder():
                 pass
             return held
 
@@ -253,16 +253,16 @@ def test_a_worker_killed_after_it_slept_through_an_erasure_leaves_a_row_that_is_
         records.complete = killed  # type: ignore[method-assign]
         # And is killed before it learns that nobody wants the row
         with pytest.raises(Killed):
-            memory._parts.encoder()
+            memory._system.encoder()
         assert in_milvus(stack.milvus_uri, needle=word) == [gone]
         assert other.recall(word) == []
         # Then a later sweep removes it
         with psycopg.connect(stack.postgres_dsn, autocommit=True) as connection:
             connection.execute("UPDATE tombstones SET look_at = now() WHERE memory_id = %s", (gone,))
-        assert other._parts.upkeep.run("sweep")["removed"] == 1
+        assert other._system.schedule.run("sweep")["removed"] == 1
         assert anywhere(stack, word) == []
         # And the one after that finds nothing to do
-        assert "removed" not in other._parts.upkeep.run("sweep")
+        assert "removed" not in other._system.schedule.run("sweep")
 
 
 def test_erasing_while_milvus_is_down_is_finished_when_it_is_back(doors: Doors, stack: Servers, word: str) -> None:

@@ -154,7 +154,7 @@ def crowd(settings: Configure, word: str) -> Iterator[biem.Memory]:
 def test_an_erasure_of_a_user_that_was_killed_is_finished_by_the_next(
     after: int, crowd: biem.Memory, settings: Configure, stack: Servers, word: str
 ) -> None:
-    records = crowd._parts.records
+    records = crowd._system.records
     erase = records.erase
     done: list[Scope] = []
 
@@ -179,7 +179,7 @@ def test_projects_that_are_made_while_a_user_is_erased_are_erased_or_reported(
     crowd: biem.Memory, settings: Configure, stack: Servers, word: str
 ) -> None:
     with biem.connect(settings(queue="none"), scope=crowd.bound_to, embedder=WordEmbedder()) as other:
-        records = crowd._parts.records
+        records = crowd._system.records
         erase, late = records.erase, iter(["d", ""])
 
         def raced(scope: Scope, memory_id: str | None, purge_after_s: float) -> Erasure:

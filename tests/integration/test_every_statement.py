@@ -16,6 +16,7 @@ import psycopg
 import pytest
 
 import biem
+from biem.adapters.postgres.database import Connection, named_row
 from biem.domain.policies.concepts import ConceptPolicy
 from biem.domain.scope import Scope
 from biem.ports.conflicts import Plan
@@ -34,8 +35,8 @@ MERGED = [f"The white choir rehearses Haydn every Tuesday {how}" for how in ("lo
 
 def converge(memory: biem.Memory) -> int:
     """Nights of another process until one changes nothing; returns how many. What fails is raised."""
-    memory._parts.associations.drop(memory.bound_to)  # it has just come
-    jobs = memory._parts.sleeper.jobs.values()  # without their locks: who died held one
+    memory._system.associations.drop(memory.bound_to)  # it has just come
+    jobs = memory._system.job_runner.jobs.values()  # without their locks: who died held one
     for night in range(1, 5):
         if not sum(sum(job.run(memory.bound_to).values()) for job in jobs):
             return night
@@ -59,7 +60,7 @@ def prepare(memory: biem.Memory, clock: HeldClock) -> None:
     memory.remember("Ann works at Acme", at=START)
     memory.remember("Ann works at Globex", at=START + timedelta(days=1), wait=True)
     [pair] = [pair for pair in memory.conflicts() if "Acme" in pair.older_text]
-    resolver: Any = memory._parts.resolver  # a process that died when it had decided to merge the two
+    resolver: Any = memory._system.resolver  # a process that died when it had decided to merge the two
     details = resolver._details(memory.bound_to, memory.get(pair.older_id), memory.get(pair.newer_id))
     resolver._conflicts.begin(memory.bound_to, pair.id, Plan("merge", ref="merge:x", details=details), 0.0)
     clock.advance(days=8)
@@ -71,7 +72,7 @@ class Cast:
 
     living: biem.Memory
     heir: biem.Memory
-    connection: psycopg.Connection
+    connection: Connection
     clock: HeldClock
 
     def enter(self) -> tuple[biem.Memory, biem.Memory, Stage]:
@@ -87,7 +88,7 @@ def players(testbed: Testbed) -> Iterator[Cast]:
     with (
         biem.connect(settings, embedder=embedder(), clock=clock) as living,
         biem.connect(settings, embedder=embedder(), clock=clock) as heir,
-        psycopg.connect(testbed.where.postgres_dsn, autocommit=True) as connection,
+        psycopg.connect(testbed.where.postgres_dsn, autocommit=True, row_factory=named_row) as connection,
     ):
         connection.execute("SET ROLE biem_service")
         yield Cast(living, heir, connection, clock)
@@ -152,7 +153,7 @@ def _assert_well(memory: biem.Memory) -> None:
 
 def work(memory: biem.Memory, stage: Stage) -> None:
     """Encode, clear and forget whatever waits; the leases of the dead have run out."""
-    encoder: Any = memory._parts.encoder
+    encoder: Any = memory._system.encoder
     for _ in range(40):
         stage.connection.execute(
             "UPDATE outbox SET due_at = clock_timestamp() WHERE dead_at IS NULL AND ns = %s", (stage.scope.ns,)

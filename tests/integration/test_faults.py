@@ -31,7 +31,7 @@ def test_under_each_fault_the_reply_is_made_and_the_failure_is_counted_and_logge
     settings = Settings(**doors.urls, close_timeout_s=0.2)  # type: ignore[arg-type]
     exporter = Prometheus()
     with biem.connect(settings, scope=biem.Scope(user=uuid.uuid4().hex), embedder=embedder) as memory:
-        memory._parts.telemetry.attach(exporter)
+        memory._system.telemetry.attach(exporter)
         memory.remember("The lantern hangs in the hall", wait=True)
         plugin = biem.BIEMContextPlugin(memory, conversation="c")
         assert "lantern" in plugin.system_prompt(BASE, "Where is the lantern?")

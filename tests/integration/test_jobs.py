@@ -48,7 +48,7 @@ class Watched:
 @contextmanager
 def before_each_statement(memory: biem.Memory, tell: Callable[[], None]) -> Iterator[None]:
     """Hear of every statement that the wired system sends to PostgreSQL."""
-    database = cast(Database, cast(Any, memory._parts.records)._database)
+    database = cast(Database, cast(Any, memory._system.records)._database)
     original = database.connection
 
     @contextmanager

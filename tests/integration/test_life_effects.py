@@ -126,8 +126,8 @@ def both(world: Open, story: Callable[[World], object], **off: Any) -> list[obje
 
 @pytest.mark.req("B5", partly="one of each part, of the engine; what is faked in unit tests is their ports")
 def test_one_entry_point_uses_one_of_each_part(world: Open) -> None:
-    parts = world().memory._parts
-    former, searcher = parts.encoder._former, parts.recaller._searcher
+    parts = world().memory._system
+    former, searcher = parts.encoder._integrator, parts.recaller._searcher
     assert isinstance(parts.encoder, EncodeWorker)
     assert isinstance(former._checker, ConflictChecker)
     assert isinstance(former._tiers, Tiers)  # with the energies, which it keeps and boosts
@@ -282,7 +282,7 @@ def test_the_canvas_answers_while_the_index_is_not_asked(world: Open) -> None:
     def story(there: World) -> bool:
         key = there.remember("ferry ferry harbour", importance=5)
         there.remember("Until later")  # by then the worker has done with the first
-        there.memory._parts.encoder._index.purge([key])
+        there.memory._system.encoder._index.purge([key])
         found = there.memory.recall("harbour")
         return any(hit.node.id == key and "dense" in hit.why for hit in found)
 
@@ -310,7 +310,7 @@ def test_what_is_in_the_canvas_is_in_the_vector_index_too(world: Open) -> None:
     key = there.remember("The ferry leaves at seven", importance=5)
     assert there.memory.get(key).tier == "L1"
     vector = WordEmbedder(dim=512).embed(["ferry seven"], "query")
-    index = there.memory._parts.encoder._index
+    index = there.memory._system.encoder._index
     eventually(lambda: key in index.nearest(there.memory.bound_to, vector, 5)[0])
 
 
@@ -414,7 +414,7 @@ def test_what_was_erased_or_archived_is_no_ghost_anywhere_after_a_restart(world:
             own = {link.key for link in restarted.links(key)}
             assert own == {link for link in links[key] if not gone & {link[0], link[1]}}
         assert restarted.links(archived) == []
-        spread = restarted._parts.associations.spread(restarted.bound_to, {kept[0]: 1.0})
+        spread = restarted._system.associations.spread(restarted.bound_to, {kept[0]: 1.0})
         assert set(kept) <= set(spread) <= set(kept) | {one.id for one in restarted.facts()}
 
         # And what was made of the erased is gone, and no answer, not even by words, has either
@@ -526,7 +526,7 @@ def test_a_memory_without_links_is_a_node_of_the_graph(world: Open) -> None:
     # Given a graph in use / When a memory that nothing is like is written / Then it is a node of the graph at once,
     # before any worker looked at it, and of the graph that another process loads
     there = world()
-    graph, scope = there.memory._parts.associations, there.memory.bound_to
+    graph, scope = there.memory._system.associations, there.memory.bound_to
     graph.refresh(scope)
     key = there.memory.remember("Zebra xylophone quartz")
     assert graph.holds(scope, key)
@@ -536,7 +536,7 @@ def test_a_memory_without_links_is_a_node_of_the_graph(world: Open) -> None:
     assert there.memory.flush()
     # And activation that begins there stays there
     assert there.memory.links(key) == []
-    assert there.memory._parts.associations.spread(there.memory.bound_to, {key: 1.0}) == {key: 1.0}
+    assert there.memory._system.associations.spread(there.memory.bound_to, {key: 1.0}) == {key: 1.0}
     # And another one may be linked with it
     other = there.remember("Saffron grows in Iran")
     there.memory.feedback(useful=[key, other])

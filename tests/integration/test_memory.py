@@ -269,7 +269,7 @@ def test_a_recall_is_counted_without_touching_the_vector(
     assert in_milvus(stack.milvus_uri, ns=memory.bound_to.ns) == [written]
 
     # When its row is taken out of the index, and it is strengthened by use and by praise
-    memory._parts.encoder._index.purge([written])
+    memory._system.encoder._index.purge([written])
     eventually(lambda: in_milvus(stack.milvus_uri, ns=memory.bound_to.ns) == [])
     memory.feedback(useful=[written])
     assert [hit.node.id for hit in memory.recall("olives")] == [written]  # it is in the canvas

@@ -51,7 +51,7 @@ def test_what_is_stored_has_a_vector_and_a_node_whatever_its_energy_and_the_hot_
 ) -> None:
     # Given a memory of an energy just below or above a half / When it is stored
     key = memory.remember("The lighthouse keeper paints", importance=importance, wait=True)
-    graph, canvas = memory._parts.associations, memory._parts.recaller._tiers
+    graph, canvas = memory._system.associations, memory._system.recaller._tiers
     graph.refresh(memory.bound_to)
 
     # Then it is in L1 or not, and in the index and the graph in any case
@@ -88,7 +88,7 @@ def test_an_active_memory_has_its_links_in_postgresql_and_one_whose_links_failed
 ) -> None:
     # Given a fact, and links that cannot be written when the next one of its conversation is encoded
     first = memory.remember("Ann walks along the river with Rex", kind="knowledge", conversation="walk", wait=True)
-    links, failed = memory._parts.associations._links, threading.Event()
+    links, failed = memory._system.associations._links, threading.Event()
 
     def refused(*_: object, **__: object) -> int:
         failed.set()
@@ -122,8 +122,8 @@ def test_the_precise_preset_lets_some_of_a_real_dialogue_form_and_refuses_some(s
         assert aim.memory.flush()
 
         # When its gate has judged it / Then it has the numbers of the design, and is neither open nor closed
-        policy = aim.memory._parts.policies.aim
-        assert aim.memory._parts.policies.write.hot_window == 512
+        policy = aim.memory._system.policies.aim
+        assert aim.memory._system.policies.write.hot_window == 512
         assert (policy.local_cluster_k, policy.write_threshold) == (64, 0.7)
         assert (policy.anchor_boost, policy.store_evidence) == (3.0, True)
         assert 0 < len(aim.memory.refusals(limit=500)) < len(ids)

@@ -99,7 +99,7 @@ def outcome(memory: biem.Memory, ids: list[str], operation: Operation) -> tuple[
 
 def index_all(memory: biem.Memory) -> None:
     """What a worker would do."""
-    while memory._parts.encoder():
+    while memory._system.encoder():
         pass
 
 

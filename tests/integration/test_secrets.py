@@ -130,7 +130,7 @@ def test_unreachable_servers_are_reported_without_their_passwords(
         lambda: biem.connect(secret_settings, embedder=WordEmbedder()),
         lambda: bootstrap.migrate(secret_settings),
         lambda: bootstrap.build_embedder(secret_settings),
-        lambda: bootstrap.open_workshop(secret_settings),
+        lambda: bootstrap.open_worker(secret_settings),
     ):
         with pytest.raises(BiemError) as failure:
             use()
@@ -154,7 +154,7 @@ def test_the_other_servers_fail_without_showing_theirs(
         assert set(memory.recall("secret").degraded) == {"milvus", "redis"}
         memory.running("a secret", conversation="c")
         shown = repr(memory.erase(gone)) + repr(memory.sleep()) + repr(memory.stats()) + repr(memory)
-        for use in (memory.reindex, memory._parts.encoder):
+        for use in (memory.reindex, memory._system.encoder):
             memory.remember("Another secret", speaker="Ann")
             try:
                 use()

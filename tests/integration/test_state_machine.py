@@ -118,7 +118,7 @@ class Model(RuleBasedStateMachine):
     @rule()
     def work(self) -> None:
         """Index what is pending, as a worker does at any moment."""
-        while self.memory._parts.encoder():
+        while self.memory._system.encoder():
             pass
 
     @rule(scope=st.integers(0, SCOPES - 1))

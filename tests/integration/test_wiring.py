@@ -37,7 +37,7 @@ class World:
 
     def job(self, name: str) -> Mapping[str, int]:
         """Run one job of the night in this scope."""
-        return self.memory._parts.sleeper.jobs[name].run(self.memory.bound_to)
+        return self.memory._system.job_runner.jobs[name].run(self.memory.bound_to)
 
 
 def noting(noted: list[tuple[type, biem.Scope]], part: type, drop: Callable[..., None]) -> Callable[..., None]:
@@ -57,7 +57,7 @@ def world(testbed: Testbed, stack: Servers) -> Iterator[World]:
     )
     clock, scope = HeldClock(), biem.Scope(user=uuid.uuid4().hex)
     with biem.connect(settings, scope=scope, embedder=WordEmbedder(dim=512), clock=clock) as memory:
-        parts = memory._parts
+        parts = memory._system
         canvas = RedisCanvas(
             stack.redis_url, timeout_s=30.0, model=parts.embedder.id, dim=parts.embedder.dim,
             policy=parts.policies.tiers, decay_per_hour=parts.policies.energy.decay_per_hour,
@@ -102,8 +102,8 @@ def test_an_erased_scope_is_forgotten_by_the_process_too(world: World, monkeypat
     memory, dropped = world.memory, list[tuple[type, biem.Scope]]()
     for number in range(4):
         world.remember(f"The tram in Lisbon stops at square {number}", conversation="c", speaker="Ann")
-    memory._parts.associations.refresh(memory.bound_to)
-    assert memory._parts.associations.edges > 0
+    memory._system.associations.refresh(memory.bound_to)
+    assert memory._system.associations.edges > 0
     for part in (Associations, Orbits, Inertia):
         monkeypatch.setattr(part, "drop", noting(dropped, part, part.drop))
 
@@ -112,4 +112,4 @@ def test_an_erased_scope_is_forgotten_by_the_process_too(world: World, monkeypat
     assert dropped == []
     assert memory.erase(memory.bound_to).complete
     assert dropped == [(part, memory.bound_to) for part in (Associations, Orbits, Inertia)]
-    assert memory._parts.associations.edges == 0
+    assert memory._system.associations.edges == 0

@@ -9,6 +9,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any, cast
 
 import psycopg
+from psycopg.rows import tuple_row
 
 import biem
 from biem.adapters.postgres.database import Connection, Database
@@ -103,8 +104,9 @@ class Stage:
         """All that `STATE` tells."""
         keys = {"ns": self.scope.ns}
         self.connection.execute("SELECT set_config('biem.ns', %(ns)s, true)", keys)
+        cursor = self.connection.cursor(row_factory=tuple_row)
         return {
-            name: sorted(map(str, self.connection.execute((NAMED + query).encode(), keys).fetchall()))
+            name: sorted(map(str, cursor.execute((NAMED + query).encode(), keys).fetchall()))
             for name, query in STATE.items()
         }
 
@@ -124,7 +126,7 @@ class StageCursor(psycopg.RawCursor[Any]):
 @contextmanager
 def on_stage(memory: biem.Memory, stage: Stage) -> Iterator[None]:
     """Have all stores of this object graph use the one connection."""
-    database = cast(Database, cast(Any, memory._parts.records)._database)
+    database = cast(Database, cast(Any, memory._system.records)._database)
     original, original_cursor = database.connection, database._raw_cursor
     me = threading.get_ident()
 

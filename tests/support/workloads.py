@@ -351,7 +351,7 @@ def stop_between(home: str, user: str, text: str) -> None:
 
 def _signal_between(home: str, user: str, text: str, number: signal.Signals) -> None:
     with _open(home, user) as memory:
-        records = memory._parts.records
+        records = memory._system.records
         complete = records.complete
 
         def interrupted(encoded: Sequence[Encoded]) -> Completion:

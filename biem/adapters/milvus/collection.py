@@ -1,5 +1,6 @@
 """A collection of Milvus: its name, its fields, and what the server that holds it can do."""
 
+import logging
 import re
 from dataclasses import dataclass
 from typing import Any, Self
@@ -149,4 +150,5 @@ half a minute of silence, with an error on the terminal. A socket file needs no 
 def connected(uri: str, *, timeout_s: float, **secrets: str) -> MilvusClient:
     """A connection of its own, made at once; `secrets` as pymilvus names them. Raises what pymilvus raises."""
     pings = _NO_PINGS if uri.startswith("unix:") else {}
+    logging.getLogger("pymilvus").setLevel(logging.CRITICAL)  # it logs tracebacks of errors that are handled here
     return MilvusClient(uri=uri, timeout=timeout_s, dedicated=True, grpc_options=pings, **secrets)

@@ -29,7 +29,7 @@ from biem.adapters.milvus.light_import import MilvusClient, MilvusException
 from biem.adapters.milvus.rows import FILTERED, expression, fitting, meets, row
 from biem.domain.scope import Scope
 from biem.errors import CallRefused, StoreFull, StoreUnavailable
-from biem.ports import EmbedderInfo, Entry, Filter, Vector, Vectors
+from biem.ports import EVERYTHING, EmbedderInfo, Entry, Filter, Vector, Vectors
 
 T = TypeVar("T")
 
@@ -160,7 +160,7 @@ class MilvusIndex:
         try:
             return self._nearest(field, data, scopes, limit, where, asked)
         except CallRefused:
-            if asked == Filter():
+            if asked == EVERYTHING:
                 raise
             return self._nearest(field, data, scopes, limit, where, Filter())
 

@@ -1,4 +1,4 @@
-"""The ports of AIM-Memory: `AimRecords` in PostgreSQL, `Headings` in Redis or Valkey."""
+"""AIM-Memory's port `AimRecords` in PostgreSQL."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -7,11 +7,10 @@ from datetime import datetime
 import numpy as np
 from psycopg.types.json import Jsonb
 
-from biem.adapters.postgres.node_rows import NODE_COLUMNS, Store
+from biem.adapters.postgres.database import Row
+from biem.adapters.postgres.node_rows import Store, fields_of, vector_of
 from biem.domain.designs.aim import GateDecision
-from biem.domain.fields import Fields
 from biem.domain.scope import Scope
-from biem.ports import Vector
 from biem.ports.aim import Anchored, Census, Held, Kept, Refusal, Said, Standing
 
 
@@ -22,15 +21,14 @@ class PostgresAim(Store):
         parameters = {"ns": scope.ns, "seqs": list(seqs), "most": most, "model": self._model}
         rows = self._database.fetch(scope.ns, "aim_said", parameters)
         return [
-            Said(key, seq, conversation, formed, _vector(packed))
-            for key, seq, conversation, formed, packed in sorted(rows, key=lambda row: int(row[1]))
+            Said(row.id, row.write_seq, row.conversation, row.formed, vector_of(row.vector))
+            for row in sorted(rows, key=lambda row: int(row.write_seq))
         ]
 
     def standing(self, scope: Scope, ids: Sequence[str]) -> Mapping[str, Standing]:
         rows = self._database.fetch(scope.ns, "aim_standing", {"ns": scope.ns, "ids": list(ids)})
         return {
-            key: Standing(formed, decided=numbered or not formed, foretold=foretold)
-            for key, formed, numbered, foretold in rows
+            row.id: Standing(row.formed, decided=row.numbered or not row.formed, foretold=row.foretold) for row in rows
         }
 
     def foretell(self, scope: Scope, decisions: Sequence[tuple[str, GateDecision, int | None]]) -> None:
@@ -52,7 +50,7 @@ class PostgresAim(Store):
                     connection.execute(self._sql["aim_record"], parameters)
                 connection.execute(self._sql["aim_apply"], parameters)
                 standing = connection.execute(self._sql["aim_standing"], parameters)
-            return frozenset(row[0] for row in standing.fetchall() if row[1])
+            return frozenset(row.id for row in standing.fetchall() if row.formed)
 
         return self._database.retrying(attempt)
 
@@ -71,39 +69,41 @@ class PostgresAim(Store):
 
     def refusals(self, scope: Scope, limit: int) -> list[Refusal]:
         rows = self._database.fetch(scope.ns, "aim_refusals", {"ns": scope.ns, "limit": limit})
-        return [Refusal(key, text, speaker, GateDecision(False, *rest)) for key, text, speaker, *rest in rows]
+        return [_refusal(row) for row in rows]
 
     def nodes(self, scopes: Sequence[Scope], ids: Sequence[str], at: datetime, *, evidence: bool) -> list[Held]:
         by_ns = {scope.ns: scope for scope in scopes}
         parameters = {"ids": list(ids), "scopes": list(by_ns), "model": self._model, "at": at, "evidence": evidence}
         now = self._clock.now()
-        held = []
-        for row in self._database.fetch(",".join(by_ns), "aim_nodes", parameters, binary=True):
-            formed, age, packed, original, disputed = row[NODE_COLUMNS:]
-            node = self.node(row, by_ns[row[1]], now)
-            held.append(Held(node, formed, age or 0, _vector(packed), original, disputed))
-        return held
+        return [
+            Held(
+                node=self.node(row, by_ns[row.ns], now),
+                formed=row.formed,
+                age=row.age or 0,
+                vector=vector_of(row.vector),
+                evidence=row.evidence,
+                disputed=row.disputed,
+            )
+            for row in self._database.fetch(",".join(by_ns), "aim_nodes", parameters, binary=True)
+        ]
 
     def anchors(self, scopes: Sequence[Scope], ids: Sequence[str]) -> Mapping[str, Anchored]:
         namespaces = [scope.ns for scope in scopes]
         rows = self._database.fetch(",".join(namespaces), "aim_anchors", {"scopes": namespaces, "ids": list(ids)})
-        return {
-            key: Anchored(Fields(**{name: tuple(values) for name, values in fields.items()}), text, age or 0, formed)
-            for key, fields, text, age, formed in rows
-        }
+        return {row.id: Anchored(fields_of(row.fields), row.text, row.age or 0, row.formed) for row in rows}
 
     def census(self, scope: Scope, gamma: float, fresh: float, high: float) -> Census:
         parameters = {"ns": scope.ns, "fresh": fresh, "high": high, "log_gamma": float(np.log(gamma))}
-        return Census(*self._database.fetch(scope.ns, "aim_census", parameters)[0])
+        return Census(**self._database.fetch(scope.ns, "aim_census", parameters)[0]._asdict())
 
     def page(self, scope: Scope, after: int) -> list[Kept]:
         rows = self._database.fetch(scope.ns, "aim_page", {"ns": scope.ns, "after": after})
         now = self._clock.now()
-        return [Kept(self.node(row, scope, now), *row[NODE_COLUMNS:]) for row in rows]
+        return [Kept(self.node(row, scope, now), row.formed, row.mirror_seq) for row in rows]
 
     def counter(self, scope: Scope) -> int:
         rows = self._database.fetch(scope.ns, "aim_counter", (scope.ns,))
-        return int(rows[0][0]) if rows else 0
+        return int(rows[0].seq) if rows else 0
 
     def numbers(self, scope: Scope, ids: Sequence[str]) -> Mapping[str, int]:
         return dict(self._database.fetch(scope.ns, "aim_numbers", {"ns": scope.ns, "ids": list(ids)}))
@@ -112,11 +112,21 @@ class PostgresAim(Store):
         names = (scope.ns, scope.tenant, scope.user, scope.project)
         self._database.execute(scope.ns, "ensure_scope", names)
         self._database.execute(scope.ns, "aim_ensure", {"ns": scope.ns})
-        return int(self._database.fetch(scope.ns, "aim_reserve", {"ns": scope.ns, "count": count})[0][0])
+        return int(self._database.fetch(scope.ns, "aim_reserve", {"ns": scope.ns, "count": count})[0].last)
 
 
-def _vector(packed: bytes | None) -> Vector | None:
-    return None if packed is None else np.frombuffer(packed, dtype="<f4")
+def _refusal(row: Row) -> Refusal:
+    decision = GateDecision(
+        formed=False,
+        value=row.value,
+        threshold=row.threshold,
+        form=row.form,
+        relevance=row.relevance,
+        surprise=row.surprise,
+        conflict=row.conflict,
+        decided_at=row.decided_at,
+    )
+    return Refusal(row.id, row.text, row.speaker, decision)
 
 
 def _packed(decisions: Sequence[tuple[str, GateDecision, int | None]]) -> Jsonb:

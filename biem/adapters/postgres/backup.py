@@ -1,6 +1,6 @@
 """Writing what PostgreSQL keeps into a file, and bringing it back: COPY over a connection, no program of PostgreSQL's.
 
-A backup is one snapshot (REPEATABLE READ): it holds what was committed at one instant, whatever is written meanwhile.
+A backup is one snapshot (REPEATABLE READ): it holds the state of one instant, regardless of concurrent writes.
 A restore is one transaction: the database has all of it or is as it was.
 """
 
@@ -13,13 +13,14 @@ from typing import Any, LiteralString
 
 import psycopg
 from psycopg import sql
+from psycopg.rows import scalar_row
 
 from biem.adapters.postgres.backup_file import FORMAT, BackupReader, Manifest, Table, opened, written
+from biem.adapters.postgres.database import Connection, named_row
 from biem.adapters.postgres.migrations import LOCK, digest, migrate
 from biem.adapters.postgres.sql import migrations, queries
 from biem.errors import BiemError, ConfigError, InvalidInput, StoreFull, StoreUnavailable
 
-Connection = psycopg.Connection[tuple[Any, ...]]
 Heard = Callable[[int], None]
 
 _LEAVING_S = 3.0
@@ -32,7 +33,7 @@ _GRAPH_LEAP = 1_000_000
 
 
 def backup(dsn: str, path: Path, heard: Heard | None = None) -> Manifest:
-    """Write everything into `path`; it is there whole or not at all. `heard` is told the rows so far.
+    """Write everything into `path`; a failed backup leaves no file. `heard` receives the number of rows so far.
 
     Raises `StoreUnavailable`, `StoreFull` and `InvalidInput` (a path that cannot be written).
     """
@@ -66,7 +67,7 @@ def backup(dsn: str, path: Path, heard: Heard | None = None) -> Manifest:
 
 
 def restore(dsn: str, path: Path, *, replace: bool, heard: Heard | None = None) -> Manifest:
-    """Bring a backup back, with the schema of this version whatever it had.
+    """Restore a backup of this or an earlier version into this version's schema.
 
     The whole file is verified before anything is written: members, sizes, checksums, and that its tables, columns and
     sequences are those that its version had, neither more nor fewer. Raises `InvalidInput` when it is not so, when it
@@ -108,7 +109,7 @@ def _require_known(connection: Connection, manifest: Manifest) -> None:
         connection.execute("SELECT pg_advisory_xact_lock(%s)", (LOCK,))
         _build_stage(connection, manifest)
         tables: dict[str, list[str]] = dict(connection.execute(queries()["backup_tables"]).fetchall())
-        sequences = {row[0] for row in connection.execute(queries()["all_sequences"]).fetchall()}
+        sequences = {row.name for row in connection.execute(queries()["all_sequences"]).fetchall()}
     names = [table.name for table in manifest.tables]
     if len(names) != len(set(names)) or set(names) != set(tables):
         odd = ", ".join(sorted(set(names) ^ set(tables))) or "one of them twice"
@@ -124,7 +125,7 @@ def _require_known(connection: Connection, manifest: Manifest) -> None:
 
 
 def _build_stage(connection: Connection, manifest: Manifest) -> None:
-    """The schema that the backup had, empty, in a schema of its own that the rest of the transaction sees."""
+    """Create the backup's schema, empty, in a separate schema for the rest of the transaction."""
     stage = sql.Identifier(_STAGE)
     connection.execute(sql.SQL("DROP SCHEMA IF EXISTS {} CASCADE").format(stage))
     connection.execute(sql.SQL("CREATE SCHEMA {}").format(stage))
@@ -189,14 +190,14 @@ def _number_on(connection: Connection, manifest: Manifest) -> None:
             {"name": name, "last": last + (_GRAPH_LEAP if name == "graph_versions" else 0)},
         )
     for sequence, table, column in connection.execute(queries()["owned_sequences"]).fetchall():
-        highest = connection.execute(
-            sql.SQL("SELECT max({}) FROM {}").format(sql.Identifier(column), sql.Identifier(table))
-        ).fetchone()
-        if highest and highest[0] is not None:
+        highest = _one(
+            connection, sql.SQL("SELECT max({}) FROM {}").format(sql.Identifier(column), sql.Identifier(table))
+        )
+        if highest is not None:
             connection.execute(
                 "SELECT setval(to_regclass(%s), greatest(%s, (SELECT coalesce(last_value, 1) FROM pg_sequences"
                 " WHERE schemaname = current_schema() AND sequencename = %s)))",
-                (sequence, highest[0], sequence),
+                (sequence, highest, sequence),
             )
 
 
@@ -217,7 +218,7 @@ def _require_alone(connection: Connection) -> None:
     while others := _one(connection, queries()["other_programs"]):
         if time.monotonic() >= deadline:
             raise ConfigError(f"{others} connections of running programs use this database; stop them, then repeat")
-        time.sleep(_LOOK_S)  # one may just be ending, which PostgreSQL tells nobody
+        time.sleep(_LOOK_S)  # a connection may just be closing; PostgreSQL sends no notification
 
 
 def _require_empty(connection: Connection) -> None:
@@ -232,7 +233,7 @@ def _require_empty(connection: Connection) -> None:
 def _tables(connection: Connection) -> list[str]:
     if not _one(connection, "SELECT EXISTS (SELECT FROM pg_roles WHERE rolname = 'biem_service')"):
         return []
-    return [row[0] for row in connection.execute(queries()["backup_tables"]).fetchall()]
+    return [row.name for row in connection.execute(queries()["backup_tables"]).fetchall()]
 
 
 def _order(connection: Connection, tables: Sequence[str]) -> list[str]:
@@ -248,15 +249,17 @@ def _names(columns: Sequence[str]) -> sql.Composed:
 
 
 def _one(connection: Connection, query: LiteralString | sql.Composed) -> Any:
-    row = connection.execute(query).fetchone()
-    return row[0] if row else None
+    """The value of a statement with one column; None where it has no row."""
+    return connection.cursor(row_factory=scalar_row).execute(query).fetchone()
 
 
 @contextmanager
 def _connected(dsn: str) -> Iterator[Connection]:
     """A connection as who we log in, without time limit."""
     try:
-        with psycopg.connect(dsn, autocommit=True, connect_timeout=5, application_name="biem backup") as connection:
+        with psycopg.connect(
+            dsn, autocommit=True, connect_timeout=5, application_name="biem backup", row_factory=named_row
+        ) as connection:
             connection.execute("SET statement_timeout = 0")
             connection.execute("SET client_min_messages = warning")
             yield connection

@@ -29,7 +29,7 @@ _MOST_DIRECTORY_BYTES = 1 << 20
 _LONGEST_LINE = 64 << 20
 """Bytes of one row. PostgreSQL reads a row into memory as a whole; ours have a quarter of a megabyte of text."""
 _HARMLESS_BYTES, _MOST_RATIO = 64 << 20, 250
-"""A table above the first may be at most so many times as large as in the file: ids and hashes do not compress."""
+"""Largest allowed compression ratio of a table of more than the first limit: ids and hashes do not compress."""
 _END, _END_64 = (b"PK\x05\x06", 22, slice(12, 16)), (b"PK\x06\x06", 56, slice(40, 48))
 _LOCATOR = (b"PK\x06\x07", 20)
 """Records at the end of a ZIP: how they begin, their bytes, and where the size of the directory stands in them."""
@@ -89,7 +89,7 @@ class BackupWriter:
         self._archive = archive
 
     def table(self, name: str, columns: list[str], chunks: Iterable[bytes], heard: Callable[[int], None]) -> Table:
-        """Add what COPY says; `heard` is told the rows so far."""
+        """Add a table's COPY output; `heard` receives the number of rows so far."""
         digest, lines = hashlib.sha256(), _Lines(name)
         with self._archive.open(_member(name), "w", force_zip64=True) as member:
             for chunk in _joined(chunks):
@@ -100,7 +100,7 @@ class BackupWriter:
         return Table(name=name, columns=columns, rows=lines.rows, sha256=digest.hexdigest())
 
     def manifest(self, manifest: Manifest) -> None:
-        """Say what was added; the last thing to do."""
+        """Write the manifest, as the last member."""
         self._archive.writestr(_MANIFEST, manifest.model_dump_json(indent=1))
 
 
@@ -150,7 +150,7 @@ class BackupReader:
                 yield chunk
 
     def verify(self) -> None:
-        """Read everything once; `InvalidInput` names the first table that is not what was written."""
+        """Read everything once; `InvalidInput` names the first table whose checksum differs."""
         for table in self.manifest.tables:
             digest, lines = hashlib.sha256(), _Lines(table.name)
             try:

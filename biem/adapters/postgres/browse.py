@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from biem.adapters.postgres.database import Row
+from biem.adapters.postgres.links import link_of
 from biem.adapters.postgres.node_rows import Store
 from biem.domain.link import Link
 from biem.domain.node import Node
@@ -36,8 +37,8 @@ class PostgresBrowser(Store):
             "looked": max(self.looked_at, limit),
         }
         rows = self._database.fetch(scope.ns, "browse_memories", parameters)
-        ends_at = rows[0][-1]
-        nodes = tuple(self.node(row, scope, now) for row in rows if row[0] is not None)
+        ends_at = rows[0].ends_at
+        nodes = tuple(self.node(row, scope, now) for row in rows if row.id is not None)
         return Page(nodes, "" if ends_at is None else str(ends_at))
 
     def links(self, scope: Scope, limit: int, *, after: str = "") -> Page[Link]:
@@ -51,7 +52,7 @@ class PostgresBrowser(Store):
             "looked": max(self.looked_at, limit),
         }
         rows = self._database.fetch(scope.ns, "browse_links", parameters)
-        return _page(rows, rows[-1][-2:] if rows else (None, None))
+        return _page(rows, rows[-1] if rows else None)
 
     def ids(self, scope: Scope, part: str, of: str, limit: int) -> list[str]:
         """As the port says."""
@@ -63,19 +64,18 @@ class PostgresBrowser(Store):
         weight, link_id = _place(after, _share, _whole)
         parameters = {"ns": scope.ns, "node": node_id, "weight": weight, "id": link_id, "limit": limit}
         rows = self._database.fetch(scope.ns, "browse_links_around", parameters)
-        return _page(rows, rows[-1][-2:] if len(rows) == limit else (None, None))
+        return _page(rows, rows[-1] if len(rows) == limit else None)
 
     def nodes(self, scope: Scope, ids: Sequence[str], label_chars: int) -> list[GraphNode]:
         """As the port says."""
         parameters = {"ns": scope.ns, "ids": list(ids), "chars": label_chars}
-        return [GraphNode(*row) for row in self._database.fetch(scope.ns, "browse_nodes", parameters)]
+        return [GraphNode(**row._asdict()) for row in self._database.fetch(scope.ns, "browse_nodes", parameters)]
 
 
-def _page(rows: Sequence[Row], ends_at: Sequence[Any]) -> Page[Link]:
-    """Links of rows that may be null beside their place, and the place where they end."""
-    key, link_id = ends_at
-    links = tuple(Link(*row[:7]) for row in rows if row[0] is not None)
-    return Page(links, "" if key is None else f"{key!r}:{link_id}")
+def _page(rows: Sequence[Row], last: Row | None) -> Page[Link]:
+    """The links of those rows that have one; `last` holds the sort key that the page ends with."""
+    links = tuple(link_of(row) for row in rows if row.source is not None)
+    return Page(links, "" if last is None or last.last_key is None else f"{last.last_key!r}:{last.last_id}")
 
 
 def _whole(text: str) -> int:

@@ -34,13 +34,13 @@ class PostgresConcepts:
                 row = connection.execute(self._sql["concept_progress"], {"ns": scope.ns}).fetchone()
                 if row is None:
                     return 0
-                unread = {"ns": scope.ns, "seq": row[0], "limit": limit}
-                messages = [Message(*row) for row in connection.execute(self._sql["concept_unread"], unread)]
+                unread = {"ns": scope.ns, "seq": row.seq, "limit": limit}
+                messages = [Message(**row._asdict()) for row in connection.execute(self._sql["concept_unread"], unread)]
                 if not messages:
                     return 0
                 talks = list({message.conversation if message.spoken else "" for message in messages})
                 found = connection.execute(self._sql["concept_running"], {"ns": scope.ns, "conversations": talks})
-                running = [Snippet(*row) for row in found]
+                running = [Snippet(**row._asdict()) for row in found]
                 snippets = cut(messages, running, length=length, pause_s=pause_s)
                 connection.cursor().executemany(
                     self._sql["concept_snippet_save"], [_snippet_row(scope, snippet) for snippet in snippets]
@@ -55,10 +55,11 @@ class PostgresConcepts:
     ) -> Snippet | None:
         parameters = {"at": at, "length": length, "quiet_since": quiet_since, "without": list(without)}
         rows = self._fetch([scope], "concept_nearest", {"ns": scope.ns, **parameters})
-        return Snippet(*rows[0]) if rows else None
+        return Snippet(**rows[0]._asdict()) if rows else None
 
     def messages(self, scope: Scope, snippet: Snippet) -> list[Message]:
-        return [Message(*row) for row in self._fetch([scope], "concept_messages", _snippet_row(scope, snippet))]
+        rows = self._fetch([scope], "concept_messages", _snippet_row(scope, snippet))
+        return [Message(**row._asdict()) for row in rows]
 
     def used(self, scope: Scope, snippet: Snippet, uses: int) -> bool:
         def attempt() -> bool:
@@ -73,18 +74,19 @@ class PostgresConcepts:
 
     def built(self, scope: Scope) -> int:
         rows = self._fetch([scope], "concept_built", {"ns": scope.ns})
-        return int(rows[0][0]) if rows else 0
+        return int(rows[0].built) if rows else 0
 
     # -- concepts and items -----------------------------------------------------------------------------------------
 
     def find(self, scopes: Sequence[Scope], ids: Sequence[str], at: datetime) -> list[Concept]:
         if not ids:
             return []
-        return [Concept(*row) for row in self._fetch(scopes, "concept_find", {"ids": list(ids), "at": at})]
+        rows = self._fetch(scopes, "concept_find", {"ids": list(ids), "at": at})
+        return [Concept(**row._asdict()) for row in rows]
 
     def similar(self, scope: Scope, terms: Sequence[str], *, postings: int, limit: int) -> list[Concept]:
         parameters = {"ns": scope.ns, "terms": list(dict.fromkeys(terms)), "postings": postings, "limit": limit}
-        return [Concept(*row) for row in self._fetch([scope], "concept_similar", parameters)]
+        return [Concept(**row._asdict()) for row in self._fetch([scope], "concept_similar", parameters)]
 
     def add(self, scope: Scope, concepts: Sequence[Named], items: Sequence[Item], fading: Fading, at: datetime) -> int:
         def attempt() -> int:
@@ -99,13 +101,13 @@ class PostgresConcepts:
         return self._database.retrying(attempt)
 
     def _living(self, connection: Connection, scope: Scope, memories: set[str]) -> set[str]:
-        """Those that are there, held until the transaction ends: what is being erased makes us wait, or is gone."""
+        """The existing ones, locked until the transaction ends; waits for a concurrent erasure."""
         row = {"ns": scope.ns, "ids": sorted(memories)}
-        return {found[0] for found in connection.execute(self._sql["concept_living"], row)}
+        return {found.id for found in connection.execute(self._sql["concept_living"], row)}
 
     def _sources(self, connection: Connection, scope: Scope, items: Sequence[str]) -> set[str]:
         row = {"ns": scope.ns, "ids": list(items)}
-        return {found[0] for found in connection.execute(self._sql["concept_sources"], row)}
+        return {found.id for found in connection.execute(self._sql["concept_sources"], row)}
 
     def _name(self, connection: Connection, scope: Scope, concepts: Sequence[Named], at: datetime) -> None:
         rows = {concept.id: concept for concept in concepts}
@@ -127,10 +129,10 @@ class PostgresConcepts:
             "idle_s": fading.idle_s,
             "at": at,
         }
-        new = {row[0] for row in connection.execute(self._sql["concept_items_add"], rows)}
+        new = {row.id for row in connection.execute(self._sql["concept_items_add"], rows)}
         pairs = [(item.id, source) for item in items for source in dict.fromkeys(item.sources)]
-        sources = {"ns": scope.ns, "items": [pair[0] for pair in pairs], "memories": [pair[1] for pair in pairs]}
-        gained = {row[0] for row in connection.execute(self._sql["concept_sources_add"], sources)}
+        sources = {"ns": scope.ns, "items": [item for item, _ in pairs], "memories": [memory for _, memory in pairs]}
+        gained = {row.id for row in connection.execute(self._sql["concept_sources_add"], sources)}
         self._strengthen(connection, scope, gained - new, fading.strength, fading, at)
         return len(new)
 
@@ -149,7 +151,7 @@ class PostgresConcepts:
             return found
         parameters = {"ids": list(found), "limit": limit, "model": self._model, "idle_s": fading.idle_s, "at": at}
         for row in self._fetch(scopes, "concept_items_of", parameters):
-            found[row[1]].append(Item(row[0], row[1], row[2], tuple(row[3]), row[4], row[5]))
+            found[row.concept].append(Item(**{**row._asdict(), "sources": tuple(row.sources)}))
         return found
 
     def access(
@@ -178,7 +180,7 @@ class PostgresConcepts:
         picked: dict[str, None] = {}
         for start in (point, FIRST_ID):
             row = {"ns": scope.ns, "point": start, "scan": _SCAN * limit, "limit": limit}
-            picked |= {found[0]: None for found in self._fetch([scope], "concept_pick", row)}
+            picked |= {found.id: None for found in self._fetch([scope], "concept_pick", row)}
             if len(picked) >= limit:
                 break
         return list(picked)[:limit]
@@ -196,7 +198,7 @@ class PostgresConcepts:
                 if not sources.issuperset(self._sources(connection, scope, ids)):
                     return False  # found again meanwhile: the next run sees it
                 row = {"ns": scope.ns, "concept": kept.concept, "ids": ids, "item": kept.id}
-                left = {found[0]: found[1] for found in connection.execute(self._sql["concept_items_lock"], row)}
+                left = {found.id: found.strength for found in connection.execute(self._sql["concept_items_lock"], row)}
                 if not left.keys() >= set(others):
                     return False
                 if kept.id not in left:
@@ -219,7 +221,7 @@ class PostgresConcepts:
                 faded = connection.execute(self._sql["concept_faded"], row).fetchall()
                 if not faded:
                     return 0
-                row |= {"items": [found[0] for found in faded], "ids": sorted({found[1] for found in faded})}
+                row |= {"items": [found.id for found in faded], "ids": sorted({found.concept for found in faded})}
                 connection.execute(self._sql["concept_lock"], row)
                 removed = connection.execute(self._sql["concept_fade"], row).rowcount
                 connection.execute(self._sql["concept_empty"], row)
@@ -228,17 +230,16 @@ class PostgresConcepts:
         return self._database.retrying(attempt)
 
     def vanishing(self, scope: Scope, limit: int) -> list[str]:
-        return [row[0] for row in self._fetch([scope], "concept_vanishing", {"ns": scope.ns, "limit": limit})]
+        return [row.id for row in self._fetch([scope], "concept_vanishing", {"ns": scope.ns, "limit": limit})]
 
     def vanish(self, scope: Scope, ids: Sequence[str]) -> int:
         return self._database.execute(scope.ns, "concept_vanish", {"ns": scope.ns, "ids": list(ids)})
 
     def sources(self, scopes: Sequence[Scope], memories: Sequence[str]) -> dict[str, bool]:
-        return {row[0]: row[1] for row in self._fetch(scopes, "concept_memories", {"ids": list(memories)})}
+        return {row.id: row.live for row in self._fetch(scopes, "concept_memories", {"ids": list(memories)})}
 
     def count(self, scope: Scope) -> Mapping[str, int]:
-        row = self._fetch([scope], "concept_counts", {"ns": scope.ns})[0]
-        return dict(zip(("concepts", "items", "instant"), row, strict=True))
+        return self._fetch([scope], "concept_counts", {"ns": scope.ns})[0]._asdict()
 
     # -- plumbing ---------------------------------------------------------------------------------------------------
 
@@ -304,4 +305,4 @@ class PostgresInstants:
 
 
 def _note(row: Row) -> InstantMemory:
-    return InstantMemory(row[0], row[1], row[2], row[3], tuple(row[4]), row[5], row[6])
+    return InstantMemory(**{**row._asdict(), "keywords": tuple(row.keywords)})

@@ -13,6 +13,7 @@ import numpy as np
 from psycopg.types.json import Jsonb
 
 from biem.adapters.postgres.database import ALL_SCOPES, Connection, Database, Row
+from biem.adapters.postgres.node_rows import scope_of
 from biem.domain.conflict import Conflict, ConflictKind, Decider, Dispute, Resolution
 from biem.domain.scope import Scope
 from biem.errors import AlreadyDecided, InvalidInput, NotFound
@@ -42,7 +43,7 @@ class PostgresConflicts:
             "max_chars": max_chars,
         }
         rows = self._database.fetch(scope.ns, "conflict_peers", parameters, binary=True)
-        return [Peer(*(*row[:-2], np.frombuffer(row[-2], dtype="<f4"), row[-1])) for row in rows]
+        return [Peer(**{**row._asdict(), "vector": np.frombuffer(row.vector, dtype="<f4")}) for row in rows]
 
     def texts(self, scope: Scope, ids: Sequence[str]) -> Mapping[str, str]:
         return dict(self._database.fetch(scope.ns, "conflict_texts", {"ns": scope.ns, "ids": list(ids)})) if ids else {}
@@ -107,7 +108,7 @@ class PostgresConflicts:
     def count(self, scope: Scope, status: str | None, kinds: Sequence[str]) -> int:
         parameters = {"ns": scope.ns, "status": status, "kinds": list(kinds) or None}
         name = "conflict_count_pending" if status == "pending" else "conflict_count"
-        return int(self._database.fetch(scope.ns, name, parameters)[0][0])
+        return int(self._database.fetch(scope.ns, name, parameters)[0].conflicts)
 
     def open_of(self, scopes: Sequence[Scope], ids: Sequence[str]) -> Mapping[str, Sequence[Dispute]]:
         if not ids:
@@ -115,8 +116,8 @@ class PostgresConflicts:
         namespaces = [scope.ns for scope in scopes]
         rows = self._database.fetch(",".join(namespaces), "conflict_open_of", {"scopes": namespaces, "ids": list(ids)})
         found: dict[str, list[Dispute]] = {}
-        for key, *values in rows:
-            found.setdefault(key, []).append(Dispute(*values))
+        for row in rows:
+            found.setdefault(row.id, []).append(Dispute(row.confidence, row.newer_id, row.since, row.claim))
         return found
 
     # -- deciding ---------------------------------------------------------------------------------------------------
@@ -170,7 +171,7 @@ class PostgresConflicts:
                 keys = {"ns": scope.ns, "id": conflict_id}
                 if merged and (onward := connection.execute(self._sql["conflict_onward"], keys).fetchone()):
                     raise AlreadyDecided(
-                        f"what the merge made was merged further by conflict {onward[0]}; undo that first"
+                        f"what the merge made was merged further by conflict {onward.id}; undo that first"
                     )
                 self._lock_memories(connection, scope, [*both, *merged])
                 connection.execute(self._sql["conflict_take_back"], keys)
@@ -186,7 +187,7 @@ class PostgresConflicts:
                         "after_s": self._purge_after_s,
                     }
                     connection.execute(self._sql["archive"], {"ns": scope.ns, "at": at, **leaving})
-                    # What it came to stand for since has nobody else.
+                    # Memories that it replaced since have no other replacement.
                     connection.execute(self._sql["erase_revive"], {"ns": scope.ns, "ids": merged})
                 kept = None if plan is None else Jsonb(asdict(plan))
                 connection.execute(self._sql["conflict_reopen"], {**keys, "plan": kept, "lease_s": _RESTORE_AFTER_S})
@@ -221,7 +222,7 @@ class PostgresConflicts:
         if not rows and judged:
             parameters = {"lease_s": lease_s, "max_attempts": max_attempts}
             rows = self._database.fetch(ALL_SCOPES, "conflict_claim_unjudged", parameters)
-        return Claimed(Scope(*rows[0][-3:]), conflict_of(rows[0]), plan_of(rows[0])) if rows else None
+        return Claimed(scope_of(rows[0]), conflict_of(rows[0]), plan_of(rows[0])) if rows else None
 
     def release(self, scope: Scope, conflict_id: str, delay_s: float) -> None:
         self._database.execute(scope.ns, "conflict_release", {"ns": scope.ns, "id": conflict_id, "delay_s": delay_s})
@@ -261,7 +262,7 @@ class PostgresConflicts:
         """The one of the losers that the winner stands behind, or would when other decisions are taken back."""
         keys = {"ns": scope.ns, "winner": winner, "losers": list(losers)}
         found = connection.execute(self._sql["conflict_behind"], keys).fetchone()
-        return found[0] if found else None
+        return found.id if found else None
 
     def _settle(self, connection: Connection, scope: Scope, losers: Sequence[str], former: Sequence[str]) -> None:
         parameters = {"ns": scope.ns, "losers": list(losers), "former": list(former)}
@@ -269,7 +270,7 @@ class PostgresConflicts:
 
 
 def _is_open(finding: ConflictFinding, spans: Mapping[str, tuple[datetime, datetime | None]]) -> bool:
-    """Whether it is as the rules saw it. Somebody may have decided meanwhile that one of the two never held, or, which
+    """Whether the finding still applies. A concurrent decision may have said that one of the two never held, or, which
     matters where the rule does not act, have ended the older before the newer began."""
     if finding.older_id not in spans or finding.newer_id not in spans:
         return False
@@ -298,9 +299,6 @@ def _require_open(conflict: Conflict, plan: Plan | None, *, merging: bool) -> No
         raise AlreadyDecided(f"conflict {conflict.id} has a merge under way; wait for it, or undo it")
 
 
-_PLAN = 18  # column of conflict_records
-
-
 def around_all(seqs: Sequence[int], around: int) -> list[int]:
     """The numbers up to `around` away from any of these; less far where these lie far apart and that were too many."""
     most = 2 * (2 * around + len(seqs))
@@ -313,30 +311,29 @@ def around_all(seqs: Sequence[int], around: int) -> list[int]:
 
 def conflict_of(row: Row) -> Conflict:
     """A row of the view conflict_records."""
-    older, newer, merged = str(row[3]), str(row[4]), row[13] and str(row[13])
     return Conflict(
-        id=str(row[0]),
-        kind=row[2],
-        older_id=older,
-        newer_id=newer,
-        older_text=row[5],
-        newer_text=row[6],
-        confidence=row[7],
-        rule=row[8],
-        attribute=row[9],
-        status=row[10],
-        resolution=row[11],
-        decided_by=row[12],
-        merged_id=merged,
-        created_at=row[14],
-        resolved_at=row[15],
-        moot=row[16],
-        suspected=row[17],
-        subject=row[19],
+        id=str(row.id),
+        kind=row.kind,
+        older_id=str(row.older_id),
+        newer_id=str(row.newer_id),
+        older_text=row.older_text,
+        newer_text=row.newer_text,
+        confidence=row.confidence,
+        rule=row.rule,
+        attribute=row.attribute,
+        status=row.status,
+        resolution=row.resolution,
+        decided_by=row.decided_by,
+        merged_id=row.merged_id and str(row.merged_id),
+        created_at=row.created_at,
+        resolved_at=row.resolved_at,
+        moot=row.moot,
+        suspected=row.suspected,
+        subject=row.subject,
     )
 
 
 def plan_of(row: Row) -> Plan | None:
-    """What is under way for the conflict of such a row."""
-    kept: dict[str, Any] | None = row[_PLAN]
+    """The unfinished plan for the conflict of such a row."""
+    kept: dict[str, Any] | None = row.plan
     return Plan(**kept) if kept else None

@@ -8,7 +8,7 @@ from typing import Any
 from psycopg.types.json import Jsonb
 
 from biem.adapters.postgres.database import ALL_SCOPES, Connection, Database, Row
-from biem.adapters.postgres.node_rows import FIRST_ID, Store
+from biem.adapters.postgres.node_rows import FIRST_ID, Store, scope_of
 from biem.domain.policies import Policies
 from biem.domain.scope import Scope
 from biem.ports import Clock, Write
@@ -40,7 +40,7 @@ class PostgresConsolidations(Store):
 
     def waiting(self, scope: Scope, job: Work, limit: int) -> list[Mark]:
         rows = self._database.fetch(scope.ns, "consolidation_waiting", (scope.ns, job, limit))
-        return [Mark(*row) for row in rows]
+        return [Mark(**row._asdict()) for row in rows]
 
     def looked(self, scope: Scope, job: Work, marks: Sequence[Mark]) -> None:
         parameters = {
@@ -65,7 +65,7 @@ class PostgresConsolidations(Store):
             if self._was_taken_back(connection, scope, kept, ids):
                 return False
             tags = self._replace(connection, scope, kept, ids, "dedupe", [kept, *ids], at)
-            if set(tags) != set(rows[kept][4]):
+            if set(tags) != set(rows[kept].tags):
                 connection.execute(self._sql["encode_again"], {"ns": scope.ns, "kept": kept})
             return True
 
@@ -84,7 +84,7 @@ class PostgresConsolidations(Store):
             if self._was_taken_back(connection, scope, ids[0], ids[1:]):
                 return False
             if connection.execute(self._sql["remember"], row).fetchone() is None:
-                return False  # its ref is somebody else's
+                return False  # another memory has its ref
             self._replace(connection, scope, write.id, ids, "merge", ids, at)
             return True
 
@@ -122,12 +122,12 @@ class PostgresConsolidations(Store):
 
     def _lock(self, connection: Connection, scope: Scope, ids: Sequence[str]) -> dict[str, Row]:
         connection.execute(self._sql["lock_scope"], (scope.ns,))
-        return {row[0]: row for row in connection.execute(self._sql["consolidate_lock"], (scope.ns, list(ids)))}
+        return {row.id: row for row in connection.execute(self._sql["consolidate_lock"], (scope.ns, list(ids)))}
 
     def _was_taken_back(self, connection: Connection, scope: Scope, kept: str, ids: Sequence[str]) -> bool:
-        """Whether one of these was replaced by the other before and restored: somebody wants both."""
+        """Whether one of these was replaced by the other before and then restored: a user wants both."""
         known = connection.execute(self._sql["sources_of"], (scope.ns, [kept, *ids])).fetchall()
-        return any({row[0], row[1]} <= {kept, *ids} for row in known)
+        return any({row.memory_id, row.source_id} <= {kept, *ids} for row in known)
 
     def _replace(
         self,
@@ -157,7 +157,7 @@ class PostgresConsolidations(Store):
         inherited = connection.execute(self._sql["inherit"], keys).fetchone()
         for step in ("archive", "derive", "derive_facts"):
             connection.execute(self._sql[step], keys)
-        return list(inherited[0] or ()) if inherited else []
+        return list(inherited.tags or ()) if inherited else []
 
     def _transaction(self, scope: Scope, attempt: Callable[[Connection], bool]) -> bool:
         def run() -> bool:
@@ -202,21 +202,23 @@ class PostgresScopes:
         self._database = database
 
     def scopes(self, after: str, limit: int) -> list[Scope]:
-        return [Scope(*row) for row in self._database.fetch(ALL_SCOPES, "scope_page", (after, limit))]
+        return [scope_of(row) for row in self._database.fetch(ALL_SCOPES, "scope_page", (after, limit))]
 
 
 def _stands_for(rows: Mapping[str, Row], kept: str, ids: Sequence[str]) -> bool:
     """Whether this was done before: the answer may have been lost with the connection."""
-    return kept in rows and all(key in rows and rows[key][1] == "archived" and rows[key][2] == kept for key in ids)
+    return kept in rows and all(
+        key in rows and rows[key].status == "archived" and rows[key].superseded_by == kept for key in ids
+    )
 
 
 def _is_current(row: Row | None, *, fact: bool = False) -> bool:
     """Whether a memory stands for itself; a fact may be replaced before it is indexed."""
     return (
         row is not None
-        and row[1] in (("active", "pending") if fact else ("active",))
-        and row[2] is None
-        and bool(row[3]) == fact
+        and row.status in (("active", "pending") if fact else ("active",))
+        and row.superseded_by is None
+        and bool(row.is_fact) == fact
     )
 
 
@@ -233,4 +235,4 @@ def _fact_row(scope: Scope, fact: CrystalFact, at: datetime) -> dict[str, Any]:
 
 
 def _fact(row: Row) -> CrystalFact:
-    return CrystalFact(row[0], row[1], tuple(row[2]), *row[3:])
+    return CrystalFact(**{**row._asdict(), "source_node_ids": tuple(row.source_node_ids)})

@@ -11,17 +11,6 @@ from biem.adapters.postgres.node_rows import Store
 from biem.domain.scope import Scope
 from biem.ports import Erasure
 
-_TABLES = (
-    "memories",
-    "evidence",
-    "embeddings",
-    "crystal_links",
-    "crystal_facts",
-    "outbox",
-    "conflicts",
-    "concept_items",
-    "instant_memories",
-)
 _STEPS = (
     "originals",
     "vectors",
@@ -50,9 +39,9 @@ class PostgresErasure(Store):
                 ids = None if memory_id is None else self._doomed(connection, scope, memory_id)
                 rows = connection.execute(self._sql["erase_targets"], {"ns": scope.ns, "ids": ids}).fetchall()
                 found = Erasure(
-                    ids=tuple(row[0] for row in rows),
-                    originals=tuple({row[1] for row in rows}),
-                    vectors=tuple({row[2] for row in rows}),
+                    ids=tuple(row.id for row in rows),
+                    originals=tuple({row.evidence_sha for row in rows}),
+                    vectors=tuple({row.embed_sha for row in rows}),
                     whole=memory_id is None,
                     before={},
                 )
@@ -77,10 +66,10 @@ class PostgresErasure(Store):
             found: set[str] = set()
             for key in sorted(unseen):
                 rows = connection.execute(self._sql["erase_closure"], {"ns": scope.ns, "id": key}).fetchall()
-                found |= {row[0] for row in rows}
+                found |= {row.id for row in rows}
             rows = connection.execute(self._sql["erase_merged"], {"ns": scope.ns, "ids": sorted(found)}).fetchall()
             doomed |= unseen | found
-            unseen = {row[0] for row in rows} - doomed
+            unseen = {row.id for row in rows} - doomed
         return sorted(doomed)
 
     def remains(self, scope: Scope, erasure: Erasure) -> Mapping[str, int]:
@@ -104,8 +93,8 @@ class PostgresErasure(Store):
         }
 
     def _count(self, connection: Connection, keys: Mapping[str, Any]) -> dict[str, int]:
-        counts = connection.execute(self._sql["erase_remains"], keys).fetchone()
-        return dict(zip(_TABLES, counts or (), strict=True))
+        [by_table] = connection.execute(self._sql["erase_remains"], keys).fetchall()
+        return by_table._asdict()
 
     def save_receipt(self, scope: Scope, receipt: Mapping[str, Any]) -> None:
         row = (receipt["id"], scope.ns, receipt["erased_at"], Jsonb(dict(receipt)))

@@ -1,4 +1,4 @@
-"""How much there is to do and to keep, for a monitor: few bounded statements, whatever the number of memories."""
+"""Numbers of jobs and memories for a monitor: few statements of bounded cost."""
 
 from dataclasses import dataclass
 from typing import Protocol
@@ -37,7 +37,6 @@ class PostgresGauges:
         self._database = database
 
     def read(self) -> Levels:
-        due, due_for_s, dead = self._database.fetch(ALL_SCOPES, "outbox_gauges", ())[0]
-        active, pending, archived = self._database.fetch(ALL_SCOPES, "memory_gauges", ())[0]
-        conflicts = self._database.fetch(ALL_SCOPES, "conflict_gauges", ())[0][0]
-        return Levels(due, due_for_s, dead, active, pending, archived, conflicts)
+        names = ("outbox_gauges", "memory_gauges", "conflict_gauges")
+        [outbox, memory, conflict] = (self._database.fetch(ALL_SCOPES, name, ())[0] for name in names)
+        return Levels(**outbox._asdict(), **memory._asdict(), conflicts=conflict.conflicts)

@@ -5,8 +5,7 @@ from uuid import UUID
 
 from biem.adapters.postgres.database import ALL_SCOPES, Database, Row
 from biem.adapters.postgres.locks import lock_key
-from biem.adapters.postgres.node_rows import FIRST_ID
-from biem.domain.scope import Scope
+from biem.adapters.postgres.node_rows import FIRST_ID, scope_of
 from biem.ports.diagnosis import KnownRows, Move, OutboxState, ScopeState
 
 
@@ -18,18 +17,20 @@ class PostgresInspection:
 
     def outbox(self, samples: int) -> OutboxState:
         row = self._database.fetch(ALL_SCOPES, "outbox_state", {"samples": samples})[0]
-        due, due_for_s, leased, dead, dead_ids, refused, refused_ids, refused_for = row
-        return OutboxState(due, due_for_s, leased, dead, tuple(dead_ids), refused, tuple(refused_ids), refused_for)
+        lists = {"dead_ids": tuple(row.dead_ids), "refused_ids": tuple(row.refused_ids)}
+        return OutboxState(**{**row._asdict(), **lists})
 
     def moves(self) -> list[Move]:
-        return [Move(*row) for row in self._database.fetch("", "unfinished_moves", {"key": lock_key(None, "reembed")})]
+        rows = self._database.fetch("", "unfinished_moves", {"key": lock_key(None, "reembed")})
+        return [Move(**row._asdict()) for row in rows]
 
     def bounds(self) -> tuple[str, str] | None:
         lowest, highest = self._database.fetch(ALL_SCOPES, "memory_bounds", ())[0]
         return None if lowest is None else (lowest, highest)
 
     def page(self, after: str, limit: int) -> list[KnownRows]:
-        return [KnownRows(*row) for row in self._database.fetch(ALL_SCOPES, "known_page", (after or FIRST_ID, limit))]
+        rows = self._database.fetch(ALL_SCOPES, "known_page", (after or FIRST_ID, limit))
+        return [KnownRows(**row._asdict()) for row in rows]
 
     def known(self, ids: Sequence[str]) -> Mapping[str, KnownRows]:
         strange = {
@@ -37,12 +38,12 @@ class PostgresInspection:
         }
         asked = [memory_id for memory_id in ids if memory_id not in strange]
         rows: list[Row] = self._database.fetch(ALL_SCOPES, "known", (asked,)) if asked else []
-        return {row[0]: KnownRows(*row) for row in rows} | strange
+        return {row.id: KnownRows(**row._asdict()) for row in rows} | strange
 
     def scopes(self, after: str, limit: int, model: str) -> list[ScopeState]:
         parameters = {"after": after, "limit": limit, "model": model}
         rows = self._database.fetch(ALL_SCOPES, "scope_states", parameters)
-        return [ScopeState(Scope(*row[:3]), row[3], row[4]) for row in rows]
+        return [ScopeState(scope_of(row), row.unseen_links, row.foreign_rows) for row in rows]
 
     def reencode(self, ids: Sequence[str]) -> int:
         return self._database.execute(ALL_SCOPES, "reencode", (list(ids),)) if ids else 0
@@ -66,7 +67,7 @@ class PostgresInspection:
 
 
 def _is_uuid(text: str) -> bool:
-    """A collection of ours holds nothing else, unless somebody wrote to it by hand."""
+    """Our collections hold only UUIDs, unless another program wrote to them."""
     try:
         return str(UUID(text)) == text
     except ValueError:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from biem.adapters.postgres.database import ALL_SCOPES, Connection, Database, Row
-from biem.adapters.postgres.node_rows import Store
+from biem.adapters.postgres.node_rows import Store, scope_of
 from biem.domain.energy import energy_at, energy_key
 from biem.domain.retention import Lived, retention_days
 from biem.domain.scope import Scope
@@ -32,22 +32,20 @@ class PostgresLife(Store):
         }
         return [
             CanvasEntry(
-                memory_id,
-                energy_key(anchor, anchor_at, self._decay),
-                touched_at,
-                conversation,
-                np.frombuffer(vector, dtype="<f4"),
+                id=row.id,
+                energy_key=energy_key(row.energy_anchor, row.anchor_at, self._decay),
+                accessed_at=row.touched_at,
+                conversation=row.conversation,
+                vector=np.frombuffer(row.vector, dtype="<f4"),
             )
-            for memory_id, anchor, anchor_at, touched_at, conversation, vector in self._database.fetch(
-                ns, "hot", parameters
-            )
+            for row in self._database.fetch(ns, "hot", parameters)
         ]
 
     def hot_ids(self, ns: str) -> set[str]:
-        return {row[0] for row in self._database.fetch(ns, "hot_ids", (ns,))}
+        return {row.id for row in self._database.fetch(ns, "hot_ids", (ns,))}
 
     def hot_scopes(self, after: str, limit: int) -> list[str]:
-        return [row[0] for row in self._database.fetch(ALL_SCOPES, "hot_scopes", (after, limit))]
+        return [row.ns for row in self._database.fetch(ALL_SCOPES, "hot_scopes", (after, limit))]
 
     def cool(self, ns: str, ids: Sequence[str]) -> int:
         return self._database.execute(ns, "cool", (ns, list(ids)))
@@ -93,14 +91,14 @@ class PostgresLife(Store):
         return self._database.retrying(attempt)
 
     def _aged(self, row: Row, at: datetime) -> Aged:
-        memory_id, ns, anchor, anchor_at, touched_at, *lived = row
-        return Aged(memory_id, ns, Lived(*lived), energy_at(anchor, anchor_at, at, self._decay), touched_at)
+        energy = energy_at(row.energy_anchor, row.anchor_at, at, self._decay)
+        return Aged(row.id, row.ns, _lived(row), energy, row.touched_at)
 
     def archive(
         self, scope: Scope, ids: Sequence[str], reason: str, at: datetime, *, superseded_by: str | None = None
     ) -> list[str]:
         leaving = self._leaving(scope.ns, [(memory_id, reason) for memory_id in ids], at, superseded_by)
-        return [row[0] for row in self._database.fetch(scope.ns, "archive", leaving)]
+        return [row.id for row in self._database.fetch(scope.ns, "archive", leaving)]
 
     def _leaving(
         self, ns: str | None, gone: Sequence[tuple[str, str]], at: datetime, superseded_by: str | None = None
@@ -123,7 +121,7 @@ class PostgresLife(Store):
                 found = connection.execute(self._sql["archived"], (scope.ns, memory_id)).fetchone()
                 if found is None:
                     return bool(tried)  # by the attempt whose answer was lost
-                days = retention_days(Lived(*found), self._policies.retention)
+                days = retention_days(_lived(found), self._policies.retention)
                 due_at = None if days is None else at + timedelta(days=days)
                 back = {"ns": scope.ns, "id": memory_id, "at": at, "due_at": due_at}
                 connection.execute(self._sql["restore"], back)
@@ -142,7 +140,7 @@ class PostgresLife(Store):
 
     def crowded(self) -> list[Scope]:
         most = {"most": self._policies.retention.max_memories}
-        return [Scope(*row) for row in self._database.fetch(ALL_SCOPES, "crowded", most)]
+        return [scope_of(row) for row in self._database.fetch(ALL_SCOPES, "crowded", most)]
 
     def make_room(self, scope: Scope, at: datetime, limit: int) -> list[str]:
         policy = self._policies.retention
@@ -159,7 +157,7 @@ class PostgresLife(Store):
                     full = len(picked) == limit
                     still = self._unchanged(connection, scope, picked)
                     leaving = self._leaving(scope.ns, [(memory_id, "capacity") for memory_id in still], at)
-                    gone = [row[0] for row in connection.execute(self._sql["archive"], leaving)]
+                    gone = [row.id for row in connection.execute(self._sql["archive"], leaving)]
                 if surplus <= limit or not full:  # else the next run goes on
                     room = policy.max_memories - held + len(gone)
                     if room < 0:  # the rest may not be archived: it is counted again when some more have come
@@ -181,10 +179,23 @@ class PostgresLife(Store):
         return dict(connection.execute(self._sql["least_valuable"], least).fetchall())
 
     def _unchanged(self, connection: Connection, scope: Scope, picked: Mapping[str, str]) -> list[str]:
-        """Of these, held from now on, what nobody has used, praised or made stand for others since it was picked."""
+        """Lock these; return those whose rows did not change since they were picked."""
         keys = {"ns": scope.ns, "ids": list(picked), "versions": list(picked.values())}
-        held = [row[0] for row in connection.execute(self._sql["room_lock"], keys)]
-        return [row[0] for row in connection.execute(self._sql["room_unchanged"], {**keys, "held": held})]
+        held = [row.id for row in connection.execute(self._sql["room_lock"], keys)]
+        return [row.id for row in connection.execute(self._sql["room_unchanged"], {**keys, "held": held})]
+
+
+def _lived(row: Row) -> Lived:
+    return Lived(
+        text=row.text,
+        source=row.source,
+        kind=row.kind,
+        layer=row.layer,
+        importance=row.importance,
+        reason=row.reason,
+        access_count=row.access_count,
+        useful_count=row.useful_count,
+    )
 
 
 class PostgresFeedbacks(Store):
@@ -212,14 +223,7 @@ class PostgresFeedbacks(Store):
                 name = {"ns": scope.ns, "turn": turn, "at": at}
                 if connection.execute(self._sql["feedback_once"], name).fetchone() is None:
                     return counted[-1] if counted else None
-                counted.append(
-                    [
-                        Touched(memory_id, ns, energy_key(anchor, anchor_at, self._decay), touched_at, tier, before)
-                        for memory_id, ns, anchor, anchor_at, touched_at, tier, before in connection.execute(
-                            self._sql["reward"], parameters
-                        )
-                    ]
-                )
+                counted.append([self.touched(row) for row in connection.execute(self._sql["reward"], parameters)])
             return counted[-1]
 
         return self._database.retrying(attempt)
@@ -236,7 +240,7 @@ class PostgresTombstones:
 
     def due(self, limit: int) -> list[tuple[str, str]]:
         self._database.execute(ALL_SCOPES, "tombstones_void", ())
-        return [(row[0], row[1]) for row in self._database.fetch(ALL_SCOPES, "tombstones_due", {"limit": limit})]
+        return [(row.id, row.ns) for row in self._database.fetch(ALL_SCOPES, "tombstones_due", {"limit": limit})]
 
     def looked(self, ids: Sequence[str], kept_s: float) -> None:
         self._database.execute(ALL_SCOPES, "tombstones_forget", {"ids": list(ids), "kept_s": kept_s})

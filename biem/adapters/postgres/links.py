@@ -69,8 +69,8 @@ class PostgresLinks:
         removed = 0
         for count in _counts(limit, _PRUNED_AT_ONCE):
             rows, _ = self._change(scope.ns, "links_prune", {"most": max_links, "limit": count, "at": at})
-            removed += rows[0][0]
-            if rows[0][1] < count:
+            removed += rows[0].removed
+            if rows[0].looked < count:
                 break
         return removed
 
@@ -82,7 +82,7 @@ class PostgresLinks:
 
     def restore(self, scope: Scope, ids: Sequence[str], at: datetime) -> int:
         rows = self._database.fetch(scope.ns, "links_parked", {"ns": scope.ns, "ids": list(dict.fromkeys(ids))})
-        return self._by_nodes(scope.ns, "links_restore", [row[0] for row in rows], {"at": at})
+        return self._by_nodes(scope.ns, "links_restore", [row.id for row in rows], {"at": at})
 
     def remove_nodes(self, scope: Scope, ids: Sequence[str], at: datetime) -> int:
         return self._by_nodes(scope.ns, "links_drop", ids, {"at": at, "parked": False, "absent": False})
@@ -96,7 +96,7 @@ class PostgresLinks:
                 with connection.transaction():
                     self._lock(connection, scope.ns)
                     rows = connection.execute(self._sql["links_of"], {"ns": scope.ns, "ids": part}).fetchall()
-                    links = redirected(map(_link, rows), dict.fromkeys(old, new_id))
+                    links = redirected(map(link_of, rows), dict.fromkeys(old, new_id))
                     row = {"ns": scope.ns, **_connect_row(links, at, None)}
                     written += connection.execute(self._sql["links_connect"], row).rowcount
                     drop = {"ns": scope.ns, "ids": part, "at": at, "parked": True, "absent": False}
@@ -150,12 +150,12 @@ class PostgresLinks:
         versions: dict[str, tuple[int, bool]] = {}
         links: dict[str, list[Link]] = defaultdict(list)
         removed: dict[str, list[Key]] = defaultdict(list)
-        for ns, version, complete, source, target, kind, weight, strength, deleted in rows:
-            versions[ns] = (version, complete)
-            if deleted:
-                removed[ns].append((source, target, kind))
-            elif source is not None:
-                links[ns].append(Link(source, target, kind, weight, strength))
+        for row in rows:
+            versions[row.ns] = (row.graph_version, row.complete)
+            if row.deleted:
+                removed[row.ns].append((row.source, row.target, row.type))
+            elif row.source is not None:
+                links[row.ns].append(Link(row.source, row.target, row.type, row.weight, row.strength))
         nodes: dict[str, list[str]] = defaultdict(list)
         if loading := [ns for ns, (_, complete) in versions.items() if complete]:
             for ns, node in self._database.fetch(",".join(loading), "links_nodes", {"scopes": loading}):
@@ -164,15 +164,15 @@ class PostgresLinks:
 
     def of(self, scope: Scope, node_id: str) -> Sequence[Link]:
         rows = self._database.fetch(scope.ns, "links_of", {"ns": scope.ns, "ids": [node_id]})
-        return [_link(row) for row in rows]
+        return [link_of(row) for row in rows]
 
     def count(self, scope: Scope) -> int:
-        return int(self._database.fetch(scope.ns, "links_count", {"ns": scope.ns})[0][0])
+        return int(self._database.fetch(scope.ns, "links_count", {"ns": scope.ns})[0].links)
 
     def dangling(self, scope: Scope, limit: int) -> Sequence[str]:
         parameters = {"ns": scope.ns, "limit": limit, "looked": _LINKS_LOOKED_AT}
         rows = self._database.fetch(scope.ns, "links_dangling", parameters)
-        return [row[0] for row in rows]
+        return [row.node for row in rows]
 
     def earlier(
         self, scope: Scope, memories: Sequence[Moment], *, most: int, window_s: float
@@ -187,8 +187,8 @@ class PostgresLinks:
             "window_s": window_s,
         }
         found: dict[str, list[Moment]] = {memory.id: [] for memory in memories}
-        for memory_id, *moment in self._database.fetch(scope.ns, "links_earlier", parameters):
-            found[memory_id].append(Moment(*moment))
+        for row in self._database.fetch(scope.ns, "links_earlier", parameters):
+            found[row.memory_id].append(Moment(row.id, row.at, row.seq, row.conversation))
         return found
 
 
@@ -199,8 +199,17 @@ def _is_id(text: str) -> bool:
         return False
 
 
-def _link(row: Row) -> Link:
-    return Link(*row)
+def link_of(row: Row) -> Link:
+    """A link with the times of its making and of its last change."""
+    return Link(
+        source=row.source,
+        target=row.target,
+        type=row.type,
+        weight=row.weight,
+        strength=row.strength,
+        created_at=row.created_at,
+        touched_at=row.touched_at,
+    )
 
 
 def _connect_row(links: Sequence[NewLink], at: datetime, once: str | None) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from contextlib import contextmanager, suppress
 from typing import TypeVar
 
 import psycopg
+from psycopg.rows import scalar_row
 
 from biem.domain.scope import Scope
 from biem.errors import StoreUnavailable
@@ -23,9 +24,9 @@ hangs."""
 
 
 class PostgresExclusive:
-    """The port `Exclusive`, on one connection of its own: a job that fills the pool cannot lock itself out.
+    """The port `Exclusive`, on a separate connection: a job that fills the pool cannot lock itself out.
 
-    A session may take the same advisory lock twice, so this process's own threads are told apart here. A server that
+    A session may take the same advisory lock twice, so threads of this process are distinguished here. A server that
     does not answer for `limit_s` is cut off.
     """
 
@@ -92,8 +93,8 @@ class PostgresExclusive:
             self._connection = psycopg.connect(
                 self._dsn, autocommit=True, connect_timeout=3, application_name="biem-exclusive"
             )
-        connection = self._connection
-        return self._limited(connection, lambda: bool((connection.execute(query, (key,)).fetchone() or (False,))[0]))
+        cursor = self._connection.cursor(row_factory=scalar_row)
+        return self._limited(self._connection, lambda: bool(cursor.execute(query, (key,)).fetchone()))
 
     def _limited(self, connection: psycopg.Connection, call: Callable[[], T]) -> T:
         """A server that hangs never closes the connection, and libpq waits for ever."""

@@ -12,7 +12,7 @@ LOCK = 0x6269656D  # "biem": one migrator at a time
 
 
 def migrate(dsn: str, before: Callable[[str], object] | None = None) -> list[str]:
-    """Apply what is missing, each migration in a transaction of its own; returns the names applied now.
+    """Apply missing migrations, each in a separate transaction; returns the names applied now.
 
     `before` is called once, with the name of the first that is missing, where others were applied earlier.
     """

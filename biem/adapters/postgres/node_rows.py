@@ -1,7 +1,10 @@
 """Rows of PostgreSQL as values of the core: what every adapter of Records shares."""
 
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
+
+import numpy as np
 
 from biem.adapters.postgres.database import Database, Row
 from biem.domain.energy import energy_at, energy_key
@@ -9,10 +12,8 @@ from biem.domain.fields import Analysis, Fields
 from biem.domain.node import Node
 from biem.domain.policies import Policies
 from biem.domain.scope import Scope
-from biem.ports import Clock
+from biem.ports import Clock, Touched, Vector
 
-NODE_COLUMNS = 35
-"""Columns of the SQL block `node`; the last are the lexemes."""
 FIRST_ID = "00000000-0000-0000-0000-000000000000"
 """Before all ids."""
 
@@ -38,43 +39,68 @@ class Store:
 
     def node(self, row: Row, scope: Scope, now: datetime) -> Node:
         """A memory of `scope` from the columns of the block `node`; its energy is that at `now`."""
-        fields = row[17]
         return Node(
-            id=row[0],
+            id=row.id,
             scope=scope,
-            text=row[2],
-            kind=row[3],
-            status=row[4],
-            layer=row[5],
-            tags=tuple(row[6]),
-            reason=row[7],
-            importance=row[8],
-            source=row[9],
-            speaker=row[10],
-            conversation=row[11],
-            at=row[12],
-            created_at=row[13],
-            ref=row[14],
-            metadata=row[15],
-            language=row[16],
-            fields=Fields(**{name: tuple(values) for name, values in fields.items()}) if fields else Fields(),
-            entities=tuple(row[18]),
-            sentiment=row[19],
-            write_seq=row[20],
-            energy=energy_at(row[21], row[22], now, self._decay),
-            access_count=row[23],
-            useful_count=row[24],
-            accessed_at=row[25],
-            evidence_ptr=row[26].hex(),
-            tier=row[27],
-            energy_key=energy_key(row[21], row[22], self._decay),
-            valid_from=row[28],
-            valid_to=row[29],
-            superseded_by=row[30],
-            archived_at=row[31],
-            archive_reason=row[32],
-            initial_energy=row[33],
+            text=row.text,
+            kind=row.kind,
+            status=row.status,
+            layer=row.layer,
+            tags=tuple(row.tags),
+            reason=row.reason,
+            importance=row.importance,
+            source=row.source,
+            speaker=row.speaker,
+            conversation=row.conversation,
+            at=row.at,
+            created_at=row.created_at,
+            ref=row.ref,
+            metadata=row.metadata,
+            language=row.language,
+            fields=fields_of(row.fields),
+            entities=tuple(row.entities),
+            sentiment=row.sentiment,
+            write_seq=row.write_seq,
+            energy=energy_at(row.energy_anchor, row.anchor_at, now, self._decay),
+            access_count=row.access_count,
+            useful_count=row.useful_count,
+            accessed_at=row.accessed_at,
+            evidence_ptr=row.evidence_sha.hex(),
+            tier=row.tier,
+            energy_key=energy_key(row.energy_anchor, row.anchor_at, self._decay),
+            valid_from=row.valid_from,
+            valid_to=row.valid_to,
+            superseded_by=row.superseded_by,
+            archived_at=row.archived_at,
+            archive_reason=row.archive_reason,
+            initial_energy=row.initial_energy,
         )
+
+    def touched(self, row: Row) -> Touched:
+        """A memory after an access or feedback."""
+        return Touched(
+            id=row.id,
+            ns=row.ns,
+            energy_key=energy_key(row.energy_anchor, row.anchor_at, self._decay),
+            accessed_at=row.touched_at,
+            tier=row.tier,
+            tier_before=row.tier_before,
+        )
+
+
+def scope_of(row: Row) -> Scope:
+    """The scope that a row names."""
+    return Scope(row.tenant, row.usr, row.project)
+
+
+def fields_of(stored: Mapping[str, Sequence[str]] | None) -> Fields:
+    """The fields of a memory, as an analysis wrote them; none before the first."""
+    return Fields(**{name: tuple(values) for name, values in stored.items()}) if stored else Fields()
+
+
+def vector_of(packed: bytes | None) -> Vector | None:
+    """A vector as the table `embeddings` keeps it; None for none."""
+    return None if packed is None else np.frombuffer(packed, dtype="<f4")
 
 
 def analysis_json(memory_id: str, analysis: Analysis) -> dict[str, Any]:

@@ -21,14 +21,14 @@ from biem.telemetry import Span
 
 logger = logging.getLogger("biem")
 
-OPERATIONS = {"biem.recall": "retrieve", "biem.remember": "store", "biem.context": "context_build", "biem.trim": "trim"}
+OPERATIONS = {"biem.recall": "retrieve", "biem.remember": "store", "biem.context": "context_build"}
 """Spans that are operations, and AIMate's names for them."""
 _MOST_WAITING = 10_000
 _EVERY_S = 1.0
 _PAUSE_S = 10.0
 _DROPPED_AT_ONCE = 5_000
 _TIDY_EVERY = 600
-"""Rounds between two deletions of what is too old."""
+"""Rounds between two deletions of expired rows."""
 
 
 @dataclass
@@ -109,4 +109,4 @@ class MetricsRecorder:
 def recorded(database: Database, since: datetime) -> list[StageTime]:
     """Percentiles over all processes that record, since an instant."""
     rows = database.fetch("", "metrics_table", {"since": since})
-    return [StageTime(stage, count, 0, *percentiles) for stage, count, percentiles in rows]
+    return [StageTime(row.stage, row.operations, 0, *row.percentiles) for row in rows]

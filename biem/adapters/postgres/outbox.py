@@ -5,26 +5,26 @@ from collections.abc import Sequence
 from psycopg.types.json import Jsonb
 
 from biem.adapters.postgres.database import ALL_SCOPES
-from biem.adapters.postgres.node_rows import NODE_COLUMNS, Store, analysis_json
+from biem.adapters.postgres.node_rows import Store, analysis_json, scope_of
 from biem.domain.scope import Scope
 from biem.ports import Completion, DeadLetter, Encoded, Job, Waiting
 
 
 class PostgresOutbox(Store):
-    """Jobs live beside the memories, so that both change in one transaction."""
+    """Jobs are stored in the database of the memories, so that both change in one transaction."""
 
     def claim(self, limit: int, lease_s: float, *, retried: bool) -> list[Job]:
         name = "claim_retried" if retried else "claim_fresh"
         rows = self._database.fetch(ALL_SCOPES, name, {"limit": limit, "lease_s": lease_s})
         if not rows:
             return []
-        found = self._database.fetch(ALL_SCOPES, "job_nodes", ([row[2] for row in rows],))
+        found = self._database.fetch(ALL_SCOPES, "job_nodes", ([row.memory_id for row in rows],))
         now = self._clock.now()
-        nodes = {row[0]: self.node(row, Scope(*row[NODE_COLUMNS:]), now) for row in found}
-        lexemes = {row[0]: row[NODE_COLUMNS - 1] for row in found}
+        nodes = {row.id: self.node(row, scope_of(row), now) for row in found}
+        lexemes = {row.id: row.lexemes for row in found}
         return [
-            Job(key, task, memory_id, ns, attempts, claims, lexemes.get(memory_id, ""), nodes.get(memory_id))
-            for key, task, memory_id, ns, attempts, claims in sorted(rows)
+            Job(**row._asdict(), lexemes=lexemes.get(row.memory_id, ""), node=nodes.get(row.memory_id))
+            for row in sorted(rows, key=lambda row: int(row.key))
         ]
 
     def renew(self, jobs: Sequence[Job], lease_s: float) -> list[Job]:
@@ -33,7 +33,7 @@ class PostgresOutbox(Store):
             "claims": [job.claims for job in jobs],
             "lease_s": lease_s,
         }
-        held = {row[0] for row in self._database.fetch(ALL_SCOPES, "renew", parameters)}
+        held = {row.key for row in self._database.fetch(ALL_SCOPES, "renew", parameters)}
         return [job for job in jobs if job.key in held]
 
     def complete(self, encoded: Sequence[Encoded]) -> Completion:
@@ -53,9 +53,9 @@ class PostgresOutbox(Store):
                 completed = connection.execute(self._sql["complete"], changes)
                 finished = connection.execute(self._sql["done"], ([item.job.key for item in encoded],))
                 existing = connection.execute(self._sql["existing"], (ids,))
-            keys = {row[0] for row in finished.fetchall()}
-            alive = {row[0] for row in existing.fetchall()}
-            hot = {row[0] for row in completed.fetchall() if row[1] == "L1"}
+            keys = {row.key for row in finished.fetchall()}
+            alive = {row.id for row in existing.fetchall()}
+            hot = {row.id for row in completed.fetchall() if row.tier == "L1"}
             return Completion(
                 erased=tuple(memory_id for memory_id in ids if memory_id not in alive),
                 overtaken=tuple(
@@ -84,7 +84,7 @@ class PostgresOutbox(Store):
 
     def dead(self, scope: Scope | None, limit: int) -> list[DeadLetter]:
         rows = self._database.fetch(ALL_SCOPES, "dead", {"ns": scope.ns if scope else None, "limit": limit})
-        return [DeadLetter(row[0], Scope(*row[1:4]), *row[4:]) for row in rows]
+        return [DeadLetter(row.memory_id, scope_of(row), row.attempts, row.reason, row.dead_at) for row in rows]
 
     def retry_dead(self, scope: Scope | None) -> int:
         ns = scope.ns if scope else None
@@ -92,7 +92,7 @@ class PostgresOutbox(Store):
 
     def backlog(self, scope: Scope | None = None, *, due_only: bool = False) -> int:
         ns = scope.ns if scope else None
-        return int(self._database.fetch(ns or ALL_SCOPES, "backlog", {"ns": ns, "due_only": due_only})[0][0])
+        return int(self._database.fetch(ns or ALL_SCOPES, "backlog", {"ns": ns, "due_only": due_only})[0].jobs)
 
     def waiting(self, ids: Sequence[str]) -> list[Waiting]:
-        return [Waiting(*row) for row in self._database.fetch(ALL_SCOPES, "waiting", (list(ids),))]
+        return [Waiting(**row._asdict()) for row in self._database.fetch(ALL_SCOPES, "waiting", (list(ids),))]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from biem.adapters.postgres.database import ALL_SCOPES, Database, Row
-from biem.adapters.postgres.node_rows import Store
+from biem.adapters.postgres.node_rows import Store, scope_of, vector_of
 from biem.adapters.postgres.records import conditions, searched, tsquery
 from biem.domain.bm25 import bm25
 from biem.domain.node import Node
@@ -44,14 +44,11 @@ class PostgresTurns(Store):
         stretches: list[tuple[str, ...]] = []
         openings: set[str] = set()
         for row in self._database.fetch(",".join(scope.ns for scope in scopes), "turns", parameters, binary=True):
-            *values, before, after = row
-            key, ns, words, vector, *rest = values
-            packed = None if vector is None else np.frombuffer(vector, dtype="<f4")
-            turns[key] = Turn(key, ns, Terms(words), packed, *rest)
-            if before is not None:
-                stretch = (*reversed(before[:_REACH]), key, *after)
+            turns[row.id] = _turn(row)
+            if row.before is not None:
+                stretch = (*reversed(row.before[:_REACH]), row.id, *row.after)
                 stretches.append(stretch)
-                if len(before) <= _REACH:
+                if len(row.before) <= _REACH:
                     openings.add(stretch[0])
         return Turns(turns, stretches, frozenset(openings))
 
@@ -65,7 +62,7 @@ class PostgresCore(Store):
         by_ns = {scope.ns: scope for scope in scopes}
         parameters = {"scopes": list(by_ns), "now": now, "most": limit}
         rows = self._database.fetch(",".join(by_ns), "core_memories", parameters)
-        return [self.node(row, by_ns[row[1]], now) for row in rows]
+        return [self.node(row, by_ns[row.ns], now) for row in rows]
 
     def useful(self, scopes: Sequence[Scope], slots: Mapping[str, int]) -> list[Node]:
         """As the port says."""
@@ -73,11 +70,7 @@ class PostgresCore(Store):
         by_ns = {scope.ns: scope for scope in scopes}
         parameters = {"scopes": list(by_ns), "now": now, "kinds": list(slots), "sizes": list(slots.values())}
         rows = self._database.fetch(",".join(by_ns), "useful_memories", parameters)
-        return [self.node(row, by_ns[row[1]], now) for row in rows]
-
-
-_COLUMNS = 17
-"""Of a turn."""
+        return [self.node(row, by_ns[row.ns], now) for row in rows]
 
 
 class PostgresOrbits(Store):
@@ -86,7 +79,7 @@ class PostgresOrbits(Store):
     def gather(self, scopes: Sequence[Scope], chosen: Sequence[str], others: Sequence[str], whole: int) -> Vicinity:
         names = [scope.ns for scope in scopes]
         seen = ",".join(names)
-        # First the numbers: what is written in between is then told twice rather than never.
+        # The numbers first: a memory written in between is then read twice rather than never.
         written = dict.fromkeys(names, 0) | dict(self._database.fetch(seen, "orbit_written", (names,)))
         if sum(written.values()) <= whole:
             return self._everything(names, written)
@@ -101,13 +94,11 @@ class PostgresOrbits(Store):
         stretches: list[tuple[str, ...]] = []
         openings: set[str] = set()
         for row in self._database.fetch(seen, "orbit_gather", parameters):
-            turn = _turn(row[:_COLUMNS])
-            turns[turn.id] = turn
-            reach, before, after = row[_COLUMNS:]
-            if before is not None:
-                stretch = (*reversed(before), turn.id, *after)
+            turns[row.id] = _turn(row)
+            if row.before is not None:
+                stretch = (*reversed(row.before), row.id, *row.after)
                 stretches.append(stretch)
-                if len(before) < reach:
+                if len(row.before) < row.reach:
                     openings.add(stretch[0])
         return Vicinity(Turns(turns, stretches, frozenset(openings)), written)
 
@@ -115,12 +106,10 @@ class PostgresOrbits(Store):
         turns: dict[str, Turn] = {}
         talks: dict[tuple[str, str], list[str]] = {}
         complete = True
-        for *row, archived in self._database.fetch(
-            ",".join(names), "orbit_everything", {"scopes": names, **self._at()}
-        ):
+        for row in self._database.fetch(",".join(names), "orbit_everything", {"scopes": names, **self._at()}):
             turn = _turn(row)
-            complete &= turn.vector is not None and not archived
-            if not archived:
+            complete &= turn.vector is not None and not row.archived
+            if not row.archived:
                 turns[turn.id] = turn
                 if turn.conversation:
                     talks.setdefault((turn.ns, turn.conversation), []).append(turn.id)
@@ -137,15 +126,14 @@ class PostgresOrbits(Store):
         }
         turns: dict[str, Turn] = {}
         now: dict[str, int] = {}
-        for ns, number, *values in self._database.fetch(",".join(names), "orbit_since", parameters):
-            known = written.get(ns, 0)
-            number = number or 0
+        for row in self._database.fetch(",".join(names), "orbit_since", parameters):
+            known = written.get(row.known_ns, 0)
+            number = row.written or 0
             if not known <= number <= known + limit:
                 return None
-            now[ns] = number
-            if values[0] is not None:
-                turn = _turn(values)
-                turns[turn.id] = turn
+            now[row.known_ns] = number
+            if row.id is not None:
+                turns[row.id] = _turn(row)
         return Vicinity(Turns(turns, (), frozenset()), now)
 
     def _at(self) -> dict[str, Any]:
@@ -153,21 +141,37 @@ class PostgresOrbits(Store):
         return {"model": self._model, "now": self._clock.now(), "decay": self._decay}
 
 
-def _turn(row: Sequence[Any]) -> Turn:
-    key, ns, words, vector, *rest = row
-    packed = None if vector is None else np.frombuffer(vector, dtype="<f4")
-    return Turn(key, ns, Terms(words), packed, *rest)
+def _turn(row: Row) -> Turn:
+    return Turn(
+        row.id,
+        row.ns,
+        Terms(row.lexemes),
+        vector_of(row.vector),
+        row.kind,
+        row.speaker,
+        row.conversation,
+        row.at,
+        row.write_seq,
+        row.asks,
+        row.matches,
+        row.valid_to,
+        row.superseded_by,
+        row.sources,
+        row.importance,
+        row.accesses,
+        row.energy,
+    )
 
 
 class PostgresScopeDirectory:
-    """Looks scopes up by name, which row-level security cannot limit: what is asked for is limited here."""
+    """Looks scopes up by name, which row-level security cannot limit; the queries limit the tenant and user."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def listed(self, tenant: str | None, user: str | None) -> list[ScopeSummary]:
         rows = self._database.fetch(ALL_SCOPES, "scopes_listed", {"tenant": tenant, "user": user})
-        return [ScopeSummary(Scope(*row[:3]), *row[3:]) for row in rows]
+        return [ScopeSummary(scope_of(row), row.memories, row.pending, row.written_at) for row in rows]
 
     def reading(self, scope: Scope) -> list[Scope]:
         if scope.project:
@@ -198,14 +202,14 @@ class PostgresSelection(Store):
             name, parameters["warm_since"] = "matching_warm", self._warm_since(where.min_energy, now)
         else:
             return None
-        ids = [row[0] for row in self._fetch(scopes, name, parameters)]
+        ids = [row.id for row in self._fetch(scopes, name, parameters)]
         return ids if most is None or len(ids) <= most else None
 
     def meeting(self, scopes: Sequence[Scope], ids: Sequence[str], where: Filter) -> frozenset[str]:
         if not ids:
             return frozenset()
         parameters = {**conditions(scopes, where, self._clock.now(), self._decay), "ids": list(ids)}
-        return frozenset(row[0] for row in self._fetch(scopes, "meeting", parameters))
+        return frozenset(row.id for row in self._fetch(scopes, "meeting", parameters))
 
     def vectors(self, scopes: Sequence[Scope], ids: Sequence[str]) -> dict[str, Vector]:
         parameters = {"scopes": [scope.ns for scope in scopes], "ids": list(ids), "model": self._model}
@@ -225,6 +229,6 @@ class PostgresSelection(Store):
         return self._database.fetch(",".join(scope.ns for scope in scopes), name, parameters, binary=binary)
 
     def _warm_since(self, energy: float, now: datetime) -> datetime:
-        """What was last raised before this moment has less than `energy` by now."""
+        """A memory last raised before this moment has less than `energy` by now."""
         hours = _LONG_AGO_H if self._decay <= 0 else -math.log(energy) / self._decay + 1.0  # one for rounding
         return now - timedelta(hours=min(hours, _LONG_AGO_H))

@@ -33,7 +33,7 @@ class PostgresReasonerLedger:
 
     def spent(self, scope: Scope, since: date) -> list[Spent]:
         rows = self._database.fetch(scope.ns, "reasoner_spent", {"ns": scope.ns, "since": since})
-        return [Spent(*row) for row in rows]
+        return [Spent(**row._asdict()) for row in rows]
 
     def forget(self, scope: Scope, before: date) -> int:
         return self._database.execute(scope.ns, "forget_reasoner_usage", {"ns": scope.ns, "before": before})

@@ -9,10 +9,9 @@ from psycopg.types.json import Jsonb
 
 from biem.adapters.postgres.database import ALL_SCOPES, Connection, Database
 from biem.adapters.postgres.erasure import PostgresErasure
-from biem.adapters.postgres.node_rows import FIRST_ID, NODE_COLUMNS
+from biem.adapters.postgres.node_rows import FIRST_ID, scope_of, vector_of
 from biem.adapters.postgres.outbox import PostgresOutbox
 from biem.domain.bm25 import bm25
-from biem.domain.energy import energy_key
 from biem.domain.node import Node
 from biem.domain.policies import Policies
 from biem.domain.retention import Lived, retention_days
@@ -86,14 +85,14 @@ class PostgresRecords(PostgresOutbox, PostgresErasure):
         found = connection.execute(self._sql["find_same"], row).fetchone()
         if found is None:  # pragma: no cover - the scope's lock makes this unreachable
             raise StoreUnavailable("a memory vanished while it was being written; try again")
-        if row["ref"] is not None and found[1] != row["text"]:
+        if row["ref"] is not None and found.text != row["text"]:
             raise RefConflict(
-                f"ref {row['ref']!r} already names memory {found[0]} with another text; write under another ref, "
-                f"or erase {found[0]} first"
+                f"ref {row['ref']!r} already names memory {found.id} with another text; write under another ref, "
+                f"or erase {found.id} first"
             )
-        if found[2]:  # forgotten and said again: what is acknowledged must be found
-            connection.execute(self._sql["restore"], {**row, "id": found[0], "at": row["now"]})
-        return Written(found[0], False, restored=found[2])
+        if found.archived:  # archived and written again: an acknowledged memory must be found
+            connection.execute(self._sql["restore"], {**row, "id": found.id, "at": row["now"]})
+        return Written(found.id, False, restored=found.archived)
 
     def write_row(self, scope: Scope, write: Write, now: datetime) -> dict[str, Any]:
         draft = write.draft
@@ -137,10 +136,7 @@ class PostgresRecords(PostgresOutbox, PostgresErasure):
         }
         with self._database.deferring():  # to be read must not keep those waiting who write
             rows = self._database.fetch(",".join(namespaces), "touch", parameters)
-        return [
-            Touched(memory_id, ns, energy_key(anchor, anchor_at, self._decay), accessed_at, tier, before)
-            for memory_id, ns, anchor, anchor_at, accessed_at, tier, before in rows
-        ]
+        return [self.touched(row) for row in rows]
 
     # -- reading ----------------------------------------------------------------------------------------------------
 
@@ -169,12 +165,12 @@ class PostgresRecords(PostgresOutbox, PostgresErasure):
         words: dict[str, str] = {}
         unindexed: set[str] = set()
         for row in rows:
-            node = self.node(row, by_ns[row[1]], now)
+            node = self.node(row, by_ns[row.ns], now)
             nodes[node.id] = node
-            words[node.id] = row[NODE_COLUMNS - 1]
-            if evidence and row[NODE_COLUMNS] is not None:
-                originals[node.id] = row[NODE_COLUMNS]
-            if row[NODE_COLUMNS + 1]:
+            words[node.id] = row.lexemes
+            if evidence and row.evidence is not None:
+                originals[node.id] = row.evidence
+            if row.unindexed:
                 unindexed.add(node.id)
         return Candidates(nodes, words, frozenset(unindexed), originals)
 
@@ -186,14 +182,14 @@ class PostgresRecords(PostgresOutbox, PostgresErasure):
         where_to = conditions(scopes, where, self._clock.now(), self._decay)
         parameters = {**where_to, "words": tsquery(lexemes), "most": _TEXT_SEARCH_ROWS}
         rows = self._database.fetch(",".join(scope.ns for scope in scopes), "text_search", parameters)
-        scores = bm25(lexemes, {row[0]: row[1].split(" ") for row in rows})
+        scores = bm25(lexemes, {row.id: row.lexemes.split(" ") for row in rows})
         best = sorted(scores, key=lambda key: (-scores[key], key))[:limit]
         return {key: scores[key] for key in best}
 
     def unindexed(self, scopes: Sequence[Scope]) -> int:
         namespaces = [scope.ns for scope in scopes]
         parameters = {"scopes": namespaces, "most": _MOST_COUNTED}
-        return int(self._database.fetch(",".join(namespaces), "unindexed", parameters)[0][0])
+        return int(self._database.fetch(",".join(namespaces), "unindexed", parameters)[0].memories)
 
     def get(self, scope: Scope, memory_id: str) -> Node | None:
         rows = self._database.fetch(scope.ns, "get", (scope.ns, memory_id))
@@ -219,20 +215,11 @@ class PostgresRecords(PostgresOutbox, PostgresErasure):
             if not rows:
                 return
             now = self._clock.now()
-            yield [
-                (
-                    self.node(row, Scope(*row[NODE_COLUMNS : NODE_COLUMNS + 3]), now),
-                    row[NODE_COLUMNS - 1],
-                    None if row[-1] is None else np.frombuffer(row[-1], dtype="<f4"),
-                )
-                for row in rows
-            ]
-            after = rows[-1][0]
+            yield [(self.node(row, scope_of(row), now), row.lexemes, vector_of(row.vector)) for row in rows]
+            after = rows[-1].id
 
     def stats(self, scope: Scope | None) -> Mapping[str, int]:
-        row = self._database.fetch(ALL_SCOPES, "stats", {"ns": scope.ns if scope else None})[0]
-        names = ("memories", "active", "pending", "archived", "dead_letters", "embeddings", "scopes")
-        return dict(zip(names, row, strict=True))
+        return self._database.fetch(ALL_SCOPES, "stats", {"ns": scope.ns if scope else None})[0]._asdict()
 
     def ping(self) -> None:
         self._database.fetch("", "backlog", {"ns": "", "due_only": True})

@@ -2,12 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 
-import numpy as np
 import psycopg
 from psycopg.types.json import Jsonb
 
-from biem.adapters.postgres.database import ALL_SCOPES
-from biem.adapters.postgres.node_rows import FIRST_ID, NODE_COLUMNS, Store, analysis_json
+from biem.adapters.postgres.database import ALL_SCOPES, named_row
+from biem.adapters.postgres.node_rows import FIRST_ID, Store, analysis_json, scope_of, vector_of
 from biem.adapters.postgres.sql import queries
 from biem.domain.node import Node
 from biem.domain.scope import Scope
@@ -20,7 +19,7 @@ class PostgresEmbedders(Store):
 
     def current(self) -> EmbedderChoice | None:
         rows = self._database.fetch("", "current_embedder", ())
-        return EmbedderChoice(*rows[0]) if rows else None
+        return EmbedderChoice(**rows[0]._asdict()) if rows else None
 
     def begin(self, choice: EmbedderChoice) -> str:
         parameters = {
@@ -29,7 +28,7 @@ class PostgresEmbedders(Store):
             "collection": choice.collection,
             "settings": Jsonb(dict(choice.settings)),
         }
-        return str(self._database.fetch(ALL_SCOPES, "begin_reembedding", parameters)[0][0])
+        return str(self._database.fetch(ALL_SCOPES, "begin_reembedding", parameters)[0].cursor)
 
     def advance(self, info: EmbedderInfo, cursor: str) -> None:
         self._database.execute(ALL_SCOPES, "advance_reembedding", {"model": info.id, "cursor": cursor})
@@ -50,27 +49,23 @@ class PostgresEmbedders(Store):
         parameters = {"model": model, "after": after or FIRST_ID, "limit": limit}
         now = self._clock.now()
         return [
-            Unmoved(
-                self.node(row, Scope(*row[NODE_COLUMNS : NODE_COLUMNS + 3]), now),
-                row[NODE_COLUMNS - 1],
-                None if row[-1] is None else np.frombuffer(row[-1], dtype="<f4"),
-            )
+            Unmoved(self.node(row, scope_of(row), now), row.lexemes, vector_of(row.vector))
             for row in self._database.fetch(ALL_SCOPES, "unmoved_page", parameters)
         ]
 
     def stored_models(self) -> list[str]:
-        return [row[0] for row in self._database.fetch(ALL_SCOPES, "stored_models", ())]
+        return [row.model for row in self._database.fetch(ALL_SCOPES, "stored_models", ())]
 
     def stored_dimension(self, model: str) -> int | None:
         rows = self._database.fetch(ALL_SCOPES, "stored_dimension", (model,))
-        return int(rows[0][0]) if rows else None
+        return int(rows[0].dimension) if rows else None
 
     def drop_vectors(self, model: str, limit: int) -> int:
         return self._database.execute(ALL_SCOPES, "drop_vectors", {"model": model, "limit": limit})
 
     def unmoved_items(self, model: str, after: str, limit: int) -> list[tuple[str, str]]:
         parameters = {"model": model, "after": after or FIRST_ID, "limit": limit}
-        return [(row[0], row[1]) for row in self._database.fetch(ALL_SCOPES, "unmoved_items", parameters)]
+        return [(row.id, row.text) for row in self._database.fetch(ALL_SCOPES, "unmoved_items", parameters)]
 
     def move_items(self, model: str, vectors: Mapping[str, Vector]) -> None:
         packed = [vector.astype("<f4").tobytes() for vector in vectors.values()]
@@ -86,7 +81,7 @@ class PostgresAnalyses(Store):
     def page(self, after: str, limit: int) -> list[Node]:
         rows = self._database.fetch(ALL_SCOPES, "described_page", {"after": after or FIRST_ID, "limit": limit})
         now = self._clock.now()
-        return [self.node(row, Scope(*row[NODE_COLUMNS : NODE_COLUMNS + 3]), now) for row in rows]
+        return [self.node(row, scope_of(row), now) for row in rows]
 
     def describe(self, described: Sequence[Described]) -> int:
         learned = [analysis_json(one.memory_id, one.analysis) | {"lexemes": one.lexemes} for one in described]
@@ -94,11 +89,11 @@ class PostgresAnalyses(Store):
 
 
 def choice_of_record(dsn: str) -> EmbedderChoice | None:
-    """The embedder that all memories were moved to; None when none, or when nobody can tell yet."""
+    """The embedder that all memories were moved to; None without one, or while the database cannot be read."""
     try:
-        with psycopg.connect(dsn, autocommit=True, connect_timeout=5) as connection:
+        with psycopg.connect(dsn, autocommit=True, connect_timeout=5, row_factory=named_row) as connection:
             connection.execute("SET ROLE biem_service")
             row = connection.execute(queries()["current_embedder"]).fetchone()
-    except psycopg.Error:  # what is wrong with the server or the schema is said where more is wanted of them
+    except psycopg.Error:  # the next use of the server reports the error with its cause
         return None
-    return EmbedderChoice(*row) if row else None
+    return EmbedderChoice(**row._asdict()) if row else None

@@ -27,7 +27,7 @@ from biem.engine.context.lines import harmless
 from biem.engine.query.request import require_question
 from biem.engine.remember.writer import Writer
 from biem.errors import BiemError, InvalidInput, StoreUnavailable
-from biem.ports import Filter, HotEntry, HotStore, Records
+from biem.ports import EVERYTHING, HotEntry, HotStore, Records
 
 logger = logging.getLogger("biem.answer")
 
@@ -39,7 +39,6 @@ Found = tuple[Sequence[Hit], float]
 _USER, _ASSISTANT = "用户", "助手"
 _LABELS = ("## Recent Messages", "## Memories", "## Fields", "## Evidence")
 _FENCE = re.compile("`{3,}")
-_ANYTHING = Filter()
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +138,7 @@ class AimConversation:
             return []
         found: Mapping[str, Node] = {}
         if ids:
-            found = self._records.candidates([scope], ids, (), _ANYTHING, pending_limit=0, evidence=False).nodes
+            found = self._records.candidates([scope], ids, (), EVERYTHING, pending_limit=0, evidence=False).nodes
         return [found[key] for key in reversed(ids) if key in found]
 
     def _save(self, scope: Scope, query: str, text: str, conversation: str) -> bool:

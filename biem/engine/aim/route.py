@@ -24,9 +24,9 @@ from biem.domain.scope import Scope
 from biem.domain.text import one_line, require_count, require_string
 from biem.engine.aim.doubts import Doubts
 from biem.engine.aim.inertia import Inertia, direction, norm
-from biem.engine.query.request import require_question
+from biem.engine.query.request import is_strict, require_question
 from biem.errors import BiemError, InvalidInput, NotFound
-from biem.ports import Analyzer, Clock, Embedder, Filter, Vector
+from biem.ports import EVERYTHING, Analyzer, Clock, Embedder, Filter, Vector
 from biem.ports.aim import AimRecords, Held, MemoryMap
 from biem.ports.conflicts import Conflicts
 from biem.ports.contradiction import ContradictionRules
@@ -35,7 +35,6 @@ from biem.telemetry import Telemetry
 
 logger = logging.getLogger("biem.inertia")
 
-_ANYTHING = Filter()
 _MOST_SELECTED = 1_000
 
 
@@ -128,8 +127,7 @@ class Router:
         if mode not in MODES:
             raise InvalidInput(f"mode {mode!r} is unknown; choose one of {', '.join(MODES)}")
         require_question(query, "the question")
-        lowered = query.lower()
-        return mode == "strict" or (auto_mode and any(word in lowered for word in self._strict_words))
+        return is_strict(query, mode, auto=auto_mode, words=self._strict_words)
 
     def route(
         self,
@@ -160,7 +158,7 @@ class Router:
             heading = self._follow(scope, conversation, heading, vector, cluster, [nodes[one.id] for one in chosen])
             span.add(cluster=len(cluster), nodes=len(chosen))
         if chosen:
-            self._submit(self._count_access, scope, [one.id for one in chosen])
+            self._submit(self._accessed, scope, [one.id for one in chosen])
         return Route(
             tuple(self._selected(one, nodes[one.id], heading, strict) for one in chosen),
             "strict" if strict else "fast",
@@ -236,7 +234,7 @@ class Router:
         held = self._records.nodes(scope.readable, ids, self._clock.now(), evidence=False)
         self._follow(scope, conversation, heading, vector, cluster, held)
 
-    def _cluster(self, scope: Scope, vector: Vector, heading: Heading, where: Filter = _ANYTHING) -> list[str]:
+    def _cluster(self, scope: Scope, vector: Vector, heading: Heading, where: Filter = EVERYTHING) -> list[str]:
         policy = self._policy
         strength = policy.inertia_strength if heading.strength is None else heading.strength
         pulled = direction(vector, heading, strength)
@@ -261,12 +259,6 @@ class Router:
             for key, one in nodes.items()
         ]
         return select(asked, seen, self._policy, top_n)
-
-    def _count_access(self, scope: Scope, ids: Sequence[str]) -> None:
-        try:
-            self._accessed(scope, ids)
-        except BiemError as error:
-            logger.warning("accesses not counted: %s", error)
 
     def _fields(self, node: Node) -> Fields:
         return self._analyzer.analyze(node.indexed_text).fields if node.status == "pending" else node.fields

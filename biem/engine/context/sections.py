@@ -18,9 +18,9 @@ from biem.domain.scope import Scope
 from biem.engine.context.block import BlockReader, Context, estimate_tokens, listed, render
 from biem.engine.context.lines import told
 from biem.engine.context.picking import Picker
-from biem.engine.query.request import EVERYTHING, admits
+from biem.engine.query.request import admits
 from biem.errors import BiemError, InvalidInput
-from biem.ports import Analyzer, Filter, HotStore, Records
+from biem.ports import EVERYTHING, Analyzer, Filter, HotStore, Records
 from biem.ports.contradiction import ContradictionRules
 from biem.ports.readers import CoreReader
 from biem.telemetry import Telemetry

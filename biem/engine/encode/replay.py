@@ -17,12 +17,12 @@ class Replayer:
     """Replays refusals. Thread-safe."""
 
     def __init__(
-        self, *, gate: Gate, records: AimRecords, memories: Records, former: Integrator, embedder: Embedder
+        self, *, gate: Gate, records: AimRecords, memories: Records, integrator: Integrator, embedder: Embedder
     ) -> None:
         self.gate = gate
         self._records = records
         self._memories = memories
-        self._former = former
+        self._integrator = integrator
         self._embedder = embedder
 
     def refusals(self, scope: Scope, limit: int) -> Sequence[Refusal]:
@@ -47,5 +47,5 @@ class Replayer:
                 self._records.foretell(scope, [(memory_id, replace(decision, formed=True), None)])
             self._records.admit(scope, memory_id, decision)
             if node.status == "active":
-                self._former.relate([(node, self._embedder.embed([node.indexed_text], "passage")[0])])
+                self._integrator.relate([(node, self._embedder.embed([node.indexed_text], "passage")[0])])
         return replace(decision, formed=passes)

@@ -47,7 +47,7 @@ class EncodeWorker:
         hot: HotStore,
         embedder: Embedder,
         analyzer: Analyzer,
-        former: Integrator,
+        integrator: Integrator,
         clear: Callable[[Sequence[Job]], None],
         leave: Callable[[str, Sequence[str]], None],
         forget_talk: Callable[[str], None],
@@ -60,7 +60,7 @@ class EncodeWorker:
         self._hot = hot
         self._embedder = embedder
         self._analyzer = analyzer
-        self._former = former
+        self._integrator = integrator
         self._clear = clear
         self._leave = leave
         self._forget_talk = forget_talk
@@ -225,7 +225,7 @@ class EncodeWorker:
                 job.key: entry_of(node, job.lexemes, vector) for (job, node), vector in zip(live, vectors, strict=True)
             }
             memories = {job.key: (node, vector) for (job, node), vector in zip(live, vectors, strict=True)}
-            self._former.relate(list(memories.values()))
+            self._integrator.relate(list(memories.values()))
             held = self._records.renew([job for job, _ in live], self._policy.lease_s)  # or a process stood still
         if not held:
             return
@@ -238,7 +238,7 @@ class EncodeWorker:
         gone = {*completion.erased, *completion.overtaken}
         settled = [memories[job.key] for job in held if job.memory_id not in gone]
         with self._deferring():
-            self._former.settle(settled, frozenset(completion.hot))
+            self._integrator.settle(settled, frozenset(completion.hot))
         if completion.overtaken:  # we slept through our lease between the two steps: two rows may stand for one memory
             doubled = set(completion.overtaken)
             self._index.insert([entry for entry in entries.values() if entry.id in doubled], again=True)

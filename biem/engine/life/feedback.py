@@ -14,12 +14,11 @@ from biem.domain.policies.jobs import FeedbackPolicy
 from biem.domain.scope import Scope
 from biem.domain.text import require_clean
 from biem.errors import InvalidInput, NotFound
-from biem.ports import Clock, Filter, Records, Touched
+from biem.ports import EVERYTHING, Clock, Records, Touched
 from biem.ports.life import Feedbacks
 from biem.ports.links import Links
 from biem.telemetry import Telemetry
 
-_ANY = Filter()
 _MOST_SUCCESSORS = 10
 """A memory may have been merged since it was recalled, and the merged one, too."""
 
@@ -111,7 +110,7 @@ class Feedback:
         if not ids:
             return {}
         wanted = list(dict.fromkeys(ids))
-        live = self._records.candidates(scope.readable, wanted, (), _ANY, pending_limit=0, evidence=False).nodes
+        live = self._records.candidates(scope.readable, wanted, (), EVERYTHING, pending_limit=0, evidence=False).nodes
         found = {key: live[key] for key in wanted if key in live}
         unknown = []
         for key in wanted:

@@ -12,9 +12,8 @@ from biem.domain.prompt_contents import NOTHING, Known
 from biem.domain.scope import Scope
 from biem.domain.text import require_clean
 from biem.errors import InvalidInput
-from biem.ports import Filter
+from biem.ports import EVERYTHING, Filter
 
-EVERYTHING = Filter()
 _ID = re.compile("[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _MOST_IDS = 500
 """Ids that a search is told to leave out; more are left out of what it finds."""
@@ -69,6 +68,12 @@ class Request:
         return replace(self, top_k=top_k)
 
 
+def is_strict(text: str, mode: str, *, auto: bool, words: Sequence[str]) -> bool:
+    """Whether originals are handed out: asked for by `mode` or, with `auto`, by one of the trigger words."""
+    lowered = text.lower()
+    return mode == "strict" or (auto and any(word in lowered for word in words))
+
+
 def checked(
     scope: Scope,
     query: str,
@@ -94,8 +99,7 @@ def checked(
     if isinstance(min_confidence, bool) or not isinstance(min_confidence, int | float) or not 0 <= min_confidence <= 1:
         raise InvalidInput(f"min_confidence must be a number from 0 to 1, not {min_confidence!r}")
     text = query[: policy.max_query_chars]
-    lowered = text.lower()
-    strict = mode == "strict" or (mode == "auto" and any(word in lowered for word in policy.strict_words))
+    strict = is_strict(text, mode, auto=mode == "auto", words=policy.strict_words)
     return Request(scope, text, top_k, where, strict, session, float(min_confidence), known, more)
 
 

@@ -11,9 +11,7 @@ import numpy as np
 from biem.domain.node import Node
 from biem.domain.scope import Scope
 from biem.domain.text import sha256
-from biem.ports import Embedder, Filter, Records, Vector, VectorIndex
-
-_ANY = Filter()
+from biem.ports import EVERYTHING, Embedder, Records, Vector, VectorIndex
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +66,7 @@ class Neighbourhood:
     def _nodes(self, scope: Scope, ids: Sequence[str]) -> dict[str, Node]:
         if not ids:
             return {}
-        return dict(self._records.candidates([scope], ids, (), _ANY, pending_limit=0, evidence=False).nodes)
+        return dict(self._records.candidates([scope], ids, (), EVERYTHING, pending_limit=0, evidence=False).nodes)
 
     def _vectors(self, nodes: Mapping[str, Node]) -> dict[str, Vector]:
         keys = {key: sha256(node.indexed_text) for key, node in nodes.items()}

@@ -13,6 +13,7 @@ import pytest
 
 import biem.domain
 from biem.domain.anchors import anchor_score, unsaid
+from biem.domain.bm25 import rarity
 from biem.domain.concept import term_similarity
 from biem.domain.designs.aim import AimNode, gate_input, gate_value, mirror_weight, node_score, surprise
 from biem.domain.designs.formulas import (
@@ -89,6 +90,7 @@ def aim_score(weight: float, fields: Fields, conflict: float) -> float:
 
 FORMULAS = [
     Formula(biem_score, {"vector": 0.5, "activation": 0.5}, {"vector": 0.6, "activation": 0.6}),
+    Formula(rarity, {"holders": 10, "size": 100}, {"holders": 5, "size": 200}),
     Formula(notes_score, {"bm25": 0.5, "content": 0.5, "tag": 0.5}, {"bm25": 0.6, "content": 0.6, "tag": 0.6}),
     Formula(share_of_activation, {"own": 1.0, "others": 1.0}, {"own": 1.1, "others": 0.9}),
     Formula(time_factor, {"days": 30.0}, {"days": 29.0}),

@@ -28,12 +28,12 @@ from tests.support.fakes import WordEmbedder
 
 
 class Life:
-    """A courtesy on a clock of our own: who rests, rests as long as it may."""
+    """A foreground priority on a simulated clock: who rests, rests as long as it may."""
 
     def __init__(self) -> None:
         self.at_s = 0.0
         self.rests: list[float] = []
-        self.courtesy = ForegroundPriority(lambda: self.at_s, self._rest, self._nap)
+        self.priority = ForegroundPriority(lambda: self.at_s, self._rest, self._nap)
 
     def _rest(self, quiet: threading.Event, at_most_s: float) -> bool:
         assert not quiet.is_set()
@@ -47,14 +47,14 @@ class Life:
 
     def burst(self) -> None:
         """Calls that have used up what a burst may have."""
-        with self.courtesy.calling(), self.courtesy.working():
+        with self.priority.calling(), self.priority.working():
             self.work(0.001)
         self.rests.clear()
 
     def work(self, seconds: float) -> None:
         """One step of work, and then manners."""
         self.at_s += seconds
-        self.courtesy.give_way()
+        self.priority.give_way()
 
 
 @pytest.fixture
@@ -65,7 +65,7 @@ def life() -> Life:
 @pytest.mark.req("H15", partly="that it leaves time; how much that is worth: benchmarks.upkeep_latency")
 def test_a_job_beside_callers_of_other_processes_leaves_them_four_fifths_of_the_time_for_a_while(life: Life) -> None:
     # Given a process that nobody calls / When it works on a job in steps
-    with life.courtesy.pacing():
+    with life.priority.pacing():
         for seconds in (0.0001, 0.01, 0.02, 1.0):
             life.work(seconds)
         # Then it rests four times as long as each step took, but not for a moment's work, nor for long at a time
@@ -77,14 +77,14 @@ def test_a_job_beside_callers_of_other_processes_leaves_them_four_fifths_of_the_
 
     # And what it does otherwise, such as encoding, does not rest
     life.rests.clear()
-    with life.courtesy.working():
+    with life.priority.working():
         life.work(1.0)
     assert life.rests == []
 
 
 def test_a_burst_of_calls_has_the_process_to_itself_for_two_seconds(life: Life) -> None:
     # Given a call that is not answered yet
-    with life.courtesy.calling(), life.courtesy.working():
+    with life.priority.calling(), life.priority.working():
         # When a step of work ends / Then it rests until the call is answered, if that is soon
         life.work(0.001)
     assert life.rests == [pytest.approx(2.0)]
@@ -93,7 +93,7 @@ def test_a_burst_of_calls_has_the_process_to_itself_for_two_seconds(life: Life) 
 def test_who_calls_on_and_on_leaves_a_fifth_of_the_time(life: Life) -> None:
     # Given calls without end
     life.burst()
-    with life.courtesy.calling(), life.courtesy.working():
+    with life.priority.calling(), life.priority.working():
         # When a step of work ends / Then it rests four times as long as it worked
         life.work(0.1)
     assert life.rests == [pytest.approx(0.25)]  # at most
@@ -102,7 +102,7 @@ def test_who_calls_on_and_on_leaves_a_fifth_of_the_time(life: Life) -> None:
 def test_what_a_burst_may_have_comes_back(life: Life) -> None:
     life.burst()
     life.at_s += 10.0
-    with life.courtesy.calling(), life.courtesy.working():
+    with life.priority.calling(), life.priority.working():
         life.work(0.001)
     assert life.rests == [pytest.approx(1.2, abs=0.01)]  # a tenth of the time since the first was called
 
@@ -115,48 +115,48 @@ def test_calls_that_follow_each_other_at_once_are_one_burst() -> None:
     def rest(event: threading.Event, _: float) -> bool:
         nonlocal at_s
         at_s += 0.001
-        waited.append("answered" if event is courtesy._quiet else "called again")
-        return event is courtesy._quiet or next(follows)
+        waited.append("answered" if event is priority._quiet else "called again")
+        return event is priority._quiet or next(follows)
 
-    courtesy = ForegroundPriority(lambda: at_s, rest)
+    priority = ForegroundPriority(lambda: at_s, rest)
     # When work gives way
-    with courtesy.calling(), courtesy.working():
+    with priority.calling(), priority.working():
         at_s += 0.001
-        courtesy.give_way()
+        priority.give_way()
     # Then it goes on when nobody calls again
     assert waited == ["answered", "called again"] * 3
 
 
 def test_work_goes_on_when_nobody_waits(life: Life) -> None:
-    with life.courtesy.calling():
+    with life.priority.calling():
         pass
-    with life.courtesy.working():
+    with life.priority.working():
         life.work(1.0)
     assert life.rests == []
 
 
 def test_work_goes_on_until_the_last_of_several_callers_has_its_answer(life: Life) -> None:
-    with life.courtesy.calling():
-        with life.courtesy.calling():
+    with life.priority.calling():
+        with life.priority.calling():
             pass
-        with life.courtesy.working():
+        with life.priority.working():
             life.work(0.001)
-    with life.courtesy.working():
+    with life.priority.working():
         life.work(0.001)
     assert len(life.rests) == 1
 
 
 def test_a_call_that_fails_is_over(life: Life) -> None:
-    with pytest.raises(KeyError), life.courtesy.calling():
+    with pytest.raises(KeyError), life.priority.calling():
         raise KeyError
-    with life.courtesy.working():
+    with life.priority.working():
         life.work(1.0)
     assert life.rests == []
 
 
 def test_tiny_steps_are_no_reason_to_rest(life: Life) -> None:
     life.burst()
-    with life.courtesy.calling(), life.courtesy.working():
+    with life.priority.calling(), life.priority.working():
         life.work(0.0001)
         assert life.rests == []
         life.work(0.0001)  # now they add up
@@ -164,23 +164,23 @@ def test_tiny_steps_are_no_reason_to_rest(life: Life) -> None:
 
 
 def test_no_rest_is_long_however_long_the_step_was(life: Life) -> None:
-    with life.courtesy.calling(), life.courtesy.working():
+    with life.priority.calling(), life.priority.working():
         life.work(60.0)
     assert life.rests == [pytest.approx(2.0)]
 
 
 def test_who_does_not_work_never_rests(life: Life) -> None:
-    with life.courtesy.calling():
+    with life.priority.calling():
         life.work(1.0)
-    with life.courtesy.working():
+    with life.priority.working():
         pass
-    with life.courtesy.calling():
+    with life.priority.calling():
         life.work(1.0)
     assert life.rests == []
 
 
 def test_what_work_itself_calls_keeps_nobody_waiting(life: Life) -> None:
-    with life.courtesy.working(), life.courtesy.calling():
+    with life.priority.working(), life.priority.calling():
         life.work(1.0)
     assert life.rests == []
 
@@ -188,7 +188,7 @@ def test_what_work_itself_calls_keeps_nobody_waiting(life: Life) -> None:
 @given(st.lists(st.floats(0.0, 0.5), min_size=1, max_size=50))
 def test_a_sixth_of_the_time_is_left_to_work_however_busy_callers_are(steps: list[float]) -> None:
     life = Life()
-    with life.courtesy.calling(), life.courtesy.working():
+    with life.priority.calling(), life.priority.working():
         for seconds in steps:
             life.work(seconds)
     assert sum(life.rests) <= 4.0 * sum(steps) + 2.0 + 0.1 * life.at_s + 1e-9
@@ -199,7 +199,7 @@ def test_a_resting_thread_goes_on_at_once_when_the_call_is_answered() -> None:
     resting, went_on = threading.Event(), threading.Event()
 
     def rest(event: threading.Event, _: float) -> bool:
-        if event is courtesy._called:
+        if event is priority._called:
             return False
         resting.set()
         event.wait()
@@ -207,15 +207,15 @@ def test_a_resting_thread_goes_on_at_once_when_the_call_is_answered() -> None:
         return True
 
     seconds = chain((0.0, 0.0), repeat(1.0))
-    courtesy = ForegroundPriority(lambda: next(seconds), rest)
+    priority = ForegroundPriority(lambda: next(seconds), rest)
 
     def work() -> None:
-        with courtesy.working():
-            courtesy.give_way()
+        with priority.working():
+            priority.give_way()
 
     worker = threading.Thread(target=work, daemon=True)
     # When the call that it lets pass is answered
-    with courtesy.calling():
+    with priority.calling():
         worker.start()
         assert resting.wait(30.0)
         assert not went_on.is_set()

@@ -42,7 +42,7 @@ class App:
 
 
 class Shop:
-    """A workshop that finds so many memories in each round, and a bench to it."""
+    """A runtime that finds so many memories in each round, and the resources that hold it."""
 
     batch = 64
 
@@ -50,7 +50,7 @@ class Shop:
         self._rounds = deque(rounds)
 
     @property
-    def workshop(self) -> "Shop":
+    def runtime(self) -> "Shop":
         return self
 
     def encode(self) -> int:
@@ -92,7 +92,7 @@ def test_a_night_runs_every_job_once_in_order_each_in_a_task_of_its_own_whatever
         if name in ("build", "forget", "turns", "sweep", "integrity")
     ]
     assert jobs == ["build", "sweep", "integrity"]
-    register(cast(Celery, app), cast(WorkerResources, SimpleNamespace(workshop=shop, jobs=jobs)))
+    register(cast(Celery, app), cast(WorkerResources, SimpleNamespace(runtime=shop, jobs=jobs)))
 
     # When it begins, and each message is taken / Then all of them ran, and nothing is left to be asked for
     with pytest.raises(ValueError, match="build"):
@@ -188,7 +188,7 @@ def test_a_worker_has_the_garbage_collector_pass_over_what_it_loaded(monkeypatch
     monkeypatch.setattr(of_workers, "open_workshop", lambda settings: SimpleNamespace(close=lambda: None))
     gc.unfreeze()
     try:
-        WorkerResources(Settings()).workshop.close()
+        WorkerResources(Settings()).runtime.close()
         # Then what was loaded until then is left out of walks
         assert gc.get_freeze_count() > 10_000
     finally:

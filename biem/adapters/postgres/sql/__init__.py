@@ -1,4 +1,4 @@
-"""Named SQL: the files beside this one hold blocks headed `-- name: what it does`; Python assembles no SQL."""
+"""Named SQL: the .sql files of this package hold blocks headed `-- name: purpose`; Python assembles no SQL."""
 
 import re
 from functools import cache
@@ -29,7 +29,7 @@ def queries() -> dict[str, LiteralString]:
 def numbered() -> dict[str, tuple[bytes, tuple[str, ...]]]:
     """The same with PostgreSQL's own `$1`, `$2`, … and the names that stand for them, in that order.
 
-    psycopg translates a text of more than 4 KB anew for each call, which takes longer than sending it.
+    psycopg translates a text of more than 4 KB at each call, which takes longer than sending it.
     """
     return {name: _numbered(text) for name, text in queries().items()}
 

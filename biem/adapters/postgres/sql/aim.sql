@@ -1,7 +1,7 @@
 -- AIM-Memory: the gate and its decisions, the temporal mirror, anchors, and a scope as one document.
 
 -- aim_said: memories written just before these places of a scope, with their vectors; nothing is read twice
-SELECT m.id::text, m.write_seq, m.conversation, m.formed AND m.status <> 'archived', e.vector
+SELECT m.id::text, m.write_seq, m.conversation, m.formed AND m.status <> 'archived' AS formed, e.vector
 FROM (
     SELECT DISTINCT generate_series(s.seq - %(most)s, s.seq - 1) AS seq FROM unnest(%(seqs)s::bigint[]) AS s (seq)
 ) before
@@ -13,7 +13,7 @@ LEFT JOIN LATERAL (
 ) e ON true
 
 -- aim_standing: whether these memories are formed, and what was decided about them
-SELECT m.id::text, m.formed AND m.status <> 'archived', m.mirror_seq IS NOT NULL, d.formed
+SELECT m.id::text, m.formed AND m.status <> 'archived' AS formed, m.mirror_seq IS NOT NULL AS numbered, d.formed AS foretold
 FROM memories m LEFT JOIN gate_decisions d ON d.memory_id = m.id
 WHERE (m.ns = %(ns)s) IS TRUE AND m.id = ANY (%(ids)s::uuid[])
 
@@ -21,7 +21,7 @@ WHERE (m.ns = %(ns)s) IS TRUE AND m.id = ANY (%(ids)s::uuid[])
 INSERT INTO mirrors (ns) SELECT ns FROM scopes WHERE ns = %(ns)s ON CONFLICT DO NOTHING
 
 -- aim_lock: one decider a scope at a time, so that the mirror's numbers have no gaps and no repeats
-SELECT 1 FROM mirrors WHERE ns = %(ns)s FOR NO KEY UPDATE
+SELECT 1 AS locked FROM mirrors WHERE ns = %(ns)s FOR NO KEY UPDATE
 
 -- aim_record: keep decisions; what is decided already stays
 INSERT INTO gate_decisions (memory_id, ns, formed, value, threshold, form, relevance, surprise, conflict, decided_at,
@@ -71,13 +71,13 @@ FROM gate_decisions d JOIN memories m ON m.id = d.memory_id
 WHERE d.ns = %(ns)s AND NOT d.formed AND NOT m.formed ORDER BY d.decided_at DESC, d.memory_id DESC LIMIT %(limit)s
 
 -- aim_nodes: memories with their vectors and originals, how many were formed since, and whether they are contradicted
-SELECT {node}, m.formed, s.seq - m.mirror_seq, v.vector, e.text,
+SELECT {node}, m.formed, s.seq - m.mirror_seq AS age, v.vector, e.text AS evidence,
     EXISTS (
         SELECT FROM conflict_records p WHERE p.older_id = m.id AND p.ns = ANY (%(scopes)s) AND p.status = 'pending'
             AND NOT p.moot AND NOT p.suspected AND p.kind <> 'duplicate')
     OR EXISTS (
         SELECT FROM conflict_records p WHERE p.newer_id = m.id AND p.ns = ANY (%(scopes)s) AND p.status = 'pending'
-            AND NOT p.moot AND NOT p.suspected AND p.kind <> 'duplicate')
+            AND NOT p.moot AND NOT p.suspected AND p.kind <> 'duplicate') AS disputed
 FROM unnest(%(ids)s::uuid[]) WITH ORDINALITY AS given (id, place)
 CROSS JOIN LATERAL (SELECT * FROM memories WHERE memories.id = given.id OFFSET 0) m
 LEFT JOIN mirrors s ON s.ns = m.ns
@@ -89,16 +89,16 @@ WHERE (m.ns = ANY (%(scopes)s)) IS TRUE AND m.status <> 'archived' AND (m.valid_
 ORDER BY given.place
 
 -- aim_anchors: the fields of memories, or their texts where they are not analysed yet, and how many were formed since
-SELECT m.id::text, m.fields, CASE WHEN m.status = 'pending' THEN m.text END, s.seq - m.mirror_seq, m.formed
+SELECT m.id::text, m.fields, CASE WHEN m.status = 'pending' THEN m.text END AS text, s.seq - m.mirror_seq AS age, m.formed
 FROM unnest(%(ids)s::uuid[]) AS given (id)
 CROSS JOIN LATERAL (SELECT * FROM memories WHERE memories.id = given.id OFFSET 0) m
 LEFT JOIN mirrors s ON s.ns = m.ns
 WHERE (m.ns = ANY (%(scopes)s)) IS TRUE
 
 -- aim_census: formed memories of a scope, how often they were returned, their weights, and those of high weight
-SELECT count(*), coalesce(sum(access_count), 0)::bigint,
-    coalesce(avg(%(fresh)s * exp(greatest(-600.0, age * %(log_gamma)s))), 0)::double precision,
-    count(*) FILTER (WHERE %(fresh)s * exp(greatest(-600.0, age * %(log_gamma)s)) > %(high)s)
+SELECT count(*) AS nodes, coalesce(sum(access_count), 0)::bigint AS accesses,
+    coalesce(avg(%(fresh)s * exp(greatest(-600.0, age * %(log_gamma)s))), 0)::double precision AS mean_weight,
+    count(*) FILTER (WHERE %(fresh)s * exp(greatest(-600.0, age * %(log_gamma)s)) > %(high)s) AS high
 FROM (
     SELECT m.access_count, coalesce(s.seq - m.mirror_seq, 0)::double precision AS age
     FROM memories m LEFT JOIN mirrors s ON s.ns = m.ns
@@ -115,11 +115,11 @@ WHERE m.ns = %(ns)s AND m.status <> 'archived' AND m.write_seq > %(after)s ORDER
 SELECT seq FROM mirrors WHERE ns = %s
 
 -- aim_numbers: numbers in the mirror, given or foretold
-SELECT id::text, coalesce(m.mirror_seq, d.mirror_seq)
+SELECT id::text, coalesce(m.mirror_seq, d.mirror_seq) AS mirror_seq
 FROM unnest(%(ids)s::uuid[]) AS given (id)
 LEFT JOIN memories m USING (id)
 LEFT JOIN gate_decisions d ON d.memory_id = given.id
 WHERE coalesce(m.ns, d.ns) = %(ns)s AND coalesce(m.mirror_seq, d.mirror_seq) IS NOT NULL
 
 -- aim_reserve: numbers for memories to come; returns the last one taken before
-UPDATE mirrors SET seq = seq + %(count)s WHERE ns = %(ns)s RETURNING seq - %(count)s
+UPDATE mirrors SET seq = seq + %(count)s WHERE ns = %(ns)s RETURNING seq - %(count)s AS last

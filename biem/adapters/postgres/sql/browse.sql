@@ -1,5 +1,4 @@
--- Lists for somebody who looks through a memory. Each statement reads one page from an index, begun where the page
--- before it ended.
+-- Lists for display. Each statement reads one page from an index and begins where the page before it ended.
 
 -- browse_memories: memories by write sequence, the last first, and where the page ends; one row of nulls where it is empty
 WITH looked AS MATERIALIZED (
@@ -35,12 +34,14 @@ WITH looked AS MATERIALIZED (
      WHERE (SELECT count(*) FROM page) < %(limit)s AND (SELECT count(*) FROM looked) = %(looked)s
      ORDER BY version, id LIMIT 1)
 )
-SELECT p.source_id, p.target_id, p.link_type, p.weight, p.strength, p.created_at, p.touched_at, place.version, place.id
+SELECT p.source_id AS source, p.target_id AS target, p.link_type AS type, p.weight, p.strength, p.created_at, p.touched_at,
+    place.version AS last_key, place.id AS last_id
 FROM page p FULL JOIN place ON true
 ORDER BY p.version DESC, p.id DESC
 
 -- browse_links_around: links of one node, the heaviest first, each with its place
-SELECT source_id, target_id, link_type, weight, strength, created_at, touched_at, weight, id
+SELECT source_id AS source, target_id AS target, link_type AS type, weight, strength, created_at, touched_at,
+    weight AS last_key, id AS last_id
 FROM (
     SELECT * FROM crystal_links WHERE source_id = %(node)s AND NOT deleted
     UNION ALL
@@ -51,7 +52,7 @@ WHERE ns = %(ns)s AND (%(weight)s::float8 IS NULL OR (weight, id) < (%(weight)s,
 ORDER BY weight DESC, id DESC LIMIT %(limit)s
 
 -- browse_nodes: what links end in, as it is drawn; looked up by id alone, and compared with the scope afterwards
-SELECT id::text, 'memory', left(text, %(chars)s), tier, layer, kind
+SELECT id::text, 'memory' AS type, left(text, %(chars)s) AS label, tier, layer, kind
 FROM (SELECT * FROM memories WHERE id = ANY (%(ids)s::uuid[]) AND status <> 'archived' OFFSET 0) m
 WHERE ns = %(ns)s
 UNION ALL

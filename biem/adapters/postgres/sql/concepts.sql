@@ -1,4 +1,4 @@
--- Statements of the concept memory; parameters as in queries.sql.
+-- Statements of the concept memory; parameters as in records.sql.
 -- `(…) IS TRUE` keeps a condition from choosing the index: plans are made once, maybe of empty tables, and must look up
 -- what they are given and not walk through a scope.
 
@@ -15,7 +15,7 @@ UPDATE concept_progress SET seq = %(seq)s WHERE ns = %(ns)s
 SELECT built FROM concept_progress WHERE ns = %(ns)s
 
 -- concept_unread: memories not in snippets yet, without their texts
-SELECT id::text, write_seq, '', speaker, conversation, kind, at, created_at
+SELECT id::text, write_seq AS seq, '' AS text, speaker, conversation, kind, at, created_at AS received_at
 FROM memories WHERE ns = %(ns)s AND write_seq > %(seq)s ORDER BY write_seq LIMIT %(limit)s
 
 -- concept_running: the last snippet of each conversation, unless it was built from
@@ -48,7 +48,7 @@ SELECT first_seq, last_seq, messages, conversation, spoken, started_at, ended_at
 ORDER BY abs(extract(epoch FROM ended_at - %(at)s)), first_seq LIMIT 1
 
 -- concept_messages: the memories of a snippet that are not forgotten, in the order they were written
-SELECT id::text, write_seq, text, speaker, conversation, kind, at, created_at
+SELECT id::text, write_seq AS seq, text, speaker, conversation, kind, at, created_at AS received_at
 FROM memories
 WHERE ns = %(ns)s AND write_seq BETWEEN %(first_seq)s AND %(last_seq)s AND status <> 'archived'
     AND (kind = 'event' AND conversation <> '') = %(spoken)s AND (NOT %(spoken)s OR conversation = %(conversation)s)
@@ -93,7 +93,7 @@ RETURNING id::text
 INSERT INTO concept_sources (item_id, memory_id, ns)
 SELECT item, memory, %(ns)s FROM unnest(%(items)s::uuid[], %(memories)s::uuid[]) AS s (item, memory) ORDER BY item, memory
 ON CONFLICT DO NOTHING
-RETURNING item_id::text
+RETURNING item_id::text AS id
 
 -- concept_items_repeat: items found again are stronger, and not idle
 UPDATE concept_items i
@@ -109,13 +109,13 @@ WHERE i.id = n.id
 -- PostgreSQL would look through all of the scope
 SELECT c.id::text, c.ns, c.name,
     (SELECT count(*) FROM concept_items i
-     WHERE i.concept_id = c.id AND (i.fades_at > %(at)s) IS TRUE)
+     WHERE i.concept_id = c.id AND (i.fades_at > %(at)s) IS TRUE) AS items
 FROM (SELECT DISTINCT unnest(%(ids)s::uuid[])) AS wanted (id), LATERAL (
     SELECT one.id, one.ns, one.name FROM concepts one WHERE one.id = wanted.id AND one.ns = ANY (%(scopes)s) LIMIT 1
 ) c
 
 -- concept_similar: concepts that share most terms with a name; only so many are looked at for each term
-SELECT c.id::text, c.ns, c.name, 0 FROM (
+SELECT c.id::text, c.ns, c.name, 0 AS items FROM (
     SELECT p.concept_id, count(*) AS shared
     FROM unnest(%(terms)s::text[]) AS t (term), LATERAL (
         SELECT concept_id FROM concept_terms WHERE ns = %(ns)s AND term = t.term LIMIT %(postings)s
@@ -125,10 +125,10 @@ SELECT c.id::text, c.ns, c.name, 0 FROM (
 ORDER BY best.shared DESC, c.id
 
 -- concept_items_of: the strongest items of concepts that have not faded and of which one memory at least is not archived
-SELECT i.id::text, i.concept_id::text, i.text,
-    (SELECT array_agg(memory_id::text ORDER BY memory_id) FROM concept_sources s WHERE s.item_id = i.id),
-    i.strength - floor(greatest(0, extract(epoch FROM %(at)s - i.touched_at)) / %(idle_s)s)::integer,
-    CASE WHEN i.model = %(model)s THEN i.vector END
+SELECT i.id::text, i.concept_id::text AS concept, i.text,
+    (SELECT array_agg(memory_id::text ORDER BY memory_id) FROM concept_sources s WHERE s.item_id = i.id) AS sources,
+    i.strength - floor(greatest(0, extract(epoch FROM %(at)s - i.touched_at)) / %(idle_s)s)::integer AS strength,
+    CASE WHEN i.model = %(model)s THEN i.vector END AS vector
 FROM unnest(%(ids)s::uuid[]) AS wanted (id), LATERAL (
     SELECT * FROM concept_items i
     WHERE i.concept_id = wanted.id AND (i.ns = ANY (%(scopes)s)) IS TRUE AND (i.fades_at > %(at)s) IS TRUE AND EXISTS (
@@ -156,7 +156,7 @@ FROM (
 WHERE i.id = n.id
 
 -- concept_pick: concepts from an id on that have several items
-SELECT concept_id::text FROM (
+SELECT concept_id::text AS id FROM (
     SELECT concept_id FROM concept_items WHERE ns = %(ns)s AND concept_id >= %(point)s ORDER BY concept_id LIMIT %(scan)s
 ) near
 GROUP BY concept_id HAVING count(*) > 1 ORDER BY concept_id LIMIT %(limit)s
@@ -166,7 +166,7 @@ SELECT id::text, strength
 FROM concept_items WHERE id = ANY (%(ids)s::uuid[]) AND (ns = %(ns)s AND concept_id = %(concept)s) IS TRUE ORDER BY id FOR UPDATE
 
 -- concept_sources: where items come from
-SELECT DISTINCT memory_id::text FROM concept_sources WHERE ns = %(ns)s AND item_id = ANY (%(ids)s::uuid[])
+SELECT DISTINCT memory_id::text AS id FROM concept_sources WHERE ns = %(ns)s AND item_id = ANY (%(ids)s::uuid[])
 
 -- concept_sources_unite: one item has the sources of others, too
 INSERT INTO concept_sources (item_id, memory_id, ns)
@@ -177,7 +177,7 @@ ON CONFLICT DO NOTHING
 DELETE FROM concept_items WHERE id = ANY (%(ids)s::uuid[]) AND (ns = %(ns)s) IS TRUE AND id <> %(item)s
 
 -- concept_faded: items whose strength has reached 0, with their concepts
-SELECT id::text, concept_id::text FROM concept_items WHERE ns = %(ns)s AND fades_at <= %(at)s
+SELECT id::text, concept_id::text AS concept FROM concept_items WHERE ns = %(ns)s AND fades_at <= %(at)s
 ORDER BY fades_at, id LIMIT %(limit)s
 
 -- concept_fade: remove them, unless they were touched meanwhile
@@ -202,13 +202,13 @@ ORDER BY c.id LIMIT %(limit)s
 DELETE FROM concepts WHERE ns = %(ns)s AND id = ANY (%(ids)s::uuid[]) AND empty
 
 -- concept_memories: memories that are there, and whether they are not archived
-SELECT id::text, status <> 'archived' FROM memories WHERE ns = ANY (%(scopes)s) AND id = ANY (%(ids)s::uuid[])
+SELECT id::text, status <> 'archived' AS live FROM memories WHERE ns = ANY (%(scopes)s) AND id = ANY (%(ids)s::uuid[])
 
 -- concept_counts: how much there is of a scope, by table
 SELECT
-    (SELECT count(*) FROM concepts WHERE ns = %(ns)s),
-    (SELECT count(*) FROM concept_items WHERE ns = %(ns)s),
-    (SELECT count(*) FROM instant_memories WHERE ns = %(ns)s)
+    (SELECT count(*) FROM concepts WHERE ns = %(ns)s) AS concepts,
+    (SELECT count(*) FROM concept_items WHERE ns = %(ns)s) AS items,
+    (SELECT count(*) FROM instant_memories WHERE ns = %(ns)s) AS instant
 
 -- instant_add: notes of messages that are still there, once
 INSERT INTO instant_memories (id, ns, memory_id, conversation, text, keywords, created_at)

@@ -2,8 +2,8 @@
 
 -- conflict_peers: memories to compare new ones with, and the vectors they have; each looked up by its key, for a plan
 -- made while there are no vectors yet would later go through all of them for each memory
-SELECT m.id::text, CASE WHEN char_length(m.text) <= %(max_chars)s THEN m.text ELSE '' END, m.kind, m.layer, m.importance,
-    m.source, m.speaker, m.at, m.write_seq, m.valid_from, m.valid_to, m.conversation, e.vector, char_length(m.text) > %(max_chars)s
+SELECT m.id::text, CASE WHEN char_length(m.text) <= %(max_chars)s THEN m.text ELSE '' END AS text, m.kind, m.layer, m.importance,
+    m.source, m.speaker, m.at, m.write_seq, m.valid_from, m.valid_to, m.conversation, e.vector, char_length(m.text) > %(max_chars)s AS long
 FROM (
     SELECT unnest(%(ids)s::uuid[]) AS id
     UNION
@@ -98,18 +98,18 @@ WHERE ns = %(ns)s AND status = 'pending' AND NOT suspected AND NOT moot
 ORDER BY created_at DESC, id LIMIT %(limit)s
 
 -- conflict_count: how many there are
-SELECT count(*) FROM conflicts
+SELECT count(*) AS conflicts FROM conflicts
 WHERE ns = %(ns)s AND (%(status)s::text IS NULL OR status = %(status)s)
     AND (%(kinds)s::text[] IS NULL OR kind = ANY (%(kinds)s))
 
 -- conflict_count_pending: how many somebody should decide
-SELECT count(*) FROM conflicts c
+SELECT count(*) AS conflicts FROM conflicts c
 WHERE ns = %(ns)s AND status = 'pending' AND NOT suspected AND (%(kinds)s::text[] IS NULL OR kind = ANY (%(kinds)s))
     AND NOT EXISTS (SELECT FROM memories m WHERE m.id = ANY (ARRAY[c.older_id, c.newer_id])
         AND (m.status = 'archived' OR m.superseded_by IS NOT NULL))
 
 -- conflict_open_of: which of these memories are openly contradicted, how surely, and by what since when
-SELECT id::text, confidence, coalesce(newer_id::text, ''), since, claim FROM (
+SELECT id::text, confidence, coalesce(newer_id::text, '') AS newer_id, since, claim FROM (
     SELECT p.older_id AS id, p.confidence, p.newer_id, n.valid_from AS since, c.claim
     FROM conflict_records p JOIN conflicts c ON c.id = p.id JOIN memories n ON n.id = p.newer_id
     WHERE p.older_id = ANY (%(ids)s::uuid[]) AND p.ns = ANY (%(scopes)s) AND p.status = 'pending' AND NOT p.moot
@@ -199,46 +199,3 @@ WHERE ns = %(ns)s AND id = %(id)s AND status = 'pending' AND plan IS NULL
 -- conflict_judged: a model has looked, and a person decides
 UPDATE conflicts SET due_at = NULL, kind = coalesce(%(kind)s, kind)
 WHERE ns = %(ns)s AND id = %(id)s AND status = 'pending' AND plan IS NULL
-
--- erase_supersessions: what the erased had superseded is valid again, as far as nothing else has superseded it
-WITH gone AS (
-    DELETE FROM supersessions s USING conflicts c
-    WHERE c.id = s.conflict_id AND s.ns = %(ns)s AND (c.older_id = ANY (%(ids)s::uuid[])
-        OR c.newer_id = ANY (%(ids)s::uuid[]) OR c.merged_id = ANY (%(ids)s::uuid[]))
-    RETURNING s.conflict_id, s.loser_id, s.winner_id
-), reopened AS (
-    UPDATE conflicts SET status = 'pending', resolution = NULL, decided_by = NULL, resolved_at = NULL, merged_id = NULL,
-        plan = NULL
-    WHERE ns = %(ns)s AND merged_id = ANY (%(ids)s::uuid[])
-)
-UPDATE memories m
-SET valid_to = rest.ended_at, superseded_by = rest.winner_id, fact_key = CASE
-    WHEN rest.winner_id IS NULL AND EXISTS (
-        SELECT FROM memories x WHERE x.ns = m.ns AND x.fact_key = m.fact_key AND x.id <> m.id
-            AND x.id <> ALL (%(ids)s::uuid[])
-            AND (x.superseded_by IS NULL OR x.id IN (SELECT loser_id FROM gone) AND x.id < m.id))
-    THEN NULL ELSE fact_key END
-FROM (
-    SELECT DISTINCT ON (g.loser_id) g.loser_id, s.ended_at, s.winner_id
-    FROM gone g LEFT JOIN supersessions s ON s.loser_id = g.loser_id
-        AND NOT EXISTS (SELECT FROM gone x WHERE x.conflict_id = s.conflict_id AND x.loser_id = s.loser_id)
-    ORDER BY g.loser_id, s.ended_at, s.winner_id
-) AS rest
-WHERE m.id = rest.loser_id AND m.id <> ALL (%(ids)s::uuid[]) AND m.superseded_by IN (SELECT winner_id FROM gone)
-
--- erase_conflicts: conflicts about the erased
-DELETE FROM conflicts
-WHERE ns = %(ns)s AND (%(all)s OR older_id = ANY (%(ids)s::uuid[]) OR newer_id = ANY (%(ids)s::uuid[]))
-
--- erase_merged: memories that say what these say, merged, also where the merge was not decided yet; found again for what
--- was merged further
-WITH RECURSIVE derived AS (
-    SELECT coalesce(c.merged_id, m.id) AS merged_id
-    FROM conflicts c LEFT JOIN memories m ON m.ns = c.ns AND m.ref = c.plan ->> 'ref' AND c.plan ->> 'step' = 'merge'
-    WHERE c.ns = %(ns)s AND (c.older_id = ANY (%(ids)s::uuid[]) OR c.newer_id = ANY (%(ids)s::uuid[]))
-        AND coalesce(c.merged_id, m.id) IS NOT NULL
-    UNION
-    SELECT c.merged_id FROM conflicts c JOIN derived d ON c.older_id = d.merged_id OR c.newer_id = d.merged_id
-    WHERE c.ns = %(ns)s AND c.merged_id IS NOT NULL
-)
-SELECT merged_id::text FROM derived

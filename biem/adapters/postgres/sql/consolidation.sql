@@ -1,14 +1,14 @@
--- Statements of consolidation and feedback. A replaced memory is archived and says what replaced it; none is deleted.
+-- Consolidation. A replaced memory is archived and names its replacement; none is deleted.
 
 -- consolidation_waiting: memories that a job has to look at, oldest ids first
-SELECT memory_id::text, marks FROM consolidation_queue WHERE ns = %s AND job = %s ORDER BY memory_id LIMIT %s
+SELECT memory_id::text AS id, marks FROM consolidation_queue WHERE ns = %s AND job = %s ORDER BY memory_id LIMIT %s
 
 -- consolidation_looked: they were looked at, unless something happened to them meanwhile
 DELETE FROM consolidation_queue q USING unnest(%(ids)s::uuid[], %(marks)s::integer[]) AS seen (id, marks)
 WHERE q.ns = %(ns)s AND q.job = %(job)s AND q.memory_id = seen.id AND q.marks = seen.marks
 
 -- consolidate_lock: what is to be replaced, and by what, held against everybody else
-SELECT id::text, status, superseded_by::text, metadata ? 'fact', tags FROM memories
+SELECT id::text, status, superseded_by::text, metadata ? 'fact' AS is_fact, tags FROM memories
 WHERE ns = %s AND id = ANY (%s::uuid[]) ORDER BY id FOR NO KEY UPDATE
 
 -- inherit: what a memory takes over from those that it stands for; of energies the one that is and stays the greatest
@@ -98,46 +98,12 @@ SELECT memory_id::text, source_id::text, origin FROM derivations
 WHERE ns = %s AND memory_id = ANY (%s::uuid[]) ORDER BY memory_id, source_id, origin
 
 -- unlinked: replacements whose links are still to be taken over
-SELECT memory_id::text, array_agg(source_id::text ORDER BY source_id) FROM derivations
+SELECT memory_id::text AS kept, array_agg(source_id::text ORDER BY source_id) AS replaced FROM derivations
 WHERE ns = %s AND NOT linked GROUP BY memory_id ORDER BY memory_id LIMIT %s
 
 -- linked: the links of what a memory stands for were taken over
 UPDATE derivations SET linked = true
 WHERE ns = %(ns)s AND memory_id = %(kept)s AND source_id = ANY (%(ids)s::uuid[]) AND NOT linked
-
--- erase_closure: what goes with one erased memory: what it stood for, and every text that was made of any of these
-WITH RECURSIVE doomed (id, absorbed) AS (
-    SELECT id, true FROM memories WHERE ns = %(ns)s AND id = %(id)s
-    UNION
-    SELECT CASE WHEN d.source_id = doomed.id THEN d.memory_id ELSE d.source_id END, d.memory_id = doomed.id
-    FROM doomed JOIN derivations d ON d.ns = %(ns)s AND (
-        d.source_id = doomed.id AND d.origin IN ('merge', 'crystal')
-        OR d.memory_id = doomed.id AND d.origin IN ('dedupe', 'merge') AND doomed.absorbed)
-)
-SELECT DISTINCT id::text FROM doomed
-
--- erase_revive: what only stood behind an erased memory comes back, unless a decision is in force that it lost by; its row
--- of the index may be gone or not
-WITH lost AS (
-    SELECT m.id, s.winner_id, s.ended_at
-    FROM memories m LEFT JOIN LATERAL (
-        SELECT winner_id, ended_at FROM supersessions
-        WHERE loser_id = m.id AND winner_id <> ALL (%(ids)s::uuid[]) ORDER BY ended_at, winner_id LIMIT 1) s ON true
-    WHERE m.ns = %(ns)s AND m.superseded_by = ANY (%(ids)s::uuid[]) AND m.id <> ALL (%(ids)s::uuid[])
-        AND m.status = 'archived' AND m.archive_reason IN ('dedupe', 'merge')
-), back AS (
-    UPDATE memories m
-    SET status = 'pending', tier = 'L2', archived_at = NULL, archive_reason = '', fact_key = NULL,
-        superseded_by = lost.winner_id, valid_to = coalesce(lost.ended_at, m.valid_to),
-        due_at = clock_timestamp() -- its retention is to be looked at
-    FROM lost WHERE m.id = lost.id
-    RETURNING m.id, m.ns
-), own AS ( -- their links are their own again, also where nobody has taken them over yet
-    UPDATE derivations SET linked = true WHERE ns = %(ns)s AND source_id IN (SELECT id FROM back) AND NOT linked
-), dropped AS (
-    DELETE FROM outbox WHERE task = 'archive' AND memory_id IN (SELECT id FROM back)
-)
-INSERT INTO outbox (task, memory_id, ns, claims) SELECT 'encode', id, ns, 1 FROM back
 
 -- scope_page: scopes that have memories
 SELECT tenant, usr, project FROM scopes WHERE ns > %s AND write_seq > 0 ORDER BY ns LIMIT %s

@@ -3,10 +3,10 @@
 -- outbox_gauges: jobs that are due and for how many seconds the oldest has been, dead letters
 SELECT
     (SELECT count(*) FROM (
-        SELECT FROM outbox WHERE dead_at IS NULL AND due_at <= clock_timestamp() LIMIT 100000) AS due),
+        SELECT FROM outbox WHERE dead_at IS NULL AND due_at <= clock_timestamp() LIMIT 100000) AS jobs) AS due,
     (SELECT coalesce(extract(epoch FROM clock_timestamp() - min(due_at)), 0)::float8 FROM (
-        SELECT due_at FROM outbox WHERE dead_at IS NULL AND due_at <= clock_timestamp() ORDER BY id LIMIT 1000) AS oldest),
-    (SELECT count(*) FROM (SELECT FROM outbox WHERE dead_at IS NOT NULL LIMIT 100000) AS dead)
+        SELECT due_at FROM outbox WHERE dead_at IS NULL AND due_at <= clock_timestamp() ORDER BY id LIMIT 1000) AS oldest) AS due_for_s,
+    (SELECT count(*) FROM (SELECT FROM outbox WHERE dead_at IS NOT NULL LIMIT 100000) AS jobs) AS dead
 
 -- memory_gauges: memories by status: counted up to 20,000, beyond that what PostgreSQL's statistics say
 WITH seen AS (
@@ -29,4 +29,4 @@ WITH seen AS (
 SELECT active, pending, greatest(0, every - active - pending) AS archived FROM told
 
 -- conflict_gauges: contradictions that wait for somebody's decision
-SELECT count(*) FROM (SELECT FROM conflicts WHERE status = 'pending' AND NOT suspected LIMIT 100000) AS waiting
+SELECT count(*) AS conflicts FROM (SELECT FROM conflicts WHERE status = 'pending' AND NOT suspected LIMIT 100000) AS waiting

@@ -45,7 +45,8 @@ SET weight = EXCLUDED.weight, strength = EXCLUDED.strength, created_at = EXCLUDE
 
 -- links_changes: the version of each scope, and its links above the version known, or all where that is not enough: when
 -- it lies below the floor, or above the version because the database was restored from a backup
-SELECT s.ns, s.graph_version, s.complete, l.source_id, l.target_id, l.link_type, l.weight, l.strength, l.deleted
+SELECT s.ns, s.graph_version, s.complete, l.source_id AS source, l.target_id AS target, l.link_type AS type, l.weight,
+    l.strength, l.deleted
 FROM unnest(%(scopes)s::text[], %(since)s::bigint[]) AS k (ns, since)
 CROSS JOIN LATERAL (
     SELECT ns, graph_version, k.since NOT BETWEEN graph_floor AND graph_version AS complete
@@ -90,7 +91,7 @@ SET touched_at = coalesce(d.used, %(at)s),
     version = CASE WHEN d.used IS NULL THEN b.graph_version ELSE l.version END
 FROM looked d LEFT JOIN bumped b ON true
 WHERE l.id = d.id
-RETURNING d.used IS NULL, l.deleted
+RETURNING d.used IS NULL AS weaker, l.deleted AS gone
 
 -- links_prune: of the nodes with newly changed links, what exceeds the most a node may have; marks how far it looked
 WITH changed AS MATERIALIZED (
@@ -128,7 +129,7 @@ WITH changed AS MATERIALIZED (
     UPDATE crystal_links l SET deleted = true, touched_at = %(at)s, version = b.graph_version
     FROM surplus p, bumped b WHERE l.id = p.id
 )
-SELECT (SELECT count(*) FROM surplus), (SELECT count(*) FROM changed)
+SELECT (SELECT count(*) FROM surplus) AS removed, (SELECT count(*) FROM changed) AS looked
 
 -- links_drop: links of these nodes leave the graph, parked for a return or for good; or only of what is no node any more
 WITH leaving AS MATERIALIZED (
@@ -174,7 +175,7 @@ UPDATE crystal_links l SET deleted = false, parked = false, touched_at = %(at)s,
 FROM hit h, bumped b WHERE l.id = h.id
 
 -- links_of: the links of some nodes
-SELECT source_id, target_id, link_type, weight, strength, created_at, touched_at
+SELECT source_id AS source, target_id AS target, link_type AS type, weight, strength, created_at, touched_at
 FROM (
     SELECT * FROM crystal_links WHERE source_id = ANY (%(ids)s::text[]) AND NOT deleted
     UNION
@@ -185,7 +186,7 @@ WHERE ns = %(ns)s
 ORDER BY weight DESC, strength DESC, touched_at DESC, id
 
 -- links_count: links of a scope
-SELECT count(*) FROM crystal_links WHERE ns = %(ns)s AND NOT deleted
+SELECT count(*) AS links FROM crystal_links WHERE ns = %(ns)s AND NOT deleted
 
 -- links_dangling: ends that are no nodes, among the links changed last and those before some point of the versions; so
 -- all are looked at in the course of time, and what a run costs does not grow with the scope
@@ -218,7 +219,7 @@ DELETE FROM link_work WHERE ns = %(ns)s AND name IN (
     SELECT name FROM link_work WHERE ns = %(ns)s AND done_at < %(before)s ORDER BY done_at LIMIT %(limit)s)
 
 -- links_earlier: the last memories of the same conversation before each of some
-SELECT m.id::text, o.id::text, o.at, o.write_seq, o.conversation
+SELECT m.id::text AS memory_id, o.id::text, o.at, o.write_seq AS seq, o.conversation
 FROM unnest(%(ids)s::uuid[], %(ats)s::timestamptz[], %(seqs)s::bigint[], %(conversations)s::text[])
     AS m (id, at, seq, conversation)
 CROSS JOIN LATERAL (

@@ -16,6 +16,7 @@ from itertools import chain
 
 import numpy as np
 
+from biem.domain.bm25 import rarity as idf
 from biem.domain.policies.confidence import ConfidenceWeights
 from biem.domain.policies.orbit import OrbitWeights
 from biem.engine.query.question import Query, named_in
@@ -64,7 +65,7 @@ def grounds(
     in_question = _in_question(query, mentioned)
     best = list(ranked.order[:_BEST])
     in_best = set().union(*(held[place] for place in best))
-    rarity = {term: _rarity(holders[term], len(held)) for term in terms}
+    rarity = {term: idf(holders[term], len(held)) for term in terms}
     scores = np.sort(ranked.scores)[::-1]
     found = {
         "covered": sum(rarity[term] for term in terms if term in in_best) / (sum(rarity.values()) or 1.0),
@@ -123,11 +124,6 @@ def _by_meaning(found: Mapping[str, float]) -> dict[str, float]:
     share = min(1.0, found["similarity"] / _USUAL["similarity"])
     words = {name: max(found[name], share * _USUAL[name]) for name in ("covered", "known")}
     return {**words, "strangers": (1 - share) * found["strangers"], "heard": max(found["heard"], share)}
-
-
-def _rarity(holders: int, size: int) -> float:
-    """Lucene's idf, as the ranking has it."""
-    return math.log1p((size - holders + 0.5) / (holders + 0.5))
 
 
 def _settled(name: str, value: float, size: int) -> float:

@@ -3,7 +3,8 @@
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from functools import partial
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -11,15 +12,17 @@ import pytest
 from benchmarks._exact import at_once
 from biem.adapters import contradiction
 from biem.domain.policies.aim import AimPolicy
-from biem.domain.scope import Scope
+from biem.domain.policies.life import TierPolicy
 from biem.engine.aim.conversation import four_parts
 from biem.engine.aim.inertia import direction
 from biem.engine.aim.route import Router
+from biem.engine.life.tiers import Tiers
 from biem.errors import StoreUnavailable
 from biem.ports import Role, Vector, Vectors
 from biem.ports.hot import Heading
+from biem.telemetry import Telemetry
 from tests.support.aim_fakes import SCOPE, Bank
-from tests.support.fakes import START, WordEmbedder
+from tests.support.fakes import START, HeldClock, WordEmbedder
 
 DIM = 8
 
@@ -90,17 +93,27 @@ def test_a_single_query_waits_for_no_count_of_accesses_and_an_outage_there_costs
     later: list[Callable[[], object]] = []
     bank = clusters()
 
-    def refuse(scope: Scope, ids: Sequence[str]) -> None:
+    def refuse(*_: object) -> None:
         raise StoreUnavailable("down")
 
+    unused: Any = None
+    tiers = Tiers(
+        records=cast(Any, SimpleNamespace(touch=refuse)),
+        life=unused,
+        canvas=unused,
+        clock=HeldClock(),
+        policy=TierPolicy(),
+        telemetry=Telemetry(),
+    )
+
     def submit(work: Callable[..., Any], *arguments: Any) -> Future[Any]:
-        if work.__name__ != "_count_access":
+        if work.__name__ != "count":
             return at_once(work, *arguments)
         later.append(partial(work, *arguments))
         return Future()
 
     # When a single query is routed / Then it is answered, after one search and one reading
-    router = bank.router(Directions(DIM), accessed=refuse, submit=submit)
+    router = bank.router(Directions(DIM), accessed=tiers.count, submit=submit)
     assert router.route(SCOPE, "about x").nodes
     assert (len(bank.asked), len(bank.scored)) == (1, 1)
 

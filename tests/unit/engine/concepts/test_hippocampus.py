@@ -154,7 +154,7 @@ def test_each_operation_on_the_concept_memory_goes_through_one_part_of_the_hub()
     memory.related("cats")
     memory.running("cats", conversation="chat")
     memory.sleep()
-    assert asked == ["reminder.related", "activator.activate", "sleeper.sleep"]
+    assert asked == ["reminder.related", "activator.activate", "job_runner.sleep"]
 
 
 @pytest.mark.req(
@@ -170,7 +170,7 @@ def test_all_scopes_share_one_hub_and_a_closed_one_says_so() -> None:
     other = memory.scope(user="somebody")
 
     # When both look up the hub / Then it is one; and once it is closed, both say what to do
-    assert memory._parts is other._parts
+    assert memory._system is other._system
     assert memory.bound_to != other.bound_to
     parts.closed.set()
     for closed in (memory, other):

@@ -75,7 +75,7 @@ def world() -> World:
 @pytest.fixture
 def brief(world: World) -> Callable[..., Context]:
     def make(query: str, *hits: Hit, budget: int = 1_000, **policy: Any) -> Context:
-        briefer = ContextBuilder(
+        builder = ContextBuilder(
             core=world,
             records=world,  # type: ignore[arg-type]
             hot=world,  # type: ignore[arg-type]
@@ -84,7 +84,7 @@ def brief(world: World) -> Callable[..., Context]:
             policy=dataclasses.replace(ContextPolicy(), **policy),
             telemetry=Telemetry(),
         )
-        return briefer.brief(SCOPE, query, Hits(hits, degraded=("milvus",)), budget_tokens=budget)
+        return builder.brief(SCOPE, query, Hits(hits, degraded=("milvus",)), budget_tokens=budget)
 
     return make
 

@@ -253,7 +253,7 @@ class Room:
             hot=cast(HotStore, self.hot),
             embedder=self.embedder,
             analyzer=cast(Analyzer, Poisonable()),
-            former=cast(Integrator, self.forming),
+            integrator=cast(Integrator, self.forming),
             clear=lambda jobs: self.cleared.extend(job.memory_id for job in jobs),
             leave=lambda _, ids: self.left.extend(ids),
             forget_talk=self.forgotten.append,

@@ -85,7 +85,7 @@ def test_the_entry_point_uses_an_encoder_conflicts_associations_energies_and_tie
     """B5's five parts, each replaced by a stand-in: what the engine's parts need are ports and each other's methods."""
     # Given the design's parts, none of which is the real one, behind the real entry point
     parts: Any = Cast()
-    former = Integrator(
+    integrator = Integrator(
         checker=cast(ConflictChecker, parts),
         admit=parts.admit,
         associations=cast(Associations, parts),
@@ -100,7 +100,7 @@ def test_the_entry_point_uses_an_encoder_conflicts_associations_energies_and_tie
         hot=parts,
         embedder=WordEmbedder(),
         analyzer=parts,
-        former=former,
+        integrator=integrator,
         clear=lambda _: None,
         leave=lambda *_: None,
         forget_talk=lambda _: None,
@@ -110,7 +110,7 @@ def test_the_entry_point_uses_an_encoder_conflicts_associations_energies_and_tie
     memory = Memory(hub, SCOPE)
 
     # When a memory is encoded
-    assert memory._all.encoder() == 1
+    assert memory._shared.encoder() == 1
 
     # Then it is embedded, compared, admitted, linked with what is near, stored, and enters the tier of its energy
     assert parts.asked == [

@@ -1,15 +1,20 @@
--- Moving all memories to another embedder.
+-- Moving all memories to another embedder, and analysing all texts again.
+
+-- described_page: memories that were encoded, after an id
+SELECT {node}, s.tenant, s.usr, s.project FROM memories m JOIN scopes s USING (ns)
+WHERE m.id > %(after)s::uuid AND m.status <> 'pending' ORDER BY m.id LIMIT %(limit)s
+
+-- describe: what the analyzer says now, where it is something else; no row is written for nothing
+UPDATE memories m
+SET language = r.language, fields = r.fields, entities = r.entities, sentiment = r.sentiment, lexemes = r.lexemes
+FROM jsonb_to_recordset(%(described)s)
+    AS r (id uuid, language text, fields jsonb, entities text[], sentiment real, lexemes text)
+WHERE m.id = r.id AND m.status <> 'pending'
+    AND (m.language, m.fields, m.entities, m.sentiment, m.lexemes)
+        IS DISTINCT FROM (r.language, r.fields, r.entities, r.sentiment, r.lexemes)
 
 -- current_embedder: which embedder counts
 SELECT model, dim, collection, settings FROM embedders WHERE state = 'current'
-
--- unfinished_moves: moves that were begun, and whether somebody is at it, who holds this lock
-SELECT model, collection, coalesce(cursor::text, ''), EXISTS (
-    SELECT FROM pg_locks
-    WHERE locktype = 'advisory' AND granted AND objsubid = 1
-        AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
-        AND classid::bigint << 32 | objid::bigint = %(key)s::bigint)
-FROM embedders WHERE state = 'filling' ORDER BY changed_at DESC
 
 -- begin_reembedding: go on where an earlier run stopped; a model that counted once begins anew
 INSERT INTO embedders AS e (model, dim, collection, settings, state)
@@ -18,7 +23,7 @@ ON CONFLICT (model) DO UPDATE SET
     collection = EXCLUDED.collection, settings = EXCLUDED.settings,
     cursor = CASE WHEN e.state = 'filling' AND e.collection = EXCLUDED.collection THEN e.cursor END,
     state = CASE WHEN e.state = 'current' THEN 'current' ELSE 'filling' END, changed_at = now()
-RETURNING coalesce(cursor::text, '')
+RETURNING coalesce(cursor::text, '') AS cursor
 
 -- advance_reembedding: memories up to here are moved
 UPDATE embedders SET cursor = %(cursor)s, changed_at = now() WHERE model = %(model)s
@@ -34,7 +39,7 @@ DELETE FROM embedders WHERE model <> %s AND state <> 'current'
 
 -- unmoved_page: active memories after an id that another model indexed, with the new model's vector where there is one
 SELECT {node}, s.tenant, s.usr, s.project,
-    (SELECT e.vector FROM embeddings e WHERE e.model = %(model)s AND e.sha256 = m.embed_sha)
+    (SELECT e.vector FROM embeddings e WHERE e.model = %(model)s AND e.sha256 = m.embed_sha) AS vector
 FROM memories m JOIN scopes s USING (ns)
 WHERE m.id > %(after)s AND m.status = 'active' AND m.model <> %(model)s ORDER BY m.id LIMIT %(limit)s
 
@@ -47,7 +52,7 @@ WITH RECURSIVE next AS (
 SELECT model FROM next WHERE model IS NOT NULL
 
 -- stored_dimension: how many numbers the vectors have that are kept under a model's name
-SELECT octet_length(vector) / 4 FROM embeddings WHERE model = %s LIMIT 1
+SELECT octet_length(vector) / 4 AS dimension FROM embeddings WHERE model = %s LIMIT 1
 
 -- drop_vectors: some vectors of a model that nobody uses any more
 DELETE FROM embeddings WHERE model = %(model)s AND sha256 IN (

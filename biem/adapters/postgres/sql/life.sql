@@ -1,4 +1,29 @@
--- Statements of the tiers and of forgetting. Each writes transitions only: ageing itself writes nothing.
+-- Tiers, retention, feedback and tombstones. Each statement writes transitions only: ageing itself writes nothing.
+
+-- feedback_once: the feedback of a turn is taken; no row when it was taken before
+INSERT INTO feedbacks (ns, turn, at) SELECT ns, %(turn)s, %(at)s FROM scopes WHERE ns = %(ns)s
+ON CONFLICT DO NOTHING RETURNING turn
+
+-- feedback_compact: turns that nobody repeats any more
+DELETE FROM feedbacks WHERE (ns, turn) IN (
+    SELECT ns, turn FROM feedbacks WHERE ns = %(ns)s AND at < %(before)s ORDER BY at LIMIT %(limit)s)
+
+-- reward: feedback moves energy, counts praise, and lets rise what became hot or was useful often enough
+WITH before AS MATERIALIZED (
+    SELECT m.id, m.tier, given.mark, m.useful_count + (given.mark > 0)::integer AS useful,
+        least(1, greatest(0, energy_at(m.energy_anchor, m.anchor_at, %(at)s, %(decay)s) + given.mark * %(step)s)) AS energy
+    FROM memories m JOIN unnest(%(ids)s::uuid[], %(marks)s::double precision[]) AS given (id, mark) USING (id)
+    WHERE m.ns = ANY (%(scopes)s) AND m.status <> 'archived'
+    ORDER BY m.id FOR NO KEY UPDATE OF m
+)
+UPDATE memories m
+SET energy_anchor = energy, anchor_at = greatest(anchor_at, %(at)s), useful_count = useful,
+    tier = CASE WHEN status = 'active' AND energy >= %(promote)s THEN 'L1' ELSE m.tier END,
+    layer = CASE WHEN layer = 'short_term' AND useful >= %(useful)s THEN 'long_term' ELSE layer END,
+    useful_at = CASE WHEN mark > 0 THEN %(at)s WHEN mark < 0 THEN NULL ELSE useful_at END
+FROM before WHERE m.id = before.id
+RETURNING m.id::text, m.ns, m.energy_anchor, m.anchor_at, greatest(m.anchor_at, m.accessed_at) AS touched_at, m.tier,
+    before.tier AS tier_before
 
 -- hot: memories of tier L1 that have a vector, hottest first; their vectors are looked up one by one, because a join
 -- might read all vectors of the model
@@ -38,13 +63,13 @@ RETURNING ns, id::text
 
 -- due: memories whose retention is to be looked at, of a scope or of all, locked against accesses; what corrects or
 -- renews others says what they said, too: "no, in June" is as lasting as the birthday that it corrects
-SELECT id::text, ns, energy_anchor, anchor_at, greatest(anchor_at, accessed_at),
+SELECT id::text, ns, energy_anchor, anchor_at, greatest(anchor_at, accessed_at) AS touched_at,
     concat_ws(E'\n', text, (
         WITH RECURSIVE renewed AS (
             SELECT o.id, o.text, 1 AS step FROM memories o WHERE o.superseded_by = memories.id
             UNION ALL
             SELECT o.id, o.text, step + 1 FROM renewed r JOIN memories o ON o.superseded_by = r.id WHERE step < 8
-        ) SELECT string_agg(renewed.text, E'\n') FROM renewed)), source, kind, layer, importance, reason, access_count, useful_count
+        ) SELECT string_agg(renewed.text, E'\n') FROM renewed)) AS text, source, kind, layer, importance, reason, access_count, useful_count
 FROM memories
 WHERE id IN (
         SELECT m.id
@@ -80,7 +105,7 @@ INSERT INTO outbox (task, memory_id, ns, due_at)
 SELECT 'archive', id, ns,
     clock_timestamp() + CASE WHEN pending THEN make_interval(secs => %(after_s)s) ELSE interval '0' END
 FROM gone
-RETURNING memory_id::text
+RETURNING memory_id::text AS id
 
 -- archived: one archived memory, locked
 SELECT text, source, kind, layer, importance, reason, access_count, useful_count FROM memories
@@ -117,13 +142,13 @@ INSERT INTO outbox (task, memory_id, ns, claims) SELECT 'encode', id, ns, 1 FROM
 SELECT tenant, usr, project FROM scopes WHERE write_seq > greatest(%(most)s, room_until) ORDER BY ns
 
 -- held: how many active memories a scope has
-SELECT count(*) FROM memories WHERE ns = %s AND status = 'active'
+SELECT count(*) AS memories FROM memories WHERE ns = %s AND status = 'active'
 
 -- room: nobody needs to count before this many writes
 UPDATE scopes SET room_until = write_seq + %(room)s WHERE ns = %(ns)s
 
 -- least_valuable: what is archived when a scope holds too much: least importance and use first, then longest untouched
-SELECT id::text, xmin::text FROM memories
+SELECT id::text, xmin::text AS version FROM memories
 WHERE ns = %(ns)s AND status = 'active' AND layer <> 'core'
     AND energy_at(energy_anchor, anchor_at, %(at)s, %(decay)s) < %(minimum)s
 ORDER BY importance + least(useful_count, 4) + ln(1 + access_count) / 4 + (layer = 'long_term')::integer,
@@ -136,3 +161,17 @@ SELECT id::text FROM memories WHERE ns = %(ns)s AND id = ANY (%(ids)s::uuid[]) O
 -- room_unchanged: of what is held, the rows that are still the versions that were picked
 SELECT m.id::text FROM memories m JOIN unnest(%(ids)s::uuid[], %(versions)s::text[]) AS picked (id, version) USING (id)
 WHERE m.ns = %(ns)s AND m.id = ANY (%(held)s::uuid[]) AND m.xmin::text = picked.version
+
+-- tombstones_due: what was erased and is to be looked for again, longest due first
+SELECT memory_id::text AS id, ns FROM tombstones WHERE look_at <= clock_timestamp() ORDER BY look_at LIMIT %(limit)s
+
+-- tombstones_void: what is a memory again, as after a backup was brought back, is not looked for
+DELETE FROM tombstones t WHERE look_at <= clock_timestamp() AND EXISTS (SELECT FROM memories m WHERE m.id = t.memory_id)
+
+-- tombstones_looked: look once more when twice the time has passed, so that what a sleeper left stays no longer than he slept
+UPDATE tombstones SET look_at = clock_timestamp() + (clock_timestamp() - erased_at) WHERE memory_id = ANY (%(ids)s::uuid[])
+
+-- tombstones_forget: nobody sleeps for so long
+DELETE FROM tombstones WHERE memory_id IN (
+    SELECT memory_id FROM tombstones WHERE memory_id = ANY (%(ids)s::uuid[])
+        AND erased_at < clock_timestamp() - make_interval(secs => %(kept_s)s))

@@ -11,7 +11,7 @@ DELETE FROM metrics WHERE id IN (
     SELECT id FROM metrics WHERE timestamp < %(before)s ORDER BY timestamp LIMIT %(limit)s)
 
 -- metrics_table: percentiles of every operation and of its steps since an instant, of all processes
-SELECT stage, count(*), percentile_disc(ARRAY[0.5, 0.9, 0.99, 1]) WITHIN GROUP (ORDER BY ms)
+SELECT stage, count(*) AS operations, percentile_disc(ARRAY[0.5, 0.9, 0.99, 1]) WITHIN GROUP (ORDER BY ms) AS percentiles
 FROM (
     SELECT operation AS stage, duration_ms AS ms FROM metrics WHERE timestamp >= %(since)s
     UNION ALL

@@ -1,0 +1,144 @@
+-- Erasing: the only statements that delete memories.
+
+-- erase_supersessions: what the erased had superseded is valid again, as far as nothing else has superseded it
+WITH gone AS (
+    DELETE FROM supersessions s USING conflicts c
+    WHERE c.id = s.conflict_id AND s.ns = %(ns)s AND (c.older_id = ANY (%(ids)s::uuid[])
+        OR c.newer_id = ANY (%(ids)s::uuid[]) OR c.merged_id = ANY (%(ids)s::uuid[]))
+    RETURNING s.conflict_id, s.loser_id, s.winner_id
+), reopened AS (
+    UPDATE conflicts SET status = 'pending', resolution = NULL, decided_by = NULL, resolved_at = NULL, merged_id = NULL,
+        plan = NULL
+    WHERE ns = %(ns)s AND merged_id = ANY (%(ids)s::uuid[])
+)
+UPDATE memories m
+SET valid_to = rest.ended_at, superseded_by = rest.winner_id, fact_key = CASE
+    WHEN rest.winner_id IS NULL AND EXISTS (
+        SELECT FROM memories x WHERE x.ns = m.ns AND x.fact_key = m.fact_key AND x.id <> m.id
+            AND x.id <> ALL (%(ids)s::uuid[])
+            AND (x.superseded_by IS NULL OR x.id IN (SELECT loser_id FROM gone) AND x.id < m.id))
+    THEN NULL ELSE fact_key END
+FROM (
+    SELECT DISTINCT ON (g.loser_id) g.loser_id, s.ended_at, s.winner_id
+    FROM gone g LEFT JOIN supersessions s ON s.loser_id = g.loser_id
+        AND NOT EXISTS (SELECT FROM gone x WHERE x.conflict_id = s.conflict_id AND x.loser_id = s.loser_id)
+    ORDER BY g.loser_id, s.ended_at, s.winner_id
+) AS rest
+WHERE m.id = rest.loser_id AND m.id <> ALL (%(ids)s::uuid[]) AND m.superseded_by IN (SELECT winner_id FROM gone)
+
+-- erase_conflicts: conflicts about the erased
+DELETE FROM conflicts
+WHERE ns = %(ns)s AND (%(all)s OR older_id = ANY (%(ids)s::uuid[]) OR newer_id = ANY (%(ids)s::uuid[]))
+
+-- erase_merged: memories that say what these say, merged, also where the merge was not decided yet; found again for what
+-- was merged further
+WITH RECURSIVE derived AS (
+    SELECT coalesce(c.merged_id, m.id) AS merged_id
+    FROM conflicts c LEFT JOIN memories m ON m.ns = c.ns AND m.ref = c.plan ->> 'ref' AND c.plan ->> 'step' = 'merge'
+    WHERE c.ns = %(ns)s AND (c.older_id = ANY (%(ids)s::uuid[]) OR c.newer_id = ANY (%(ids)s::uuid[]))
+        AND coalesce(c.merged_id, m.id) IS NOT NULL
+    UNION
+    SELECT c.merged_id FROM conflicts c JOIN derived d ON c.older_id = d.merged_id OR c.newer_id = d.merged_id
+    WHERE c.ns = %(ns)s AND c.merged_id IS NOT NULL
+)
+SELECT merged_id::text AS id FROM derived
+
+-- erase_closure: what goes with one erased memory: what it stood for, and every text that was made of any of these
+WITH RECURSIVE doomed (id, absorbed) AS (
+    SELECT id, true FROM memories WHERE ns = %(ns)s AND id = %(id)s
+    UNION
+    SELECT CASE WHEN d.source_id = doomed.id THEN d.memory_id ELSE d.source_id END, d.memory_id = doomed.id
+    FROM doomed JOIN derivations d ON d.ns = %(ns)s AND (
+        d.source_id = doomed.id AND d.origin IN ('merge', 'crystal')
+        OR d.memory_id = doomed.id AND d.origin IN ('dedupe', 'merge') AND doomed.absorbed)
+)
+SELECT DISTINCT id::text FROM doomed
+
+-- erase_revive: what only stood behind an erased memory comes back, unless a decision is in force that it lost by; its row
+-- of the index may be gone or not
+WITH lost AS (
+    SELECT m.id, s.winner_id, s.ended_at
+    FROM memories m LEFT JOIN LATERAL (
+        SELECT winner_id, ended_at FROM supersessions
+        WHERE loser_id = m.id AND winner_id <> ALL (%(ids)s::uuid[]) ORDER BY ended_at, winner_id LIMIT 1) s ON true
+    WHERE m.ns = %(ns)s AND m.superseded_by = ANY (%(ids)s::uuid[]) AND m.id <> ALL (%(ids)s::uuid[])
+        AND m.status = 'archived' AND m.archive_reason IN ('dedupe', 'merge')
+), back AS (
+    UPDATE memories m
+    SET status = 'pending', tier = 'L2', archived_at = NULL, archive_reason = '', fact_key = NULL,
+        superseded_by = lost.winner_id, valid_to = coalesce(lost.ended_at, m.valid_to),
+        due_at = clock_timestamp() -- its retention is to be looked at
+    FROM lost WHERE m.id = lost.id
+    RETURNING m.id, m.ns
+), own AS ( -- their links are their own again, also where nobody has taken them over yet
+    UPDATE derivations SET linked = true WHERE ns = %(ns)s AND source_id IN (SELECT id FROM back) AND NOT linked
+), dropped AS (
+    DELETE FROM outbox WHERE task = 'archive' AND memory_id IN (SELECT id FROM back)
+)
+INSERT INTO outbox (task, memory_id, ns, claims) SELECT 'encode', id, ns, 1 FROM back
+
+-- erase_targets: what an erasure destroys, locked against workers
+SELECT id::text, evidence_sha, embed_sha FROM memories
+WHERE ns = %(ns)s AND (%(ids)s::uuid[] IS NULL OR id = ANY (%(ids)s::uuid[])) ORDER BY id FOR UPDATE
+
+-- erase_originals: originals that no other memory of the scope has
+DELETE FROM evidence e
+WHERE e.ns = %(ns)s AND e.sha256 = ANY (%(originals)s)
+    AND NOT EXISTS (SELECT FROM memories o WHERE o.ns = %(ns)s AND o.evidence_sha = e.sha256 AND o.id <> ALL (%(ids)s::uuid[]))
+
+-- erase_vectors: cached vectors that no other memory of any scope has
+DELETE FROM embeddings e
+WHERE e.sha256 = ANY (%(vectors)s)
+    AND NOT EXISTS (SELECT FROM memories o WHERE o.embed_sha = e.sha256 AND o.id <> ALL (%(ids)s::uuid[]))
+
+-- erase_links: links from and to the erased
+DELETE FROM crystal_links
+WHERE ns = %(ns)s AND (%(all)s OR source_id = ANY (%(ids)s::text[]) OR target_id = ANY (%(ids)s::text[]))
+
+-- erase_facts: facts distilled from the erased
+DELETE FROM crystal_facts WHERE ns = %(ns)s AND (%(all)s OR source_node_ids && %(ids)s::text[])
+
+-- erase_jobs: jobs of the erased
+DELETE FROM outbox WHERE memory_id = ANY (%(ids)s::uuid[])
+
+-- erase_successors: nothing points to the erased any more; a fact may have been said again meanwhile
+UPDATE memories SET superseded_by = NULL, valid_to = NULL, fact_key = NULL
+WHERE ns = %(ns)s AND superseded_by = ANY (%(ids)s::uuid[]) AND id <> ALL (%(ids)s::uuid[])
+
+-- erase_memories: the memories themselves
+DELETE FROM memories WHERE ns = %(ns)s AND id = ANY (%(ids)s::uuid[])
+
+-- erase_scope: the names of a scope that has no memories left
+DELETE FROM scopes WHERE ns = %(ns)s AND NOT EXISTS (SELECT FROM memories WHERE ns = %(ns)s)
+
+-- erase_purge: look once more for vectors that a worker may have been writing meanwhile, and again and again after that
+WITH marked AS (
+    INSERT INTO tombstones (memory_id, ns, erased_at, look_at)
+    SELECT id, ns, clock_timestamp(), clock_timestamp() + interval '5 minutes'
+    FROM memories WHERE id = ANY (%(ids)s::uuid[])
+    ON CONFLICT DO NOTHING
+)
+INSERT INTO outbox (task, memory_id, ns, due_at)
+SELECT 'purge', id, ns, clock_timestamp() + make_interval(secs => %(after_s)s)
+FROM memories WHERE id = ANY (%(ids)s::uuid[])
+
+-- erase_remains: rows left of an erased target, by table; what other memories share does not count
+SELECT
+    (SELECT count(*) FROM memories WHERE id = ANY (%(ids)s::uuid[])) AS memories,
+    (SELECT count(*) FROM evidence e WHERE e.ns = %(ns)s AND e.sha256 = ANY (%(originals)s)
+        AND NOT EXISTS (SELECT FROM memories o WHERE o.ns = %(ns)s AND o.evidence_sha = e.sha256
+            AND o.id <> ALL (%(ids)s::uuid[]))) AS evidence,
+    (SELECT count(*) FROM embeddings e WHERE e.sha256 = ANY (%(vectors)s)
+        AND NOT EXISTS (SELECT FROM memories o WHERE o.embed_sha = e.sha256 AND o.id <> ALL (%(ids)s::uuid[]))) AS embeddings,
+    (SELECT count(*) FROM crystal_links
+        WHERE ns = %(ns)s AND (%(all)s OR source_id = ANY (%(ids)s::text[]) OR target_id = ANY (%(ids)s::text[]))) AS crystal_links,
+    (SELECT count(*) FROM crystal_facts WHERE ns = %(ns)s AND (%(all)s OR source_node_ids && %(ids)s::text[])) AS crystal_facts,
+    (SELECT count(*) FROM outbox WHERE task = 'encode' AND memory_id = ANY (%(ids)s::uuid[])) AS outbox,
+    (SELECT count(*) FROM conflicts
+        WHERE ns = %(ns)s AND (%(all)s OR older_id = ANY (%(ids)s::uuid[]) OR newer_id = ANY (%(ids)s::uuid[]))) AS conflicts,
+    (SELECT count(*) FROM concept_items i WHERE i.ns = %(ns)s AND (%(all)s OR EXISTS (
+        SELECT FROM concept_sources s WHERE s.item_id = i.id AND s.memory_id = ANY (%(ids)s::uuid[])))) AS concept_items,
+    (SELECT count(*) FROM instant_memories WHERE ns = %(ns)s AND (%(all)s OR memory_id = ANY (%(ids)s::uuid[]))) AS instant_memories
+
+-- save_receipt: the proof of an erasure
+INSERT INTO erasures (id, ns, erased_at, receipt) VALUES (%s, %s, %s, %s)

@@ -1,0 +1,23 @@
+-- Parts of other statements: `{node}` and `{where}` stand for these blocks.
+
+-- node: the columns a Node is made of, in the order of adapters/postgres/records.py
+m.id::text, m.ns, m.text, m.kind, m.status, m.layer, m.tags, m.reason, m.importance, m.source, m.speaker,
+m.conversation, m.at, m.created_at, m.ref, m.metadata, m.language, m.fields, m.entities, m.sentiment, m.write_seq,
+m.energy_anchor, m.anchor_at, m.access_count, m.useful_count, m.accessed_at, m.evidence_sha, m.tier, m.valid_from,
+m.valid_to, m.superseded_by::text, m.archived_at, m.archive_reason, m.initial_energy, m.lexemes
+
+-- where: a caller's conditions on memories m; a null means any
+(%(kinds)s::text[] IS NULL OR m.kind = ANY (%(kinds)s))
+AND (%(speakers)s::text[] IS NULL OR m.speaker = ANY (%(speakers)s))
+AND (%(conversations)s::text[] IS NULL OR m.conversation = ANY (%(conversations)s))
+AND (%(not_conversations)s::text[] IS NULL OR m.conversation <> ALL (%(not_conversations)s))
+AND (%(not_ids)s::uuid[] IS NULL OR m.id <> ALL (%(not_ids)s))
+AND m.tags @> %(tags)s
+AND (%(since)s::timestamptz IS NULL OR m.at >= %(since)s)
+AND (%(until)s::timestamptz IS NULL OR m.at < %(until)s)
+AND (%(as_of)s::timestamptz IS NULL
+    OR m.valid_from <= %(as_of)s AND (m.kind = 'event' OR m.valid_to IS NULL OR m.valid_to > %(as_of)s))
+AND (%(min_energy)s::double precision IS NULL
+    OR energy_at(m.energy_anchor, m.anchor_at, %(now)s, %(decay)s) >= %(min_energy)s)
+AND (%(min_sentiment)s::real IS NULL OR m.sentiment >= %(min_sentiment)s::real)
+AND (%(max_sentiment)s::real IS NULL OR m.sentiment <= %(max_sentiment)s::real)

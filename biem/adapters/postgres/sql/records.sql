@@ -1,0 +1,120 @@
+-- Writing and reading memories. Parameters are psycopg's; identifiers are never formatted from input.
+
+-- remember: one memory with its sequence number, original and job; no row when it is there already
+WITH seq AS (
+    UPDATE scopes SET write_seq = write_seq + 1
+    WHERE ns = %(ns)s AND NOT EXISTS (
+        SELECT FROM memories WHERE id = %(id)s
+        UNION ALL SELECT FROM memories WHERE ns = %(ns)s AND ref = %(ref)s
+        UNION ALL SELECT FROM memories WHERE ns = %(ns)s AND fact_key = %(fact_key)s AND superseded_by IS NULL)
+    RETURNING write_seq
+), memory AS (
+    INSERT INTO memories (id, ns, ref, fact_key, text, evidence_sha, embed_sha, kind, layer, tags, reason, importance,
+        source, speaker, conversation, at, created_at, metadata, lexemes, write_seq, initial_energy, energy_anchor, anchor_at,
+        valid_from, due_at)
+    SELECT %(id)s, %(ns)s, %(ref)s, %(fact_key)s, %(text)s, %(evidence_sha)s, %(embed_sha)s, %(kind)s, %(layer)s,
+        %(tags)s, %(reason)s, %(importance)s, %(source)s, %(speaker)s, %(conversation)s, %(at)s, %(now)s, %(metadata)s,
+        %(lexemes)s, write_seq, %(energy)s, %(energy)s, %(now)s, %(at)s, %(due_at)s
+    FROM seq
+    RETURNING id, ns
+), original AS (
+    INSERT INTO evidence (ns, sha256, text) SELECT ns, %(evidence_sha)s, %(text)s FROM memory ON CONFLICT DO NOTHING
+), job AS (
+    INSERT INTO outbox (task, memory_id, ns) SELECT 'encode', id, ns FROM memory
+)
+SELECT id::text FROM memory
+
+-- find_same: the memory that a refused write already is
+SELECT id::text, text, status = 'archived' AS archived FROM memories
+WHERE id = %(id)s OR (ns = %(ns)s AND (ref = %(ref)s OR fact_key = %(fact_key)s AND superseded_by IS NULL))
+ORDER BY ref IS NOT DISTINCT FROM %(ref)s DESC LIMIT 1
+
+-- candidates: live rows of given ids, and rows not in our vector index that share a word with the query
+SELECT {node}, e.text AS evidence, m.status = 'pending' OR m.model <> %(model)s AS unindexed
+FROM memories m
+LEFT JOIN evidence e ON %(evidence)s AND e.ns = m.ns AND e.sha256 = m.evidence_sha
+WHERE (m.ns = ANY (%(scopes)s)) IS TRUE AND m.id IN ( -- else the planner may read a whole scope by its name
+        SELECT unnest(%(ids)s::uuid[])
+        UNION ALL
+        (SELECT pending.id FROM pending_memories(%(scopes)s, %(here)s::tsquery, %(words)s::tsquery, %(each_word)s::tsquery[],
+            %(pending_limit)s, %(kinds)s, %(speakers)s, %(conversations)s, %(tags)s, %(since)s, %(until)s, %(as_of)s,
+            %(min_energy)s, %(now)s, %(decay)s, %(min_sentiment)s::real, %(max_sentiment)s::real) pending
+         WHERE %(words)s::tsquery IS NOT NULL AND %(pending_limit)s > 0)
+        UNION ALL -- what a process with another model indexed is not in our collection; two ranges, for the index
+        (SELECT m.id FROM memories m
+         WHERE m.ns = ANY (%(scopes)s) AND m.status = 'active' AND m.model < %(model)s
+            AND m.tsv @@ %(words)s::tsquery AND {where}
+         ORDER BY ts_rank(m.tsv, %(words)s::tsquery, 1) DESC, m.write_seq DESC LIMIT %(pending_limit)s)
+        UNION ALL
+        (SELECT m.id FROM memories m
+         WHERE m.ns = ANY (%(scopes)s) AND m.status = 'active' AND m.model > %(model)s
+            AND m.tsv @@ %(words)s::tsquery AND {where}
+         ORDER BY ts_rank(m.tsv, %(words)s::tsquery, 1) DESC, m.write_seq DESC LIMIT %(pending_limit)s))
+    AND m.status <> 'archived' AND {where}
+
+-- unindexed: how many memories of these scopes wait to be indexed, as far as it is worth counting
+SELECT count(*) AS memories FROM (
+    SELECT FROM memories WHERE ns = ANY (%(scopes)s) AND status = 'pending' LIMIT %(most)s) waiting
+
+-- live: live rows of given ids; what `candidates` gives for a query without words
+SELECT {node}, e.text AS evidence, m.status = 'pending' OR m.model <> %(model)s AS unindexed
+FROM memories m
+LEFT JOIN evidence e ON %(evidence)s AND e.ns = m.ns AND e.sha256 = m.evidence_sha
+WHERE (m.ns = ANY (%(scopes)s)) IS TRUE AND m.id = ANY (%(ids)s::uuid[]) AND m.status <> 'archived' AND {where}
+
+-- text_search: the search by words that answers while the vector index cannot
+SELECT id::text, lexemes
+FROM matching_memories(%(scopes)s, %(words)s::tsquery, %(most)s,
+    %(kinds)s, %(speakers)s, %(conversations)s, %(tags)s, %(since)s, %(until)s, %(as_of)s,
+    %(min_energy)s, %(now)s, %(decay)s, %(min_sentiment)s::real, %(max_sentiment)s::real)
+
+-- get: one memory of one scope, whatever its status
+SELECT {node} FROM memories m WHERE m.ns = %s AND m.id = %s
+
+-- touch: count an access, give the boost once a cooldown, and let rise what became hot or was used often enough
+WITH before AS MATERIALIZED (
+    SELECT id, tier, boosted_at IS NULL OR boosted_at <= %(at)s - make_interval(secs => %(cooldown_s)s) AS boosts,
+        energy_at(energy_anchor, anchor_at, %(at)s, %(decay)s) AS energy
+    FROM memories WHERE ns = ANY (%(scopes)s) AND id = ANY (%(ids)s::uuid[]) AND status <> 'archived'
+    ORDER BY id FOR NO KEY UPDATE -- in one order, so that two recalls do not wait for each other
+)
+UPDATE memories m
+SET access_count = access_count + 1, accessed_at = greatest(accessed_at, %(at)s),
+    energy_anchor = CASE WHEN boosts THEN least(1, energy + %(boost)s) ELSE energy_anchor END,
+    anchor_at = CASE WHEN boosts THEN greatest(anchor_at, %(at)s) ELSE anchor_at END,
+    boosted_at = CASE WHEN boosts THEN greatest(boosted_at, %(at)s) ELSE boosted_at END,
+    tier = CASE WHEN status = 'active' AND energy + CASE WHEN boosts THEN %(boost)s ELSE 0 END >= %(promote)s
+        THEN 'L1' ELSE m.tier END,
+    layer = CASE WHEN layer = 'short_term' AND access_count + 1 >= %(accesses)s THEN 'long_term' ELSE layer END
+FROM before WHERE m.id = before.id
+RETURNING m.id::text, m.ns, m.energy_anchor, m.anchor_at, m.accessed_at AS touched_at, m.tier,
+    before.tier AS tier_before
+
+-- load_vectors: the persistent embedding cache
+SELECT sha256, vector FROM embeddings WHERE model = %s AND sha256 = ANY (%s)
+
+-- save_vectors: add to the persistent embedding cache what a memory needs; the lock makes an erasure wait, or us see it
+INSERT INTO embeddings (model, sha256, vector)
+SELECT %s, sha, vec FROM unnest(%s::bytea[], %s::bytea[]) AS v (sha, vec)
+WHERE EXISTS (SELECT FROM memories m WHERE m.embed_sha = v.sha FOR KEY SHARE)
+ON CONFLICT (model, sha256) DO UPDATE SET vector = EXCLUDED.vector -- one of another length is damaged
+WHERE octet_length(embeddings.vector) <> octet_length(EXCLUDED.vector)
+
+-- active_page: active memories after an id, with their vectors
+SELECT {node}, s.tenant, s.usr, s.project, e.vector
+FROM memories m JOIN scopes s USING (ns) LEFT JOIN embeddings e ON e.model = %(model)s AND e.sha256 = m.embed_sha
+WHERE m.status = 'active' AND m.id > %(after)s ORDER BY m.id LIMIT %(limit)s
+
+-- mark_indexed: this embedder's collection holds these memories
+UPDATE memories m SET model = mine.model FROM (SELECT %s::text AS model) AS mine
+WHERE m.id = ANY (%s::uuid[]) AND m.status = 'active' AND m.model IS DISTINCT FROM mine.model
+
+-- stats: how much there is, of one scope or of all
+SELECT
+    (SELECT count(*) FROM memories WHERE %(ns)s::text IS NULL OR ns = %(ns)s) AS memories,
+    (SELECT count(*) FROM memories WHERE status = 'active' AND (%(ns)s::text IS NULL OR ns = %(ns)s)) AS active,
+    (SELECT count(*) FROM memories WHERE status = 'pending' AND (%(ns)s::text IS NULL OR ns = %(ns)s)) AS pending,
+    (SELECT count(*) FROM memories WHERE status = 'archived' AND (%(ns)s::text IS NULL OR ns = %(ns)s)) AS archived,
+    (SELECT count(*) FROM outbox WHERE dead_at IS NOT NULL AND (%(ns)s::text IS NULL OR ns = %(ns)s)) AS dead_letters,
+    (SELECT count(*) FROM embeddings) AS embeddings,
+    (SELECT count(*) FROM scopes) AS scopes
