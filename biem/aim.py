@@ -84,7 +84,7 @@ class AimMemory:
     def rag(self, query: str, search: Callable[[str, list[str]], T], *, conversation: str = "") -> T:
         """Let another retrieval search inside the local cluster only: `search(query, ids)` gets the ids it may use.
 
-        The ids are those of memories, nearest first; `Memory.get(id).ref` is the caller's own name for one (A64).
+        The ids are those of memories, nearest first; `Memory.get(id).ref` is the caller's own name for one.
         """
         _require(query, "fast")
         return search(query, self._aim.router.cluster(self.memory.bound_to, query, conversation))

@@ -160,7 +160,7 @@ class BIEMContextPlugin:
     def messages(
         self, base: str, history: list[dict[str, Any]], user_input: str, **where: Unpack[Conditions]
     ) -> list[dict[str, Any]]:
-        """The message list of a chat call: system prompt with memories, history, then the user's input (BIEM B55)."""
+        """The message list of a chat call: system prompt with memories, history, then the user's input."""
         told: Asking = {**where, "history": history}
         system = {"role": "system", "content": self.system_prompt(base, user_input, **told)}
         return [system, *history, {"role": "user", "content": user_input}]
@@ -176,7 +176,7 @@ class BIEMContextPlugin:
             yield prompt
 
     def complete(self, user_input: str, generate: Callable[[str], str], **asked: Unpack[Asking]) -> str:
-        """One turn of a plain text model: prompt `context\\n\\n用户: …\\n助手:`, then both sides are kept (AIM A56)."""
+        """One turn of a plain text model: prompt `context\\n\\n用户: …\\n助手:`, then both sides are kept."""
         context = self.prepare_context(user_input, **asked)
         prompt = f"{context}\n\n用户: {user_input}\n助手:"
         reply = generate(prompt)

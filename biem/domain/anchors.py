@@ -1,4 +1,4 @@
-"""What a query pins down, and what candidates make of it (A11–A13, C11, X27): units and symbols count to the letter.
+"""What a query pins down, and what candidates make of it: units and symbols count to the letter.
 
 anchor score = Σ weight·matched/asked ÷ Σ weight, over the kinds of fields that the query has
 """
@@ -56,7 +56,7 @@ def unsaid(fields: Fields, known: Iterable[Fields], weights: FieldWeights) -> fl
 
 
 def binding(query: Fields, which: Literal["off", "rival", "exact", "all"]) -> Fields:
-    """The anchors of a query that decide which candidates stay, if any candidate has one of them (C11).
+    """The anchors of a query that decide which candidates stay, if any candidate has one of them.
 
     *all*: its numbers, names and symbols. *exact* and *rival*: its symbols, and of its numbers those that name one
     thing: with a unit or of five digits. Times ("3 days", "5月2号", a year) are when something was said, and none.

@@ -110,7 +110,7 @@ class Peak:
 
 
 def sample_instants(now: datetime, peaks: Sequence[Peak], count: int, random: Random) -> list[datetime]:
-    """`count` instants before `now`, their ages drawn from the peaks (Hippocampus H9); none lies ahead."""
+    """`count` instants before `now`, their ages drawn from the peaks; none lies ahead."""
     weights = [peak.weight for peak in peaks]
     chosen = random.choices(list(peaks), weights, k=count)
     return [now - timedelta(hours=max(0.0, random.gauss(peak.age_h, peak.spread_h))) for peak in chosen]
@@ -133,7 +133,7 @@ def concept_id(ns: str, terms: Iterable[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """What was said of a concept. `sources` are the memories it comes from (H52); `vector` is None where unknown."""
+    """What was said of a concept. `sources` are the memories it comes from; `vector` is None where unknown."""
 
     id: str
     concept: str
@@ -150,7 +150,7 @@ def item_id(concept: str, text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Recollection:
-    """A memory called up through a concept (Hippocampus H32). `activation` is the concept's, after spreading."""
+    """A memory called up through a concept. `activation` is the concept's, after spreading."""
 
     topic: str
     memory: str
@@ -193,7 +193,7 @@ def duplicates(items: Sequence[Item], similar: Callable[[int, int], bool]) -> li
 
 
 def choose(activation: Mapping[str, float], limit: int, random: Random | None = None) -> list[str]:
-    """At most `limit` nodes by their share a²/Σa² (H30): the greatest or, with `random`, drawn without return (C28)."""
+    """At most `limit` nodes by their share a²/Σa²: the greatest or, with `random`, drawn without return."""
     shares = {node: a * a for node, a in activation.items() if a > 0.0 and a * a > 0.0}  # the least ones underflow
     if random is None:
         return sorted(shares, key=lambda node: (-shares[node], node))[:limit]

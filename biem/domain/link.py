@@ -1,7 +1,7 @@
 """Links between memories and concepts: their types, and the rules by which they arise and grow.
 
-An edge carries a `weight` in [0, 1] (BIEM) and an integer `strength` (Hippocampus); each way of spreading reads its own
-(requirements C2). Detecting a link again never lowers it, meeting again adds one (C4).
+An edge carries a `weight` in [0, 1] (BIEM) and an integer `strength` (Hippocampus); each way of spreading reads its
+own. Detecting a link again never lowers it, meeting again adds one.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,15 +16,15 @@ LinkType = Literal["temporal", "semantic", "causal", "mention", "cooccurrence"]
 SYMMETRIC: frozenset[LinkType] = frozenset({"semantic", "cooccurrence"})
 """Kept once a pair, with the smaller id as the source, so that a–b and b–a are the same edge."""
 DIRECTED: frozenset[LinkType] = frozenset({"causal"})
-"""Followed along their direction only; all others both ways (C3)."""
+"""Followed along their direction only; all others both ways."""
 
 Key = tuple[str, str, LinkType]
-"""Source, target, type: what identifies a link (BIEM B27)."""
+"""Source, target, type: what identifies a link."""
 
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """One edge of the graph (BIEM B32). `weight` lies in [0, 1]; `strength` is at least 1."""
+    """One edge of the graph. `weight` lies in [0, 1]; `strength` is at least 1."""
 
     source: str
     target: str
@@ -72,13 +72,13 @@ class NewLink:
 
 
 def grown(old: tuple[float, int] | None, new: NewLink) -> tuple[float, int]:
-    """Weight and strength after `new`: the greater of old and new, then `add` on top (C4, Hippocampus H4, H36)."""
+    """Weight and strength after `new`: the greater of old and new, then `add` on top."""
     weight, strength = old or (0.0, 0)
     return max(weight, new.weight), max(strength, new.strength) + new.add
 
 
 def combined(links: Iterable[NewLink]) -> list[NewLink]:
-    """One entry a key, as if each had come alone and in any order; links from a node to itself are dropped (H4)."""
+    """One entry a key, as if each had come alone and in any order; links from a node to itself are dropped."""
     by_key: dict[Key, NewLink] = {}
     for link in links:
         if link.source == link.target:
@@ -93,14 +93,14 @@ def combined(links: Iterable[NewLink]) -> list[NewLink]:
 
 
 def strength_of(similarity: float) -> int:
-    """⌊10 · similarity⌋, at least 1 (Hippocampus H34); 0.70 gives 7 although 0.7 · 10 may lie below 7 in binary."""
+    """⌊10 · similarity⌋, at least 1; 0.70 gives 7 although 0.7 · 10 may lie below 7 in binary."""
     return max(1, int(similarity * 10 + 1e-9))
 
 
 def semantic_links(
     node: str, similarities: Iterable[tuple[str, float]], *, above: float, inclusive: bool = False
 ) -> list[NewLink]:
-    """Links from `node` to what is more similar than `above` (BIEM B20); `inclusive` for topics (H34: ≥ 0.7)."""
+    """Links from `node` to what is more similar than `above`; `inclusive` for topics (H34: ≥ 0.7)."""
     return combined(
         NewLink(node, other, "semantic", min(1.0, similarity), strength_of(min(1.0, similarity)))
         for other, similarity in similarities
@@ -119,7 +119,7 @@ class Moment:
 
 
 def temporal_links(memory: Moment, others: Iterable[Moment], *, most: int, window_s: float) -> list[NewLink]:
-    """Links to the `most` last memories of the same conversation less than `window_s` seconds before (BIEM B19).
+    """Links to the `most` last memories of the same conversation less than `window_s` seconds before.
 
     Memories without a conversation belong together. Earlier means by (at, seq), whatever the order of arrival.
     """
@@ -136,7 +136,7 @@ def temporal_links(memory: Moment, others: Iterable[Moment], *, most: int, windo
 
 
 def meeting_links(concepts: Sequence[str]) -> list[NewLink]:
-    """Co-occurrence of every pair of concepts of one passage, +1 each (Hippocampus H35)."""
+    """Co-occurrence of every pair of concepts of one passage, +1 each."""
     return combined(
         NewLink(a, b, "cooccurrence", strength=0, add=1) for a, b in combinations(dict.fromkeys(concepts), 2)
     )
@@ -145,8 +145,8 @@ def meeting_links(concepts: Sequence[str]) -> list[NewLink]:
 def learned_links(useful: Sequence[str]) -> list[NewLink]:
     """What positive feedback teaches about memories that were useful together, given in the order cause → effect.
 
-    Each pair gets a causal link from the earlier to the later (BIEM B21), +1 at each repetition, and its semantic link,
-    which is followed both ways, gets +1 (Angel G22).
+    Each pair gets a causal link from the earlier to the later, +1 at each repetition, and its semantic link, which is
+    followed both ways, gets +1.
     """
     links: list[NewLink] = []
     for cause, effect in combinations(dict.fromkeys(useful), 2):

@@ -1,8 +1,7 @@
 """What becomes of memories that say the same: who is kept, what is inherited, and how a cluster is named.
 
 A cluster is identified by its members alone, so that every process finds the same name for it and no run makes a fact
-twice (BIEM B28, C16). Of two texts the richer is kept, by total character entropy: Shannon's bits per character ×
-length (Hippocampus H12).
+twice. Of two texts the richer is kept, by total character entropy: Shannon's bits per character × length.
 """
 
 import hashlib
@@ -86,7 +85,7 @@ def adds_nothing(kept: str, dropped: str, terms: Terms) -> bool:
 
 
 def join(kept: str, others: Sequence[str], terms: Terms) -> str:
-    """`kept`, and of the others each sentence that is not in it already: the merge that needs no model (C21)."""
+    """`kept`, and of the others each sentence that is not in it already: the merge that needs no model."""
     parts, said = [kept.strip()], _Sentences()
     for sentence in sentences(kept):
         said.add(tuple(terms(sentence)))

@@ -14,15 +14,15 @@ from biem.domain.scope import Scope
 from biem.errors import InvalidInput
 
 Kind = Literal["knowledge", "skill", "emotion", "task", "event"]
-"""Angel's types (G10). A chat message is an `event`; the other four are facts."""
+"""Angel's types. A chat message is an `event`; the other four are facts."""
 Layer = Literal["core", "session", "short_term", "long_term"]
-"""How long a memory lives, by policy (C5)."""
+"""How long a memory lives, by policy."""
 Tier = Literal["L1", "L2", "L3"]
 """Where a memory is kept: in the canvas of what is hot, in the vector index, in PostgreSQL alone (archived)."""
 Status = Literal["pending", "active", "archived"]
 """`pending`: acknowledged, findable by text, not yet embedded. `archived`: forgotten, restorable, never shown."""
 Mode = Literal["auto", "fast", "strict"]
-"""`strict` hands out the originals with the hits, `fast` does not, `auto` decides by trigger words (A39)."""
+"""`strict` hands out the originals with the hits, `fast` does not, `auto` decides by trigger words."""
 
 KINDS: tuple[str, ...] = get_args(Kind)
 LAYERS: tuple[str, ...] = get_args(Layer)
@@ -115,7 +115,7 @@ class Node:
     write_seq: int = 0
     energy: float = 0.0
     initial_energy: float = 0.0
-    """With what it was written; kept for information, no later energy is computed from it (C20)."""
+    """With what it was written; kept for information, no later energy is computed from it."""
     access_count: int = 0
     useful_count: int = 0
     accessed_at: datetime | None = None

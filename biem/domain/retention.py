@@ -7,7 +7,7 @@ statements stay a year at least, and what the assistant said a third as long as 
     deadline = max(last touch + span, the instant its energy falls below 0.1)
 
 Being returned restarts the span and lifts weak memories at most to that of long-term ones; only feedback prolongs it
-beyond (X35). The deadline follows from live columns, so an access needs to move no stored date.
+beyond. The deadline follows from live columns, so an access needs to move no stored date.
 """
 
 import math
@@ -92,7 +92,7 @@ def deadline(
 
 
 def becomes_long_term(layer: str, access_count: int, useful_count: int, policy: RetentionPolicy) -> bool:
-    """Whether use has proven a short-term memory (C17)."""
+    """Whether use has proven a short-term memory."""
     proven = access_count >= policy.promote_accesses or useful_count >= policy.promote_useful
     return layer == "short_term" and proven
 

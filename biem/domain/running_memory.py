@@ -31,7 +31,7 @@ class Mind:
 
 
 def with_keywords(cached: Iterable[str], new: Iterable[str], *, most: int, kept: int) -> tuple[str, ...]:
-    """The cache with new keywords at its end; when it has more than `most`, the last `kept` (≥ 1) stay (H25)."""
+    """The cache with new keywords at its end; when it has more than `most`, the last `kept` (≥ 1) stay."""
     fresh = tuple(dict.fromkeys(new))
     words = tuple(dict.fromkeys((*(word for word in cached if word not in fresh), *fresh)))
     return words[-kept:] if len(words) > most else words

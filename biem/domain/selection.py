@@ -1,6 +1,6 @@
-"""Choosing among weighted memories: chain recall and weighted random selection (Angel G17 – G21, C28).
+"""Choosing among weighted memories: chain recall and weighted random selection.
 
-    weight = occurrences · use count, where occurrences are the channels and links that led to the memory   (G19)
+    weight = occurrences · use count, where occurrences are the channels and links that led to the memory
 
 A draw never takes a memory twice, and the same seed draws the same memories in every process.
 """
@@ -13,13 +13,13 @@ from random import Random
 from biem.domain.node import Hit
 
 LEAST_KINDS = 3
-"""Kinds among what is chosen, where so many have candidates (G21)."""
+"""Kinds among what is chosen, where so many have candidates."""
 
 
 def occurrences(
     channels: Iterable[Sequence[str]], linked: Callable[[str], Iterable[str]], *, hops: int
 ) -> dict[str, int]:
-    """How many channels and links led to each memory, in the order in which they were met (G18, G19).
+    """How many channels and links led to each memory, in the order in which they were met.
 
     Each channel that names a memory counts once. Then every memory met calls up those it is `linked` with, each once,
     and `hops` times what was met for the first time goes on calling. No memory calls itself.

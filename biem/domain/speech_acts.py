@@ -138,7 +138,7 @@ def _asserts(sentence: str) -> bool:
 
 
 def is_standing_order(text: str) -> bool:
-    """Whether a sentence of a message says what holds from now on, or asks to keep something in mind (C7).
+    """Whether a sentence of a message says what holds from now on, or asks to keep something in mind.
 
     "Never suggest nuts", "from now on …", "please remember that …", "以后请…", "记住…"; a question is none.
     """

@@ -1,4 +1,4 @@
-"""Spreading activation over a graph, in the two ways of the designs (requirements C2).
+"""Spreading activation over a graph, in the two ways of the designs.
 
 Both take the neighbours of a node from the caller, strongest first; a node without links is only itself.
 """
@@ -20,7 +20,7 @@ ByStrength = Callable[[str], Iterable[tuple[str, int]]]
 def multiplicative(
     neighbours: ByWeight, seeds: Mapping[str, float], *, hops: int = 2, decay: float = 0.5
 ) -> dict[str, float]:
-    """Activation in (0, 1] of the seeds and of all within `hops`: along an edge a · decay · weight (BIEM B45).
+    """Activation in (0, 1] of the seeds and of all within `hops`: along an edge a · decay · weight.
 
     Of several paths the best counts: the result stays in [0, 1], a chain of weight 1 gives 1, 0.5, 0.25 also with its
     way back, and ten copies of one memory activate a neighbour no more than one. Seeds above 1 count as 1.
@@ -45,11 +45,11 @@ def multiplicative(
 def subtractive(
     neighbours: ByStrength, seeds: Iterable[str] | Mapping[str, float], *, max_depth: int = 3
 ) -> dict[str, float]:
-    """Activation > 0 of the keywords and of all they reach: along an edge a − 1/strength (Hippocampus H26 – H33).
+    """Activation > 0 of the keywords and of all they reach: along an edge a − 1/strength.
 
     Each keyword starts with 1.0, or with what a mapping gives (at most 1); activations from different keywords and over
-    different paths without repeated nodes add up, so that raising a strength never lowers any activation. By this
-    rule an edge of strength 1 transmits nothing.
+    different paths without repeated nodes add up, so that raising a strength never lowers any activation. By this rule
+    an edge of strength 1 transmits nothing.
     """
     active: defaultdict[str, float] = defaultdict(float)
     starts = seeds if isinstance(seeds, Mapping) else dict.fromkeys(seeds, 1.0)

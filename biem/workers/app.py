@@ -1,7 +1,7 @@
 """The Celery app: `celery -A biem.workers.app worker -Q encode,maintain` and `celery -A biem.workers.app beat`.
 
-Everything comes from the same settings as anywhere else. A task is a wake-up (architecture D10): what there is to do
-is in PostgreSQL, under leases and locks, so a message that is lost, late or delivered twice does no harm.
+Everything comes from the same settings as anywhere else. A task is a wake-up: what there is to do is in PostgreSQL,
+under leases and locks, so a message that is lost, late or delivered twice does no harm.
 """
 
 import atexit

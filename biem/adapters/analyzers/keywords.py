@@ -1,4 +1,4 @@
-"""Fast keyword extraction (Hippocampus H20): what a text is about, without a model.
+"""Fast keyword extraction: what a text is about, without a model.
 
 Names, defined terms and symbols first, then content words by how often they are said, then pairs of neighbouring words
 ("machine learning"): a pair may be the name of a concept although its parts are not.

@@ -1,4 +1,4 @@
-"""Names that a trained model reads beside the rules (A59): those that no capital letter, title or tag gives away.
+"""Names that a trained model reads beside the rules: those that no capital letter, title or tag gives away.
 
 Any spaCy pipeline with a component that sets entities will do; it reads only texts of its own language. Where a rule
 and the model overlap the rule has its say, so that the model adds names and takes none away.

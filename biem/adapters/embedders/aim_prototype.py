@@ -1,4 +1,4 @@
-"""Passages embedded as AIM-Memory does (A30): proto = embed(summary + fields), in place of the whole text."""
+"""Passages embedded as AIM-Memory does: proto = embed(summary + fields), in place of the whole text."""
 
 from collections.abc import Sequence
 from dataclasses import replace

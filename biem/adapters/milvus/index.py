@@ -1,6 +1,6 @@
 """VectorIndex in Milvus: dense vectors and, from server 2.5 on, BM25 over the same rows.
 
-Rows never change except when their text does (architecture D4).
+Rows never change except when their text does.
 """
 
 import threading

@@ -1,4 +1,4 @@
-"""The numbers of AIM-Memory, with the design's own names and defaults (A42–A48), and its presets (A49–A51)."""
+"""The numbers of AIM-Memory, with the design's own names and defaults, and its presets."""
 
 import math
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ Admission = Literal["statements", "gate", "classifier", "llm", "always"]
 
 @dataclass(frozen=True, slots=True)
 class FieldWeights:
-    """What each kind of anchor counts (A47)."""
+    """What each kind of anchor counts."""
 
     numbers: float = 3.0
     names: float = 2.0
@@ -67,7 +67,7 @@ class AimPolicy:
     top_n: int = 3
     """Nodes that a route returns; the design leaves it open."""
     store_evidence: bool = True
-    """Whether strict mode hands out originals, or only their hashes; PostgreSQL keeps them in any case (C22)."""
+    """Whether strict mode hands out originals, or only their hashes; PostgreSQL keeps them in any case."""
     max_evidence_length: int = 2_000
     """Characters of one original that are handed out."""
     summary_chars: int = 200
@@ -81,9 +81,9 @@ class AimPolicy:
     anchor_weight: float = 0.0
     """What a full match of anchors adds to a score of the default recall (log-odds)."""
     prototype: Literal["text", "summary"] = "text"
-    """What is embedded of a message: all of it, or, as the design has it, its summary and its fields (A30)."""
+    """What is embedded of a message: all of it, or, as the design has it, its summary and its fields."""
     adaptive: bool = False
-    """Whether λ, γ and K of a conversation follow how it goes, within bounds (A62)."""
+    """Whether λ, γ and K of a conversation follow how it goes, within bounds."""
 
     def __post_init__(self) -> None:
         if self.admission not in get_args(Admission) or self.gate_form not in ("raw", "centered"):

@@ -19,7 +19,7 @@ class ConflictPolicy:
     least_similarity: float = 0.1
     """Neighbours less alike than this (calibrated) are about something else and not compared."""
     neighbours: int = 10
-    """Nearest memories that a new one is compared with (BIEM B40)."""
+    """Nearest memories that a new one is compared with."""
     around: int = 100
     """Memories written just before and after the new ones, looked at because the index may not show them yet."""
     max_statement_chars: int = 2_000

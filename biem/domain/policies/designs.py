@@ -19,7 +19,7 @@ class FormulaPolicy:
     biem_activation: float = 0.3
     """Weights of BIEM B46."""
     biem_candidates: int = 2
-    """Nearest memories looked at for each one wanted (BIEM B44)."""
+    """Nearest memories looked at for each one wanted."""
     notes_bm25: float = 0.3
     notes_content: float = 0.4
     notes_tag: float = 0.3
@@ -27,9 +27,9 @@ class FormulaPolicy:
     notes_candidates: int = 30
     """Nearest memories, and best ones by words, that `notes` ranks."""
     aimate_candidates: int = 10
-    """Nearest memories, and best ones by words, that `aimate` ranks (M36)."""
+    """Nearest memories, and best ones by words, that `aimate` ranks."""
     aimate_min_similarity: float = 0.6
-    """Least calibrated likeness of what is found by meaning (M21)."""
+    """Least calibrated likeness of what is found by meaning."""
     aimate_vector: bool = True
     aimate_keyword: bool = True
     aimate_time_weight: bool = True
@@ -67,7 +67,7 @@ class TypedPolicy:
     """The numbers of typed recall."""
 
     per_kind: int = 7
-    """Candidates of each kind, and how many memories are chosen of all (Angel G17)."""
+    """Candidates of each kind, and how many memories are chosen of all."""
     selection: Selection = "weighted_random"
     hops: int = 2
     """How far the association network is followed from the candidates."""

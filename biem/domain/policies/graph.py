@@ -8,9 +8,9 @@ class GraphPolicy:
     """How memories and concepts are linked, and how activation spreads between them."""
 
     semantic_similarity: float = 0.7
-    """Memories more similar than this are linked (BIEM B20)."""
+    """Memories more similar than this are linked."""
     temporal_links: int = 5
-    """The last memories of the same conversation that a new one is linked to (BIEM B19)."""
+    """The last memories of the same conversation that a new one is linked to."""
     temporal_window_s: float = 300.0
     """They are less than this older."""
     max_links: int = 50
@@ -20,9 +20,9 @@ class GraphPolicy:
     seeds: int = 5
     hops: int = 2
     decay: float = 0.5
-    """Per hop (BIEM B45)."""
+    """Per hop."""
     max_depth: int = 3
-    """Of subtractive spreading (Hippocampus H28)."""
+    """Of subtractive spreading."""
     max_edges: int = 1_000_000
     """Edges that a process holds, of all scopes together: 0.7 GB. The graphs used longest ago are dropped."""
     trace_days: float = 7.0

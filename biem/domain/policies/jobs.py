@@ -22,7 +22,7 @@ class ConsolidationPolicy:
     crystal_similarity: float = 0.85
     """Memories of a cluster are linked by this (requirements 7.2)."""
     crystal_size: int = 5
-    """The smallest cluster that becomes a fact (BIEM B28)."""
+    """The smallest cluster that becomes a fact."""
     crystal_most: int = 30
     """The largest; more memories of the same matter make a second fact."""
     crystal_chars: int = 400
@@ -78,7 +78,7 @@ class SleepPolicy:
     integrity_rows: int = 1_000
     """Faults mended in one run."""
     off: tuple[str, ...] = ()
-    """Jobs that never run, by name: neither when they are due nor in `sleep` (C15)."""
+    """Jobs that never run, by name: neither when they are due nor in `sleep`."""
 
     def __post_init__(self) -> None:
         unknown = set(self.off) - set(self._every())

@@ -10,16 +10,16 @@ class EnergyPolicy:
     decay_per_hour: float = 0.1
     """λ: half-life 6.93 hours."""
     boost: float = 0.1
-    """What an access adds (B34)."""
+    """What an access adds."""
     boost_cooldown_s: float = 60.0
     """An access sooner after the last boost is only counted, so that a loop cannot pump a memory; 0 is B verbatim."""
     feedback: float = 0.1
-    """What feedback of ±1 adds or takes (B35)."""
+    """What feedback of ±1 adds or takes."""
 
 
 @dataclass(frozen=True, slots=True)
 class TierPolicy:
-    """Which memories the canvas (L1) holds (BIEM B8–B12, B36). All thresholds are energies."""
+    """Which memories the canvas (L1) holds. All thresholds are energies."""
 
     max_nodes: int = 100
     """Per scope; beyond it the weakest leaves."""
@@ -64,7 +64,7 @@ class RetentionPolicy:
     assistant_factor: float = 1 / 3
     """What the assistant said stays this many times as long as the same from a person."""
     long_term_days: float = 90.0
-    """At least so long stays what was promoted to the layer `long_term` (M51)."""
+    """At least so long stays what was promoted to the layer `long_term`."""
     access_factor: float = 2.0
     """Each access multiplies by this the span of what stays shorter than long-term memory, up to that one's."""
     reason_factor: float = 1.5
@@ -74,11 +74,11 @@ class RetentionPolicy:
     max_useful: int = 4
     """More praise than this changes nothing."""
     promote_accesses: int = 5
-    """A short-term memory returned so often becomes long-term (M50)."""
+    """A short-term memory returned so often becomes long-term."""
     promote_useful: int = 2
-    """Or called useful so often (C17)."""
+    """Or called useful so often."""
     max_memories: int = 2_000_000
-    """Per scope; beyond it the least valuable are archived (M52)."""
+    """Per scope; beyond it the least valuable are archived."""
     keep_share: float = 0.95
     """How full archiving leaves a scope that was too full, so that it need not be measured again at once."""
     batch: int = 500

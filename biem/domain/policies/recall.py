@@ -30,7 +30,7 @@ class RecallPolicy:
     profile: Profile = "hybrid"
     """Whose ranking: this package's own, or that of one of the designs (`biem.domain.designs.formulas`)."""
     selection: Selection = "top_k"
-    """The best hits, or drawn from more of them by score or by its square (C28)."""
+    """The best hits, or drawn from more of them by score or by its square."""
     top_k: int = 10
     max_top_k: int = 1_000
     candidates_per_result: int = 3
@@ -55,7 +55,7 @@ class RecallPolicy:
     max_query_chars: int = 8_000
     """The rest of a longer query (a pasted document) is ignored."""
     strict_words: tuple[str, ...] = ("精确", "原文", "证明", "引用", "来源", "exact", "quote", "proof")
-    """`mode="auto"` hands out the originals when the query has one of these (C22)."""
+    """`mode="auto"` hands out the originals when the query has one of these."""
     search_timeout_s: float = 2.0
     """A vector index that has not answered by then is treated as down for this call."""
     retry_down_s: float = 2.0

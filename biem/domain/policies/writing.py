@@ -19,7 +19,7 @@ class WritePolicy:
     max_lexeme_bytes: int = 60_000
     """Milvus holds at most 65,535 bytes in a VARCHAR; PostgreSQL indexes the same lexemes."""
     hot_window: int = 256
-    """HotKV's W: texts kept at hand per scope (AIM-Memory A42)."""
+    """HotKV's W: texts kept at hand per scope."""
     bulk_rows: int = 500
     """Rows per transaction of `remember_many`: large enough to share one fsync, small enough to report progress."""
     future_days: int = 366
@@ -33,7 +33,7 @@ class EncodePolicy:
     """How the worker turns pending rows into indexed memories."""
 
     batch: int = 64
-    """Rows per claim and texts per embedder call (Angel G59)."""
+    """Rows per claim and texts per embedder call."""
     lease_s: float = 60.0
     """A claim not completed by then belongs to whoever claims next. Slowest batch seen: 64 long texts, 15 s."""
     max_attempts: int = 5

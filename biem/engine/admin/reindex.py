@@ -1,6 +1,6 @@
 """Rebuilding all that follows from the texts: what rules know of them, their vectors, and the vector index.
 
-No text is embedded whose vector is kept (architecture D2), and no row is written that says the same already.
+No text is embedded whose vector is kept, and no row is written that says the same already.
 """
 
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Answering with memory (A39–A41, A56): context in four labelled parts, a fixed prompt, both turns written back.
+"""Answering with memory: context in four labelled parts, a fixed prompt, both turns written back.
 
     ## Recent Messages   newest texts of HotKV, oldest first
     ## Memories          one line each: summaries
@@ -58,7 +58,7 @@ class Reply:
 
     @property
     def result(self) -> dict[str, Any]:
-        """What the design returns (A41), under its names."""
+        """What the design returns, under its names."""
         return {
             "query": self.query,
             "mode": self.mode,
@@ -70,7 +70,7 @@ class Reply:
 
 
 def prompt_of(context: str, question: str) -> str:
-    """What the model reads (A56)."""
+    """What the model reads."""
     return f"{context}\n\n{_USER}: {question}\n{_ASSISTANT}:"
 
 

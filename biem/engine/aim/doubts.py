@@ -1,4 +1,4 @@
-"""What speaks against a node of a route (A35): it contradicts the query, or is in a conflict nobody decided about."""
+"""What speaks against a node of a route: it contradicts the query, or is in a conflict nobody decided about."""
 
 from collections.abc import Collection, Sequence
 

@@ -1,9 +1,9 @@
-"""Where a conversation is going (A2–A6): its queries are searched in a direction that recent selections pull.
+"""Where a conversation is going: its queries are searched in a direction that recent selections pull.
 
     d = q + λ·v, unit length again            v ← μ·v + (1 − μ)·mean(vectors of the selection); unchanged by none
 
 Kept in Redis, by scope and conversation. While Redis is down the process goes on with what it knows itself, and a
-direction that nobody knows is none. With `adaptive` λ, γ and K follow the conversation (A62), see `adapted`.
+direction that nobody knows is none. With `adaptive` λ, γ and K follow the conversation, see `adapted`.
 """
 
 import logging
@@ -36,7 +36,7 @@ _MOST_GAMMA = 0.99
 
 
 def direction(query: Vector, heading: Heading, strength: float) -> Vector:
-    """R1: q + λ·v, as it is (A3); the query itself, bit by bit, for λ = 0 or without inertia."""
+    """R1: q + λ·v, as it is; the query itself, bit by bit, for λ = 0 or without inertia."""
     if strength == 0 or heading.vector is None:
         return query
     pulled: Vector = query + np.float32(strength) * heading.vector

@@ -1,4 +1,4 @@
-"""Headings that are saved behind the caller: a route tells its nodes and waits for no round trip to Redis (A65).
+"""Headings that are saved behind the caller: a route tells its nodes and waits for no round trip to Redis.
 
 This process sees what it saved at once, other processes when it has arrived. What is still on its way when a process
 dies is lost without harm, as the port says.

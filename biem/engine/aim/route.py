@@ -90,7 +90,7 @@ class Router:
     """Routes queries. Thread-safe.
 
     `submit` runs work on another thread: what does not need each other is asked for at the same time, because a single
-    query should cost little more than a plain search (A65), and nobody waits until accesses are counted.
+    query should cost little more than a plain search, and nobody waits until accesses are counted.
     """
 
     def __init__(
@@ -124,7 +124,7 @@ class Router:
         self._telemetry = telemetry
 
     def is_strict(self, query: str, mode: str, *, auto_mode: bool = True) -> bool:
-        """Whether originals are handed out (A37, A39): asked for by mode or, with `auto_mode`, by a trigger word."""
+        """Whether originals are handed out: asked for by mode or, with `auto_mode`, by a trigger word."""
         if mode not in MODES:
             raise InvalidInput(f"mode {mode!r} is unknown; choose one of {', '.join(MODES)}")
         require_question(query, "the question")
@@ -225,7 +225,7 @@ class Router:
         return {key: one.age for key, one in self._records.anchors(scope.readable, ids).items() if one.formed}
 
     def against(self, scope: Scope, query: str, nodes: Sequence[Node]) -> frozenset[str]:
-        """Those of these nodes that contradict the query, or something else that nobody has decided about (A35)."""
+        """Those of these nodes that contradict the query, or something else that nobody has decided about."""
         if not nodes:
             return frozenset()
         return self._doubts.about(query, nodes, self._doubts.open(scope, [node.id for node in nodes]))

@@ -1,4 +1,4 @@
-"""A scope's AIM memory as one JSON file (A54): nodes, weights, links, inertia, HotKV, configuration.
+"""A scope's AIM memory as one JSON file: nodes, weights, links, inertia, HotKV, configuration.
 
 A save that dies leaves the file that was there. A load writes through the front door, under ids that follow from the
 target and the saved ids: repeated after a crash it goes on where it stopped and doubles nothing. Vectors are not in the

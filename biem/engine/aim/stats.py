@@ -1,4 +1,4 @@
-"""What there is in an AIM memory (A55, A57): HotKV, nodes of high weight, nodes that faded."""
+"""What there is in an AIM memory: HotKV, nodes of high weight, nodes that faded."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""Writing as the design does (A24–A32): the text is kept in any case, and the answer is whether it was formed."""
+"""Writing as the design does: the text is kept in any case, and the answer is whether it was formed."""
 
 from collections.abc import Callable, Collection, Sequence
 

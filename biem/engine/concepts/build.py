@@ -1,8 +1,8 @@
 """The concept memory (Hippocampus): conversation becomes concepts, near-duplicates become one, what is idle fades.
 
-    build        snippets of conversation by two-peak ages → topics with what was said of them → links (H9–H11, H34–H36)
-    consolidate  items of a concept that say the same become the richer one (H12)
-    forget       idle items fade, idle links weaken, what has neither vanishes (H13, H14)
+    build        snippets of conversation by two-peak ages → topics with what was said of them → links
+    consolidate  items of a concept that say the same become the richer one
+    forget       idle items fade, idle links weaken, what has neither vanishes
 
 Each is bounded, and idempotent at every step: ids are hashes of what they name, links take a name of the piece of work
 once, and a snippet is crossed off last. So a process may die anywhere and the next one repeats the snippet.
@@ -170,7 +170,7 @@ class ConceptJobs:
         return added, linked
 
     def _namesakes(self, scope: Scope, topics: Iterable[Named]) -> list[NewLink]:
-        """Links of names with those like them, found through the terms they share (H34, X32).
+        """Links of names with those like them, found through the terms they share.
 
         Known names are looked at, too: a process may have died before it linked them, and no link is ever lowered.
         """
@@ -223,7 +223,7 @@ class ConceptJobs:
         return duplicates(items, lambda a, b: term_similarity(terms[a], terms[b]) >= self._policy.similarity)
 
     def _merged(self, scope: Scope, kept: Item, others: Sequence[Item]) -> Item:
-        """What the model makes of them, or else the richest as it is (C21)."""
+        """What the model makes of them, or else the richest as it is."""
         texts = [kept.text, *(item.text for item in others)]
         text = self._reasoner.merge(scope, texts) if self._reasoner is not None else None
         if not text or text in texts:

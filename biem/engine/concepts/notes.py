@@ -1,4 +1,4 @@
-"""Instant memory (Hippocampus H44–H48): a light note of a message worth one, found in its conversation's next turn.
+"""Instant memory: a light note of a message worth one, found in its conversation's next turn.
 
 The language model judges and writes it; without one a rule does: a message that pins something down, in its own words.
 Building turns notes into concepts when they are half a day old.
@@ -47,7 +47,7 @@ class InstantMaker:
         self._reasoner = reasoner
 
     def create_and_store_memory(self, node: Node) -> bool:
-        """Note a message if it is worth it; whether it was. Never raises for a server or model that is down (H44)."""
+        """Note a message if it is worth it; whether it was. Never raises for a server or model that is down."""
         return self.create_and_store_memories([node]) > 0
 
     def create_and_store_memories(self, nodes: Sequence[Node]) -> int:
@@ -75,7 +75,7 @@ class InstantMaker:
         return self._policy.enabled and self._policy.instant and node.kind == "event" and bool(node.conversation)
 
     def if_need_build(self, node: Node) -> bool:
-        """Whether a message is worth a note: the model's exact "1" (H45) or, where it says nothing, the rule."""
+        """Whether a message is worth a note: the model's exact "1" or, where it says nothing, the rule."""
         if self._reasoner is not None:
             worth = self._reasoner.is_worth(node.scope, node.indexed_text)
             if worth is not None:
@@ -91,7 +91,7 @@ class InstantMaker:
         return bool(known.entities or fields.numbers or fields.names or fields.definitions or fields.symbols)
 
     def build_memory(self, node: Node) -> tuple[str, tuple[str, ...]]:
-        """Text and keywords of the note (H46): the model's or, where it gives nothing usable, the message's own."""
+        """Text and keywords of the note: the model's or, where it gives nothing usable, the message's own."""
         policy = self._policy
         if self._reasoner is not None:
             found = self._reasoner.instant(node.scope, node.indexed_text)
@@ -101,7 +101,7 @@ class InstantMaker:
         return one_line(node.indexed_text, policy.item_chars), tuple(words)
 
     def recent(self, scope: Scope, conversation: str, limit: int = 5) -> list[InstantMemory]:
-        """Looking back at the current conversation (H17): at most `limit` notes, newest first; `[]` if switched off.
+        """Looking back at the current conversation: at most `limit` notes, newest first; `[]` if switched off.
 
         Counts as a view of each. Raises `InvalidInput` for a conversation that is no text that can be stored, and for a
         limit that is no whole number from 1 to 500.

@@ -1,7 +1,7 @@
 """Calling up concepts: keywords of a text → activation along the links → the concepts activated most → what is similar.
 
-text → keywords (fast, or one call of the small model) → those that are concepts (H21) → subtractive spreading (H27)
-     → at most 3 by a²/Σa² (H30) → at most 2 items of each, by likeness to the text or to the keywords (H31) → pairs
+text → keywords (fast, or one call of the small model) → those that are concepts → subtractive spreading
+     → at most 3 by a²/Σa² → at most 2 items of each, by likeness to the text or to the keywords → pairs
 """
 
 import logging
@@ -72,20 +72,20 @@ class Reminder:
         return self.drawn(scope, text, self._random)
 
     def drawn(self, scope: Scope, text: str, random: Random | None) -> list[Recollection]:
-        """As `related`, with the concepts drawn by this `random` (C28); None: the best ones, whatever the policy."""
+        """As `related`, with the concepts drawn by this `random`; None: the best ones, whatever the policy."""
         if not self._policy.enabled or not text.strip():
             return []
         said = text[:_MOST_CHARS]
         return self._recollect(scope, self.keywords(scope, said), said, random)
 
     def from_topics(self, scope: Scope, keywords: Sequence[str]) -> list[Recollection]:
-        """As `related`, from keywords; what is most like them is chosen (H39). Never asks a language model."""
+        """As `related`, from keywords; what is most like them is chosen. Never asks a language model."""
         if not self._policy.enabled or not keywords:
             return []
         return self._recollect(scope, keywords, " ".join(keywords), self._random)
 
     def living(self, scope: Scope, running: Sequence[Running]) -> tuple[Running, ...]:
-        """Those whose sources are all there still, and not all archived: nothing erased is shown from a copy (D8)."""
+        """Those whose sources are all there still, and not all archived: nothing erased is shown from a copy."""
         wanted = sorted({source for item in running for source in item.sources})
         known = self._concepts.sources(scope.readable, wanted) if wanted else {}
         return tuple(
@@ -128,7 +128,7 @@ class Reminder:
     def _pick(
         self, order: Sequence[str], items: Mapping[str, Sequence[Item]], like: str
     ) -> tuple[list[Item], list[str]]:
-        """The items most like the text, each text once over all topics (H32), and the ids of all that were recalled.
+        """The items most like the text, each text once over all topics, and the ids of all that were recalled.
 
         A concept that has nothing new to say leaves its place to the next. Items that only repeat are recalled, too.
         """

@@ -1,4 +1,4 @@
-"""What a conversation has on its mind (Hippocampus H22–H25, H37–H43): the activator and its running memory.
+"""What a conversation has on its mind: the activator and its running memory.
 
 A message calls up new keywords, those of the last turns stay, and what they remind of is held ready for a few turns.
 The state is kept for each conversation, so that it outlives a message and is the same for every worker.
@@ -55,7 +55,7 @@ class Activator:
         self._reasoner = reasoner
 
     def activate(self, scope: Scope, conversation: str, message: str, history: str = "") -> tuple[Running, ...]:
-        """One turn of a conversation: what to hold ready for the reply to `message`, oldest first (H37).
+        """One turn of a conversation: what to hold ready for the reply to `message`, oldest first.
 
         `history` is the chat so far, for the language model. Without Redis each turn begins anew.
         """
@@ -112,7 +112,7 @@ class Activator:
 
 
 def render(running: Sequence[Running], language: str, item_chars: int, *, bare: bool = False) -> str:
-    """Running memory as readable text for the prompt (H43): a numbered list; nothing for an empty one.
+    """Running memory as readable text for the prompt: a numbered list; nothing for an empty one.
 
     `language` `zh` gives a Chinese heading, any other an English one. Topic and text stand between quotation marks;
     `bare`: without, as Hippocampus writes them. Remembered text stays on its line.

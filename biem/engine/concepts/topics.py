@@ -1,7 +1,7 @@
 """From a snippet to topics and what was said of them: by the language model where there is one, else by counting.
 
-Without a model a topic is a keyword by frequency × rarity, and its item the most informative message that says it,
-word for word (C21: extractive): nothing is made up, and every item names the memories it comes from (H52).
+Without a model a topic is a keyword by frequency × rarity, and its item the most informative message that says it, word
+for word (C21: extractive): nothing is made up, and every item names the memories it comes from.
 """
 
 import re

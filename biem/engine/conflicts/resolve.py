@@ -1,4 +1,4 @@
-"""Decides conflicts, for a person or a language model, and takes every decision back (C9, X17).
+"""Decides conflicts, for a person or a language model, and takes every decision back.
 
 Most decisions are one transaction of `Conflicts`. A merge writes a third memory and moves links: its plan is committed
 first, every step may be repeated, and a worker carries out what a dead process began. First comes the memory, then its

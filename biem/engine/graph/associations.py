@@ -1,8 +1,8 @@
-"""The association graph (BIEM B17 – B25): links as they arise, and activation that spreads along them.
+"""The association graph: links as they arise, and activation that spreads along them.
 
 PostgreSQL holds the links. A process keeps a graph of each scope it uses, loaded at first use and brought up to date by
-`refresh`, which asks for the version and the changes since the known one in a single round trip (C37). Without
-PostgreSQL, `spread` goes on with what was loaded last. The scopes used longest ago are dropped.
+`refresh`, which asks for the version and the changes since the known one in a single round trip. Without PostgreSQL,
+`spread` goes on with what was loaded last. The scopes used longest ago are dropped.
 """
 
 import threading

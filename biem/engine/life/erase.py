@@ -1,4 +1,4 @@
-"""Destroying memories in every store, with a receipt (architecture D8). Everything else only archives."""
+"""Destroying memories in every store, with a receipt. Everything else only archives."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, replace

@@ -1,7 +1,7 @@
-"""What the conversation teaches: which recalled memories were of use (Angel G15, G22, G24, G29).
+"""What the conversation teaches: which recalled memories were of use.
 
-Being returned is counted elsewhere and proves nothing (X35). What was useful gains energy and a use, and its links to
-what was useful with it grow, from the earlier to the later; what was useless loses energy.
+Being returned is counted elsewhere and proves nothing. What was useful gains energy and a use, and its links to what
+was useful with it grow, from the earlier to the later; what was useless loses energy.
 """
 
 from collections.abc import Callable, Sequence
@@ -96,7 +96,7 @@ class Feedback:
         return {"turns": self._feedbacks.compact(scope, before, self._policy.batch)}
 
     def _link(self, scope: Scope, nodes: Sequence[Node], name: str) -> int:
-        """Links between memories of one scope: the earlier led to the later (BIEM B21)."""
+        """Links between memories of one scope: the earlier led to the later."""
         grown = 0
         for home in scope.readable:
             mine = {node.id: node for node in nodes if node.scope == home}

@@ -1,7 +1,7 @@
-"""How memories end: promoted when use proves them, else archived when their time is over, never deleted (C17, C18).
+"""How memories end: promoted when use proves them, else archived when their time is over, never deleted.
 
-One run, in this order (X45): promote → expire short-term → archive unused long-term → make room. Retention looks only
-at memories whose date has come; the date is set at writing and moved only when they turn out to have been used since.
+One run, in this order: promote → expire short-term → archive unused long-term → make room. Retention looks only at
+memories whose date has come; the date is set at writing and moved only when they turn out to have been used since.
 """
 
 import logging

@@ -3,7 +3,7 @@
     enters at E ≥ 0.5 · rises by use at E ≥ 0.7 · leaves below 0.3, after an idle hour, or for stronger ones
 
 The records say what the tier is; the canvas follows, and where both differ after a crash or an outage the sweep makes
-them agree. Energy decays without a write (architecture D3), so a sweep changes only what crossed a threshold.
+them agree. Energy decays without a write, so a sweep changes only what crossed a threshold.
 """
 
 import logging
@@ -57,7 +57,7 @@ class Tiers:
         self._swept_to = ""
 
     def enter(self, memories: Sequence[tuple[Node, Vector]]) -> None:
-        """Put memories into the canvases of their scopes that the records have just made L1 (B11, B41)."""
+        """Put memories into the canvases of their scopes that the records have just made L1."""
         entries: dict[str, list[CanvasEntry]] = defaultdict(list)
         for node, vector in memories:
             touched_at = max(node.created_at, node.accessed_at or node.created_at)
@@ -67,7 +67,7 @@ class Tiers:
             self._later(lambda ns=ns, part=part: self._enter(ns, part))  # type: ignore[misc]
 
     def accessed(self, scope: Scope, ids: Sequence[str]) -> list[Touched]:
-        """Count that these memories were returned, boost them, and let the canvas know (B34, B49, X50)."""
+        """Count that these memories were returned, boost them, and let the canvas know."""
         touched = self._records.touch(scope, ids, self._clock.now())
         self._later(lambda: self._follow(touched))
         return touched
@@ -100,7 +100,7 @@ class Tiers:
         return self._rebuild(scope.ns)
 
     def leave(self, ns: str, ids: Sequence[str]) -> None:
-        """Take memories out of the canvas that the records archived, erased or changed (X47)."""
+        """Take memories out of the canvas that the records archived, erased or changed."""
         self._canvas.leave(ns, ids)
 
     def sweep(self) -> Swept:

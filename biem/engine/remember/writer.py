@@ -1,7 +1,7 @@
 """The write path up to the acknowledgement: validate, commit, keep hot, wake a worker.
 
 A memory is acknowledged when its row, its original, its place in the write sequence and its job are committed in one
-transaction of Records (architecture D2). All else is a projection and may fail without losing anything.
+transaction of Records. All else is a projection and may fail without losing anything.
 """
 
 import hashlib

@@ -1,8 +1,8 @@
 """Memories that say the same become one: duplicates keep the richest, long-term memories merge into one concise text.
 
-Three named jobs (C16): `dedupe` and `merge` here, `crystallise` in its own file. Nothing is lost: what another memory
-stands for is archived and points to it. Each replacement is one transaction; its links follow, and are made good at the
-next run when a process dies in between.
+Three named jobs: `dedupe` and `merge` here, `crystallise` in its own file. Nothing is lost: what another memory stands
+for is archived and points to it. Each replacement is one transaction; its links follow, and are made good at the next
+run when a process dies in between.
 """
 
 from collections.abc import Callable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""A cluster of memories used again and again becomes a fact, which lives on beside them (BIEM B24–B29, B51, C16).
+"""A cluster of memories used again and again becomes a fact, which lives on beside them.
 
 A memory belongs to one current fact at most, so no run makes a fact twice: a cluster is found from those that belong to
 none, grows the fact that its neighbours belong to, or becomes a new fact from five members on.

@@ -1,7 +1,7 @@
-"""The night: every background job of a scope in order, each alone in its scope, none able to stop the others (G16).
+"""The night: every background job of a scope in order, each alone in its scope, none able to stop the others.
 
 The order is fixed by whoever builds the list: what is built before what is merged, promotion before expiry, expiry
-before archiving (X45), the integrity check last.
+before archiving, the integrity check last.
 """
 
 import logging

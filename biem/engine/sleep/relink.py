@@ -12,7 +12,7 @@ from biem.ports.consolidation import Consolidations
 from biem.ports.links import Links
 
 Changed = Callable[[Scope, Sequence[str]], None]
-"""Hears which memories were changed or archived, so that copies of them are dropped (X47)."""
+"""Hears which memories were changed or archived, so that copies of them are dropped."""
 
 
 class LinkTransfer:
