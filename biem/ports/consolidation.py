@@ -37,7 +37,7 @@ class CrystalFact:
     content: str
     source_node_ids: tuple[str, ...]
     confidence: float
-    """0 to 1: how alike its sources are."""
+    """0 to 1: how similar its sources are."""
     created_at: datetime
     updated_at: datetime
     metadata: Mapping[str, Any] = field(default_factory=dict)

@@ -1,8 +1,8 @@
-"""Memories that say the same become one: duplicates keep the richest, long-term memories merge into one concise text.
+"""Merges equivalent memories: of duplicates the richest is kept, similar long-term memories become one concise text.
 
-Three named jobs: `dedupe` and `merge` here, `crystallise` in its own file. Nothing is lost: what another memory stands
-for is archived and points to it. Each replacement is one transaction; its links follow, and are made good at the next
-run when a process dies in between.
+Three named jobs: `dedupe` and `merge` here, `crystallise` in its own file. Nothing is lost: a replaced memory is
+archived and points to its successor. Each replacement is one transaction; its links follow, and the next run completes
+them when a process dies in between.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -25,7 +25,7 @@ from biem.telemetry import Telemetry
 
 
 class Duplicates(Protocol):
-    """The part of `Conflicts` that knows pairs which say the same."""
+    """The method of `Conflicts` that lists pairs recorded as duplicates."""
 
     def find(
         self, scope: Scope, status: str | None, kinds: Sequence[str], limit: int, memory_id: str | None = None
@@ -34,7 +34,7 @@ class Duplicates(Protocol):
 
 
 class Consolidator:
-    """The jobs `dedupe` and `merge` of a scope. Bounded a run, idempotent, and in any order with all other jobs."""
+    """The jobs `dedupe` and `merge` of a scope. Bounded per run, idempotent, and in any order with all other jobs."""
 
     def __init__(
         self,
@@ -64,7 +64,7 @@ class Consolidator:
     # -- the jobs ---------------------------------------------------------------------------------------------------
 
     def dedupe(self, scope: Scope) -> Mapping[str, int]:
-        """Of facts that say the same keep the richest; returns how many were archived."""
+        """Keep the richest of duplicate facts; returns how many were archived."""
         with self._telemetry.span("biem.consolidate.dedupe") as span:
             relinked = self._succession.catch_up(scope)
             archived = self._each_batch(scope, "dedupe", self._dedupe_batch) + self._recorded(scope)
@@ -72,7 +72,7 @@ class Consolidator:
         return {"archived": archived, "relinked": relinked}
 
     def merge(self, scope: Scope) -> Mapping[str, int]:
-        """Make one memory of long-term facts that are alike; returns how many were archived for it."""
+        """Merge similar long-term facts into one memory; returns how many were archived."""
         with self._telemetry.span("biem.consolidate.merge") as span:
             relinked = self._succession.catch_up(scope)
             archived = self._each_batch(scope, "merge", self._merge_batch)
@@ -101,7 +101,7 @@ class Consolidator:
         return len(gone)
 
     def _recorded(self, scope: Scope) -> int:
-        """Pairs that were recognised as duplicates when they were encoded, by rules or by a model."""
+        """Pairs that rules or a model recorded as duplicates during encoding."""
         pairs = [
             pair
             for pair in self._duplicates.find(scope, "pending", ("duplicate",), self._policy.batch)
@@ -119,7 +119,7 @@ class Consolidator:
     def _keep_richest(
         self, scope: Scope, group: Sequence[Node], similar: Mapping[str, float], *, recorded: bool = False
     ) -> set[str]:
-        """Archive what the richest of the group says, too; the rest stays. Returns what was archived."""
+        """Archive the members of the group that the richest one covers; the others stay. Returns the archived ids."""
         facts = {node.id: node for node in group if _is_plain_fact(node)}
         if group[0].id not in facts:
             return set()
@@ -131,7 +131,7 @@ class Consolidator:
         return self._absorb(scope, kept.id, said)
 
     def _says_it(self, kept: Node, node: Node, similar: Mapping[str, float], recorded: bool) -> bool:
-        """Whether nothing is lost without `node`: by its words, or because a rule or a model said so."""
+        """Whether `node` adds nothing to `kept`: by its words, or by the verdict of a rule or a model."""
         if not covers(kept.fields, node.fields):
             return False
         verdict = self._verdict(node, kept, similar)
@@ -140,7 +140,7 @@ class Consolidator:
         return verdict.kind == "duplicate" and verdict.confidence >= self._policy.duplicate_confidence
 
     def _near(self, scope: Scope, kept: Node, first: Node, alike: Mapping[str, Node]) -> Mapping[str, Node]:
-        """All are like `first`; those that are like `kept`, too."""
+        """All are similar to `first`; those that are similar to `kept`, too."""
         if kept is first:
             return alike
         pairs = self._neighbourhood.similarity(scope, list(alike))
@@ -173,7 +173,7 @@ class Consolidator:
         )
 
     def _merge_group(self, scope: Scope, group: Sequence[Node]) -> set[str]:
-        """Returns what was archived."""
+        """Returns the archived ids."""
         pairs = self._neighbourhood.similarity(scope, [node.id for node in group])
         group = [group[0]] + [node for node in group[1:] if _alike(node, group, pairs, self._policy.merge_similarity)]
         if len(group) < 2:
@@ -192,8 +192,9 @@ class Consolidator:
         return set(ids)
 
     def _says_all(self, group: Sequence[Node]) -> str | None:
-        """The one that says what all say, if there is one: then no new text is needed, and a night ends the same
-        whether `dedupe` or `merge` comes to a pair first."""
+        """The one that covers all others, if there is one: then no new text is needed, and the result of a sleep is
+        the same whether `dedupe` or `merge` processes a pair first.
+        """
         best = richest({node.id: node.text for node in group})
         kept = next(node for node in group if node.id == best)
         others = [node for node in group if node is not kept]
@@ -206,7 +207,9 @@ class Consolidator:
         return None
 
     def _merged_text(self, scope: Scope, ordered: Sequence[Node]) -> str | None:
-        """The model's merge if it loses no number, name or symbol, else the richest joined with what the others add."""
+        """The model's merge if it loses no number, name or symbol, else the richest joined with the additions of the
+        others.
+        """
         texts = [node.text for node in ordered]
         limit = self._policy.merge_chars
         if self._reasoner is not None:
@@ -239,14 +242,16 @@ class Consolidator:
     # -- both -------------------------------------------------------------------------------------------------------
 
     def _absorb(self, scope: Scope, kept: str, replaced: Sequence[str]) -> set[str]:
-        """Have `kept` stand for `replaced`; returns what was archived."""
+        """Replace `replaced` by `kept`; returns the archived ids."""
         if not replaced or not self._consolidations.absorb(scope, kept, replaced, self._clock.now()):
             return set()
         self._succession.settle(scope, kept, replaced)
         return set(replaced)
 
     def _compatible(self, one: Node, two: Node, similar: Mapping[str, float]) -> bool:
-        """Whether the two may be one memory: no rule is sure that they disagree, nor has each its own number."""
+        """Whether the two may be merged: no rule is confident that they conflict, and they have no different
+        numbers.
+        """
         if count_otherwise(one.fields, two.fields):
             return False
         verdict = self._verdict(one, two, similar)
@@ -262,14 +267,14 @@ class Consolidator:
 
 
 def is_current(node: Node) -> bool:
-    """Whether it stands for itself, holds still, and is no crystal fact."""
+    """Whether it is not superseded, still valid, and no crystal fact."""
     return (
         node.status == "active" and node.superseded_by is None and node.valid_to is None and "fact" not in node.metadata
     )
 
 
 def _is_plain_fact(node: Node) -> bool:
-    """Messages stay as they were said."""
+    """Messages are never rewritten."""
     return node.kind != "event" and is_current(node)
 
 
@@ -282,7 +287,7 @@ def _same_kind(one: Node, two: Node) -> bool:
 
 
 def _alike(node: Node, group: Sequence[Node], pairs: Mapping[tuple[str, str], float], least: float) -> bool:
-    """A chain of neighbours is no group: each must be like all others."""
+    """Each must be similar to all others: a chain of neighbours is no group."""
     return all(
         pairs.get((min(node.id, other.id), max(node.id, other.id)), 0.0) >= least
         for other in group
@@ -291,7 +296,7 @@ def _alike(node: Node, group: Sequence[Node], pairs: Mapping[tuple[str, str], fl
 
 
 def is_usable(text: str, limit: int) -> bool:
-    """Whether what a model wrote can be kept as a memory of at most `limit` characters."""
+    """Whether a model's text can be stored as a memory of at most `limit` characters."""
     try:
         require_clean(text, "the merged text")
     except InvalidInput:
