@@ -1,7 +1,6 @@
 """The ASGI application: `uvicorn biem.web.app:app --port 8765`, or `biem web`.
 
-Importing it opens nothing; it opens the memory that the settings lead to when a server starts it, and closes it at the
-end.
+Importing it opens nothing; it opens the configured memory when a server starts it, and closes it at the end.
 """
 
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -41,12 +40,12 @@ _ENV_FILE = Path(".env")
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """What a running server shows."""
+    """The memory and token of a running server."""
 
     memory: Memory
     health: Callable[[], Health]
     token: str
-    """Who has it may look; empty: whoever is at this machine."""
+    """Required of every request; empty: requests from this machine only."""
 
 
 def build(opened: Callable[[], AbstractContextManager[Shown]]) -> Starlette:
@@ -89,7 +88,7 @@ def _file(name: str, media_type: str) -> Callable[[Request], Response]:
 
 @contextmanager
 def configured() -> Iterator[Shown]:
-    """What the environment and the `.env` of this folder lead to; this process works off no jobs."""
+    """The memory configured by the environment and the `.env` of this folder; this process runs no jobs."""
     env_file = _ENV_FILE if _ENV_FILE.is_file() else None
     if env_file is not None:
         require_own_addresses(env_file)
