@@ -46,10 +46,7 @@ class Guard:
             client = scope.get("client")
             if client and is_loopback(client[0]) and _names_this_machine(headers.get("host", "")):
                 return None
-            return (
-                403,
-                "without a token this server accepts requests from its own machine only; set BIEM_WEB_TOKEN there",
-            )
+            return 403, "without a token this server accepts requests from its own machine only; set BIEM_WEB_TOKEN"
         given = headers.get("authorization", "")
         if scope["path"] in self._free or secrets.compare_digest(given.encode("latin-1"), f"Bearer {token}".encode()):
             return None

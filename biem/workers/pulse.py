@@ -51,7 +51,7 @@ class Consumer(consumer.Consumer):
     """Celery's consumer, but it retries its broker for ever, with heartbeats meanwhile."""
 
     def ensure_connected(self, conn: Any) -> Any:
-        """`conn`, once the broker answers; returns early when the worker is told to exit."""
+        """`conn`, once the broker answers; returns early when the worker must exit."""
         connected = _patiently(conn, "worker", maybe_shutdown)
         self.first_connection_attempt = False
         return connected

@@ -144,7 +144,7 @@ def fit(encoder: Encoder) -> Calibration:
     paraphrase = np.percentile(np.concatenate(same), (10, 50))
     if paraphrase[0] <= unrelated[1]:
         logger.warning(
-            "embedder %s cannot separate paraphrases (10th percentile %.2f) from unrelated ones (99th percentile %.2f); "
+            "embedder %s cannot separate paraphrases (10th percentile %.2f) from unrelated ones (99th %.2f); "
             "similarity thresholds will be coarse",
             encoder.name, paraphrase[0], unrelated[1],
         )  # fmt: skip

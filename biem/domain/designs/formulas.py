@@ -1,10 +1,11 @@
 """The score formulas of the source designs, verbatim, for the ranking profiles.
 
-Source, and formula:
-    biem         0.7 · vector + 0.3 · activation                                (B46)
-    notes        0.3 · BM25 + 0.4 · content vector + 0.3 · tag vector           (G46)
-    hippocampus  a² / Σ a² of the activations                                   (H30)
-    aimate       raw · 0.95^(days/30) · (0.8 + 0.2·importance/5) · (1 + 0.1·log₁₀(accesses + 1))    (M38 – M41)
+    biem         0.7 · vector + 0.3 · activation
+    notes        0.3 · BM25 + 0.4 · content vector + 0.3 · tag vector
+    hippocampus  a² / Σ a² of the activations
+    aimate       raw · 0.95^(days/30) · (0.8 + 0.2·importance/5) · (1 + 0.1·log₁₀(accesses + 1))
+
+Source: BIEM B46, Angel G46, Hippocampus H30, AIMate M38–M41.
 
 The formula of `aim` is in `biem.domain.designs.aim`. Every input that is a similarity is in [0, 1]; an absent signal is
 0.

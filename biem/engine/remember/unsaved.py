@@ -13,9 +13,7 @@ logger = logging.getLogger("biem.plugin")
 
 _MOST = 1_000
 _MOST_TRIES = 3
-"""Attempts for a message that fails for a reason of its own; then it is dropped, so that the messages behind it are
-stored.
-"""
+"""Attempts for a message that fails individually; then it is dropped, so that the messages behind it are stored."""
 
 
 class Remembers(Protocol):
