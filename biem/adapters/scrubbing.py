@@ -27,9 +27,9 @@ def scrub_postgres(dsn: str, *, log: bool) -> list[str]:
     try:
         with psycopg.connect(dsn, autocommit=True, connect_timeout=5) as connection:
             connection.execute(f"SET lock_timeout = '{_WAIT_S:.0f}s'".encode())
-            left = list(_tables_anew(connection))
+            left = list(_rewrite_tables(connection))
             if log:
-                _log_anew(connection)
+                _rotate_wal(connection)
             else:
                 left.append(
                     "PostgreSQL: its write-ahead log, archives, replicas and backups of its files, as you keep them"
@@ -41,7 +41,7 @@ def scrub_postgres(dsn: str, *, log: bool) -> list[str]:
         ) from error
 
 
-def _tables_anew(connection: psycopg.Connection) -> Iterator[str]:
+def _rewrite_tables(connection: psycopg.Connection) -> Iterator[str]:
     rows = connection.execute(
         "SELECT tablename, pg_has_role(tableowner, 'USAGE') FROM pg_tables"
         " WHERE schemaname = current_schema() ORDER BY 1"
@@ -60,7 +60,7 @@ def _tables_anew(connection: psycopg.Connection) -> Iterator[str]:
         yield "PostgreSQL: as a superuser, VACUUM FULL pg_catalog.pg_statistic; CHECKPOINT"
 
 
-def _log_anew(connection: psycopg.Connection) -> None:
+def _rotate_wal(connection: psycopg.Connection) -> None:
     """Switch to new segments, and delete the earlier ones instead of recycling them."""
     connection.execute("ALTER SYSTEM SET wal_recycle = off")
     try:

@@ -65,7 +65,7 @@ class ForegroundPriority:
     @contextmanager
     def calling(self) -> Iterator[None]:
         """Marks a foreground call; background work pauses while one is active. No effect on a background thread."""
-        if self._resumed() is not None:
+        if self._working_since() is not None:
             yield
             return
         with self._lock:
@@ -84,7 +84,7 @@ class ForegroundPriority:
     @contextmanager
     def working(self) -> Iterator[None]:
         """Marks this thread's work inside as background work."""
-        before = self._resumed()
+        before = self._working_since()
         self._worker.resumed = self._now()
         try:
             yield
@@ -112,14 +112,14 @@ class ForegroundPriority:
         if not self._calls:
             self._keep_pace()
             return
-        resumed = self._resumed()
+        resumed = self._working_since()
         if resumed is None:
             return
         began = self._now()
         if began - resumed < _STEP_S:
             return
         fair_s = min(_LONGEST_REST_S, _REST * (began - resumed))
-        until = began + max(fair_s, self._left_of_a_burst(began))
+        until = began + max(fair_s, self._burst_time_left(began))
         while (now := self._now()) < until:
             came = self._rest(self._quiet, until - now)
             if came and not self._rest(self._called, _PAUSE_S):
@@ -131,7 +131,7 @@ class ForegroundPriority:
 
     def _keep_pace(self) -> None:
         left_s: float = getattr(self._worker, "naps_s", 0.0)
-        resumed = self._resumed()
+        resumed = self._working_since()
         if left_s <= 0.0 or resumed is None:
             return
         worked_s = self._now() - resumed
@@ -141,14 +141,14 @@ class ForegroundPriority:
             self._worker.naps_s = left_s - nap_s
             self._worker.resumed = self._now()
 
-    def _left_of_a_burst(self, now: float) -> float:
+    def _burst_time_left(self, now: float) -> float:
         """Seconds that the current burst still has for itself."""
         with self._lock:
             self._left_s = min(_BURST_S, self._left_s + _REGAINED * (now - self._counted_at))
             self._counted_at = now
             return self._left_s
 
-    def _resumed(self) -> float | None:
+    def _working_since(self) -> float | None:
         """When this thread resumed work after its last pause; None on a foreground thread."""
         return getattr(self._worker, "resumed", None)
 

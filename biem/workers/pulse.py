@@ -52,7 +52,7 @@ class Consumer(consumer.Consumer):
 
     def ensure_connected(self, conn: Any) -> Any:
         """`conn`, once the broker answers; returns early when the worker must exit."""
-        connected = _patiently(conn, "worker", maybe_shutdown)
+        connected = _retry_for_ever(conn, "worker", maybe_shutdown)
         self.first_connection_attempt = False
         return connected
 
@@ -77,7 +77,7 @@ class Scheduler(beat.Scheduler):
     @cached_property
     def producer(self) -> Any:
         """The producer, once the broker answers."""
-        connection = _patiently(self.connection, "beat", lambda: None)
+        connection = _retry_for_ever(self.connection, "beat", lambda: None)
         return self.app.amqp.Producer(connection, auto_declare=False)
 
     def tick(self, *arguments: Any, **options: Any) -> Any:
@@ -97,7 +97,7 @@ class Scheduler(beat.Scheduler):
         return sent
 
 
-def _patiently(connection: Any, role: str, meanwhile: Callable[[], None]) -> Any:
+def _retry_for_ever(connection: Any, role: str, meanwhile: Callable[[], None]) -> Any:
     def failed(error: Exception, pause_s: float) -> None:
         logger.error("%s has no broker at %s (%s); retrying in %.0f s", role, connection.as_uri(), error, pause_s)
 

@@ -1,4 +1,4 @@
-"""Codes of requirements are in the markers of tests; a docstring has one only in a `Source:` line of a copied formula."""
+"""Docstrings have codes of requirements only in `Source:` lines of copied formulas; tests have them in markers."""
 
 import re
 from pathlib import Path

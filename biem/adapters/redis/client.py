@@ -81,7 +81,7 @@ class RedisClient(ABC):
             except _UNREADABLE as error:
                 if _is_of_the_server(error):
                     raise
-                return f"{keys[0]}: {_told(error)}"
+                return f"{keys[0]}: {_error_text(error)}"
         return ""
 
     @abstractmethod
@@ -100,7 +100,7 @@ class RedisClient(ABC):
             except _UNREADABLE as error:
                 if _is_of_the_server(error):
                     raise
-                logger.warning("unreadable %s in Redis dropped; it is rebuilt: %s", keys[0], _told(error))
+                logger.warning("unreadable %s in Redis dropped; it is rebuilt: %s", keys[0], _error_text(error))
             self._client.unlink(*keys)
             return work(keys)
 
@@ -118,7 +118,7 @@ class RedisClient(ABC):
             if "No space left on device" in str(error):
                 raise StoreFull(f"the disk of Redis is full ({error}); free some space there") from error
             if not _is_of_the_server(error):  # the server answers, so other calls may continue
-                raise CallRefused(f"Redis refused a call ({_told(error)}); try again") from error
+                raise CallRefused(f"Redis refused a call ({_error_text(error)}); try again") from error
             raise self._unavailable(error) from error
         except redis.exceptions.RedisError as error:
             raise self._unavailable(error) from error
@@ -142,7 +142,7 @@ def _is_of_the_server(error: Exception) -> bool:
     return type(error) is not redis.exceptions.ResponseError or any(state in str(error) for state in _STATES)
 
 
-def _told(error: Exception) -> str:
+def _error_text(error: Exception) -> str:
     return " ".join(str(error).split())[:200] or type(error).__name__
 
 

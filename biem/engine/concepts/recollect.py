@@ -134,7 +134,7 @@ class Reminder:
         A concept without a new text gives its place to the next. Items with repeated texts count as recalled, too.
         """
         everything = [item for concept in order for item in items[concept]]
-        likeness = dict(zip((item.id for item in everything), self._likeness(everything, like), strict=True))
+        likeness = dict(zip((item.id for item in everything), self._similarities(everything, like), strict=True))
         length = self._policy.max_memory_length
         said: set[str] = set()
         picked: list[Item] = []
@@ -152,7 +152,7 @@ class Reminder:
             speaking += bool(new)
         return picked, recalled
 
-    def _likeness(self, items: Sequence[Item], like: str) -> list[float]:
+    def _similarities(self, items: Sequence[Item], like: str) -> list[float]:
         """By vector where every item has one of this embedder, else by words: the two scales are never mixed."""
         vectors = [item.vector for item in items if item.vector is not None]
         if self._embedder is not None and vectors and len(vectors) == len(items):

@@ -98,7 +98,7 @@ class ConflictChecker:
                 self._compare(peers[older], peers[newer], pairs[older, newer], follows=follows.get(newer) == older)
                 for older, newer in pairs
             )
-            findings = self._worth_asking(_unambiguous([finding for finding in compared if finding is not None]))
+            findings = self._limit_suspicions(_unambiguous([finding for finding in compared if finding is not None]))
             span.add(pairs=len(pairs), findings=len(findings))
             return Checked(self._conflicts.record(scope, findings, self._clock.now()), nearest)
 
@@ -120,7 +120,7 @@ class ConflictChecker:
         texts = self._conflicts.texts(scope, sorted(peers))
         return {key: replace(peer, text=texts.get(key, "")) for key, peer in peers.items()}
 
-    def _worth_asking(self, findings: Sequence[ConflictFinding]) -> list[ConflictFinding]:
+    def _limit_suspicions(self, findings: Sequence[ConflictFinding]) -> list[ConflictFinding]:
         """All findings, but only the strongest suspicions about each memory: a model's budget is small."""
         asked: Counter[str] = Counter()
         kept: list[ConflictFinding] = []

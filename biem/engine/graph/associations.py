@@ -84,14 +84,14 @@ class Associations:
                     memory, earlier[memory.id], most=policy.temporal_links, window_s=policy.temporal_window_s
                 )
                 found += semantic_links(memory.id, entry.nearest, above=policy.semantic_similarity)
-            found += self._alike(entries)
+            found += self._links_among(entries)
             now = self._clock.now()
             written = self._links.restore(scope, [memory.id for memory in memories], now)
             written += self._links.connect(scope, found, now)
             span.add(links=written)
         return written
 
-    def _alike(self, entries: Sequence[Linkable]) -> list[NewLink]:
+    def _links_among(self, entries: Sequence[Linkable]) -> list[NewLink]:
         """Semantic links among the entries themselves, which the vector index may not return yet."""
         known = [(entry.memory.id, entry.vector) for entry in entries if entry.vector is not None]
         if self._similarity is None or len(known) < 2:
@@ -182,7 +182,7 @@ class Associations:
         """
         policy = self._policy
         with self._telemetry.span("biem.graph.spread", seeds=len(seeds)) as span, ExitStack() as held:
-            graphs = self._held(scope, held)
+            graphs = self._locked_graphs(scope, held)
             if strategy == "multiplicative":
                 found = multiplicative(
                     _of_any([graph.by_weight for graph in graphs]),
@@ -204,7 +204,7 @@ class Associations:
         with ExitStack() as held:
             links = [
                 Link(source, target, kind, edge["weight"], edge["strength"])
-                for graph in self._held(scope, held)
+                for graph in self._locked_graphs(scope, held)
                 if node in graph.links
                 for edges in (graph.links.out_edges, graph.links.in_edges)
                 for source, target, kind, edge in edges([node], keys=True, data=True)
@@ -228,7 +228,7 @@ class Associations:
             self._graphs.move_to_end(scope)
             return graph
 
-    def _held(self, scope: Scope, held: ExitStack) -> list[ScopeGraph]:
+    def _locked_graphs(self, scope: Scope, held: ExitStack) -> list[ScopeGraph]:
         """The graphs that a scope may read, locked in a fixed order, so that no two threads deadlock."""
         with self._lock:
             graphs = [

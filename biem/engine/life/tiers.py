@@ -66,12 +66,12 @@ class Tiers:
             entry = CanvasEntry(node.id, node.energy_key, touched_at, node.conversation, vector)
             entries[node.scope.ns].append(entry)
         for ns, part in entries.items():
-            self._later(lambda ns=ns, part=part: self._enter(ns, part))  # type: ignore[misc]
+            self._try_now(lambda ns=ns, part=part: self._enter(ns, part))  # type: ignore[misc]
 
     def accessed(self, scope: Scope, ids: Sequence[str]) -> list[Touched]:
         """Count that these memories were returned, boost them, and update the canvas."""
         touched = self._records.touch(scope, ids, self._clock.now())
-        self._later(lambda: self._follow(touched))
+        self._try_now(lambda: self._follow(touched))
         return touched
 
     def count(self, scope: Scope, ids: Sequence[str]) -> None:
@@ -83,11 +83,11 @@ class Tiers:
 
     def follow(self, touched: Sequence[Touched]) -> None:
         """Update the canvas after accesses or feedback that the records counted."""
-        self._later(lambda: self._follow(touched))
+        self._try_now(lambda: self._follow(touched))
 
     def drop(self, ns: str, ids: Sequence[str]) -> None:
         """As `leave`, but left to the sweep when the canvas is down."""
-        self._later(lambda: self._canvas.leave(ns, ids))
+        self._try_now(lambda: self._canvas.leave(ns, ids))
 
     def read(self, scope: Scope) -> list[CanvasEntry]:
         """The canvas of exactly this scope, hottest first; rebuilt from the records when the server lost it."""
@@ -116,20 +116,20 @@ class Tiers:
             for ns, memory_id in self._life.fade(self._clock.now(), self._policy.sweep_rows):
                 faded[ns].append(memory_id)
             for ns, ids in faded.items():
-                self._later(lambda ns=ns, ids=ids: self._canvas.leave(ns, ids))  # type: ignore[misc]
+                self._try_now(lambda ns=ns, ids=ids: self._canvas.leave(ns, ids))  # type: ignore[misc]
             scopes = self._life.hot_scopes(self._swept_to, self._policy.sweep_scopes)
             self._swept_to = scopes[-1] if len(scopes) == self._policy.sweep_scopes else ""
             left, repaired = sum(map(len, faded.values())), 0
             try:
                 for ns in scopes:
-                    out, back = self._agree(ns)
+                    out, back = self._align(ns)
                     left, repaired = left + out, repaired + back
             except StoreUnavailable as error:
                 logger.warning("sweep of the canvases postponed: %s", error)
             span.add(left=left, repaired=repaired, scopes=len(scopes))
         return Swept(left, repaired, len(scopes))
 
-    def _agree(self, ns: str) -> tuple[int, int]:
+    def _align(self, ns: str) -> tuple[int, int]:
         """Align the canvas with the records; returns how many left L1 and how many were put back into the canvas.
 
         The canvas is read first: memories that the records move to L1 after that are missing only briefly, and adding
@@ -178,7 +178,7 @@ class Tiers:
         return self._life.cool(ns, out) if out else 0
 
     @staticmethod
-    def _later(work: Callable[[], object]) -> None:
+    def _try_now(work: Callable[[], object]) -> None:
         """Run it now if the canvas answers; otherwise leave it to the sweep."""
         try:
             work()

@@ -151,13 +151,13 @@ def admits(where: Filter, node: Node) -> bool:
         and set(where.tags).issubset(node.tags)
         and (where.since is None or node.at >= where.since)
         and (where.until is None or node.at < where.until)
-        and (where.as_of is None or _held_at(node, where.as_of))
+        and (where.as_of is None or _valid_at(node, where.as_of))
         and node.energy >= where.min_energy
         and where.sentiment[0] <= node.sentiment <= where.sentiment[1]
     )
 
 
-def _held_at(node: Node, moment: datetime) -> bool:
+def _valid_at(node: Node, moment: datetime) -> bool:
     begun = (node.valid_from or node.at) <= moment
     return begun and (node.kind == "event" or node.valid_to is None or node.valid_to > moment)
 

@@ -34,14 +34,14 @@ def await_indexed(
         if left < fewest:
             fewest, deadline = left, now + patience_s
         if now >= deadline:
-            raise NotIndexed(_told(alive[0], left + len(dead), f"nothing more for {patience_s:.0f} s"), ids)
+            raise NotIndexed(_message(alive[0], left + len(dead), f"nothing more for {patience_s:.0f} s"), ids)
         if closed.wait(_POLL_S):
-            raise NotIndexed(_told(alive[0], left + len(dead), "this memory was closed while waiting"), ids)
+            raise NotIndexed(_message(alive[0], left + len(dead), "this memory was closed while waiting"), ids)
     if dead:
-        raise NotIndexed(_told(dead[0], len(dead), "not retried before `biem retry`"), ids)
+        raise NotIndexed(_message(dead[0], len(dead), "not retried before `biem retry`"), ids)
 
 
-def _told(first: Waiting, count: int, since: str) -> str:
+def _message(first: Waiting, count: int, since: str) -> str:
     who = f"memory {first.memory_id} is" if count == 1 else f"{count} memories, first {first.memory_id}, are"
     if first.reason:
         why = first.reason

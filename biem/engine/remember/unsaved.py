@@ -62,7 +62,7 @@ class Unsaved:
             try:
                 memory = self._connect() if self._waiting else None
             except Exception as error:  # noqa: BLE001
-                self._log_waiting(error)
+                self._log_buffered(error)
                 return None
             memory_id = None
             while memory is not None and self._waiting:
@@ -96,8 +96,8 @@ class Unsaved:
             if self._waiting[0].tries >= _MOST_TRIES:
                 logger.error("a message was dropped: storing it failed %d times", _MOST_TRIES, exc_info=error)
                 return True
-        self._log_waiting(error)
+        self._log_buffered(error)
         return False
 
-    def _log_waiting(self, error: Exception) -> None:
+    def _log_buffered(self, error: Exception) -> None:
         log_failure(f"{len(self._waiting)} messages are buffered until memory is available", error)

@@ -127,10 +127,12 @@ class Consolidator:
         alike = {key: node for key, node in facts.items() if node is first or _same_kind(node, first)}
         kept = alike[richest({key: node.text for key, node in alike.items()})]
         near = self._near(scope, kept, first, alike) if len(alike) > 2 else alike
-        said = [key for key, node in near.items() if node is not kept and self._says_it(kept, node, similar, recorded)]
+        said = [
+            key for key, node in near.items() if node is not kept and self._is_covered(kept, node, similar, recorded)
+        ]
         return self._absorb(scope, kept.id, said)
 
-    def _says_it(self, kept: Node, node: Node, similar: Mapping[str, float], recorded: bool) -> bool:
+    def _is_covered(self, kept: Node, node: Node, similar: Mapping[str, float], recorded: bool) -> bool:
         """Whether `node` adds nothing to `kept`: by its words, or by the verdict of a rule or a model."""
         if not covers(kept.fields, node.fields):
             return False
@@ -147,7 +149,7 @@ class Consolidator:
         return {
             key: node
             for key, node in alike.items()
-            if node is kept or _alike(node, [kept], pairs, self._policy.dedupe_similarity)
+            if node is kept or _is_similar_to_all(node, [kept], pairs, self._policy.dedupe_similarity)
         }
 
     # -- merging ----------------------------------------------------------------------------------------------------
@@ -175,11 +177,13 @@ class Consolidator:
     def _merge_group(self, scope: Scope, group: Sequence[Node]) -> set[str]:
         """Returns the archived ids."""
         pairs = self._neighbourhood.similarity(scope, [node.id for node in group])
-        group = [group[0]] + [node for node in group[1:] if _alike(node, group, pairs, self._policy.merge_similarity)]
+        group = [group[0]] + [
+            node for node in group[1:] if _is_similar_to_all(node, group, pairs, self._policy.merge_similarity)
+        ]
         if len(group) < 2:
             return set()
         ordered = sorted(group, key=lambda node: (node.at, node.write_seq))
-        if (kept := self._says_all(ordered)) is not None:
+        if (kept := self._covering_memory(ordered)) is not None:
             return self._absorb(scope, kept, [node.id for node in ordered if node.id != kept])
         text = self._merged_text(scope, ordered)
         if text is None:
@@ -191,7 +195,7 @@ class Consolidator:
         self._succession.settle(scope, write.id, ids)
         return set(ids)
 
-    def _says_all(self, group: Sequence[Node]) -> str | None:
+    def _covering_memory(self, group: Sequence[Node]) -> str | None:
         """The one that covers all others, if there is one: then no new text is needed, and the result of a sleep is
         the same whether `dedupe` or `merge` processes a pair first.
         """
@@ -286,7 +290,7 @@ def _same_kind(one: Node, two: Node) -> bool:
     return one.kind == two.kind and one.speaker == two.speaker
 
 
-def _alike(node: Node, group: Sequence[Node], pairs: Mapping[tuple[str, str], float], least: float) -> bool:
+def _is_similar_to_all(node: Node, group: Sequence[Node], pairs: Mapping[tuple[str, str], float], least: float) -> bool:
     """Each must be similar to all others: a chain of neighbours is no group."""
     return all(
         pairs.get((min(node.id, other.id), max(node.id, other.id)), 0.0) >= least

@@ -68,7 +68,7 @@ class Diagnoser:
         first = self._all(depth, mend=True)
         if not any(finding.mended for finding in first.findings):
             return first
-        self._work_off()
+        self._run_jobs()
         left = {finding.id: finding for finding in self._all(depth, mend=False).findings}
         told = [
             finding.evolve(mended="") if finding.id in left else finding
@@ -105,7 +105,7 @@ class Diagnoser:
             what = f"{type(check).__name__} failed: {error}"
             found.append(Finding("check_failed", "error", what, "run it again when the servers answer"))
 
-    def _work_off(self) -> None:
+    def _run_jobs(self) -> None:
         """Run the jobs that repairs queued; a worker elsewhere may take some of them."""
         if self._work is None:
             return

@@ -132,20 +132,20 @@ class RowCheck:
         expected = [known.id for known in page if self._needs_row(known) and known.id not in rows]
         live = {known.id for known in page if known.status != "archived"}
         suspects = [memory_id for memory_id in rows if memory_id not in live]
-        missing = self._missing_still(expected) if expected else []
-        return missing, self._orphans_still(suspects, rows) if suspects else {}
+        missing = self._recheck_missing(expected) if expected else []
+        return missing, self._recheck_orphans(suspects, rows) if suspects else {}
 
     def _needs_row(self, known: KnownRows) -> bool:
         return known.status == "active" and known.model == self._model and not known.queued
 
-    def _missing_still(self, ids: Sequence[str]) -> list[str]:
+    def _recheck_missing(self, ids: Sequence[str]) -> list[str]:
         """Checked again, the records first."""
         known = self._records.known(ids)
         wanted = [memory_id for memory_id in ids if self._needs_row(known[memory_id])]
         there = self._present(wanted)
         return [memory_id for memory_id in wanted if memory_id not in there]
 
-    def _orphans_still(self, ids: Sequence[str], rows: Mapping[str, str]) -> dict[str, str]:
+    def _recheck_orphans(self, ids: Sequence[str], rows: Mapping[str, str]) -> dict[str, str]:
         known = self._records.known(ids)
         left = [i for i in ids if known[i].status in ("archived", "gone") and not known[i].queued]
         there = self._present(left)
