@@ -90,7 +90,7 @@ unit: setup  ## Unit tests alone (seconds)
 	@$(TOGETHER) unit-odd unit-even
 
 unit-odd unit-even: setup
-	@$(BIN)/python -m pytest $$(ls tests/unit/test_*.py | awk 'NR % 2 == $(words $(filter unit-odd,$@))')
+	@$(BIN)/python -m pytest $$(find tests/unit -name "test_*.py" | sort | awk 'NR % 2 == $(words $(filter unit-odd,$@))')
 
 # What the tests of the house ask is about the repository itself: files, docs, packages, what an import loads.
 system: setup  ## The tests on real servers and of the house, all in one run
@@ -159,6 +159,7 @@ COMPOSE := docker compose -f docker-compose.yml -f docker-compose.milvus.yml
 
 up: .env  ## Start PostgreSQL, Redis, Milvus, a worker and beat in containers, and wait until they are healthy
 	@$(COMPOSE) up --build --wait
+	@echo "to use these servers: export BIEM_ENV_FILE=$(CURDIR)/.env"
 
 down:  ## Stop the containers; what they keep stays
 	@$(COMPOSE) down

@@ -12,10 +12,10 @@ from biem.domain.conflict import Conflict
 from biem.domain.designs.aim import GateDecision
 from biem.domain.designs.biem_node import BiemMemoryNode
 from biem.domain.diagnosis import Depth, Diagnosis, StageTime
-from biem.domain.known import Excluded, known
 from biem.domain.link import Link
 from biem.domain.node import Hit, Hits, Node, Receipt, parse_id
 from biem.domain.paging import GraphPart, Page
+from biem.domain.prompt_contents import Excluded, known
 from biem.domain.running_memory import Running
 from biem.domain.scope import Scope, ScopeSummary
 from biem.domain.text import MOST_LISTED, require_count

@@ -13,8 +13,8 @@ from types import TracebackType
 from typing import Any, Self, Unpack
 
 from biem.config import memory_is_disabled
-from biem.domain.known import known
 from biem.domain.node import Hit, new_id
+from biem.domain.prompt_contents import known
 from biem.domain.text import storable
 from biem.engine.concepts.prompt_sections import with_notes, with_running
 from biem.engine.context.block import Context

@@ -14,8 +14,8 @@ import pytest
 import biem
 from biem.bootstrap import Servers
 from tests import report
-from tests.fakes import WordEmbedder
-from tests.servers import Choice, Configure, Testbed, choose, docker_answers, started
+from tests.support.fakes import WordEmbedder
+from tests.support.servers import Choice, Configure, Testbed, choose, docker_answers, started
 
 CHOICE = pytest.StashKey[Choice]()
 MEMORY = Path("/dev/shm")

@@ -13,6 +13,7 @@ from pydantic import BaseModel
 from pydantic_settings import DotEnvSettingsSource, EnvSettingsSource
 
 from biem.config import Settings
+from biem.config.operator import OPERATOR
 
 logger = logging.getLogger("biem")
 
@@ -30,10 +31,14 @@ def warn_of_misspelt(env_file: Path | None = None) -> None:
 
 def misspelt(given: set[str]) -> list[str]:
     """What to say of each name that is no setting and resembles one, or stands in one of the sections."""
-    known = {f"{_PREFIX}{name}".upper() for name in _names()}
+    fitted = {f"{_PREFIX}{name}".upper(): name for name in _names() if not _is_operators(name)}
+    known = {f"{_PREFIX}{name}".upper() for name in _names()} - fitted.keys()
     sections = {section for name in known for section in _around(name)}
-    said = []
-    for name in sorted(given - known - sections):
+    said = [
+        f"{name} is not read from the environment; set {fitted[name].replace('__', '.')} in the file of BIEM_TUNING"
+        for name in sorted(given & fitted.keys())
+    ]
+    for name in sorted(given - known - sections - fitted.keys()):
         section = name.rpartition("__")[0]
         near = get_close_matches(name, sorted(known), 1, _LIKE) if name.startswith(_PREFIX) else []
         if near:
@@ -43,6 +48,12 @@ def misspelt(given: set[str]) -> list[str]:
             there = ", ".join(sorted(each.removeprefix(start) for each in known if each.startswith(start)))
             said.append(f"{name} is no setting and is ignored; those of {section}__ are {there}")
     return said
+
+
+def _is_operators(name: str) -> bool:
+    """Whether the environment sets it: what is no section does, and of a section of policies what is listed."""
+    section, _, rest = name.partition("__")
+    return section not in OPERATOR or rest in OPERATOR[section]
 
 
 def _around(name: str) -> Iterator[str]:

@@ -1,66 +1,86 @@
-"""A `.env` that merely lies in the current folder does not decide where keys of the environment or texts are sent.
+"""Which env file is read, and what one that merely lies in the current folder may not say.
 
-Who enters a folder that others prepared (a repository, a shared disk) has not agreed to what it says. A file that is
-named with `--env-file` was chosen, and may set anything.
+Who enters a folder that others prepared (a repository, a shared disk) has not agreed to what it says. So a `.env` that
+was found sets numbers and names, but neither where texts, passwords and keys go nor what code is loaded. A file that is
+named, with `--env-file` or `BIEM_ENV_FILE`, was chosen, and may set anything.
 """
 
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from pydantic_settings import DotEnvSettingsSource, EnvSettingsSource
+from pydantic import Field
+from pydantic_settings import BaseSettings, DotEnvSettingsSource, EnvSettingsSource, SettingsConfigDict
 
 from biem.config import Settings
 from biem.errors import ConfigError
 
-_SENT_TO: Mapping[str, tuple[str, ...]] = {
-    "EMBEDDER__API_KEY": ("EMBEDDER__URL", "EMBEDDER__PROVIDER"),
-    "RERANKER__API_KEY": ("RERANKER__URL", "RERANKER__PROVIDER"),
-    "REASONER__API_KEY": ("REASONER__URL",),
-    "MILVUS_TOKEN": ("MILVUS_URI", "MILVUS_HOST", "MILVUS_PORT", "MILVUS_CA"),
-    "POSTGRES_PASSWORD": ("POSTGRES_HOST", "POSTGRES_PORT", "POSTGRES_USER"),
-}
-"""Each secret that stands apart from the address that it is sent to, and what makes up that address."""
-_MODELS: Mapping[str, tuple[str, ...]] = {
-    "EMBEDDER__URL": (),
-    "RERANKER__URL": (),
-    "REASONER__URL": (),
+VARIABLE = "BIEM_ENV_FILE"
+"""The variable of the environment that names the file; `--env-file` goes before."""
+FOUND = Path(".env")
+
+_PLACES = (
+    "HOME", "POSTGRES_DSN", "POSTGRES_HOST", "REDIS_URL", "MILVUS_URI", "MILVUS_HOST", "BROKER_URL", "METRICS_HOST",
+    "EMBEDDER__URL", "RERANKER__URL", "REASONER__URL",
+)  # fmt: skip
+"""Where texts, passwords and keys go: servers, brokers, the folder of the embedded servers."""
+_CODE = ("RESCAN", "NAMES_PIPELINE", "EMBEDDER__MODEL", "RERANKER__MODEL")
+"""What is imported or loaded: a function, a package, the files of a model."""
+_PROVIDERS: Mapping[str, tuple[str, ...]] = {
     "EMBEDDER__PROVIDER": ("openai", "ollama"),
+    "RERANKER__PROVIDER": ("jina", "tei"),
 }
-"""What sends texts to a model server, and for which values; empty: for every value. A key of the file's own is no
-consent: it would be the key of who wrote the file."""
-_OF_LIBPQ = "PGPASSWORD"
-"""What PostgreSQL's own client takes where a DSN has no password."""
+"""Values that mean a server, which may be at an address that is a default; the packaged models send nothing."""
+_PARTS: Mapping[str, tuple[str, ...]] = {
+    "POSTGRES_PORT": ("POSTGRES_HOST",),
+    "POSTGRES_DB": ("POSTGRES_HOST",),
+    "POSTGRES_USER": ("POSTGRES_HOST",),
+    "MILVUS_PORT": ("MILVUS_HOST",),
+    "MILVUS_CA": ("MILVUS_URI", "MILVUS_HOST"),
+}
+"""What changes an address of the environment, and says nothing without one."""
 
 
-def require_own_addresses(env_file: Path) -> None:
-    """Raise `ConfigError` where this file, which was found and not named, decides where keys or texts are sent.
+class _Named(BaseSettings):
+    model_config = SettingsConfigDict(extra="ignore", env_ignore_empty=True)
 
-    Addresses of PostgreSQL, Redis and Milvus may stand there with their own passwords, as `make up` writes them.
+    env_file: Path | None = Field(None, validation_alias=VARIABLE)
+
+
+def chosen(named: Path | None = None) -> Path | None:
+    """The env file to read: `named`, else that of `BIEM_ENV_FILE`, else `.env` of the current folder, if there is one.
+
+    Raises `ConfigError` where that last one says more than a file may that nobody named.
     """
-    environment = EnvSettingsSource(Settings)
-    own, found = _flat(environment()), _flat(DotEnvSettingsSource(Settings, env_file=env_file)())
-    pairs = dict(_SENT_TO)
-    if environment.env_vars.get(_OF_LIBPQ.lower()):
-        own[_OF_LIBPQ] = "set"
-        pairs[_OF_LIBPQ] = ("POSTGRES_DSN", "POSTGRES_HOST", "POSTGRES_PORT")
-    for secret, places in pairs.items():
-        redirected = [place for place in places if found.get(place) and not own.get(place)]
-        if own.get(secret) and redirected:
-            key = secret if secret == _OF_LIBPQ else f"BIEM_{secret}"
-            raise ConfigError(
-                f"{key} comes from the environment, and BIEM_{redirected[0]} from {env_file} of this folder: the file "
-                f"would decide where your secret is sent. Set both in the environment or both in the file, or give "
-                f"--env-file {env_file} if you trust it"
-            )
-    for place, values in _MODELS.items():
-        value = str(found.get(place, "")).lower()
-        here = {place, place.replace("PROVIDER", "URL")}
-        if value and (not values or value in values) and not any(own.get(name) for name in here):
-            raise ConfigError(
-                f"BIEM_{place} comes from {env_file} of this folder: the file would decide which server your texts are "
-                f"sent to. Set it in the environment, or give --env-file {env_file} if you trust it"
-            )
+    named = named or _Named().env_file
+    if named is not None:
+        return named
+    if not FOUND.is_file():
+        return None
+    _require_harmless(FOUND)
+    return FOUND
+
+
+def _require_harmless(env_file: Path) -> None:
+    """Raise `ConfigError` where this file decides where texts and keys go or what code runs, and the environment does
+    not decide that itself."""
+    own = _flat(EnvSettingsSource(Settings)())
+    found = _flat(DotEnvSettingsSource(Settings, env_file=env_file)())
+    wrong = [name for name in (*_PLACES, *_CODE) if found.get(name)]
+    wrong += [
+        name
+        for name, servers in _PROVIDERS.items()
+        if str(found.get(name, "")).lower() in servers and not own.get(name.replace("PROVIDER", "URL"))
+    ]
+    wrong += [name for name, whole in _PARTS.items() if found.get(name) and any(own.get(one) for one in whole)]
+    wrong = [f"BIEM_{name}" for name in wrong if not own.get(name)]
+    if wrong:
+        them = "it" if len(wrong) == 1 else "them"
+        raise ConfigError(
+            f"{', '.join(wrong)} in {env_file} of this folder would decide where your texts and keys are sent, or what "
+            f"code runs, and nobody named that file. If you trust it, give --env-file {env_file} or set "
+            f"{VARIABLE}={env_file.absolute()}; else set {them} in the environment"
+        )
 
 
 def _flat(given: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from biem.adapters.embedded import indexer
 from biem.bootstrap import connect, home_of
+from biem.bootstrap.garbage import pass_over_what_is_loaded
 from biem.config import Settings
 from biem.errors import ConfigError, StoreUnavailable
 
@@ -47,6 +48,7 @@ def main(arguments: list[str]) -> None:
     while wanted() and not told.is_set():
         try:
             with connect(settings):
+                pass_over_what_is_loaded()
                 indexer.wait(wanted, told.wait)
         except StoreUnavailable as error:
             logger.warning("the indexer begins anew: %s", error)

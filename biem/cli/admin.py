@@ -127,13 +127,14 @@ def backup(
 
 def restore(
     context: typer.Context,
-    target: Annotated[str, typer.Argument(help="A memory's id, or a file that `biem backup` wrote.")],
+    target: Annotated[str, typer.Argument(help="A file that `biem backup` wrote.")],
     replace: Annotated[bool, typer.Option("--replace", help="Destroy what the database holds now.")] = False,
 ) -> None:
-    """Bring an archived memory back, or a whole backup into an empty database, with the vector index built anew."""
+    """Bring a whole backup back into an empty database, with the vector index built anew."""
     from biem.bootstrap import admin
 
     if _is_id(target) and not Path(target).exists():
+        of(context).out.note("`biem restore ID` is now `biem unarchive ID`; this spelling will go")
         unarchive(context, target)
         return
     session = of(context)

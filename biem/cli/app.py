@@ -55,7 +55,9 @@ def options(
     context: typer.Context,
     env_file: Annotated[
         Path | None,
-        typer.Option("--env-file", help="Settings below the environment's; default: .env, if any."),
+        typer.Option(
+            "--env-file", help="Settings below the environment's; default: that of BIEM_ENV_FILE, else .env, if any."
+        ),
     ] = None,
     home: Annotated[Path | None, typer.Option("--home", help="Folder of the embedded servers.")] = None,
     tenant: Annotated[str | None, typer.Option("--tenant", help="Whose memory it is.")] = None,

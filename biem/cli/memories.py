@@ -8,7 +8,7 @@ import typer
 from rich.text import Text
 
 from biem.cli.arguments import Id, Ids
-from biem.cli.conditions import (
+from biem.cli.filters import (
     AsOf,
     Conversations,
     Excluded,
@@ -369,7 +369,7 @@ def archive(
     memory_id: Id,
     reason: Annotated[str, typer.Option(help="Why, for whoever asks later.")] = "",
 ) -> None:
-    """Forget a memory without destroying it; restore brings it back."""
+    """Forget a memory without destroying it; unarchive brings it back."""
     session = of(context)
     out = session.out
     session.changes |= NO_WORKER

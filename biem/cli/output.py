@@ -14,11 +14,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
+from importlib import import_module
 from typing import Any, Literal, TextIO
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
@@ -154,13 +154,16 @@ class Output:
         if not self.stderr.is_terminal:
             yield Ticker(self, what, total)
             return
+        rich: Any = import_module("rich.progress")  # a command without a bar needs none
+
         columns = (
-            SpinnerColumn(),
-            TextColumn("{task.description:<8}"),
-            BarColumn(30),
-            TextColumn("{task.fields[says]}"),
+            rich.SpinnerColumn(),
+            rich.TextColumn("{task.description:<8}"),
+            rich.BarColumn(30),
+            rich.TextColumn("{task.fields[says]}"),
+            rich.TimeElapsedColumn(),
         )
-        with Progress(*columns, TimeElapsedColumn(), console=self.stderr, transient=True) as bar:
+        with rich.Progress(*columns, console=self.stderr, transient=True) as bar:
             task = bar.add_task(what, total=total, says="")
             yield Ticker(
                 self, what, total, lambda done, of, says: bar.update(task, completed=done, total=of, says=says)

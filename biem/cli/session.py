@@ -16,7 +16,6 @@ if TYPE_CHECKING:  # loaded when a command needs them: `biem --help` needs neith
     from biem.config import Settings
     from biem.ports import Embedder
 
-DEFAULT_ENV_FILE = Path(".env")
 NO_WORKER: dict[str, Any] = {"queue": "none", "close_timeout_s": 0.0}
 """Settings of a command that leaves at once: a worker would only take jobs and drop them, or race with an erasure."""
 
@@ -39,15 +38,12 @@ class Session:
     """The command embeds one text, and no more unless it works for others, too."""
 
     def settings(self) -> "Settings":
-        """The environment over the env file (`--env-file`, else `.env` of this folder), under the options."""
+        """The environment over the env file (see `bootstrap.env_file.chosen`), under the options."""
         from biem.bootstrap.check_settings import warn_of_misspelt
-        from biem.bootstrap.env_file import require_own_addresses
+        from biem.bootstrap.env_file import chosen
         from biem.config import load_settings
 
-        env_file = self.env_file
-        if env_file is None and DEFAULT_ENV_FILE.is_file():
-            env_file = DEFAULT_ENV_FILE
-            require_own_addresses(env_file)
+        env_file = chosen(self.env_file)
         changes = self.changes | ({"home": self.home} if self.home else {})
         settings = load_settings(env_file)
         warn_of_misspelt(env_file)

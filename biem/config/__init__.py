@@ -9,12 +9,13 @@ from typing import Any, Literal, Self
 from urllib.parse import quote
 
 from pydantic import AliasChoices, Field, SecretStr, ValidationError, field_validator, model_validator
-from pydantic_settings import BaseSettings, SettingsConfigDict, SettingsError
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, SettingsError
 
 from biem.config.models import EmbedderSettings as EmbedderSettings
 from biem.config.models import Guarded
 from biem.config.models import ReasonerSettings as ReasonerSettings
 from biem.config.models import RerankerSettings as RerankerSettings
+from biem.config.operator import OperatorOnly, TuningFile
 from biem.domain.designs.numbers import NUMBERS, Design
 from biem.domain.policies import Policies
 from biem.domain.policies.aim import AimPolicy
@@ -110,6 +111,9 @@ class Settings(Guarded, BaseSettings):
     rescan_s: float = Field(900.0, gt=0, description="seconds between two calls of that function")
     names_pipeline: str = Field("", description="spaCy pipeline that reads names beside the rules; empty: rules alone")
 
+    tuning: Path | None = Field(
+        None, description="TOML file of fitted weights and thresholds that replace the built-in ones; unset: none"
+    )
     profile: Design = Field(
         "default", description="whose numbers stand in for defaults: default, biem, hippocampus, angel, aimate or aim"
     )
@@ -137,6 +141,23 @@ class Settings(Guarded, BaseSettings):
     feedback: FeedbackPolicy = FeedbackPolicy()
     sleep: SleepPolicy = SleepPolicy()
     concepts: ConceptPolicy = ConceptPolicy()
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003  the signature is that of the base class
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Arguments, then the environment, the env file and the tuning file."""
+        return (
+            init_settings,
+            OperatorOnly(settings_cls, env_settings),
+            OperatorOnly(settings_cls, dotenv_settings),
+            TuningFile(settings_cls),
+        )
 
     @model_validator(mode="before")
     @classmethod
@@ -242,7 +263,7 @@ def memory_is_disabled() -> bool:
 def load_settings(env_file: Path | None = None) -> Settings:
     """Settings from the environment and, below it, `env_file`; `ConfigError` names each setting that is wrong."""
     if env_file is not None and not env_file.is_file():
-        raise ConfigError(f"env file {env_file} does not exist; give another with --env-file")
+        raise ConfigError(f"env file {env_file} does not exist; give another with --env-file or BIEM_ENV_FILE")
     try:
         return Settings(_env_file=env_file)
     except ValidationError as error:

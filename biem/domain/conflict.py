@@ -61,6 +61,16 @@ class Matter:
     """The single-valued attributes of a person that it states: `home`, `employer`, `birthday` …"""
     past: bool = False
     """It describes the past."""
+    topics: frozenset[str] = frozenset()
+    """The topics of its statement or question, in words of either language: `home`, `password`, `pet` …"""
+    things: frozenset[str] = frozenset()
+    """Stems of the things it mentions, without persons, numbers and the words of attributes."""
+    which: frozenset[str] = frozenset()
+    """Words that distinguish one of several: outbound, second."""
+    holds: bool = True
+    """It asserts a fact: no report, question, hypothesis, plan, wish or joke."""
+    changes: bool = False
+    """It states that something changed since it was last said."""
 
 
 @dataclass(frozen=True, slots=True)

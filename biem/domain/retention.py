@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from biem.domain.energy import reason_quality
-from biem.domain.lasting import is_lasting, is_own
+from biem.domain.lasting_statements import is_lasting, is_own
 from biem.domain.policies.life import RetentionPolicy
 
 _DAY_H = 24.0

@@ -7,7 +7,6 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractContextManager, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from importlib.resources import files
-from pathlib import Path
 
 from anyio.to_thread import run_sync
 from starlette.applications import Starlette
@@ -19,7 +18,7 @@ from starlette.routing import Route
 
 from biem import bootstrap
 from biem.bootstrap.check_settings import warn_of_misspelt
-from biem.bootstrap.env_file import require_own_addresses
+from biem.bootstrap.env_file import chosen
 from biem.bootstrap.health import health
 from biem.config import load_settings
 from biem.domain.diagnosis import Health
@@ -35,7 +34,6 @@ _PAGE = {
     **{f"/{name}": (name, "text/javascript") for name in ("api.js", "app.js", "graph.js")},
 }
 _READS = (api.memories, api.graph, api.facts, api.conflicts, api.stats)
-_ENV_FILE = Path(".env")
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,10 +86,8 @@ def _file(name: str, media_type: str) -> Callable[[Request], Response]:
 
 @contextmanager
 def configured() -> Iterator[Shown]:
-    """The memory configured by the environment and the `.env` of this folder; this process runs no jobs."""
-    env_file = _ENV_FILE if _ENV_FILE.is_file() else None
-    if env_file is not None:
-        require_own_addresses(env_file)
+    """The memory configured by the environment and its env file; this process runs no jobs."""
+    env_file = chosen()
     settings = load_settings(env_file).model_copy(update={"queue": "none", "close_timeout_s": 0.0})
     warn_of_misspelt(env_file)
     scope = Scope(settings.tenant, settings.user, settings.project)

@@ -12,6 +12,7 @@ from celery.concurrency.prefork import TaskPool
 
 from biem.bootstrap import ENCODE_TASK, WorkerRuntime, open_workshop
 from biem.bootstrap.embedder import sharing_cores
+from biem.bootstrap.garbage import pass_over_what_is_loaded
 from biem.bootstrap.rescan import rescan
 from biem.config import Settings
 
@@ -62,6 +63,7 @@ class WorkerResources:
             if self._workshop is None:
                 give_way()
                 self._workshop = open_workshop(self.settings)
+                pass_over_what_is_loaded()
             return self._workshop
 
     def rescan(self) -> Mapping[str, int]:

@@ -17,8 +17,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.fakes import eventually
-from tests.servers import ROOT
+from tests.support.fakes import eventually
+from tests.support.servers import ROOT
 
 _PORTS = {"POSTGRES": 55432, "REDIS": 56379, "MILVUS": 59530}
 _FILES = ("-f", "docker-compose.yml", "-f", "docker-compose.milvus.yml")
@@ -46,6 +46,7 @@ def run(clone: Path, ports: dict[str, int]) -> Iterator[Run]:
     """Runs a command in the clone and gives what it said; afterwards nothing of the project is left."""
     kept = {name: os.environ[name] for name in ("PATH", "HOME", "DOCKER_HOST") if name in os.environ}
     environment = kept | {"COMPOSE_PROJECT_NAME": f"biem-test-{uuid.uuid4().hex[:8]}", "PYTHONPATH": str(clone)}
+    environment["BIEM_ENV_FILE"] = str(clone / ".env")
     environment |= {f"BIEM_COMPOSE_{name}_PORT": str(port) for name, port in ports.items()}
 
     def told(*words: str) -> str:

@@ -21,7 +21,7 @@ from biem.domain.node import Draft, new_id
 from biem.domain.scope import Scope
 from biem.domain.text import sha256
 from biem.ports import Clock, Encoded, Filter, Job, Vector, Write
-from tests.fakes import START, HeldClock
+from tests.support.fakes import START, HeldClock
 
 ANY = Filter()
 MODEL = "contract-model"

@@ -16,7 +16,7 @@ from biem.domain.running_memory import Mind, Running
 from biem.domain.scope import Scope
 from biem.engine.concepts.running import Activator
 from biem.errors import StoreUnavailable
-from tests.concept_fakes import ScriptedReasoner
+from tests.support.concept_fakes import ScriptedReasoner
 
 PRECISE = ConceptPolicy(keywords="precise")
 FULL = Mind(("Grace", "花生"), (Running("Grace", "对花生过敏 \"'\n", 2, ("id-1", "id-2")),))

@@ -27,7 +27,7 @@ from biem.ports.aim import Census
 from biem.ports.conflicts import ConflictFinding
 from biem.ports.hot import Heading
 from tests.contract.conftest import MODEL, Admin, claim_all, encoded, in_scope, instant, unit, write
-from tests.fakes import START, HeldClock
+from tests.support.fakes import START, HeldClock
 
 NO = GateDecision(False, 0.42, 0.6, "centered", 0.5, 0.6, 0.0, START)
 YES = replace(NO, formed=True, value=0.9)

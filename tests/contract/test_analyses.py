@@ -10,7 +10,7 @@ from biem.domain.node import Node
 from biem.domain.scope import Scope
 from biem.ports.reindexing import Analyses, Described
 from tests.contract.conftest import ANY, LEARNED, Admin, claim_all, encoded, write
-from tests.fakes import HeldClock
+from tests.support.fakes import HeldClock
 
 OTHER = Analysis(Fields(numbers=("12",), symbols=("v2",)), ("Ann", "Rome"), -0.25, "zh")
 

@@ -19,7 +19,7 @@ from biem.domain.scope import Scope
 from biem.errors import InvalidInput
 from biem.ports.conflicts import ConflictFinding
 from tests.contract.conftest import MODEL, Admin, write
-from tests.fakes import START, HeldClock
+from tests.support.fakes import START, HeldClock
 
 T = TypeVar("T")
 

@@ -24,7 +24,7 @@ from biem.errors import StoreUnavailable
 from biem.ports import Touched
 from biem.ports.hot import CanvasEntry
 from tests.contract.named import NamedCanvas, id_of
-from tests.fakes import START
+from tests.support.fakes import START
 
 RATE = 0.1
 TIMEOUT_S = 30.0

@@ -19,7 +19,7 @@ from biem.domain.node import new_id
 from biem.domain.scope import Scope
 from biem.ports.concepts import Fading, InstantMemory, Named
 from tests.contract.conftest import Admin, in_scope, write
-from tests.fakes import START
+from tests.support.fakes import START
 
 DAY = timedelta(days=1)
 FADING = Fading(86_400.0, 3, 10)

@@ -21,7 +21,7 @@ from biem.ports import Vectors
 from biem.telemetry import Telemetry
 from tests.contract.conftest import Admin, claim_all, encoded, write
 from tests.contract.test_conflicts import everything, validity
-from tests.fakes import START, HeldClock, WordEmbedder
+from tests.support.fakes import START, HeldClock, WordEmbedder
 
 RULES = build()
 

@@ -23,7 +23,7 @@ from biem.errors import AlreadyDecided, InvalidInput, NotFound, StoreUnavailable
 from biem.ports import Filter
 from biem.ports.conflicts import ConflictFinding, Plan
 from tests.contract.conftest import MODEL, Admin, unit, write
-from tests.fakes import START
+from tests.support.fakes import START
 
 LATER = START + timedelta(hours=1)
 LEASE_S = 60.0

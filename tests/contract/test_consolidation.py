@@ -20,7 +20,7 @@ from biem.domain.scope import Scope
 from biem.ports import Write
 from biem.ports.consolidation import CrystalFact, Mark, Work
 from tests.contract.conftest import LEARNED, Admin, claim_all, encoded, in_scope, write
-from tests.fakes import START, HeldClock
+from tests.support.fakes import START, HeldClock
 
 LATER = START + timedelta(hours=1)
 

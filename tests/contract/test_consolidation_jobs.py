@@ -37,7 +37,7 @@ from biem.ports import Encoded, VectorIndex, Vectors
 from biem.ports.reasoner import Reasoner
 from biem.telemetry import Telemetry
 from tests.contract.conftest import Admin, claim_all, in_scope, write
-from tests.fakes import START, HeldClock, WordEmbedder
+from tests.support.fakes import START, HeldClock, WordEmbedder
 
 ANALYZER = RuleAnalyzer()
 RUNS = (

@@ -10,7 +10,7 @@ from biem.adapters.postgres.readers import PostgresCore
 from biem.adapters.postgres.records import PostgresRecords
 from biem.domain.scope import Scope
 from tests.contract.conftest import Admin, write
-from tests.fakes import START, HeldClock
+from tests.support.fakes import START, HeldClock
 
 
 @pytest.fixture

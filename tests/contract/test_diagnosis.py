@@ -15,7 +15,7 @@ from biem.domain.text import sha256
 from biem.ports import EmbedderInfo
 from biem.ports.reindexing import EmbedderChoice
 from tests.contract.conftest import Admin, claim_all, encoded, unit, write
-from tests.fakes import HeldClock
+from tests.support.fakes import HeldClock
 
 GONE = "01890a5d-ac96-774b-bcce-b302099a8057"
 NEW = EmbedderInfo("new-model", 4, ("mul",), 512)

@@ -12,7 +12,7 @@ from biem.adapters.postgres.locks import PostgresExclusive
 from biem.domain.scope import Scope
 from biem.errors import StoreUnavailable
 from tests.contract.conftest import Admin
-from tests.fakes import eventually
+from tests.support.fakes import eventually
 
 
 @pytest.fixture

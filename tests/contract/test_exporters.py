@@ -27,7 +27,7 @@ from biem.domain.scope import Scope
 from biem.errors import ConfigError, MissingExtra, StoreUnavailable
 from biem.telemetry import Telemetry
 from tests.contract.conftest import Admin, build_records, claim_all, encoded, write
-from tests.fakes import START, HeldClock
+from tests.support.fakes import START, HeldClock
 
 LEVELS = Levels(due=3, due_for_s=1.5, dead=2, active=70, pending=4, archived=9, conflicts=1)
 

@@ -24,7 +24,7 @@ from biem.domain.text import sha256
 from biem.ports import Filter
 from biem.ports.life import Aged, RetentionVerdict
 from tests.contract.conftest import ANY, MODEL, Admin, claim_all, encoded, unit, write
-from tests.fakes import START, HeldClock
+from tests.support.fakes import START, HeldClock
 
 RATE = 0.1
 HOUR = timedelta(hours=1)

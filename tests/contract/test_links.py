@@ -22,7 +22,7 @@ from biem.engine.graph.associations import Associations
 from biem.ports.links import Weakened
 from biem.telemetry import Telemetry
 from tests.contract.conftest import Admin, write
-from tests.fakes import START, HeldClock, eventually
+from tests.support.fakes import START, HeldClock, eventually
 
 ALL_TYPES: tuple[LinkType, ...] = ("temporal", "semantic", "causal", "mention", "cooccurrence")
 HOUR = timedelta(hours=1)

@@ -12,7 +12,7 @@ from biem.adapters.postgres.sql import queries
 from biem.domain.link import NewLink
 from biem.domain.scope import Scope
 from tests.contract.conftest import Admin
-from tests.fakes import START
+from tests.support.fakes import START
 
 MANY = 6_000
 """Several times what one check looks at."""

@@ -15,7 +15,7 @@ from biem.domain.scope import Scope
 from biem.ports import EmbedderInfo, Entry, Filter, Vector, Vectors
 from biem.ports.aim import MemoryMap
 from tests.contract.conftest import ANY
-from tests.fakes import START, eventually
+from tests.support.fakes import START, eventually
 
 DIM, ROWS = 32, 1_000
 

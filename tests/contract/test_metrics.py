@@ -11,7 +11,7 @@ from biem.adapters.postgres.database import Database
 from biem.adapters.postgres.operation_log import MetricsRecorder, recorded
 from biem.telemetry import Telemetry
 from tests.contract.conftest import Admin
-from tests.fakes import START, HeldClock, eventually
+from tests.support.fakes import START, HeldClock, eventually
 
 Recording = tuple[Telemetry, MetricsRecorder]
 

@@ -12,7 +12,7 @@ from biem.domain.scope import Scope
 from biem.domain.text import sha256
 from biem.ports.readers import Vicinity
 from tests.contract.conftest import MODEL, Admin, claim_all, encoded, unit, write
-from tests.fakes import START, HeldClock
+from tests.support.fakes import START, HeldClock
 
 
 @pytest.fixture

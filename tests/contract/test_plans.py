@@ -11,7 +11,7 @@ from biem.adapters.postgres.database import SESSION, Database
 from biem.adapters.postgres.records import PostgresRecords
 from biem.domain.scope import Scope
 from tests.contract.conftest import MODEL, Admin, write
-from tests.fakes import START
+from tests.support.fakes import START
 
 WAITING = 5_000
 SECOND = timedelta(seconds=1)

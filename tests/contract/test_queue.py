@@ -13,7 +13,7 @@ import pytest
 
 from biem.adapters.jobs.thread import InProcessQueue, NoQueue
 from biem.errors import StoreUnavailable
-from tests.fakes import eventually
+from tests.support.fakes import eventually
 
 FOREVER_S = 3_600.0
 

@@ -13,8 +13,8 @@ from biem.domain.policies.writing import WritePolicy
 from biem.domain.scope import Scope
 from biem.errors import RateLimited, StoreUnavailable
 from biem.ports.hot import Rates
-from tests.fakes import WordEmbedder, eventually
-from tests.servers import Configure
+from tests.support.fakes import WordEmbedder, eventually
+from tests.support.servers import Configure
 
 
 @pytest.fixture

@@ -22,7 +22,7 @@ from biem.ports.reasoner import Instant, Judgement, Reasoner, ReasonerLedger, Sp
 from biem.telemetry import Span, Telemetry
 from tests.contract.chat_server import ChatServer, Reply, error
 from tests.contract.conftest import Admin, in_scope, write
-from tests.fakes import START, HeldClock
+from tests.support.fakes import START, HeldClock
 
 KEY = "sk-very-secret-0123456789"
 TODAY = START.date()

@@ -34,7 +34,7 @@ from tests.contract.conftest import (
     write,
 )
 from tests.contract.processes import in_processes, migrate_at_once, write_first, write_in_turns, write_the_same
-from tests.fakes import START, HeldClock, eventually
+from tests.support.fakes import START, HeldClock, eventually
 
 HOSTILE = (
     "'); DROP TABLE memories; --",

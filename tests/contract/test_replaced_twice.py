@@ -20,7 +20,7 @@ from biem.errors import AlreadyDecided
 from biem.ports.conflicts import ConflictFinding
 from tests.contract.conftest import Admin
 from tests.contract.test_consolidation_jobs import RUNS, Night, night
-from tests.fakes import START, eventually
+from tests.support.fakes import START, eventually
 
 __all__ = ["night"]
 

@@ -31,7 +31,7 @@ from biem.ports.reasoner import Judgement, Reasoner
 from biem.telemetry import Telemetry
 from tests.contract.conftest import MODEL, Admin, write
 from tests.contract.test_conflicts import everything, finding, recalled, validity
-from tests.fakes import START, HeldClock
+from tests.support.fakes import START, HeldClock
 
 ANALYZER = RuleAnalyzer()
 NEXT_DAY = START + timedelta(days=1)

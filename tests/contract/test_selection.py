@@ -12,7 +12,7 @@ from biem.domain.scope import Scope
 from biem.ports import Filter
 from tests.contract.conftest import Admin, claim_all, encoded, unit, write
 from tests.contract.test_plans import most_read
-from tests.fakes import START, HeldClock
+from tests.support.fakes import START, HeldClock
 
 MERRY, LIVELY, NOT_SAD = Filter(sentiment=(0.5, 1.0)), Filter(min_energy=0.9), Filter(sentiment=(-0.5, 1.0))
 VECTORS = "vectors of these tests"

@@ -27,7 +27,7 @@ from biem.errors import InvalidInput, NotFound
 from biem.ports import VectorIndex
 from biem.telemetry import Telemetry
 from tests.contract.conftest import MODEL, Admin, claim_all, encoded, unit, write
-from tests.fakes import HeldClock
+from tests.support.fakes import HeldClock
 
 RATE = 0.1
 POLICIES = Policies()

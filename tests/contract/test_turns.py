@@ -13,7 +13,7 @@ from biem.domain.text import sha256
 from biem.ports import Filter
 from biem.ports.readers import Turns
 from tests.contract.conftest import ANY, MODEL, Admin, claim_all, encoded, unit, write
-from tests.fakes import START, HeldClock
+from tests.support.fakes import START, HeldClock
 
 
 @pytest.fixture

@@ -24,7 +24,7 @@ from biem.domain.scope import Scope
 from biem.errors import BiemError, ConfigError, EmbedderMismatch, StoreUnavailable
 from biem.ports import EmbedderInfo, Entry, Filter, Vector
 from tests.contract.conftest import ANY, instant, unit
-from tests.fakes import START, eventually
+from tests.support.fakes import START, eventually
 
 DIM = 8
 EAST = unit(1, 0, 0, 0, 0, 0, 0, 0)

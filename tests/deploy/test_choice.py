@@ -6,7 +6,7 @@ import pytest
 
 from biem.bootstrap import Servers
 from tests.conftest import CHOICE
-from tests.servers import GIVEN, Configure, choose
+from tests.support.servers import GIVEN, Configure, choose
 
 URLS = dict.fromkeys(GIVEN.values(), "somewhere")
 

@@ -14,7 +14,7 @@ import pytest
 from biem.bootstrap import Servers
 from biem.errors import ConfigError
 from biem.workers import health
-from tests.fakes import eventually
+from tests.support.fakes import eventually
 
 ROOT = Path(__file__).parents[2]
 APP = """

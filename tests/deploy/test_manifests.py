@@ -14,7 +14,7 @@ import yaml
 
 from biem.adapters.telemetry.prometheus import BUCKETS_S, METRICS
 from biem.config import Settings
-from tests.servers import COMPOSE, images
+from tests.support.servers import COMPOSE, images
 
 ROOT = Path(__file__).parents[2]
 DEPLOY = ROOT / "deploy"

@@ -15,6 +15,7 @@ import biem
 from biem import errors
 from biem.cli.app import app
 from biem.config import Settings
+from biem.config.operator import OPERATOR
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([ROOT / "README.md", ROOT / "CHANGELOG.md", *(ROOT / "docs").rglob("*.md")])
@@ -34,7 +35,8 @@ def within(name: str, default: object, description: str) -> Iterator[tuple[str, 
             yield from within(f"{name}__{inner}".upper(), field.default, field.description or "")
     elif dataclasses.is_dataclass(default):
         for part in dataclasses.fields(default):
-            yield from within(f"{name}__{part.name}".upper(), getattr(default, part.name), "")
+            if part.name in OPERATOR[name.removeprefix("BIEM_").lower()]:
+                yield from within(f"{name}__{part.name}".upper(), getattr(default, part.name), "")
     else:
         yield name, shown(default), description
 

@@ -80,7 +80,7 @@ def test_what_only_resembles_it_is_none_nor_what_the_data_say_of_themselves(tmp_
 def test_the_whole_repository_is_read(tmp_path: Path) -> None:
     # Given data that happen to say what a page, a test, a list of words and a dialogue of this repository say
 
-    names = ["README.md", "tests/unit/test_fields.py", "biem/cli/demo_dialogue.jsonl",
+    names = ["README.md", "tests/unit/adapters/analyzers/test_fields.py", "biem/cli/demo_dialogue.jsonl",
              "biem/adapters/analyzers/words/not_names_zh.txt"]  # fmt: skip
     said = [(ROOT / name).read_text(encoding="utf-8") for name in names]
 

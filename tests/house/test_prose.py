@@ -15,8 +15,9 @@ import biem
 ROOT = Path(biem.__file__).parent
 PER_THOUSAND = 2.0
 PRIVATE = re.compile(
-    r"\b(?:whoever|whomever|whosoever|nobody|somebody|everybody|whatever|whichever|beside|at hand|so many|is told|are told"
-    r"|was told|were told|told by|at its night|of its own|of their own|by itself|by themselves|what is|what was|who waits|anew)\b",
+    r"\b(?:whoever|whomever|whosoever|nobody|somebody|everybody|whatever|whichever|beside|at hand|so many|is told"
+    r"|are told|was told|were told|told by|at its night|of its own|of their own|by itself|by themselves|what is"
+    r"|what was|who waits|anew)\b",
     re.IGNORECASE,
 )
 """Words that stood in this code's own dialect where a plainer one exists."""
@@ -49,4 +50,7 @@ def test_comments_and_docstrings_use_common_words(floor: str) -> None:
 
 
 def test_the_measure_sees_private_words_in_docstrings_and_comments() -> None:
-    assert PRIVATE.findall(" ".join(prose('"""Whoever asks."""\n\nx = "nobody"  # beside it\n'))) == ["Whoever", "beside"]
+    assert PRIVATE.findall(" ".join(prose('"""Whoever asks."""\n\nx = "nobody"  # beside it\n'))) == [
+        "Whoever",
+        "beside",
+    ]

@@ -3,7 +3,7 @@
 import subprocess
 import sys
 
-CLIENTS = {"celery", "httpx", "networkx", "pandas", "pymilvus", "redis", "rjieba"}
+CLIENTS = {"celery", "httpx", "pandas", "pymilvus", "redis", "rjieba"}
 HEAVY = CLIENTS | {"numpy", "onnxruntime", "psycopg", "pydantic_settings", "tokenizers", "vaderSentiment"}
 """What connects, computes, embeds or reads settings: a second of imports and more. (Typer itself loads pydantic.)"""
 
@@ -13,6 +13,39 @@ def loaded(program: str) -> set[str]:
     script = f"{program}\nimport sys\nsys.stderr.write(' '.join(sys.modules))"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60)
     return {name.partition(".")[0] for name in done.stderr.split()}
+
+
+def modules(program: str) -> set[str]:
+    """Every module that a new interpreter loads for a program, beyond those that it has without any."""
+    script = f"import sys\nbefore = set(sys.modules)\n{program}\nsys.stderr.write(' '.join(set(sys.modules) - before))"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60)
+    return set(done.stderr.split())
+
+
+def test_importing_the_package_loads_a_handful_of_modules() -> None:
+    # Given a program that imports biem / When it has done no more / Then only itself was loaded, and `typing`
+    found = modules("import biem")
+    assert {name for name in found if name.startswith("biem")} == {"biem"}
+    assert len(found) < 40
+
+
+def test_the_help_loads_what_shows_it() -> None:
+    # Given `biem --help`, within .4 s / When it was shown / Then a third of what a recall loads was not even looked at
+    found = modules("from biem.cli.app import run\nassert run(['--help']) == 0")
+    assert {name.partition(".")[0] for name in found} & HEAVY == set()
+    assert not {name for name in found if name.startswith(("biem.adapters", "biem.bootstrap", "biem.engine"))}
+    assert {"rich.progress", "biem.memory", "biem.config"} & found == set()
+    assert len(found) < 450
+
+
+def test_a_recall_loads_no_more_than_it_did() -> None:
+    # Given what `biem recall` loads before it asks a server / Then no web server and no progress bar,
+    # and no more modules than when its CPU time was measured
+    found = modules("import biem.cli.app, biem.bootstrap.system, biem.memory, biem.bootstrap.embedder")
+    top = {name.partition(".")[0] for name in found}
+    assert top & {"celery", "httpx", "pandas", "requests", "rjieba", "starlette"} == set()
+    assert "rich.progress" not in found
+    assert len(found) < 1_500
 
 
 def test_a_command_that_needs_no_memory_loads_none() -> None:
@@ -49,6 +82,18 @@ def test_the_rules_of_contradictions_are_compiled_by_who_compares() -> None:
     script = "import sys, biem.bootstrap.system\nprint('biem.adapters.contradiction.rules' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60)
     assert done.stdout.strip() == "False"
+
+
+def test_a_recall_that_compares_values_loads_half_of_the_rules() -> None:
+    # Given two values of one thing, as a recall compares them / Then the patterns of verdicts were not compiled
+    found = modules(
+        "from datetime import UTC, datetime\nfrom biem.adapters import contradiction\n"
+        "from biem.domain.conflict import Statement\nnow = datetime(2026, 5, 4, tzinfo=UTC)\n"
+        "one, two = (Statement(text, 'Ann', now) for text in ('I live in Graz', 'I live in Linz'))\n"
+        "assert contradiction.build().rivals(one, two)\nassert contradiction.build().matter('I am Ann').persons"
+    )
+    rules = {name.rpartition(".")[2] for name in found if name.startswith("biem.adapters.contradiction.")}
+    assert rules & {"claims", "cues", "relations", "rules", "updates"} == set()
 
 
 def test_the_public_names_load_what_they_name_only() -> None:

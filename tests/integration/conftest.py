@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from biem.bootstrap import Servers
-from tests.integration.workloads import Doors
+from tests.support.workloads import Doors
 
 
 @pytest.fixture

@@ -21,9 +21,9 @@ from biem.bootstrap.admin import backup, diagnose, restore_backup
 from biem.bootstrap.servers import upgrade
 from biem.config import Settings
 from biem.errors import ConfigError, InvalidInput
-from tests.fakes import HeldClock, WordEmbedder, eventually
-from tests.integration.stacks import base, cluster, new_home, own_home  # noqa: F401 - fixtures
-from tests.integration.systems import System, system
+from tests.support.fakes import HeldClock, WordEmbedder, eventually
+from tests.support.stacks import base, cluster, new_home, own_home  # noqa: F401 - fixtures
+from tests.support.systems import System, system
 
 QUESTIONS = ("Where does Ann live?", "什么过敏", "tea")
 

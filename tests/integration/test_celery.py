@@ -22,8 +22,8 @@ from biem.bootstrap.rescan import rescan
 from biem.config import Settings
 from biem.domain.policies.jobs import SleepPolicy
 from biem.errors import ConfigError
-from tests.fakes import eventually
-from tests.servers import COMPOSE, Testbed
+from tests.support.fakes import eventually
+from tests.support.servers import COMPOSE, Testbed
 
 PERIODS = {
     f"BIEM_SLEEP__{name.upper()}": "1"

@@ -18,7 +18,7 @@ from biem.adapters.analyzers import RuleAnalyzer
 from biem.adapters.embedded import stop
 from biem.bootstrap import Servers
 from biem.config import Settings
-from tests.fakes import WordEmbedder
+from tests.support.fakes import WordEmbedder
 
 ANN, BOB = SCOPES[0], SCOPES[2]
 

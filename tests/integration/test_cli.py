@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.fakes import eventually
-from tests.integration.cli_process import Cli, finish, lines, running
+from tests.support.cli_process import Cli, finish, lines, running
+from tests.support.fakes import eventually
 
 UNKNOWN = "01890a5d-ac96-774b-bcce-b302099a8057"
 PEANUTS = "我对花生严重过敏，随身带着肾上腺素笔"
@@ -79,7 +79,7 @@ def test_what_was_there_already_is_said_and_part_of_an_id_is_enough(cli: Cli) ->
     assert cli("get", short, *scope, "--json").document["id"] == first["id"]
     assert cli("get", short, "--user", "life", "--json", code=3).error["kind"] == "NotFound"
     assert cli("archive", short, *scope, "--json").document == {"archived": True}
-    assert cli("restore", short, *scope, "--json").document == {"restored": True}
+    assert cli("unarchive", short, *scope, "--json").document == {"restored": True}
 
 
 def test_the_id_comes_with_the_acknowledgement_and_survives_a_kill(cli: Cli) -> None:

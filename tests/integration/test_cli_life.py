@@ -6,7 +6,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from tests.integration.cli_process import Cli, lines, running
+from tests.support.cli_process import Cli, lines, running
 
 UNKNOWN = "01890a5d-ac96-774b-bcce-b302099a8057"
 BERLIN = {"text": "Ann lives in Berlin", "kind": "knowledge", "at": "2026-03-02T09:00Z", "ref": "berlin"}
@@ -111,11 +111,11 @@ def test_what_is_archived_is_no_answer_until_it_is_restored(cli: Cli) -> None:
     assert gone.document["hits"] == []
     assert (node.document["status"], node.document["archive_reason"]) == ("archived", "the cat moved out")
     # When it is restored / Then it is found
-    assert cli("restore", cat, *scope).document == {"restored": True}
-    assert cli("restore", cat, *scope).document == {"restored": False}
+    assert cli("unarchive", cat, *scope).document == {"restored": True}
+    assert cli("unarchive", cat, *scope).document == {"restored": False}
     assert cli("recall", "Bamboo", *scope).document["hits"][0]["node"]["id"] == cat
     # When it is nobody / Then it says so
-    assert cli("restore", UNKNOWN, *scope, code=3).error["kind"] == "NotFound"
+    assert cli("unarchive", UNKNOWN, *scope, code=3).error["kind"] == "NotFound"
 
 
 @pytest.mark.req("G16", partly="on demand, by the command")

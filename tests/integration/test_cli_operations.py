@@ -8,7 +8,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from tests.integration.cli_process import Cli
+from tests.support.cli_process import Cli
 
 PEANUTS = "我对花生严重过敏，随身带着肾上腺素笔"
 FAULTS = 10

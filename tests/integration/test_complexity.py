@@ -22,8 +22,8 @@ from biem.bootstrap import Servers
 from biem.bootstrap.system import assemble
 from biem.domain.scope import Scope
 from biem.memory import Memory
-from tests.fakes import eventually
-from tests.servers import Configure
+from tests.support.fakes import eventually
+from tests.support.servers import Configure
 
 SIZES = [int(size) for size in os.environ.get("COMPLEXITY_SIZES", "1000 10000").split()]
 WARM, ROUNDS = 1, 3

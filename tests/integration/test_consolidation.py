@@ -10,9 +10,9 @@ import pytest
 
 import biem
 from biem.bootstrap import Servers
-from tests.fakes import HeldClock, WordEmbedder, eventually
-from tests.integration.life_workloads import ONLY_SLEEP
-from tests.servers import Configure
+from tests.support.fakes import HeldClock, WordEmbedder, eventually
+from tests.support.life_workloads import ONLY_SLEEP
+from tests.support.servers import Configure
 
 RUNS = [
     "Li Ming runs along the old river every single morning before breakfast with his dog Rex",

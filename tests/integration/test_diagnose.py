@@ -23,9 +23,9 @@ from biem.domain.policies.writing import EncodePolicy
 from biem.errors import EmbedderMismatch
 from biem.ports import Entry
 from biem.telemetry import Telemetry
-from tests.fakes import START, HeldClock, WordEmbedder, eventually
-from tests.integration.systems import System, system
-from tests.servers import Testbed
+from tests.support.fakes import START, HeldClock, WordEmbedder, eventually
+from tests.support.servers import Testbed
+from tests.support.systems import System, system
 
 NOT_BY_ITSELF: dict[str, Any] = {"sleep": SleepPolicy(sweep_s=0.0, integrity_s=0.0), "queue": "none"}
 """Programs that leave faults where they are."""

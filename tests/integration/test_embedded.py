@@ -16,8 +16,8 @@ from pymilvus import MilvusClient
 
 from biem.adapters.embedded import Status, boot, keep, status, stop
 from biem.errors import ConfigError, StoreFull
-from tests.integration import stacks
-from tests.integration.stacks import (
+from tests.support import stacks
+from tests.support.stacks import (
     CLIENT,
     down,
     eventually,

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.integration import stacks
-from tests.integration.stacks import down, eventually, joined
+from tests.support import stacks
+from tests.support.stacks import down, eventually, joined
 
 base = stacks.base
 BESIDE = """

@@ -10,8 +10,8 @@ import psycopg
 import pytest
 
 from biem.adapters.embedded import status
-from tests.integration import stacks
-from tests.integration.stacks import (
+from tests.support import stacks
+from tests.support.stacks import (
     LINGER_S,
     client,
     down,

@@ -10,10 +10,10 @@ import pytest
 import biem
 from biem.bootstrap import Servers
 from biem.ports import Completion, Encoded, Job, Role, Vectors
-from tests.fakes import WordEmbedder, eventually
-from tests.integration.doors import through
-from tests.integration.workloads import Doors, anywhere, in_milvus, in_redis
-from tests.servers import Configure
+from tests.support.fakes import WordEmbedder, eventually
+from tests.support.fault_proxy import through
+from tests.support.servers import Configure
+from tests.support.workloads import Doors, anywhere, in_milvus, in_redis
 
 UNKNOWN = "01890a5d-ac96-774b-bcce-b302099a8057"
 

@@ -14,10 +14,10 @@ from biem.bootstrap import Servers
 from biem.domain.policies.aim import AimPolicy
 from biem.domain.scope import Scope
 from biem.ports import Erasure
-from tests.fakes import HeldClock, WordEmbedder
-from tests.integration.life_workloads import ONLY_SLEEP, embedder
-from tests.integration.workloads import anywhere, in_postgres, in_redis
-from tests.servers import Configure, Testbed
+from tests.support.fakes import HeldClock, WordEmbedder
+from tests.support.life_workloads import ONLY_SLEEP, embedder
+from tests.support.servers import Configure, Testbed
+from tests.support.workloads import anywhere, in_postgres, in_redis
 
 
 @pytest.fixture

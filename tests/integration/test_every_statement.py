@@ -19,10 +19,10 @@ import biem
 from biem.domain.policies.concepts import ConceptPolicy
 from biem.domain.scope import Scope
 from biem.ports.conflicts import Plan
-from tests.fakes import START, HeldClock
-from tests.integration.life_workloads import BRIDGE, DOUBLES, ONLY_SLEEP, TALK, embedder
-from tests.integration.stage import Stage, on_stage
-from tests.servers import Testbed
+from tests.support.fakes import START, HeldClock
+from tests.support.life_workloads import BRIDGE, DOUBLES, ONLY_SLEEP, TALK, embedder
+from tests.support.savepoint_stage import Stage, on_stage
+from tests.support.servers import Testbed
 
 CONCEPTS = ConceptPolicy(snippets=50, topics_per_snippet=50, items_per_topic=50, consolidate_concepts=500)
 """All of everything, so that no choice depends on what was chosen before."""

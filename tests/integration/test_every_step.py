@@ -22,9 +22,9 @@ from biem.bootstrap import Servers
 from biem.bootstrap.admin import backup, reembed, restore_backup
 from biem.domain.scope import Scope
 from biem.ports import Filter
-from tests.fakes import WordEmbedder
-from tests.integration.systems import System, system
 from tests.integration.test_backup import live
+from tests.support.fakes import WordEmbedder
+from tests.support.systems import System, system
 
 _IDLE = ("SELECT", "SET", "SHOW", "BEGIN", "ANALYZE", "GRANT", "CREATE TABLE IF NOT EXISTS")
 """Statements that begin so change nothing that is there."""

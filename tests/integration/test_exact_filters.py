@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 import biem
-from tests.fakes import WordEmbedder
-from tests.integration.life_workloads import ONLY_SLEEP
-from tests.servers import Configure
+from tests.support.fakes import WordEmbedder
+from tests.support.life_workloads import ONLY_SLEEP
+from tests.support.servers import Configure
 
 CROWD = 400
 QUESTION = "What about the garden at the river?"

@@ -10,8 +10,8 @@ import biem
 from biem.adapters.telemetry.prometheus import Prometheus
 from biem.config import Settings
 from biem.errors import EmbedderUnavailable
-from tests.fakes import WordEmbedder, eventually
-from tests.integration.workloads import Door, Doors
+from tests.support.fakes import WordEmbedder, eventually
+from tests.support.workloads import Door, Doors
 
 BASE = "You are a helpful assistant."
 _COUNTER = re.compile(r"^biem_(?:span_errors|recall_degraded)_total\{.*\} ([0-9.e+]+)$", re.MULTILINE)

@@ -13,7 +13,7 @@ import pytest
 
 import biem
 from biem.adapters.forking import Calls
-from tests.fakes import WordEmbedder, eventually
+from tests.support.fakes import WordEmbedder, eventually
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 # Programs with threads are forked, whatever newer Pythons think of it.

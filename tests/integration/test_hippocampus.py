@@ -35,9 +35,9 @@ from biem.errors import StoreUnavailable
 from biem.ports import Write
 from biem.ports.reasoner import Topic
 from biem.telemetry import Telemetry
-from tests.concept_fakes import ScriptedReasoner
-from tests.fakes import HeldClock, WordEmbedder
-from tests.unit.test_activation import HeldMinds
+from tests.support.concept_fakes import ScriptedReasoner
+from tests.support.fakes import HeldClock, WordEmbedder
+from tests.unit.engine.concepts.test_activation import HeldMinds
 
 
 class Mind:

@@ -16,7 +16,7 @@ from biem.aim import AimMemory
 from biem.bootstrap import Servers
 from biem.engine.query.request import Conditions
 from biem.errors import AlreadyDecided, InvalidInput, NotFound
-from tests.integration.systems import system
+from tests.support.systems import system
 
 
 class Named(str):

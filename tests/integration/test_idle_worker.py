@@ -13,8 +13,8 @@ import pytest
 
 import biem
 from tests.contract.embedding_server import EmbeddingServer
-from tests.fakes import eventually
-from tests.servers import Configure
+from tests.support.fakes import eventually
+from tests.support.servers import Configure
 
 ROOT = Path(__file__).parents[2]
 MOST_MB = 300.0

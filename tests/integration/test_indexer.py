@@ -14,8 +14,8 @@ from pydantic import SecretStr
 from biem.bootstrap import local_indexer
 from biem.bootstrap.indexer import start
 from biem.config import Settings
-from tests.fakes import eventually
-from tests.integration.cli_process import Cli, lines
+from tests.support.cli_process import Cli, lines
+from tests.support.fakes import eventually
 
 
 @pytest.fixture

@@ -6,8 +6,8 @@ import pytest
 
 import biem
 from biem.domain.scope import Scope
-from tests.fakes import WordEmbedder
-from tests.servers import Configure
+from tests.support.fakes import WordEmbedder
+from tests.support.servers import Configure
 
 
 @pytest.mark.req("X5", "D6", partly="thousands that wait")

@@ -18,9 +18,9 @@ from biem.domain.policies.graph import GraphPolicy
 from biem.domain.policies.jobs import SleepPolicy
 from biem.domain.scope import Scope
 from biem.telemetry import Span
-from tests.fakes import HeldClock, eventually
-from tests.integration.life_workloads import CLUSTER, HABIT, ONLY_SLEEP, embedder, night_is_done, story
-from tests.servers import Testbed
+from tests.support.fakes import HeldClock, eventually
+from tests.support.life_workloads import CLUSTER, HABIT, ONLY_SLEEP, embedder, night_is_done, story
+from tests.support.servers import Testbed
 
 KILLS = 4
 """Real deaths in the wired system; `test_every_statement` goes through all of them."""

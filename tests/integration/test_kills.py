@@ -15,9 +15,9 @@ from biem.adapters.embedded import status
 from biem.config import Settings
 from biem.domain.policies.recall import RecallPolicy
 from biem.domain.policies.writing import EncodePolicy
-from tests.fakes import WordEmbedder, eventually
-from tests.integration import stacks
-from tests.integration.workloads import in_milvus, line, process, processes
+from tests.support import stacks
+from tests.support.fakes import WordEmbedder, eventually
+from tests.support.workloads import in_milvus, line, process, processes
 
 base, cluster, own_home = stacks.base, stacks.cluster, stacks.own_home
 

@@ -21,16 +21,16 @@ from biem.adapters.embedders.sharing import Lease, Models
 from biem.bootstrap import Servers
 from biem.errors import BiemError
 from biem.ports import Role, Vectors
-from tests.fakes import WordEmbedder, eventually
-from tests.integration.life_workloads import ONLY_SLEEP
-from tests.servers import Configure
+from tests.support.fakes import WordEmbedder, eventually
+from tests.support.life_workloads import ONLY_SLEEP
+from tests.support.servers import Configure
 
 T = TypeVar("T")
 
 PROGRAM = """
 import threading
 import biem
-from tests.fakes import WordEmbedder, eventually
+from tests.support.fakes import WordEmbedder, eventually
 
 class Stuck(WordEmbedder):
     entered = threading.Event()

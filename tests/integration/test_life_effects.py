@@ -33,10 +33,10 @@ from biem.engine.graph.associations import Associations
 from biem.engine.life.tiers import Tiers
 from biem.plugin import BIEMContextPlugin
 from biem.telemetry import Telemetry
-from tests.fakes import HeldClock, WordEmbedder, eventually
-from tests.integration.life_workloads import ONLY_SLEEP
-from tests.integration.workloads import in_milvus, in_redis
-from tests.servers import Testbed
+from tests.support.fakes import HeldClock, WordEmbedder, eventually
+from tests.support.life_workloads import ONLY_SLEEP
+from tests.support.servers import Testbed
+from tests.support.workloads import in_milvus, in_redis
 
 pytestmark = pytest.mark.req("X1", "X46", partly="one mechanism of the life of memories a test")
 

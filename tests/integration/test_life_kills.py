@@ -17,10 +17,10 @@ from biem.bootstrap import servers
 from biem.config import Settings
 from biem.domain.node import Node
 from biem.domain.policies.writing import EncodePolicy
-from tests.fakes import eventually
-from tests.integration import stacks
-from tests.integration.life_workloads import Notes, converges, embedder, faults
-from tests.integration.workloads import ROOT, in_milvus
+from tests.support import stacks
+from tests.support.fakes import eventually
+from tests.support.life_workloads import Notes, converges, embedder, faults
+from tests.support.workloads import ROOT, in_milvus
 
 base, new_home = stacks.base, stacks.new_home
 
@@ -33,7 +33,7 @@ SEED = 20260504
 def life(home: Path, notes: Path, seed: int) -> Iterator[subprocess.Popen[bytes]]:
     """One process that lives until it is killed."""
     clean = {key: os.environ[key] for key in ("PATH", "HOME", "TMPDIR", "PYTHONPATH") if key in os.environ}
-    words = [sys.executable, "-m", "tests.integration.life_workloads", str(home), USER, str(notes), str(seed)]
+    words = [sys.executable, "-m", "tests.support.life_workloads", str(home), USER, str(notes), str(seed)]
     with subprocess.Popen(words, cwd=ROOT, env=clean | {"BIEM_ENCODE__LEASE_S": "2"}) as started:
         try:
             yield started

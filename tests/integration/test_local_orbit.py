@@ -17,9 +17,9 @@ from biem import BIEMContextPlugin
 from biem.domain.policies.context import ContextPolicy
 from biem.domain.policies.orbit import OrbitPolicy
 from biem.telemetry import Span
-from tests.fakes import START, WordEmbedder, eventually
-from tests.integration.workloads import ROOT
-from tests.servers import Configure
+from tests.support.fakes import START, WordEmbedder, eventually
+from tests.support.servers import Configure
+from tests.support.workloads import ROOT
 
 READY = OrbitPolicy(min_confidence=0.0, least_talk=0.0)
 """Whatever is at hand answers: correctness must not rest on caution."""
@@ -28,7 +28,7 @@ ELSEWHERE = """
 import sys
 import biem
 from biem.config import load_settings
-from tests.fakes import WordEmbedder
+from tests.support.fakes import WordEmbedder
 settings = load_settings().model_copy(update={"queue": "none", "close_timeout_s": 0.0})
 with biem.connect(settings, scope=biem.Scope(user=sys.argv[1]), embedder=WordEmbedder()) as memory:
     memory.erase(sys.argv[2])

@@ -15,7 +15,7 @@ import biem
 from biem.bootstrap import Servers, migrate
 from biem.bootstrap.admin import backup, diagnose
 from biem.errors import ConfigError
-from tests.integration.systems import System, system
+from tests.support.systems import System, system
 
 SCRIPT = Path(__file__).parents[2] / "deploy" / "postgres" / "login.sql"
 

@@ -25,10 +25,10 @@ from biem.domain.policies.writing import EncodePolicy
 from biem.errors import EmbedderMismatch, NotIndexed, RefConflict
 from biem.ports import Role, Vectors
 from biem.telemetry import Span
-from tests.fakes import START, HeldClock, WordEmbedder, eventually
-from tests.integration.systems import system
-from tests.integration.workloads import in_milvus, line, process
-from tests.servers import Configure, lacking
+from tests.support.fakes import START, HeldClock, WordEmbedder, eventually
+from tests.support.servers import Configure, lacking
+from tests.support.systems import system
+from tests.support.workloads import in_milvus, line, process
 
 UNKNOWN = "01890a5d-ac96-774b-bcce-b302099a8057"
 NAMES = [

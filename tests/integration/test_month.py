@@ -19,11 +19,11 @@ from biem.domain.node import Hit, Node
 from biem.domain.policies.aim import AimPolicy
 from biem.domain.running_memory import Running
 from biem.engine.sleep.jobs import SleepReport
-from tests.fakes import START, HeldClock, eventually
-from tests.integration.life_workloads import ONLY_SLEEP
-from tests.integration.stories import CHINESE, ENGLISH, Story
-from tests.integration.workloads import in_milvus
-from tests.servers import Testbed
+from tests.support.fakes import START, HeldClock, eventually
+from tests.support.life_workloads import ONLY_SLEEP
+from tests.support.servers import Testbed
+from tests.support.stories import CHINESE, ENGLISH, Story
+from tests.support.workloads import in_milvus
 
 DAYS = 28
 MOVE = 16

@@ -14,10 +14,10 @@ import biem
 from biem.bootstrap import Servers
 from biem.bootstrap.aim_memory import create_aim_memory
 from biem.errors import EmbedderUnavailable, StoreUnavailable
-from tests.fakes import WordEmbedder, eventually
-from tests.integration.cli_process import running
-from tests.integration.workloads import in_milvus
-from tests.servers import Configure
+from tests.support.cli_process import running
+from tests.support.fakes import WordEmbedder, eventually
+from tests.support.servers import Configure
+from tests.support.workloads import in_milvus
 
 SAID = "李娜 is delighted: her new GPT-4 subscription works wonderfully in Shanghai"
 

@@ -14,10 +14,10 @@ import biem
 from biem.bootstrap import Servers
 from biem.config import Settings
 from biem.domain.policies.writing import EncodePolicy
-from tests.fakes import WordEmbedder, eventually
-from tests.integration.databases import fresh_database
-from tests.integration.outages import FINE, OPERATIONS, Operation
-from tests.integration.workloads import Door, Doors
+from tests.support.databases import fresh_database
+from tests.support.fakes import WordEmbedder, eventually
+from tests.support.outage_table import FINE, OPERATIONS, Operation
+from tests.support.workloads import Door, Doors
 
 PAGE = Path(__file__).parents[2] / "docs" / "outages.md"
 AWAY = "`StoreUnavailable`"

@@ -20,10 +20,10 @@ from biem.adapters.embedded import status, stop
 from biem.bootstrap import Servers
 from biem.config import Settings
 from biem.errors import EmbedderUnavailable, StoreFull
-from tests.fakes import WordEmbedder, eventually
-from tests.integration.doors import through
-from tests.integration.workloads import Doors, in_milvus, processes
-from tests.servers import Configure, Testbed
+from tests.support.fakes import WordEmbedder, eventually
+from tests.support.fault_proxy import through
+from tests.support.servers import Configure, Testbed
+from tests.support.workloads import Doors, in_milvus, processes
 
 
 def timed(work: Callable[[], object]) -> float:

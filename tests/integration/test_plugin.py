@@ -30,9 +30,9 @@ from biem.config import Settings
 from biem.domain.policies.context import ContextPolicy
 from biem.errors import InvalidInput
 from biem.ports import Role, Vectors
-from tests.fakes import WordEmbedder, eventually
-from tests.integration.workloads import ROOT, Doors
-from tests.servers import Configure
+from tests.support.fakes import WordEmbedder, eventually
+from tests.support.servers import Configure
+from tests.support.workloads import ROOT, Doors
 
 EXAMPLE = ROOT / "docs" / "examples" / "agent_loop.py"
 BASE = "You are a helpful assistant."

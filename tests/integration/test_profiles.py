@@ -17,10 +17,10 @@ from biem.domain.energy import initial_energy
 from biem.domain.policies.designs import PROFILES
 from biem.domain.policies.recall import RecallPolicy
 from biem.errors import EmbedderUnavailable, InvalidInput
-from tests.fakes import START, HeldClock, WordEmbedder, eventually
-from tests.integration.cli_process import BIEM
-from tests.integration.life_workloads import ONLY_SLEEP
-from tests.servers import Configure
+from tests.support.cli_process import BIEM
+from tests.support.fakes import START, HeldClock, WordEmbedder, eventually
+from tests.support.life_workloads import ONLY_SLEEP
+from tests.support.servers import Configure
 
 QUERY = "green tea from the garden"
 TEXTS = (

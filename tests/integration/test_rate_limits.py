@@ -10,9 +10,9 @@ from pydantic import SecretStr
 import biem
 from biem.config import ReasonerSettings
 from tests.contract.chat_server import ChatServer, error
-from tests.fakes import HeldClock, WordEmbedder
-from tests.integration.life_workloads import ONLY_SLEEP
-from tests.servers import Testbed
+from tests.support.fakes import HeldClock, WordEmbedder
+from tests.support.life_workloads import ONLY_SLEEP
+from tests.support.servers import Testbed
 
 
 @pytest.fixture

@@ -19,8 +19,8 @@ from biem.bootstrap.embedder import choice_of_record, with_choice
 from biem.domain.policies.writing import EncodePolicy
 from biem.errors import ConfigError, EmbedderUnavailable
 from biem.ports import Role, Vectors
-from tests.fakes import WordEmbedder, eventually
-from tests.integration.systems import System, system
+from tests.support.fakes import WordEmbedder, eventually
+from tests.support.systems import System, system
 
 TEXTS = [f"Ann's note number {n} about subject {n * 7}" for n in range(600)]
 NARROW: dict[str, Any] = {"dim": 48, "model": "another"}
@@ -29,7 +29,7 @@ import json, os, signal, sys
 from biem.adapters.clock import SystemClock
 from biem.bootstrap.admin import reembed
 from biem.config import Settings
-from tests.fakes import WordEmbedder
+from tests.support.fakes import WordEmbedder
 
 given = json.loads(sys.argv[1])
 class Dying(WordEmbedder):

@@ -8,8 +8,8 @@ import pytest
 
 import biem
 from tests.contract.embedding_server import Answer, EmbeddingServer
-from tests.fakes import WordEmbedder, eventually
-from tests.servers import Configure
+from tests.support.fakes import WordEmbedder, eventually
+from tests.support.servers import Configure
 
 
 @pytest.fixture

@@ -5,9 +5,9 @@ import pytest
 import biem
 from biem.adapters.redis.forget import forget_projections
 from biem.bootstrap import Servers
-from tests.fakes import HeldClock
-from tests.integration.systems import system
 from tests.integration.test_backup import everything, live
+from tests.support.fakes import HeldClock
+from tests.support.systems import system
 
 
 @pytest.mark.req("M68")

@@ -14,13 +14,13 @@ import pytest
 import redis
 
 from biem.bootstrap import Servers
-from tests.fakes import eventually
-from tests.integration.systems import System, system
 from tests.integration.test_spoilt_projections import dumped
-from tests.servers import ROOT
+from tests.support.fakes import eventually
+from tests.support.servers import ROOT
+from tests.support.systems import System, system
 
 RELEASES = sorted((ROOT / "tests" / "releases").glob("*.tar.xz"))
-AGENT = Path(__file__).with_name("release_agent.py")
+AGENT = Path(__file__).parents[1] / "support" / "release_agent.py"
 LEFT_OUT = Path("biem/adapters/analyzers/words/not_names_zh.txt")
 
 

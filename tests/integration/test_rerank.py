@@ -11,8 +11,8 @@ import biem
 from biem.config import RerankerSettings
 from biem.domain.policies.recall import RerankPolicy
 from tests.contract.rerank_server import Reply, RerankServer
-from tests.fakes import WordEmbedder
-from tests.servers import Configure
+from tests.support.fakes import WordEmbedder
+from tests.support.servers import Configure
 
 QUERY = "where does Ann keep the key"
 TEXTS = ("Ann keeps the bread in the box", "the key is under the mat", "where does Ann keep the key", "Bob sleeps")

@@ -10,7 +10,7 @@ from biem.bootstrap import Servers
 from biem.bootstrap.scrub import scrub
 from biem.config import Settings
 from biem.domain.scope import Scope
-from tests.fakes import WordEmbedder
+from tests.support.fakes import WordEmbedder
 
 
 def files_with(home: Path, word: str) -> set[str]:

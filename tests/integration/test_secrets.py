@@ -22,8 +22,8 @@ from biem.bootstrap import Servers
 from biem.cli.app import app, run
 from biem.config import Settings, load_settings
 from biem.errors import BiemError, ConfigError
-from tests.fakes import WordEmbedder, eventually
 from tests.house.test_docs import commands
+from tests.support.fakes import WordEmbedder, eventually
 
 ROOT = Path(__file__).parents[2]
 SECRET = "hunter2-and-more"

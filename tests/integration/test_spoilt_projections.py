@@ -18,8 +18,8 @@ from biem.aim import AimMemory
 from biem.bootstrap import Servers
 from biem.bootstrap.admin import diagnose
 from biem.domain.policies.writing import WritePolicy
-from tests.fakes import WordEmbedder, eventually
-from tests.integration.systems import System, system
+from tests.support.fakes import WordEmbedder, eventually
+from tests.support.systems import System, system
 
 KINDS: tuple[Kind, ...] = ("canvas", "hot", "mind", "heading", "rate")
 TEXTS = ("the lantern hangs in the harbour", "the ferry leaves the harbour at nine", "the lantern is a 灯笼")

@@ -19,8 +19,8 @@ import biem
 from biem.bootstrap import Servers
 from biem.config import Settings
 from biem.errors import RefConflict
-from tests.fakes import WordEmbedder
-from tests.integration.databases import fresh_database
+from tests.support.databases import fresh_database
+from tests.support.fakes import WordEmbedder
 
 SUBJECTS = ("harbour", "kite", "lantern", "violin", "orchard", "bicycle", "kettle", "glacier")
 PLACES = ("bridge", "station", "cellar", "attic", "market", "river", "tower", "garden")

@@ -22,8 +22,8 @@ from biem.adapters.jobs.celery import CeleryQueue, broker_url
 from biem.adapters.milvus.index import MilvusIndex
 from biem.config import Settings
 from biem.ports import EmbedderInfo
-from tests.fakes import WordEmbedder, eventually
-from tests.integration.tls import Authority, Terminator
+from tests.support.fakes import WordEmbedder, eventually
+from tests.support.tls import Authority, Terminator
 
 SECRET = "hunter2-and-more"
 

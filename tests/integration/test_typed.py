@@ -9,9 +9,9 @@ import pytest
 import biem
 from biem.domain.node import KINDS
 from biem.errors import EmbedderUnavailable, InvalidInput
-from tests.fakes import START, HeldClock, WordEmbedder, eventually
-from tests.integration.life_workloads import ONLY_SLEEP
-from tests.servers import Configure
+from tests.support.fakes import START, HeldClock, WordEmbedder, eventually
+from tests.support.life_workloads import ONLY_SLEEP
+from tests.support.servers import Configure
 
 QUERY = "how to bake bread"
 

@@ -14,7 +14,7 @@ import uvicorn
 
 import biem
 from biem.bootstrap import Servers
-from tests.fakes import eventually
+from tests.support.fakes import eventually
 
 EVIL = "<script>alert('林晓')</script>"
 

@@ -14,9 +14,9 @@ from biem.engine.aim.inertia import Inertia
 from biem.engine.graph.associations import Associations
 from biem.engine.recall.orbit import Orbits
 from biem.ports.hot import CanvasEntry
-from tests.fakes import HeldClock, WordEmbedder
-from tests.integration.life_workloads import ONLY_SLEEP
-from tests.servers import Testbed
+from tests.support.fakes import HeldClock, WordEmbedder
+from tests.support.life_workloads import ONLY_SLEEP
+from tests.support.servers import Testbed
 
 
 class World:

@@ -16,9 +16,9 @@ import biem
 from biem.bootstrap import Servers
 from biem.domain.policies.writing import EncodePolicy
 from biem.ports import Role, Vectors
-from tests.fakes import WordEmbedder, eventually
-from tests.integration.workloads import in_milvus, line, process
-from tests.servers import Configure
+from tests.support.fakes import WordEmbedder, eventually
+from tests.support.servers import Configure
+from tests.support.workloads import in_milvus, line, process
 
 HASTY = {"BIEM_ENCODE__LEASE_S": "1", "BIEM_ENCODE__POLL_S": "0.1", "BIEM_ENCODE__BACKOFF_S": "0.05"}
 IMPATIENT = EncodePolicy(lease_s=1.0, poll_s=0.1, backoff_s=0.02)

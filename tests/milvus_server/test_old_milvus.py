@@ -12,8 +12,8 @@ from biem.bootstrap import Servers
 from biem.bootstrap.admin import backup, diagnose, reembed, restore_backup
 from biem.domain.diagnosis import Diagnosis
 from biem.ports import Filter
-from tests.fakes import WordEmbedder, eventually
-from tests.integration.systems import System, system
+from tests.support.fakes import WordEmbedder, eventually
+from tests.support.systems import System, system
 
 
 @pytest.fixture

@@ -37,7 +37,7 @@ from biem.config import Settings
 from tests.mutation.operators import Mutant, mutants, mutated
 from tests.mutation.targets import EQUIVALENT, TARGETS, Target
 from tests.secret_scan import ROOT
-from tests.servers import GIVEN
+from tests.support.servers import GIVEN
 
 _COPIED = ("biem", "tests", "benchmarks", "workers", "pyproject.toml", "README.md", "deploy", "docs")
 _PATIENCE, _BRIEF_S = 5.0, 5.0

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-UNIT, CONTRACT, WHOLE = "tests/unit/test_", "tests/contract/test_", "tests/integration/test_"
+UNIT, CONTRACT, WHOLE = "tests/unit/", "tests/contract/test_", "tests/integration/test_"
 AIM_ALL, AIM = "tests/integration/aim", "tests/integration/aim/test_"
 
 OUTAGE = "--deselect=tests/integration/test_plugin.py::test_the_event_loop_stays_free_while_memory_is_slow"
@@ -19,17 +19,17 @@ class Target:
 
 
 TARGETS = (
-    Target("engine/remember/writer", (f"{UNIT}remember.py",)),
-    Target("engine/encode/worker", (f"{UNIT}encode.py",)),
-    Target("engine/remember/hot_write_behind", (f"{UNIT}hotfeed.py",)),
+    Target("engine/remember/writer", (f"{UNIT}engine/remember/test_remember.py",)),
+    Target("engine/encode/worker", (f"{UNIT}engine/encode/test_encode.py",)),
+    Target("engine/remember/hot_write_behind", (f"{UNIT}engine/remember/test_hotfeed.py",)),
     Target("adapters/jobs/thread", (f"{CONTRACT}queue.py",)),
-    Target("engine/life/erase", (f"{UNIT}erase.py",)),
-    Target("engine/life/retention", (f"{UNIT}lifecycle.py", f"{CONTRACT}lifecycle.py")),
-    Target("engine/life/erased_sweep", (f"{UNIT}tombstones.py",)),
+    Target("engine/life/erase", (f"{UNIT}engine/life/test_erase.py",)),
+    Target("engine/life/retention", (f"{UNIT}engine/life/test_lifecycle.py", f"{CONTRACT}lifecycle.py")),
+    Target("engine/life/erased_sweep", (f"{UNIT}engine/life/test_tombstones.py",)),
     Target("adapters/postgres/life", (f"{CONTRACT}tombstones.py", f"{CONTRACT}lifecycle.py")),
     Target("adapters/redis/forget", (f"{CONTRACT}redis_keys.py",)),
-    Target("domain/scope", (f"{UNIT}scope.py",)),
-    Target("engine/query/request", (f"{UNIT}request.py",)),
+    Target("domain/scope", (f"{UNIT}domain/test_scope.py",)),
+    Target("engine/query/request", (f"{UNIT}engine/query/test_request.py",)),
     Target("adapters/postgres/records", (f"{CONTRACT}core.py", f"{CONTRACT}records.py")),
     Target("bootstrap/system", (f"{WHOLE}wiring.py", f"{WHOLE}life_effects.py")),
     Target(
@@ -38,13 +38,25 @@ TARGETS = (
     ),
     Target(
         "plugin",
-        (f"{UNIT}plugin.py {UNIT}plugin_never_raises.py", f"{WHOLE}plugin.py {OUTAGE} {WHOLE}plugin_feedback.py"),
+        (
+            f"{UNIT}test_plugin.py {UNIT}test_plugin_never_raises.py",
+            f"{WHOLE}plugin.py {OUTAGE} {WHOLE}plugin_feedback.py",
+        ),
     ),
-    Target("engine/conflicts/detect", (f"{UNIT}conflicts.py",)),
+    Target("engine/conflicts/detect", (f"{UNIT}engine/conflicts/test_conflicts.py",)),
     Target("engine/conflicts/resolve", (f"{CONTRACT}resolution.py",)),
-    Target("engine/life/tiers", (f"{UNIT}tiers.py", f"{CONTRACT}tiers.py")),
-    Target("engine/life/feedback", (f"{UNIT}feedback.py",)),
-    Target("domain/energy", (f"{UNIT}energy.py",)),
+    Target("engine/life/tiers", (f"{UNIT}engine/life/test_tiers.py", f"{CONTRACT}tiers.py")),
+    Target("engine/life/feedback", (f"{UNIT}engine/life/test_feedback.py",)),
+    Target("domain/energy", (f"{UNIT}domain/test_energy.py",)),
+    Target("engine/query/agent_input", (f"{UNIT}test_plugin.py", f"{WHOLE}plugin.py {OUTAGE}")),
+    Target(
+        "engine/remember/unsaved",
+        (f"{UNIT}engine/remember/test_unsaved.py", f"{UNIT}test_plugin.py {UNIT}test_plugin_never_raises.py"),
+    ),
+    Target(
+        "engine/concepts/prompt_sections",
+        (f"{UNIT}engine/context/test_context.py {UNIT}test_plugin.py", f"{WHOLE}plugin.py {OUTAGE}"),
+    ),
 )
 
 Why = str

@@ -10,8 +10,8 @@ import biem
 from biem.adapters.probes import CeleryWorkers
 from biem.config import Settings
 from biem.domain.policies.jobs import SleepPolicy
-from tests.fakes import eventually
 from tests.integration.test_celery import PERIODS, celery, worker
+from tests.support.fakes import eventually
 
 BROKER = os.environ.get("BIEM_TEST_AMQP_URL", "")
 """Its queues `encode` and `maintain` are used, and nothing else of it."""

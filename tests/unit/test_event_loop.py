@@ -21,7 +21,7 @@ from biem.plugin import BIEMContextPlugin
 from biem.ports.jobs import Exclusive, ScopeList
 from biem.telemetry import Telemetry
 from biem.web.app import Shown, build
-from tests.fakes import START, HeldClock
+from tests.support.fakes import START, HeldClock
 
 TURNS = 100
 

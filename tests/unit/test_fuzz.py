@@ -37,8 +37,8 @@ from biem.engine.remember.writer import Writer
 from biem.errors import BiemError, ConfigError, InvalidInput
 from biem.ports import JobQueue, Records
 from biem.telemetry import Telemetry
-from tests.fakes import HeldClock
-from tests.unit.test_snapshot_file import SAVED
+from tests.support.fakes import HeldClock
+from tests.unit.engine.aim.test_snapshot_file import SAVED
 
 ANALYZER = RuleAnalyzer()
 RULES = build()

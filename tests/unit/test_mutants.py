@@ -19,8 +19,11 @@ from biem.engine.graph import associations as association
 from biem.engine.recall import profiles
 from biem.engine.recall.rank import anchors as anchoring
 from biem.ports.aim import Anchored
-from tests.unit import test_aim, test_anchors, test_association, test_energy, test_gate, test_profile_steps
-from tests.unit.test_association import HeldLinks
+from tests.unit.domain import test_aim, test_energy
+from tests.unit.engine.encode import test_gate
+from tests.unit.engine.graph import test_association
+from tests.unit.engine.graph.test_association import HeldLinks
+from tests.unit.engine.recall import test_anchors, test_profile_steps
 
 Mutant = tuple[str, ModuleType, str, Callable[..., Any], Callable[[], object]]
 

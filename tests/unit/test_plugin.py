@@ -14,7 +14,7 @@ from biem.engine.context.block import Context
 from biem.errors import InvalidInput, StoreUnavailable
 from biem.memory import Memory
 from biem.plugin import BIEMContextPlugin
-from tests.fakes import START
+from tests.support.fakes import START
 
 TOLD = "The spare key hangs on hook 4711"
 

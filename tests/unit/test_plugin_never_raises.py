@@ -15,7 +15,7 @@ from biem.domain.running_memory import Running
 from biem.domain.scope import Scope
 from biem.engine.context.block import Context
 from biem.errors import InvalidInput, StoreUnavailable
-from tests.fakes import START
+from tests.support.fakes import START
 
 BASE = "You are kind."
 NODE = Node(

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from biem.domain.conflict import Matter, Statement, Verdict
 
 if TYPE_CHECKING:
+    from biem.adapters.contradiction.rivalry import Rivalry
     from biem.adapters.contradiction.rules import RuleContradictions
 
 __all__ = ["LateRules", "build"]
@@ -19,13 +20,23 @@ class LateRules:
 
     def __init__(self) -> None:
         self._loading = Lock()
+        self._rivalry: Rivalry | None = None
         self._rules: RuleContradictions | None = None
+
+    def _part(self) -> "Rivalry":
+        """What a recall needs, and no more."""
+        from biem.adapters.contradiction.rivalry import Rivalry  # noqa: PLC0415
+
+        with self._loading:
+            self._rivalry = self._rivalry or Rivalry()
+            return self._rivalry
 
     def _made(self) -> "RuleContradictions":
         from biem.adapters.contradiction.rules import RuleContradictions  # noqa: PLC0415
 
+        part = self._part()
         with self._loading:
-            self._rules = self._rules or RuleContradictions()
+            self._rules = self._rules or RuleContradictions(part)
             return self._rules
 
     def compare(
@@ -36,11 +47,11 @@ class LateRules:
 
     def rivals(self, older: Statement, newer: Statement) -> bool:
         """As the port says."""
-        return (self._rules or self._made()).rivals(older, newer)
+        return (self._rivalry or self._part()).rivals(older, newer)
 
     def matter(self, text: str) -> Matter:
         """As the port says."""
-        return (self._rules or self._made()).matter(text)
+        return (self._rivalry or self._part()).matter(text)
 
 
 def build() -> LateRules:

@@ -2,10 +2,13 @@
 
 import re
 
+from biem.adapters.analyzers.chinese_words import knowing
+from biem.adapters.contradiction import lexicon
 from biem.adapters.contradiction.lexicon import marks
-from biem.adapters.contradiction.lexicon.attributes import SINGLE, spans
+from biem.adapters.contradiction.lexicon.attributes import SINGLE
 from biem.adapters.contradiction.reading import Reading
-from biem.adapters.contradiction.subjects import Subjects
+from biem.adapters.contradiction.residue import Core
+from biem.adapters.contradiction.subjects import Subjects, mentions_speaker
 from biem.domain.conflict import Matter
 
 _SAME_KIN = (
@@ -45,16 +48,77 @@ _ANAPHORS = frozenset(("he", "she", "they", "quoted"))
 _OTHER = {"你": "you", "您": "you", "他": "he", "她": "she"}
 
 
-def matter_of(reading: Reading, subjects: Subjects) -> Matter:
-    """See `Matter`."""
-    persons = frozenset(_plain(name) for name in subjects.about(reading).persons) - _ANAPHORS
+_QUALIFIED = re.compile(
+    r"\b(?P<name>[A-Z][\w-]+(?: [A-Z][\w-]+)?) from (?:(?:my|our|the) )?(?P<where>[a-z]+)"
+    r"|(?P<han_where>[\u4e00-\u9fff]{2,4})的(?P<han>[\u4e00-\u9fff]{2,3})"
+)
+"""One of several people of one name: Anna from accounting."""
+_WAYS = {"去程": "outbound", "返程": "return"}
+
+
+def _topics() -> tuple[dict[str, frozenset[str]], frozenset[str], re.Pattern[str]]:
+    """The topics of each word, the words that name things, and a pattern of the English words."""
+    of: dict[str, set[str]] = {}
+    things: set[str] = set()
+    for (name, *star), *languages in lexicon.columns("topics"):
+        for word in (word for words in languages for word in words):
+            of.setdefault(word, set()).add(name)
+            if star:
+                things.add(word)
+    english = "|".join(sorted((re.escape(word) for word in of if word.isascii()), key=len, reverse=True))
+    pattern = re.compile(rf"\b({english})s?\b", re.IGNORECASE)
+    return {word: frozenset(names) for word, names in of.items()}, frozenset(things), pattern
+
+
+_TOPICS, _THINGS, _ENGLISH = _topics()
+_SHORT = 2
+"""Characters of a Chinese word of which one may name the topic: 车 of 新车, not of 公交车司机."""
+
+
+def matter_of(reading: Reading, subjects: Subjects, core: Core) -> Matter:
+    """See `Matter`. `core`: what is left of the reading."""
     text = reading.text
-    persons |= {name.lower() for name in _ASKED.findall(text) if name != "I" and "?" in text}
+    words = _words_of(text, subjects.about(reading).spans, chinese=reading.in_chinese)
     return Matter(
-        persons,
-        frozenset(spans(text, chinese=reading.chinese)) & SINGLE,
-        bool(marks.OF_THE_PAST.search(text) or marks.OLD_ONE.search(text)),
+        _persons(reading, subjects),
+        core.classes & SINGLE,
+        bool(marks.OF_THE_PAST.search(text) or (core.of_old and not core.marked)),
+        core.classes.union(*(_TOPICS[word] for word in words)),
+        frozenset(piece.stem for piece in core.words) | (words & _THINGS),
+        frozenset(_WAYS.get(word, word) for word in core.which),
+        core.holds,
+        core.marked,
     )
+
+
+def _persons(reading: Reading, subjects: Subjects) -> frozenset[str]:
+    about, text = subjects.about(reading), reading.text
+    persons = {_plain(name) for name in about.persons} - _ANAPHORS
+    persons |= {name.lower() for name in _ASKED.findall(text) if name != "I" and "?" in text}
+    for start, end in about.spans:  # my aunt Li Na: she is an aunt, too
+        kin = {f"me.{_KIN[word]}" for word in text[start:end].lower().split() if word in _KIN}
+        persons |= kin if any(name.startswith("me.") for name in persons) else set()
+    for found in _QUALIFIED.finditer(text):
+        name, where = (found["name"] or found["han"]), (found["where"] or found["han_where"])
+        if found["name"] or found["han"] in persons:
+            persons.add(f"{name.lower()}.{where}")
+            if "me" in persons and not mentions_speaker(text.replace(found.group(), " ")):
+                persons.remove("me")
+    return frozenset(persons)
+
+
+def _words_of(text: str, persons: tuple[tuple[int, int], ...], *, chinese: bool) -> frozenset[str]:
+    """The words of a text that name topics. Who is spoken of is no topic."""
+    for start, end in persons:
+        text = text[:start] + " " * (end - start) + text[end:]
+    if not chinese:
+        return frozenset(found[1].lower() for found in _ENGLISH.finditer(text))
+    words = {part for word, _ in knowing().tag(text) for part in _parts(word)}
+    return frozenset(word for word in _TOPICS if word in words or (len(word) > 1 and word in text))
+
+
+def _parts(word: str) -> tuple[str, ...]:
+    return (word, word[0], word[-1]) if len(word) <= _SHORT else (word,)
 
 
 def _plain(name: str) -> str:

@@ -58,7 +58,8 @@ class Renewal:
     """Judges pairs by what is left of them. Thread-safe."""
 
     def __init__(self, reader: StatementReader, subjects: Subjects) -> None:
-        self._core = Residue(reader, subjects).of
+        self.core = Residue(reader, subjects).of
+        """What is left of a reading."""
         self._exclusive = {
             reader.stem(value): row[0][0]
             for row in lexicon.columns("exclusive")
@@ -68,12 +69,12 @@ class Renewal:
 
     def holds(self, reading: Reading) -> bool:
         """Whether it says how something is at all times, in the words of the one who says it."""
-        core = self._core(reading)
+        core = self.core(reading)
         return core.holds and not core.adds
 
     def turns_to_another(self, older: Reading, newer: Reading) -> bool:
         """Whether a first part tells of something else, which the rest may be about."""
-        old, new = self._core(older), self._core(newer)
+        old, new = self.core(older), self.core(newer)
         bound = marks.BOUNDS.search(new.text)
         if not bound or bound.end() >= len(new.text):
             return False
@@ -96,7 +97,7 @@ class Renewal:
         """The newer in place of the older, or None. `follows`: it was said right after, by the same speaker."""
         if max(len(older.text), len(newer.text)) > _LONGEST or not self.speaks(newer):
             return None
-        old, new = self._core(older), self._core(newer)
+        old, new = self.core(older), self.core(newer)
         if not (old.holds and new.marked) or _of_others(old, new):
             return None
         if new.days and "weekday" not in by_kind(old.numbers):
@@ -115,7 +116,7 @@ class Renewal:
 
     def rivals(self, older: Reading, newer: Reading) -> bool:
         """Whether they differ in the value alone, whether or not the newer says that anything changed."""
-        old, new = self._core(older), self._core(newer)
+        old, new = self.core(older), self.core(newer)
         if not (old.holds and new.holds) or new.adds or _of_others(old, new):
             return False
         return self._differ(old, new) is not None

@@ -6,21 +6,17 @@ from functools import lru_cache
 
 from biem.adapters.contradiction.alignment import duplicate, may_align, swapped
 from biem.adapters.contradiction.claims import Claims
-from biem.adapters.contradiction.matter import matter_of
 from biem.adapters.contradiction.polarity import Polarity, Stances
-from biem.adapters.contradiction.reading import Reading, StatementReader
+from biem.adapters.contradiction.reading import Reading
 from biem.adapters.contradiction.relations import Relations
-from biem.adapters.contradiction.renewal import JOINED, WHOLE, Renewal
+from biem.adapters.contradiction.renewal import JOINED, WHOLE
+from biem.adapters.contradiction.rivalry import KEPT, Rivalry, one_speaker
 from biem.adapters.contradiction.slots import Slot, Slots
-from biem.adapters.contradiction.subjects import Subjects
 from biem.adapters.contradiction.time_phrases import COMING
 from biem.adapters.contradiction.updates import Updates
 from biem.adapters.contradiction.values import Values
 from biem.adapters.contradiction.weak_cues import CEILING, Cues
-from biem.domain.conflict import Matter, Statement, Verdict
-
-_KEPT = 1_024
-"""Readings kept: each memory of a batch is compared with ten others, many of them with several."""
+from biem.domain.conflict import Statement, Verdict
 
 _SAME_WORDS = 0.6
 """Calibrated similarity below which two statements have neither the same words nor the same but for a value."""
@@ -37,8 +33,9 @@ _SUSPICION = 0.3
 class RuleContradictions:
     """Deterministic, thread-safe, without network; build one and share it."""
 
-    def __init__(self) -> None:
-        self._reader = StatementReader()
+    def __init__(self, rivalry: Rivalry | None = None) -> None:
+        rivalry = rivalry or Rivalry()
+        self._reader = rivalry.reader
         self._slots = Slots(self._reader)
         self._values = Values()
         self._polarity = Polarity(self._reader)
@@ -47,14 +44,16 @@ class RuleContradictions:
         self._cues = Cues(self._reader, self._polarity)
         self._claims = Claims(self._polarity.describing | self._reader.grammar["courtesy"])
         self._subjects = self._reader.grammar["kin"] | self._slots.nouns
-        self._subjects_of = Subjects(self._reader)
-        self._renewal = Renewal(self._reader, self._subjects_of)
-        self._read = lru_cache(_KEPT)(self._reading)
-        self._said = lru_cache(_KEPT)(self._slots_of)
-        self._stances = lru_cache(_KEPT)(self._stances_of)
-        self._is_plain = lru_cache(_KEPT)(self._plain)
-        self._may_deny = lru_cache(_KEPT)(self._reader.may_deny)
-        self._surface = lru_cache(2 * _KEPT)(self._reader.surface)
+        self._subjects_of = rivalry.subjects
+        self._renewal = rivalry.renewal
+        self._read = rivalry.read
+        self.rivals = rivalry.rivals
+        self.matter = rivalry.matter
+        self._said = lru_cache(KEPT)(self._slots_of)
+        self._stances = lru_cache(KEPT)(self._stances_of)
+        self._is_plain = lru_cache(KEPT)(self._plain)
+        self._may_deny = lru_cache(KEPT)(self._reader.may_deny)
+        self._surface = lru_cache(2 * KEPT)(self._reader.surface)
 
     def compare(
         self, older: Statement, newer: Statement, similarity: float | None, *, least: float = 0.0
@@ -69,21 +68,11 @@ class RuleContradictions:
         if specific is not None:
             aligned = self._aligned(specific, older, newer)
             return None if aligned is None else self._about_all(aligned, older, newer)
-        if sure_only or not _one_speaker(older, newer):
+        if sure_only or not one_speaker(older, newer):
             return None
         one, other = (self._read(side.text, side.speaker) for side in (older, newer))
         confidence = self._cues.confidence(one, other, similarity)
         return Verdict("contradiction", confidence, "cues") if confidence >= _SUSPICION else None
-
-    def rivals(self, older: Statement, newer: Statement) -> bool:
-        """See `ContradictionRules.rivals`."""
-        if not _one_speaker(older, newer) or not self._renewal.may_rival(older.text, newer.text):
-            return False
-        return self._renewal.rivals(*(self._read(side.text, side.speaker) for side in (older, newer)))
-
-    def matter(self, text: str) -> Matter:
-        """See `ContradictionRules.matter`."""
-        return matter_of(self._read(text, ""), self._subjects_of)
 
     def _has_nothing_to_say(self, older: Statement, newer: Statement, similarity: float | None) -> bool:
         """Whether no rule can be sure, as is seen without reading the older: so it is with most neighbours.
@@ -166,13 +155,10 @@ class RuleContradictions:
 
     def cues(self, older: Statement, newer: Statement, similarity: float | None) -> dict[str, float] | None:
         """The weak cues of a pair, from which the weights are fitted; None where a rule decides."""
-        if self._specific(older, newer) is not None or not _one_speaker(older, newer):
+        if self._specific(older, newer) is not None or not one_speaker(older, newer):
             return None
         one, other = (self._read(side.text, side.speaker) for side in (older, newer))
         return self._cues.features(one, other, similarity)
-
-    def _reading(self, text: str, speaker: str) -> Reading:
-        return self._reader.read(Statement(text, speaker))
 
     def _stances_of(self, text: str, speaker: str) -> Stances:
         return self._polarity.stances(self._read(text, speaker))
@@ -189,8 +175,3 @@ def _is_to_come(reading: Reading, at: datetime | None) -> bool:
         (year, month) > (at.year, at.month) if year else 0 < (month - at.month) % 12 <= _AHEAD_MONTHS
         for year, month in reading.beginnings
     )
-
-
-def _one_speaker(older: Statement, newer: Statement) -> bool:
-    """Whether the same person may have said both."""
-    return not (older.speaker and newer.speaker) or older.speaker.strip().lower() == newer.speaker.strip().lower()

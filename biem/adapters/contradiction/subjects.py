@@ -17,7 +17,7 @@ _KEPT = 2_048
 _NAMED = 6
 """Words of a thing that its name in a record has."""
 _REPORT = re.compile(
-    r"\b(?!(?:i|i've|i'd|as|like|just|that|be|is|are|was|were|it|scales?|watch|clock|display|sign|label|calendar|tickets?|map|screen|bill|thermometer)\b)[a-z][\w'-]*,?\s(?:has\s|have\s|had\s|just\s|always\s|also\s|once\s)?"
+    r"\b(?!(?:i|i've|i'd|as|like|just|that|be|is|are|was|were|it|scales?|watch|clock|display|sign|label|calendar|tickets?|map|screen|bill|thermometer)\b)[a-z][\w'-]{0,40}+,?\s(?:has\s|have\s|had\s|just\s|always\s|also\s|once\s)?"
     r"(?:said|says|say|told|tells|claims?|claimed|mentioned|mentions|announced|reported|reckons|insists|swears|wrote|writes"
     r"|keeps saying|keeps telling)\b"
     r"|(?<!\bi )(?<!\bwe )\b(?:said|says|asked|wrote|shouted|whispered|replied|joked)\s(?!(?:i|we)\b)[a-z]"
@@ -113,6 +113,11 @@ _HAN_NUMBER = re.compile(
 )
 
 
+def mentions_speaker(text: str) -> bool:
+    """Whether it has a word for who says it."""
+    return _FIRST.search(text) is not None
+
+
 @dataclass(frozen=True, slots=True)
 class About:
     """Whom and what a statement is about."""
@@ -163,7 +168,7 @@ class Subjects:
         self._han_kin = sorted((kin for kin in self._kin if not kin.isascii()), key=len, reverse=True)
         kin = "|".join(map(re.escape, self._han_kin))
         self._han_chain = re.compile(
-            rf"(?P<owner>[我你您他她咱]们?|(?:(?![是叫有在])[\u4e00-\u9fff]){{2,3}}(?=的))?家?的?(?P<kin>{kin})(?!人[们])"
+            rf"(?P<owner>[我你您他她咱]们?|(?:(?![是叫有在的最])[\u4e00-\u9fff]){{2,3}}(?=的))?家?的?(?P<kin>{kin})(?!人[们])"
         )
         self._about = lru_cache(_KEPT)(self._read)
 

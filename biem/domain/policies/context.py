@@ -24,7 +24,7 @@ class ContextPolicy:
     """Nothing is told where it is less sure, 0 to 1, that a line answers (`engine.context.picking`); 0: never."""
     second_look: int = 0
     """Best hits, at most 50, from which a language model chooses what to tell; 0: no model is asked."""
-    drop: float = 4.0
+    drop: float = 5.0
     """Worth (`biem.engine.context.picking`) below the best hit from which on a hit is not told: a sure answer needs no
     unlikely ones beside it."""
     repeat_from: float = 0.9

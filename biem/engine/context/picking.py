@@ -1,7 +1,7 @@
 """Which hits a block tells, and in which order: what answers by itself, said by the user, the newer value first.
 
-    worth = 0.8 · log-odds of the hit + 10 · its own likeness to the question − standing − subject
-    sure  = σ(0.5 · log-odds of the recall's confidence, ±2 at most, + 0.7 · worth of the best − 1.9)
+    worth = log-odds of the hit + 10 · its own likeness to the question + translation + topic − standing − subject
+    sure  = σ(0.5 · log-odds of the recall's confidence, ±2 at most, + 0.7 · worth of the best + topic − 2.7)
 
 The ranking finds evidence: it lifts what stands beside a hit, too, and a question that was asked before. A line of a
 block has no neighbours, so it must answer by itself, it must speak of the person who is asked about, and a question
@@ -18,12 +18,22 @@ from biem.domain.conflict import Matter
 from biem.domain.node import Hit, Node
 from biem.domain.policies.context import ContextPolicy
 from biem.domain.speech_acts import is_standing_order, is_statement
+from biem.engine.context.block import estimate_tokens
 from biem.engine.query.question import asks_of_the_past
 from biem.ports.contradiction import ContradictionRules
 
 LOOKED_AT = 20
 """Hits that a block is picked from: of the answers that forty hits hold, twenty hold nearly all."""
-_ODDS, _LIKENESS = 0.8, 10.0
+_ODDS, _LIKENESS = 1.0, 10.0
+_TRANSLATED, _TRANSLATED_LIKENESS = 2.0, 2.4
+"""What is added to a text in the other script, and to its likeness: embedders rate translations lower, and words do not
+match."""
+_TOPIC, _ELSEWHERE = 1.0, 3.0
+"""What is added where the text has a topic of the question, and taken where both have topics and none in common."""
+_BRIEF = 25
+"""Tokens of a text that speaks of one thing: what else a longer one speaks of says nothing against it."""
+_OPEN = 2.0
+"""What is taken from a report, a hypothesis, a plan, a wish and the like."""
 _KEPT = 4
 """Best hits of the ranking that are told unless they fall below `drop`: what stands beside a hit may be evidence."""
 _GUESSED, _SUPPOSED, _PAST = 1.5, 3.0, 3.0
@@ -31,7 +41,9 @@ _GUESSED, _SUPPOSED, _PAST = 1.5, 3.0, 3.0
 question is about the present."""
 _FOREIGN, _UNNAMED = 4.0, 1.0
 """… from what speaks of other persons than the question, and of nobody where the question names somebody else."""
-_SURENESS, _WORTH, _PLAIN = 0.5, 0.7, 1.9
+_SURENESS, _WORTH, _PLAIN = 0.5, 0.7, 2.7
+_ON_TOPIC, _OFF_TOPIC = 1.0, 0.8
+"""What is added to the sureness where the best line has the topic of the question, and taken where it has not."""
 _SUREST = 2.0
 """Log-odds beyond which the confidence of a recall counts no further: words that all occur somewhere prove little."""
 _A_LITTLE = 0.01
@@ -39,10 +51,15 @@ _ECHO = 0.7
 """Share of common terms (Jaccard) from which on a question is the one that is asked now, asked before."""
 _READ = 500
 """Characters of a text in which persons are looked for: a longer one speaks of many."""
+_BEGINNING = 2_000
+"""… and in which a supposition or a quotation is."""
 _NEAR = 2.5
 """Two lines about one thing whose worth differs by less are ordered by who said them, then by time."""
 _SAME_NEAR = 5.0
 """… and by less than this where both give the same attribute of the same person."""
+_LIFTED, _LIFTED_TRANSLATION = 6.0, 9.0
+"""What was said later of the thing that is asked is lifted to what was said before, if it is worth so much
+less at most; a text in the other script, if so much."""
 _ALIKE = 0.1
 """Share of common terms (Jaccard) from which on two lines may be about one thing."""
 
@@ -67,6 +84,8 @@ class _Line:
     terms: frozenset[str]
     matter: Matter
     """As the user would put it: the user is `me`, also where the assistant says "you"."""
+    foreign: float = 0.0
+    """What was taken from its worth for the persons it speaks of."""
 
 
 class Picker:
@@ -87,7 +106,7 @@ class Picker:
         only asks is told where nothing else is found, or where the question is about what was asked.
         """
         drop, lines = self._policy.drop, self._lines(hits, question)
-        if confidence is not None and _sure(confidence, lines) < self._policy.min_confidence:
+        if confidence is not None and self._sure(confidence, lines, question) < self._policy.min_confidence:
             return []
         if lines is None:
             return [hit for hit in hits if odds(hit.score) >= odds(hits[0].score) - drop][:most]
@@ -100,7 +119,20 @@ class Picker:
 
     def sureness(self, hits: Sequence[Hit], question: str, confidence: float) -> float:
         """How sure it is that some of the hits answer, 0 to 1: what `min_confidence` is compared with."""
-        return _sure(confidence, self._lines(hits, question))
+        return self._sure(confidence, self._lines(hits, question), question)
+
+    def _sure(self, confidence: float, lines: Sequence[_Line] | None, question: str) -> float:
+        """How sure it is that some line answers, 0 to 1."""
+        if lines is None:
+            return confidence
+        if not lines:
+            return 0.0
+        best = max(lines, key=lambda line: line.worth)
+        total = _SURENESS * min(max(odds(confidence), -_SUREST), _SUREST) + _WORTH * best.worth - _PLAIN
+        asked = self._rules.matter(question[:_READ]).topics
+        if asked and estimate_tokens(best.hit.node.text) <= _BRIEF:
+            total += -_OFF_TOPIC if best.foreign or asked.isdisjoint(best.matter.topics) else _ON_TOPIC
+        return 1.0 / (1.0 + math.exp(-total))
 
     def _lines(self, hits: Sequence[Hit], question: str) -> list[_Line] | None:
         """What may be told; None where nothing tells what a hit alone is worth: they are told as they come.
@@ -109,7 +141,8 @@ class Picker:
         """
         if not any("likeness" in hit.why for hit in hits):
             return None
-        asked = self._rules.matter(question[:_READ]).persons - {"you"}
+        asked = self._rules.matter(question[:_READ])
+        persons = asked.persons - {"you"}
         named = any(hit.node.speaker for hit in hits)  # whose "I" that of the question is, is not known then
         now = not asks_of_the_past(question)
         lines = []
@@ -118,12 +151,19 @@ class Picker:
             told = Matter()
             if node.kind == "event":
                 told = _seen_by_the_user(self._rules.matter(node.text[:_READ]), node)
-                worth -= _PAST if now and told.past and not _supposes(node.text) else 0.0
-                worth -= 0.0 if named else _foreign(asked, told.persons, node.text.lower())
-            lines.append(_Line(hit, worth, frozenset(self._terms_of(node.text)), told))
+                brief = estimate_tokens(node.text) <= _BRIEF
+                worth -= 0.0 if _only_asks(node) else _openness(node.text, told, now=now, brief=brief)
+                foreign = 0.0 if named else _foreign(persons, told.persons, node.text.lower())
+                worth += _about(asked.topics, told.topics, brief=brief) - foreign
+            if _is_han(node.text) != _is_han(question):
+                worth += _TRANSLATED + _TRANSLATED_LIKENESS * like
+            lines.append(
+                _Line(hit, worth, frozenset(self._terms_of(node.text)), told, foreign if node.kind == "event" else 0.0)
+            )
         lines = self._answering(lines, question)
         if now:
             _lift_renewing(lines)
+            _lift_newer(lines, asked)
         return lines
 
     def _answering(self, lines: list[_Line], question: str) -> list[_Line]:
@@ -132,16 +172,6 @@ class Picker:
             return [line for line in lines if not _only_asks(line.hit.node)] or lines
         terms = frozenset(self._terms_of(question))
         return [line for line in lines if not (_only_asks(line.hit.node) and _share(line.terms, terms) >= _ECHO)]
-
-
-def _sure(confidence: float, lines: Sequence[_Line] | None) -> float:
-    """How sure it is that some line answers, 0 to 1."""
-    if lines is None:
-        return confidence
-    if not lines:
-        return 0.0
-    known = min(max(odds(confidence), -_SUREST), _SUREST)
-    return 1.0 / (1.0 + math.exp(_PLAIN - _SURENESS * known - _WORTH * max(line.worth for line in lines)))
 
 
 def _seen_by_the_user(told: Matter, node: Node) -> Matter:
@@ -164,6 +194,28 @@ def _foreign(asked: frozenset[str], told: frozenset[str], text: str) -> float:
     return _FOREIGN if "me" in asked and told and "me" not in told else 0.0
 
 
+def _openness(text: str, told: Matter, *, now: bool, brief: bool) -> float:
+    """What is taken from a text that does not say how something is, or was where that is asked."""
+    if told.past and not _supposes(text):
+        return _PAST if now else 0.0
+    return _OPEN if brief and not (told.holds or is_standing_order(text)) else 0.0
+
+
+def _about(asked: frozenset[str], told: frozenset[str], *, brief: bool) -> float:
+    """What is added to a text of these topics where the question is about those."""
+    if not (asked and told):
+        return 0.0
+    if asked.isdisjoint(told):
+        return -_ELSEWHERE if brief else 0.0
+    return _TOPIC
+
+
+def _is_han(text: str) -> bool:
+    """Whether it is written in Chinese rather than in letters."""
+    han = sum("\u4e00" <= c <= "\u9fff" for c in text)
+    return 3 * han > len(text)
+
+
 def _lift_renewing(lines: Sequence[_Line]) -> None:
     """What replaced a line, or gives a newer value of the same thing, is worth as much, and a little more."""
     by_id = {line.hit.node.id: line for line in lines}
@@ -172,6 +224,59 @@ def _lift_renewing(lines: Sequence[_Line]) -> None:
             newer = by_id.get(str(key))
             if newer is not None:
                 newer.worth = max(newer.worth, line.worth + _A_LITTLE)
+                if not newer.matter.topics:  # "I meant 18 October": of what it corrects
+                    told = line.matter
+                    newer.matter = replace(told, holds=newer.matter.holds, past=False, changes=True)
+
+
+def _lift_newer(lines: Sequence[_Line], asked: Matter) -> None:
+    """What was said later of what is asked is worth as much as what was said before."""
+    for older in sorted(lines, key=lambda line: line.hit.node.at):
+        for newer in lines:
+            gap = _LIFTED if _is_han(newer.hit.node.text) == _is_han(older.hit.node.text) else _LIFTED_TRANSLATION
+            if (
+                older.worth > newer.worth > older.worth - gap
+                and _is_later(newer, older)
+                and _is_of(newer, older, asked)
+            ):
+                newer.worth = older.worth + _A_LITTLE
+
+
+_LIFT = 6.0
+V = 1
+
+
+def _is_later(newer: _Line, older: _Line) -> bool:
+    """Whether a person said it later, as something that is so, of nobody else."""
+    told = newer.matter
+    return (
+        newer.hit.node.source != "assistant"
+        and newer.hit.node.at > older.hit.node.at
+        and told.holds
+        and not (told.past or _supposes(newer.hit.node.text))
+        and newer.foreign <= older.foreign
+    )
+
+
+def _is_of(newer: _Line, older: _Line, asked: Matter) -> bool:
+    """Whether both speak of one thing, and of what is asked."""
+    one, other = newer.matter, older.matter
+    if _relatives(one) != _relatives(other) or not asked.which & other.which <= one.which:
+        return False
+    same_script = _is_han(newer.hit.node.text) == _is_han(older.hit.node.text)
+    things = asked.things & other.things
+    if same_script and not things <= one.things:
+        return False
+    if asked.topics:
+        shared = asked.topics & other.topics
+        common = shared & one.topics
+        return common == shared and bool(shared) if same_script and not one.changes else bool(common)
+    return one.changes and bool(one.topics & other.topics or (things and same_script))
+
+
+def _relatives(matter: Matter) -> frozenset[str]:
+    """Persons by what they are to somebody, and those told apart by where they are from."""
+    return frozenset(name for name in matter.persons if "." in name)
 
 
 def _by_worth(line: _Line) -> float:
@@ -199,7 +304,8 @@ def _worth(hit: Hit, likeness: float) -> float:
 
 
 def _supposes(text: str) -> bool:
-    """Whether it is a supposition or somebody else's words."""
+    """Whether it is a supposition or somebody else's words, as far as its beginning tells."""
+    text = text[:_BEGINNING]
     return bool(_SUPPOSES.search(text) or _QUOTES.search(text))
 
 
@@ -217,6 +323,9 @@ def _renewed(lines: Sequence[_Line]) -> list[_Line]:
 def _goes_before(line: _Line, other: _Line) -> bool:
     """A line that is worth less, but not by much: what a person said later of the same thing."""
     if line.hit.node.source == "assistant" or line.hit.node.at <= other.hit.node.at:
+        return False
+    one, two = line.matter, other.matter
+    if (one.which and two.which and one.which != two.which) or _relatives(one) != _relatives(two):
         return False
     less = other.worth - line.worth
     return (less < _NEAR and _are_alike(line, other)) or (less < _SAME_NEAR and _are_of_one(line, other))

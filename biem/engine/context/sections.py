@@ -11,9 +11,9 @@ import logging
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
-from biem.domain.known import NOTHING, Known
 from biem.domain.node import Hit, Hits, Node
 from biem.domain.policies.context import ContextPolicy
+from biem.domain.prompt_contents import NOTHING, Known
 from biem.domain.scope import Scope
 from biem.engine.context.block import BlockReader, Context, estimate_tokens, listed, render
 from biem.engine.context.lines import told

@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TypedDict
 
-from biem.domain.known import NOTHING, Known
 from biem.domain.node import KINDS, MODES, Node, require_time
 from biem.domain.policies.recall import RecallPolicy
+from biem.domain.prompt_contents import NOTHING, Known
 from biem.domain.scope import Scope
 from biem.domain.text import require_clean
 from biem.errors import InvalidInput

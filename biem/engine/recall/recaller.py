@@ -15,12 +15,12 @@ from contextlib import nullcontext, suppress
 from functools import partial
 
 from biem.domain.conflict import Dispute
-from biem.domain.known import NOTHING, Known
 from biem.domain.node import Hit, Hits
 from biem.domain.policies.confidence import ConfidenceWeights
 from biem.domain.policies.orbit import OrbitPolicy
 from biem.domain.policies.ranking import RankPolicy
 from biem.domain.policies.recall import RecallPolicy
+from biem.domain.prompt_contents import NOTHING, Known
 from biem.domain.scope import Scope
 from biem.domain.speech_acts import is_courtesy
 from biem.engine.life.tiers import Tiers

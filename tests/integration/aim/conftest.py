@@ -11,7 +11,7 @@ from biem.aim import AimMemory
 from biem.bootstrap import build_embedder
 from biem.bootstrap.aim_memory import create_aim_memory
 from biem.ports import Embedder
-from tests.servers import Testbed
+from tests.support.servers import Testbed
 
 
 @pytest.fixture(scope="session")

@@ -7,7 +7,7 @@ import pytest
 
 from biem.aim import AimMemory
 from biem.domain.policies.aim import AimPolicy
-from tests.fakes import eventually
+from tests.support.fakes import eventually
 
 DIALOGUE = (
     ("Ann", "Anjali marries Tom in Porto on 4 October"),

@@ -8,10 +8,10 @@ import pytest
 from biem.aim import AimMemory
 from biem.bootstrap.aim_memory import create_aim_memory
 from biem.ports import Embedder
-from tests.fakes import WordEmbedder, eventually
 from tests.integration.aim.conftest import facts
 from tests.integration.aim.test_refill import ORIGINAL
-from tests.servers import Testbed
+from tests.support.fakes import WordEmbedder, eventually
+from tests.support.servers import Testbed
 
 
 # That a model may decide, and that what is remembered on purpose is judged by nobody: unit/test_gate

@@ -13,7 +13,7 @@ from biem.domain.designs.aim_node import AimMemoryNode
 from biem.domain.scope import Scope
 from biem.errors import InvalidInput, NotFound
 from tests.integration.aim.conftest import facts
-from tests.servers import Testbed
+from tests.support.servers import Testbed
 
 
 @pytest.fixture

@@ -5,8 +5,8 @@ from functools import partial
 import pytest
 
 from biem.aim import AimMemory
-from tests.fakes import eventually
 from tests.integration.aim.conftest import facts
+from tests.support.fakes import eventually
 
 
 def accesses(aim: AimMemory, count: int) -> bool:

@@ -9,8 +9,8 @@ import pytest
 from biem.adapters.analyzers import RuleAnalyzer
 from biem.aim import AimMemory
 from biem.domain.fields import Fields
-from tests.fakes import eventually
 from tests.integration.aim.conftest import facts
+from tests.support.fakes import eventually
 
 
 @pytest.mark.req("A24", "A32")

@@ -10,9 +10,9 @@ from itertools import islice
 import numpy as np
 
 from biem.domain.conflict import Dispute
-from biem.domain.known import NOTHING, Known
 from biem.domain.policies.ranking import RankPolicy
 from biem.domain.policies.recall import RecallPolicy
+from biem.domain.prompt_contents import NOTHING, Known
 from biem.domain.times.spans import Window
 from biem.domain.times.windows import windows
 from biem.engine.query.question import Query, Sentence, is_asked, sentences_of, without_names

@@ -44,7 +44,7 @@ CREATE TABLE supersessions (
 CREATE INDEX supersessions_loser ON supersessions (loser_id);
 CREATE INDEX supersessions_winner ON supersessions (winner_id);
 
--- As the domain's Conflict has it, in the order of adapters/postgres/conflicts.py; reads with the rights of who asks.
+-- As the domain's Conflict has it, in the order of adapters/conflicts.py; reads with the rights of who asks.
 CREATE VIEW conflict_pairs WITH (security_invoker = true) AS
 SELECT c.id, c.ns, c.kind, c.older_id, c.newer_id, o.text AS older_text, n.text AS newer_text, c.confidence, c.rule,
     c.attribute, c.status, c.resolution, c.decided_by, c.merged_id, c.created_at, c.resolved_at,

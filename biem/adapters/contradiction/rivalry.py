@@ -1,0 +1,44 @@
+"""Whom statements speak of, and whether two give values of one thing: the part of the rules that a recall needs.
+
+Loading it takes half of the time that all rules take.
+"""
+
+from functools import lru_cache
+
+from biem.adapters.contradiction.matter import matter_of
+from biem.adapters.contradiction.reading import Reading, StatementReader
+from biem.adapters.contradiction.renewal import Renewal
+from biem.adapters.contradiction.subjects import Subjects
+from biem.domain.conflict import Matter, Statement
+
+KEPT = 1_024
+"""Readings kept: each memory of a batch is compared with ten others, many of them with several."""
+
+
+class Rivalry:
+    """Deterministic, thread-safe. The rules share its readings."""
+
+    def __init__(self) -> None:
+        self.reader = StatementReader()
+        self.subjects = Subjects(self.reader)
+        self.renewal = Renewal(self.reader, self.subjects)
+        self.read = lru_cache(KEPT)(self._reading)
+
+    def _reading(self, text: str, speaker: str) -> Reading:
+        return self.reader.read(Statement(text, speaker))
+
+    def rivals(self, older: Statement, newer: Statement) -> bool:
+        """See `ContradictionRules.rivals`."""
+        if not one_speaker(older, newer) or not self.renewal.may_rival(older.text, newer.text):
+            return False
+        return self.renewal.rivals(*(self.read(side.text, side.speaker) for side in (older, newer)))
+
+    def matter(self, text: str) -> Matter:
+        """See `ContradictionRules.matter`."""
+        reading = self.read(text, "")
+        return matter_of(reading, self.subjects, self.renewal.core(reading))
+
+
+def one_speaker(older: Statement, newer: Statement) -> bool:
+    """Whether the same person may have said both."""
+    return not (older.speaker and newer.speaker) or older.speaker.strip().lower() == newer.speaker.strip().lower()

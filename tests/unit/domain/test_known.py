@@ -1,0 +1,74 @@
+"""What a prompt holds already, and which memories that is."""
+
+from typing import Any
+
+import pytest
+
+from biem.domain.node import Node, new_id
+from biem.domain.prompt_contents import NOTHING, Known, known
+from biem.domain.scope import Scope
+from biem.errors import InvalidInput
+from tests.support.fakes import START
+
+
+def node(text: str, **values: Any) -> Node:
+    return Node(
+        **{"id": new_id(), "scope": Scope(), "text": text, "kind": "event", "status": "active", "layer": "short_term",
+           "at": START, "created_at": START, **values}
+    )  # fmt: skip
+
+
+def test_a_message_is_known_by_its_role_and_its_text_whatever_its_blanks_and_widths() -> None:
+    held = known((), [{"role": "user", "content": " I live in\tBonn "}, {"role": "assistant", "content": "ＯＫ，好的"}])
+    assert held.has(node("I live in Bonn", source="user"))
+    assert held.has(node("OK,好的", source="assistant"))
+    assert not held.has(node("I live in Bonn", source="assistant"))  # the assistant's guess is another statement
+    assert not held.has(node("I live in Bonn.", source="user"))
+    assert held.has(node("I live in Bonn", speaker="Ann"))  # imported, without a role
+    assert not held.has(node("I live in Bonn", speaker="assistant"))
+
+
+def test_a_message_in_parts_is_known_and_one_without_text_is_none() -> None:
+    parts = [{"type": "text", "text": "Look at this"}, {"type": "image_url", "image_url": {}}, "and this"]
+    held = known((), [{"role": "user", "content": parts}, {"role": "assistant", "content": None}, {"role": "tool"}])
+    assert held.has(node("Look at this", source="user"))
+    assert held.has(node("Look at this\nand this", source="user"))
+    assert held.unresolved == 1
+
+
+def test_ids_refs_texts_and_conversations_are_known() -> None:
+    one, two, three = node("a", ref="r1"), node("b", conversation="monday"), node("c d")
+    held = known("monday", [one.id, "c  d", "r9"])
+    assert held.has(one)
+    assert held.has(two)
+    assert held.has(three)
+    assert held.has(node("x", ref="r9"))
+    assert not held.has(node("x", conversation="tuesday"))
+    assert not held.has(node("x"))
+    assert known(["monday", ""]) == Known(conversations=frozenset({"monday"}))
+    assert known("") == NOTHING
+
+
+def test_a_message_with_an_id_needs_no_spare_candidate_and_no_more_than_a_hundred_are_spared() -> None:
+    assert known((), [{"role": "user", "content": "hi there", "id": new_id()}]).spare == 0
+    assert known((), [{"role": "user", "content": f"text {n}"} for n in range(7)]).spare == 7
+    assert known((), [f"text {n}" for n in range(300)]).spare == 100
+
+
+def test_what_stands_with_its_speaker_is_said_too() -> None:
+    held = known((), [{"role": "user", "content": "I live in Bonn"}])
+    assert held.says("I live in Bonn")
+    assert held.says("Ann: I live in Bonn")
+    assert not held.says("Ann: I live in Cologne")
+
+
+@pytest.mark.parametrize("wrong", ["a text", b"x", {"role": "user"}, 7, [7], [None]])
+def test_what_is_no_list_of_texts_or_messages_is_refused(wrong: Any) -> None:
+    with pytest.raises(InvalidInput, match="exclude"):
+        known((), wrong)
+
+
+@pytest.mark.parametrize("wrong", [7, b"x", {"a": 1}, [7], ["\0"]])
+def test_what_is_no_conversation_is_refused(wrong: Any) -> None:
+    with pytest.raises(InvalidInput, match="exclude_conversation"):
+        known(wrong)

@@ -1,0 +1,209 @@
+"""The forgetting curve."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from biem.domain.energy import energy_at
+from biem.domain.policies.life import RetentionPolicy
+from biem.domain.retention import Lived, becomes_long_term, deadline, retention_days
+from tests.support.fakes import START
+
+POLICY = RetentionPolicy()
+REASON = "because he asked for it twice already"
+importances = st.floats(1, 5)
+counts = st.integers(0, 1_000)
+layers = st.sampled_from(["session", "short_term", "long_term", "core"])
+reasons = st.sampled_from(["", "why not", REASON])
+
+
+def days(
+    importance: float = 3.0, *, layer: str = "short_term", reason: str = "", accesses: int = 0, useful: int = 0
+) -> float | None:
+    return retention_days(Lived("the sky", "", "knowledge", layer, importance, reason, accesses, useful), POLICY)
+
+
+def span(
+    importance: float = 3.0, *, layer: str = "short_term", reason: str = "", accesses: int = 0, useful: int = 0
+) -> float:
+    """As `days`, with a century for ever."""
+    found = days(importance, layer=layer, reason=reason, accesses=accesses, useful=useful)
+    return 36_500.0 if found is None else found
+
+
+@pytest.mark.req("G25", partly="the curve")
+@pytest.mark.parametrize(
+    ("importance", "expected"), [(1, 3), (1.5, 6.4807), (2, 14), (3, 90), (4, 365), (4.5, 735.06), (5, None)]
+)
+def test_the_span_of_an_untouched_memory_grows_with_its_importance(importance: float, expected: float | None) -> None:
+    # Given no use and no reason / Then importance alone decides
+    assert days(importance) == (pytest.approx(expected, rel=1e-4) if expected else None)
+
+
+@pytest.mark.req("G25", partly="reasons and use")
+def test_reason_and_praise_prolong_it() -> None:
+    # Given a normal memory / When it has a good reason, a bad one, praise / Then its days follow
+    assert days(reason=REASON) == pytest.approx(135)
+    assert days(reason="因为他两次问过这件事") == pytest.approx(135)
+    assert days(reason="hm") == pytest.approx(90)
+    assert [days(useful=useful) for useful in (1, 2, 4, 400)] == pytest.approx([270, 450, 810, 810])
+    assert days(1, useful=2) == pytest.approx(15)
+
+
+@pytest.mark.req("X35", partly="being returned does not make immortal")
+def test_being_returned_lifts_noise_to_what_is_normal_and_no_further() -> None:
+    # Given noise that is returned ever more often / Then its span ends at that of long-term memory
+    assert [days(1, accesses=count) for count in (0, 1, 2, 5, 1_000_000)] == pytest.approx([3, 6, 12, 90, 90])
+    assert days(3, accesses=1_000_000) == days(3)
+
+
+@pytest.mark.req("M51", "C18", partly="the rule")
+def test_long_term_memory_stays_ninety_days_and_core_for_ever() -> None:
+    # Given the layers / Then each has its span
+    assert days(1, layer="long_term") == 90
+    assert days(3, layer="long_term", accesses=5) == 90
+    assert days(4, layer="long_term") == pytest.approx(365)
+    assert days(1, layer="core") is None
+
+
+@given(layer=layers, importance=importances, reason=reasons, accesses=counts, useful=counts, more=counts)
+def test_more_importance_use_or_reason_never_shortens_a_life(
+    layer: str, importance: float, reason: str, accesses: int, useful: int, more: int
+) -> None:
+    # Given any memory
+    now = span(importance, layer=layer, reason=reason, accesses=accesses, useful=useful)
+
+    # When one of them grows / Then it stays at least as long
+    assert now >= 3
+    assert span(min(5.0, importance + 0.5), layer=layer, reason=reason, accesses=accesses, useful=useful) >= now
+    assert span(importance, layer=layer, reason=reason, accesses=accesses + more, useful=useful) >= now
+    assert span(importance, layer=layer, reason=reason, accesses=accesses, useful=useful + more) >= now
+    assert span(importance, layer=layer, reason=REASON, accesses=accesses, useful=useful) >= now
+    if layer == "short_term":
+        promoted = span(importance, layer="long_term", reason=reason, accesses=accesses, useful=useful)
+        assert promoted >= now
+
+
+@pytest.mark.req("C18", partly="nothing alive is archived")
+@given(energy=st.floats(0, 1), span_days=st.floats(0, 40), rate=st.floats(0.001, 2))
+def test_at_the_deadline_its_energy_is_below_the_minimum_and_its_span_over(
+    energy: float, span_days: float, rate: float
+) -> None:
+    # Given any memory / When its deadline is computed
+    due = deadline(START, span_days, energy, START, rate, 0.1)
+
+    # Then both conditions hold then, and not a moment earlier
+    assert due is not None
+    over = START + timedelta(days=span_days)
+    assert due >= over
+    assert energy_at(energy, START, due + timedelta(milliseconds=1), rate) < 0.1 + 1e-6
+    if due > over:
+        assert energy_at(energy, START, due - timedelta(seconds=1), rate) >= 0.1 - 1e-9
+
+
+def test_there_is_no_deadline_without_a_span_or_without_decay() -> None:
+    # Given memories that never fade / Then none
+    assert deadline(START, None, 0.0, START, 0.1, 0.1) is None
+    assert deadline(START, 3.0, 0.5, START, 0.0, 0.1) is None
+    assert deadline(START, 3.0, 0.5, START, 1e-9, 0.1) is None
+    assert deadline(START, 3.0, 0.05, START, 0.0, 0.1) == START + timedelta(days=3)
+
+
+@pytest.mark.req("C17", "M50", partly="the rule")
+@pytest.mark.parametrize(
+    ("layer", "accesses", "useful", "proven"),
+    [
+        ("short_term", 4, 1, False),
+        ("short_term", 5, 0, True),
+        ("short_term", 0, 2, True),
+        ("session", 9, 9, False),
+        ("core", 9, 9, False),
+        ("long_term", 9, 9, False),
+    ],
+)
+def test_use_proves_a_short_term_memory(layer: str, accesses: int, useful: int, proven: bool) -> None:
+    # Given counts / When they are judged / Then five accesses or two praises are enough
+    assert becomes_long_term(layer, accesses, useful, POLICY) is proven
+
+
+@pytest.mark.req("M13", partly="its bounds are validated")
+@pytest.mark.parametrize(
+    "wrong", [{"noise_days": 0.0}, {"low_days": 100.0}, {"keep_share": 0.0}, {"max_memories": 0}, {"batch": 0}]
+)
+def test_a_policy_that_makes_no_sense_is_refused(wrong: dict[str, float]) -> None:
+    # Given a wrong number / When a policy is made of it / Then it says what is wrong
+    with pytest.raises(ValueError, match=r"days|positive"):
+        RetentionPolicy(**wrong)  # type: ignore[arg-type]
+
+
+OWN = Lived("my bicycle is red", "user", "event", "short_term", 3.0)
+
+
+@pytest.mark.parametrize(
+    ("shorter", "longer"),
+    [
+        (OWN, replace(OWN, importance=4.5)),
+        (OWN, replace(OWN, reason=REASON)),
+        (OWN, replace(OWN, useful_count=1)),
+        (replace(OWN, importance=1.0), replace(OWN, importance=1.0, access_count=1)),
+        (replace(OWN, importance=1.0), replace(OWN, importance=1.0, layer="long_term")),
+        (replace(OWN, text="the bicycle is red"), OWN),
+        (replace(OWN, kind="knowledge"), OWN),
+        (replace(OWN, source="assistant"), replace(OWN, text="the bicycle is red")),
+    ],
+    ids=["importance", "reason", "praise", "use", "layer", "of-oneself", "told", "by-a-person"],
+)
+def test_each_property_of_a_memory_prolongs_its_span(shorter: Lived, longer: Lived) -> None:
+    # Given two memories that differ in one property / Then the one that has it stays longer
+    one, other = retention_days(shorter, POLICY), retention_days(longer, POLICY)
+    assert one is not None
+    assert other is not None
+    assert other > one
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I'm allergic to shellfish, badly.",
+        "My daughter is lactose intolerant",
+        "我对青霉素过敏",
+        "我妈妈有糖尿病",
+        "I take 20 mg of atorvastatin every evening",
+        "My birthday is on March 3rd",
+        "我的生日是三月三号",
+        "Please call me Kit",
+        "叫我小舟就行",
+        "My sister is called Ruta",
+        "我儿子叫子涵",
+        "I have a dog named Bruno",
+        "Never share my address with anyone",
+        "以后请用中文回答我",
+        "I work as a nurse at the Charité",
+        "我在图书馆工作",
+        "In case of emergency ring my brother",
+    ],
+)
+def test_health_safety_identity_relationships_and_orders_never_expire(text: str) -> None:
+    # Given what a person said, and the same from the assistant / Then only the person's words stay without an end
+    told = Lived(text, "user", "event", "short_term", 3.0)
+    assert retention_days(told, POLICY) is None
+    assert retention_days(replace(told, importance=1.0), POLICY) is None
+    assert retention_days(replace(told, source="assistant"), POLICY) == pytest.approx(30)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "My mother comes tomorrow",
+        "我妈妈明天来",
+        "The train was late again",
+        "火车又晚点了",
+        "Is my sister called Ruta?",
+    ],
+)
+def test_passing_matters_and_questions_expire(text: str) -> None:
+    # Given what holds for a day or asks / Then its span is finite
+    assert retention_days(Lived(text, "user", "event", "short_term", 3.0), POLICY) is not None

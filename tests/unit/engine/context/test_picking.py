@@ -1,0 +1,214 @@
+"""Which hits a block tells, and in which order."""
+
+import dataclasses
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from biem.adapters import contradiction
+from biem.adapters.analyzers import RuleAnalyzer
+from biem.domain.node import Hit, Node, new_id
+from biem.domain.policies.context import ContextPolicy
+from biem.domain.scope import Scope
+from biem.engine.context.picking import Picker
+from tests.support.fakes import START
+
+LEXEMES, RULES = RuleAnalyzer().lexemes, contradiction.build()
+
+
+def hit(text: str, score: float, likeness: float | None = 0.5, *, days: int = 0, **values: Any) -> Hit:
+    node = Node(
+        **{"id": new_id(), "scope": Scope(), "text": text, "kind": "event", "status": "active", "layer": "short_term",
+           "at": START + timedelta(days=days), "created_at": START, "source": "user", **values}
+    )  # fmt: skip
+    return Hit(node, score, {} if likeness is None else {"likeness": likeness})
+
+
+def picker(drop: float = 4.0, **policy: Any) -> Picker:
+    return Picker(RULES, LEXEMES, ContextPolicy(drop=drop, **policy))
+
+
+def told(question: str, *hits: Hit, drop: float = 4.0) -> list[str]:
+    return [one.node.text for one in picker(drop).pick(hits, question, None)]
+
+
+@pytest.mark.req("C31", partly="as many lines as the question needs")
+def test_what_is_far_worse_than_the_best_is_not_told() -> None:
+    # Given scores alone, as a source design has them / When the odds of some lie far below / Then these are left out
+    hits = [hit("sure", 0.9, None), hit("likely", 0.8, None), hit("unlikely", 0.2, None)]
+    assert told("?", *hits, drop=3.0) == ["sure", "likely"]
+    assert told("?", *hits, drop=99.0) == ["sure", "likely", "unlikely"]
+    assert told("?", hit("a", 1.0, None), hit("b", 0.0, None)) == ["a"]
+    assert told("?", hit("a", 0.0, None), hit("b", 0.0, None)) == ["a", "b"]
+    assert told("?") == []
+
+
+def test_what_is_like_the_question_itself_goes_before_what_only_stands_beside_a_hit() -> None:
+    beside, answer = hit("It rained all week.", 0.8, 0.1), hit("My cat is called Miso.", 0.7, 0.7)
+    assert told("What is the name of my cat?", beside, answer) == ["My cat is called Miso."]
+
+
+@pytest.mark.parametrize(
+    ("question", "asked_before", "statement"),
+    [
+        ("What's my cat's name?", "What's my cat's name?", "I have a cat named Miso."),
+        ("我的猫叫什么？", "我的猫叫什么名字？", "我养了一只叫米粒的猫。"),
+    ],
+)
+def test_a_question_answers_nothing_unless_nothing_else_is_there(
+    question: str, asked_before: str, statement: str
+) -> None:
+    earlier = hit(asked_before, 0.95, 0.9)
+    assert told(question, earlier, hit(statement, 0.6, 0.6)) == [statement]
+    assert told(question, earlier) == [asked_before]
+
+
+def test_a_question_answers_who_asks_what_was_asked() -> None:
+    asked, said = hit("Which bank has the best rates?", 0.9, 0.6), hit("My bank is in Bonn.", 0.8, 0.5)
+    assert told("What did I ask you about banks?", asked, said)[0] == "Which bank has the best rates?"
+
+
+def test_the_user_goes_before_a_guess_a_supposition_and_a_quotation_of_the_same() -> None:
+    own = hit("I work at Otto.", 0.8, 0.6)
+    guess = hit("Maybe Siemens is your employer?", 0.85, 0.6, source="assistant")
+    again = hit("You work at Otto.", 0.8, 0.6, source="assistant", days=3)
+    supposed = hit("If I worked at Bosch, I would move.", 0.85, 0.6)
+    quoted = hit('"I work at Lidl," said Jana.', 0.85, 0.6)
+    assert told("Where do I work?", guess, supposed, quoted, again, own)[0] == "I work at Otto."
+
+
+def test_of_two_lines_about_one_thing_the_newer_comes_first_and_others_keep_their_order() -> None:
+    old, new = hit("My cat weighs 5 kg.", 0.85, 0.62), hit("My cat weighs 6 kg.", 0.8, 0.6, days=40)
+    assert told("How heavy is my cat?", old, new) == ["My cat weighs 6 kg.", "My cat weighs 5 kg."]
+    other = hit("We were in Rome.", 0.8, 0.6, days=40)
+    assert told("How heavy is my cat?", old, other)[0] == "My cat weighs 5 kg."
+    far = hit("My cat sleeps.", 0.5, 0.4, days=40)
+    assert told("How heavy is my cat?", old, far)[0] == "My cat weighs 5 kg."
+
+
+def test_what_has_no_vector_yet_may_be_as_like_as_the_likest() -> None:
+    assert told("Where is the key?", hit("The key is here.", 0.9, 0.8), hit("The key is there.", 0.8, None)) == [
+        "The key is here.",
+        "The key is there.",
+    ]
+
+
+def test_the_first_of_the_ranking_are_not_pushed_out_by_what_is_only_alike() -> None:
+    first = [hit(f"Evidence number {n} of the talk.", 0.8, 0.3) for n in range(4)]
+    alike = [hit(f"Something alike but no {n} evidence.", 0.6, 0.5) for n in range(4)]
+    found = [one.node.text for one in picker().pick([*first, *alike], "Which talk?", None, 5)]
+    assert {one.node.text for one in first} < set(found)
+    assert len(found) == 5
+
+
+@pytest.mark.parametrize(
+    ("question", "own", "another"),
+    [
+        ("When is my birthday?", "My birthday is on 14 May.", "My mother's birthday is on 5 September."),
+        ("When is my mum's birthday?", "My mother's birthday is on 5 September.", "My birthday is on 14 May."),
+        ("Where does Jana live?", "Jana lives in Graz.", "I live in Linz."),
+        ("我妈的生日是哪天？", "我妈妈的生日是9月3日。", "我的生日是5月14日。"),
+        ("我住在哪里？", "我住在杭州。", "我姐姐住在苏州。"),
+    ],
+)
+def test_a_line_about_the_person_who_is_asked_about_goes_before_one_about_another(
+    question: str, own: str, another: str
+) -> None:
+    assert told(question, hit(another, 0.8, 0.7), hit(own, 0.7, 0.5))[0] == own
+
+
+def test_what_the_assistant_says_to_the_user_is_about_the_user() -> None:
+    heard = hit("You live in Graz.", 0.8, 0.6, source="assistant")
+    assert told("Where do I live?", heard, hit("My boss lives in Linz.", 0.8, 0.6))[0] == "You live in Graz."
+
+
+def test_with_named_speakers_nobody_knows_whose_i_a_question_has() -> None:
+    line = hit("My boss lives in Linz.", 0.8, 0.6, speaker="Ann")
+    assert told("Where do I live?", line, hit("It is Graz.", 0.7, 0.6, speaker="Bob"))[0] == line.node.text
+
+
+def test_the_successor_of_a_line_takes_its_place_although_it_shares_no_word_with_the_question() -> None:
+    newer = hit("I meant 15 June.", 0.8, 0.1, days=1)
+    older = hit("My neighbour was born on 3 March.", 0.7, 0.8, superseded_by=newer.node.id)
+    question = "When is my neighbour's birthday?"
+    assert told(question, older, newer) == ["I meant 15 June.", older.node.text]
+    assert told("When was my neighbour's birthday before?", older, newer)[0] == older.node.text
+
+
+def test_what_gives_a_newer_value_takes_the_place_of_the_older() -> None:
+    newer = hit("Graz it is, since March.", 0.7, 0.2, days=9)
+    older = dataclasses.replace(hit("I live in Linz.", 0.8, 0.8), why={"likeness": 0.8, "renewed_by": newer.node.id})
+    assert told("Where do I live?", older, newer) == [newer.node.text, older.node.text]
+
+
+def test_what_once_was_so_answers_no_question_about_now() -> None:
+    then, now = hit("Last year the course was on Tuesday.", 0.8, 0.7), hit("The course is on Monday.", 0.7, 0.5)
+    assert told("When is the course?", then, now)[0] == now.node.text
+    assert told("When was the course last year?", then, now)[0] == then.node.text
+
+
+def test_nothing_is_told_where_nothing_is_worth_enough() -> None:
+    likely, unlikely = hit("My cat is called Miso.", 0.8, 0.7), hit("It rained all week.", 0.5, 0.1)
+    assert picker().pick([likely], "What is my cat called?", 0.7)
+    assert picker().pick([unlikely], "What is my blood type?", 0.999) == []
+    assert picker(min_confidence=0.0).pick([unlikely], "What is my blood type?", 0.999) == [unlikely]
+    assert picker().pick([unlikely], "What is my blood type?", None) == [unlikely]  # not measured
+    plain = hit("It rained all week.", 0.5, None)
+    assert picker().pick([plain], "rain?", 0.7) == [plain]
+    assert picker().pick([plain], "rain?", 0.5) == []
+
+
+def test_a_question_asked_before_does_not_answer_itself() -> None:
+    before, said = hit("What did I ask of you about units?", 0.9, 0.9), hit("Give distances in miles.", 0.6, 0.2)
+    assert told("What did I ask of you about units?", before, said, drop=99.0) == [said.node.text]
+
+
+def test_the_newer_of_two_homes_comes_first_although_they_share_no_word() -> None:
+    old, new = hit("I live in Linz.", 0.8, 0.8), hit("Our flat in Graz is finally ours.", 0.7, 0.5, days=9)
+    assert told("Where do I live?", old, new)[0] == new.node.text
+    theirs = hit("My sister's flat in Graz is finally hers.", 0.7, 0.7, days=9)
+    assert told("Where do I live?", old, theirs)[0] == old.node.text
+    perhaps = hit("If my flat were in Graz, I would ski.", 0.8, 0.8, days=9)
+    assert told("Where do I live?", old, perhaps)[0] == old.node.text
+
+
+@pytest.mark.req("C31", partly="across languages")
+def test_what_was_said_later_in_the_other_language_comes_first() -> None:
+    # Given an old value in the language of the question, and a newer one in the other / Then the newer stands above
+    old, new = hit("I live in Rome.", 0.9, 0.7), hit("我上个月搬到波尔图了。", 0.6, 0.25, days=40)
+    assert told("Where do I live?", old, new) == [new.node.text, old.node.text]
+    others = hit("我奶奶上个月搬到波尔图了。", 0.6, 0.25, days=40)
+    assert told("Where do I live?", old, others) == [old.node.text]
+
+
+@pytest.mark.req("C31", partly="one of several of a kind")
+def test_one_of_several_things_of_a_kind_does_not_come_before_another() -> None:
+    for question, asked, other in (
+        (
+            "When does my return flight leave?",
+            "My return flight leaves on May 3.",
+            "My outbound flight is on May 9 now.",
+        ),
+        (
+            "Where does Li Na from my choir live?",
+            "Li Na from my choir lives in Basel.",
+            "My aunt Li Na lives in Toronto.",
+        ),
+    ):
+        older, newer = hit(asked, 0.9, 0.7), hit(other, 0.8, 0.6, days=40)
+        assert told(question, older, newer)[0] == asked
+
+
+@pytest.mark.req("C31", partly="a line about something else")
+def test_a_short_line_about_another_topic_is_worth_less() -> None:
+    # Given a line of the topic of the question, and one of another topic / Then only the first is told
+    answer, beside = hit("I weigh 80 kilos.", 0.8, 0.4), hit("My flat is in Leeds.", 0.8, 0.4)
+    assert told("How heavy am I?", beside, answer, drop=3.0) == [answer.node.text]
+
+
+@pytest.mark.req("C31", partly="nothing where nothing is known")
+def test_a_best_line_about_another_topic_makes_unsure() -> None:
+    beside, answer = hit("I weigh 80 kilos.", 0.7, 0.45), hit("My blood type is A.", 0.7, 0.45)
+    one, other = (picker().sureness([line], "What is my blood type?", 0.8) for line in (beside, answer))
+    assert one < 0.6 < other
