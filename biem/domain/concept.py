@@ -16,7 +16,9 @@ from biem.domain.merging import information
 from biem.domain.text import sha256
 
 _SPAN = 20
-"""A snippet ends when it spans more than this many times its length in memories of other conversations."""
+"""A snippet ends when it spans this many times its maximum length in the write sequence, with other conversations'
+memories.
+"""
 
 
 @dataclass(frozen=True, slots=True)

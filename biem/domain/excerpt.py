@@ -13,7 +13,8 @@ def excerpt(text: str, limit: int, asked: Collection[str], terms_of: Callable[[s
     """`text` if it has at most `limit` characters; else those of its sentences that share most terms with `asked`.
 
     Sentences after the best one fill the remaining room, because an answer often follows its question. Gaps are marked
-    with `...`. Where no sentence shares a term, or the best is too long, the caller cuts the text from its beginning.
+    with `...`. If no sentence shares a term, the whole text, or if the best is too long, that sentence is returned for
+    the caller to cut.
     """
     if len(text) <= limit:
         return text

@@ -21,8 +21,8 @@ def occurrences(
 ) -> dict[str, int]:
     """How many channels and links led to each memory, in the order of discovery.
 
-    Each channel that lists a memory counts once. Then every memory found counts once for each memory it is `linked`
-    with, and for `hops` rounds new memories continue the chain. No memory counts for itself.
+    Each channel that lists a memory counts once. Then every memory found adds one to each memory it is `linked` with,
+    and so do the newly found ones, for `hops` rounds. No memory counts for itself.
     """
     met: Counter[str] = Counter()
     for channel in channels:

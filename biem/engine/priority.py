@@ -32,7 +32,7 @@ step before it.
 """
 _LONGEST_REST_S = 0.25
 _PACED_S = 20.0
-"""Maximum total pause of a job in another process: beyond it the job is large, and must complete."""
+"""Maximum total pause of a job in a worker process, so that a long job completes."""
 
 
 Calling = Callable[[], AbstractContextManager[None]]
