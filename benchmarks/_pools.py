@@ -22,7 +22,7 @@ from benchmarks.metrics import DEPTH, Score, score
 from biem.domain.policies.ranking import RankPolicy
 from biem.engine.query.question import Query
 from biem.engine.recall.rank.pool import Candidate, Pool
-from biem.engine.recall.rank.score import NAMES, Order, Ranked, distinct
+from biem.engine.recall.rank.score import NAMES, Order, Ranked, distinct, with_plain
 from biem.engine.recall.rank.signals import signals
 from biem.engine.recall.rank.term_matrix import Numbers, TermMatrix
 
@@ -30,6 +30,7 @@ _SOURCES = (
     "engine/recall/rank/signals.py",
     "engine/recall/rank/pool.py",
     "engine/recall/rank/term_matrix.py",
+    "engine/recall/rank/coherence.py",
     "engine/query/question.py",
     "domain/times/windows.py",
 )
@@ -51,6 +52,8 @@ class Case:
     added: NDArray[np.float32]
     """What links, conflicts and validity changed in the score."""
     served: NDArray[np.float32]
+    plain: NDArray[np.float32]
+    """See `biem.engine.recall.rank.signals.Signals`."""
     texts: Sequence[str]
     """The words of each candidate."""
 
@@ -69,6 +72,7 @@ class Case:
         """The ids of the first turns under these weights, as recall would answer."""
         scores = self.table.astype(np.float64) @ weights + self.added
         order = distinct(scores, self.bag, self.served.astype(np.float64), policy, DEPTH + 10)
+        order = with_plain(order, self.plain.astype(np.float64), policy)
         end = len(self.conversation.turns) if self.question.before is None else self.question.before
         return [self.conversation.turns[turn].id for turn in self.turns[order].tolist() if turn < end][:DEPTH]
 
@@ -120,6 +124,7 @@ class Recorder:
             table.astype(np.float32),
             (ranked.scores - table @ ranked.weights).astype(np.float32),
             found.served.astype(np.float32),
+            found.plain.astype(np.float32),
             [" ".join(pool.bag.words[word] for word in pool.bag.opening(i, 1 << 30)) for i in range(pool.size)],
         )
 
@@ -153,6 +158,7 @@ def save(file: Path, cases: Sequence[Case], more: Mapping[str, Any]) -> None:
         turns=np.concatenate([case.turns for case in cases]),
         table=np.concatenate([case.table for case in cases]),
         added=np.concatenate([case.added for case in cases]),
+        plain=np.concatenate([case.plain for case in cases]),
         words=np.concatenate([np.array([texts[text] for text in case.texts], np.int32) for case in cases]),
     )
     part.replace(file)
@@ -178,6 +184,7 @@ def load(file: Path, conversations: Sequence[Conversation]) -> tuple[list[Case],
                 held["table"][own],
                 held["added"][own],
                 served,
+                held["plain"][own],
                 [texts[word] for word in held["words"][own].tolist()],
             )
         )

@@ -86,6 +86,13 @@ class RankPolicy:
     next_1: float = 0.6
     next_2: float = 0.4
     """What a word said one or two turns away counts, of one said here."""
+    coherent: float = 0.15
+    """How much more alike than others turns must be that stand together, in standard deviations of their cosines, for
+    what stands around a turn to count in full; 0: it always does. Dialogues show 0.15 to 2, what is shuffled or several
+    talks at once about 0."""
+    plain: int = 3
+    """So many of the best by their own words and meaning stay among the first ten where neither neighbours nor sessions
+    have shown that they count in full; 0: none is kept."""
     short_words: int = 8
     """Index terms below which a turn is short."""
     seeds: int = 6
@@ -113,10 +120,12 @@ class RankPolicy:
             raise ValueError("the numbers of the ranking must be finite")
         if self.k1 < 0 or not 0 <= self.b <= 1 or not (0 <= self.next_1 <= 1 and 0 <= self.next_2 <= 1):
             raise ValueError("k1 must not be negative; b, next_1 and next_2 are shares from 0 to 1")
-        none_below_0 = (self.repeat, self.balance, self.session_gap_s, self.nameless, self.aspect, self.revision)
+        shares = (self.nameless, self.aspect, self.revision, self.coherent, self.plain)
+        none_below_0 = (self.repeat, self.balance, self.session_gap_s, *shares)
         if not 0 <= self.repeat_from < 1 or min(none_below_0) < 0:
             raise ValueError(
-                "repeat_from is a share below 1; repeat, balance, gap, nameless, aspect, revision: not negative"
+                "repeat_from is a share below 1; repeat, balance, gap, nameless, aspect, revision, coherent, plain: "
+                "not negative"
             )
         if min(self.short_words, self.seeds, self.seed_words, self.links, self.depth) < 1 or self.balance_power <= 0:
             raise ValueError("short_words, seeds, seed_words, links, depth and balance_power must be positive")

@@ -122,13 +122,23 @@ def named_in(lexemes: Sequence[str], names: Mapping[str, Sequence[str]]) -> set[
     return {name for name, terms in names.items() if terms and name.lower() not in ROLES and asked.issuperset(terms)}
 
 
-_PAST = re.compile(
-    r"\b(?:did|was|were|had|used to|before|(?:previous|former|original|initial)(?:ly)?|(?:at )?first|old|earlier|ago)\b"
-    r"|\bback then\b|以前|之前|原来|原先|曾经|最初|一开始|当初|本来|过去|前任|旧|当时",
-    re.IGNORECASE,
+_FORMER = (
+    r"\b(?:used to|before|(?:previous|former|original|initial)(?:ly)?|(?:at )?first|earlier|back then)\b"
+    r"|以前|之前|原来|原先|曾经|最初|一开始|当初|本来|过去|前任|旧"
 )
 
 
+_ASKS_FORMER = re.compile(_FORMER, re.IGNORECASE)
+
+
+_PAST = re.compile(rf"\b(?:did|was|were|had|old|ago)\b|当时|{_FORMER}", re.IGNORECASE)
+
+
 def asks_of_the_past(text: str) -> bool:
-    """Whether a question is about a former state."""
+    """Whether a question may be about a former state, including by its tense alone."""
     return _PAST.search(text) is not None
+
+
+def asks_what_was(text: str) -> bool:
+    """Whether a question explicitly asks for a former state."""
+    return _ASKS_FORMER.search(text) is not None

@@ -50,6 +50,7 @@ def case(number: int, gold: int, random: np.random.Generator, *, before: int | N
         table,
         np.zeros(30, np.float32),
         np.zeros((0, 30), np.float32),
+        np.zeros(30, np.float32),
         [f"word{place}" for place in range(30)],
     )
 

@@ -66,7 +66,7 @@ CHANGES = Both(
 )
 """It says that something is otherwise than before."""
 QUOTED_SELF = re.compile(
-    r"[\"“「『][^\"”」』]*(?:\b(?:i|i['’]m|i['’]ve|my|me|we|our)\b|[我咱])|(?:^|\s)['‘](?:i|i['’]m|i['’]ve|my|we|our)\b",
+    r"[\"“「『][^\"“「『”」』]*(?:\b(?:i|i['’]m|i['’]ve|my|me|we|our)\b|[我咱])|(?:^|\s)['‘](?:i|i['’]m|i['’]ve|my|we|our)\b",
     re.IGNORECASE,
 )
 """Who quotes an "I" quotes somebody: perhaps themselves, at another time."""

@@ -17,7 +17,7 @@ from biem.ports.readers import Turn, Turns
 _GAP = 10
 """Between the numbers of two stretches of conversation: their turns are no neighbours."""
 _BEHIND = 1e-3
-"""Log-odds between a digest and the last of its sources."""
+"""Log-odds between a digest and the last of its sources, and between what held before and what holds now."""
 _MOST_SUCCESSIONS = 5
 """What replaced a memory may have been replaced in turn."""
 
@@ -35,11 +35,13 @@ class Adjustments:
         anchors: Anchoring = NO_ANCHORS,
         times: Sequence[Window] = (),
         candidates: Sequence[Candidate] | None = None,
+        *,
+        former: bool = False,
     ) -> None:
         """`disputes`: open conflicts that concern the query. `now`: when a memory must hold to count as current.
 
         `times` that the query names: what held then is not over for it. `candidates` of the turns, where they are
-        there already.
+        there already. `former`: the query asks what held before; that is told right behind what holds now.
         """
         self._turns = turns.by_id
         self._found = found
@@ -48,6 +50,7 @@ class Adjustments:
         self._policy = policy
         self._now = now
         self._times = times
+        self._former = former
         self._why: dict[str, dict[str, float | str]] = {}
         self.candidates = candidates_of(turns) if candidates is None else candidates
 
@@ -81,7 +84,11 @@ class Adjustments:
         self._dispute(scores, place)
         self._stand_back(scores, place)
         for key in lapsed:
-            scores[place[key]] -= policy.superseded_penalty
+            heir = self._heir(key) if self._former else None
+            if not self._former:
+                scores[place[key]] -= policy.superseded_penalty
+            elif heir is not None:
+                scores[place[key]] = min(scores[place[key]], scores[place[heir]] - _BEHIND)
         for key, valid_to in ended.items():
             if valid_to <= self._now:
                 self._note(key, "held_until", valid_to.isoformat())
@@ -136,13 +143,14 @@ class Adjustments:
     def is_answer(self, index: int) -> bool:
         """Whether a candidate may be answered with.
 
-        It meets the conditions, says no other value than the one asked for, and is no fact that holds no more.
+        It meets the conditions, says no other value than the one asked for, and is no fact that holds no more, unless
+        what held before is asked for.
         """
         turn = self._turns[self.candidates[index].id]
         return (
             turn.matches
             and turn.id not in self._anchors.dropped
-            and not (turn.kind != "event" and self._has_lapsed(turn.id))
+            and (self._former or turn.kind == "event" or not self._has_lapsed(turn.id))
         )
 
     def why(self, key: str) -> Mapping[str, float | str]:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from biem.domain.text import stored
 from biem.engine.query.question import MACHINES
+from biem.engine.recall.rank.coherence import Coherence, coherence
 from biem.engine.recall.rank.term_matrix import Indices, Numbers, TermMatrix
 from biem.ports import HotEntry, Vector, Vectors
 
@@ -89,7 +90,7 @@ class Pool:
 
     def prepare(self) -> None:
         """Compute now what is computed when a query first asks for it."""
-        _ = self.longer_than_own, self.asks, self.machine, self.grouped, self.standing
+        _ = self.longer_than_own, self.asks, self.machine, self.grouped, self.standing, self.coherence
         if self.known.any():
             _ = self.wide, self.hub
 
@@ -109,15 +110,24 @@ class Pool:
         return hub
 
     @cached_property
+    def coherence(self) -> Coherence:
+        """How much more alike than others are turns beside each other, and turns of one session."""
+        return coherence(self.vectors, self.known, self.session, self.beside[1])
+
+    @cached_property
     def log_length(self) -> Numbers:
         """ln(1 + number of words)."""
         return np.log1p(self.bag.lengths)
 
     @cached_property
     def longer_than_own(self) -> Numbers:
-        """How much longer than this speaker's turns usually are, in `log_length`, cut at two."""
+        """How much longer than this speaker's turns usually are, in `log_length`, cut at two.
+
+        Where nobody is named, than those of its conversation: 0 for a fact that stands alone.
+        """
         numbers: dict[str, int] = {}
-        who = np.array([numbers.setdefault(one.speaker, len(numbers)) for one in self.candidates], dtype=np.intp)
+        whose = [one.speaker or one.conversation for one in self.candidates]
+        who = np.array([numbers.setdefault(one, len(numbers)) for one in whose], dtype=np.intp)
         mean = np.bincount(who, self.log_length) / np.bincount(who)
         return np.clip(self.log_length - mean[who], -2, 2)
 

@@ -15,7 +15,7 @@ from biem.domain.policies.recall import RecallPolicy
 from biem.domain.prompt_contents import NOTHING, Known
 from biem.domain.times.spans import Window
 from biem.domain.times.windows import windows
-from biem.engine.query.question import Query, Sentence, is_asked, sentences_of, without_names
+from biem.engine.query.question import Query, Sentence, asks_what_was, is_asked, sentences_of, without_names
 from biem.engine.recall.rank.adjustments import Adjustments, candidates_of
 from biem.engine.recall.rank.anchors import NO_ANCHORS, Anchoring
 from biem.engine.recall.rank.confidence import Similarity, grounds
@@ -170,7 +170,8 @@ class Ranker:
             ready = None
         pool = None if ready is None else ready.pool
         candidates = None if pool is None else pool.candidates
-        ordering = Adjustments(turns, found, disputes, self._policy, now, anchors, times, candidates)
+        former = asks_what_was(asked.text)
+        ordering = Adjustments(turns, found, disputes, self._policy, now, anchors, times, candidates, former=former)
         names = self._names(turns) if ready is None else ready.names
         several = len(asked.parts) > 1
         vectors: Sequence[Vector | None] = (found.parts if several else ()) or [None] * len(asked.parts)

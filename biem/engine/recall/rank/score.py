@@ -2,6 +2,7 @@
 
     score(turn) = Σ weight[signal] · signal(turn)                     log-odds of being evidence, up to a constant
     answer      = greedily the best score − what it repeats of what was already picked
+                  where structure shows nothing, the best by themselves stay among the first ten
 
 The pool is what the searches found plus the turns around each hit. Greedy choice with a penalty for likeness is maximal
 marginal relevance (Carbonell & Goldstein 1998), here only beyond a threshold: two turns about one matter are no
@@ -22,6 +23,8 @@ from biem.engine.recall.rank.term_matrix import Numbers, TermMatrix
 
 NAMES = tuple(field.name for field in fields(SignalWeights))
 """Every signal, in the order of the columns of `Ranked.signals`."""
+_FIRST = 10
+"""Places among which the best of a plain search stay."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +88,22 @@ def rank(
     scores = matrix @ weights
     if adjust is not None:
         scores = adjust(scores)
-    return Ranked(distinct(scores, pool.bag, found.served, policy, count), scores, matrix, weights, pool)
+    order = distinct(scores, pool.bag, found.served, policy, count)
+    return Ranked(with_plain(order, found.plain, policy), scores, matrix, weights, pool)
+
+
+def with_plain(order: Sequence[int], plain: Numbers, policy: RankPolicy) -> list[int]:
+    """The order, of whose first ten the last give way to the best by `plain` that stand behind them.
+
+    A lead by what stands around others may be an error; then the answer is among those that a plain search tells first.
+    """
+    best = [place for place in np.argsort(-plain, kind="stable")[: policy.plain].tolist() if plain[place] > 0]
+    first, late = list(order[:_FIRST]), [place for place in order[_FIRST:] if place in best]
+    for _ in late:
+        first.remove(next(place for place in reversed(first) if place not in best))
+    shown = [*first, *late]
+    held = set(shown)
+    return [*shown, *(place for place in order if place not in held)]
 
 
 def distinct(scores: Numbers, bag: TermMatrix, served: Numbers, policy: RankPolicy, count: int) -> list[int]:

@@ -35,6 +35,8 @@ _ALL_ASKED = 3.0
 """What a time counts in a question of whose words the pool knows none ("what did I write on 1 December?")."""
 _WORDS_SHARE = 0.6
 """Of words in how well a sentence is served; the rest is meaning."""
+_CHANCE = 0.25
+"""Share of `RankPolicy.coherent` that turns without any order may show by chance."""
 _SPREAD = 0.1
 """The least range of cosines that is stretched to [0, 1]."""
 
@@ -46,6 +48,9 @@ class Signals:
     table: Mapping[str, Numbers]
     served: Numbers
     """No rows where the query asks but one thing."""
+    plain: Numbers
+    """What a plain search would go by: words and likeness of each candidate itself to the whole query, in [0, 2]; 0
+    where structure has shown that it counts in full."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,18 +76,19 @@ def signals(query: Query, pool: Pool, names: Mapping[str, Sequence[str]], policy
     dense, around = (_or_words(found, words, pool) for found in (dense, around))
     best_dense, own_dense, own_words, served = _sentences(query, pool, words, dense)
     best_dense, own_dense = (_or_words(found, words, pool) for found in (best_dense, own_dense))
+    beside, session = (_trust(value, policy) for value in pool.coherence)
     near, day = _times(query.text, pool, _ALL_ASKED if not words.counts.any() else 1.0)
-    opening = pool.opening.astype(np.float64)
+    opening = session * pool.opening
     log_length = pool.log_length
     machine = pool.machine
     table = {
-        "words_around": _words_around(words, pool, policy),
-        "reply": pool.moved(words.scores * pool.asks, -1),
-        "session_words": _session_words(words, pool, policy),
-        "dense_around": around,
+        "words_around": _words_around(words, pool, policy, beside),
+        "reply": beside * pool.moved(words.scores * pool.asks, -1),
+        "session_words": _mixed(_session_words(words, pool, policy), words.scores, session),
+        "dense_around": _mixed(around, dense, beside),
         "hub": hub,
-        "session_dense": _best_of_session(dense, pool),
-        "session_dense3": _mean_of_best(dense, pool, 3),
+        "session_dense": _mixed(_best_of_session(dense, pool), dense, session),
+        "session_dense3": _mixed(_mean_of_best(dense, pool, 3), dense, session),
         "sentence_dense": best_dense,
         "sentence_words": own_words,
         "longer": np.clip(log_length - log_length.mean(), -2, 2),
@@ -98,7 +104,21 @@ def signals(query: Query, pool: Pool, names: Mapping[str, Sequence[str]], policy
         "bridge": _bridge((1 - _WORDS_SHARE) * own_dense + _WORDS_SHARE * own_words, words, pool, policy),
         **pool.standing,
     }
-    return Signals(table, served)
+    proven = any(shown is not None and _trust(shown, policy) == 1.0 for shown in pool.coherence)
+    return Signals(table, served, np.zeros(pool.size) if proven else dense + words.scores)
+
+
+def _trust(shown: float | None, policy: RankPolicy) -> float:
+    """What structure of this coherence counts, from 0 to 1; 1 where nothing can be measured."""
+    if shown is None or policy.coherent == 0:
+        return 1.0
+    least = _CHANCE * policy.coherent
+    return min(1.0, max(0.0, (shown - least) / (policy.coherent - least)))
+
+
+def _mixed(by_structure: Numbers, own: Numbers, trust: float) -> Numbers:
+    """What a turn's surroundings say of it, and for the rest what it says itself."""
+    return by_structure if trust == 1.0 else trust * by_structure + (1 - trust) * own
 
 
 # -- words -------------------------------------------------------------------------------------------------------------
@@ -134,10 +154,12 @@ def _words(terms: Sequence[str], pool: Pool, policy: RankPolicy) -> _Words:
     return _Words(terms, counts, idf, float(idf.sum()) or 1.0, gain, _over_best(idf @ gain))
 
 
-def _words_around(words: _Words, pool: Pool, policy: RankPolicy) -> Numbers:
-    """Each term counts where it is said best: here, or for less one or two turns away."""
+def _words_around(words: _Words, pool: Pool, policy: RankPolicy, trust: float) -> Numbers:
+    """Each term counts where it is said best: here, or for less one or two turns away; for the less, the less these
+    have shown that they belong together.
+    """
     near = words.gain
-    for offset, share in ((1, policy.next_1), (2, policy.next_2)):
+    for offset, share in ((1, trust * policy.next_1), (2, trust * policy.next_2)):
         for side in (-offset, offset):
             near = np.maximum(near, share * pool.moved(words.gain, side))
     return words.idf @ near / words.total

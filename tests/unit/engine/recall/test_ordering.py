@@ -32,7 +32,9 @@ def turn(key: str, *, minute: int = 0, **values: Any) -> Turn:
 
 def ordering(*turns: Turn, found: Found | None = None, now: datetime = START, **more: Any) -> Adjustments:
     given = Turns({one.id: one for one in turns}, more.get("stretches", ()), more.get("openings", frozenset()))
-    return Adjustments(given, found or Found(), more.get("conflicts", {}), POLICY, now, times=more.get("times", ()))
+    former = more.get("former", False)
+    times = more.get("times", ())
+    return Adjustments(given, found or Found(), more.get("conflicts", {}), POLICY, now, times=times, former=former)
 
 
 def adjusted(made: Adjustments, **scores: float) -> dict[str, float]:
@@ -181,6 +183,29 @@ def test_asked_of_a_time_what_held_to_its_end_is_neither_replaced_nor_disputed()
         assert other["new"] == pytest.approx(5.0)
         assert other["old"] == pytest.approx(2.0)
         assert other["said"] < 4.0
+
+
+def test_asked_what_was_before_it_stands_right_behind_what_is() -> None:
+    # Given a fact that was replaced and matches best, and one that ended without a successor
+    ended = START - timedelta(days=1)
+    turns = [
+        turn("old", valid_to=ended, superseded_by="new"),
+        turn("new"),
+        turn("gone", valid_to=ended),
+        turn("other"),
+    ]
+    made = ordering(*turns, former=True)
+
+    # When a question says that it asks for what was before / Then all may be told, what holds first
+    scores = adjusted(made, old=5.0, new=0.5, gone=2.0, other=1.0)
+    assert scores["new"] == pytest.approx(5.0)
+    assert 4.9 < scores["old"] < 5.0
+    assert scores["gone"] == pytest.approx(2.0)
+    assert all(made.is_answer(place) for place in range(4))
+    assert made.why("old") == {"held_until": ended.isoformat()}
+
+    # And else only what holds
+    assert sum(ordering(*turns).is_answer(place) for place in range(4)) == 2
 
 
 def test_context_is_no_answer() -> None:

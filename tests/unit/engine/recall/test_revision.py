@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from biem.adapters.analyzers import build
+from biem.engine.query.question import asks_of_the_past, asks_what_was
 from biem.engine.recall.rank.pool import Candidate
 from biem.engine.recall.rank.revisions import revisions
 from biem.engine.recall.rank.term_matrix import Numbers
@@ -78,3 +79,18 @@ def test_nothing_is_revised_by_an_older_a_program_another_person_or_another_matt
     others = [said(day, "Sara sings") for day in (6, 7)]
     of_sara = [said(5, "Sara is vegetarian"), said(9, "Sara moves the trip"), *others]
     assert not first("What does Sara eat?", *of_sara, scores=(2.0, 1.0, 0.0, 0.0))
+
+
+@pytest.mark.parametrize(
+    ("question", "former"),
+    [
+        ("Which car did I have before?", True),
+        ("What was the original date?", True),
+        ("我以前住在哪里？", True),
+        ("When did Sara marry?", False),
+        ("Where was the meeting?", False),
+    ],
+)
+def test_the_past_tense_alone_does_not_ask_for_what_was_before(question: str, former: bool) -> None:
+    assert asks_of_the_past(question)
+    assert asks_what_was(question) is former
