@@ -1,4 +1,4 @@
-"""Bio-Inspired Evolving Memory: the memory that LLM agents lack.
+"""Bio-Inspired Evolving Memory: memory for LLM agents.
 
 with biem.connect() as memory:
     memory.remember("I am allergic to peanuts", speaker="Li Ming")
@@ -45,7 +45,9 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
-    """Load a public name at first use: the owner of the embedded servers and `biem --help` need no database client."""
+    """Load a public name at first use: the supervisor of the embedded servers and `biem --help` need no database
+    client.
+    """
     if name == "__version__":
         return import_module("importlib.metadata").version("biem")
     for home, names in _HOMES.items():

@@ -1,4 +1,4 @@
-"""AIM-Memory under its own names: write, route, answer, count, save and load. Everything else is `Memory`'s.
+"""AIM-Memory under its own names: write, route, answer, count, save and load. Everything else is in `Memory`.
 
 The route ranks as the design does, by temporal mirror and anchors; `AimMemory.memory.recall` is this package's ranking.
 """
@@ -22,7 +22,7 @@ _MODES = ("fast", "strict")
 
 
 class AimMemory:
-    """One scope's memory as AIM-Memory describes it. Thread-safe; closing it closes the memory behind it."""
+    """One scope's memory as AIM-Memory defines it. Thread-safe; closing it closes the memory behind it."""
 
     def __init__(self, memory: Memory) -> None:
         self.memory = memory
@@ -39,10 +39,10 @@ class AimMemory:
     def write_memory(
         self, text: str, context: str | Sequence[str] | None = None, *, speaker: str = "", conversation: str = ""
     ) -> bool:
-        """Keep a text; true when the gate let it form a memory, which is decided when this returns.
+        """Store a text; returns True when the gate formed a memory, which is decided before the return.
 
-        `context`: what the text is compared with, one text or several; by default what was said just before. A refused
-        text is in HotKV and is found by `Memory.recall`, but no route leads to it.
+        `context`: what the text is compared with, one text or several; by default the preceding messages. A refused
+        text is in HotKV and is found by `Memory.recall`, but not by a route.
         """
         said = [context] if isinstance(context, str) else context
         return self._aim.writer.write(
@@ -52,9 +52,9 @@ class AimMemory:
     def route_memory(
         self, query: str, mode: str = "fast", *, conversation: str = "", top_n: int | None = None
     ) -> tuple[list[Selected], str]:
-        """The nodes a query leads to, best first, and the originals of these in strict mode, else an empty text.
+        """The nodes selected for a query, best first, and their originals in strict mode, else an empty text.
 
-        Strict is also what a query with a trigger word is.
+        A query with a trigger word is strict, too.
         """
         _require(query, mode)
         route = self._aim.router.route(self.memory.bound_to, query, mode=mode, conversation=conversation, top_n=top_n)
@@ -82,15 +82,15 @@ class AimMemory:
         return aim.conversant.answer(scope, query, generate, strict=strict, conversation=conversation, recall=recall)
 
     def rag(self, query: str, search: Callable[[str, list[str]], T], *, conversation: str = "") -> T:
-        """Let another retrieval search inside the local cluster only: `search(query, ids)` gets the ids it may use.
+        """Restrict another retrieval to the local cluster: `search(query, ids)` gets the ids it may use.
 
-        The ids are those of memories, nearest first; `Memory.get(id).ref` is the caller's own name for one (A64).
+        The ids are those of memories, nearest first; `Memory.get(id).ref` is the caller's own name for one.
         """
         _require(query, "fast")
         return search(query, self._aim.router.cluster(self.memory.bound_to, query, conversation))
 
     def node(self, memory_id: str) -> AimMemoryNode:
-        """A node with its embedding, fields, neighbours and weight. Raises `NotFound`, also for what was refused."""
+        """A node with its embedding, fields, neighbours and weight. Raises `NotFound`, also for a refused one."""
         links = self.memory.links(memory_id)
         others = [link.target if link.source == memory_id else link.source for link in links]
         return self._aim.router.node(self.memory.bound_to, memory_id, others)
@@ -104,7 +104,7 @@ class AimMemory:
         return self._aim.snapshots.save(self.memory.bound_to, Path(path))
 
     def load(self, path: Path | str) -> int:
-        """Bring in what `save` wrote, here or elsewhere; returns the number of memories. Safe to repeat.
+        """Import the output of `save`, from this system or another; returns the number of memories. Safe to repeat.
 
         The configuration stays this memory's; `biem.bootstrap.load_aim_memory` begins with the saved one.
         """

@@ -1,6 +1,6 @@
-"""Every failure a caller can meet, and the one table of what each means at an edge.
+"""All exceptions of the public API, and their codes for CLI and HTTP.
 
-The message says what happened and what to do next; `retryable` says whether the same call may succeed later.
+The message tells what happened and what to do next; `retryable` tells whether the same call may succeed later.
 """
 
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from biem.redaction import hidden
 
 
 class BiemError(Exception):
-    """Root of all errors that biem raises on purpose. No message holds a secret that this process knows."""
+    """Root of all errors that biem raises deliberately. No message contains a secret that this process knows."""
 
     exit_code: ClassVar[int] = 1
     http_status: ClassVar[int] = 500
@@ -21,7 +21,7 @@ class BiemError(Exception):
 
 
 class InvalidInput(BiemError):
-    """The caller's data cannot be accepted as it is; nothing was written."""
+    """The caller's data is invalid; nothing was written."""
 
     exit_code = 2
     http_status = 422
@@ -49,7 +49,7 @@ class AlreadyDecided(InvalidInput):
 
 
 class ConfigError(BiemError):
-    """The settings cannot work; the message names the setting."""
+    """The settings are invalid; the message names the setting."""
 
     exit_code = 5
 
@@ -59,7 +59,7 @@ class SchemaOutdated(ConfigError):
 
 
 class StoreUnavailable(BiemError):
-    """A server cannot be reached or refuses work; nothing that was acknowledged is lost."""
+    """A server cannot be reached or refuses work; no acknowledged memory is lost."""
 
     exit_code = 6
     http_status = 503
@@ -67,18 +67,18 @@ class StoreUnavailable(BiemError):
 
 
 class CallRefused(StoreUnavailable):
-    """A server answers and refuses this one call, which others are not kept from making: it counts as no outage."""
+    """A server is up and refused this one call, while others may succeed: no outage."""
 
 
 class StoreFull(StoreUnavailable):
-    """The disk or the memory of a server is exhausted; nothing was half-written."""
+    """The disk or the memory of a server is exhausted; nothing was partially written."""
 
     exit_code = 7
     http_status = 507
 
 
 class NotIndexed(BiemError):
-    """Who waited for the index waited in vain. The memories are stored, and found by their words: do not repeat."""
+    """Indexing did not finish in time. The memories are stored, and found by their words: do not repeat the call."""
 
     exit_code = 11
     http_status = 504
@@ -98,13 +98,13 @@ class EmbedderUnavailable(BiemError):
 
 
 class EmbedderMismatch(ConfigError):
-    """The embedder answers with another dimension than it announced; its vectors are never stored."""
+    """The embedder returns another dimension than before; its vectors are never stored."""
 
     exit_code = 9
 
 
 class RerankerUnavailable(BiemError):
-    """The reranker cannot be reached, is too slow or answers nonsense; `recall` goes on with its own order."""
+    """The reranker cannot be reached, is too slow or returns invalid scores; `recall` keeps its own order."""
 
     exit_code = 8
     http_status = 503
@@ -113,11 +113,11 @@ class RerankerUnavailable(BiemError):
     def __init__(self, message: str, pause_s: float | None = None) -> None:
         super().__init__(message)
         self.pause_s = pause_s
-        """Seconds for which the server asked to be left alone."""
+        """The pause that the server requested, in seconds."""
 
 
 class RateLimited(BiemError):
-    """The scope wrote more than `BIEM_WRITE__MAX_PER_MINUTE` allows; what the call was to store is not stored."""
+    """The scope wrote more than `BIEM_WRITE__MAX_PER_MINUTE` allows; this call's memories are not stored."""
 
     exit_code = 10
     http_status = 429

@@ -1,4 +1,4 @@
-"""The facade: every use case of one memory, in one scope, and no logic of its own."""
+"""The facade: every use case of one memory, in one scope, without logic."""
 
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -40,11 +40,11 @@ from biem.telemetry import Telemetry
 
 _POLL_S = 0.01
 _ANY = 1e-9
-"""Below any confidence: what is told is decided by the lines, and a courtesy is not searched for."""
+"""Below any confidence: the lines decide what is shown, and a courtesy is not searched."""
 
 
 class Memory:
-    """What an agent remembers, in one scope. Thread-safe; use it as a context manager, or call `close`."""
+    """An agent's memory in one scope. Thread-safe; use it as a context manager, or call `close`."""
 
     def __init__(self, system: System, scope: Scope, *, owner: bool = True) -> None:
         self._shared = system
@@ -69,7 +69,7 @@ class Memory:
 
     @property
     def embedder(self) -> EmbedderInfo:
-        """Which model embeds, its dimension and its languages."""
+        """The embedding model, its dimension and its languages."""
         return self._shared.embedder
 
     @property
@@ -78,9 +78,9 @@ class Memory:
         return self._shared.collection
 
     def scope(self, *, tenant: str | None = None, user: str | None = None, project: str | None = None) -> "Memory":
-        """The same memory system for another scope; names left out stay as they are.
+        """The same memory system for another scope; omitted names stay as they are.
 
-        Closing it closes the whole system only if nothing else that leads to it is in use, see `close`.
+        Closing it closes the whole system only if no other object of it is in use, see `close`.
         """
         bound = self.bound_to
         scope = Scope(
@@ -107,16 +107,17 @@ class Memory:
         layer: str = "short_term",
         wait: bool = False,
     ) -> str:
-        """Keep a text for good; returns the memory's id once it is durable, usually within a millisecond or two.
+        """Store a text; returns the memory's id once it is durable, usually within a millisecond or two.
 
         From then on `recall` finds it, by its words at once and by meaning when a worker has indexed it (`wait=True`
-        waits for that; `NotIndexed` says why it did not happen within a minute).
+        waits for that; `NotIndexed` tells why it did not happen within a minute).
 
-        `kind`: knowledge, skill, emotion, task, event; unset, a text with a speaker, conversation or chat source is an
-        `event` (a message), any other is `knowledge` (a fact). A fact repeated in one scope is the same memory;
-        messages never are, unless `ref`, your own id, says so. `importance`: 1–5. `at`: when it was said, default now.
-        `layer`: core, session, short_term, long_term. Raises `InvalidInput`, `RefConflict` and `StoreUnavailable`;
-        after the last the text may be stored or not: with a `ref`, repeating the call cannot store it twice.
+        `kind`: knowledge, skill, emotion, task, event; by default a text with a speaker, conversation or chat source is
+        an `event` (a message), any other is `knowledge` (a fact). A fact repeated in one scope is the same memory;
+        messages never are, unless they have the same `ref`, your own id. `importance`: 1–5. `at`: when it was said,
+        default now. `layer`: core, session, short_term, long_term. Raises `InvalidInput`, `RefConflict` and
+        `StoreUnavailable`; after the last the text may be stored or not: with a `ref`, repeating the call cannot store
+        it twice.
         """
         memory_id = self._system.writer.remember(
             self.bound_to,
@@ -145,11 +146,11 @@ class Memory:
         wait: bool = False,
         on_progress: Callable[[int], None] | None = None,
     ) -> list[str]:
-        """Keep many texts, each a mapping of `remember`'s arguments; returns their ids in order.
+        """Store many texts, each a mapping of `remember`'s arguments; returns their ids in order.
 
-        Written some hundred a transaction; `on_progress` hears the number stored so far. A bad item raises
-        `InvalidInput` with its position; what was stored before it stays. `wait` ends with `NotIndexed` when none of
-        them was indexed for a minute.
+        Several hundred are written per transaction; `on_progress` is called with the number stored so far. An invalid
+        item raises `InvalidInput` with its position; items stored before it stay. `wait` raises `NotIndexed` when none
+        of them was indexed for a minute.
         """
         ids = self._system.writer.remember_many(self.bound_to, items, on_progress)
         self._shared.wrote.set()
@@ -180,25 +181,27 @@ class Memory:
         selection: str | None = None,
         seed: int | None = None,
     ) -> Hits:
-        """The memories that matter for a query, best first: at most `top_k` (default 10).
+        """The most relevant memories for a query, best first: at most `top_k` (default 10).
 
-        Reads this scope and, from a project, the user's own. `since` ≤ `at` < `until`; `tags` must all be there; of
-        `kinds`, `speakers` and `conversations` any may match. `mode="strict"` adds the originals, `"auto"` does so when
-        the query asks for them. `as_of` answers with what held at that instant; without it, facts that no longer hold
-        are left out. `min_energy` leaves out what has less energy now, `sentiment` what lies outside (least, greatest)
-        in -1 to 1. `Hits.degraded` names what was down: the answer is then the best that was left.
+        Reads this scope and, from a project, the user's own. `since` ≤ `at` < `until`; all `tags` must match; of
+        `kinds`, `speakers` and `conversations` any. `mode="strict"` adds the originals, `"auto"` does so when the query
+        asks for them. `as_of` answers as of that instant; without it, facts that are no longer valid are left out.
+        `min_energy` excludes memories with less energy now, `sentiment` those outside (minimum, maximum) in -1 to 1.
+        `Hits.degraded` names unavailable servers: the result is then the best of the others.
 
-        A recall tells the best there is, however unlikely: `Hits.confidence` says how sure it is that this memory knows
-        at all, and with `min_confidence` nothing is told below. `session`, your name for the conversation in which you
-        ask, lets follow-up questions be answered from what is at hand (`Hits.way` is then "orbit").
+        A recall returns the best candidates, however unlikely: `Hits.confidence` estimates whether this memory has the
+        answer at all, and with `min_confidence` nothing is returned below. With `session`, your name for the
+        conversation in which you ask, follow-up questions can be answered from prefetched candidates (`Hits.way` is
+        then "orbit").
 
-        What your prompt holds already is not told, and does not count for `top_k`: `exclude_conversation` leaves out
-        whole conversations, `exclude` single memories: ids, your own `ref`s, texts, or chat messages with `role` and
-        `content` (the same text of the other side stays). Texts must be equal but for blanks and compatible characters.
+        Content of your prompt is left out, and does not count for `top_k`: `exclude_conversation` excludes whole
+        conversations, `exclude` single memories: ids, your own `ref`s, texts, or chat messages with `role` and
+        `content` (the same text from the other role stays). Texts must be equal except for blanks and compatible
+        characters.
 
         `profile` ranks as one of the source designs does: aim, biem, notes, hippocampus, angel, aimate; the default is
-        hybrid. `selection` draws the hits from more of them: weighted_random or squared_norm instead of top_k; the same
-        `seed` draws the same, and `Hits.seed` tells it.
+        hybrid. `selection` draws the hits from more candidates: weighted_random or squared_norm instead of top_k; the
+        same `seed` draws the same, and `Hits.seed` returns it.
         """
         system = self._system
         asked = (kinds, since, until, speakers, conversations, tags, as_of, min_energy, sentiment)
@@ -232,12 +235,12 @@ class Memory:
         selection: str | None = None,
         seed: int | None = None,
     ) -> Hits:
-        """Memories of several kinds: the best of each and what they are linked with, drawn by weight (Angel).
+        """Memories of several kinds: the best of each and their linked memories, drawn by weight (Angel).
 
-        Each kind has a channel of its own with `per_kind` (default 7) candidates, `Hits.channels`; associations lead on
-        from these. A memory's weight is the number of channels and links that led to it × its uses, `top_k` (default 7)
-        are drawn by it without repeats, of at least three kinds where there are so many. The other arguments are those
-        of `recall`; `selection` defaults to weighted_random.
+        Each kind has a channel with `per_kind` (default 7) candidates, `Hits.channels`; associations extend these. A
+        memory's weight is the number of channels and links that led to it × its uses; `top_k` (default 7) are drawn by
+        it without repeats, of at least three kinds if as many have candidates. The other arguments are those of
+        `recall`; `selection` defaults to weighted_random.
         """
         system = self._system
         each = system.policies.typed.per_kind if per_kind is None else per_kind
@@ -269,11 +272,11 @@ class Memory:
         exclude: Sequence[Excluded] = (),
         **where: Unpack[Conditions],
     ) -> Context:
-        """The block to put into a prompt for this query; its `text` is empty when there is nothing to tell.
+        """The block for a prompt with this query; its `text` is empty when nothing is relevant.
 
-        Nothing is told below `BIEM_CONTEXT__MIN_CONFIDENCE` (a profile of a source design, which knows no silence,
-        tells its best). `session`, `exclude_conversation`, `exclude` and the conditions (`kinds`, `since`, `until`,
-        `speakers`, `conversations`, `tags`, `as_of`, `min_energy`, `sentiment`) are those of `recall`; they hold for
+        Nothing is returned below `BIEM_CONTEXT__MIN_CONFIDENCE` (a profile of a source design has no threshold and
+        returns its best). `session`, `exclude_conversation`, `exclude` and the conditions (`kinds`, `since`, `until`,
+        `speakers`, `conversations`, `tags`, `as_of`, `min_energy`, `sentiment`) are those of `recall`; they apply to
         every section of the block.
         """
         policy = self._system.policies.context
@@ -304,14 +307,14 @@ class Memory:
         return block
 
     def get(self, memory_id: str) -> Node:
-        """One memory of exactly this scope, or `NotFound`."""
+        """One memory of exactly this scope; raises `NotFound`."""
         node = self._system.records.get(self.bound_to, parse_id(memory_id))
         if node is None:
             raise NotFound(f"no memory {memory_id} in scope {self.bound_to}")
         return node
 
     def node(self, memory_id: str) -> BiemMemoryNode:
-        """One memory of exactly this scope as BIEM describes it, with its vector and its links; or `NotFound`."""
+        """One memory of exactly this scope as BIEM defines it, with its vector and its links; raises `NotFound`."""
         system = self._system
         model = system.embedder.id
         return portrait(self.get(memory_id), records=system.records, associations=system.associations, model=model)
@@ -324,31 +327,31 @@ class Memory:
         new: Sequence[str] = (),
         turn: str | None = None,
     ) -> Lesson:
-        """Tell which recalled memories were of use in a turn, and which were not.
+        """Report which recalled memories were useful in a turn, and which were not.
 
-        Useful ones gain energy, stay longer and are linked more closely with each other and with `new` ones of the
+        Useful ones gain energy, are kept longer and are linked more strongly with each other and with `new` ones of the
         turn; useless ones fade. `turn`, your name for the turn, makes a repeated call count once. Raises `NotFound`,
         with nothing changed, for unknown ids.
         """
         return self._system.feedback.learn(self.bound_to, useful, useless, new=new, turn=turn)
 
     def related(self, text: str) -> list[Recollection]:
-        """What a text reminds of: topics of past conversation and what was said of them, best first."""
+        """Topics of past conversation related to a text, with statements about them, best first."""
         return self._system.reminder.related(self.bound_to, text)
 
     def running(self, message: str, *, conversation: str, history: str = "") -> tuple[Running, ...]:
-        """The memories on one's mind in this turn of a conversation: called up by the message or a turn or two ago."""
+        """The running memory of a conversation in this turn: memories evoked by this message or recent turns."""
         return self._system.activator.activate(self.bound_to, conversation, message, history)
 
     def instant(self, conversation: str, *, limit: int = 5) -> list[InstantMemory]:
-        """What was noted in a conversation while it went on: at most `limit` (1–500) notes, newest first.
+        """Notes taken in a conversation while it went on: at most `limit` (1–500), newest first.
 
-        A worker notes a message that is worth it right after it was remembered. Looking counts as a view of each note.
+        A worker notes a noteworthy message right after it was remembered. Reading counts as a view of each note.
         """
         return self._system.instants.recent(self.bound_to, conversation, limit)
 
     def links(self, memory_id: str) -> list[Link]:
-        """What a memory of this scope is linked with, closest first."""
+        """The links of a memory of this scope, closest first."""
         system = self._system
         node = self.get(memory_id)
         system.associations.refresh(self.bound_to)
@@ -357,46 +360,48 @@ class Memory:
     def conflicts(self, *, status: str | None = "pending", limit: int = 100, after: str = "") -> list[Conflict]:
         """Memories of this scope that contradict, update or repeat each other, newest first; status None: all.
 
-        A sure contradiction is decided at once, in favour of what was said later; the others wait for `resolve`.
-        `after`: the id of the last one of the page before.
+        A confident contradiction is decided at once, in favour of what was said later; the others wait for `resolve`.
+        `after`: the id of the last one of the previous page.
         """
         return self._system.resolver.find(self.bound_to, status=status, limit=limit, after=after)
 
     def resolve(self, conflict_id: str, resolution: str) -> Conflict:
-        """Decide a conflict: keep_new, keep_old, merge, keep_both or ignore; `undo` takes it back."""
+        """Decide a conflict: keep_new, keep_old, merge, keep_both or ignore; `undo` reverts it."""
         return self._system.resolver.resolve(self.bound_to, conflict_id, resolution)
 
     def undo(self, conflict_id: str) -> Conflict:
-        """Take a decision about a conflict back, whoever made it: both memories are as they were before."""
+        """Revert a decision about a conflict, made by anyone: both memories are as before."""
         return self._system.resolver.undo(self.bound_to, conflict_id)
 
     def facts(self, limit: int = 100, *, after: str = "") -> list[CrystalFact]:
-        """What was distilled from memories of this scope that are used together, oldest first.
+        """Facts distilled from memories of this scope that are used together, oldest first.
 
-        `after`: the id of the last one of the page before.
+        `after`: the id of the last one of the previous page.
         """
         require_count(limit, "limit", MOST_LISTED)
         return self._system.consolidations.facts(self.bound_to, limit, after=parse_id(after) if after else "")
 
     @property
     def layout(self) -> str:
-        """How memories stand in a prompt, `quoted` or `bare`: `BIEM_CONTEXT__LAYOUT`."""
+        """The layout of memories in a prompt, `quoted` or `bare`: `BIEM_CONTEXT__LAYOUT`."""
         return self._system.policies.context.layout
 
     @property
     def aim(self) -> AimSystem:
-        """The verbs of AIM-Memory; `biem.aim.AimMemory` has them under the design's names."""
+        """The operations of AIM-Memory; `biem.aim.AimMemory` has them under the design's names."""
         return self._system.aim
 
     def refusals(self, limit: int = 100) -> list[Refusal]:
-        """Messages of this scope that the write gate did not let form a memory, newest first, with their scores.
+        """Messages of this scope that the write gate refused, newest first, with their scores.
 
-        They are found like all others, but have no energy, links or layer and become no facts.
+        They are found like all others, but have no energy, links or layer and are never distilled into facts.
         """
         return list(self._system.aim.replayer.refusals(self.bound_to, limit))
 
     def replay(self, memory_id: str, *, force: bool = False) -> GateDecision:
-        """Judge a refused message anew, by today's memory and settings; what passes, or is forced to, is formed."""
+        """Judge a refused message again, by today's memory and settings; if it passes, or with `force`, it is
+        formed.
+        """
         return self._system.aim.replayer.replay(self.bound_to, parse_id(memory_id), force=force)
 
     def answer(
@@ -410,11 +415,11 @@ class Memory:
         top_k: int | None = None,
         profile: str | None = None,
     ) -> Reply:
-        """Answer with a model of yours, from memory: `generate` takes the prompt and gives the reply.
+        """Answer with your model, from memory: `generate` gets the prompt and returns the reply.
 
-        The prompt is a context of four labelled parts (newest messages, memories, what they pin down and, in `strict`
-        mode, the originals), then the question; afterwards both turns are remembered. `auto_mode` turns strict when the
-        query asks for originals. `profile`: as for `recall`. Without a model nothing is remembered.
+        The prompt is a context of four labelled parts (newest messages, memories, their anchors and, in `strict` mode,
+        the originals), then the question; afterwards both turns are remembered. `auto_mode` turns strict when the query
+        asks for originals. `profile`: as for `recall`. Without a model nothing is remembered.
         """
         aim = self._system.aim
         strict = aim.router.is_strict(query, mode, auto_mode=auto_mode)
@@ -432,19 +437,21 @@ class Memory:
         return reply
 
     def archive(self, memory_id: str, reason: str = "") -> bool:
-        """Forget a memory: it is no answer any more, and `restore` brings it back. False if it was archived already."""
+        """Forget a memory: recall no longer returns it, and `restore` reverts this. False if it was archived
+        already.
+        """
         return self._system.lifecycle.archive(self.bound_to, memory_id, reason)
 
     def restore(self, memory_id: str) -> bool:
-        """Bring an archived memory back; recall finds it at once. False if it was not archived."""
+        """Restore an archived memory; recall finds it at once. False if it was not archived."""
         done = self._system.lifecycle.restore(self.bound_to, memory_id)
         self._shared.wrote.set()
         return done
 
     def sleep(self) -> SleepReport:
-        """Do all background work of this scope now, in order: build, consolidate, forget, mend. Never raises.
+        """Run all background jobs of this scope now, in order: build, consolidate, forget, repair. Never raises.
 
-        It also happens by itself; a second sleep right after the first changes nothing.
+        They also run automatically; a second sleep right after the first changes nothing.
         """
         report = self._system.job_runner.sleep(self.bound_to)
         if report.changed:
@@ -458,12 +465,12 @@ class Memory:
     def erase(self, target: str | Scope | None = None, *, user: str | None = None) -> Receipt:
         """Destroy one memory of this scope by its id, everything of a scope, or a `user`; returns the proof.
 
-        A user is erased with all projects, of this memory's tenant; `Receipt.scopes` counts them. What was broken off
-        is finished by the same call. There is no way back: forgetting archives, only this destroys. Raises `NotFound`
-        for an unknown id.
+        A user is erased with all projects, of this memory's tenant; `Receipt.scopes` counts them. The same call
+        completes an interrupted erasure. It cannot be undone: forgetting archives, only this destroys. Raises
+        `NotFound` for an unknown id.
         """
         if (target is None) == (user is None):
-            raise InvalidInput("say what to erase: either an id or a scope, or user=…")
+            raise InvalidInput("pass what to erase: either an id or a scope, or user=…")
         if user is not None:
             return self._system.eraser.erase_user(self.bound_to.tenant, user)
         if isinstance(target, Scope):
@@ -471,7 +478,7 @@ class Memory:
         return self._system.eraser.erase(self.bound_to, target)
 
     def scopes(self) -> list[ScopeSummary]:
-        """The user's own level and all projects of the user that this memory is bound to, as far as they hold anything.
+        """The user's own level and all projects of the user that this memory is bound to, if they are not empty.
 
         Never those of another user or tenant.
         """
@@ -480,25 +487,25 @@ class Memory:
     def memories(
         self, *, tier: str | None = None, layer: str | None = None, limit: int = 50, after: str = ""
     ) -> Page[Node]:
-        """A page of this scope's memories, archived ones among them, the newest first: to look through, not to recall.
+        """A page of this scope's memories for display, including archived ones, newest first.
 
-        Counts no access. `after` is the `next` of the page before. A page of one tier or layer may be short, or empty,
-        and yet have a `next`: each looks at some thousand memories.
+        Counts no access. `after` is the `next` of the previous page. A page of one tier or layer may be short, or
+        empty, and yet have a `next`: each examines several thousand memories.
         """
         return self._system.browser.memories(self.bound_to, limit, after, tier, layer)
 
     def whole_id(self, part: str, *, of: str = "memory") -> str:
         """The id of this scope's memory or conflict (`of`) that begins or ends with these digits, six or more.
 
-        A whole id is given back as it is. Raises `NotFound`, and `InvalidInput` with the candidates where there are
+        A whole id is returned unchanged. Raises `NotFound`, and `InvalidInput` with the candidates if there are
         several. Reads all ids of the scope.
         """
         return self._system.browser.whole_id(self.bound_to, part, of)
 
     def graph(self, *, around: str | None = None, limit: int = 200, after: str = "") -> GraphPart:
-        """A page of this scope's links, the one changed last first, or of those of one node, the heaviest first.
+        """A page of this scope's links, last changed first, or of those of one node, heaviest first.
 
-        With the memories and concepts they end in; `after` is the `next` of the page before.
+        With the memories and concepts at their ends; `after` is the `next` of the previous page.
         """
         return self._system.browser.graph(self.bound_to, limit, after, around)
 
@@ -508,15 +515,16 @@ class Memory:
         return self._system.records.dead(self.bound_to, limit)
 
     def retry(self) -> int:
-        """Give this scope's dead letters another chance; returns how many."""
+        """Requeue this scope's dead letters; returns how many."""
         count = self._system.records.retry_dead(self.bound_to)
         self._shared.queue.wake()
         return count
 
     def reindex(self, on_progress: Callable[[int], None] | None = None) -> int:
-        """Rebuild what follows from the texts of all scopes, analyses and vector index; returns how many were indexed.
+        """Rebuild the data derived from the texts of all scopes, analyses and vector index; returns how many were
+        indexed.
 
-        `on_progress` hears that number so far: 0 while the texts are analysed.
+        `on_progress` is called with that number: 0 while the texts are analysed.
         """
         return self._system.reindexer.reindex(on_progress)
 
@@ -528,20 +536,22 @@ class Memory:
         after: str = "",
         on_progress: Callable[[str, int], None] | None = None,
     ) -> Diagnosis:
-        """Look for faults in every store, of all scopes; `fix` mends what can be mended safely, and nothing else does.
+        """Find faults in every store, of all scopes; `fix` repairs those that can be repaired safely, and nothing else
+        does.
 
-        Looks at a sample of the memories, or, `full`, at all (beginning after the id `after`); beside running programs.
+        Examines a sample of the memories or, with `full`, all (beginning after the id `after`); safe while other
+        programs run.
         """
         depth = Depth(full, after, on_progress)
         with self._system.diagnosis() as diagnoser:
             return diagnoser.mend(depth) if fix else diagnoser.look(depth)
 
     def perf(self) -> list[StageTime]:
-        """How long each stage took lately in this process: percentiles of the newest thousand of each."""
+        """Recent durations of each stage in this process: percentiles of the newest thousand of each."""
         return self._system.times.table()
 
     def stats(self) -> Mapping[str, int | str]:
-        """Counts of this scope, of the whole system (`all_…`), and which embedder runs."""
+        """Counts of this scope, of the whole system (`all_…`), and the embedder in use."""
         system = self._system
         info = system.embedder
         return {
@@ -554,7 +564,9 @@ class Memory:
         }
 
     def flush(self, timeout_s: float = 60.0, on_progress: Callable[[int], None] | None = None) -> bool:
-        """Wait until nothing of this scope is pending; False after `timeout_s`. Hears the number still pending."""
+        """Wait until nothing of this scope is pending; False after `timeout_s`. `on_progress` gets the number still
+        pending.
+        """
         if isinstance(timeout_s, bool) or not isinstance(timeout_s, int | float) or not timeout_s >= 0:
             raise InvalidInput(f"timeout_s must be a number of seconds from 0 on, not {timeout_s!r}")
         records = self._system.records
@@ -569,11 +581,11 @@ class Memory:
         return self._until(empty, timeout_s)
 
     def close(self) -> None:
-        """Index what this process wrote, for at most `BIEM_CLOSE_TIMEOUT_S`, then let go of everything.
+        """Index what this process wrote, for at most `BIEM_CLOSE_TIMEOUT_S`, then release all resources.
 
-        What is not indexed by then stays safe in PostgreSQL and is indexed by the next process. Idempotent. What
-        `scope` returned closes everything only when it is the last one in use: the memory that `connect` returned, and
-        others made of it, go on until they are closed or dropped. A forked child closes its own connections only.
+        Memories not indexed by then are safe in PostgreSQL and are indexed by the next process. Idempotent. The object
+        that `scope` returned closes everything only when it is the last one in use: the memory that `connect` returned,
+        and others made of it, work until they are closed or dropped. A forked child closes its own connections only.
         """
         system = self._shared
         system.views.discard(self)
@@ -584,9 +596,9 @@ class Memory:
             return
         try:
             if system.wrote.is_set():
-                with suppress(BiemError):  # a server is down: nothing that was acknowledged is lost
+                with suppress(BiemError):  # a server is down: no acknowledged memory is lost
                     system.queue.wake()
-                    # What other processes hold is theirs to finish.
+                    # Jobs held by other processes are left to them.
                     self._until(lambda: system.records.backlog(due_only=True) == 0, system.close_timeout_s)
         finally:
             system.closed.set()

@@ -1,4 +1,4 @@
-"""`BIEMContextPlugin`: memory inside an agent loop. It never breaks the loop: without memory the agent just forgets."""
+"""`BIEMContextPlugin`: memory in an agent loop. It never breaks the loop: without memory the agent just forgets."""
 
 import asyncio
 import os
@@ -27,7 +27,7 @@ from biem.memory import Memory
 
 @dataclass(frozen=True, slots=True)
 class _Turn:
-    """What was injected for one input, until its reply came."""
+    """The block injected for one input, until its reply is recorded."""
 
     question: str
     hits: tuple[Hit, ...]
@@ -35,21 +35,21 @@ class _Turn:
 
 
 class BIEMContextPlugin:
-    """Takes in each message and hands over the block for the next model call.
+    """Records each message and returns the memory block for the next model call.
 
-    `source` is a Memory or a function that makes one (such as `biem.connect`), called at first use. With
+    `source` is a Memory or a function that creates one (such as `biem.connect`), called at first use. With
     `DISABLE_MEMORY=true` (or `enabled=False`) it is never called and every method does nothing. A message that cannot
-    be stored, because a server is down, is kept in this process (the last 1,000) and stored before the next one.
-    Whatever fails below costs the block or the saving and is logged, with a traceback where it is no error of biem's
-    own; only what the caller passes in, such as `generate`, raises.
+    be stored, because a server is down, is buffered in this process (the last 1,000) and stored before the next one. A
+    failure inside costs the block or the saving and is logged, with a traceback unless it is a `BiemError`; only the
+    caller's own functions, such as `generate`, raise.
 
-    `running=True` appends the memories that are on this conversation's mind and not in the block, `instant=True` what
-    was noted in this conversation (the last 5 notes of what is not in the block). `auto_feedback=True`
-    calls an injected memory useful when the reply says a name, number or symbol that only this memory has.
+    `running=True` appends the conversation's running memory, without what is in the block, `instant=True` the notes
+    taken in this conversation (the last 5 that are not in the block). `auto_feedback=True` counts a memory of the block
+    as useful when the reply contains a name, number or symbol that only this memory has.
 
-    What the prompt holds is not told again: the input, and each of the chat messages that a call passes as `history`;
-    what was said in this conversation and has left the history is told. `where`: conditions of `Memory.recall`, such as
-    `tags`, for every block; what a call passes goes before.
+    Content of the prompt is not repeated: the input, and the chat messages passed as `history`; parts of this
+    conversation that have left the history are included. `where`: conditions of `Memory.recall`, such as `tags`, for
+    every block; those passed to a call take precedence.
     """
 
     def __init__(
@@ -71,7 +71,7 @@ class BIEMContextPlugin:
         self._recorded = Recorded()
         self._enabled = not memory_is_disabled() if enabled is None else enabled
         self._conversation = conversation
-        self._session = conversation or new_id()  # follow-up questions are answered from what is at hand
+        self._session = conversation or new_id()  # follow-up questions are answered from prefetched candidates
         self._top_k = top_k
         self._budget_tokens = budget_tokens
         self._running = running
@@ -85,7 +85,7 @@ class BIEMContextPlugin:
 
     @property
     def unsaved(self) -> int:
-        """Messages waiting in this process for a server to come back."""
+        """Number of messages buffered in this process until a server is available."""
         return len(self._unsaved)
 
     @property
@@ -95,7 +95,7 @@ class BIEMContextPlugin:
         return tuple(hit.node.id for hit in turn.hits) if turn else ()
 
     def close(self) -> None:
-        """Store what waits, if that is possible now, and close the memory if it was opened here. Idempotent."""
+        """Store buffered messages if possible, and close the memory if it was opened here. Idempotent."""
         with self._unsaved.lock:
             self._unsaved.save()
             opened, self._memory = self._memory, None
@@ -103,7 +103,7 @@ class BIEMContextPlugin:
             try:
                 opened.close()
             except Exception as error:  # noqa: BLE001
-                log_failure("the memory was not closed in order", error)
+                log_failure("closing the memory failed", error)
 
     def __enter__(self) -> Self:
         return self
@@ -116,11 +116,11 @@ class BIEMContextPlugin:
     # -- before the model call --------------------------------------------------------------------------------------
 
     def prepare_context(self, user_input: str, **asked: Unpack[Asking]) -> str:
-        """The memory block for this input; empty when there is nothing to tell, memory is off or out of reach."""
+        """The memory block for this input; empty when nothing is relevant, memory is off or unavailable."""
         return self.recall_context(user_input, **asked).text
 
     def recall_context(self, user_input: str, **asked: Unpack[Asking]) -> Context:
-        """As `prepare_context`, with the hits it shows."""
+        """As `prepare_context`, with the hits in the block."""
         require_known(asked, Asking)
         self._turn = None
         if not self._enabled:
@@ -153,14 +153,14 @@ class BIEMContextPlugin:
         return block
 
     def system_prompt(self, base: str, user_input: str, **asked: Unpack[Asking]) -> str:
-        """`base`, then after a blank line the memory block; just `base` when there is none."""
+        """`base`, then after a blank line the memory block; just `base` without one."""
         block = self.prepare_context(user_input, **asked)
         return f"{base}\n\n{block}" if block else base
 
     def messages(
         self, base: str, history: list[dict[str, Any]], user_input: str, **where: Unpack[Conditions]
     ) -> list[dict[str, Any]]:
-        """The message list of a chat call: system prompt with memories, history, then the user's input (BIEM B55)."""
+        """The message list of a chat call: system prompt with memories, history, then the user's input."""
         told: Asking = {**where, "history": history}
         system = {"role": "system", "content": self.system_prompt(base, user_input, **told)}
         return [system, *history, {"role": "user", "content": user_input}]
@@ -176,7 +176,7 @@ class BIEMContextPlugin:
             yield prompt
 
     def complete(self, user_input: str, generate: Callable[[str], str], **asked: Unpack[Asking]) -> str:
-        """One turn of a plain text model: prompt `context\\n\\n用户: …\\n助手:`, then both sides are kept (AIM A56)."""
+        """One turn of a plain text model: prompt `context\\n\\n用户: …\\n助手:`, then both messages are recorded."""
         context = self.prepare_context(user_input, **asked)
         prompt = f"{context}\n\n用户: {user_input}\n助手:"
         reply = generate(prompt)
@@ -187,7 +187,7 @@ class BIEMContextPlugin:
     # -- after the model call ---------------------------------------------------------------------------------------
 
     def record_user_message(self, content: str, **details: Unpack[Details]) -> str | None:
-        """Remember what the user said; returns the id, or None when nothing was stored now.
+        """Remember the user's message; returns the id, or None when nothing was stored now.
 
         `details`: speaker, at, ref, importance, layer, tags, metadata and kind, as for `Memory.remember`. A message
         that `remember` would refuse is logged and dropped.
@@ -195,7 +195,7 @@ class BIEMContextPlugin:
         return self._record(content, "user", details)
 
     def record_assistant_message(self, content: str, **details: Unpack[Details]) -> str | None:
-        """Remember what the assistant said; as `record_user_message`. Ends the turn: see `auto_feedback`."""
+        """Remember the assistant's message; as `record_user_message`. Ends the turn: see `auto_feedback`."""
         turn, self._turn = self._turn, None
         memory_id = self._record(content, "assistant", details)
         if self._auto_feedback and turn is not None:
@@ -206,13 +206,13 @@ class BIEMContextPlugin:
         try:
             useful = echoed(turn.hits, turn.question, reply)
         except Exception as error:  # noqa: BLE001
-            log_failure("nothing learnt from this turn", error)
+            log_failure("feedback on this turn failed", error)
             return
         if useful:
             self.feedback(useful, turn=turn.name)
 
     def feedback(self, useful: Sequence[str] = (), useless: Sequence[str] = (), *, turn: str | None = None) -> bool:
-        """Tell which injected memories were of use, by id; False when nothing was learnt, and the log says why.
+        """Report which memories of the block were useful, by id; False when that failed, and the log tells why.
 
         `turn`, your name for the turn, makes a repeated call count once.
         """
@@ -221,7 +221,7 @@ class BIEMContextPlugin:
         try:
             self._connected().feedback(useful, useless, turn=turn)
         except Exception as error:  # noqa: BLE001
-            log_failure("nothing learnt from this turn", error)
+            log_failure("feedback on this turn failed", error)
             return False
         return True
 
@@ -238,7 +238,7 @@ class BIEMContextPlugin:
             return None
         message = {"text": text, "source": source, "conversation": self._conversation, "speaker": "", **details}
         message["at"] = details.get("at") or self._now()  # a message stored late keeps its time
-        message["ref"] = details.get("ref") or new_id()  # one whose acknowledgement was lost is not stored twice
+        message["ref"] = details.get("ref") or new_id()  # a retry must not store it twice
         memory_id = self._unsaved.save(message)
         if memory_id is not None:
             self._recorded.add(source, text, memory_id)
@@ -251,13 +251,13 @@ class BIEMContextPlugin:
             return self._memory
 
     def _now(self) -> datetime:
-        """The memory's time or, before there is a memory, the machine's."""
+        """The memory's time or, without a memory, the machine's."""
         known = self._source if isinstance(self._source, Memory) else self._memory
         try:
             if known is not None:
                 return known.now()
         except Exception as error:  # noqa: BLE001
-            log_failure("the memory's clock failed; the message has the time of this machine", error)
+            log_failure("the memory's clock failed; the message gets the time of this machine", error)
         return datetime.fromtimestamp(time.time_ns() / 1e9, UTC)
 
     # -- the same for asynchronous agents ---------------------------------------------------------------------------
@@ -296,5 +296,5 @@ def _new_locks() -> None:
         plugin._unsaved.lock, plugin._connecting = threading.RLock(), threading.Lock()
 
 
-if hasattr(os, "register_at_fork"):  # not on Windows
+if hasattr(os, "register_at_fork"):  # absent on Windows
     os.register_at_fork(after_in_child=_new_locks)

@@ -1,8 +1,8 @@
-"""Secrets that this process knows, and the one function that takes them out of a text before it is shown.
+"""Secrets known to this process, and the function that removes them from a text before it is shown.
 
-Settings and clients tell it every password, token, key and URL that they are given; every error of ours, every log
-record of the process, and what the command line says of an unexpected error passes through `hidden`. It is the second
-lock: the first is not to quote a URL or a key at all.
+Settings and clients register every password, token, key and URL that they get; all errors of this package, all log
+records of the process, and the CLI's output on unexpected errors pass through `hidden`. It is the second line of
+defence: the first is never to quote a URL or a key.
 """
 
 import base64
@@ -16,9 +16,9 @@ from urllib.parse import quote, quote_plus, unquote, unquote_plus
 
 SHOWN_INSTEAD = "***"
 _SHORTEST = 6
-"""Shorter values are parts of ordinary words: hiding these would spoil messages, and they are in no message anyway."""
+"""Shorter values are parts of ordinary words: hiding these would spoil messages, which do not quote them anyway."""
 _WORDS = frozenset({"default", "guest", "milvus", "minio", "password", "postgres", "postgresql", "public", "redis"})
-"""What our own messages say; as a password it is none."""
+"""Words of our own messages; as passwords they are not secret."""
 _SECRET_NAMES = re.compile(r"pass|pwd|token|key|secret|sig|auth|cred|login", re.IGNORECASE)
 _PIECES = re.compile(r"[@/?#:&=%;,\s'\"\\]+")
 
@@ -27,12 +27,12 @@ _pattern: re.Pattern[str] | None = None
 
 
 def learn(secret: str) -> None:
-    """Never show this password, token or key again, as it is, percent-encoded, or as JSON and HTTP write it."""
+    """Never show this password, token or key again, plain, percent-encoded, or as written in JSON and HTTP."""
     _add(_forms(secret.strip()))
 
 
 def learn_url(url: str) -> None:
-    """Never show the secrets of this URL or DSN again, however it would be read: well-formed or not."""
+    """Never show the secrets of this URL or DSN again, however it may be parsed: well-formed or not."""
     url = url.strip()
     _add(form for secret in _secrets_of(url) for form in _forms(secret))
 
@@ -51,7 +51,7 @@ def _secrets_of(url: str) -> Iterator[str]:
     _, mark, rest = url.partition("://")
     if not mark:
         rest = url
-        yield url  # no URL at all: perhaps the password itself, or a list of keywords
+        yield url  # no URL: perhaps the password itself, or a list of keywords
         for found in re.finditer(r"(?:password|passwd|pwd)\s*=\s*('(?:[^'\\]|\\.)*'?|\S+)", url, re.IGNORECASE):
             yield found[1].strip("'")
         _, keyword, tail = url.partition("password=")
@@ -65,7 +65,7 @@ def _secrets_of(url: str) -> Iterator[str]:
             name, colon, password = login.partition(":")
             secret = password if colon else "" if mark else name
             yield secret
-            if _PIECES.search(secret):  # a character that a driver may take for the end, quoting what follows
+            if _PIECES.search(secret):  # a driver may end the password at this character and quote the rest
                 yield from _PIECES.split(secret)
     query = rest.partition("?")[2]
     for part in re.split(r"[&;#\s]", query):
@@ -96,7 +96,7 @@ def _add(forms: Iterator[str]) -> None:
 
 
 def _guard_logs() -> None:
-    """From now on no log record of this process, of whatever library, holds a known secret."""
+    """From now on no log record of this process, from any library, contains a known secret."""
     make = logging.getLogRecordFactory()
 
     def guarded(*arguments: Any, **options: Any) -> logging.LogRecord:

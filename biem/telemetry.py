@@ -1,6 +1,6 @@
-"""Spans and counters without a metrics library: the core reports, attached handlers decide what becomes of it.
+"""Spans and counters without a metrics library: the core reports, attached handlers process.
 
-Names are `biem.<verb>[.<step>]`. A handler that fails never breaks the work it watches.
+Names are `biem.<verb>[.<step>]`. A failing handler never breaks the work it observes.
 """
 
 import logging
@@ -24,7 +24,7 @@ class Span:
     error: str = ""
 
     def add(self, **attributes: Value) -> None:
-        """Attach facts known only while the work runs."""
+        """Attach attributes known only during the work."""
         self.attributes.update(attributes)
 
 
@@ -32,14 +32,14 @@ Handler = Callable[[Span], None]
 
 
 class Telemetry:
-    """Where one object graph reports to; each `Memory` has its own, so two never share handlers."""
+    """The reporting target of one object graph; each `Memory` has its own, so two never share handlers."""
 
     def __init__(self) -> None:
         self._handlers: tuple[Handler, ...] = ()
 
     @property
     def handlers(self) -> tuple[Handler, ...]:
-        """Those attached now, in order."""
+        """The attached handlers, in order."""
         return self._handlers
 
     def attach(self, handler: Handler) -> None:
@@ -52,7 +52,7 @@ class Telemetry:
 
     @contextmanager
     def span(self, name: str, **attributes: Value) -> Iterator[Span]:
-        """Time a block; an exception is noted by its class name and passes on."""
+        """Time a block; records an exception's class name and re-raises it."""
         span = Span(name, attributes)
         started = time.perf_counter()
         try:
@@ -65,5 +65,5 @@ class Telemetry:
             for handler in self._handlers:
                 try:
                     handler(span)
-                except Exception:  # a watcher must not break the watched
+                except Exception:  # a handler must not break the observed work
                     logger.exception("telemetry handler failed on %s", name)

@@ -1,1 +1,1 @@
-"""Real servers, models and libraries behind the ports, one file a server."""
+"""Adapters: servers, models and libraries behind the ports, one folder per server or capability."""

@@ -1,4 +1,4 @@
-"""Addresses are looked at before any client sees them: what a client says of one that it cannot read quotes it."""
+"""Validates addresses before any client parses them, because a client's error quotes them."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -23,7 +23,7 @@ _EXAMPLES: Mapping[Sequence[str], str] = {
 
 
 def require_postgres(dsn: str, setting: str = "BIEM_POSTGRES_DSN") -> str:
-    """`dsn` as it is; `ConfigError` names the setting and what is wrong with it, and quotes nothing."""
+    """`dsn` unchanged; `ConfigError` names the setting and what is wrong with it, and quotes nothing."""
     learn_url(dsn)
     if "://" in dsn:
         _require(dsn, POSTGRES, setting)
@@ -50,7 +50,7 @@ def require_http(url: str, setting: str) -> str:
 
 
 def require_broker(urls: str, setting: str = "BIEM_BROKER_URL") -> str:
-    """As `require_postgres`, for Celery's broker: any scheme, and several addresses with ; between them."""
+    """As `require_postgres`, for Celery's broker: any scheme, and several addresses separated by ;."""
     for url in urls.split(";"):
         _require(url, (), setting)
     return urls
@@ -65,23 +65,23 @@ def _require(url: str, schemes: Sequence[str], setting: str) -> str:
 
 
 def _fault(url: str, schemes: Sequence[str]) -> str:
-    """What is wrong with a URL, without a part of it; empty when nothing is."""
+    """What is wrong with a URL, without quoting it; empty when nothing is."""
     scheme, mark, rest = url.partition("://")
     if not mark or not re.fullmatch(r"[A-Za-z][A-Za-z0-9+.-]*", scheme):
         return "has no scheme"
     if schemes and scheme.lower() not in schemes:
-        return "has another scheme than these servers have"
+        return "has a scheme of another kind of server"
     if re.search(r"[\s\x00-\x1f\x7f]", rest):
         return "has a blank or a control character"
     if re.search(r"%(?![0-9A-Fa-f]{2})", rest):
-        return "has a % that begins no percent-encoded character"
+        return "has a % that is not followed by two hexadecimal digits"
     if schemes is POSTGRES and (found := re.match(r"[^@/]*@", rest)):
-        rest = f"@{rest[found.end() :]}"  # libpq takes ? and # in a login as they are
+        rest = f"@{rest[found.end() :]}"  # libpq accepts ? and # in a login unencoded
     authority, path = re.match(r"([^/?#]*)(.*)", rest, re.DOTALL).groups()  # type: ignore[union-attr]  # always matches
     if authority.count("@") > 1:
         return "has more than one @ before its host"
     if "#" in path or "@" in path.partition("?")[0] or "@" in path.partition("=")[0]:
-        return "has a password that ends where it should not"
+        return "has an unencoded special character in its password"
     return _fault_of_hosts(authority.rpartition("@")[2])
 
 
@@ -89,9 +89,9 @@ def _fault_of_hosts(hosts: str) -> str:
     for host in hosts.split(","):
         name, port = re.fullmatch(r"(\[[^\]]*\]|[^:]*)(.*)", host, re.DOTALL).groups()  # type: ignore[union-attr]
         if port and not (re.fullmatch(r":\d{0,5}", port) and int(port[1:] or 0) <= 65535):
-            return "has a port that is no number"
+            return "has a port that is not a number"
         if not re.fullmatch(r"\[[0-9A-Fa-f:.%]*\]|[\w.%~-]*", name):
-            return "has a host that is no name"
+            return "has an invalid host name"
     return ""
 
 

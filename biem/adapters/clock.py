@@ -1,4 +1,4 @@
-"""The real clock."""
+"""The system clock."""
 
 from datetime import UTC, datetime
 

@@ -8,11 +8,12 @@ from typing import Any, Literal
 from biem.errors import ConfigError, MissingExtra
 
 _FIRST: dict[str, int] = {}
-"""The process that loaded torch first: its threads are not in the children of that."""
+"""The process that loaded torch first: its threads do not exist in forked children."""
 
 
 def load(kind: str, role: Literal["embedder", "reranker"], model: str, devices: str) -> Any:
-    """FlagEmbedding's class `kind` with the weights of `model`, a name or a folder; on `devices`, or the best there is.
+    """FlagEmbedding's class `kind` with the weights of `model`, a name or a folder; on `devices`, or the best
+    available.
 
     Raises `MissingExtra` without the package, and `ConfigError` where the weights cannot be loaded.
     """

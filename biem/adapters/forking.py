@@ -1,9 +1,9 @@
-"""What a fork does to libraries that keep threads and sockets of their own, and how their callers live with it.
+"""Forking with libraries that have threads and sockets.
 
-A forked child has one thread and a copy of everything else: locks that a thread of its parent held stay locked in it,
-and sockets are shared with the parent. So a fork waits until no thread is inside such a library (`CALLS`), and what the
-parent had opened is neither used nor destroyed in the child (`keep_for_ever`): closing it there would say goodbye on
-the parent's connection.
+A forked child has one thread and a copy of everything else: locks held by another thread stay locked in it, and sockets
+are shared with the parent. So a fork waits until no thread is inside such a library (`CALLS`), and objects opened by
+the parent are neither used nor destroyed in the child (`keep_for_ever`): closing them there would end the parent's
+connection.
 """
 
 import ctypes
@@ -13,11 +13,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
 _PATIENCE_S = 5.0
-"""How long a fork waits for calls that are under way: a server that hangs must not keep a program from forking."""
+"""How long a fork waits for calls in progress: a server that hangs must not prevent a fork."""
 
 
 class Calls:
-    """Calls into libraries that a fork must not meet half-way. A fork waits for them, and they wait for a fork."""
+    """Calls into libraries that must not be in progress at a fork. A fork waits for them, and they wait for a fork."""
 
     def __init__(self, patience_s: float = _PATIENCE_S) -> None:
         self._patience_s = patience_s
@@ -25,7 +25,7 @@ class Calls:
 
     def _begin_anew(self, *, torn: bool) -> None:
         self.torn = torn
-        """Whether this process was forked in the middle of a call: the library is of no use in it."""
+        """Whether this process was forked during a call: the library is unusable in it."""
         self._changed = threading.Condition()
         self._inside = 0
         self._forks = 0
@@ -33,7 +33,7 @@ class Calls:
 
     @contextmanager
     def one(self) -> Iterator[None]:
-        """Entered around a call; a call inside another one does not wait for a fork that waits for the outer one."""
+        """Entered around a call; a nested call does not wait for a fork that waits for the outer one."""
         if getattr(self._thread, "inside", False):
             yield
             return
@@ -50,26 +50,26 @@ class Calls:
                 self._changed.notify_all()
 
     def before_fork(self) -> None:
-        """Let no new call begin, and wait for those under way."""
+        """Block new calls, and wait for those in progress."""
         with self._changed:
             self._forks += 1
             self._changed.wait_for(lambda: not self._inside, self._patience_s)
 
     def after_fork_in_parent(self) -> None:
-        """Go on."""
+        """Admit calls again."""
         with self._changed:
             self._forks -= 1
             self._changed.notify_all()
 
     def after_fork_in_child(self) -> None:
-        """No thread but this one is here, and whoever held the lock is not."""
+        """Only this thread exists here; the lock's holder may not."""
         self._begin_anew(torn=self.torn or self._inside > 0)
 
 
 CALLS = Calls()
-"""Those of this process."""
+"""The calls of this process."""
 
-if hasattr(os, "register_at_fork"):  # not on Windows
+if hasattr(os, "register_at_fork"):  # absent on Windows
     os.register_at_fork(
         before=CALLS.before_fork,
         after_in_parent=CALLS.after_fork_in_parent,
@@ -78,15 +78,15 @@ if hasattr(os, "register_at_fork"):  # not on Windows
 
 
 def keep_for_ever(*things: object) -> None:
-    """Never destroy these in this process, not even when its interpreter ends: they are the parent's."""
+    """Never destroy these in this process, not even at interpreter exit: they belong to the parent."""
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(things))
 
 
 def skip_destructors() -> None:
-    """Have this forked process end without the destructors of C++ libraries, once Python has done all of its own.
+    """End this forked process without C++ destructors, after Python's own cleanup.
 
-    Those of onnxruntime wait for ever, or crash, where the threads that they expect were left behind by the fork.
+    Those of onnxruntime hang or crash, because the threads they expect do not exist after the fork.
     """
-    with suppress(OSError, AttributeError):  # glibc has `on_exit`; what it is given is called with the exit code
+    with suppress(OSError, AttributeError):  # glibc has `on_exit`; its callback gets the exit code
         library = ctypes.CDLL(None)
         library.on_exit(library._exit, None)

@@ -1,4 +1,4 @@
-"""JSON over HTTP within limits that the client library does not have: total time, size, tries.
+"""JSON over HTTP with limits that the client library lacks: total time, size, attempts.
 
 The key is sent and never shown: not in a repr, a message, a cause or a log.
 """
@@ -26,7 +26,7 @@ _MAX_ANSWER_BYTES = 256 << 20
 
 
 class Again(Exception):
-    """A failure that another try may mend. `after_s` is what the server asked for."""
+    """A failure worth a retry. `after_s` is the server's Retry-After."""
 
     def __init__(self, reason: str, after_s: float | None = None) -> None:
         super().__init__(reason)
@@ -34,7 +34,7 @@ class Again(Exception):
 
 
 class GaveUp(Exception):
-    """Tries or time are used up; the message is the last reason, and `after_s` what the server last asked for."""
+    """Attempts or time are used up; the message is the last reason, and `after_s` the server's last Retry-After."""
 
     def __init__(self, last: Again, tries: int, seconds: float) -> None:
         super().__init__(str(last))
@@ -44,19 +44,19 @@ class GaveUp(Exception):
 
 
 class EndlessAnswer(Exception):
-    """The server sends more than any answer can be."""
+    """The response exceeds the size limit."""
 
 
 @dataclass(frozen=True, slots=True)
 class HttpAnswer:
-    """A complete answer, whatever its status, except those worth another try."""
+    """A complete response of any status, except those worth a retry."""
 
     status: int
     content: bytes
 
 
 class JsonService:
-    """One address that takes JSON by POST. `setting` is the prefix of its settings, for messages."""
+    """One address that accepts JSON by POST. `setting` is the prefix of its settings, for messages."""
 
     def __init__(self, address: str, *, api_key: str, setting: str, connections: int) -> None:
         api_key = api_key.strip()
@@ -64,7 +64,7 @@ class JsonService:
             raise ConfigError(f"{setting}API_KEY has characters that no HTTP header can carry; copy the key again")
         learn(api_key)
         self.setting = setting
-        self._address, self._login = _without_login(address, setting)  # the HTTP client logs addresses as they are
+        self._address, self._login = _without_login(address, setting)  # the HTTP client logs addresses unchanged
         self._key: Callable[[], str] = lambda: api_key  # a closure: no repr, vars or log can show it
         self._connections = connections
         self._lock = threading.Lock()
@@ -80,9 +80,9 @@ class JsonService:
         return str(self._address.copy_with(query=None))
 
     def post(self, body: dict[str, Any], timeout_s: float) -> HttpAnswer:
-        """The answer, read until the time is over: a timeout of the client covers single reads only.
+        """The response, read within the total time: a timeout of the client covers single reads only.
 
-        Raises `Again` for what another try may mend.
+        Raises `Again` for failures worth a retry.
         """
         deadline = time.monotonic() + timeout_s
         content = bytearray()
@@ -93,8 +93,8 @@ class JsonService:
                     if time.monotonic() > deadline:
                         raise Again(f"no complete answer within {max(0.0, timeout_s):.1f} s")
                     if len(content) > _MAX_ANSWER_BYTES:
-                        raise EndlessAnswer(f"{self.shown} sends an endless answer; check the server")
-                if self.closed.is_set():  # the client closed what it had, and not what was only being connected
+                        raise EndlessAnswer(f"{self.shown} sends an answer beyond the size limit; check the server")
+                if self.closed.is_set():  # closing the client does not close connections being opened
                     answer.extensions["network_stream"].close()
         except httpx.TimeoutException as error:
             raise Again(f"no answer within {timeout_s:.1f} s") from error
@@ -110,9 +110,10 @@ class JsonService:
     def repeat(
         self, attempt: Callable[[float], T], *, tries: int, budget_s: float, timeout_s: float, jitter: random.Random
     ) -> T:
-        """`attempt(timeout_s)` again after growing pauses, while it raises `Again` and tries and time are left.
+        """Retries `attempt(timeout_s)` after growing pauses, while it raises `Again` and attempts and time are left.
 
-        Never pauses shorter than the server asks; raises `GaveUp` instead of pausing beyond the time, and when closed.
+        Never pauses shorter than the server's Retry-After; raises `GaveUp` instead of pausing beyond the time, and when
+        closed.
         """
         started = time.monotonic()
         deadline = started + budget_s
@@ -128,7 +129,7 @@ class JsonService:
                 number += 1
 
     def said(self, content: bytes) -> str:
-        """What the server said of a failure, on one short line; empty when it said nothing."""
+        """The server's error message, on one short line; empty without one."""
         words = " ".join(self.hide(content[:1000].decode(errors="replace")).split())
         return f": {words[:200]}" if words else ""
 
@@ -138,7 +139,7 @@ class JsonService:
         return hidden(text.replace(key, "***") if key else text)
 
     def close(self) -> None:
-        """Close connections; pauses between tries end at once."""
+        """Close connections; pauses between attempts end at once."""
         self.closed.set()
         with self._lock:
             client, self._client = self._client, None
@@ -146,7 +147,7 @@ class JsonService:
             client[1].close()
 
     def _open(self) -> httpx.Client:
-        """This process' connections: sockets of a parent process are not for its children."""
+        """This process's connections: a child must not use sockets of its parent."""
         with self._lock:
             if self._client is None or self._client[0] != os.getpid():
                 if self.closed.is_set():
@@ -168,7 +169,7 @@ def _without_login(address: str, setting: str) -> tuple[httpx.URL, Callable[[], 
 
 
 def _read(address: str) -> httpx.URL | None:
-    """The client's error quotes the address, also as the context of another: so it is left behind here."""
+    """Parses an address; the client's error would quote it, also as the context of another, so it is dropped here."""
     try:
         return httpx.URL(address)
     except httpx.InvalidURL:
@@ -176,7 +177,7 @@ def _read(address: str) -> httpx.URL | None:
 
 
 def _retry_after(headers: httpx.Headers) -> float | None:
-    """Seconds the server asks to wait; the form with a date is left to the growing pauses."""
+    """The server's Retry-After in seconds; the date form is ignored in favour of growing pauses."""
     try:
         seconds = float(headers.get("retry-after", ""))
     except ValueError:

@@ -1,4 +1,4 @@
-"""Asking each server whether it answers, with a connection of its own and nothing of ours needed inside."""
+"""Pings each server over a separate connection, without needing our schema."""
 
 import shutil
 from collections.abc import Sequence
@@ -68,7 +68,7 @@ class PostgresProbe:
             connection.execute("SET default_transaction_read_only = on")
             connection.execute("SET statement_timeout = '5s'")
         except psycopg.OperationalError as error:
-            raise StoreUnavailable(f"it does not let us in ({str(error).strip().splitlines()[0]})") from error
+            raise StoreUnavailable(f"it refuses the login ({str(error).strip().splitlines()[0]})") from error
         except psycopg.ProgrammingError:
             raise ConfigError("BIEM_POSTGRES_DSN is not a PostgreSQL URL such as postgresql://user@host/db") from None
         return connection
@@ -87,11 +87,11 @@ class RedisProbe:
         try:
             memory = self._ask("info", "memory")
         except StoreUnavailable as error:
-            if isinstance(error.__cause__, redis.exceptions.NoPermissionError):  # a user who may not look
+            if isinstance(error.__cause__, redis.exceptions.NoPermissionError):  # a user without permission
                 return
             raise
         if 0 < memory["maxmemory"] < memory["used_memory"] and memory["maxmemory_policy"] == "noeviction":
-            raise StoreUnavailable("its memory is full and it takes nothing; raise maxmemory, or set allkeys-lru")
+            raise StoreUnavailable("its memory is full and it refuses writes; raise maxmemory, or set allkeys-lru")
 
     def now(self) -> datetime:
         seconds, microseconds = self._ask("time")
@@ -110,7 +110,7 @@ class RedisProbe:
 
 
 class MilvusProbe:
-    """The port `PlaceInspection` for Milvus, which tells nobody what time it has."""
+    """The port `PlaceInspection` for Milvus, which does not report its time."""
 
     name = "milvus"
 
@@ -126,7 +126,7 @@ class MilvusProbe:
 
 
 class HomeDisk:
-    """The port `Disk`: where the embedded servers keep their data."""
+    """The port `Disk`: the disk of the embedded servers' data."""
 
     def __init__(self, home: Path) -> None:
         self._home = home
@@ -137,7 +137,7 @@ class HomeDisk:
 
 
 class NoWorkers:
-    """The port `Workers` where threads of programs do the work, or workers that nobody can ask."""
+    """The port `Workers` where threads of programs run the jobs, or workers that cannot be queried."""
 
     def alive(self) -> None:
         return None
@@ -150,7 +150,7 @@ class CeleryWorkers:
         self._url = url
 
     def alive(self) -> list[str]:
-        celery: Any = import_module("celery")  # loaded by those who have workers
+        celery: Any = import_module("celery")  # loaded only where Celery is used
         app = celery.Celery("biem", broker=self._url, set_as_current=False)
         app.conf.broker_transport_options = broker_options(self._url)
         app.conf.broker_connection_retry = False

@@ -1,4 +1,4 @@
-"""Making servers give up the bytes of what was deleted: until then these lie in free space, logs and older files."""
+"""Removes the bytes of deleted data from servers: until then they are in free space, logs and older files."""
 
 import sqlite3
 import time
@@ -20,16 +20,17 @@ _MOST_SWITCHES = 1_000
 
 
 def scrub_postgres(dsn: str, *, log: bool) -> list[str]:
-    """Write tables and their statistics anew without what was deleted; returns what is left to do, and why.
+    """Rewrite tables and their statistics without deleted rows; returns the remaining manual steps, with reasons.
 
-    Programs wait meanwhile. With `log`, which needs a superuser, the write-ahead log written so far is deleted, too.
+    Other programs wait meanwhile. With `log`, which needs a superuser, the write-ahead log written so far is deleted,
+    too.
     """
     try:
         with psycopg.connect(dsn, autocommit=True, connect_timeout=5) as connection:
             connection.execute(f"SET lock_timeout = '{_WAIT_S:.0f}s'".encode())
-            left = list(_tables_anew(connection))
+            left = list(_rewrite_tables(connection))
             if log:
-                _log_anew(connection)
+                _rotate_wal(connection)
             else:
                 left.append(
                     "PostgreSQL: its write-ahead log, archives, replicas and backups of its files, as you keep them"
@@ -41,7 +42,7 @@ def scrub_postgres(dsn: str, *, log: bool) -> list[str]:
         ) from error
 
 
-def _tables_anew(connection: psycopg.Connection) -> Iterator[str]:
+def _rewrite_tables(connection: psycopg.Connection) -> Iterator[str]:
     rows = connection.execute(
         "SELECT tablename, pg_has_role(tableowner, 'USAGE') FROM pg_tables"
         " WHERE schemaname = current_schema() ORDER BY 1"
@@ -54,16 +55,14 @@ def _tables_anew(connection: psycopg.Connection) -> Iterator[str]:
         yield f"PostgreSQL: as their owner, VACUUM (FULL, ANALYZE) {', '.join(foreign)}"
     superuser = connection.execute("SELECT rolsuper FROM pg_roles WHERE rolname = current_user").fetchone()
     if superuser == (True,):
-        connection.execute(
-            "VACUUM FULL pg_catalog.pg_statistic"
-        )  # has words that were common, also older versions of it
+        connection.execute("VACUUM FULL pg_catalog.pg_statistic")  # contains common words, also of older versions
         connection.execute("CHECKPOINT")
     else:
         yield "PostgreSQL: as a superuser, VACUUM FULL pg_catalog.pg_statistic; CHECKPOINT"
 
 
-def _log_anew(connection: psycopg.Connection) -> None:
-    """Go on in segments that were never used, and have those before deleted instead of used again."""
+def _rotate_wal(connection: psycopg.Connection) -> None:
+    """Switch to new segments, and delete the earlier ones instead of recycling them."""
     connection.execute("ALTER SYSTEM SET wal_recycle = off")
     try:
         connection.execute("SELECT pg_reload_conf()")
@@ -84,7 +83,7 @@ def _text(connection: psycopg.Connection, statement: str) -> str:
 
 
 def scrub_redis(url: str) -> list[str]:
-    """Have the files of Redis or Valkey written anew from what it holds; returns what is left to do, and why."""
+    """Have Redis or Valkey rewrite its files from memory; returns the remaining manual steps, with reasons."""
     try:
         with redis.Redis.from_url(url, socket_timeout=_WAIT_S) as client:
             try:
@@ -105,12 +104,12 @@ def _await(client: "redis.Redis", *busy: str) -> None:
     deadline = time.monotonic() + _WAIT_S
     while any(client.info("persistence").get(name) for name in busy):
         if time.monotonic() > deadline:
-            raise StoreUnavailable("Redis is still writing its files anew; look at `INFO persistence`")
+            raise StoreUnavailable("Redis is still rewriting its files; see `INFO persistence`")
         time.sleep(_POLL_S)
 
 
 def scrub_milvus_lite(database: Path) -> None:
-    """Write the file of a Milvus Lite, which may be running, anew without its free pages."""
+    """Rewrite the file of a Milvus Lite, which may be running, without its free pages."""
     if not database.exists():
         return
     try:
@@ -118,7 +117,7 @@ def scrub_milvus_lite(database: Path) -> None:
             connection.execute("VACUUM")
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     except sqlite3.Error as error:
-        raise StoreUnavailable(f"the file of Milvus Lite could not be written anew ({error}); run it again") from error
+        raise StoreUnavailable(f"the file of Milvus Lite could not be rewritten ({error}); run it again") from error
 
 
 @contextmanager
@@ -131,7 +130,7 @@ def _sqlite(database: Path) -> Iterator[sqlite3.Connection]:
 
 
 def empty_logs(folder: Path) -> None:
-    """Cut the logs of the embedded servers to nothing; they go on writing to them."""
+    """Truncate the logs of the embedded servers, which continue to write to them."""
     for path in folder.glob("*.log*"):
         with suppress(FileNotFoundError), path.open("r+b") as log:
             log.truncate()

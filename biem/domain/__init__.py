@@ -1,1 +1,1 @@
-"""Values and arithmetic of memory; needs nothing but the standard library."""
+"""Values and arithmetic of memory; depends on the standard library only."""

@@ -1,4 +1,4 @@
-"""What a query pins down, and what candidates make of it (A11–A13, C11, X27): units and symbols count to the letter.
+"""Anchors: exact values of a query (numbers, names, symbols), and how candidates match them.
 
 anchor score = Σ weight·matched/asked ÷ Σ weight, over the kinds of fields that the query has
 """
@@ -11,7 +11,7 @@ from biem.domain.fields import Fields
 from biem.domain.policies.aim import FieldWeights
 
 FIELD_KINDS = ("numbers", "names", "definitions", "symbols")
-"""The kinds of anchors, as `Fields` and `FieldWeights` call them."""
+"""The kinds of anchors, as named in `Fields` and `FieldWeights`."""
 
 _TIME = re.compile(
     r"(?:\d{4}-)?\d{2}-\d{2}|\d{4}-\d{2}|\d{1,2}:\d{2}"  # dates and times of day
@@ -19,7 +19,7 @@ _TIME = re.compile(
 )
 _NUMBER = re.compile(r"([¥$€£]?)-?([\d.]+)(.*)")
 _LONG_NUMBER = 5
-"""A number of so many digits is an order, a telephone or an account, not a count or a year."""
+"""A number with this many digits is an order, a telephone or an account number, not a count or a year."""
 _COUNTS = frozenset(("", "K", "M", "B", "T"))
 _BOUND = re.compile(
     r"\b(?:than|under|below|above|over|least|most|within|between|about|around|up to|exceed\w*|max\w*|min\w*)\b|[<>≤≥]"
@@ -28,13 +28,13 @@ _BOUND = re.compile(
 
 
 def anchors_of(fields: Fields, kind: str) -> frozenset[str]:
-    """The anchors of one kind as they are compared: units and symbols to the letter, words whatever their case."""
+    """The anchors of one kind in comparable form: units and symbols exact, words case-folded."""
     values: tuple[str, ...] = getattr(fields, kind)
     return frozenset(values if kind in ("numbers", "symbols") else (value.casefold() for value in values))
 
 
 def anchor_score(query: Fields, node: Fields, weights: FieldWeights) -> float:
-    """How much of what a query pins down a node has, in [0, 1]; 0 for a query that pins down nothing."""
+    """The share of a query's anchors that a node matches, in [0, 1]; 0 for a query without anchors."""
     got = total = 0.0
     for kind in FIELD_KINDS:
         asked = anchors_of(query, kind)
@@ -46,7 +46,7 @@ def anchor_score(query: Fields, node: Fields, weights: FieldWeights) -> float:
 
 
 def unsaid(fields: Fields, known: Iterable[Fields], weights: FieldWeights) -> float:
-    """The weights of what `fields` pins down and none of the `known` does, summed."""
+    """The summed weights of the anchors in `fields` that none of the `known` has."""
     others = list(known)
     news = 0.0
     for kind in FIELD_KINDS:
@@ -56,10 +56,10 @@ def unsaid(fields: Fields, known: Iterable[Fields], weights: FieldWeights) -> fl
 
 
 def binding(query: Fields, which: Literal["off", "rival", "exact", "all"]) -> Fields:
-    """The anchors of a query that decide which candidates stay, if any candidate has one of them (C11).
+    """The anchors of a query that decide which candidates stay, if any candidate matches one.
 
-    *all*: its numbers, names and symbols. *exact* and *rival*: its symbols, and of its numbers those that name one
-    thing: with a unit or of five digits. Times ("3 days", "5月2号", a year) are when something was said, and none.
+    *all*: its numbers, names and symbols. *exact* and *rival*: its symbols, and its identifying numbers: those with a
+    unit or of five digits. Times ("3 days", "5月2号", a year) tell when something was said, and are excluded.
     """
     if which == "off":
         return Fields()
@@ -74,7 +74,7 @@ def shares_anchor(asked: Fields, node: Fields) -> bool:
 
 
 def is_rival(asked: Fields, node: Fields) -> bool:
-    """Whether a node says another value of the kind that is asked for, and not that value: 128K for 10M, v2 for v1."""
+    """Whether a node has another value of a kind in the query, and not that value: 128K for 10M, v2 for v1."""
     if shares_anchor(asked, node):
         return False
     dimensions, shapes = set(map(_dimension, asked.numbers)), set(map(_shape, asked.symbols))
@@ -102,7 +102,7 @@ def _unit(number: str) -> str:
 
 
 def _dimension(number: str) -> str:
-    """What a number measures: its unit; "count" for plain numbers up to trillions; long ones by their length."""
+    """The dimension of a number: its unit; "count" for plain numbers up to trillions; long ones by their length."""
     unit = _unit(number)
     if not unit and _digits(number) >= _LONG_NUMBER:
         return f"{_digits(number)} digits"
@@ -110,7 +110,7 @@ def _dimension(number: str) -> str:
 
 
 def _shape(symbol: str) -> str:
-    """What a symbol looks like: an address, or letters and digits as they alternate."""
+    """The pattern of a symbol: an address, or its alternation of letters and digits."""
     if "@" in symbol:
         return "@"
     return re.sub(r"[^\W\d_]+", "a", re.sub(r"\d+", "0", symbol))

@@ -1,4 +1,4 @@
-"""Ranking by words: BM25 of a few documents."""
+"""BM25 of a few documents in memory."""
 
 import math
 from collections import Counter
@@ -13,9 +13,9 @@ def rarity(holders: int, size: int) -> float:
 def bm25(
     query: Sequence[str], documents: Mapping[str, Sequence[str]], k1: float = 1.2, b: float = 0.75
 ) -> dict[str, float]:
-    """BM25 (Robertson; Lucene's idf) of a few documents, with statistics of just these; only scores > 0.
+    """BM25 (Robertson; Lucene's idf) of a few documents, with statistics of these documents only; only scores > 0.
 
-    Serves where no index can be asked: rows too new for it, or all rows while it is down.
+    Used where no index can answer: rows too new for it, or all rows during an outage.
     """
     if not documents:
         return {}

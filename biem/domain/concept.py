@@ -1,6 +1,6 @@
-"""Concepts: what memories are about, after Hippocampus. Values, sampling, and the arithmetic of choosing and keeping.
+"""Concepts, after Hippocampus: values, sampling of conversation, selection and merging of items.
 
-A concept has items (what was said of it, each with the memories it comes from); links join concepts met together.
+A concept has items (statements about it, each with its source memories); links join concepts that co-occur.
 """
 
 import hashlib
@@ -16,12 +16,14 @@ from biem.domain.merging import information
 from biem.domain.text import sha256
 
 _SPAN = 20
-"""A snippet may lie among this many times as many memories of other conversations; then it ends."""
+"""A snippet ends when it spans this many times its maximum length in the write sequence, with other conversations'
+memories.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A stored memory as building sees it. `seq` is its write sequence, `received_at` when it was stored."""
+    """A stored memory as input of building. `seq` is its write sequence, `received_at` when it was stored."""
 
     id: str
     seq: int
@@ -34,12 +36,12 @@ class Message:
 
     @property
     def spoken(self) -> bool:
-        """Whether it belongs with its neighbours; a fact stands alone."""
+        """Whether it is part of a conversation; a fact stands alone."""
         return self.kind == "event" and self.conversation != ""
 
     @property
     def line(self) -> str:
-        """Who said what."""
+        """Speaker and text."""
         return f"{self.speaker}: {self.text}" if self.speaker else self.text
 
 
@@ -60,9 +62,9 @@ class Snippet:
 
 
 def cut(messages: Iterable[Message], running: Iterable[Snippet], *, length: int, pause_s: float) -> list[Snippet]:
-    """The snippets that `messages`, in write order, prolong or begin; each holds at most `length`.
+    """The snippets that `messages`, in write order, extend or begin; each holds at most `length`.
 
-    `running` are snippets that may still grow. One that was built from does not grow any more, nor does a conversation
+    `running` are snippets that may still grow. One that was built from no longer grows, and a conversation does not
     continue over a pause, so that a message is in exactly one snippet.
     """
     latest: dict[tuple[bool, str], Snippet] = {}
@@ -110,7 +112,7 @@ class Peak:
 
 
 def sample_instants(now: datetime, peaks: Sequence[Peak], count: int, random: Random) -> list[datetime]:
-    """`count` instants before `now`, their ages drawn from the peaks (Hippocampus H9); none lies ahead."""
+    """`count` instants before `now`, their ages drawn from the peaks; none is in the future."""
     weights = [peak.weight for peak in peaks]
     chosen = random.choices(list(peaks), weights, k=count)
     return [now - timedelta(hours=max(0.0, random.gauss(peak.age_h, peak.spread_h))) for peak in chosen]
@@ -118,7 +120,7 @@ def sample_instants(now: datetime, peaks: Sequence[Peak], count: int, random: Ra
 
 @dataclass(frozen=True, slots=True)
 class Concept:
-    """A node of the concept graph; `ns` is its scope's. `items` counts what is known of it."""
+    """A node of the concept graph; `ns` is its scope's. `items` is their number."""
 
     id: str
     ns: str
@@ -127,13 +129,15 @@ class Concept:
 
 
 def concept_id(ns: str, terms: Iterable[str]) -> str:
-    """The same index terms in the same scope are the same concept, also when it is built twice at once or again."""
+    """A deterministic id: the same index terms in the same scope are the same concept, also when built concurrently
+    or again.
+    """
     return str(uuid.UUID(bytes=hashlib.sha256(f"{ns}\0{' '.join(terms)}".encode()).digest()[:16], version=4))
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """What was said of a concept. `sources` are the memories it comes from (H52); `vector` is None where unknown."""
+    """A statement about a concept. `sources` are its source memories; `vector` is None where unknown."""
 
     id: str
     concept: str
@@ -144,13 +148,13 @@ class Item:
 
 
 def item_id(concept: str, text: str) -> str:
-    """The same text under the same concept is the same item."""
+    """A deterministic id: the same text under the same concept is the same item."""
     return str(uuid.UUID(bytes=hashlib.sha256(concept.encode() + sha256(text)).digest()[:16], version=4))
 
 
 @dataclass(frozen=True, slots=True)
 class Recollection:
-    """A memory called up through a concept (Hippocampus H32). `activation` is the concept's, after spreading."""
+    """A memory recalled through a concept. `activation` is the concept's, after spreading."""
 
     topic: str
     memory: str
@@ -174,10 +178,10 @@ def term_similarity(a: Iterable[str], b: Iterable[str]) -> float:
 
 
 def duplicates(items: Sequence[Item], similar: Callable[[int, int], bool]) -> list[tuple[Item, list[Item]]]:
-    """Each item worth keeping with the poorer near-duplicates it replaces; ties go to the smaller id.
+    """Each item to keep, with the near-duplicates of less information that it replaces; ties go to the smaller id.
 
-    The richest item collects what is similar to it, then the richest of the rest: nothing is compared through a third
-    text, so a chain of small changes never swallows what differs.
+    The richest item absorbs its near-duplicates, then the richest of the rest: no comparison is transitive, so a chain
+    of small changes never merges different texts.
     """
     order = sorted(range(len(items)), key=lambda i: (-information(items[i].text), items[i].id))
     taken: set[int] = set()
@@ -193,8 +197,8 @@ def duplicates(items: Sequence[Item], similar: Callable[[int, int], bool]) -> li
 
 
 def choose(activation: Mapping[str, float], limit: int, random: Random | None = None) -> list[str]:
-    """At most `limit` nodes by their share a²/Σa² (H30): the greatest or, with `random`, drawn without return (C28)."""
-    shares = {node: a * a for node, a in activation.items() if a > 0.0 and a * a > 0.0}  # the least ones underflow
+    """At most `limit` nodes by their share a²/Σa²: the greatest or, with `random`, drawn without replacement."""
+    shares = {node: a * a for node, a in activation.items() if a > 0.0 and a * a > 0.0}  # tiny ones underflow
     if random is None:
         return sorted(shares, key=lambda node: (-shares[node], node))[:limit]
     left = dict(sorted(shares.items()))  # the same seed draws the same nodes in every process
@@ -213,10 +217,10 @@ def salient(
     banned: Collection[str],
     limit: int,
 ) -> list[str]:
-    """The keys that tell what a snippet is about: frequency × rarity, greatest first, at most `limit`.
+    """The keys most characteristic of a snippet: frequency × rarity, greatest first, at most `limit`.
 
-    `mentions` has, for each message that says the key, how prominent it is there (0 to 1); `known` how many items its
-    concept has after `snippets` snippets: what is said in all of them tells little about any.
+    `mentions` holds, for each message that contains the key, its prominence there (0 to 1); `known` the number of its
+    concept's items after `snippets` snippets: a key of every snippet characterises none.
     """
     scores = {
         key: sum(values) * math.log1p((1 + snippets) / (1 + known.get(key, 0)))

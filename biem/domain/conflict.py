@@ -1,4 +1,4 @@
-"""What it means for two memories to disagree: statements and the verdict on a pair of them."""
+"""Conflicts between memories: statements and the verdict on a pair of them."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -11,21 +11,22 @@ same."""
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """One memory as the rules see it."""
+    """One memory as input of the rules."""
 
     text: str
     speaker: str = ""
-    """Who said it: resolves "I" and "我". Empty for a plain fact."""
+    """The speaker: resolves "I" and "我". Empty for a plain fact."""
     at: datetime | None = None
-    """When it was said. The caller orders the two; a rule may only ask whether the order is certain."""
+    """When it was said. The caller orders the two; a rule may only test whether the order is certain."""
     follows: bool = False
-    """Whether it was said right after the other one, by the same speaker in the same conversation: a correction that
-    does not say of what is one of that."""
+    """Whether it was said right after the other one, by the same speaker in the same conversation: a correction
+    without a subject then refers to that one.
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """That a pair of statements disagrees, or says the same."""
+    """A pair of statements conflicts, or says the same."""
 
     kind: ConflictKind
     confidence: float
@@ -33,16 +34,17 @@ class Verdict:
     rule: str
     """The rule that decided, for people and tests: `value`, `negation`, …"""
     attribute: str = ""
-    """What they disagree about, where a rule knows it: `home`, `age`, …"""
+    """The attribute in dispute, where a rule knows it: `home`, `age`, …"""
     partial: bool = False
-    """The older says something besides, with which the newer has no quarrel: without it that would be lost, too."""
+    """The older text makes further, undisputed claims, which superseding it would lose."""
     claim: str = ""
-    """What is disputed of a partial verdict's older text; empty for all of it, or where that is not known."""
+    """The disputed claim in a partial verdict's older text; empty for the whole text, or where unknown."""
     subject: str = ""
-    """Whose and what both speak of, where that was established: `me: birthday`, `me.mother: home`."""
+    """The person and attribute that both are about, where established: `me: birthday`, `me.mother: home`."""
     aligned: bool = False
-    """Both are the words of the one who says them, about the same persons and the same thing. Only then may a rule
-    supersede the older statement alone."""
+    """Both are in their speaker's own words and about the same persons and the same thing. Only then may a rule
+    alone supersede the older statement.
+    """
 
     def __post_init__(self) -> None:
         if not 0.0 <= self.confidence <= 1.0:
@@ -51,44 +53,45 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Matter:
-    """Whom and what a text speaks of."""
+    """The persons and attributes that a text is about."""
 
     persons: frozenset[str] = frozenset()
-    """`me` for who says it and `you` for who is addressed; `me.mother`, `jana`. Empty where it names nobody."""
+    """`me` for the speaker and `you` for the person addressed; `me.mother`, `jana`. Empty where it names no person."""
     attributes: frozenset[str] = frozenset()
-    """Of what a person has one at a time, what it tells: `home`, `employer`, `birthday` …"""
+    """The single-valued attributes of a person that it states: `home`, `employer`, `birthday` …"""
     past: bool = False
-    """It says how something once was."""
+    """It describes the past."""
     topics: frozenset[str] = frozenset()
-    """What it tells or asks of, in words of either language: `home`, `password`, `pet` …"""
+    """The topics of its statement or question, in words of either language: `home`, `password`, `pet` …"""
     things: frozenset[str] = frozenset()
-    """Stems of what it speaks of, without persons, numbers and the words of attributes."""
+    """Stems of the things it mentions, without persons, numbers and the words of attributes."""
     which: frozenset[str] = frozenset()
-    """Words that tell one of several apart: outbound, second."""
+    """Words that distinguish one of several: outbound, second."""
     holds: bool = True
-    """It says how something is: no report, question, hypothesis, plan, wish or joke."""
+    """It asserts a fact: no report, question, hypothesis, plan, wish or joke."""
     changes: bool = False
-    """It says of itself that something is otherwise than was said."""
+    """It states that something changed since it was last said."""
 
 
 @dataclass(frozen=True, slots=True)
 class Dispute:
-    """A pending conflict, seen from one of its two memories."""
+    """A pending conflict, from the view of one of its two memories."""
 
     confidence: float
     """0 to 1, of the verdict."""
     newer_id: str = ""
-    """What says otherwise; empty for the newer of the two."""
+    """The memory that contradicts it; empty for the newer of the two."""
     since: datetime | None = None
-    """From when that is said to hold."""
+    """Start of the validity of that memory."""
     claim: str = ""
     """As in `Verdict`."""
 
 
 ConflictStatus = Literal["pending", "resolved", "ignored"]
 Resolution = Literal["keep_new", "keep_old", "merge", "keep_both"]
-"""*keep_new*: the older ends where the newer begins. *keep_old*: the newer never held. *merge*: a third memory says
-what both say, from when the newer was said. *keep_both*: no conflict after all."""
+"""*keep_new*: the older ends where the newer begins. *keep_old*: the newer was never valid. *merge*: a third memory
+states both, valid from when the newer was said. *keep_both*: no conflict after all.
+"""
 Decider = Literal["rule", "judge", "user"]
 RESOLUTIONS: tuple[str, ...] = get_args(Resolution)
 STATUSES: tuple[str, ...] = get_args(ConflictStatus)
@@ -96,7 +99,7 @@ STATUSES: tuple[str, ...] = get_args(ConflictStatus)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conflict:
-    """Two memories of one scope that disagree or say the same, and what was decided about them."""
+    """Two memories of one scope that conflict or say the same, and the decision about them."""
 
     id: str
     kind: ConflictKind
@@ -113,20 +116,20 @@ class Conflict:
     decided_by: Decider | None = None
     """Who resolved or ignored it."""
     merged_id: str | None = None
-    """The memory that a merge made."""
+    """The memory created by a merge."""
     created_at: datetime
     resolved_at: datetime | None = None
     moot: bool = False
-    """Pending, but one of the two was archived or superseded otherwise: nobody needs to decide it now."""
+    """Pending, but one of the two was archived or superseded otherwise: no decision is needed."""
 
     suspected: bool = False
-    """Too unsure to show a person; a language model may look at it."""
+    """Too uncertain to show to a person; a language model may judge it."""
     subject: str = ""
     """As in `Verdict`."""
 
     @property
     def explanation(self) -> str:
-        """In a sentence, why these two are recorded, and what was decided."""
+        """Why these two are recorded, and the decision, in one sentence."""
         what = {
             "contradiction": "cannot both hold",
             "update": "say that something changed",
@@ -141,7 +144,7 @@ class Conflict:
 
     @property
     def superseded(self) -> tuple[str, ...]:
-        """The memories that lost by this decision."""
+        """The memories superseded by this decision."""
         if self.resolution == "merge":
             return (self.older_id, self.newer_id)
         losers = {"keep_new": (self.older_id,), "keep_old": (self.newer_id,)}

@@ -1,4 +1,4 @@
-"""The part of a long text that a query is about: whole sentences, in their order, within a length."""
+"""The relevant part of a long text for a query: whole sentences, in their order, within a length."""
 
 import re
 from collections.abc import Callable, Collection, Iterable
@@ -6,15 +6,15 @@ from collections.abc import Callable, Collection, Iterable
 _SENTENCE_END = re.compile(r"(?<=[。！？；\n])|(?<=[.!?;])\s+")
 _GAP = " ... "
 _MOST_CHARS = 20_000
-"""The rest of a longer text is not read: every sentence is cut into words."""
+"""Maximum characters read: every sentence is split into words."""
 
 
 def excerpt(text: str, limit: int, asked: Collection[str], terms_of: Callable[[str], Iterable[str]]) -> str:
     """`text` if it has at most `limit` characters; else those of its sentences that share most terms with `asked`.
 
-    Sentences after the best one fill what room is left, so that an answer that follows stays with it. What is left out
-    between sentences shows as `...`. Where no sentence shares a term, or the best is too long, the beginning is left
-    for the caller to cut.
+    Sentences after the best one fill the remaining room, because an answer often follows its question. Gaps are marked
+    with `...`. If no sentence shares a term, the whole text, or if the best is too long, that sentence is returned for
+    the caller to cut.
     """
     if len(text) <= limit:
         return text
@@ -37,7 +37,7 @@ def excerpt(text: str, limit: int, asked: Collection[str], terms_of: Callable[[s
 
 
 def _joined(sentences: list[str], kept: list[int], *, ended: bool) -> str:
-    """The kept sentences, with a sign wherever something is missing."""
+    """The kept sentences, with a mark at each gap."""
     shown = "" if kept[0] == 0 else _GAP.lstrip()
     for number, place in enumerate(kept):
         if number:

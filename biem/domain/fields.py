@@ -1,4 +1,6 @@
-"""What a text pins down: numbers with units, names, definitions, symbols (the anchors of AIM-Memory), and its mood."""
+"""Structured fields of a text: numbers with units, names, definitions, symbols (the anchors of AIM-Memory), and its
+sentiment.
+"""
 
 from dataclasses import dataclass
 
@@ -13,15 +15,16 @@ class Fields:
     names: tuple[str, ...] = ()
     """Proper names: people, places, works, products."""
     definitions: tuple[str, ...] = ()
-    """Terms that the text defines or asks to have defined ("X is a … that …", "X 是指 …", "什么是 X？"): the term."""
+    """Terms that the text defines or asks to define ("X is a … that …", "X 是指 …", "什么是 X？"): the term."""
     symbols: tuple[str, ...] = ()
-    """Identifiers, Greek letters, formulas, versions, file names: what must match to the letter."""
+    """Identifiers, Greek letters, formulas, versions, file names: matched exactly."""
 
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
-    """What is known of a text without a model: fields, entities (most useful first), mood in [−1, 1], language (`en`,
-    `zh`, `und`)."""
+    """The result of analysing a text without a model: fields, entities (most useful first), sentiment in [−1, 1],
+    language (`en`, `zh`, `und`).
+    """
 
     fields: Fields
     entities: tuple[str, ...]

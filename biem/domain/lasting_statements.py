@@ -1,7 +1,7 @@
-"""Statements that time does not make untrue or useless: health, safety, identity, relationships and standing orders.
+"""Statements that stay true and useful: health, safety, identity, relationships and standing orders.
 
-A message that makes one never expires; it can still be superseded, archived by hand or erased. Word lists in English
-and Chinese decide; a sentence about a passing occasion ("my mother comes tomorrow") makes none.
+A message with one never expires; it can still be superseded, archived by hand or erased. Word lists in English and
+Chinese decide; a sentence about a passing occasion ("my mother comes tomorrow") does not count.
 """
 
 import re
@@ -9,7 +9,7 @@ import re
 from biem.domain.speech_acts import is_standing_order
 
 _LONGEST_READ = 10_000
-"""Characters of a message that are read."""
+"""Maximum characters of a message that are read."""
 _SENTENCES = re.compile(r"[^.!?。！？；;\n]+[.!?。！？；;]?")
 _ASKED = re.compile(r"[?？]\s*$|[吗呢么]\s*[。.]?$")
 
@@ -90,13 +90,13 @@ _OWN = re.compile(r"\b(?:i|i'm|i've|me|my|mine|we|us|our|ours)\b|[我咱]", re.I
 
 
 def is_lasting(text: str) -> bool:
-    """Whether a message says something that must not expire by time."""
+    """Whether a message contains a statement that must not expire."""
     start = text[:_LONGEST_READ].replace("’", "'")
     return is_standing_order(start) or any(_lasts(sentence) for sentence in _SENTENCES.findall(start))
 
 
 def is_own(text: str) -> bool:
-    """Whether a message speaks of its speaker or of the speaker's people and things, in the first person."""
+    """Whether a message is about its speaker or the speaker's people and things, in the first person."""
     return _OWN.search(text[:_LONGEST_READ]) is not None
 
 

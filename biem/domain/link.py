@@ -1,7 +1,7 @@
-"""Links between memories and concepts: their types, and the rules by which they arise and grow.
+"""Links between memories and concepts: their types, and the rules for creating and strengthening them.
 
-An edge carries a `weight` in [0, 1] (BIEM) and an integer `strength` (Hippocampus); each way of spreading reads its own
-(requirements C2). Detecting a link again never lowers it, meeting again adds one (C4).
+An edge carries a `weight` in [0, 1] (BIEM) and an integer `strength` (Hippocampus); each kind of spreading reads its
+own. Detecting a link again never lowers it; co-occurring again adds one.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,20 +11,22 @@ from itertools import combinations
 from typing import Literal
 
 LinkType = Literal["temporal", "semantic", "causal", "mention", "cooccurrence"]
-"""When it happened; what it means; what led to what; memory → concept it speaks of; concepts met together."""
+"""*temporal*: close in time; *semantic*: similar; *causal*: the source led to the target; *mentions*: memory →
+concept; *cooccurrence*: concepts of one passage.
+"""
 
 SYMMETRIC: frozenset[LinkType] = frozenset({"semantic", "cooccurrence"})
-"""Kept once a pair, with the smaller id as the source, so that a–b and b–a are the same edge."""
+"""Stored once per pair, with the smaller id as the source, so that a–b and b–a are the same edge."""
 DIRECTED: frozenset[LinkType] = frozenset({"causal"})
-"""Followed along their direction only; all others both ways (C3)."""
+"""Traversed along their direction only; all others in both."""
 
 Key = tuple[str, str, LinkType]
-"""Source, target, type: what identifies a link (BIEM B27)."""
+"""Source, target, type: the identity of a link."""
 
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """One edge of the graph (BIEM B32). `weight` lies in [0, 1]; `strength` is at least 1."""
+    """One edge of the graph. `weight` lies in [0, 1]; `strength` is at least 1."""
 
     source: str
     target: str
@@ -33,17 +35,17 @@ class Link:
     strength: int
     created_at: datetime | None = None
     touched_at: datetime | None = None
-    """When it was last found, met or weakened."""
+    """When it was last detected, repeated or weakened."""
 
     @property
     def key(self) -> Key:
-        """What identifies it in its scope."""
+        """Its identity within its scope."""
         return (self.source, self.target, self.type)
 
 
 @dataclass(frozen=True, slots=True)
 class NewLink:
-    """A link found (`strength`: at least that much) or met once more (`add`: that much more); see `grown`.
+    """A link detected (`strength`: at least that much) or repeated (`add`: that much more); see `grown`.
 
     A co-occurrence is `NewLink(a, b, "cooccurrence", strength=0, add=1)`: 1 when new, else +1.
     """
@@ -67,18 +69,18 @@ class NewLink:
 
     @property
     def key(self) -> Key:
-        """What identifies it in its scope."""
+        """Its identity within its scope."""
         return (self.source, self.target, self.type)
 
 
 def grown(old: tuple[float, int] | None, new: NewLink) -> tuple[float, int]:
-    """Weight and strength after `new`: the greater of old and new, then `add` on top (C4, Hippocampus H4, H36)."""
+    """Weight and strength after `new`: the maximum of old and new, then `add` on top."""
     weight, strength = old or (0.0, 0)
     return max(weight, new.weight), max(strength, new.strength) + new.add
 
 
 def combined(links: Iterable[NewLink]) -> list[NewLink]:
-    """One entry a key, as if each had come alone and in any order; links from a node to itself are dropped (H4)."""
+    """One entry per key, with the same result as one by one in any order; links from a node to itself are dropped."""
     by_key: dict[Key, NewLink] = {}
     for link in links:
         if link.source == link.target:
@@ -93,14 +95,14 @@ def combined(links: Iterable[NewLink]) -> list[NewLink]:
 
 
 def strength_of(similarity: float) -> int:
-    """⌊10 · similarity⌋, at least 1 (Hippocampus H34); 0.70 gives 7 although 0.7 · 10 may lie below 7 in binary."""
+    """⌊10 · similarity⌋, at least 1; 0.70 gives 7 although 0.7 · 10 may be below 7 in floating point."""
     return max(1, int(similarity * 10 + 1e-9))
 
 
 def semantic_links(
     node: str, similarities: Iterable[tuple[str, float]], *, above: float, inclusive: bool = False
 ) -> list[NewLink]:
-    """Links from `node` to what is more similar than `above` (BIEM B20); `inclusive` for topics (H34: ≥ 0.7)."""
+    """Links from `node` to nodes more similar than `above`; with `inclusive` (for topics) at least as similar."""
     return combined(
         NewLink(node, other, "semantic", min(1.0, similarity), strength_of(min(1.0, similarity)))
         for other, similarity in similarities
@@ -110,7 +112,7 @@ def semantic_links(
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """A memory in time; `seq` orders memories of the same instant (its write sequence)."""
+    """A memory in time; `seq`, its write sequence, orders memories of the same instant."""
 
     id: str
     at: datetime
@@ -119,9 +121,9 @@ class Moment:
 
 
 def temporal_links(memory: Moment, others: Iterable[Moment], *, most: int, window_s: float) -> list[NewLink]:
-    """Links to the `most` last memories of the same conversation less than `window_s` seconds before (BIEM B19).
+    """Links to the `most` last memories of the same conversation less than `window_s` seconds before.
 
-    Memories without a conversation belong together. Earlier means by (at, seq), whatever the order of arrival.
+    Memories without a conversation count as one. Earlier means by (at, seq), independent of the order of arrival.
     """
     before = [
         other
@@ -136,17 +138,17 @@ def temporal_links(memory: Moment, others: Iterable[Moment], *, most: int, windo
 
 
 def meeting_links(concepts: Sequence[str]) -> list[NewLink]:
-    """Co-occurrence of every pair of concepts of one passage, +1 each (Hippocampus H35)."""
+    """Co-occurrence of every pair of concepts of one passage, +1 each."""
     return combined(
         NewLink(a, b, "cooccurrence", strength=0, add=1) for a, b in combinations(dict.fromkeys(concepts), 2)
     )
 
 
 def learned_links(useful: Sequence[str]) -> list[NewLink]:
-    """What positive feedback teaches about memories that were useful together, given in the order cause → effect.
+    """Links learned from positive feedback on memories that were useful together, given in the order cause → effect.
 
-    Each pair gets a causal link from the earlier to the later (BIEM B21), +1 at each repetition, and its semantic link,
-    which is followed both ways, gets +1 (Angel G22).
+    Each pair gets a causal link from the earlier to the later, +1 at each repetition, and its semantic link, which is
+    traversed both ways, gets +1.
     """
     links: list[NewLink] = []
     for cause, effect in combinations(dict.fromkeys(useful), 2):
@@ -156,7 +158,7 @@ def learned_links(useful: Sequence[str]) -> list[NewLink]:
 
 
 def redirected(links: Iterable[Link], old: Mapping[str, str]) -> list[NewLink]:
-    """The links that stand for `links` once each node of `old` became another; no loops, equals combined by C4."""
+    """`links` after each node of `old` was replaced by another; no loops, equal links combined."""
     return combined(
         NewLink(
             old.get(link.source, link.source), old.get(link.target, link.target), link.type, link.weight, link.strength

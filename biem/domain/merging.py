@@ -1,8 +1,7 @@
-"""What becomes of memories that say the same: who is kept, what is inherited, and how a cluster is named.
+"""Merging memories with the same content: which one is kept, what it inherits, and the id of a cluster.
 
-A cluster is identified by its members alone, so that every process finds the same name for it and no run makes a fact
-twice (BIEM B28, C16). Of two texts the richer is kept, by total character entropy: Shannon's bits per character ×
-length (Hippocampus H12).
+A cluster is identified by its members alone, so that every process derives the same id and no run creates a fact twice.
+Of two texts the richer is kept, by total character entropy: Shannon's bits per character × length.
 """
 
 import hashlib
@@ -17,17 +16,20 @@ from datetime import datetime
 from biem.domain.fields import Fields
 
 _NAMESPACE = uuid.UUID("8f0d4a3e-6c1b-5d2f-9a77-62b1e4d0c395")
-"""Of ids derived from their sources (RFC 9562, version 5); another value would make other ids for the same clusters."""
+"""Namespace of ids derived from their sources (RFC 9562, version 5); another value would change the ids of the same
+clusters.
+"""
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s|(?<=[。！？；])(?![”’）」』])|\n")
-"""One character each: a run of blanks is what strips away later, and costs no search of its own."""
+"""One character each: trailing blanks are stripped later, and a run of them costs no backtracking."""
 _MOST_COMPARED = 64
-"""Sentences of a text, with one of the same rare words, that another is compared with: without a bound a long text of
-many short sentences would take quadratic time. What is not compared is kept, so nothing is lost."""
+"""Candidate sentences that share a rare word, compared for each sentence. Without a bound a long text of many short
+sentences would take quadratic time. Sentences not compared are kept, so nothing is lost.
+"""
 _SAID_ALREADY = 0.8
-"""A sentence does not enter a digest when this share of its terms is in it."""
+"""A sentence is left out of a digest when this share of its terms is already in it."""
 
 Terms = Callable[[str], Iterable[str]]
-"""What a text is made of, such as the index terms that the port `Analyzer` gives."""
+"""Splits a text into terms, such as the index terms of the port `Analyzer`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,34 +42,36 @@ class Passage:
 
 
 def sources_hash(ids: Iterable[str]) -> str:
-    """64 hexadecimal digits that name a set of memories, in whatever order and however often each is given."""
+    """64 hexadecimal digits that identify a set of memories, independent of order and repeats."""
     return hashlib.sha256("\n".join(sorted(set(ids))).encode()).hexdigest()
 
 
 def derived_id(ns: str, what: str, digest: str) -> str:
-    """The id of what is made (`what`) of a scope's memories with this `sources_hash`: the same wherever computed."""
+    """The id of a derived memory (`what`: its kind) from a scope's memories with this `sources_hash`; deterministic."""
     return str(uuid.uuid5(_NAMESPACE, f"{ns}:{what}:{digest}"))
 
 
 def information(text: str) -> float:
-    """Bits in a text taken as independent characters: Σ −log2 p(character). Repeats and emptiness carry none."""
+    """Bits in a text taken as independent characters: Σ −log2 p(character). Repeated characters and empty texts have
+    none.
+    """
     counts = Counter(" ".join(text.split()))
     total = sum(counts.values())
     return sum(-count * math.log2(count / total) for count in counts.values()) + 0.0
 
 
 def richest(texts: Mapping[str, str]) -> str:
-    """The key of the text with most information; of equals the smallest key, the oldest of time-ordered ids."""
+    """The key of the text with most information; ties go to the smallest key, the oldest of time-ordered ids."""
     return min(texts, key=lambda key: (-information(texts[key]), key))
 
 
 def covers(kept: Fields, dropped: Fields) -> bool:
-    """Whether all that `dropped` pins down is in `kept`: else dropping it would lose a number, a name or a symbol."""
+    """Whether `kept` has all anchors of `dropped`; otherwise dropping it would lose a number, a name or a symbol."""
     return all(set(getattr(dropped, part)) <= set(getattr(kept, part)) for part in ("numbers", "names", "symbols"))
 
 
 def count_otherwise(one: Fields, two: Fields) -> bool:
-    """Whether each pins down a number that the other has not: two such texts in one memory would contradict it."""
+    """Whether each has a number that the other lacks: two such texts must not be merged."""
     left, right = set(one.numbers), set(two.numbers)
     return bool(left - right) and bool(right - left)
 
@@ -80,13 +84,13 @@ def sentences(text: str) -> list[str]:
 def adds_nothing(kept: str, dropped: str, terms: Terms) -> bool:
     """Whether all terms of `dropped` are in `kept` in the same order: "Tom told Mary" is not "Mary told Tom".
 
-    Strict on purpose: of two long texts that differ in one word a model says that they are the same.
+    Strict on purpose: embedding models rate two long texts that differ in one word as equal.
     """
     return _within(terms(dropped), terms(kept))
 
 
 def join(kept: str, others: Sequence[str], terms: Terms) -> str:
-    """`kept`, and of the others each sentence that is not in it already: the merge that needs no model (C21)."""
+    """`kept`, followed by each sentence of the others that it does not contain: the merge without a model."""
     parts, said = [kept.strip()], _Sentences()
     for sentence in sentences(kept):
         said.add(tuple(terms(sentence)))
@@ -100,7 +104,7 @@ def join(kept: str, others: Sequence[str], terms: Terms) -> str:
 
 
 class _Sentences:
-    """Sentences as their terms, found by the terms they have."""
+    """An index of sentences by their terms."""
 
     def __init__(self) -> None:
         self._all: set[tuple[str, ...]] = set()
@@ -113,7 +117,7 @@ class _Sentences:
                 self._with[term].append(sentence)
 
     def have(self, sentence: tuple[str, ...]) -> bool:
-        """Whether one of them has all these terms in this order; with no terms, whether there is any."""
+        """Whether one of them has all these terms in this order; without terms, whether there is any."""
         if sentence in self._all or not sentence:
             return bool(self._all)
         rarest = min((self._with.get(term, ()) for term in set(sentence)), key=len)
@@ -122,13 +126,13 @@ class _Sentences:
 
 def _within(part: Iterable[str], whole: Iterable[str]) -> bool:
     left = iter(whole)
-    return all(term in left for term in part)  # `in` moves on to the term it finds
+    return all(term in left for term in part)  # `in` advances the iterator to the term it finds
 
 
 def digest(passages: Sequence[Passage], terms: Terms, limit: int) -> str:
     """The most central sentences of several texts, in order of time, at most `limit` characters.
 
-    A sentence is central when many of the texts share its terms; one whose terms were said already is left out. Where
+    A sentence is central when many of the texts share its terms; one whose terms are covered already is left out. Where
     the texts are of different days, each sentence carries its day.
     """
     ordered = sorted(passages, key=lambda passage: (passage.at, passage.text))
@@ -157,8 +161,7 @@ def digest(passages: Sequence[Passage], terms: Terms, limit: int) -> str:
 def groups(edges: Mapping[str, Iterable[str]], most: int) -> list[list[str]]:
     """Connected groups of a graph of ids, each of at most `most`, largest first; edges count in both directions.
 
-    A group that would be larger is cut where a breadth-first walk from its smallest id has met `most`; the rest forms
-    groups of its own.
+    A larger group is cut after `most` nodes of a breadth-first walk from its smallest id; the rest forms groups again.
     """
     both: dict[str, set[str]] = {}
     for one, others in edges.items():
@@ -173,7 +176,7 @@ def groups(edges: Mapping[str, Iterable[str]], most: int) -> list[list[str]]:
             continue
         group = [start]
         seen.add(start)
-        for member in group:  # grows while it is walked
+        for member in group:  # grows while iterated
             fresh = sorted(both[member] - seen)[: most - len(group)]
             group += fresh
             seen.update(fresh)

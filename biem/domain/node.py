@@ -1,4 +1,4 @@
-"""A memory and its companions: what is written (`Draft`), kept (`Node`), given back (`Hit`, `Receipt`)."""
+"""Values of a memory: input (`Draft`), stored (`Node`), results (`Hit`, `Receipt`)."""
 
 import os
 import time
@@ -14,15 +14,15 @@ from biem.domain.scope import Scope
 from biem.errors import InvalidInput
 
 Kind = Literal["knowledge", "skill", "emotion", "task", "event"]
-"""Angel's types (G10). A chat message is an `event`; the other four are facts."""
+"""Angel's types. A chat message is an `event`; the other four are facts."""
 Layer = Literal["core", "session", "short_term", "long_term"]
-"""How long a memory lives, by policy (C5)."""
+"""The lifetime policy of a memory."""
 Tier = Literal["L1", "L2", "L3"]
-"""Where a memory is kept: in the canvas of what is hot, in the vector index, in PostgreSQL alone (archived)."""
+"""Where a memory is stored: L1 in the canvas, L2 in the vector index, L3 in PostgreSQL alone (archived)."""
 Status = Literal["pending", "active", "archived"]
-"""`pending`: acknowledged, findable by text, not yet embedded. `archived`: forgotten, restorable, never shown."""
+"""`pending`: acknowledged, findable by text, not yet embedded. `archived`: forgotten, restorable, never returned."""
 Mode = Literal["auto", "fast", "strict"]
-"""`strict` hands out the originals with the hits, `fast` does not, `auto` decides by trigger words (A39)."""
+"""`strict` returns the originals with the hits, `fast` does not, `auto` decides by trigger words."""
 
 KINDS: tuple[str, ...] = get_args(Kind)
 LAYERS: tuple[str, ...] = get_args(Layer)
@@ -30,13 +30,13 @@ MODES: tuple[str, ...] = get_args(Mode)
 
 
 ID_TIME = len("018f3a5e-7c01")
-"""The head of an id is when it was made: it tells whether a call made it, or found it there."""
+"""The prefix of an id is its creation time: it shows whether a call created the memory or found it."""
 _REPR_HITS, _REPR_CHARS = 3, 40
 
 
 DIGITS_OF_ID = 32
 _LEAST_OF_ID = 6
-"""Hexadecimal digits that stand for an id: two of a thousand memories agree in six with a chance of one in 33."""
+"""Minimum hexadecimal digits of an abbreviated id: two of a thousand memories share six with a chance of one in 33."""
 
 
 def new_id() -> str:
@@ -47,7 +47,7 @@ def new_id() -> str:
 
 
 def parse_id(text: str) -> str:
-    """The canonical 36 characters of an id, or `InvalidInput`."""
+    """The canonical 36 characters of an id; raises `InvalidInput`."""
     try:
         return str(uuid.UUID(text))
     except (ValueError, AttributeError, TypeError):
@@ -55,7 +55,7 @@ def parse_id(text: str) -> str:
 
 
 def id_part(text: str) -> str:
-    """The hexadecimal digits, six or more, that a whole id or a part of one has; or `InvalidInput`."""
+    """The hexadecimal digits, six or more, of an id or a part of one; raises `InvalidInput`."""
     digits = text.replace("-", "").lower() if isinstance(text, str) else ""
     if not _LEAST_OF_ID <= len(digits) <= DIGITS_OF_ID or set(digits) - set("0123456789abcdef"):
         raise InvalidInput(
@@ -84,13 +84,13 @@ class Draft:
 
     @property
     def indexed_text(self) -> str:
-        """What is embedded and tokenised: a message is found by who said it, too."""
+        """The text that is embedded and tokenised; includes the speaker of a message."""
         return f"{self.speaker}: {self.text}" if self.speaker else self.text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Node:
-    """A memory as it is now. `energy` holds for the instant the node was read."""
+    """A stored memory. `energy` is that of the instant the node was read."""
 
     id: str
     scope: Scope
@@ -115,7 +115,7 @@ class Node:
     write_seq: int = 0
     energy: float = 0.0
     initial_energy: float = 0.0
-    """With what it was written; kept for information, no later energy is computed from it (C20)."""
+    """Its energy when written; for information only, no later energy is computed from it."""
     access_count: int = 0
     useful_count: int = 0
     accessed_at: datetime | None = None
@@ -125,9 +125,9 @@ class Node:
     energy_key: float = 0.0
     """The time-invariant order of energies; see `biem.domain.energy`."""
     valid_from: datetime | None = None
-    """From when what it says holds; records always know it."""
+    """Start of the validity of its content; always set in the records."""
     valid_to: datetime | None = None
-    """Until when it held; None for: still."""
+    """End of its validity; None while valid."""
     superseded_by: str | None = None
     """The memory that replaced it."""
     archived_at: datetime | None = None
@@ -149,18 +149,19 @@ class Hit:
     evidence: str | None = None
     """The original, byte for byte, in strict mode."""
     reasons: tuple[str, ...] = ()
-    """At most three short phrases, in the question's language, for what raised it most; none under a profile of a
-    source design."""
+    """At most three short phrases, in the question's language, for the strongest signals; none under a profile of a
+    source design.
+    """
 
 
 class Hits(list[Hit]):
-    """The answer of one recall, best first. `degraded` names what was down meanwhile; empty when all is well.
+    """The result of one recall, best first. `degraded` names the servers that were down; empty when none was.
 
-    `selection` says how the hits were chosen; where they were drawn, the same `seed` draws the same of the same
-    memories. `channels` has the candidates of each kind in typed recall, best first. `confidence` in [0, 1] says how
-    sure it is that this memory knows the answer at all, and `grounds` on what that rests; `way` is "search", or "orbit"
-    where what was at hand answered without one. `indexing` counts the memories that were asked but are not indexed yet
-    (100,000: at least so many): they were found by their words only.
+    `selection` tells how the hits were chosen; for a draw, the same `seed` draws the same from the same memories.
+    `channels` holds the candidates of each kind in typed recall, best first. `confidence` in [0, 1] estimates whether
+    this memory has the answer at all, and `grounds` holds its features; `way` is "search", or "orbit" for an answer
+    from prefetched candidates. `indexing` counts the memories in the searched scopes that are not indexed yet (100,000:
+    at least as many): they were matched by words only.
     """
 
     def __init__(
@@ -189,7 +190,7 @@ class Hits(list[Hit]):
         self.indexing = indexing
 
     def __repr__(self) -> str:
-        """Short enough for a debugger: the rest of each hit is its fields'."""
+        """Short, for a debugger: the details of each hit are in its fields."""
         shown = ", ".join(f"{hit.score:.2f} {hit.node.text[:_REPR_CHARS]!r}" for hit in self[:_REPR_HITS])
         more = ", …" if len(self) > _REPR_HITS else ""
         lost = f", degraded={list(self.degraded)}" if self.degraded else ""
@@ -198,7 +199,7 @@ class Hits(list[Hit]):
 
 @dataclass(frozen=True, slots=True)
 class StoreCount:
-    """How many records of the erased target one store held before and after; None when it could not be reached."""
+    """Records of the erased target in one store before and after; None when the store could not be reached."""
 
     store: str
     before: int | None
@@ -207,7 +208,7 @@ class StoreCount:
 
 @dataclass(frozen=True, slots=True)
 class AutomaticBackup:
-    """A copy of the database that an upgrade of embedded servers left, and when it is deleted by itself."""
+    """A backup made before an upgrade of the embedded servers, and when it is deleted automatically."""
 
     path: str
     expires_at: datetime
@@ -215,10 +216,10 @@ class AutomaticBackup:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Receipt:
-    """Proof of an erasure: every store with its counts. `complete` only if nothing is left anywhere.
+    """Proof of an erasure: every store with its counts. `complete` only if nothing is left in any store.
 
-    `scopes`: of an erased user, how many memories each scope had. `backups`: copies that this system made by itself
-    before an upgrade; they may still hold what was erased, and are deleted when they expire.
+    `scopes`: for an erased user, the number of memories in each scope. `backups`: automatic backups made before an
+    upgrade; they may still contain what was erased, and are deleted when they expire.
     """
 
     id: str

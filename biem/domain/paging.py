@@ -1,4 +1,4 @@
-"""What somebody who looks through a memory is shown: pages of a list, and a part of the graph."""
+"""Values for display: pages of a list, and a part of the graph."""
 
 from dataclasses import dataclass
 from typing import Generic, Literal, TypeVar
@@ -10,16 +10,16 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Page(Generic[T]):
-    """A part of a list, in the list's order."""
+    """One page of a list, in the list's order."""
 
     items: tuple[T, ...]
     next: str
-    """Given back as `after`, it leads to the page that follows; empty at the end of the list."""
+    """The cursor of the next page, to be passed as `after`; empty at the end of the list."""
 
 
 @dataclass(frozen=True, slots=True)
 class GraphNode:
-    """An end of a link, as it is drawn."""
+    """An end of a link, for display."""
 
     id: str
     type: Literal["memory", "concept"]
@@ -32,12 +32,12 @@ class GraphNode:
 
 @dataclass(frozen=True, slots=True)
 class GraphPart:
-    """Some links of a scope, with every node that one of them ends in, and no other."""
+    """Some links of a scope, with exactly the nodes they connect."""
 
     nodes: tuple[GraphNode, ...]
     links: tuple[Link, ...]
     next: str
-    """As that of `Page`."""
+    """As in `Page`."""
 
 
 MOST_ON_A_PAGE = 500

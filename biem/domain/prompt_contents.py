@@ -1,4 +1,4 @@
-"""What the caller's prompt holds already: it is not told again."""
+"""Content that the caller's prompt has already; recall leaves it out."""
 
 import unicodedata
 from collections.abc import Collection, Iterable, Mapping
@@ -14,36 +14,36 @@ Excluded = str | Mapping[str, Any]
 
 _ASSISTANTS = frozenset({"assistant", "ai", "bot", "chatbot", "model", "助手", "助理", "机器人"})
 _MOST_SPARE = 100
-"""A search takes so many candidates more at most, in place of those whose text turns out to be known."""
+"""Maximum additional candidates of a search, in place of those whose text is in the prompt."""
 
 
 def normalised(text: str) -> str:
-    """A text for comparison: compatible characters (NFKC) and runs of blanks are the same."""
+    """A text in comparable form: NFKC, with runs of blanks collapsed."""
     return " ".join(unicodedata.normalize("NFKC", text).split())
 
 
 def role_of(name: str) -> str:
-    """`assistant` for the names of a program, `user` for all others."""
+    """`assistant` for names of programs, `user` for all others."""
     return "assistant" if name.strip().casefold() in _ASSISTANTS else "user"
 
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """Memories that a prompt holds: by id or `ref`, by conversation, or by text (and role, where it is recorded)."""
+    """Memories in a prompt: by id or `ref`, by conversation, or by text (and role, where it is recorded)."""
 
     ids: frozenset[str] = frozenset()
     """Of memories, or their `ref`."""
     conversations: frozenset[str] = frozenset()
     texts: frozenset[str] = frozenset()
-    """Normalised, whoever said it."""
+    """Normalised texts of any role."""
     said: frozenset[tuple[str, str]] = frozenset()
     """Role and normalised text."""
     unresolved: int = 0
-    """How many messages and texts came without an id: some of what a search finds may be these."""
+    """How many messages and texts came without an id: a search may return these."""
 
     @property
     def spare(self) -> int:
-        """How many candidates more a search needs, so that enough are left."""
+        """How many additional candidates a search needs to replace excluded ones."""
         return min(self.unresolved, _MOST_SPARE)
 
     def has_place(self, memory_id: str, conversation: str) -> bool:
@@ -51,7 +51,7 @@ class Known:
         return memory_id in self.ids or (bool(conversation) and conversation in self.conversations)
 
     def has(self, node: Node) -> bool:
-        """Whether a prompt holds what this memory says."""
+        """Whether the prompt contains this memory."""
         if self.has_place(node.id, node.conversation) or (node.ref is not None and node.ref in self.ids):
             return True
         if not self.texts and not self.said:
@@ -60,7 +60,7 @@ class Known:
         return text in self.texts or (_role(node), text) in self.said
 
     def says(self, text: str) -> bool:
-        """Whether a prompt holds this text, whoever said it, also without the name of a speaker that begins it."""
+        """Whether the prompt contains this text, from any role, also without a leading speaker name."""
         plain = normalised(text)
         held = self.texts | {said for _, said in self.said}
         return plain in held or plain.partition(": ")[2] in held
@@ -70,7 +70,7 @@ NOTHING = Known()
 
 
 def known(conversations: str | Collection[str] = (), excluded: Collection[Excluded] = ()) -> Known:
-    """What a caller says that its prompt holds, or `InvalidInput` that names what is none of what may be given."""
+    """Parses what the caller's prompt contains; raises `InvalidInput` that names the first unsupported value."""
     names = [conversations] if isinstance(conversations, str) else conversations
     if isinstance(names, bytes | Mapping) or not isinstance(names, Collection):
         raise InvalidInput(
@@ -104,7 +104,7 @@ def _ids_of(message: Mapping[str, Any]) -> Iterable[str]:
 
 
 def texts_of(message: Mapping[str, Any]) -> list[str]:
-    """The text of a message, which may come in parts; none where it has none, as a call of a tool."""
+    """The text parts of a message; none where it has no text, as a tool call."""
     content = message.get("content")
     if isinstance(content, str):
         return [content]
@@ -116,7 +116,7 @@ def texts_of(message: Mapping[str, Any]) -> list[str]:
 
 
 def _role(node: Node) -> str:
-    """Who said it: by its source where that tells, else by its speaker."""
+    """The role: by its source if that tells, else by its speaker."""
     return node.source if node.source in ("user", "assistant") else role_of(node.speaker)
 
 

@@ -1,13 +1,13 @@
-"""How long an unused memory stays: a forgetting curve by importance, reason, use and what it says.
+"""How long an unused memory is kept: a forgetting curve by importance, reason, use and content.
 
     span = base(importance) · reason · (1 + 2·useful)      long-term at least 90 days; core and importance 5 for ever
 
-What a person says of health, safety, identity, relationships or as a standing order has no end; other first-person
-statements stay a year at least, and what the assistant said a third as long as the same from a person.
+A person's statements about health, safety, identity, relationships and standing orders never expire; other first-person
+statements are kept a year at least, and the assistant's messages a third as long as the same from a person.
     deadline = max(last touch + span, the instant its energy falls below 0.1)
 
-Being returned restarts the span and lifts weak memories at most to that of long-term ones; only feedback prolongs it
-beyond (X35). The deadline follows from live columns, so an access needs to move no stored date.
+An access restarts the span and extends that of weak memories at most to that of long-term ones; only feedback extends
+it beyond. The deadline follows from live columns, so an access updates no stored date.
 """
 
 import math
@@ -20,16 +20,16 @@ from biem.domain.policies.life import RetentionPolicy
 
 _DAY_H = 24.0
 _NORMAL = 3.0
-"""The importance of a message that nobody marked."""
+"""The importance of an unmarked message."""
 ASSISTANT = "assistant"
-"""The `source` of what the language model said."""
+"""The `source` of the language model's messages."""
 _FAR_DAYS = 36_500.0
-"""A century: later deadlines are none, and no datetime overflows."""
+"""A century: later deadlines count as never, and no datetime overflows."""
 
 
 @dataclass(frozen=True, slots=True)
 class Lived:
-    """What retention depends on: how a memory was written, and how it has been used."""
+    """Inputs of retention: how a memory was written, and how it has been used."""
 
     text: str
     source: str
@@ -42,9 +42,10 @@ class Lived:
 
 
 def retention_days(memory: Lived, policy: RetentionPolicy) -> float | None:
-    """Days from the last touch until it may be archived; None for ever. Grows with importance, use and a good reason.
+    """Days from the last touch until it may be archived; None for never. Grows with importance, use and an informative
+    reason.
 
-    Each access prolongs the span of what is forgotten sooner than long-term memory, up to long-term's span.
+    Each access extends a span shorter than long-term memory's, up to that one's.
     """
     layer, importance, access_count = memory.layer, memory.importance, memory.access_count
     useful_count, reason = memory.useful_count, memory.reason
@@ -92,13 +93,13 @@ def deadline(
 
 
 def becomes_long_term(layer: str, access_count: int, useful_count: int, policy: RetentionPolicy) -> bool:
-    """Whether use has proven a short-term memory (C17)."""
+    """Whether its use promotes a short-term memory."""
     proven = access_count >= policy.promote_accesses or useful_count >= policy.promote_useful
     return layer == "short_term" and proven
 
 
 def _base_days(importance: float, policy: RetentionPolicy) -> float:
-    """Geometric interpolation between the days of importance 1, 2, 3 and 4; beyond 4 it goes on as from 3 to 4."""
+    """Geometric interpolation between the days of importance 1, 2, 3 and 4; above 4 extrapolated from 3 to 4."""
     points = (policy.noise_days, policy.low_days, policy.normal_days, policy.high_days)
     lower = min(max(int(importance), 1), 3)
     start, end = points[lower - 1], points[lower]

@@ -1,6 +1,6 @@
-"""What a conversation has on its mind: keywords it called up, and the few memories that serve its next reply.
+"""Running memory of a conversation: the keywords it evoked, and the few memories prepared for its next reply.
 
-Hippocampus H25 and H40–H43. One value a conversation, kept between its turns.
+After Hippocampus. One value per conversation, stored between its turns.
 """
 
 from collections.abc import Iterable
@@ -12,7 +12,7 @@ from biem.domain.concept import Recollection
 
 @dataclass(frozen=True, slots=True)
 class Running:
-    """A memory held ready for the reply; `duration` counts the turns it has been there, from 1."""
+    """A memory prepared for the reply; `duration` counts its turns, from 1."""
 
     topic: str
     content: str
@@ -22,16 +22,16 @@ class Running:
 
 @dataclass(frozen=True, slots=True)
 class Mind:
-    """The state of one conversation. `version` grows with every turn that was saved."""
+    """The state of one conversation. `version` grows with every saved turn."""
 
     keywords: tuple[str, ...] = ()
-    """Oldest first, none twice."""
+    """Oldest first, without repeats."""
     running: tuple[Running, ...] = ()
     version: int = 0
 
 
 def with_keywords(cached: Iterable[str], new: Iterable[str], *, most: int, kept: int) -> tuple[str, ...]:
-    """The cache with new keywords at its end; when it has more than `most`, the last `kept` (≥ 1) stay (H25)."""
+    """The cache with new keywords at its end; beyond `most` keywords, only the last `kept` (≥ 1) stay."""
     fresh = tuple(dict.fromkeys(new))
     words = tuple(dict.fromkeys((*(word for word in cached if word not in fresh), *fresh)))
     return words[-kept:] if len(words) > most else words
@@ -40,9 +40,10 @@ def with_keywords(cached: Iterable[str], new: Iterable[str], *, most: int, kept:
 def next_turn(
     running: Iterable[Running], found: Iterable[Recollection], *, turns: int, most: int, similarity: float
 ) -> tuple[Running, ...]:
-    """One turn later: all items are a turn older, at `turns` they go, and new ones join unless they are alike (H40–42).
+    """The items of the next turn: all are a turn older, those of `turns` turns are removed, and new ones join unless
+    too similar.
 
-    Alike is a `SequenceMatcher` ratio of `similarity` or more with any item that is there. `most` is at least 1.
+    Too similar is a `SequenceMatcher` ratio of `similarity` or more with any present item. `most` is at least 1.
     """
     items = [
         Running(item.topic, item.content, item.duration + 1, item.sources)

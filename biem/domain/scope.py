@@ -1,7 +1,7 @@
-"""Whose memory it is: `tenant/user/project`, an argument of every call and a part of every row, key and vector.
+"""The owner of a memory: `tenant/user/project`, an argument of every call and a part of every row, key and vector.
 
-Names are free text. What reaches a query, a key or a filter is `ns`, a hash of the three names, so that no name can be
-read as syntax. An empty project is the user's own (global) level, which that user's projects can read but not write.
+Names are free text. Queries, keys and filters use `ns`, a hash of the three names, so that no name can be read as
+syntax. An empty project is the user's own (global) level, which that user's projects can read but not write.
 """
 
 import hashlib
@@ -35,13 +35,13 @@ class Scope:
 
     @cached_property
     def ns(self) -> str:
-        """32 lower-case hexadecimal digits that stand for this scope in every store (128 bits of SHA-256)."""
+        """32 lower-case hexadecimal digits that identify this scope in every store (128 bits of SHA-256)."""
         joined = "\0".join((self.tenant, self.user, self.project))
         return hashlib.sha256(joined.encode()).hexdigest()[:32]
 
     @cached_property
     def readable(self) -> tuple["Scope", ...]:
-        """The scopes a recall here may read: this one and, from inside a project, the user's own."""
+        """The scopes that a recall from here may read: this one and, from inside a project, the user's own."""
         return (self, Scope(self.tenant, self.user)) if self.project else (self,)
 
     def __str__(self) -> str:
@@ -50,10 +50,10 @@ class Scope:
 
 @dataclass(frozen=True, slots=True)
 class ScopeSummary:
-    """One scope: how many memories it has, how many of them are not indexed yet, and when it was last written to."""
+    """One scope: its number of memories, how many of them are not indexed yet, and its last write."""
 
     scope: Scope
     memories: int
     pending: int
     written_at: datetime | None
-    """None where nothing is left in it."""
+    """None when it is empty."""

@@ -1,6 +1,6 @@
-"""Choosing among weighted memories: chain recall and weighted random selection (Angel G17 – G21, C28).
+"""Selection among weighted memories: chain recall and weighted random selection.
 
-    weight = occurrences · use count, where occurrences are the channels and links that led to the memory   (G19)
+    weight = occurrences · use count, where occurrences are the channels and links that led to the memory
 
 A draw never takes a memory twice, and the same seed draws the same memories in every process.
 """
@@ -13,16 +13,16 @@ from random import Random
 from biem.domain.node import Hit
 
 LEAST_KINDS = 3
-"""Kinds among what is chosen, where so many have candidates (G21)."""
+"""Minimum number of kinds among the chosen, where as many have candidates."""
 
 
 def occurrences(
     channels: Iterable[Sequence[str]], linked: Callable[[str], Iterable[str]], *, hops: int
 ) -> dict[str, int]:
-    """How many channels and links led to each memory, in the order in which they were met (G18, G19).
+    """How many channels and links led to each memory, in the order of discovery.
 
-    Each channel that names a memory counts once. Then every memory met calls up those it is `linked` with, each once,
-    and `hops` times what was met for the first time goes on calling. No memory calls itself.
+    Each channel that lists a memory counts once. Then every memory found adds one to each memory it is `linked` with,
+    and so do the newly found ones, for `hops` rounds. No memory counts for itself.
     """
     met: Counter[str] = Counter()
     for channel in channels:
@@ -41,7 +41,7 @@ def occurrences(
 
 
 def chain_weight(occurred: int, use_count: int) -> int:
-    """Angel G19: occurrences × use count. Forming a memory is its first use, so that the unused can be recalled."""
+    """Occurrences × use count. Creation is the first use, so that unused memories can be recalled."""
     return occurred * max(1, use_count)
 
 
@@ -52,11 +52,11 @@ def choose(
     random: Random,
     kinds: Mapping[str, str] | None = None,
 ) -> list[str]:
-    """At most `count` keys of positive weight, none twice, heaviest first.
+    """At most `count` keys of positive weight, without repeats, heaviest first.
 
     `top_k` takes the heaviest (ties by order), `weighted_random` draws by weight and `squared_norm` by its square. With
-    `kinds`, at least `LEAST_KINDS` kinds are among them where so many have a candidate and `count` allows it: the last
-    places are then for kinds that are missing.
+    `kinds`, at least `LEAST_KINDS` kinds are included where as many have a candidate and `count` allows it: the last
+    places then go to missing kinds.
     """
     power = 2.0 if selection == "squared_norm" else 1.0
     left = {key: weight**power for key, weight in weights.items() if weight > 0 and weight**power > 0}

@@ -1,18 +1,18 @@
-"""What a message does: a courtesy or an acknowledgement asks and tells nothing, a standing order is to be kept.
+"""What a message does: a courtesy or acknowledgement has no content, a standing order is to be kept.
 
 Courtesies, acknowledgements and reactions are recognised by closed lists of English and Chinese phrases that must cover
-the whole message: with one other word it is no courtesy.
+the whole message: with any other word it is no courtesy.
 """
 
 import re
 
 _LONGEST_COURTESY = 200
-"""Characters; a longer message says something."""
+"""Maximum characters of a courtesy."""
 _LONGEST_READ = 10_000
-"""Characters in which orders and statements are looked for."""
+"""Maximum characters in which orders and statements are searched."""
 _QUESTION_MARKS = frozenset("?？")
 
-_COURTESIES = (  # of two that begin alike the longer stands first: what was matched is not given back
+_COURTESIES = (  # longer alternatives stand first: possessive matching does not backtrack
     "thanks again|many thanks|roger(?: that)?|copy that|will do|good to know|glad to help|happy to help"
     "|(?:duly )?noted|you got it|absolutely|definitely|certainly|congratulations|congrats|have fun|take your time"
     "|i(?:'ll| will|'m going to) (?:definitely |certainly |surely |be sure to |make sure to |try to )?"
@@ -112,7 +112,7 @@ _REQUEST = re.compile(
 def is_courtesy(text: str) -> bool:
     """Whether a message consists of greetings, thanks, assent, acknowledgements and reactions, or has no word at all.
 
-    Such a message is about nothing that a memory holds, and is no memory worth telling.
+    Such a message has no content to remember or to recall.
     """
     if len(text) > _LONGEST_COURTESY and any(map(str.isalnum, text[: _LONGEST_COURTESY + 1])):
         return False
@@ -124,9 +124,9 @@ def is_courtesy(text: str) -> bool:
 
 
 def is_statement(text: str) -> bool:
-    """Whether some sentence of a message asserts something: it neither asks, nor is it a courtesy.
+    """Whether some sentence of a message asserts something: it is neither a question nor a courtesy.
 
-    A plain request ("book a table", 帮我订票) asserts nothing either, where it begins like one.
+    A message that begins as a plain request ("book a table", 帮我订票) asserts nothing either.
     """
     return any(map(_asserts, _SENTENCES.findall(text[:_LONGEST_READ].replace("’", "'"))))
 
@@ -138,9 +138,9 @@ def _asserts(sentence: str) -> bool:
 
 
 def is_standing_order(text: str) -> bool:
-    """Whether a sentence of a message says what holds from now on, or asks to keep something in mind (C7).
+    """Whether a sentence of a message sets a rule for the future, or asks to keep something in mind.
 
-    "Never suggest nuts", "from now on …", "please remember that …", "以后请…", "记住…"; a question is none.
+    "Never suggest nuts", "from now on …", "please remember that …", "以后请…", "记住…"; a question does neither.
     """
     return any(map(_orders, _SENTENCES.findall(text[:_LONGEST_READ].replace("’", "'"))))
 

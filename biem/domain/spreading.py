@@ -1,6 +1,6 @@
-"""Spreading activation over a graph, in the two ways of the designs (requirements C2).
+"""Spreading activation over a graph, in the two variants of the designs.
 
-Both take the neighbours of a node from the caller, strongest first; a node without links is only itself.
+Both get the neighbours of a node from the caller, strongest first; a node without links reaches only itself.
 """
 
 from bisect import bisect_left
@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from itertools import accumulate
 
 EPSILON = 1e-9
-"""What counts as nothing: 1 − 3 · 1/3 is not exactly 0 in binary."""
+"""Tolerance for zero: 1 − 3 · 1/3 is not exactly 0 in floating point."""
 
 ByWeight = Callable[[str], Iterable[tuple[str, float]]]
 """Neighbours of a node with the weight in [0, 1] of the edge, greatest weight first."""
@@ -20,9 +20,9 @@ ByStrength = Callable[[str], Iterable[tuple[str, int]]]
 def multiplicative(
     neighbours: ByWeight, seeds: Mapping[str, float], *, hops: int = 2, decay: float = 0.5
 ) -> dict[str, float]:
-    """Activation in (0, 1] of the seeds and of all within `hops`: along an edge a · decay · weight (BIEM B45).
+    """Activation in (0, 1] of the seeds and of all nodes within `hops`: along an edge a · decay · weight.
 
-    Of several paths the best counts: the result stays in [0, 1], a chain of weight 1 gives 1, 0.5, 0.25 also with its
+    The best of several paths counts: the result stays in [0, 1], a chain of weight 1 gives 1, 0.5, 0.25 also with its
     way back, and ten copies of one memory activate a neighbour no more than one. Seeds above 1 count as 1.
     """
     active = {node: min(1.0, value) for node, value in seeds.items() if value > EPSILON}
@@ -45,10 +45,10 @@ def multiplicative(
 def subtractive(
     neighbours: ByStrength, seeds: Iterable[str] | Mapping[str, float], *, max_depth: int = 3
 ) -> dict[str, float]:
-    """Activation > 0 of the keywords and of all they reach: along an edge a − 1/strength (Hippocampus H26 – H33).
+    """Activation > 0 of the keywords and of all nodes they reach: along an edge a − 1/strength.
 
-    Each keyword starts with 1.0, or with what a mapping gives (at most 1); activations from different keywords and over
-    different paths without repeated nodes add up, so that raising a strength never lowers any activation. By this
+    Each keyword starts with 1.0, or with its value in a mapping (at most 1); activations from different keywords and
+    over different paths without repeated nodes add up, so that raising a strength never lowers any activation. By this
     rule an edge of strength 1 transmits nothing.
     """
     active: defaultdict[str, float] = defaultdict(float)
@@ -70,7 +70,7 @@ _Path = tuple[tuple[str, ...], float]
 
 
 def _longer(neighbours: ByStrength, paths: Iterable[_Path], active: defaultdict[str, float]) -> list[_Path]:
-    """All paths of one more edge that carry something; what they carry is added to `active`."""
+    """All paths of one more edge with positive activation; it is added to `active`."""
     longer: list[_Path] = []
     for path, value in paths:
         for other, strength in neighbours(path[-1]):
@@ -84,9 +84,9 @@ def _longer(neighbours: ByStrength, paths: Iterable[_Path], active: defaultdict[
 
 
 def _last_step(neighbours: ByStrength, paths: Iterable[_Path], active: defaultdict[str, float]) -> None:
-    """As `_longer`, when the paths themselves are not needed any more: all that end in one node go on together.
+    """As `_longer`, when the paths are not needed any more: all paths that end in one node are merged.
 
-    Among 50 nodes all linked, that is thousands of steps instead of a hundred thousand.
+    Among 50 fully connected nodes, that is thousands of steps instead of a hundred thousand.
     """
     by_end: defaultdict[str, list[_Path]] = defaultdict(list)
     for found in paths:
@@ -106,7 +106,7 @@ def _last_step(neighbours: ByStrength, paths: Iterable[_Path], active: defaultdi
                 break
             costs[other] = cost
             gained[other] = -sums[carrying] - carrying * cost
-        for path, value in arrivals:  # no path comes back to where it has been
+        for path, value in arrivals:  # no path returns to a visited node
             for node in path:
                 cost = costs.get(node, value)
                 if value - cost > EPSILON:

@@ -1,4 +1,4 @@
-"""Text as it comes from people and models: what is accepted, how it is cut, how it is shown on one line."""
+"""Text from people and models: validation, cutting, display on one line."""
 
 import hashlib
 import re
@@ -13,14 +13,14 @@ _SPACES = re.compile(r"\s+")
 _INVISIBLE = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0000-\U000e0fff]"
 )
-"""Characters without a shape that are no controls for Unicode: fillers, variation selectors, tags."""
+"""Invisible characters that Unicode does not class as controls: fillers, variation selectors, tags."""
 _UNSTORABLE = dict.fromkeys((0, *range(0xD800, 0xE000)), "\N{REPLACEMENT CHARACTER}")
 MOST_LISTED = 1_000
-"""Items that one call lists."""
+"""Maximum items that one call lists."""
 
 
 def require_clean(text: str, what: str) -> None:
-    """Refuse what no store can hold: NUL and lone surrogates. `what` names the field in the message."""
+    """Reject characters that no store accepts: NUL and lone surrogates. `what` names the field in the message."""
     position = text.find("\0")
     if position >= 0:
         raise InvalidInput(f"{what} has a NUL character at position {position}; remove it, no database can store it")
@@ -33,45 +33,45 @@ def require_clean(text: str, what: str) -> None:
 
 
 def require_string(value: object, what: str) -> None:
-    """Refuse what is no string, or one that no store can hold. `what` names it in the message."""
+    """Reject values that are no strings, or that no store accepts. `what` names the value in the message."""
     if not isinstance(value, str):
         raise InvalidInput(f"{what} must be a string, not {type(value).__name__}")
     require_clean(value, what)
 
 
 def require_count(value: object, what: str, most: int) -> None:
-    """Refuse what is no whole number from 1 to `most`. `what` names it in the message."""
+    """Reject values that are no integer from 1 to `most`. `what` names the value in the message."""
     if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= most:
         raise InvalidInput(f"{what} must be a whole number from 1 to {most:,}, not {value!r}")
 
 
 def sha256(text: str) -> bytes:
-    """32 bytes that name a text in every process and on every machine."""
+    """32 bytes that identify a text in every process and on every machine."""
     return hashlib.sha256(text.encode()).digest()
 
 
 def cut_bytes(text: str, limit: int) -> str:
-    """The longest head of `text` of at most `limit` UTF-8 bytes, never cutting inside a character."""
+    """The longest prefix of `text` of at most `limit` UTF-8 bytes, never cutting inside a character."""
     encoded = text.encode()
     return text if len(encoded) <= limit else encoded[:limit].decode(errors="ignore")
 
 
 def cut_lexemes(lexemes: str, most_bytes: int) -> str:
-    """As many whole terms, with spaces between, as fit."""
+    """As many whole terms, space-separated, as fit."""
     head = cut_bytes(lexemes, most_bytes)
     return lexemes if head == lexemes else head.rpartition(" ")[0]
 
 
 def storable(text: str) -> str:
-    """`text` as PostgreSQL takes it: NUL and lone surrogates, which a broken client may send, become U+FFFD."""
+    """`text` as PostgreSQL accepts it: NUL and lone surrogates, which a broken client may send, become U+FFFD."""
     return text.translate(_UNSTORABLE)
 
 
 def one_line(text: str, limit: int) -> str:
-    """`text` on one line of at most `limit` characters, safe to show inside a block of other lines.
+    """`text` on one line of at most `limit` characters, safe inside a block of other lines.
 
-    Every kind of line break and control, format (zero-width, bidirectional) or otherwise invisible character goes, so
-    that remembered text can neither open a new line nor hide one; a longer text ends in `...`.
+    Every kind of line break and control, format (zero-width, bidirectional) or otherwise invisible character is
+    removed, so that stored text can neither open a new line nor hide one; a longer text ends in `...`.
     """
     spaced = _SPACES.sub(" ", _INVISIBLE.sub("", text))
     shown = "".join(c for c in spaced if c == " " or unicodedata.category(c)[0] != "C").strip()
@@ -79,8 +79,8 @@ def one_line(text: str, limit: int) -> str:
 
 
 class Terms(Sequence[str]):
-    """The terms of one text, taken apart when somebody asks for one: a recall reads some hundred texts of which it
-    looks at few term by term. Equal to any sequence of the same terms.
+    """The terms of one text, split lazily: a recall reads several hundred texts and examines few of them term by
+    term. Equal to any sequence of the same terms.
     """
 
     __slots__ = ("text",)
@@ -112,5 +112,5 @@ class Terms(Sequence[str]):
 
 
 def stored(terms: Sequence[str]) -> str:
-    """The one string."""
+    """The terms as one string."""
     return terms.text if isinstance(terms, Terms) else " ".join(terms)

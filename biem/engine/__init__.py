@@ -1,1 +1,1 @@
-"""Use cases of memory, one verb a file; speaks only to ports."""
+"""Use cases of memory, one capability per folder; depends on ports only."""

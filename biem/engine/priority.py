@@ -1,8 +1,8 @@
-"""Background work in a caller's own process lets callers pass: one interpreter computes for one thread at a time.
+"""Foreground priority: background work in a caller's process yields, because one interpreter runs one thread at a time.
 
-A caller that waits for a server loses the interpreter and gets it back when the thread that took it lets go, after up
-to five milliseconds (`sys.getswitchinterval`): at each of its round trips. So work of the background rests while
-somebody waits for an answer, between its own small steps.
+A caller that waits for a server releases the interpreter and gets it back up to five milliseconds
+(`sys.getswitchinterval`) late, at each of its round trips. So background work pauses between its small steps while a
+foreground call is active.
 """
 
 import threading
@@ -19,26 +19,28 @@ from biem.ports import Analyzer, Embedder, EmbedderInfo, Role, Vector, Vectors
 from biem.ports.contradiction import ContradictionRules
 
 _STEP_S = 0.0002
-"""Whoever has worked for less since its last rest goes on: to rest costs about half as much."""
+"""A step shorter than this does not yield: yielding costs about half as much."""
 _PAUSE_S = 0.003
-"""A call that follows so soon belongs to the same burst, and the rest goes on."""
+"""A call that follows within this time belongs to the same burst, and the pause continues."""
 _BURST_S = 2.0
-"""For so long a burst has the process to itself, but for a step of work that is under way …"""
+"""For this long a burst has the process to itself, except for a step already under way …"""
 _REGAINED = 0.1
-"""… and again ten times as long afterwards."""
+"""… and regains this share of the time that passes."""
 _REST = 4.0
-"""Whoever calls on and on leaves a fifth of the time: a rest is then so many times as long as the work before it."""
+"""During continuous calls background work gets a fifth of the time: a pause lasts this many times as long as the
+step before it.
+"""
 _LONGEST_REST_S = 0.25
 _PACED_S = 20.0
-"""So long a job of another process rests in all: what then is left to do is much, and must come to an end."""
+"""Maximum total pause of a job in a worker process, so that a long job completes."""
 
 
 Calling = Callable[[], AbstractContextManager[None]]
-"""Entered around what somebody waits for."""
+"""Entered around a foreground call."""
 
 
 class ForegroundPriority:
-    """Who is called and who works in this process. Thread-safe."""
+    """Tracks foreground calls and background work in this process. Thread-safe."""
 
     def __init__(
         self,
@@ -46,8 +48,8 @@ class ForegroundPriority:
         rest: Callable[[threading.Event, float], bool] = threading.Event.wait,
         nap: Callable[[float], None] = time.sleep,
     ) -> None:
-        """`now`: seconds of a clock that never goes back. `rest`: waits for an event, for so many seconds at most, and
-        says whether it came. `nap`: waits for so many seconds.
+        """`now`: seconds of a monotonic clock. `rest`: waits for an event, for at most so many seconds, and returns
+        whether it was set. `nap`: waits for a number of seconds.
         """
         self._now = now
         self._rest = rest
@@ -62,8 +64,8 @@ class ForegroundPriority:
 
     @contextmanager
     def calling(self) -> Iterator[None]:
-        """Somebody waits for what is done inside; without effect on a thread that works."""
-        if self._resumed() is not None:
+        """Marks a foreground call; background work pauses while one is active. No effect on a background thread."""
+        if self._working_since() is not None:
             yield
             return
         with self._lock:
@@ -81,8 +83,8 @@ class ForegroundPriority:
 
     @contextmanager
     def working(self) -> Iterator[None]:
-        """What this thread does inside can wait a little."""
-        before = self._resumed()
+        """Marks this thread's work inside as background work."""
+        before = self._working_since()
         self._worker.resumed = self._now()
         try:
             yield
@@ -91,9 +93,9 @@ class ForegroundPriority:
 
     @contextmanager
     def pacing(self) -> Iterator[None]:
-        """What this thread does inside can wait a little for callers in other processes, of whom nothing is known.
+        """Marks background work that pauses for callers in other processes, whose calls are not visible.
 
-        They share the cores and the servers. So it rests between its steps whether somebody calls or not, for a while.
+        They share the cores and the servers. So it pauses between its steps in any case, for a limited time.
         """
         with self.working():
             self._worker.naps_s = _PACED_S
@@ -103,21 +105,21 @@ class ForegroundPriority:
                 self._worker.naps_s = 0.0
 
     def give_way(self) -> None:
-        """Rest until the calls have paused, but not for long; at once back on a thread that does not work.
+        """Pause until foreground calls have paused, for a limited time; returns at once on a foreground thread.
 
-        For moments at which this thread holds nothing that a caller may need.
+        To be called while this thread holds no lock that a caller may need.
         """
         if not self._calls:
             self._keep_pace()
             return
-        resumed = self._resumed()
+        resumed = self._working_since()
         if resumed is None:
             return
         began = self._now()
         if began - resumed < _STEP_S:
             return
         fair_s = min(_LONGEST_REST_S, _REST * (began - resumed))
-        until = began + max(fair_s, self._left_of_a_burst(began))
+        until = began + max(fair_s, self._burst_time_left(began))
         while (now := self._now()) < until:
             came = self._rest(self._quiet, until - now)
             if came and not self._rest(self._called, _PAUSE_S):
@@ -129,7 +131,7 @@ class ForegroundPriority:
 
     def _keep_pace(self) -> None:
         left_s: float = getattr(self._worker, "naps_s", 0.0)
-        resumed = self._resumed()
+        resumed = self._working_since()
         if left_s <= 0.0 or resumed is None:
             return
         worked_s = self._now() - resumed
@@ -139,20 +141,20 @@ class ForegroundPriority:
             self._worker.naps_s = left_s - nap_s
             self._worker.resumed = self._now()
 
-    def _left_of_a_burst(self, now: float) -> float:
-        """Seconds that the callers of this moment have for themselves."""
+    def _burst_time_left(self, now: float) -> float:
+        """Seconds that the current burst still has for itself."""
         with self._lock:
             self._left_s = min(_BURST_S, self._left_s + _REGAINED * (now - self._counted_at))
             self._counted_at = now
             return self._left_s
 
-    def _resumed(self) -> float | None:
-        """When this thread began to work after its last rest; None where it does not work."""
+    def _working_since(self) -> float | None:
+        """When this thread resumed work after its last pause; None on a foreground thread."""
         return getattr(self._worker, "resumed", None)
 
 
 class YieldingRules:
-    """The port `ContradictionRules`; gives way before each pair."""
+    """The port `ContradictionRules`; yields before each pair."""
 
     def __init__(self, inner: ContradictionRules, give_way: Callable[[], None]) -> None:
         self._inner = inner
@@ -161,48 +163,48 @@ class YieldingRules:
     def compare(
         self, older: Statement, newer: Statement, similarity: float | None, *, least: float = 0.0
     ) -> Verdict | None:
-        """As the port says."""
+        """See the port."""
         self._give_way()
         return self._inner.compare(older, newer, similarity, least=least)
 
     def rivals(self, older: Statement, newer: Statement) -> bool:
-        """As the port says; a caller waits for it."""
+        """See the port; called in the foreground."""
         return self._inner.rivals(older, newer)
 
     def matter(self, text: str) -> Matter:
-        """As the port says; a caller waits for it."""
+        """See the port; called in the foreground."""
         return self._inner.matter(text)
 
 
 class YieldingAnalyzer:
-    """The port `Analyzer`; gives way before each text."""
+    """The port `Analyzer`; yields before each text."""
 
     def __init__(self, inner: Analyzer, give_way: Callable[[], None]) -> None:
         self._inner = inner
         self._give_way = give_way
 
     def lexemes(self, text: str) -> list[str]:
-        """As the port says."""
+        """See the port."""
         self._give_way()
         return self._inner.lexemes(text)
 
     def analyze(self, text: str) -> Analysis:
-        """As the port says."""
+        """See the port."""
         self._give_way()
         return self._inner.analyze(text)
 
     def keywords(self, text: str, limit: int) -> list[str]:
-        """As the port says."""
+        """See the port."""
         self._give_way()
         return self._inner.keywords(text, limit)
 
     def related(self, question: str) -> frozenset[str]:
-        """As the port says."""
+        """See the port."""
         return self._inner.related(question)
 
 
 class YieldingEmbedder:
-    """The port `Embedder`; gives way before each call. Closing it closes nothing."""
+    """The port `Embedder`; yields before each call. Closing it closes nothing."""
 
     def __init__(self, inner: Embedder, give_way: Callable[[], None]) -> None:
         self._inner = inner
@@ -210,18 +212,18 @@ class YieldingEmbedder:
 
     @property
     def info(self) -> EmbedderInfo:
-        """As the port says."""
+        """See the port."""
         return self._inner.info
 
     def embed(self, texts: Sequence[str], role: Role) -> Vectors:
-        """As the port says."""
+        """See the port."""
         self._give_way()
         return self._inner.embed(texts, role)
 
     def similarity(self, vector: Vector, others: Vectors) -> NDArray[np.float32]:
-        """As the port says."""
+        """See the port."""
         self._give_way()
         return self._inner.similarity(vector, others)
 
     def close(self) -> None:
-        """Whoever made the embedder closes it."""
+        """No effect: the creator of the embedder closes it."""

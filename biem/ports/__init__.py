@@ -1,10 +1,10 @@
-"""What the core needs from the outside, one Protocol a role. Adapters satisfy them structurally.
+"""What the core needs from outside, one Protocol per role. Adapters satisfy them structurally.
 
-Every sentence of a docstring here is a promise with a test in `tests/contract`. Each method that touches memories takes
-the scope it may touch: ids alone open no door. Stores raise `StoreUnavailable` when they cannot be reached (`StoreFull`
-when they are full) and wrap their client's error as its cause.
+Every sentence of a docstring here is a contract with a test in `tests/contract`. Each method that touches memories
+takes the scope it may touch: an id alone grants no access. Stores raise `StoreUnavailable` when they cannot be reached
+(`StoreFull` when they are full) and wrap their client's error as its cause.
 
-The ports of the main job, remember and recall, are imported from here; those of what builds on it from their modules.
+The ports of remember and recall are exported here; the others are imported from their modules.
 """
 
 from biem.ports.analysis import Analyzer

@@ -1,4 +1,4 @@
-"""What AIM-Memory needs from the outside: the gate's decisions with the temporal mirror, and directions of search."""
+"""Storage that AIM-Memory needs: gate decisions with the temporal mirror, and nearest-neighbour search for a route."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from biem.ports.index import Filter
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """A memory written before another one: `formed` while nothing else is decided."""
+    """A memory written before another one. `formed` is true while its gate decision is still open."""
 
     id: str
     write_seq: int
@@ -26,7 +26,7 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """Whether a memory counts as formed, and whether that was decided; `foretold` by somebody before it was encoded."""
+    """Whether a memory counts as formed, and whether that is decided; `foretold`: decided before it was encoded."""
 
     formed: bool
     decided: bool
@@ -35,7 +35,7 @@ class Standing:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """What the gate refused: the text as it was said, and why."""
+    """A message that the gate refused: its original text, and the decision."""
 
     id: str
     text: str
@@ -45,7 +45,9 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """A memory for a route: how many were formed since, its vector, its original where that was asked for."""
+    """A memory for a route: its `age` (memories formed since), its vector, and its original where that was
+    requested.
+    """
 
     node: Node
     formed: bool
@@ -53,12 +55,12 @@ class Held:
     vector: Vector | None
     evidence: str | None
     disputed: bool = False
-    """It is in a conflict about which nobody has decided."""
+    """It is in a conflict that is still undecided."""
 
 
 @dataclass(frozen=True, slots=True)
 class Anchored:
-    """The fields of a memory, or the text that they are yet to be read from; and how many were formed since."""
+    """The fields of a memory, or the text to extract them from; and its `age` (memories formed since)."""
 
     fields: Fields
     text: str | None
@@ -68,7 +70,9 @@ class Anchored:
 
 @dataclass(frozen=True, slots=True)
 class Census:
-    """Formed memories of a scope, times they were returned, their mean weight, and how many weigh more than `high`."""
+    """Counts of a scope: formed memories, times they were returned, mean weight, and memories that weigh more than
+    `high`.
+    """
 
     nodes: int
     accesses: int
@@ -78,7 +82,7 @@ class Census:
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """One memory of a scope with its number in the mirror."""
+    """One memory of a scope with its sequence number in the mirror."""
 
     node: Node
     formed: bool
@@ -86,57 +90,61 @@ class Kept:
 
 
 class AimRecords(Protocol):
-    """The part of L3 that AIM-Memory reads and writes. Archived memories are in no answer."""
+    """The part of L3 that AIM-Memory reads and writes. Archived memories are never returned."""
 
     def said(self, scope: Scope, seqs: Sequence[int], most: int) -> list[Said]:
-        """Memories written up to `most` places before each of `seqs` in the write sequence, each once."""
+        """Memories written up to `most` positions before each of `seqs` in the write sequence, without repeats."""
 
     def standing(self, scope: Scope, ids: Sequence[str]) -> Mapping[str, Standing]:
-        """What is known of these memories of the scope; unknown ones are left out."""
+        """The gate state of these memories of the scope; unknown ids are left out."""
 
     def foretell(self, scope: Scope, decisions: Sequence[tuple[str, GateDecision, int | None]]) -> None:
-        """Keep decisions about memories to come, with their numbers in the mirror where these are known.
+        """Store decisions about memories that are not written yet, with their mirror numbers where known.
 
-        A decision that is there already stays.
+        An existing decision stays.
         """
 
     def decide(self, scope: Scope, ids: Sequence[str], refused: Mapping[str, GateDecision]) -> frozenset[str]:
         """Form these memories, except the refused ones; returns those that are formed now. Safe to repeat.
 
-        What was decided before, or foretold, stays. The formed ones get the next numbers of the mirror in the order
-        they were written; a refused one changes no number and loses its energy.
+        Earlier and foretold decisions stay. Formed memories get the next mirror numbers in write order; a refused one
+        changes no number and loses its energy.
         """
 
     def admit(self, scope: Scope, memory_id: str, decision: GateDecision) -> bool:
-        """Form a refused memory: energy as at first, the newest number. False, and nothing changes, if it is formed."""
+        """Form a refused memory: initial energy, newest number. Returns False, and changes nothing, if it is formed
+        already.
+        """
 
     def refusals(self, scope: Scope, limit: int) -> list[Refusal]:
-        """What was refused and not formed since, newest first."""
+        """Refused messages that were not formed since, newest first."""
 
     def nodes(self, scopes: Sequence[Scope], ids: Sequence[str], at: datetime, *, evidence: bool) -> list[Held]:
-        """These memories in the given order, without those that hold no more `at` this instant."""
+        """These memories in the given order, without those no longer valid `at` this instant."""
 
     def anchors(self, scopes: Sequence[Scope], ids: Sequence[str]) -> Mapping[str, Anchored]:
-        """What these memories pin down."""
+        """The anchors of these memories."""
 
     def census(self, scope: Scope, gamma: float, fresh: float, high: float) -> Census:
         """Count the formed memories of a scope."""
 
     def page(self, scope: Scope, after: int) -> list[Kept]:
-        """Some hundred memories with a greater place in the write sequence, in its order; `[]` at the end."""
+        """The next few hundred memories after this position of the write sequence, in its order; `[]` at the end."""
 
     def counter(self, scope: Scope) -> int:
-        """How many numbers of the mirror were given out; 0 for an unknown scope."""
+        """How many mirror numbers were assigned; 0 for an unknown scope."""
 
     def numbers(self, scope: Scope, ids: Sequence[str]) -> Mapping[str, int]:
-        """The numbers of these memories in the mirror, given or foretold; left out is what has none."""
+        """The mirror numbers of these memories, assigned or foretold; memories without one are left out."""
 
     def reserve(self, scope: Scope, count: int) -> int:
-        """Take so many numbers of the mirror; returns the last one that was taken before."""
+        """Reserve `count` mirror numbers; returns the last number that was assigned before."""
 
 
 class MemoryMap(Protocol):
-    """What a route looks at (A23, A60): whatever finds the nearest of many vectors, such as every `VectorIndex`."""
+    """Nearest-neighbour search for a route; every `VectorIndex` satisfies it."""
 
     def dense(self, scopes: Sequence[Scope], vector: Vector, limit: int, where: Filter) -> Mapping[str, float]:
-        """The ids with the highest cosine and their cosine, of these scopes only: the local cluster of a direction."""
+        """The ids with the highest cosine and their cosine, from these scopes only: the local cluster of a
+        direction.
+        """

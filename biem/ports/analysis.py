@@ -1,4 +1,4 @@
-"""What a text tells by itself."""
+"""Analysis of a text without a model."""
 
 from typing import Protocol
 
@@ -6,7 +6,7 @@ from biem.domain.fields import Analysis
 
 
 class Analyzer(Protocol):
-    """What can be known about a text without a model, in English and Chinese."""
+    """Extracts structure from a text without a model, in English and Chinese."""
 
     def lexemes(self, text: str) -> list[str]:
         """Index terms in order, with repeats: stemmed lower-case Latin words, CJK characters' words and bigrams.
@@ -19,13 +19,13 @@ class Analyzer(Protocol):
         """Fields, entities, sentiment and language."""
 
     def keywords(self, text: str, limit: int) -> list[str]:
-        """At most `limit` words and names that tell what a text is about, best first, none twice in another case.
+        """At most `limit` keywords and names of a text, best first, without repeats that differ in case only.
 
-        Each is longer than one character and none is a stop word; a text of nothing else gives `[]`.
+        Each is longer than one character and none is a stop word; a text without such words gives `[]`.
         """
 
     def related(self, question: str) -> frozenset[str]:
-        """Index terms with which the matter of a question is told in other words, its own among them.
+        """Index terms in which a question's subject may be phrased, including its own.
 
-        Empty where nothing is known of the matter. "Who is my employer?" gives the terms of work, hire, join, 上班 …
+        Empty where the subject is unknown. "Who is my employer?" gives the terms of work, hire, join, 上班 …
         """

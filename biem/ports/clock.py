@@ -1,11 +1,11 @@
-"""Where time comes from."""
+"""The source of time."""
 
 from datetime import datetime
 from typing import Protocol
 
 
 class Clock(Protocol):
-    """Where time comes from, so that tests can hold it."""
+    """The source of time, which tests can control."""
 
     def now(self) -> datetime:
         """The current instant, aware, in UTC."""

@@ -1,7 +1,6 @@
-"""What the concept memory needs from the outside: the truth of concepts, instant memories, and what is on one's mind.
+"""What the concept memory needs: concepts, instant memories, and running memory.
 
-`Concepts` is the only way between concept memory and database (Hippocampus H5, the entorhinal cortex); links between
-concepts are `Links`.
+`Concepts` is the only interface between concept memory and database; links between concepts are `Links`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,7 +14,7 @@ from biem.domain.scope import Scope
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """A concept to be kept: its id, its name, and the index terms of the name."""
+    """A concept to store: its id, its name, and the index terms of the name."""
 
     id: str
     name: str
@@ -24,26 +23,26 @@ class Named:
 
 @dataclass(frozen=True, slots=True)
 class Fading:
-    """How items fade: each loses one strength a period of idleness, and is gone at 0. Computed, never rewritten.
+    """How items fade: each loses one strength per idle period, and is gone at 0. Computed, never rewritten.
 
-    Called up or found again before that, it has its whole strength once more.
+    An item recalled or found again before that has its full strength again.
     """
 
     idle_s: float
     strength: int
-    """Of a new item, and what a repetition adds."""
+    """Of a new item, and the increment of a repetition."""
     most: int
-    """The strongest an item can be."""
+    """The maximum strength of an item."""
 
 
 class Concepts(Protocol):
-    """The truth of concepts. Each method is one transaction, safe to repeat, and touches the scopes given only.
+    """The stored concepts. Each method is one transaction, safe to repeat, and touches the given scopes only.
 
-    What is deleted of the memories takes every item that has it as a source along, and concepts left without items.
+    Deleting a memory deletes every item that has it as a source, and concepts left without items.
     """
 
     def collect(self, scope: Scope, *, length: int, pause_s: float, limit: int) -> int:
-        """Sort at most `limit` memories not seen yet into snippets (`domain.concept.cut`), in write order; how many."""
+        """Sort at most `limit` new memories into snippets (`domain.concept.cut`), in write order; returns how many."""
 
     def nearest(
         self, scope: Scope, at: datetime, *, length: int, quiet_since: datetime, without: Sequence[int] = ()
@@ -54,28 +53,31 @@ class Concepts(Protocol):
         """Its memories that are not archived, in the order they were written."""
 
     def used(self, scope: Scope, snippet: Snippet, uses: int) -> bool:
-        """Note that a snippet was built from; after `uses` times it is gone. False if somebody else was faster."""
+        """Record that a snippet was built from; after `uses` times it is removed. False if another process was
+        faster.
+        """
 
     def built(self, scope: Scope) -> int:
         """How many snippets were built from."""
 
     def find(self, scopes: Sequence[Scope], ids: Sequence[str], at: datetime) -> list[Concept]:
-        """Those of these concepts that there are in these scopes."""
+        """Those of these concepts that exist in these scopes."""
 
     def similar(self, scope: Scope, terms: Sequence[str], *, postings: int, limit: int) -> list[Concept]:
-        """Concepts whose names share terms, most shared first. Looks at `postings` names a term, never at all (X32)."""
+        """Concepts whose names share terms, most shared first. Examines `postings` names per term, never all."""
 
     def add(self, scope: Scope, concepts: Sequence[Named], items: Sequence[Item], fading: Fading, at: datetime) -> int:
-        """Keep concepts and items; returns how many items are new.
+        """Store concepts and items; returns how many items are new.
 
-        An item that is there gains sources and, for a source it did not have, strength. An item with a source that is
-        not there (any more), or without sources, is left out, and so is a concept that has no item then or before.
+        An existing item gains sources and, for each new source, strength. An item without sources, or with a missing
+        source, is left out, and so is a concept that has no item before or after.
         """
 
     def items(
         self, scopes: Sequence[Scope], concepts: Sequence[str], limit: int, fading: Fading, at: datetime
     ) -> dict[str, list[Item]]:
-        """At most `limit` items of each concept, strongest first; not those faded, nor those only of archived memories.
+        """At most `limit` items of each concept, strongest first; without faded ones and those of archived memories
+        only.
 
         Their strength is that of `at`; their vector is None when another embedder made it.
         """
@@ -90,18 +92,21 @@ class Concepts(Protocol):
         *,
         cooldown_s: float,
     ) -> None:
-        """They were called up: idleness begins anew (H14), and items have their whole strength again.
+        """Record an access: the idle period restarts, and items have their full strength again.
 
         Nothing is written again within `cooldown_s`.
         """
 
     def pick(self, scope: Scope, point: str, limit: int) -> list[str]:
-        """At most `limit` concepts with several items, by id from `point` on and round; the ids lie evenly."""
+        """At most `limit` concepts with several items, by id from `point` on, wrapping around; ids are uniformly
+        distributed.
+        """
 
     def replace(self, scope: Scope, kept: Item, others: Sequence[str], fading: Fading, at: datetime) -> bool:
-        """One item, new or known, stands for others of its concept: with all their sources and their summed strength.
+        """Replace other items of its concept by one item, new or known, with all their sources and their summed
+        strength.
 
-        False, with nothing changed, unless all others are there.
+        Returns False, with nothing changed, unless all others exist.
         """
 
     def fade(self, scope: Scope, limit: int, at: datetime) -> int:
@@ -114,7 +119,7 @@ class Concepts(Protocol):
         """Remove those of these concepts that have no items; returns how many."""
 
     def sources(self, scopes: Sequence[Scope], memories: Sequence[str]) -> dict[str, bool]:
-        """Those of these memories that are there, and whether they are not archived."""
+        """Those of these memories that exist, each with True if it is not archived."""
 
     def count(self, scope: Scope) -> Mapping[str, int]:
         """Rows of the scope: `concepts`, `items` and `instant` memories."""
@@ -122,7 +127,7 @@ class Concepts(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class InstantMemory:
-    """A light note of one message (Hippocampus H47). `viewed_at` is when it was last looked at."""
+    """A short note of one message. `viewed_at` is when it was last read."""
 
     id: str
     memory_id: str
@@ -135,22 +140,22 @@ class InstantMemory:
 
 
 class Instants(Protocol):
-    """The table of instant memories. A message has at most one; archived messages' are not shown."""
+    """The table of instant memories. A message has at most one; those of archived messages are not returned."""
 
     def add(self, scope: Scope, note: InstantMemory) -> bool:
-        """Keep a note; False when the message has one already or is gone."""
+        """Store a note; False when the message has one already or is gone."""
 
     def add_all(self, scope: Scope, notes: Sequence[InstantMemory]) -> int:
-        """Keep notes in one transaction, leaving out those that `add` would refuse; returns how many were kept."""
+        """Store notes in one transaction, without those that `add` would refuse; returns how many were stored."""
 
     def recent(self, scope: Scope, conversation: str, limit: int, at: datetime) -> list[InstantMemory]:
-        """The newest notes of a conversation, newest first; counts as looking at them."""
+        """The newest notes of a conversation, newest first; updates `viewed_at`."""
 
     def due(self, scope: Scope, before: datetime, limit: int) -> list[InstantMemory]:
         """Notes made until `before` that are not built into concepts, oldest first."""
 
     def done(self, scope: Scope, ids: Sequence[str], at: datetime) -> None:
-        """These notes are in the concepts."""
+        """Mark these notes as built into concepts."""
 
     def forget(self, scope: Scope, before: datetime, limit: int) -> int:
-        """Remove at most `limit` notes made until `before` that are in the concepts; returns how many."""
+        """Remove at most `limit` notes made until `before` that are built into concepts; returns how many."""

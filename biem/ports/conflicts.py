@@ -1,4 +1,4 @@
-"""What the handling of conflicts needs from the outside: their table, and memories to compare a new one with."""
+"""What conflict handling needs: the table of conflicts, and memories to compare a new one with."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,7 +12,7 @@ from biem.ports.embedding import Vector, Vectors
 
 @dataclass(frozen=True, slots=True)
 class Peer:
-    """A memory as another one is compared with it."""
+    """A memory in the form in which others are compared with it."""
 
     id: str
     text: str
@@ -28,7 +28,7 @@ class Peer:
     conversation: str
     vector: Vector
     long: bool = False
-    """Its text is too long to be read with all others, and empty here; see `Conflicts.texts`."""
+    """Its text is too long to be read with the others, and empty here; see `Conflicts.texts`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +44,9 @@ class ConflictFinding:
     attribute: str
     acts: bool
     judged_later: bool
-    """Whether a language model should look at it, once there is one."""
+    """Whether a language model should judge it, once there is one."""
     suspected: bool = False
-    """Whether nobody but a model is told."""
+    """Whether it is shown to a language model only."""
     claim: str = ""
     """As in `Verdict`."""
     subject: str = ""
@@ -55,10 +55,12 @@ class ConflictFinding:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Steps of a merge, or of taking one back, that outlive the process which began them."""
+    """Steps of a merge or of its undo, which survive the process that began them."""
 
     step: Literal["merge", "restore"]
-    """*merge*: write `details` under `ref`, then supersede. *restore*: the links of `merged_id` go back to the two."""
+    """*merge*: write `details` under `ref`, then supersede. *restore*: return the links of `merged_id` to the two
+    memories.
+    """
     by: Decider = "user"
     ref: str = ""
     merged_id: str = ""
@@ -76,35 +78,36 @@ class Claimed:
 
 
 class ConflictNeighbours(Protocol):
-    """The part of `VectorIndex` that finds what is near."""
+    """The nearest-neighbour search of `VectorIndex`."""
 
     def nearest(self, scope: Scope, vectors: Vectors, limit: int) -> list[dict[str, float]]:
         """For each vector, in order, the `limit` ids of exactly this scope with the highest cosine, in one call."""
 
 
 class Conflicts(Protocol):
-    """The table of conflicts. Each method is one transaction, is safe to repeat, and sees one scope unless it says so.
+    """The table of conflicts. Each method is one transaction, is safe to repeat, and sees one scope unless stated
+    otherwise.
 
-    A memory's `valid_to` and `superseded_by` always follow from the decisions in force: of all that it lost by, the one
-    that ends it first counts. What others wrote there (a merge of duplicates) is left alone.
+    A memory's `valid_to` and `superseded_by` always follow from the decisions in force: of all decisions against it,
+    the one that ends it first counts. Values from other writers (a merge of duplicates) are left alone.
     """
 
     def peers(self, scope: Scope, ids: Sequence[str], seqs: Sequence[int], around: int, max_chars: int) -> list[Peer]:
-        """These memories, and those written up to `around` places before or after any of `seqs`.
+        """These memories, and those written up to `around` positions before or after any of `seqs`.
 
-        Fewer where the places lie far apart: the answer is bounded by `around` and the number of arguments. Left out
-        are archived ones and those that this embedder has no vector of. Texts longer than `max_chars` are not read.
+        Fewer where the positions lie far apart: the result is bounded by `around` and the number of arguments. Archived
+        memories and those without a vector of this embedder are left out. Texts longer than `max_chars` are not read.
         """
 
     def texts(self, scope: Scope, ids: Sequence[str]) -> Mapping[str, str]:
-        """The texts of these memories, however long."""
+        """The texts of these memories, of any length."""
 
     def record(self, scope: Scope, findings: Sequence[ConflictFinding], at: datetime) -> list[Conflict]:
-        """Keep findings, and supersede the older memory of those that act; returns what is now known of these pairs.
+        """Store findings, and supersede the older memory of those that act; returns the stored conflicts of these
+        pairs.
 
-        A pair that is known already, in whatever state, is left as it is: so a check that is repeated, or comes after
-        somebody took a decision back, changes nothing. Pairs of which one is archived, erased or of another scope are
-        left out.
+        A known pair, in whatever state, is left as it is: a check that is repeated, or runs after a decision was
+        undone, changes nothing. Pairs with an archived or erased memory, or one of another scope, are left out.
         """
 
     def get(self, scope: Scope, conflict_id: str) -> Conflict | None:
@@ -122,17 +125,18 @@ class Conflicts(Protocol):
     ) -> list[Conflict]:
         """Conflicts of the scope, newest first; None and `()` mean any. `memory_id`: only those about this memory.
 
-        Asked for the pending ones, it leaves out what is moot or only suspected. `after`: those that follow the
-        conflict of this id, decided meanwhile or not; none when it is not of this scope.
+        For the status pending, moot and suspected ones are left out. `after`: those that follow the conflict of this
+        id, decided meanwhile or not; none when it is not of this scope.
         """
 
     def count(self, scope: Scope, status: str | None, kinds: Sequence[str]) -> int:
-        """How many `find` would list without a limit."""
+        """How many conflicts `find` would list without a limit."""
 
     def open_of(self, scopes: Sequence[Scope], ids: Sequence[str]) -> Mapping[str, Sequence[Dispute]]:
-        """Of these memories those with a pending contradiction or update, each with all of these, the surest first.
+        """Those of these memories that have a pending contradiction or update, each with all of its disputes, most
+        confident first.
 
-        Not of what is only suspected, and only while the other one is neither archived nor superseded.
+        Without suspected ones, and only while the other memory is neither archived nor superseded.
         """
 
     def resolve(
@@ -148,38 +152,41 @@ class Conflicts(Protocol):
         """Decide a pending conflict, with its effect on both memories; a `resolution` of None ignores it.
 
         The same decision again changes nothing; another one raises `AlreadyDecided`, and so does any other one while a
-        merge is under way, and one that would have a memory end for another that it was itself replaced by. A merge
-        needs `merged_id`. Raises `NotFound`.
+        merge is under way, and one that would end a memory in favour of one that it replaced itself. A merge needs
+        `merged_id`. Raises `NotFound`.
         """
 
     def undo(self, scope: Scope, conflict_id: str, at: datetime, plan: Plan | None) -> Conflict:
-        """Make a decided conflict pending again and take its effect back. A pending conflict is left as it is.
+        """Make a decided conflict pending again and undo its effect. A pending conflict is left as it is.
 
-        A memory made by a merge is archived, and conflicts about it are gone with their effect. The `plan`, if any, is
-        kept until `carried_out`. Raises `NotFound`, and `AlreadyDecided` while that memory has been merged further.
+        A memory made by a merge is archived, and conflicts about it are removed with their effect. The `plan`, if any,
+        is kept until `carried_out`. Raises `NotFound`, and `AlreadyDecided` while that memory has been merged further.
         """
 
     def begin(self, scope: Scope, conflict_id: str, plan: Plan, lease_s: float) -> Plan:
-        """Keep the plan of a merge of a pending conflict; returns it, or the one that was begun before.
+        """Store the plan of a merge of a pending conflict; returns it, or the one that was stored before.
 
         Raises `NotFound`, and `AlreadyDecided` unless it is pending.
         """
 
     def plan_of(self, scope: Scope, conflict_id: str) -> Plan | None:
-        """What is under way for this conflict."""
+        """The plan under way for this conflict."""
 
     def carried_out(self, scope: Scope, conflict_id: str) -> None:
-        """Forget the plan of taking a merge back: all its steps are done."""
+        """Delete the plan of an undone merge after its last step."""
 
     def claim(self, lease_s: float, max_attempts: int, *, judged: bool) -> Claimed | None:
-        """Lease one conflict of any scope that has a plan begun longer ago than its lease or, `judged`, needs a model.
+        """Lease one conflict of any scope that has a plan begun longer ago than its lease or, with `judged`, needs a
+        model.
 
-        Two callers never hold the same one at once. A claim counts an attempt, and each lets the conflict rest four
-        times as long as the one before; after `max_attempts` it is not given out any more.
+        Two callers never hold the same one at once. A claim counts an attempt, and each attempt lengthens the pause
+        fourfold; after `max_attempts` the conflict is not leased any more.
         """
 
     def release(self, scope: Scope, conflict_id: str, delay_s: float) -> None:
-        """Give a leased conflict back for later and take its attempt back: it was not to blame."""
+        """Return a leased conflict for later without counting the attempt: the conflict was not to blame."""
 
     def judged(self, scope: Scope, conflict_id: str, kind: ConflictKind | None) -> None:
-        """A model has looked and left the decision to a person; `kind` is its word for a pending conflict, if any."""
+        """Record that a model left the decision to a person; `kind` is its classification of a pending conflict, if
+        any.
+        """

@@ -1,7 +1,7 @@
-"""What consolidation needs from the outside: the truth of what was made of what, a lock, and the list of scopes.
+"""What consolidation needs: the derivations between memories, a lock, and the list of scopes.
 
-Nothing here deletes a memory. What another stands for from now on is archived, with `superseded_by` set, and comes back
-whole when it is restored.
+Nothing here deletes a memory. A replaced memory is archived, with `superseded_by` set, and is whole again when it is
+restored.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,14 +15,15 @@ from biem.ports.records import Write
 Work = Literal["dedupe", "merge", "crystal"]
 """The jobs that memories wait for."""
 Origin = Literal["dedupe", "merge", "crystal", "heir"]
-"""How a memory came from another: it was kept of several that say the same (*dedupe*), it is the one text made of
-several (*merge*), or it is a fact distilled from a cluster, which lives on beside it (*crystal*). *heir*: the source
-stands for a source of the fact, and belongs to it without having been part of it."""
+"""How a memory came from another: it was kept of several duplicates (*dedupe*), it is the merged text of several
+(*merge*), or it is a fact distilled from a cluster, which stays active (*crystal*). *heir*: the source replaced a
+source of the fact, and belongs to it without having been part of it.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """One memory that a job has to look at; `marks` tells whether something happened to it meanwhile."""
+    """One memory that a job has to process; `marks` changes when the memory was touched meanwhile."""
 
     id: str
     marks: int
@@ -30,13 +31,13 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class CrystalFact:
-    """A fact distilled from memories (BIEM B26). It is also a memory, of the same id, and so takes part in recall."""
+    """A fact distilled from memories. It is also a memory with the same id, and so takes part in recall."""
 
     id: str
     content: str
     source_node_ids: tuple[str, ...]
     confidence: float
-    """0 to 1: how alike its sources are."""
+    """0 to 1: how similar its sources are."""
     created_at: datetime
     updated_at: datetime
     metadata: Mapping[str, Any] = field(default_factory=dict)
@@ -45,61 +46,61 @@ class CrystalFact:
 
 @dataclass(frozen=True, slots=True)
 class Replacement:
-    """A memory and the ones it stands for, whose links it has still to take over."""
+    """A memory and the ones it replaces, whose links it has still to take over."""
 
     kept: str
     replaced: tuple[str, ...]
 
 
 class Consolidations(Protocol):
-    """What was made of what. Each method is one transaction, safe to repeat, and touches one scope only."""
+    """Derivations between memories. Each method is one transaction, safe to repeat, and touches one scope only."""
 
     def waiting(self, scope: Scope, job: Work, limit: int) -> list[Mark]:
-        """Memories that this job has to look at.
+        """Memories that this job has to process.
 
         *dedupe*: facts (no events) that became active. *merge*: those of the layer long_term that became active, or
-        came into that layer. *crystal*: all that were found useful, or accessed for the third time or more.
+        entered that layer. *crystal*: all that were found useful, or accessed for the third time or more.
         """
 
     def looked(self, scope: Scope, job: Work, marks: Sequence[Mark]) -> None:
-        """They were looked at; what something happened to since `waiting` keeps waiting."""
+        """Mark memories as processed; those touched since `waiting` keep waiting."""
 
     def absorb(self, scope: Scope, kept: str, replaced: Sequence[str], at: datetime) -> bool:
-        """`kept` stands for `replaced` from now on; False, with nothing changed, unless all are active and current.
+        """Let `kept` replace `replaced`; returns False, with nothing changed, unless all are active and current.
 
-        Tags are united (and the index is brought up to date by a job), importance and energy are the greatest,
-        counters are summed, and its metadata lists `merged_from`. The replaced are archived with `superseded_by` set.
-        A repetition returns True and changes nothing.
+        Tags are united (a job updates the index), importance and energy are the maximum, counters are summed, and its
+        metadata lists `merged_from`. The replaced are archived with `superseded_by` set. A repetition returns True and
+        changes nothing.
         """
 
     def merge(self, scope: Scope, write: Write, sources: Sequence[str], at: datetime) -> bool:
-        """Acknowledge a new memory that stands for `sources`, which are archived; inheritance as with `absorb`.
+        """Write a new memory that replaces `sources`, which are archived; inheritance as with `absorb`.
 
-        False, with nothing changed, unless all sources are active and current. A repetition with the same id returns
-        True and changes nothing.
+        Returns False, with nothing changed, unless all sources are active and current. A repetition with the same id
+        returns True and changes nothing.
         """
 
     def crystallise(self, scope: Scope, fact: CrystalFact, write: Write, grown_from: str | None, at: datetime) -> bool:
-        """Keep a fact and acknowledge its memory, which has the same id; `grown_from` is archived as superseded by it.
+        """Store a fact and its memory, which has the same id; `grown_from` is archived as superseded by it.
 
-        False, with nothing changed, unless all sources are memories of the scope and none belongs to another fact than
-        `grown_from`. A repetition returns True and changes nothing.
+        Returns False, with nothing changed, unless all sources are memories of the scope and none belongs to another
+        fact than `grown_from`. A repetition returns True and changes nothing.
         """
 
     def facts(self, scope: Scope, limit: int, *, after: str = "") -> list[CrystalFact]:
-        """Current facts of the scope by id, those grown into others left out."""
+        """Current facts of the scope by id, without those superseded by another fact."""
 
     def fact(self, scope: Scope, fact_id: str) -> CrystalFact | None:
         """One fact of exactly this scope, current or not."""
 
     def facts_of(self, scope: Scope, ids: Sequence[str]) -> dict[str, str]:
-        """For those of these memories that a current fact was distilled from: the fact's id."""
+        """The fact's id for those of these memories that a current fact was distilled from."""
 
     def sources(self, scope: Scope, ids: Sequence[str]) -> dict[str, list[tuple[str, Origin]]]:
-        """What these memories were made of; the references of M53."""
+        """The sources that these memories were made of, with the kind of derivation."""
 
     def unlinked(self, scope: Scope, limit: int) -> list[Replacement]:
-        """Replacements whose links were not taken over yet: the process may have died in between."""
+        """Replacements whose links were not taken over yet, for example because the process died in between."""
 
     def linked(self, scope: Scope, replacement: Replacement) -> None:
-        """The links of what it replaced were taken over."""
+        """Mark the links of what it replaced as taken over."""

@@ -13,16 +13,16 @@ class ContradictionRules(Protocol):
     ) -> Verdict | None:
         """The conflict between two statements, or None when they can both hold.
 
-        `similarity` is the embedder's calibrated similarity of the two texts, 0 to 1, or None where unknown. The answer
-        depends on nothing but the arguments. Verdicts less sure than `least` need not be looked for. `Verdict.partial`
-        says that the older text claims something besides, with which the newer has no quarrel.
+        `similarity` is the embedder's calibrated similarity of the two texts, 0 to 1, or None where unknown. The result
+        depends on the arguments only. Verdicts less confident than `least` may be skipped. `Verdict.partial` means that
+        the older text makes further claims that the newer does not dispute.
         """
 
     def rivals(self, older: Statement, newer: Statement) -> bool:
         """Whether the two give different values of one thing, or of one attribute of one person.
 
-        Both may be true, and nothing is to be decided by it: a reader wants the newer first. Pure as `compare` is.
+        Both may be true, and it decides nothing: readers want the newer first. Pure as `compare` is.
         """
 
     def matter(self, text: str) -> Matter:
-        """Whom a text speaks of, in the words of the one who says it."""
+        """The persons and attributes that a text is about, from its speaker's view."""

@@ -1,6 +1,6 @@
-"""What diagnosing needs from the outside: to look at every store without changing it, and to mend a few known faults.
+"""What a diagnosis needs: read-only inspection of every store, and repair of a few known faults.
 
-Nothing in an inspection changes anything. It raises `StoreUnavailable` as every port does.
+Inspections change nothing. They raise `StoreUnavailable` as every port does.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,9 +13,9 @@ from biem.domain.scope import Scope
 
 @dataclass(frozen=True, slots=True)
 class KnownRows:
-    """What the records know of an id. `status` is `gone` when there is no such memory.
+    """The state of an id in the records. `status` is `gone` when there is no such memory.
 
-    `queued`: some job about it waits or runs, so that the other stores may not agree with the records yet.
+    `queued`: a job about it waits or runs, so the other stores may not match the records yet.
     """
 
     id: str
@@ -27,7 +27,7 @@ class KnownRows:
 
 @dataclass(frozen=True, slots=True)
 class OutboxState:
-    """The jobs there are; numbers above 100,000 are "at least". Jobs that wait by design are not due."""
+    """The state of the job queue; numbers above 100,000 are "at least". Delayed jobs are not due."""
 
     due: int
     due_for_s: float
@@ -38,26 +38,26 @@ class OutboxState:
     dead_ids: tuple[str, ...]
     """Memories of some dead letters, oldest first."""
     refused: int = 0
-    """Memories that several attempts did not index although others were; they are tried again, ever more seldom."""
+    """Memories that several attempts did not index although others were; they are retried at growing intervals."""
     refused_ids: tuple[str, ...] = ()
     refused_for: str = ""
-    """What the last attempt of the oldest of them met."""
+    """The last error of the oldest of them."""
 
 
 @dataclass(frozen=True, slots=True)
 class ScopeState:
-    """What may be wrong in one scope; both are counted up to 1,000."""
+    """Possible faults of one scope; both are counted up to 1,000."""
 
     scope: Scope
     unseen_links: int
-    """Links with a version above the scope's: no process is ever told of them."""
+    """Links with a version above the scope's: no process ever loads them."""
     foreign: Mapping[str, int]
     """Active memories in the collections of other models, by model."""
 
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """A move of all memories to another embedder that is not complete."""
+    """An unfinished move of all memories to another embedder."""
 
     model: str
     collection: str
@@ -70,11 +70,11 @@ class MoveInspection(Protocol):
     """The moves to other embedders."""
 
     def moves(self) -> list[Move]:
-        """Those that were begun and are not complete, the latest first."""
+        """Unfinished moves, latest first."""
 
 
 class RecordsInspection(Protocol):
-    """The records, looked at by pages; statements are bounded whatever the number of memories."""
+    """Paged inspection of the records; statements are bounded for any number of memories."""
 
     def outbox(self, samples: int) -> OutboxState:
         """The jobs of all scopes."""
@@ -83,53 +83,55 @@ class RecordsInspection(Protocol):
         """The lowest and the highest id of a memory; None when there is none."""
 
     def page(self, after: str, limit: int) -> list[KnownRows]:
-        """The next memories by id, whatever their status."""
+        """The next memories by id, of any status."""
 
     def known(self, ids: Sequence[str]) -> Mapping[str, KnownRows]:
-        """What is known of these ids now, of those that are no memories, too."""
+        """The state of these ids now, including ids that are no memories."""
 
     def scopes(self, after: str, limit: int, model: str) -> list[ScopeState]:
-        """The next scopes by their hash, with what may be wrong in them."""
+        """The next scopes by their hash, with their possible faults."""
 
 
 class Repairs(Protocol):
-    """Mending by jobs and by rows, so that running workers and a crash do no harm. Safe to repeat."""
+    """Repairs by jobs and by rows, safe while workers run and after a crash. Safe to repeat."""
 
     def reencode(self, ids: Sequence[str]) -> int:
-        """Have active memories indexed once more, each in place of a row that may be there; returns how many.
+        """Queue active memories for indexing, each in place of an existing row; returns how many.
 
-        Those that some job is about already are left to it.
+        Memories that already have a job are left to it.
         """
 
     def hurry(self) -> int:
-        """Have refused memories tried now instead of at their next turn; returns how many."""
+        """Make refused memories due now instead of at their next retry; returns how many."""
 
     def clear(self, rows: Mapping[str, str]) -> int:
-        """Leave jobs that take these out of the index, given as ids with their scope's hash; returns how many jobs.
+        """Queue jobs that remove these rows, ids with their scope's hash, from the index; returns how many jobs.
 
-        Only what is archived or no memory at all at that moment.
+        Only rows of memories that are archived or do not exist at that moment.
         """
 
     def renumber(self, ns: str) -> int:
-        """Make all links of a scope seen again: every process loads its graph anew; returns how many were unseen."""
+        """Renumber all links of a scope so that every process reloads its graph; returns how many were unseen."""
 
 
 class PlaceInspection(Protocol):
-    """One server, as far as anybody can tell without our schema in it."""
+    """One server, inspected without our schema."""
 
     @property
     def name(self) -> str:
         """postgres, redis or milvus."""
 
     def reach(self) -> None:
-        """Return when the server answers and lets us in; else `StoreUnavailable` or `ConfigError` say why not."""
+        """Return when the server answers and accepts our credentials; else raise `StoreUnavailable` or
+        `ConfigError`.
+        """
 
     def now(self) -> datetime | None:
-        """The server's clock; None where it tells nobody."""
+        """The server's clock; None where it does not report one."""
 
 
 class SchemaInspection(Protocol):
-    """How far a database and this version are apart."""
+    """Differences between a database's schema and this version."""
 
     def missing(self) -> Sequence[str]:
         """The migrations of this version that are not applied, in order."""
@@ -149,43 +151,43 @@ class Collection:
 
 
 class IndexInspection(Protocol):
-    """The vector index, all collections of ours."""
+    """The vector index: all collections of this system."""
 
     def version(self) -> tuple[int, ...] | None:
         """Major and minor version of the server; None for the embedded one."""
 
     def collections(self) -> Sequence[Collection]:
-        """Every collection of ours, of any model; one of somebody else whose name begins alike is none."""
+        """Our collections, of any model; a foreign collection with a similar name is left out."""
 
     def between(self, collection: str, after: str, until: str, limit: int) -> Mapping[str, str]:
-        """Ids above `after` up to `until` (empty: no end) with their scope's hash, at most `limit`, in no order."""
+        """Ids above `after` up to `until` (empty: no end) with their scope's hash, at most `limit`, unordered."""
 
     def present(self, collection: str, ids: Sequence[str]) -> set[str]:
-        """Which of these ids the collection has, with every write acknowledged so far."""
+        """Those of these ids that the collection has, with every write acknowledged so far."""
 
     def drop(self, collection: str) -> None:
-        """Delete a collection; one that is not there is no error."""
+        """Delete a collection; a missing one is no error."""
 
 
 class Projection(Protocol):
-    """One kind of what Redis keeps for each scope: it can be dropped at any time, and fills again."""
+    """One kind of per-scope data in Redis: it can be dropped at any time, and is rebuilt."""
 
     def spoilt(self, ns: str) -> str:
-        """Why what is kept for a scope cannot be read; empty when it can, or nothing is kept. Changes nothing."""
+        """Why a scope's data cannot be read; empty when it can, or when there is none. Changes nothing."""
 
     def drop(self, ns: str) -> None:
-        """Remove all of it for a scope, whatever it is."""
+        """Remove all of it for a scope, in any state."""
 
 
 class Disk(Protocol):
     """The disk under the embedded servers."""
 
     def space(self) -> tuple[int, int]:
-        """Bytes free and bytes in all."""
+        """Free bytes and total bytes."""
 
 
 class Workers(Protocol):
-    """Worker processes elsewhere."""
+    """Worker processes on any machine."""
 
     def alive(self) -> Sequence[str] | None:
-        """Names of the workers that answered; None where nobody can be asked."""
+        """Names of the workers that answered; None where workers cannot be queried."""

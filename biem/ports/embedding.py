@@ -1,4 +1,4 @@
-"""Texts to vectors, and how alike two of these are."""
+"""Embeddings, their similarity, and reranking."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,7 +16,9 @@ Role = Literal["query", "passage"]
 
 @dataclass(frozen=True, slots=True)
 class EmbedderInfo:
-    """Who embeds. `id` changes whenever the same text would get another vector; it names the collection."""
+    """The identity of an embedder. `id` changes whenever the same text would get another vector; it names the
+    collection.
+    """
 
     id: str
     dim: int
@@ -27,14 +29,14 @@ class EmbedderInfo:
 
 
 class Embedder(Protocol):
-    """Text to vectors, and the only judge of how similar two vectors are."""
+    """Text to vectors, and the only source of similarities between vectors."""
 
     @property
     def info(self) -> EmbedderInfo:
-        """Known without network traffic after construction; the dimension was probed, not assumed."""
+        """Known without network traffic after construction; the dimension was measured, not assumed."""
 
     def embed(self, texts: Sequence[str], role: Role) -> Vectors:
-        """One unit vector a text, in order; `[]` gives shape (0, dim).
+        """One unit vector per text, in order; `[]` gives shape (0, dim).
 
         The same text and role give the same vector in any batch. Empty text, NUL and lone surrogates are embedded as if
         cleaned. Thread-safe. Raises `EmbedderUnavailable` for an outage and `EmbedderMismatch` for another dimension;
@@ -44,23 +46,23 @@ class Embedder(Protocol):
     def similarity(self, vector: Vector, others: Vectors) -> NDArray[np.float32]:
         """Calibrated similarity in [0, 1] of one passage's vector to each of n others, shape (n,).
 
-        Near 0 for unrelated texts and near 1 for paraphrases, whatever the embedder's raw cosines look like: all
-        thresholds of the designs (0.7, 0.8, 0.85) are applied to this and never to a cosine.
+        Near 0 for unrelated texts and near 1 for paraphrases, for any distribution of the embedder's raw cosines: all
+        thresholds of the designs (0.7, 0.8, 0.85) apply to this and never to a cosine.
         """
 
     def close(self) -> None:
-        """Release what it holds; a second call does nothing."""
+        """Release its resources; a second call does nothing."""
 
 
 class Reranker(Protocol):
-    """A cross-encoder, here or behind an address. Thread-safe."""
+    """A cross-encoder, local or remote. Thread-safe."""
 
     def rerank(self, query: str, texts: Sequence[str], timeout_s: float) -> list[float]:
-        """How well each text answers the query, in [0, 1], in the order of the texts; no text gives `[]`.
+        """How well each text answers the query, in [0, 1], in the order of the texts; `[]` for no texts.
 
-        One try, which ends after `timeout_s` seconds. Raises `RerankerUnavailable` for an outage, a slow answer and one
-        that is not a finite number for each text.
+        One attempt, which ends after `timeout_s` seconds. Raises `RerankerUnavailable` for an outage, a timeout, or an
+        answer that is not a finite number for each text.
         """
 
     def close(self) -> None:
-        """Release what it holds; a second call does nothing."""
+        """Release its resources; a second call does nothing."""

@@ -1,4 +1,4 @@
-"""What is kept for a short time: newest memories, rates, canvas, states of conversations and of AIM."""
+"""Short-lived state: newest memories, rate limits, canvas, states of conversations and of AIM."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,32 +13,32 @@ from biem.ports.records import Touched
 
 @dataclass(frozen=True, slots=True)
 class HotEntry:
-    """One text of HotKV: just enough to match it by words."""
+    """One text of HotKV: only what is needed to match it by words."""
 
     id: str
     lexemes: str
 
 
 class HotStore(Protocol):
-    """L1: the hot part of memory, rebuilt when lost."""
+    """L1: the newest texts of a scope, rebuilt when lost."""
 
     def push(self, scope: Scope, entries: Sequence[HotEntry], window: int) -> None:
-        """Put texts at the head of the scope's HotKV and drop the oldest beyond `window`, atomically."""
+        """Prepend texts to the scope's HotKV and drop the oldest beyond `window`, atomically."""
 
     def recent(self, scope: Scope, limit: int) -> list[HotEntry]:
         """The newest texts, newest first."""
 
     def forget(self, scope: Scope, ids: Sequence[str]) -> None:
-        """Remove these memories from everything kept for the scope."""
+        """Remove these memories from everything stored for the scope."""
 
     def forget_scope(self, scope: Scope) -> None:
-        """Remove everything kept for the scope."""
+        """Remove everything stored for the scope."""
 
     def purge(self, ns: str, ids: Sequence[str]) -> None:
         """As `forget`, for a scope whose names are erased already."""
 
     def count(self, scope: Scope, ids: Sequence[str] | None = None) -> int:
-        """Records kept for the scope, or for these memories of it."""
+        """Entries stored for the scope, or for these memories of it."""
 
     def ping(self) -> None:
         """Return when the server answers."""
@@ -48,20 +48,20 @@ class HotStore(Protocol):
 
 
 class Rates(Protocol):
-    """An allowance for each scope that fills evenly within a minute."""
+    """A rate limit for each scope: an allowance that refills evenly within a minute."""
 
     def take(self, scope: Scope, writes: int, per_minute: int) -> float:
-        """Take `writes` out of the scope's allowance of `per_minute`, and return 0.0; or take nothing, and return the
+        """Take `writes` from the scope's allowance of `per_minute` and return 0.0; or take nothing and return the
         seconds until there is room again.
 
-        Processes share the allowance. Who finds any of it left may take more than is left: it is owed, and the next
-        one waits for that. So a large batch is never refused for ever, and the long-term rate holds.
+        Processes share the allowance. A caller that finds any of it left may take more than is left: the excess is a
+        debt that the next caller waits for. So a large batch is never refused for ever, and the long-term rate holds.
         """
 
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """Where a conversation is going: its inertia, and λ, γ and K where these follow it."""
+    """The direction of a conversation: its inertia, and λ, γ and K where these are adaptive."""
 
     vector: Vector | None = None
     """Of any length from 0 to about 1; None before the first selection."""
@@ -71,21 +71,21 @@ class Heading:
 
 
 class Headings(Protocol):
-    """Keeps headings by scope and conversation; short-lived, and lost without harm."""
+    """Stores headings by scope and conversation; short-lived, and their loss is harmless."""
 
     def load(self, scope: Scope, conversation: str) -> Heading:
-        """The heading as saved last, bit by bit; an empty one when there is none, or of another model's vectors."""
+        """The last saved heading, bit for bit; an empty one when there is none, or one of another model's vectors."""
 
     def save(self, scope: Scope, conversation: str, heading: Heading, *, most: int, ttl_s: float) -> None:
-        """Keep a heading for `ttl_s`; of a scope at most `most`, those used longest ago go first."""
+        """Store a heading for `ttl_s`; beyond `most` headings of a scope, the least recently used go first."""
 
     def all(self, scope: Scope) -> Mapping[str, Heading]:
         """Every heading of a scope by its conversation."""
 
     def forget(self, spaces: Collection[str]) -> None:
-        """Remove all headings that memories of these scopes may have given their direction.
+        """Remove all headings that memories of these scopes may have influenced.
 
-        Those are the scopes' own and, of a user's own level, those of all projects that read it.
+        Those are the scopes' own and, for a user's own level, those of all projects that read it.
         """
 
     def count(self, spaces: Collection[str]) -> int:
@@ -96,21 +96,24 @@ class Headings(Protocol):
 
 
 class Minds(Protocol):
-    """What each conversation has on its mind, between its turns and over all workers. Losing it starts anew."""
+    """The running memory of each conversation, shared by all workers. A lost state starts empty."""
 
     def load(self, scope: Scope, conversation: str) -> Mind:
         """The state of a conversation; an empty one when there is none."""
 
     def save(self, scope: Scope, conversation: str, mind: Mind, *, most: int, ttl_s: float) -> bool:
-        """Replace the state that `mind.version` was read as; False, with nothing changed, if it changed meanwhile.
+        """Replace the state if it still has `mind.version`; returns False, with nothing changed, if it changed
+        meanwhile.
 
-        A scope has at most `most` conversations, those used longest ago go first, and none after `ttl_s` of silence.
+        A scope has at most `most` conversations, the least recently used go first, and none is kept after `ttl_s`
+        without a turn.
         """
 
     def forget(self, spaces: Collection[str]) -> None:
-        """Remove all conversations' states that may hold a memory of these scopes: nothing says of which they are.
+        """Remove all conversations' states that may hold a memory of these scopes; states do not record which memories
+        they hold.
 
-        Those are the scopes' own and, of a user's own level, those of all projects that read it.
+        Those are the scopes' own and, for a user's own level, those of all projects that read it.
         """
 
     def count(self, spaces: Collection[str]) -> int:
@@ -119,7 +122,7 @@ class Minds(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class CanvasEntry:
-    """A memory in the canvas: a reference with what schedules it and its vector, never its text (X47)."""
+    """A memory in the canvas: a reference with its scheduling data and its vector, never its text."""
 
     id: str
     energy_key: float
@@ -130,37 +133,37 @@ class CanvasEntry:
 
 
 class Canvas(Protocol):
-    """L1: the hottest memories of each scope, at most `max_nodes`. A projection: rebuilt from records when lost."""
+    """L1: the hottest memories of each scope, at most `max_nodes`. A projection: rebuilt from the records when lost."""
 
     def enter(self, ns: str, entries: Sequence[CanvasEntry], at: datetime, *, rebuilt: bool = False) -> list[str]:
-        """Put memories in, or renew those that are there; returns the ids that are out now, also of the given.
+        """Add or renew memories; returns the ids that are out now, which may include given ones.
 
-        Out are those too weak or idle for too long at `at` and, beyond the limit, the weakest of the incoming
-        conversation if that has its fair share (the limit through the number of conversations), else the weakest of the
-        largest conversation: no conversation pushes another below its fair share. `rebuilt` says that these are all
-        there are: the canvas is known again. One atomic step for up to 100 entries.
+        Removed are those too weak or idle for too long at `at` and, beyond the limit, the weakest of the incoming
+        conversation if that has its fair share (the limit divided by the number of conversations), else the weakest of
+        the largest conversation: no conversation pushes another below its fair share. `rebuilt` marks the entries as
+        complete, so that the canvas is valid again. One atomic step for up to 100 entries.
         """
 
     def renew(self, ns: str, touched: Sequence[Touched], at: datetime) -> list[str]:
-        """Note new energies and accesses of memories that are there; returns the ids that are not."""
+        """Update energies and accesses of memories in the canvas; returns the ids that are not in it."""
 
     def read(self, ns: str, at: datetime) -> list[CanvasEntry] | None:
-        """What is there and alive at `at`, hottest first; None when the server lost it or another model filled it.
+        """The live entries at `at`, hottest first; None when the server lost the canvas or another model filled it.
 
-        One round trip. `conversation` is empty: nobody reads it.
+        One round trip. `conversation` is left empty.
         """
 
     def ids(self, ns: str) -> set[str] | None:
-        """The ids that are there, alive or not; None as for `read`."""
+        """The ids in the canvas, alive or not; None as for `read`."""
 
     def leave(self, ns: str, ids: Sequence[str]) -> None:
-        """Remove these memories; what is not there is no error."""
+        """Remove these memories; missing ids are no error."""
 
     def forget_scope(self, ns: str) -> None:
-        """Remove everything kept for the scope."""
+        """Remove everything stored for the scope."""
 
     def count(self, ns: str, ids: Sequence[str] | None = None) -> int:
-        """Memories of which anything is kept for the scope, or of these."""
+        """How many memories of the scope, or of these ids, have an entry."""
 
     def ping(self) -> None:
         """Return when the server answers."""

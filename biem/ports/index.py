@@ -1,4 +1,4 @@
-"""L2, the vector index, and the conditions that a search is bound to."""
+"""L2, the vector index, and the filter conditions of a search."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from biem.ports.embedding import Vector, Vectors
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """Conditions on a memory; the vector index knows those on what never changes. Empty means any.
+    """Conditions on a memory; the vector index evaluates those on immutable fields. Empty means any.
 
     `since` ≤ at < `until`.
     """
@@ -20,15 +20,17 @@ class Filter:
     speakers: tuple[str, ...] = ()
     conversations: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
-    """All of them; of the others any."""
+    """All of these; for the other fields any one."""
     since: datetime | None = None
     until: datetime | None = None
     as_of: datetime | None = None
-    """Only what held at this instant: `valid_from` ≤ as_of < `valid_to`; what was said stays said, from then on."""
+    """Only what was valid at this instant: `valid_from` ≤ as_of < `valid_to`; a message is valid from when it was said,
+    for ever.
+    """
     min_energy: float = 0.0
-    """Only what has at least this energy now."""
+    """Only memories with at least this energy now."""
     sentiment: tuple[float, float] = (-1.0, 1.0)
-    """Least and greatest; what was not analysed yet counts as 0."""
+    """Minimum and maximum; memories not analysed yet count as 0."""
     not_conversations: tuple[str, ...] = ()
     """None of these."""
     not_ids: tuple[str, ...] = ()
@@ -36,7 +38,7 @@ class Filter:
 
     @property
     def late(self) -> bool:
-        """Whether it has conditions that the vector index does not know: what a memory is now, not what was written."""
+        """Whether it has conditions on mutable state, which the vector index cannot evaluate."""
         return self.as_of is not None or self.min_energy > 0.0 or self.sentiment != (-1.0, 1.0)
 
 
@@ -60,7 +62,7 @@ class Entry:
 
 
 class SearchIndex(Protocol):
-    """What a recall asks: nearest vectors and BM25."""
+    """The searches of a recall: nearest vectors and BM25."""
 
     @property
     def lexical(self) -> bool:
@@ -68,7 +70,7 @@ class SearchIndex(Protocol):
 
     @property
     def serial(self) -> bool:
-        """Whether this server works on one search at a time, so that asking two at once makes neither faster."""
+        """Whether this server runs one search at a time, so that concurrent searches gain nothing."""
 
     def dense(self, scopes: Sequence[Scope], vector: Vector, limit: int, where: Filter) -> dict[str, float]:
         """The ids with the highest cosine and their cosine, of these scopes only; at most 16,384."""
@@ -84,7 +86,7 @@ class VectorIndex(SearchIndex, Protocol):
         """Create the collection if there is none and check that its dimension is the embedder's. Idempotent."""
 
     def insert(self, entries: Sequence[Entry], *, again: bool) -> None:
-        """Add rows durably; every search that begins after the return sees them, from whatever process.
+        """Add rows durably; every search that begins after the return sees them, in any process.
 
         `again` replaces rows of the same ids, for a retry whose first try may have succeeded.
         """
@@ -93,16 +95,16 @@ class VectorIndex(SearchIndex, Protocol):
         """For each vector, in order, the `limit` ids of exactly this scope with the highest cosine, in one call."""
 
     def purge(self, ids: Sequence[str]) -> None:
-        """Remove rows by id alone, from the collections of every model; for what is erased or archived.
+        """Remove rows by id alone, from the collections of every model; for erased and archived memories.
 
-        `count` says so at once; a search may name them for a moment more, and whoever asks looks up what still lives.
+        `count` reflects it at once; a search may return the ids for a moment longer, so callers check the live state.
         """
 
     def count(self, ids: Sequence[str] | None = None) -> int:
         """Rows acknowledged: all of this model's collection, or these ids' in the collections of every model."""
 
     def drop(self) -> None:
-        """Delete the collection; `open` makes it anew."""
+        """Delete the collection; `open` creates it again."""
 
     def ping(self) -> None:
         """Return when the server answers."""

@@ -1,7 +1,7 @@
-"""A language model that may help: optional everywhere, and never the only way to do something.
+"""An optional language model; every use of it has a deterministic fallback.
 
-Every method answers None when the model gave nothing usable: off budget, paused after a failure, late, refused or
-broken answer. The caller then takes its own deterministic way; nothing that goes wrong here raises or loses anything.
+Every method returns None when the model gave nothing usable: budget exhausted, paused after a failure, late, refused or
+malformed answer. The caller then uses its fallback; no failure here raises or loses anything.
 """
 
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ ModelVerdict = Literal["contradiction", "update", "duplicate", "none"]
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """What a stretch of conversation was about: a short name, and what was said of it."""
+    """A topic of a stretch of conversation: a short name, and what was said about it."""
 
     topic: str
     summary: str
@@ -25,7 +25,7 @@ class Topic:
 
 @dataclass(frozen=True, slots=True)
 class Instant:
-    """A light note of one message, and the words to find it by."""
+    """A short note of one message, and the keywords to find it by."""
 
     memory_text: str
     keywords: tuple[str, ...]
@@ -33,7 +33,7 @@ class Instant:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """How a newer text stands to an older one; `confidence` is the model's own, 0 to 1."""
+    """The relation of a newer text to an older one; `confidence` is the model's own, 0 to 1."""
 
     kind: ModelVerdict
     confidence: float
@@ -41,60 +41,65 @@ class Judgement:
 
 
 class Reasoner(Protocol):
-    """The model's uses, for workers; `for_reply` gives the same uses to somebody who waits for a reply.
+    """The model's uses, for background jobs; `for_reply` returns the same uses for foreground calls.
 
-    Thread-safe. Texts reach the model as delimited data that it is told not to obey. All answers are validated, on one
-    line without control characters, and cut to bounded length and number. The prompt is Chinese for Chinese texts and
-    English for all others. Of long texts the first 16,000 characters are read; `judge`, `merge` and `summarise`, which
-    must not miss anything, answer None instead.
+    Thread-safe. Texts reach the model as delimited data, with an instruction not to obey them. All answers are
+    validated, on one line without control characters, and cut to bounded length and number. The prompt is Chinese for
+    Chinese texts and English for all others. Of long texts the first 16,000 characters are read; `judge`, `merge` and
+    `summarise`, which must not miss anything, return None instead.
 
-    For workers a failing server is tried again, with growing pauses that honour what the server asks, within a bounded
-    time; after that it is left alone for a while, in which all answers are None.
+    For background jobs a failing server is retried, with growing pauses that respect its Retry-After, within a bounded
+    time; after that calls are paused for a while, in which all methods return None.
     """
 
     def concepts(self, scope: Scope, text: str, limit: int) -> list[str] | None:
-        """At most `limit` key concepts of a text, none twice; `[]` where the model finds none (`<none>`) or rambles."""
+        """At most `limit` key concepts of a text, without repeats; `[]` where the model finds none (`<none>`) or the
+        answer is unusable.
+        """
 
     def keywords(
         self, scope: Scope, message: str, *, history: str = "", known: Sequence[str] = (), limit: int = 10
     ) -> list[str] | None:
-        """At most `limit` keywords that a message calls up in its conversation, none of them in `known`.
+        """At most `limit` keywords that a message evokes in its conversation, none of them in `known`.
 
-        `[]` for an answer that cannot be read.
+        `[]` for an answer that cannot be parsed.
         """
 
     def topics(self, scope: Scope, lines: Sequence[str]) -> list[Topic] | None:
-        """What a sample of conversation, one message a line, was about; each topic once, `[]` for no topic."""
+        """The topics of a sample of conversation, one message a line; each topic once, `[]` for no topic."""
 
     def is_worth(self, scope: Scope, text: str) -> bool | None:
-        """Whether a text is worth remembering; only an answer of exactly "1" is a yes."""
+        """Whether a text is worth remembering; only the exact answer "1" is a yes."""
 
     def instant(self, scope: Scope, text: str) -> Instant | None:
-        """A text as a light note with keywords."""
+        """A short note of a text, with keywords."""
 
     def judge(self, scope: Scope, older: str, newer: str) -> Judgement | None:
         """Whether `newer` contradicts, updates or repeats `older`."""
 
     def merge(self, scope: Scope, texts: Sequence[str]) -> str | None:
-        """One concise text that says what all of these say, with the same numbers; None for fewer than two texts."""
+        """One concise text with the content of all of these, with the same numbers; None for fewer than two texts."""
 
     def summarise(self, scope: Scope, texts: Sequence[str], max_chars: int) -> str | None:
-        """A summary of at most `max_chars` characters: no placeholder, no refusal, no number that these do not have."""
+        """A summary of at most `max_chars` characters: no placeholder, no refusal, no number that is not in the
+        texts.
+        """
 
     def relevant(self, scope: Scope, question: str, texts: Sequence[str]) -> list[int] | None:
-        """The places, from 0 and rising, of those texts that help to answer a question; `[]` where none does.
+        """The indices, from 0 and rising, of those texts that help to answer a question; `[]` where none does.
 
-        At most 50 texts are looked at, each by its beginning where they are long.
+        At most 50 texts are examined, long ones by their beginning.
         """
 
     def paused_s(self) -> float:
-        """Seconds for which the server is left alone after it failed; 0 when the next call will be tried."""
+        """Seconds for which calls are paused after a failure; 0 when the next call will be tried."""
 
     def for_reply(self) -> "Reasoner":
-        """The same uses for one reply: one call at most, never repeated, within a hard limit of about a second.
+        """The same uses for one foreground call: one model call at most, never retried, within a hard limit of about a
+        second.
 
-        Whatever the server or the database of the budget do, no method takes longer than the limit. The second and
-        further calls of one such object answer None at once, and so do all while the server is left alone.
+        No method takes longer than the limit, whatever the server or the budget's database do. The second and further
+        calls of one such object return None at once, and so do all during a pause.
         """
 
     def close(self) -> None:
@@ -106,7 +111,7 @@ class Reasoner(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """What one use cost on one day (UTC). A call that failed is counted among the calls, too."""
+    """The cost of one use on one day (UTC). Failed calls are counted, too."""
 
     day: date
     use: str
@@ -117,22 +122,23 @@ class Spent:
 
 
 class ReasonerLedger(Protocol):
-    """What the model cost each scope, and the day's budget: nobody spends what is not there, whoever else spends."""
+    """The model's cost by scope, and the daily budget, which concurrent callers cannot exceed."""
 
     def reserve(self, scope: Scope, use: str, day: date, tokens: int) -> bool:
-        """Count a call and set `tokens` aside for it; False, with nothing counted, when the day's budget would burst.
+        """Count a call and reserve `tokens` for it; returns False, with nothing counted, if the day's budget would be
+        exceeded.
 
-        Racing callers never get more together than the budget. A call whose process dies stays counted. A scope in
-        which nothing was ever remembered has no budget. Raises `StoreUnavailable` at once instead of trying again.
+        Concurrent callers together never get more than the budget. A call whose process dies stays counted. A scope
+        without any memory ever has no budget. Raises `StoreUnavailable` at once instead of retrying.
         """
 
     def settle(
         self, scope: Scope, use: str, day: date, *, reserved: int, tokens_in: int, tokens_out: int, failed: bool
     ) -> None:
-        """Replace the tokens set aside by those used; nothing comes back of a scope that was erased meanwhile."""
+        """Replace the reserved tokens by those used; does not recreate counts of a scope erased meanwhile."""
 
     def spent(self, scope: Scope, since: date) -> list[Spent]:
-        """What was spent since a day, by day and use, oldest first; of this scope only."""
+        """Costs since a day, by day and use, oldest first; of this scope only."""
 
     def forget(self, scope: Scope, before: date) -> int:
-        """Drop the counts of this scope's days before `before`; returns how many rows."""
+        """Delete the counts of this scope's days before `before`; returns how many rows."""

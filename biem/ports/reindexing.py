@@ -1,4 +1,4 @@
-"""Moving all memories to another embedder, and analysing all texts anew."""
+"""Moving all memories to another embedder, and repeating the analysis of all texts."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from biem.ports.embedding import EmbedderInfo, Vector
 
 @dataclass(frozen=True, slots=True)
 class EmbedderChoice:
-    """The embedder that memories were moved to. `settings` names its model, and no address or key."""
+    """The embedder that memories were moved to. `settings` holds its model, but no address or key."""
 
     model: str
     dim: int
@@ -22,7 +22,7 @@ class EmbedderChoice:
 
 @dataclass(frozen=True, slots=True)
 class Unmoved:
-    """A memory that another model indexed, with what its new row needs. `vector` is the new model's, if known."""
+    """A memory that another model indexed, with the data of its new row. `vector` is the new model's, if known."""
 
     node: Node
     lexemes: str
@@ -30,31 +30,31 @@ class Unmoved:
 
 
 class EmbedderRegistry(Protocol):
-    """Which embedder all programs use since memories were moved to it, and how far a move is."""
+    """Which embedder all processes use after a move, and the progress of a move."""
 
     def current(self) -> EmbedderChoice | None:
-        """The embedder that counts; None as long as no move was completed."""
+        """The embedder in force; None until a move was completed."""
 
     def begin(self, choice: EmbedderChoice) -> str:
-        """Begin or go on with a move; returns the id up to which memories were moved, "" for none."""
+        """Begin or resume a move; returns the id up to which memories were moved, "" for none."""
 
     def advance(self, info: EmbedderInfo, cursor: str) -> None:
         """Note that memories up to this id are in the new collection."""
 
     def switch(self, info: EmbedderInfo) -> None:
-        """From now on this embedder counts; the one that did until now is retired. Safe to repeat."""
+        """Make this embedder the one in force and retire the one before. Safe to repeat."""
 
     def forget_others(self, model: str) -> None:
-        """Remove all embedders but this one and the one that counts, also those to which a move was only begun."""
+        """Remove all embedders except this one and the one in force, including those of unfinished moves."""
 
     def unmoved(self, model: str, after: str, limit: int) -> list[Unmoved]:
         """The next active memories by id that another model indexed."""
 
     def stored_models(self) -> Sequence[str]:
-        """Models of which vectors are kept."""
+        """Models that have stored vectors."""
 
     def stored_dimension(self, model: str) -> int | None:
-        """How many numbers the vectors have that are kept under this name; None when none are."""
+        """The dimension of the vectors stored under this name; None when there are none."""
 
     def drop_vectors(self, model: str, limit: int) -> int:
         """Delete at most `limit` vectors of a model; returns how many."""
@@ -66,15 +66,15 @@ class EmbedderRegistry(Protocol):
         """Give items of concepts this model's vectors; those deleted meanwhile stay deleted."""
 
     def call_back(self, scope: Scope, model: str, limit: int) -> int:
-        """Have at most twice `limit` memories of a scope that another model indexed indexed once more.
+        """Queue at most twice `limit` memories of a scope that another model indexed for indexing.
 
-        Only where a move to `model` was completed, or two models would take memories from each other for ever.
+        Only where a move to `model` was completed; otherwise two models would take memories from each other for ever.
         """
 
 
 @dataclass(frozen=True, slots=True)
 class Described:
-    """A memory's analysis, and its words as they are indexed, with spaces between."""
+    """A memory's analysis, and its lexemes, space-separated."""
 
     memory_id: str
     analysis: Analysis
@@ -82,13 +82,15 @@ class Described:
 
 
 class Analyses(Protocol):
-    """The analyses of the memories of all scopes, but for those that are still to be encoded."""
+    """The analyses of the memories of all scopes, without those still to be encoded."""
 
     def page(self, after: str, limit: int) -> list[Node]:
-        """At most `limit` memories whose id is above `after`, the lowest first; archived ones, too. "" is below all."""
+        """At most `limit` memories whose id is above `after`, lowest first, including archived ones. "" is below
+        all.
+        """
 
     def describe(self, described: Sequence[Described]) -> int:
-        """Keep these instead of what is kept; returns for how many memories it was something else.
+        """Replace the stored analyses; returns for how many memories they differed.
 
-        What was erased meanwhile stays so.
+        Memories erased meanwhile stay erased.
         """

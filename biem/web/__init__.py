@@ -1,1 +1,1 @@
-"""A web page to look at a memory: its tiers, its graph, its facts and its conflicts. It reads and changes nothing."""
+"""A read-only web page of a memory: its tiers, graph, facts and conflicts."""

@@ -1,4 +1,4 @@
-"""What is sent: JSON that is inert wherever it lands, and errors in our words."""
+"""Responses: JSON that is inert in any context, and error documents."""
 
 from collections.abc import Mapping
 
@@ -16,16 +16,16 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
-"""With every answer: a browser runs nothing but our own files, and keeps no memory."""
+"""Headers of every response: a browser runs only our own files, and caches nothing."""
 
 
 class Json(Response):
-    """A JSON document. `<`, which only texts can hold, is written as an escape: no browser takes it for a tag."""
+    """A JSON document. `<`, which only texts can contain, is escaped: no browser reads it as a tag."""
 
     media_type = "application/json"
 
     def render(self, content: object) -> bytes:
-        """The document's bytes."""
+        """The encoded document."""
         return orjson.dumps(content, default=_plain).replace(b"<", b"\\u003c")
 
 
@@ -36,27 +36,27 @@ def _plain(value: object) -> object:
 
 
 def refusal(status: int, message: str, *, kind: str = "Refused", retryable: bool = False) -> Json:
-    """An error as every endpoint tells it."""
+    """An error document, equal for all endpoints."""
     return Json({"error": {"kind": kind, "message": message, "retryable": retryable}}, status)
 
 
 async def of_ours(_: Request, error: Exception) -> Response:
-    """An error that biem raised on purpose."""
+    """An error that biem raised deliberately."""
     assert isinstance(error, BiemError)
     return refusal(error.http_status, str(error), kind=type(error).__name__, retryable=error.retryable)
 
 
 async def of_http(_: Request, error: Exception) -> Response:
-    """An address or a method that is not there."""
+    """An unknown path or method."""
     status = getattr(error, "status_code", 500)
-    message = {404: "there is no such address", 405: "this server only shows: use GET"}.get(
-        status, "this cannot be done"
+    message = {404: "there is no such address", 405: "this server is read-only: use GET"}.get(
+        status, "the request cannot be processed"
     )
     return refusal(status, message, kind="HttpError")
 
 
 async def unexpected(_: Request, __: Exception) -> Response:
-    """A fault of ours: the server logs it; the browser is told no more. Answered outside of the guard."""
+    """An internal error: the server logs it; the browser gets no details. Sent without the guard."""
     answer = refusal(500, "unexpected error; the server's log has it", kind="Unexpected")
     answer.headers.update(HEADERS)
     return answer

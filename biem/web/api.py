@@ -1,4 +1,4 @@
-"""The endpoints: each reads one scope, which its parameters name, and answers one bounded page."""
+"""The endpoints: each reads one scope, given by its parameters, and returns one bounded page."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -22,43 +22,43 @@ _SHOWN = (
     "superseded_by", "archived_at", "archive_reason", "language", "entities",
 )  # fmt: skip
 _UNSHOWN = ("all_", "backlog", "collection")
-"""Counts of others' memories, and what is of no use here."""
+"""Statistics that are left out: those of other scopes, and internal ones."""
 
 
 @dataclass(frozen=True, slots=True)
 class ListQuery:
-    """The parameters of one request, checked. An empty value is none."""
+    """The validated parameters of one request. An empty value counts as missing."""
 
     memory: Memory
-    """In the scope that the request names; parts left out are the server's own."""
+    """In the scope of the request; missing parts are the server's own."""
     values: Mapping[str, str]
 
     @classmethod
     def of(cls, request: Request, *known: str) -> "ListQuery":
-        """Raises `InvalidInput` for parameters that the endpoint does not have, or that are there twice."""
+        """Raises `InvalidInput` for unknown or repeated parameters."""
         given = request.query_params.multi_items()
         names = [name for name, _ in given]
         for name in names:
             if name not in (*_SCOPE, *known):
                 raise InvalidInput(f"parameter {name[:64]!r} is unknown; there are {', '.join((*_SCOPE, *known))}")
             if names.count(name) > 1:
-                raise InvalidInput(f"parameter {name} is there twice")
+                raise InvalidInput(f"parameter {name} is given twice")
         values = dict(given)
         memory: Memory = request.app.state.memory
-        # An empty project is the user's own level; an empty tenant or user is none, and the scope says so.
+        # An empty project is the user's own level; an empty tenant or user is an error of the scope.
         return cls(memory.scope(**{part: values[part] for part in _SCOPE if part in values}), values)
 
     def text(self, name: str) -> str | None:
-        """A parameter, if it is given."""
+        """A parameter, if given."""
         return self.values.get(name) or None
 
     @property
     def after(self) -> str:
-        """The `next` of the page before."""
+        """The `next` of the previous page."""
         return self.values.get("after", "")
 
     def limit(self, default: int) -> int:
-        """How many, at most 500."""
+        """Maximum number of items, at most 500."""
         text = self.text("limit")
         if text is not None and not (text.isascii() and text.isdigit() and len(text) < 10):
             raise InvalidInput(f"limit must be a whole number, not {text[:64]!r}")
@@ -67,13 +67,13 @@ class ListQuery:
         return number
 
     def answer(self, **document: object) -> Response:
-        """The document, with the scope that it is about."""
+        """The response, including its scope."""
         bound = self.memory.bound_to
         return Json({"scope": {part: getattr(bound, part) for part in _SCOPE}, **document})
 
 
 def memories(request: Request) -> Response:
-    """Memories, the newest first; of one tier or layer."""
+    """Memories, newest first; of one tier or layer."""
     wish = ListQuery.of(request, "tier", "layer", "limit", "after")
     page = wish.memory.memories(
         tier=wish.text("tier"), layer=wish.text("layer"), limit=wish.limit(50), after=wish.after
@@ -82,14 +82,14 @@ def memories(request: Request) -> Response:
 
 
 def graph(request: Request) -> Response:
-    """Links and what they end in, of the scope or around one node."""
+    """Links and their ends, of the scope or around one node."""
     wish = ListQuery.of(request, "around", "limit", "after")
     part = wish.memory.graph(around=wish.text("around"), limit=wish.limit(150), after=wish.after)
     return wish.answer(nodes=part.nodes, links=part.links, next=part.next)
 
 
 def facts(request: Request) -> Response:
-    """What was distilled from memories, oldest first."""
+    """Distilled facts, oldest first."""
     wish = ListQuery.of(request, "limit", "after")
     limit = wish.limit(50)
     found = wish.memory.facts(limit, after=wish.after)
@@ -116,7 +116,7 @@ def stats(request: Request) -> Response:
 
 
 def health(request: Request) -> Response:
-    """Whether memories can be kept and recalled: 200, else 503."""
+    """Whether memories can be written and recalled: 200, else 503."""
     found = request.app.state.health()
     servers = {name: why or "ok" for name, why in found.servers.items()}
     document = {"ready": found.ready, "degraded": found.degraded, "servers": servers, "schema": found.schema or "ok"}

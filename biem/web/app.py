@@ -1,7 +1,6 @@
 """The ASGI application: `uvicorn biem.web.app:app --port 8765`, or `biem web`.
 
-Importing it opens nothing; it opens the memory that the settings lead to when a server starts it, and closes it at the
-end.
+Importing it opens nothing; it opens the configured memory when a server starts it, and closes it at the end.
 """
 
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -39,12 +38,12 @@ _READS = (api.memories, api.graph, api.facts, api.conflicts, api.stats)
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """What a running server shows."""
+    """The memory and token of a running server."""
 
     memory: Memory
     health: Callable[[], Health]
     token: str
-    """Who has it may look; empty: whoever is at this machine."""
+    """Required of every request; empty: requests from this machine only."""
 
 
 def build(opened: Callable[[], AbstractContextManager[Shown]]) -> Starlette:
@@ -87,7 +86,7 @@ def _file(name: str, media_type: str) -> Callable[[Request], Response]:
 
 @contextmanager
 def configured() -> Iterator[Shown]:
-    """What the environment and its env file lead to; this process works off no jobs."""
+    """The memory configured by the environment and its env file; this process runs no jobs."""
     env_file = chosen()
     settings = load_settings(env_file).model_copy(update={"queue": "none", "close_timeout_s": 0.0})
     warn_of_misspelt(env_file)

@@ -1,7 +1,7 @@
-"""Who may look: whoever has the token or, where there is none, this machine alone.
+"""Access control: a token or, without one, requests from this machine only.
 
-Stands before every answer of the application, whichever server runs it on whatever address. Without a token, a request
-must come from this machine and name it: a page of somebody else's, whose name was made to lead here, names itself.
+Runs before every response of the application, on any server and address. Without a token, a request must come from this
+machine and name it in its Host header, which prevents DNS rebinding.
 """
 
 import ipaddress
@@ -15,9 +15,9 @@ from biem.web.answers import HEADERS, refusal
 
 
 class Guard:
-    """The application behind a door. The token is `app.state.token`, known once the application has started.
+    """Middleware around the application. The token is `app.state.token`, set once the application has started.
 
-    `free` are the addresses of the page itself, which holds no memory and asks for the token.
+    `free` are the paths of the page itself, which contains no memory and asks for the token.
     """
 
     def __init__(self, app: ASGIApp, free: Collection[str]) -> None:
@@ -25,7 +25,7 @@ class Guard:
         self._free = free
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Let in or refuse, and add the security headers to either."""
+        """Pass or refuse the request, and add the security headers in both cases."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -40,13 +40,13 @@ class Guard:
         await answer(scope, receive, send_guarded)
 
     def _refused(self, scope: Scope, token: str) -> tuple[int, str] | None:
-        """Status and reason of a refusal; None for whoever may pass."""
+        """Status and reason of a refusal; None if the request may pass."""
         headers = Headers(scope=scope)
         if not token:
             client = scope.get("client")
             if client and is_loopback(client[0]) and _names_this_machine(headers.get("host", "")):
                 return None
-            return 403, "this server has no token and answers its own machine alone; set BIEM_WEB_TOKEN there"
+            return 403, "without a token this server accepts requests from its own machine only; set BIEM_WEB_TOKEN"
         given = headers.get("authorization", "")
         if scope["path"] in self._free or secrets.compare_digest(given.encode("latin-1"), f"Bearer {token}".encode()):
             return None
@@ -54,7 +54,7 @@ class Guard:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether an address or name can be reached from this machine only."""
+    """Whether an address or name is reachable from this machine only."""
     if host == "localhost":
         return True
     try:

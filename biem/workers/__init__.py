@@ -1,1 +1,3 @@
-"""Celery around the same functions that an embedded process runs on a thread: wake-ups in, work in PostgreSQL."""
+"""Celery workers for the jobs that an embedded process runs on a thread: messages are wake-ups, jobs are in
+PostgreSQL.
+"""

@@ -1,7 +1,7 @@
 """The Celery app: `celery -A biem.workers.app worker -Q encode,maintain` and `celery -A biem.workers.app beat`.
 
-Everything comes from the same settings as anywhere else. A task is a wake-up (architecture D10): what there is to do
-is in PostgreSQL, under leases and locks, so a message that is lost, late or delivered twice does no harm.
+It uses the same settings as every other process. A task is a wake-up: the jobs are in PostgreSQL, under leases and
+locks, so a message that is lost, late or delivered twice is harmless.
 """
 
 import atexit
@@ -19,7 +19,9 @@ from biem.workers.tasks import WorkerResources, processes_of, register
 
 
 def build(settings: Settings) -> Celery:
-    """An app on the configured servers or, where none is set, on the embedded ones, joined until the process ends."""
+    """An app on the configured servers or, without any, on the embedded ones, which it keeps running until the
+    process ends.
+    """
     stack = ExitStack()
     atexit.register(stack.close)
     where = stack.enter_context(servers(settings))

@@ -1,4 +1,4 @@
-"""Celery's settings: queues, limits and the table of what beat sends when."""
+"""Celery's settings: queues, limits and beat's schedule."""
 
 from typing import Any
 
@@ -7,9 +7,9 @@ from biem.config import Settings
 from biem.workers.tasks import JOB_TASK, RESCAN_TASK
 
 _LOOKS_S = 30.0
-"""How often beat's loop turns at least: it is taken for dead when it has not for two minutes."""
+"""Maximum interval of beat's loop: the health check considers it dead after two minutes."""
 _LATE_S = 30
-"""How long a task that was told to stop may still take before it is killed."""
+"""Time that a task over its soft limit has left before it is killed."""
 
 
 def configuration(settings: Settings, broker: str) -> dict[str, Any]:
@@ -34,7 +34,7 @@ def configuration(settings: Settings, broker: str) -> dict[str, Any]:
     return {
         "broker_url": broker,
         "worker_consumer": "biem.workers.pulse:Consumer",
-        # A message is given out again when its worker has not finished by then: longer than any task may take.
+        # A message is redelivered when its worker has not finished by then: longer than any task may take.
         "broker_transport_options": broker_options(broker) | {"visibility_timeout": 2 * (int(limit) + _LATE_S)},
         "task_acks_late": True,
         "task_reject_on_worker_lost": True,

@@ -1,11 +1,11 @@
-"""Whether a worker or beat is alive, and whether it is ready: each touches a file as its loop turns, a probe reads it.
+"""Liveness and readiness of a worker or beat: each touches a file in its loop, and a probe reads it.
 
     python -m biem.workers.health worker|beat            exit code 0 when alive
     python -m biem.workers.health --ready worker|beat    exit code 0 when it has its broker, too
 
-Cheaper than asking over the broker, and true when the broker is down: a worker that waits for Redis must not be killed,
-as one that is started anew would wait, too. So whoever waits for the broker goes on touching its file, and writes that
-it waits (`biem.workers.pulse`): alive, and not ready. Who has not touched it for long hangs, whatever it waited for.
+Cheaper than a request over the broker, and correct when the broker is down: a worker that waits for Redis must not be
+killed, because a restarted one would wait, too. A process that waits for the broker keeps touching its file, and writes
+into it that it waits (`biem.workers.pulse`): alive, and not ready. A process that has not touched it for long hangs.
 """
 
 import os
@@ -18,39 +18,41 @@ from pathlib import Path
 from biem.errors import ConfigError
 
 _OLDEST_S = {"worker": 30.0, "beat": 120.0}
-"""A worker touches its file every five seconds, beat every half minute at least; whoever waits, every second."""
+"""Maximum age of the file: a worker touches it every five seconds, beat every half minute at least, and a waiting
+process every second.
+"""
 _WAITS = "waits for the broker"
 _READY = "--ready"
 
 
 def pulse_of(role: str) -> Path:
-    """The file that `role` touches, in a folder of this user's own: others may write to the one around it."""
+    """The file of `role`, in a private folder of this user: others may write to the folder around it."""
     return Path(tempfile.gettempdir()) / f"biem-{os.geteuid()}" / f"{role}.alive"
 
 
 def begin(role: str) -> None:
-    """Forget what an earlier process of this role said: from now on it is alive once it has said so itself.
+    """Discard the state of an earlier process of this role: from now on it is alive after its own first heartbeat.
 
-    Raises `ConfigError` where the folder belongs to another user, or is open to others: whoever made it could feign a
-    pulse, or have this process write to a file that a link leads to.
+    Raises `ConfigError` where the folder belongs to another user, or is open to others: its owner could fake a
+    heartbeat, or have this process write through a symbolic link.
     """
     folder = pulse_of(role).parent
     try:
         folder.mkdir(mode=0o700, exist_ok=True)
     except OSError as error:
-        raise ConfigError(f"{folder} cannot be made ({error.strerror}); set TMPDIR to a folder of your own") from error
+        raise ConfigError(f"{folder} cannot be made ({error.strerror}); set TMPDIR to a folder that you own") from error
     if not _is_private(folder):
-        raise ConfigError(f"{folder} is not a folder of this user alone; remove it, or set TMPDIR to one of your own")
+        raise ConfigError(f"{folder} is not a folder of this user alone; remove it, or set TMPDIR to one that you own")
     pulse_of(role).unlink(missing_ok=True)
 
 
 def beat(role: str) -> None:
-    """Say that `role` is alive and has what it needs."""
+    """Record that `role` is alive and has its broker."""
     _say(role, "")
 
 
 def wait(role: str) -> None:
-    """Say that `role` is alive and waits for its broker."""
+    """Record that `role` is alive and waits for its broker."""
     _say(role, _WAITS)
 
 
@@ -59,11 +61,11 @@ def _say(role: str, text: str) -> None:
     with os.fdopen(os.open(pulse_of(role), flags, 0o600), "w", encoding="utf-8") as file:
         file.write(text)
         file.flush()
-        os.utime(file.fileno())  # an empty file that is cut to nothing keeps its time
+        os.utime(file.fileno())  # truncating an empty file does not change its time
 
 
 def _is_private(folder: Path) -> bool:
-    """Whether it is a folder, no link, that this user alone may enter."""
+    """Whether it is a folder, no symbolic link, that only this user may enter."""
     try:
         found = folder.lstat()
     except OSError:
@@ -72,7 +74,7 @@ def _is_private(folder: Path) -> bool:
 
 
 def is_alive(role: str, now: float) -> bool:
-    """Whether `role` said so lately; `now` in seconds since 1970."""
+    """Whether `role` had a heartbeat recently; `now` in seconds since 1970."""
     pulse = pulse_of(role)
     try:
         return _is_private(pulse.parent) and now - pulse.lstat().st_mtime < _OLDEST_S[role]
@@ -89,14 +91,14 @@ def is_ready(role: str, now: float) -> bool:
 
 
 def main(arguments: list[str]) -> int | str:
-    """The command: what `sys.exit` takes."""
+    """The command; returns the argument of `sys.exit`."""
     wanted = [word for word in arguments if word != _READY]
     if len(wanted) != 1 or wanted[0] not in _OLDEST_S:
         return f"usage: python -m biem.workers.health [{_READY}] {'|'.join(_OLDEST_S)}"
     (role,) = wanted
     now = time.time()
     if not is_alive(role, now):
-        return f"{role} has not turned its loop lately"
+        return f"no recent heartbeat of {role}"
     if _READY in arguments and not is_ready(role, now):
         return f"{role} {_WAITS}"
     return 0

@@ -1,7 +1,7 @@
-"""The loops of worker and beat, as `biem.workers.health` sees them: turning, or waiting for the broker, however long.
+"""Heartbeats of worker and beat for `biem.workers.health`, also while they wait for the broker, however long.
 
-Celery by itself gives up after a hundred tries, which is three quarters of an hour: an outage of a night would leave
-nobody at work where nothing starts what ended.
+Celery alone gives up after a hundred attempts, three quarters of an hour: after a long outage no worker would be left
+unless a supervisor restarts them.
 """
 
 import logging
@@ -23,7 +23,7 @@ _FIRST = timedelta(minutes=10)
 
 
 class Pulse(bootsteps.StartStopStep):
-    """A step of the worker's main loop: beats on the loop's own timer while there is a broker."""
+    """A step of the worker's main loop: beats on the loop's timer while the broker is connected."""
 
     requires = ("celery.worker.consumer.events:Events",)
 
@@ -33,12 +33,12 @@ class Pulse(bootsteps.StartStopStep):
         health.begin("worker")
 
     def start(self, parent: Any) -> None:
-        """The broker is there."""
+        """Start when the broker is connected."""
         health.beat("worker")
         self._timer = parent.timer.call_repeatedly(_EVERY_S, health.beat, ("worker",), priority=10)
 
     def stop(self, parent: Any) -> None:  # noqa: ARG002 - Celery's signature
-        """The broker is gone, or the worker leaves."""
+        """Stop when the broker is lost, or the worker exits."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -48,26 +48,26 @@ class Pulse(bootsteps.StartStopStep):
 
 
 class Consumer(consumer.Consumer):
-    """Celery's, but it looks for its broker for ever, and is alive meanwhile."""
+    """Celery's consumer, but it retries its broker for ever, with heartbeats meanwhile."""
 
     def ensure_connected(self, conn: Any) -> Any:
-        """`conn`, once the broker answers; a worker that was told to leave does not go on waiting."""
-        connected = _patiently(conn, "worker", maybe_shutdown)
+        """`conn`, once the broker answers; returns early when the worker must exit."""
+        connected = _retry_for_ever(conn, "worker", maybe_shutdown)
         self.first_connection_attempt = False
         return connected
 
 
 class Scheduler(beat.Scheduler):
-    """Celery's that keeps nothing on disk, but it looks for its broker for ever, and is alive meanwhile.
+    """Celery's in-memory scheduler, but it retries its broker for ever, with heartbeats meanwhile.
 
-    Every job is due ten minutes after a start at the latest: a beat that is started anew each day, as by a deployment,
-    would otherwise never come to what is due once a day. A job too early finds nothing to do.
+    Every job is due ten minutes after a start at the latest: a beat that is restarted daily, for example by a
+    deployment, would otherwise never reach a daily job. A job that runs too early finds nothing to do.
     """
 
     _lost = False
 
     def setup_schedule(self) -> None:
-        """The table, with a first turn of each job that is not far off."""
+        """The schedule, with an early first run of each job."""
         super().setup_schedule()
         for name in self.app.conf.beat_schedule:
             entry: Any = self.schedule[name]
@@ -76,8 +76,8 @@ class Scheduler(beat.Scheduler):
 
     @cached_property
     def producer(self) -> Any:
-        """Who sends, once the broker answers."""
-        connection = _patiently(self.connection, "beat", lambda: None)
+        """The producer, once the broker answers."""
+        connection = _retry_for_ever(self.connection, "beat", lambda: None)
         return self.app.amqp.Producer(connection, auto_declare=False)
 
     def tick(self, *arguments: Any, **options: Any) -> Any:
@@ -87,7 +87,7 @@ class Scheduler(beat.Scheduler):
         return super().tick(*arguments, **options)
 
     def apply_async(self, *arguments: Any, **options: Any) -> Any:
-        """Send one wake-up; Celery logs what is raised, and the next period sends another."""
+        """Send one wake-up; Celery logs errors, and the next period sends another."""
         try:
             sent = super().apply_async(*arguments, **options)
         except Exception:
@@ -97,9 +97,9 @@ class Scheduler(beat.Scheduler):
         return sent
 
 
-def _patiently(connection: Any, role: str, meanwhile: Callable[[], None]) -> Any:
+def _retry_for_ever(connection: Any, role: str, meanwhile: Callable[[], None]) -> Any:
     def failed(error: Exception, pause_s: float) -> None:
-        logger.error("%s has no broker at %s (%s); it tries again in %.0f s", role, connection.as_uri(), error, pause_s)
+        logger.error("%s has no broker at %s (%s); retrying in %.0f s", role, connection.as_uri(), error, pause_s)
 
     def wait() -> None:
         health.wait(role)

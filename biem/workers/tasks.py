@@ -1,4 +1,4 @@
-"""The tasks: each calls one `biem` function and reports what it did."""
+"""The tasks: each calls one `biem` function and reports its result."""
 
 import os
 import threading
@@ -21,15 +21,14 @@ RESCAN_TASK = "biem.rescan"
 SLEEP_TASK = "biem.sleep"
 
 _ENCODE_S = 20.0
-"""After this long an encoding task lets others have the worker; the one it asked for goes on."""
+"""After this long an encoding task ends and leaves the rest to its successor, so that other tasks run."""
 _HELP_EXPIRES_S = 60
 _NICENESS = 10
-"""Of a working process; 0 is that of others, 19 works only where nobody else does."""
+"""Niceness of a worker process; 0 is the default, 19 runs only on an idle machine."""
 
 
 class WorkerResources:
-    """What one worker process works with. Opened in the process that works, never before a fork: neither a model nor a
-    connection survives one."""
+    """The resources of one worker process. Opened after the fork: neither a model nor a connection survives one."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -39,22 +38,22 @@ class WorkerResources:
 
     @property
     def batch(self) -> int:
-        """How many memories one round of encoding takes at least while there are enough."""
+        """Minimum number of memories in one round of encoding while enough are pending."""
         return self._settings.encode.batch
 
     @property
     def jobs(self) -> list[str]:
-        """The jobs of a night, in order, without those that are switched off."""
+        """The jobs of a sleep, in order, without those that are switched off."""
         sleep = self._settings.sleep
         return [name for name in sleep.periods() if name not in sleep.off]
 
     @property
     def settings(self) -> Settings:
-        """What a runtime is opened with here."""
+        """The settings of this worker."""
         return sharing_cores(self._settings, self._processes)
 
     def share(self, processes: int) -> None:
-        """So many processes of this worker are going to work on the same cores, each with a model of its own."""
+        """Set the number of processes of this worker, which share the cores, each with its own model."""
         self._processes = processes
 
     @property
@@ -68,11 +67,11 @@ class WorkerResources:
             return self._runtime
 
     def rescan(self) -> Mapping[str, int]:
-        """Have what lies outside, such as notes in files, brought in by the function that the settings name."""
+        """Import external changes, such as notes in files, by the function that the settings name."""
         return rescan(self._settings)
 
     def close(self) -> None:
-        """Let go of everything; a second call does nothing."""
+        """Release all resources; a second call does nothing."""
         with self._lock:
             runtime, self._runtime = self._runtime, None
         if runtime is not None:
@@ -80,14 +79,14 @@ class WorkerResources:
 
 
 def give_way() -> None:
-    """Have whoever answers on this machine go before this process, where they want the same cores."""
-    if hasattr(os, "nice"):  # not on Windows
+    """Lower the priority of this process, so that foreground processes on this machine get the cores first."""
+    if hasattr(os, "nice"):  # absent on Windows
         os.nice(max(0, _NICENESS - os.nice(0)))
 
 
 def processes_of(worker: Any) -> int:
-    """How many processes a Celery worker forks; 1 where its pool works in threads, or in the worker itself."""
-    pool = get_implementation(worker.pool_cls)  # a name, or the class that the command line made of it
+    """How many processes a Celery worker forks; 1 where its pool uses threads, or the worker itself."""
+    pool = get_implementation(worker.pool_cls)  # a name, or the class that the command line resolved
     forks = issubclass(pool, TaskPool) and isinstance(worker.concurrency, int)
     return max(1, worker.concurrency) if forks else 1
 
@@ -97,10 +96,10 @@ def register(app: Celery, bench: WorkerResources) -> None:
 
     @app.task(name=ENCODE_TASK)
     def encode() -> int:
-        """Encode what is pending, for a bounded time.
+        """Encode pending memories, for a bounded time.
 
-        Whoever finds a full batch asks for one more task, once: so a single wake-up sets every idle process to work on
-        a backlog, one after the other, and there is never more than one message on its way for each that works.
+        A task that finds a full batch sends one more wake-up, once: so a single wake-up starts every idle process on a
+        backlog, one after the other, with never more than one message in flight for each running process.
         """
         deadline = time.monotonic() + _ENCODE_S
         jobs = 0
@@ -118,16 +117,16 @@ def register(app: Celery, bench: WorkerResources) -> None:
 
     @app.task(name=JOB_TASK)
     def job(name: str) -> Mapping[str, Any]:
-        """Run one job of the night over all scopes; what it changed, by kind."""
+        """Run one background job over all scopes; returns its changes by kind."""
         with bench.runtime.paced():
             return {"job": name, **bench.runtime.run(name)}
 
     @app.task(name=SLEEP_TASK)
     def sleep(jobs: Sequence[str] | None = None) -> Mapping[str, Any]:
-        """A whole night now, over all scopes: runs the first of these jobs, and asks for a night of the others.
+        """Run all jobs now, over all scopes: runs the first of these jobs, and sends a task for the others.
 
-        So each has a task's time for itself, and one that fails does not cost the others theirs. Beat needs no such
-        task; it is for whoever wants a night at once, and for jobs that have no period.
+        So each has the time limit of a task, and one that fails does not stop the others. Beat does not need this task;
+        it is for a manual run, and for jobs without a period.
         """
         wanted = bench.jobs if jobs is None else jobs
         if not wanted:  # all are switched off
@@ -142,7 +141,7 @@ def register(app: Celery, bench: WorkerResources) -> None:
 
     @app.task(name=RESCAN_TASK)
     def look_again() -> Mapping[str, Any]:
-        """Bring in what changed outside; what was remembered by that is encoded at once."""
+        """Import external changes, and encode the resulting memories at once."""
         found = bench.rescan()
         if any(found.values()):
             app.send_task(ENCODE_TASK, expires=_HELP_EXPIRES_S)

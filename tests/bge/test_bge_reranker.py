@@ -82,7 +82,7 @@ def test_what_takes_too_long_is_an_outage_and_the_next_waits_its_own_time(checkp
     model.compute_score = lambda *arguments, **options: (release.wait(30), compute(*arguments, **options))[1]
 
     # When it is asked twice / Then both are told in time, and once it is free it answers again
-    for said in ("takes longer", "still busy"):
+    for said in ("took longer", "still busy"):
         started = time.monotonic()
         with pytest.raises(RerankerUnavailable, match=said):
             slow.rerank(QUERY, TEXTS, 0.2)

@@ -163,7 +163,7 @@ def test_a_broker_that_is_down_costs_no_write(url: str, caplog: pytest.LogCaptur
     assert waited_s < 20
     assert closed_s < 20
     [warning] = [record.getMessage() for record in caplog.records if record.name == "biem.worker"]
-    assert warning.startswith("no worker was woken, beat will do it: ")
+    assert warning.startswith("workers not woken, beat will wake them: ")
     assert "onnection refused" in warning
 
 

@@ -1,4 +1,4 @@
-"""What can be known about a text without a model, in English and Chinese: the `Analyzer` port by rules alone."""
+"""The port `Analyzer` by rules alone, without a model, in English and Chinese."""
 
 from functools import lru_cache
 
@@ -16,9 +16,9 @@ __all__ = ["RuleAnalyzer", "build"]
 
 
 _KEPT = 512
-"""Analyses kept: a message is analysed by several steps of one batch."""
+"""Cached analyses: several steps of one batch analyse the same message."""
 _LONGEST_KEPT = 4_000
-"""Characters."""
+"""Maximum characters of a cached text."""
 
 
 class RuleAnalyzer:
@@ -55,7 +55,7 @@ class RuleAnalyzer:
 
 
 def build(names_pipeline: str = "") -> Analyzer:
-    """The analyzer of both languages; a spaCy pipeline, if one is named, reads names beside the rules.
+    """The analyzer of both languages; a spaCy pipeline, if given, finds further names.
 
     Raises `MissingExtra` or `ConfigError` where the pipeline cannot be loaded.
     """

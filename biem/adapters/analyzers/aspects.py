@@ -1,7 +1,6 @@
-"""Aspects of a life that people ask about in other words than they tell them: "Who is my employer?", "I joined Otto".
+"""Aspects of life that questions and statements phrase differently: "Who is my employer?", "I joined Otto".
 
-A closed list for both languages, from general vocabulary. It widens what a question is compared with; it decides
-nothing alone.
+A closed list for both languages, from general vocabulary. It expands the terms of a question and decides nothing alone.
 """
 
 import re
@@ -10,12 +9,12 @@ from functools import lru_cache
 from importlib.resources import files
 
 _LONGEST_ASKED = 300
-"""Characters of a question that are read; longer ones say the matter in their own words."""
+"""Maximum characters of a question that are read; longer ones contain the terms themselves."""
 _KEPT = 512
 
 
 class Aspects:
-    """The list, read once. `lexemes` makes index terms of a text."""
+    """The list, loaded once. `lexemes` makes index terms of a text."""
 
     def __init__(self, lexemes: Callable[[str], Iterable[str]]) -> None:
         text = files("biem.adapters.analyzers.words").joinpath("aspects.txt").read_text(encoding="utf-8")
@@ -30,7 +29,7 @@ class Aspects:
         self._found = lru_cache(_KEPT)(self._find)
 
     def related(self, question: str) -> frozenset[str]:
-        """Index terms with which the matter of a question may be told; empty for a matter that is not listed."""
+        """Index terms that may express a question's subject; empty for a subject that is not listed."""
         return self._found(question[:_LONGEST_ASKED].lower().rstrip("?？ .。"))
 
     def _find(self, question: str) -> frozenset[str]:
@@ -38,7 +37,7 @@ class Aspects:
 
 
 def _whole(word: str, lexemes: Callable[[str], Iterable[str]]) -> list[str]:
-    """The index terms of a word; of a Chinese one of several characters only pairs, which mean the word."""
+    """The index terms of a word; for a Chinese one of several characters only pairs, which are specific enough."""
     terms = list(lexemes(word))
     pairs = [term for term in terms if len(term) > 1]
     return pairs if pairs and not word.isascii() else terms

@@ -1,4 +1,4 @@
-"""Which characters belong together: the classes that the rules for words, numbers and names are built from."""
+"""Character classes for the rules on words, numbers and names."""
 
 import re
 import unicodedata
@@ -19,21 +19,21 @@ EMOJI = (
     "[\u2600-\u27bf\u2b50\u2b55\U0001f300-\U0001f3fa\U0001f400-\U0001f64f\U0001f680-\U0001faff])"
 )
 
-# Reordering a long run of combining marks takes quadratic time: a space now and then keeps `normalize` linear.
+# Normalising a long run of combining marks takes quadratic time: inserted spaces keep `normalize` linear.
 _RUN = re.compile(r"[^\w\s\x00-\x7f]{32}")
 PART = 4_000
-"""Characters that rules read at a time, so that other threads run between two parts of a long text."""
+"""Characters that rules process at a time, so that other threads run between two parts of a long text."""
 _ENDS = ("\n", "。！？.!?；;", " \t，、,")
-"""Where a text is cut best, best first."""
+"""Preferred split points, best first."""
 _BROKEN = re.compile("[\0\ud800-\udfff]")
 _QUOTES = str.maketrans("’‘ʼ", "'''")
 
 
 def parts(text: str, most: int) -> Iterator[str]:
-    """`text` in parts of at most `most` characters, in order and without loss: cut after a line, else a sentence, else
-    a blank in the second half of a part, and only where there is none inside a word.
+    """`text` in parts of at most `most` characters, in order and complete: split after a line, else a sentence, else a
+    blank in the second half of a part, and inside a word only where there is none of these.
 
-    For rules and libraries that work on a whole text in one call, during which no other thread can run.
+    For rules and libraries that process a whole text in one call, during which no other thread can run.
     """
     start = 0
     while len(text) - start > most:

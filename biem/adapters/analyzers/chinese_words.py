@@ -1,7 +1,6 @@
-"""Chinese words, by rjieba: a segmenter takes a tenth of a second to build, so it is loaded at the first Chinese text.
+"""Chinese word segmentation by rjieba, loaded at the first Chinese text because it takes a tenth of a second.
 
-It is never changed afterwards, so that all of a process share it. It holds the interpreter while it works, so a long
-text is given to it in parts.
+It is immutable, so that all threads share it. It holds the interpreter lock, so a long text is passed in parts.
 """
 
 from functools import lru_cache
@@ -15,13 +14,13 @@ _MOST = 2_000
 
 
 class Segmenter:
-    """Cuts texts of any length into words."""
+    """Segments texts of any length."""
 
     def __init__(self, inner: Any) -> None:
         self._inner = inner
 
     def cut(self, text: str, *, hmm: bool = True) -> list[str]:
-        """The words, with all between them; `hmm` also finds words that the dictionary does not have."""
+        """The words, with all characters between them; `hmm` also finds words outside the dictionary."""
         return [word for part in parts(text, _MOST) for word in self._inner.cut(part, hmm=hmm)]
 
     def tag(self, text: str, *, hmm: bool = True) -> list[tuple[str, str]]:
@@ -31,10 +30,10 @@ class Segmenter:
 
 @lru_cache(maxsize=8)
 def knowing(*words: str) -> Segmenter:
-    """A segmenter that knows these words, too, added in this order; thread-safe."""
+    """A segmenter with these additional words, added in this order; thread-safe."""
     rjieba: Any = import_module("rjieba")
     if not words:
-        return Segmenter(rjieba)  # whose functions are the methods of one that it has built
+        return Segmenter(rjieba)  # the module has the methods of its segmenter
     segmenter = rjieba.Jieba()
     for word in words:
         segmenter.add_word(word, None, None)

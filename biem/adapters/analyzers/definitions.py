@@ -1,7 +1,7 @@
-"""The `definitions` of a text: the terms that it defines, or asks to have defined.
+"""The `definitions` of a text: the terms that it defines, or asks to define.
 
 A definition needs a term in the subject and a defining verb; a bare "X is a Y" counts only when Y is explained ("that",
-"for", "of" …), because most sentences with "is a" tell news and define nothing.
+"for", "of" …), because most sentences with "is a" define nothing.
 """
 
 import re
@@ -45,12 +45,12 @@ _NOT_IN_CHINESE = re.compile(
 )
 _ANY_ENGLISH = re.compile(r"mean|efin|refer|stand|(?:is|are) an? |is short|hat (?:is|are|does) ")
 _ANY_CHINESE = re.compile("[谓指义思即称]|是一|什么|何为|啥")
-"""What every definition has: most texts have none of it, and need no look at the large patterns."""
+"""Every definition contains one of these: most texts have none, and skip the large patterns."""
 _QUOTES = "“”\"「」《》`'"
 
 
 class Definitions:
-    """The patterns with the words that cannot be terms."""
+    """The patterns, and the words that cannot be terms."""
 
     def __init__(self) -> None:
         lines = words.load("not_terms")

@@ -1,4 +1,4 @@
-"""Fields, entities and language of one text, put together from the four kinds of rules."""
+"""Fields, entities and language of one text, combined from the four kinds of rules."""
 
 import re
 from collections import Counter
@@ -12,7 +12,7 @@ from biem.adapters.analyzers.quantities import Quantities
 from biem.domain.fields import Fields
 
 MOST = 200
-"""Anchors kept of each kind; a book has more, and then they anchor nothing."""
+"""Maximum anchors of each kind; a book has more, and then they identify nothing."""
 
 _Named = tuple[int, str, Kind]
 """Position, name and kind."""
@@ -23,7 +23,7 @@ _OTHER = re.compile(r"[^\W\d_A-Za-zÀ-ÖØ-öø-ɏ\u3400-\u9fff\uf900-\ufaff\U00
 
 
 class Extractor:
-    """Works on text that `script.normal` has cleaned."""
+    """Works on text cleaned by `script.normal`."""
 
     def __init__(self) -> None:
         self._quantities = Quantities()
@@ -31,7 +31,7 @@ class Extractor:
         self._definitions = Definitions()
 
     def extract(self, text: str) -> tuple[Fields, tuple[str, ...]]:
-        """The fields, and the names and products to show, most useful first."""
+        """The fields, and the names and products for display, most useful first."""
         named: list[_Named] = []
         products: list[_Named] = []
         numbers: list[str] = []
@@ -53,7 +53,7 @@ class Extractor:
 
 
 def language(text: str) -> str:
-    """`zh`, `en` or `und` by information: one Han character says about as much as two Latin letters."""
+    """`zh`, `en` or `und` by information: one Han character has about as much as two Latin letters."""
     han, latin, other = 2 * len(_HAN.findall(text)), len(_LATIN.findall(text)), 2 * len(_OTHER.findall(text))
     if han + latin == 0 or other > max(han, latin):
         return "und"
@@ -61,7 +61,7 @@ def language(text: str) -> str:
 
 
 def _outside_works(named: Sequence[_Named]) -> list[_Named]:
-    """Without the names that are a part of the title of a work."""
+    """Without the names that are part of the title of a work."""
     works = "\n".join(dict.fromkeys([name for _, name, kind in named if kind == "work"][:MOST]))
     parts_of_works = {name for name in {name for _, name, _ in named} if name in works}
     return [one for one in named if one[2] == "work" or one[1] not in parts_of_works]
@@ -81,7 +81,7 @@ def _ranked(named: list[tuple[int, str, Kind]]) -> tuple[str, ...]:
 
 
 def _blank(text: str, spans: Iterable[tuple[int, int]]) -> str:
-    """`text` of the same length with a neutral character in these places, so that 4 in `GPT-4` is no number."""
+    """`text` of the same length with these spans blanked, so that 4 in `GPT-4` is no number."""
     parts, last = [], 0
     for start, end in spans:
         parts += [text[last:start], "\ufffd" * (end - start)]

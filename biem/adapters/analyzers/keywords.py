@@ -1,7 +1,7 @@
-"""Fast keyword extraction (Hippocampus H20): what a text is about, without a model.
+"""Fast keyword extraction without a model.
 
-Names, defined terms and symbols first, then content words by how often they are said, then pairs of neighbouring words
-("machine learning"): a pair may be the name of a concept although its parts are not.
+Names, defined terms and symbols first, then content words by frequency, then pairs of adjacent words ("machine
+learning"): a pair may be the name of a concept although its parts are not.
 """
 
 import re
@@ -15,16 +15,16 @@ from biem.adapters.analyzers.extract import Extractor
 from biem.adapters.analyzers.verbs import Verbs
 
 _EDGE = 8_000
-"""Of a longer text only this many characters of its beginning say what it is about."""
+"""Only this many characters at the beginning of a text are read."""
 _RUN = re.compile(
     rf"(?P<han>[{HAN}]+)|(?P<word>{LETTER}(?:{LETTER}|[0-9_'+#]|[.\-](?={LETTER}|[0-9]))*)|(?P<stop>[^\w\s])"
 )
 _KINDS = ("n", "v", "t", "eng", "i", "l", "j")
 """Parts of speech of jieba that can name a topic: nouns, verbs that name an activity (留学), times, idioms."""
 _PAST = re.compile("[a-z]{2}[^e]ed$")
-"""English verbs in the past tense: what happened to a topic is not one."""
+"""English verbs in the past tense, which are no topics."""
 _PRONOUNS = "我你您他她它"
-"""The segmenter takes 我会 and the like for one word."""
+"""The segmenter treats 我会 and the like as one word."""
 _SHORTEST_WORD = 3
 _LONGEST = 64
 _DENSE = re.compile(f"[{DENSE}]")
@@ -62,7 +62,7 @@ class Keywords:
         return len(name) > 1 and not name.isdigit() and name.casefold() not in self._idle
 
     def _words(self, text: str) -> Iterator[str]:
-        """Content words in order; an empty one stands where the thread breaks, so that no pair reaches across."""
+        """Content words in order; an empty one marks a break, so that no pair spans it."""
         runs = [(found.lastgroup, found.group()) for found in _RUN.finditer(text)]
         spoken = ["", *(run.casefold() if kind == "word" else "" for kind, run in runs), ""]
         for place, (kind, run) in enumerate(runs, start=1):
@@ -89,10 +89,10 @@ class Keywords:
 
 
 def _shown(word: str) -> str:
-    """Acronyms and names keep their letters; a capital at the beginning of a sentence is no part of a word."""
+    """The display form: acronyms and names keep their letters; a capital at the beginning of a sentence is lowered."""
     plain = word.removesuffix("'s")
     return plain if plain[1:] != plain[1:].lower() else plain.lower()
 
 
 def _by_count(counts: Counter[str]) -> list[str]:
-    return sorted(counts, key=lambda word: -counts[word])  # stable: then in the order of the text
+    return sorted(counts, key=lambda word: -counts[word])  # stable: ties in the order of the text

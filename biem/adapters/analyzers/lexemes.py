@@ -2,7 +2,7 @@
 
 Latin words are lower-cased, stripped of accents and stemmed; Han runs give characters and pairs of characters, which
 beat dictionary words on every Chinese set we measured; other unspaced scripts give pairs. Identifiers are kept whole
-and in parts, because people remember half of them. Every rule is linear in the length of the text.
+and in parts, because people often remember a part. Every rule is linear in the length of the text.
 """
 
 import re
@@ -38,7 +38,7 @@ _HAN = re.compile(f"[{HAN}]")
 
 
 class Lexer:
-    """Thread-safe and equal in every process; PyStemmer is not thread-safe, so each thread has its own."""
+    """Thread-safe and equal in every process; PyStemmer is not thread-safe, so each thread has a stemmer."""
 
     def __init__(self) -> None:
         self._stop = words.load_set("stop_en")
@@ -90,7 +90,7 @@ def _word(token: str, stop: frozenset[str], stemmer: Stemmer.Stemmer, out: list[
 
 
 def _stem(word: str, stemmer: Stemmer.Stemmer) -> str:
-    """Porter leaves nothing of `s`."""
+    """Porter reduces `s` to an empty string."""
     return cast(str, stemmer.stemWord(word)) or word
 
 
@@ -159,5 +159,5 @@ def _without_accents(word: str) -> str:
 
 
 def _anything(text: str) -> list[str]:
-    """The letters of a text that normalisation turned into bare marks."""
+    """The letters of a text that normalisation reduced to marks."""
     return [run.lower()[:MAX_TERM] for run in re.findall(r"[^\W_]+", text)]

@@ -1,7 +1,7 @@
-"""Names that a trained model reads beside the rules (A59): those that no capital letter, title or tag gives away.
+"""Names found by a trained model, in addition to the rules: those without a capital letter, title or tag.
 
-Any spaCy pipeline with a component that sets entities will do; it reads only texts of its own language. Where a rule
-and the model overlap the rule has its say, so that the model adds names and takes none away.
+Any spaCy pipeline with a component that sets entities works; it reads only texts of its own language. Where a rule and
+the model overlap the rule wins, so that the model adds names and removes none.
 """
 
 import importlib
@@ -17,25 +17,25 @@ from biem.errors import ConfigError, MissingExtra
 from biem.ports import Analyzer
 
 Reader = Callable[[str], Iterable[tuple[str, str]]]
-"""The names in a text, each with its label as spaCy's models call it."""
+"""From a text to its names, each with its label in spaCy's terms."""
 
 _QUANTITIES = frozenset(("DATE", "TIME", "PERCENT", "MONEY", "QUANTITY", "ORDINAL", "CARDINAL"))
-"""Labels of what are no names: numbers and times have rules of their own."""
+"""Labels that are no names: numbers and times have separate rules."""
 _IDLE = ("tagger", "morphologizer", "parser", "senter", "attribute_ruler", "lemmatizer", "textcat")
-"""Components that names do not need."""
+"""Components that names do not need; disabled."""
 _EDGES = " \t\n.,;:!?\"'“”‘’()[]"
 _FRAME = re.compile(r"^the(?:\s+|$)|['’]s$", re.IGNORECASE)
 """Article and genitive."""
 _LENGTHS = range(2, 65)
 _READ = 20_000
-"""Characters of a text that are read: the time grows with them."""
+"""Maximum characters read of a text: the time grows with them."""
 
 
 class ModelNames:
-    """The port `Analyzer`: another one, whose names a model adds to. Thread-safe if `read` is."""
+    """The port `Analyzer`: another analyzer, plus the names of a model. Thread-safe if `read` is."""
 
     def __init__(self, inner: Analyzer, read: Reader, language: str) -> None:
-        """`language` of the texts that `read` understands, as `Analysis` has it; `xx`: of any."""
+        """`language` of the texts that `read` supports, as in `Analysis`; `xx`: any."""
         self._inner = inner
         self._read = read
         self._language = language
@@ -73,9 +73,9 @@ class ModelNames:
 
 
 def load(inner: Analyzer, pipeline: str) -> ModelNames:
-    """Names of a spaCy pipeline: an installed package, or a folder that `nlp.to_disk` wrote.
+    """An analyzer with the names of a spaCy pipeline: an installed package, or a folder written by `nlp.to_disk`.
 
-    Raises `MissingExtra` without spaCy, `ConfigError` for a pipeline that is not there or finds no names.
+    Raises `MissingExtra` without spaCy, `ConfigError` for a missing pipeline or one that finds no names.
     """
     try:
         spacy: Any = importlib.import_module("spacy")
@@ -90,7 +90,7 @@ def load(inner: Analyzer, pipeline: str) -> ModelNames:
     lock = threading.Lock()
 
     def read(text: str) -> list[tuple[str, str]]:
-        with lock:  # a pipeline grows its table of strings while it reads
+        with lock:  # a pipeline extends its string table while it reads
             return [(entity.text, entity.label_) for entity in nlp(text).ents]
 
     return ModelNames(inner, read, nlp.lang)

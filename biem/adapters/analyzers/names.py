@@ -1,7 +1,7 @@
 """The proper `names` of a text: people, places, organisations, works and products, without a model.
 
-English: runs of capitalised words; the first word of a sentence proves nothing by its capital alone. Chinese: part of
-speech tags checked against family names, titles (李先生), 叫X, places after 在 and 去, and endings such as 公司.
+English: runs of capitalised words; the first word of a sentence needs further evidence. Chinese: part of speech tags
+checked against family names, titles (李先生), 叫X, places after 在 and 去, and endings such as 公司.
 """
 
 import re
@@ -118,7 +118,7 @@ class Names:
         return lower in self._not_names or lower.split("'")[0] in self._not_names
 
     def _proven(self, name: str, text: str, end: int) -> bool:
-        """A lone capitalised word at a sentence's start is a name when it looks or acts like one."""
+        """A single capitalised word at a sentence's start is a name if its form or its context shows it."""
         if any(c.isupper() or c.isdigit() for c in name[1:]):
             return True
         if _PLAIN_END.search(name):
@@ -157,9 +157,9 @@ class Names:
             previous = (word, tag)
 
     def _tagged(self, text: str) -> Iterator[tuple[str, str]]:
-        """Words and tags; a family name that the segmenter cut off (王|秀英, 小|刘) is put back."""
+        """Words and tags; a family name that the segmenter split off (王|秀英, 小|刘) is rejoined."""
         held = ("", "")
-        # Cut after words of kinship and role, or the segmenter reads 亲王 in 母亲王秀英.
+        # Split after words of kinship and role, or the segmenter reads 亲王 in 母亲王秀英.
         for word, tag in (pair for piece in _ROLE.split(text) if piece for pair in knowing().tag(piece)):
             tags = ("nr", "ns", "a", "z") if held[1] in ("nr", "zg") else ("nr", "ns")  # 冯|浩然: many are adjectives
             given = held[0] != "小" and tag in tags and len(word) == 2 and word not in self._not_chinese
@@ -176,7 +176,7 @@ class Names:
             yield held
 
     def _person(self, word: str, tag: str) -> bool:
-        """The tagger calls many words names: Chinese ones need a family name, foreign ones the usual syllables."""
+        """The tagger reports too many names: Chinese ones need a family name, foreign ones the usual syllables."""
         if word in self._not_chinese or word[-1:] in _DISHES:
             return False
         if "·" in word or (tag == "nrt" and len(word) > 1 and self._syllables.issuperset(word)):

@@ -1,4 +1,4 @@
-"""Numbers as people write them in English and Chinese, brought to one spelling without a float's error."""
+"""Normalises English and Chinese numerals to one spelling, without floating-point error."""
 
 _ZEROS = {"十": 1, "百": 2, "千": 3, "万": 4, "萬": 4, "亿": 8, "億": 8}
 _DIGITS = {c: str(i) for i, c in enumerate("零一二三四五六七八九")} | {"〇": "0", "两": "2"}
@@ -9,7 +9,7 @@ _LONGEST = 24
 
 
 def times(text: str) -> str:
-    """`10万` → `100000`, `1.5亿` → `150000000`, `1,200%` → `1200%`: what follows the digits multiplies or stays."""
+    """`10万` → `100000`, `1.5亿` → `150000000`, `1,200%` → `1200%`: the suffix multiplies or is kept."""
     digits = text.replace(",", "")
     plain = digits.rstrip(_MAGNITUDES)
     zeros = sum(_ZEROS[c] for c in digits[len(plain) :])

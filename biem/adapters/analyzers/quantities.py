@@ -1,7 +1,7 @@
-"""The `numbers` of a text: value and unit in one spelling, whatever the script, width or language.
+"""The `numbers` of a text: value and unit in one spelling, for any script, width or language.
 
-`100,000`, `１０万` and 十万 are `100000`; `10M` is never `10`, `10K` or `10%`. Dates become ISO (`2024-05-02`),
-times of day `15:30`, money carries its sign (`¥99`), 3 hours and 三小时 are both `3h`.
+`100,000`, `１０万` and 十万 are `100000`; `10M` is never `10`, `10K` or `10%`. Dates become ISO (`2024-05-02`), times
+of day `15:30`, money keeps its sign (`¥99`), 3 hours and 三小时 are both `3h`.
 """
 
 import re
@@ -18,7 +18,7 @@ _SIGNS = {"$": "$", "¥": "¥", "€": "€", "£": "£"}
 _LATE = frozenset(("下午", "晚上", "傍晚", "夜里", "今晚", "明晚", "昨晚", "晚"))
 _WEAK_ONE = "一"
 _ANY = re.compile(_NUMERAL)
-"""Every quantity has one of these: most texts have none, and need no look at the large pattern."""
+"""Every quantity contains one of these: most texts have none, and skip the large pattern."""
 
 
 def _alternatives(spellings: list[str]) -> str:

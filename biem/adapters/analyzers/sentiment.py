@@ -1,7 +1,8 @@
-"""The mood of a text in [-1, 1]: VADER for English, a lexicon on the same scale for Chinese, one of emoji.
+"""The sentiment of a text in [-1, 1]: VADER for English, a lexicon on the same scale for Chinese, one for emoji.
 
-Chinese is matched by whole words of the segmenter, never by substrings: 别 in 特别 forbids nothing. A negation turns
-the next words round and weakens them, degree words scale them, and what follows 但是 counts more than what precedes it.
+Chinese is matched by whole words of the segmenter, never by substrings: 别 in 特别 is no prohibition. A negation
+inverts and weakens the next words, degree words scale them, and the part after 但是 counts more than the part before
+it.
 """
 
 import math
@@ -16,7 +17,7 @@ from biem.adapters.analyzers.characters import EMOJI
 from biem.adapters.analyzers.chinese_words import knowing
 
 _EDGE = 2000
-"""Longer texts are judged by this many characters of each end."""
+"""Of longer texts this many characters of each end are scored."""
 _FLATTEN = 15.0
 _TURN = -0.7
 _BEFORE_BUT, _AFTER_BUT = 0.5, 1.5
@@ -33,7 +34,7 @@ _SENTENCE = re.compile(r"[^。！？!?\n]*[。！？!?\n]*")
 
 @cache
 def _english() -> Any:
-    """The lexicon of VADER, read at the first English text."""
+    """The lexicon of VADER, loaded at the first English text."""
     return SentimentIntensityAnalyzer()
 
 
@@ -63,7 +64,7 @@ class Sentiment:
         total = pictures + (sum(self._sentence(s) for s in _SENTENCE.findall(plain) if s) if han else 0.0)
         rest = _HAN_RUN.sub(" ", plain) if han else plain
         if _LATIN.search(rest):
-            # Back from VADER's compound to the sum it flattened, so that both languages add on one scale.
+            # From VADER's compound back to the underlying sum, so that both languages add on one scale.
             compound = float(_english().polarity_scores(rest)["compound"])
             total += compound * math.sqrt(_FLATTEN / max(1e-6, 1 - min(compound * compound, 0.99)))
         return round(max(-1.0, min(1.0, total / math.sqrt(total * total + _FLATTEN))), 4)
@@ -98,7 +99,7 @@ class Sentiment:
         return total * (_ASKED if asked else _EXCLAIMED if sentence.endswith(("!", "！")) else 1.0)
 
     def _shifts(self, word: str, following: str) -> bool:
-        """好 is a degree before a word with a mood (好难受) and good by itself; 死 and 可以 likewise."""
+        """好 is a degree word before a word with a sentiment (好难受) and means good alone; 死 and 可以 likewise."""
         if word in self._not:
             return True
         return word in self._factor and (word not in self._valence or following in self._valence)

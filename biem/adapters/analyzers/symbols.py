@@ -1,4 +1,4 @@
-"""The `symbols` of a text: what must match to the letter, such as identifiers, versions, file names, Greek letters."""
+"""The `symbols` of a text: identifiers, versions, file names, Greek letters and the like, matched exactly."""
 
 import re
 from collections.abc import Iterator
@@ -37,7 +37,7 @@ _PATTERN = re.compile(
     r"|(?P<math>[∑∏∂∇√∞∫≤≥≈≠∈∀∃⊂])"
 )
 _ANY = re.compile(r"[`@/_=$+#0-9α-ωΑ-Ωά-ώ∑∏∂∇√∞∫≤≥≈≠∈∀∃⊂]|[.\-][A-Za-z\-]|\(\)|[a-z][A-Z]")
-"""Every symbol has one of these: most texts have none, and need no look at the large pattern."""
+"""Every symbol has one of these: most texts have none, and skip the large pattern."""
 _OPEN = frozenset(("code", "product", "product2", "release", "greek", "math"))
 _COUNTING = frozenset(
     ("top", "age", "mid", "day", "week", "part", "step", "under", "over", "plus", "pre", "post", "type", "level", "non")

@@ -1,7 +1,7 @@
-"""What is done, told from what it is done to: verbs are no topics, in both languages and without a parser.
+"""Detects verbs, which are no topics, in both languages and without a parser.
 
-English: a listed verb in any of its forms; a word that may be a noun, too, by its place in the sentence. Chinese: the
-segmenter's verbs that are listed, or end in a result (学到, 写完) or begin with a wish (想带).
+English: a listed verb in any of its forms; a word that may be a noun, too, by its position in the sentence. Chinese:
+the segmenter's verbs that are listed, or end in a result (学到, 写完) or begin with a wish (想带).
 """
 
 from biem.adapters.analyzers import words
@@ -30,7 +30,7 @@ _WISHES = "想要去来请帮让使叫会能该得被把再先"
 
 
 class Verbs:
-    """The words, loaded once; thread-safe."""
+    """The word lists, loaded once; thread-safe."""
 
     def __init__(self) -> None:
         lines = words.load("verbs")
@@ -44,13 +44,13 @@ class Verbs:
         )
 
     def is_verb(self, word: str, before: str, after: str) -> bool:
-        """Whether a lower-case English word is a verb, by itself or between the word before and the one after it.
+        """Whether a lower-case English word is a verb, alone or between the word before and the one after it.
 
-        Both are lower-case, and empty where a mark or the text's edge stands.
+        Both are lower-case, and empty at a punctuation mark or the text's edge.
         """
         if before in _SUBJECTS or before in _MODALS:
             return True
-        if word in self._gerunds:  # painting is a topic, and to be painting a wall is none
+        if word in self._gerunds:  # painting is a topic, "to be painting a wall" is none
             return before in _BEING or after in _OBJECTS
         if word in self._always:
             return True
@@ -59,9 +59,9 @@ class Verbs:
         return before in _BEFORE or after in _OBJECTS
 
     def is_chinese_verb(self, word: str, before: str) -> bool:
-        """Whether a segment that is tagged as a verb names no activity that one could talk about.
+        """Whether a segment tagged as a verb is no activity that could be a topic.
 
-        `before` is the tag of the segment before it: 学习 after a noun is one with it, as in 机器学习.
+        `before` is the tag of the segment before it: 学习 after a noun forms a compound with it, as in 机器学习.
         """
         if word in self._chinese_both:
             return not before.startswith(("n", "vn")) or before == "nr"
@@ -81,7 +81,7 @@ def _forms(verb: str) -> set[str]:
 
 
 def _ing(verb: str) -> tuple[str, ...]:
-    """Baking, running, dying: doubled or not, because no list says which."""
+    """Baking, running, dying: both spellings, because no list tells whether the consonant doubles."""
     if verb.endswith("ie"):
         return (verb[:-2] + "ying",)
     if verb.endswith("e") and not verb.endswith("ee"):

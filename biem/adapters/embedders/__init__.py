@@ -1,4 +1,4 @@
-"""Text to vectors: two packaged models, BGE-M3, or any server; all behind the port `Embedder`."""
+"""Embedders: two packaged models, BGE-M3, or any server; all behind the port `Embedder`."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -32,10 +32,10 @@ def build(
     devices: str = "",
     late: bool = False,
 ) -> Embedder:
-    """The embedder of a provider, calibrated and cached. A model's libraries load only when it is chosen.
+    """The embedder of a provider, calibrated and cached. A model's libraries load only when it is selected.
 
-    `cache_dir` keeps the constants of models that have none packaged; `cache_bytes` of 0 means no cache of vectors.
-    `late`, for who may embed nothing at all: e5 is loaded at its first use.
+    `cache_dir` stores the constants of models without packaged ones; `cache_bytes` of 0 means no cache of vectors.
+    `late`, for processes that may embed nothing: e5 is loaded at its first use.
     """
 
     def served() -> Encoder:

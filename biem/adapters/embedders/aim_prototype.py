@@ -1,4 +1,4 @@
-"""Passages embedded as AIM-Memory does (A30): proto = embed(summary + fields), in place of the whole text."""
+"""Passages embedded as in AIM-Memory: proto = embed(summary + fields), in place of the whole text."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -14,9 +14,10 @@ from biem.telemetry import Telemetry
 
 
 class PrototypeEmbedder:
-    """The port `Embedder` in front of another: a passage is its summary and its fields, a query is itself.
+    """The port `Embedder` in front of another: a passage is replaced by its summary and its fields, a query is
+    unchanged.
 
-    Its id is another one, so its vectors are in a collection of their own.
+    Its id differs, so its vectors are in a separate collection.
     """
 
     def __init__(self, embedder: Embedder, analyzer: Analyzer, summary_chars: int) -> None:
@@ -31,12 +32,12 @@ class PrototypeEmbedder:
         return self._info
 
     def watch(self, telemetry: Telemetry) -> None:
-        """As the wrapped embedder does, where it has a cache."""
+        """See the wrapped embedder, if it has a cache."""
         if isinstance(self._embedder, CachedEmbedder):
             self._embedder.watch(telemetry)
 
     def embed(self, texts: Sequence[str], role: Role) -> Vectors:
-        """As the port says."""
+        """See the port."""
         passages = texts if role == "query" else [self.prototype(text) for text in texts]
         return self._embedder.embed(passages, role)
 
@@ -49,7 +50,7 @@ class PrototypeEmbedder:
         self._embedder.close()
 
     def prototype(self, text: str) -> str:
-        """What is embedded of a passage: its summary on one line, and what it pins down on another."""
+        """The embedded form of a passage: its summary on one line, and its fields on another."""
         fields = self._analyzer.analyze(text).fields
         pinned = [value for kind in FIELD_KINDS for value in getattr(fields, kind)]
         return "\n".join(part for part in (one_line(text, self._summary_chars), " ".join(pinned)) if part)

@@ -1,8 +1,8 @@
 """BGE-M3 through FlagEmbedding, on CPU or GPU: the extra `bge`, 1.7 GB with torch.
 
-Traps it guards against: `encode([])` fails with an AttributeError, and so does any error of the network; if one of the
-two heads' files is missing both are silently random; the dimension is the checkpoint's, not always 1024; threads of
-torch do not survive a fork.
+Known pitfalls: `encode([])` fails with an AttributeError, and so does any network error; if one of the two heads' files
+is missing both are silently random; the dimension is the checkpoint's, not always 1024; threads of torch do not survive
+a fork.
 """
 
 import hashlib
@@ -42,7 +42,7 @@ class BgeEncoder:
         return unit(self._run(texts), len(texts), self.dim, self.name)
 
     def close(self) -> None:
-        """Let the weights go."""
+        """Release the weights."""
         self._model = None
 
     def _run(self, texts: Sequence[str]) -> Vectors:
@@ -66,14 +66,14 @@ class BgeEncoder:
             )
         except (AttributeError, RuntimeError, MemoryError) as error:
             raise EmbedderUnavailable(
-                f"BGE-M3 failed on {len(texts)} texts ({type(error).__name__}: {error}); the texts are tried again "
-                f"later; if it stays, free memory or choose another device"
+                f"BGE-M3 failed on {len(texts)} texts ({type(error).__name__}: {error}); the texts are retried "
+                f"later; if it persists, free memory or choose another device"
             ) from error
         return np.asarray(answer["dense_vecs"], dtype=np.float32)
 
 
 def _name(model: str) -> str:
-    """A hub's name as it is; a folder by its name and a sample of its weights, after checking that it is complete."""
+    """A hub's name unchanged; a folder by its name and a digest of its weights, after checking that it is complete."""
     folder = Path(model).expanduser()
     if not folder.is_dir():
         return f"bge-m3:{model}"

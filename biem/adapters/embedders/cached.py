@@ -1,4 +1,4 @@
-"""An in-process cache of vectors in front of any embedder (Angel G57: 100 MB, least recently used goes first)."""
+"""An in-process LRU cache of vectors in front of any embedder."""
 
 import hashlib
 import os
@@ -14,15 +14,15 @@ from biem.ports import Embedder, EmbedderInfo, Role, Vector, Vectors
 from biem.telemetry import Span, Telemetry
 
 _ENTRY_BYTES = 360
-"""What an entry takes beside its numbers: array object, key, dictionary slot and link. Measured: 270 to 325."""
+"""Overhead of an entry in bytes: array object, key, dictionary slot and link. Measured: 270 to 325."""
 _Key = tuple[Role, bytes]
 
 
 class CachedEmbedder:
-    """The port `Embedder` with a memory; equal texts of one call are embedded once. Thread-safe.
+    """The port `Embedder` with a cache; equal texts of one call are embedded once. Thread-safe.
 
-    Two threads that miss the same text at once may both embed it: they get the same vector, and nobody waits for a lock
-    while a model works.
+    Two threads that miss the same text at once may both embed it: they get the same vector, and no thread waits for a
+    lock during inference.
     """
 
     def __init__(self, embedder: Embedder, limit_bytes: int) -> None:
@@ -32,14 +32,14 @@ class CachedEmbedder:
         self._entries: OrderedDict[_Key, Vector] = OrderedDict()
         self._lock = threading.Lock()
         if hasattr(os, "register_at_fork"):
-            alive = weakref.WeakMethod(self._new_lock)  # the registry keeps what it is given for ever
+            alive = weakref.WeakMethod(self._new_lock)  # the registry keeps its arguments for ever
             os.register_at_fork(after_in_child=lambda: (renew := alive()) and renew())
         self.hits = 0
         self.misses = 0
         self._telemetry = Telemetry()
 
     def watch(self, telemetry: Telemetry) -> None:
-        """Report each call there as a span, which says how many of its texts the cache had."""
+        """Report each call there as a span, with its numbers of cache hits and misses."""
         self._telemetry = telemetry
 
     @property
@@ -49,11 +49,11 @@ class CachedEmbedder:
 
     @property
     def size_bytes(self) -> int:
-        """Memory the entries take; never above the limit."""
+        """Memory used by the entries; never above the limit."""
         return len(self._entries) * self._entry_bytes
 
     def embed(self, texts: Sequence[str], role: Role) -> Vectors:
-        """As the port says. A text asked twice in one call counts once as hit or miss."""
+        """See the port. A text repeated in one call counts once as hit or miss."""
         with self._telemetry.span("biem.embed") as span:
             return self._embed(texts, role, span)
 

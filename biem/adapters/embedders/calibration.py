@@ -1,9 +1,9 @@
-"""Makes any model comparable: removes what all texts of a language share, and gives cosines one meaning.
+"""Calibration of any model: removes the mean of a language, and maps cosines to a common similarity scale.
 
-Raw cosines of small models live in a narrow band (e5: unrelated English texts .78, Chinese .86), and in a mixed store a
+Raw cosines of small models are in a narrow band (e5: unrelated English texts .78, Chinese .86), and in a mixed store a
 Chinese question finds Chinese text only. So a fixed mean of each language and role is subtracted, mixed by the text's
-share of CJK letters, and the result made unit again; on the cosine of two such vectors lies a monotone scale on which 0
-is unrelated and 1 the same. Means and scale come from sentences packaged here, once per model (ADR 0014).
+share of CJK letters, and the result normalised again; the cosine of two such vectors is mapped to a monotone scale
+where 0 is unrelated and 1 is equal. Means and scale are measured on packaged sentences, once per model (ADR 0014).
 """
 
 import base64
@@ -37,21 +37,22 @@ _PACKAGED = _HERE / "calibrations"
 _LETTER = re.compile(r"[^\W\d_]")
 _CJK = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]")
 _CJK_WEIGHT = 2
-"""A CJK character says about as much as two Latin letters."""
+"""A CJK character has about as much information as two Latin letters."""
 _VALUES = (0.0, 0.25, 0.72, 0.85, 1.0)
-"""What `similarity` gives at the knots: unrelated median and 99th percentile, paraphrase 10th percentile and median,
-the same text. Unrelated stays below .3 and most paraphrases above .7, the lowest threshold of the designs."""
+"""Values of `similarity` at the knots: unrelated median and 99th percentile, paraphrase 10th percentile and median,
+the same text. Unrelated texts stay below .3 and most paraphrases above .7, the lowest threshold of the designs.
+"""
 _CLOSEST_KNOTS = 0.01
 _SHORTEST = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
 class Sentences:
-    """The packaged sentences, and a name for this choice of them."""
+    """The packaged sentences, and the id of this selection."""
 
     neutral: dict[str, dict[Role, list[str]]]
     pairs: list[list[str]]
-    """One meaning a row: two English wordings, two Chinese."""
+    """One meaning per row: two English wordings, two Chinese."""
     version: str
 
 
@@ -63,9 +64,9 @@ def sentences() -> Sentences:
 
 
 def cjk_share(text: str) -> float:
-    """How far the text's letters are CJK, in [0, 1]; one half where there are none."""
+    """The share of CJK among the text's letters, in [0, 1]; one half for a text without letters."""
     letters = _LETTER.findall(text)
-    cjk = len(_CJK.findall("".join(letters)))  # their ranges hold marks and gaps, too, such as the dot in 卡尔・马克思
+    cjk = len(_CJK.findall("".join(letters)))  # the ranges include marks, such as the dot in 卡尔・马克思
     others = len(letters) - cjk
     weight = _CJK_WEIGHT * cjk
     return weight / (weight + others) if weight + others else 0.5
@@ -80,20 +81,20 @@ class Calibration:
     means: dict[Role, NDArray[np.float32]]
     """Shape (2, dim): English, Chinese."""
     knots: tuple[float, ...]
-    """Centred cosines, rising, one for each of the scale's values."""
+    """Centred cosines, rising, one for each value of the scale."""
 
     @property
     def dim(self) -> int:
-        """The dimension that was probed when it was fitted."""
+        """The dimension measured when it was fitted."""
         return int(self.means["passage"].shape[1])
 
     def centre(self, vectors: Vectors, texts: Sequence[str], role: Role) -> Vectors:
-        """Unit vectors without what their language has in common."""
+        """Unit vectors after subtracting the mean of their language."""
         share = np.array([cjk_share(text) for text in texts], dtype=np.float32)[:, None]
         english, chinese = self.means[role]
         centred = vectors - ((1 - share) * english + share * chinese)
         lengths = np.linalg.norm(centred, axis=1, keepdims=True)
-        whole = lengths > _SHORTEST  # a text that is exactly the mean keeps its raw direction
+        whole = lengths > _SHORTEST  # a text equal to the mean keeps its raw direction
         return np.ascontiguousarray(np.where(whole, centred / np.where(whole, lengths, 1), vectors), dtype=np.float32)
 
     def scale(self, cosines: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -101,14 +102,14 @@ class Calibration:
         return np.interp(cosines, self.knots, _VALUES).astype(np.float32)
 
     def to_json(self) -> str:
-        """For a file; floats keep all their bits."""
+        """JSON; floats keep full precision."""
         means = {role: base64.b64encode(mean.astype("<f4").tobytes()).decode() for role, mean in self.means.items()}
         content = {"encoder": self.encoder, "version": self.version, "dim": self.dim, "knots": self.knots}
         return json.dumps(content | {"means": means}, indent=1) + "\n"
 
     @classmethod
     def from_json(cls, content: str) -> "Calibration":
-        """Read what `to_json` wrote; raises ValueError, KeyError or TypeError for anything else."""
+        """Parse the output of `to_json`; raises ValueError, KeyError or TypeError for anything else."""
         data: dict[str, Any] = json.loads(content)
         means: dict[Role, NDArray[np.float32]] = {
             role: np.frombuffer(base64.b64decode(data["means"][role]), dtype="<f4").reshape(2, data["dim"])
@@ -143,7 +144,7 @@ def fit(encoder: Encoder) -> Calibration:
     paraphrase = np.percentile(np.concatenate(same), (10, 50))
     if paraphrase[0] <= unrelated[1]:
         logger.warning(
-            "embedder %s cannot tell paraphrases (10th percentile %.2f) from unrelated texts (99th percentile %.2f); "
+            "embedder %s cannot separate paraphrases (10th percentile %.2f) from unrelated ones (99th %.2f); "
             "similarity thresholds will be coarse",
             encoder.name, paraphrase[0], unrelated[1],
         )  # fmt: skip
@@ -151,7 +152,7 @@ def fit(encoder: Encoder) -> Calibration:
 
 
 def _rising(knots: Sequence[float]) -> tuple[float, ...]:
-    """The knots as they are, or moved down just enough to rise, whatever a poor model gave."""
+    """The knots, moved down just enough to be strictly rising, for any model."""
     out = [float(knots[-1])]
     for knot in reversed(knots[:-1]):
         out.append(min(float(knot), out[-1] - _CLOSEST_KNOTS))
@@ -163,17 +164,17 @@ def _slug(encoder: str) -> str:
 
 
 def packaged_path(encoder: str) -> Path:
-    """Where the constants of a packaged model are kept; `python -m benchmarks.calibrate` writes them."""
+    """The file with the constants of a packaged model; `python -m benchmarks.calibrate` writes them."""
     return _PACKAGED / f"{_slug(encoder)}.json"
 
 
 def cached_path(folder: Path, encoder: str) -> Path:
-    """Where the constants of any other model are kept."""
+    """The cache file with the constants of any other model."""
     return folder / "calibrations" / f"{_slug(encoder)}-{hashlib.sha256(encoder.encode()).hexdigest()[:8]}.json"
 
 
 def load(path: Path, encoder: str) -> Calibration | None:
-    """The constants in a file, if they are of this model and of these sentences."""
+    """The constants in a file, if they match this model and these sentences."""
     try:
         found = Calibration.from_json(path.read_text())
     except FileNotFoundError:
@@ -185,7 +186,7 @@ def load(path: Path, encoder: str) -> Calibration | None:
 
 
 def save(path: Path, calibration: Calibration) -> None:
-    """Write a file whole or not at all."""
+    """Write a file atomically."""
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=path.parent, suffix=".tmp")
     try:
@@ -216,7 +217,7 @@ def obtain(encoder: Encoder, cache_dir: Path) -> Calibration:
     try:
         save(cached, fitted)
     except OSError as error:
-        logger.warning("the calibration of %s cannot be kept in %s: %s", encoder.name, cached.parent, error)
+        logger.warning("the calibration of %s cannot be saved in %s: %s", encoder.name, cached.parent, error)
     return fitted
 
 
@@ -232,20 +233,20 @@ class CalibratedEmbedder:
 
     @property
     def info(self) -> EmbedderInfo:
-        """As the port says; the id names the model and the sentences it was centred with."""
+        """See the port; the id names the model and the sentences used for centring."""
         return self._info
 
     def embed(self, texts: Sequence[str], role: Role) -> Vectors:
-        """As the port says."""
+        """See the port."""
         if not texts:
             return np.empty((0, self._info.dim), dtype=np.float32)
         cleaned = [clean(text) for text in texts]
         return self._calibration.centre(self._encoder.encode(cleaned, role), cleaned, role)
 
     def similarity(self, vector: Vector, others: Vectors) -> NDArray[np.float32]:
-        """As the port says."""
+        """See the port."""
         return self._calibration.scale(others @ vector)
 
     def close(self) -> None:
-        """As the port says."""
+        """See the port."""
         self._encoder.close()

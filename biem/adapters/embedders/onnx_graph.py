@@ -1,8 +1,8 @@
-"""The encoder of e5 as an ONNX graph, written by hand: the `onnx` package is not needed for thirty lines of protobuf.
+"""The encoder of e5 as an ONNX graph, serialised directly: thirty lines of protobuf instead of the `onnx` package.
 
 Matrices stay 4-bit (`MatMulNBits`, whose blocks of 32 are the file's own with nibbles in another order) and activations
-are rounded to 8 bits per block of 32, as the C engine does: each row alone, so a vector does not depend on its batch.
-The embedding table stays outside, in the mapped file: its rows are looked up and added to the positions by the caller.
+are rounded to 8 bits per block of 32, as in the C engine: each row separately, so a vector does not depend on its
+batch. The embedding table stays outside, in the mapped file: the caller looks up its rows and adds the positions.
 """
 
 import struct
@@ -92,7 +92,7 @@ class _Graph:
 
 
 def _matmul(graph: _Graph, weights: Weights, source: str, name: str, columns: int) -> str:
-    """`source` times a 4-bit matrix of `columns` inputs, its nibbles put into pairs of neighbours."""
+    """`source` times a 4-bit matrix of `columns` inputs, with its nibbles reordered into adjacent pairs."""
     blocks = weights.blocks(f"{name}.w")
     nibbles = blocks[:, 2:]
     flat = np.concatenate([nibbles & 15, nibbles >> 4], axis=1)

@@ -1,4 +1,6 @@
-"""One model a process: all memories that embed alike share its weights, and the last one to close frees them."""
+"""One copy of a model per process: memories with the same embedder share its weights; the last one to close frees
+them.
+"""
 
 import ctypes
 import os
@@ -20,7 +22,7 @@ class _Loaded:
 
 
 class Models:
-    """The models that this process has loaded. Thread-safe; a forked child begins with none of its own."""
+    """The models loaded in this process. Thread-safe; a forked child begins without any."""
 
     def __init__(self) -> None:
         self._loading = threading.Lock()
@@ -28,12 +30,11 @@ class Models:
         self._kept = False
 
     def keep(self) -> None:
-        """From now on, keep what nobody uses any more: this process ends soon, and taking a model apart takes as long
-        as loading it."""
+        """From now on, keep unused models: the process exits soon, and freeing a model takes as long as loading it."""
         self._kept = True
 
     def take(self, key: Hashable, load: Callable[[], T]) -> T:
-        """The model of this key, loaded by the first who takes it; each `take` needs one `give_back`."""
+        """The model of this key, loaded at its first use; each `take` needs one `give_back`."""
         with CALLS.one(), self._loading:
             found = self._loaded.get(key)
             if found is None:
@@ -43,7 +44,7 @@ class Models:
             return model
 
     def give_back(self, key: Hashable) -> None:
-        """One user less; the last one frees the model."""
+        """Release one use; the last one frees the model."""
         with self._loading:
             found = self._loaded[key]
             found.users -= 1
@@ -57,21 +58,23 @@ class Models:
         _trim()
 
     def begin_anew(self) -> None:
-        """In a forked child: the models are the parent's, with threads that are not here, and are never freed."""
+        """In a forked child: the models belong to the parent, with threads that do not exist here, and are never
+        freed.
+        """
         keep_for_ever(self._loaded)
         self._loading = threading.Lock()
         self._loaded = {}
 
 
 MODELS = Models()
-"""Those of this process."""
+"""The models of this process."""
 
-if hasattr(os, "register_at_fork"):  # not on Windows
+if hasattr(os, "register_at_fork"):  # absent on Windows
     os.register_at_fork(after_in_child=MODELS.begin_anew)
 
 
 class Lease(Generic[T]):
-    """A model in use in the process that took it: a forked child has none until it takes one itself."""
+    """A model in use in the process that took it: a forked child must take it again."""
 
     def __init__(self, key: Hashable, model: T) -> None:
         self._key = key
@@ -84,13 +87,13 @@ class Lease(Generic[T]):
         return cls(key, MODELS.take(key, load))
 
     def end(self) -> None:
-        """Let go of it; what a parent took is the parent's to give back."""
+        """Release it; a model taken by the parent is released by the parent."""
         if self.process == os.getpid():
-            del self.model  # or it would be freed only after the pages were given back
+            del self.model  # or it would be freed only after the memory was trimmed
             MODELS.give_back(self._key)
 
 
 def _trim() -> None:
-    """Give freed pages back to the system: glibc keeps those of other threads' arenas, 300 MB for each loaded model."""
-    with suppress(OSError, AttributeError):  # another C library, which does so by itself or not at all
+    """Return freed memory to the system: glibc keeps that of other threads' arenas, 300 MB for each loaded model."""
+    with suppress(OSError, AttributeError):  # another C library, which trims automatically or not at all
         ctypes.CDLL(None).malloc_trim(0)

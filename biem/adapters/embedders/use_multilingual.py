@@ -54,7 +54,7 @@ class UseEncoder:
         return unit(lease.model.encode([text[:_MAX_CHARS] for text in texts]), len(texts), self.dim, self.name)
 
     def close(self) -> None:
-        """Let the weights go."""
+        """Release the weights."""
         lease, self._lease = self._lease, None
         if lease is not None:
             lease.end()

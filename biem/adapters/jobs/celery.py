@@ -1,4 +1,4 @@
-"""JobQueue over Celery: a wake-up is a message by name, sent from a thread, so that no writer waits for a broker."""
+"""JobQueue over Celery: a wake-up is a message sent from a thread, so that no writer waits for the broker."""
 
 import logging
 import threading
@@ -15,16 +15,16 @@ ENCODE_TASK = "biem.encode"
 _LINGER_S = 0.05
 """A burst of writes is one message."""
 _ONE_TRY = {"max_retries": 0}
-"""Otherwise closing waits for seconds where no broker is."""
+"""Otherwise closing waits for seconds without a broker."""
 _EXPIRES_S = 60
-"""A wake-up nobody took by then is not needed: beat sends its own."""
+"""A wake-up not consumed by then is obsolete: beat sends its own."""
 _PAUSE_S = 2.0
 
 
 def broker_url(url: str) -> str:
-    """A Redis URL as Celery writes it: sockets have a scheme of their own. Others stay as they are.
+    """A Redis URL in Celery's form: sockets have a different scheme. Other URLs are unchanged.
 
-    Over TLS Celery checks no certificate unless it is told to, whereas Redis' own client does unless it is told not to.
+    Over TLS Celery checks certificates only on request, whereas the Redis client checks them by default.
     """
     if url.startswith("unix://"):
         return "redis+socket://" + url.removeprefix("unix://")
@@ -34,17 +34,17 @@ def broker_url(url: str) -> str:
 
 
 def broker_options(url: str) -> dict[str, Any]:
-    """Transport options that both ends must agree on; RabbitMQ knows none of them and needs none."""
+    """Transport options that both ends must share; empty for RabbitMQ."""
     if not url.startswith(("redis", "rediss")):
         return {}
     return {"global_keyprefix": BROKER, "socket_timeout": 5.0, "socket_connect_timeout": 2.0}
 
 
 class CeleryQueue:
-    """Wakes workers of other processes; does no work itself."""
+    """Wakes workers of other processes; runs no jobs itself."""
 
     def __init__(self, url: str) -> None:
-        celery: Any = import_module("celery")  # loaded by those who have workers
+        celery: Any = import_module("celery")  # loaded only where Celery is used
         self._app = celery.Celery("biem", broker=url, set_as_current=False)
         self._app.conf.broker_transport_options = broker_options(url) | _ONE_TRY
         self._wake = threading.Event()
@@ -72,7 +72,7 @@ class CeleryQueue:
             try:
                 self._app.send_task(ENCODE_TASK, queue="encode", ignore_result=True, expires=_EXPIRES_S, retry=False)
             except Exception as error:  # noqa: BLE001 - any transport of kombu, with errors of its own client
-                logger.warning("no worker was woken, beat will do it: %s", error)
+                logger.warning("workers not woken, beat will wake them: %s", error)
                 self._stop.wait(_PAUSE_S)
             if stopping:
                 return

@@ -1,4 +1,4 @@
-"""JobQueue without a broker: a thread of this process runs the same work that a worker process would."""
+"""JobQueue without a broker: a thread of this process runs the same jobs as a worker process."""
 
 import atexit
 import logging
@@ -16,18 +16,19 @@ logger = logging.getLogger("biem.worker")
 
 
 _LINGER_S = 0.05
-"""A burst of writes becomes one batch instead of many, and its writer has the interpreter to itself meanwhile: until
-nobody wrote for so long …"""
+"""A burst of writes becomes one batch, and its writer does not compete for the interpreter meanwhile: the batch
+starts after this pause in writing …
+"""
 _LONGEST_LINGER_S = 0.25
-"""… but no longer than this."""
+"""… but no later than this."""
 _AT_EXIT_S = 5.0
-"""A program that ends without closing waits so long for the batch in work: torn down in C++, it would abort."""
+"""Wait at exit for the running batch, if the queue was not closed: interrupted in C++ code, the process would abort."""
 
 
 class InProcessQueue:
-    """Runs work on one daemon thread: at once when woken, else every `poll_s`, for rows that nobody woke it for.
+    """Runs jobs on one daemon thread: at once when woken, else every `poll_s`, for rows without a wake-up.
 
-    A failure is logged and waited out: `backoff_s`, doubling up to `backoff_max_s`, or until the next round succeeds.
+    A failure is logged and retried after `backoff_s`, doubling up to `backoff_max_s`, until a round succeeds.
     """
 
     def __init__(
@@ -40,9 +41,9 @@ class InProcessQueue:
         around: Callable[[], AbstractContextManager[None]] = nullcontext,
         name: str = "biem-worker",
     ) -> None:
-        """`full`: jobs of a round that has probably left some; the next one then begins at once.
+        """`full`: number of jobs that indicates a remaining backlog; the next round then begins at once.
 
-        `around`: entered for every round, on the thread that works.
+        `around`: context manager entered for every round, on the working thread.
         """
         self._name = name
         self._full = full
@@ -84,16 +85,16 @@ class InProcessQueue:
             try:
                 with self._around():
                     done = work()
-            except Exception as error:  # the loop must outlive whatever one round meets
-                if not threading.main_thread().is_alive():  # the program ends, and takes apart what this works with
+            except Exception as error:  # the loop must survive any error of one round
+                if not threading.main_thread().is_alive():  # the interpreter exits, its resources are gone
                     return
                 known = isinstance(error, BiemError)
-                logger.warning("background work failed, next try in %.0f s: %s", pause, error, exc_info=not known)
+                logger.warning("background work failed, retrying in %.0f s: %s", pause, error, exc_info=not known)
                 self._stop.wait(pause)
                 pause = min(self._backoff_max_s, pause * 2)
                 continue
             pause = self._backoff_s
-            if not done and not self._stop.is_set():  # whose wake may have been the one that was cleared above
+            if not done and not self._stop.is_set():  # a wake-up may have been cleared above
                 self._wake.wait(self._poll_s)
 
     def _linger(self) -> None:
@@ -104,13 +105,13 @@ class InProcessQueue:
 
 
 class NoQueue:
-    """For processes that only write and read: others do the work and look for it by themselves."""
+    """For processes without background work: others poll for their rows."""
 
     def start(self, work: Work) -> None:
         """Nothing to start."""
 
     def wake(self) -> None:
-        """Nobody to wake."""
+        """Nothing to wake."""
 
     def stop(self, timeout_s: float) -> None:
         """Nothing to stop."""

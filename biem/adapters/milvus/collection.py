@@ -1,4 +1,4 @@
-"""A collection of Milvus: its name, its fields, and what the server that holds it can do."""
+"""A collection of Milvus: its name, its fields, and the capabilities of its server."""
 
 import logging
 import re
@@ -13,7 +13,7 @@ from biem.errors import ConfigError, EmbedderMismatch
 from biem.ports import EmbedderInfo
 
 LOAD_TIMEOUT_S = 60.0
-"""Reading 100,000 rows into memory takes Milvus Lite 3.4 s."""
+"""Loading 100,000 rows into memory takes Milvus Lite 3.4 s."""
 _BM25 = {"bm25_k1": 1.2, "bm25_b": 0.75}
 _FIRST_WITH_BM25 = (2, 5)
 _FIRST_WITH_INFIX = (2, 4)
@@ -26,12 +26,12 @@ def collection_name(prefix: str, info: EmbedderInfo) -> str:
 
 
 def is_ours(name: str, prefix: str) -> bool:
-    """Whether a collection's name is one that `collection_name` makes: a foreign one may begin alike."""
+    """Whether `collection_name` created this name: a foreign name may have the same prefix."""
     return re.fullmatch(rf"{re.escape(prefix)}_[a-z0-9_]*_[0-9a-f]{{6}}_[0-9]+", name) is not None
 
 
 def server_version(client: MilvusClient, timeout_s: float) -> tuple[int, ...] | None:
-    """Major and minor version of a server; None for Milvus Lite, which does not implement the question."""
+    """Major and minor version of a server; None for Milvus Lite, which does not implement the request."""
     try:
         version = str(client.get_server_version(timeout=timeout_s))
     except grpc.RpcError as error:
@@ -47,16 +47,16 @@ def server_version(client: MilvusClient, timeout_s: float) -> tuple[int, ...] | 
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """What a server understands."""
+    """The capabilities of a server."""
 
     lite: bool = False
     """Milvus Lite: shows writes at once, searches exactly, cannot filter on a partition key."""
     infix: bool = True
-    """`like` finds what is inside a text; older servers know only prefixes."""
+    """`like` matches inside a text; older servers match prefixes only."""
     bm25: bool = True
-    """Search by words: functions that make sparse vectors of texts."""
+    """Search by words: server-side functions that compute sparse vectors of texts."""
     upsert: bool = True
-    """A row may be replaced in one call. On 2.3.5 searches mostly never show such a row again, though queries do."""
+    """A row may be replaced in one call. On 2.3.5 searches mostly never return such a row again, though queries do."""
 
     @classmethod
     def of(cls, version: tuple[int, ...] | None) -> Self:
@@ -67,17 +67,19 @@ class Dialect:
         return cls(infix=version >= _FIRST_WITH_INFIX, bm25=newer, upsert=newer)
 
     def dense_index(self, chosen: str) -> str:
-        """Exact search embedded: an IVF index looks at few lists only and would miss a small scope among large ones."""
+        """Exact search in Milvus Lite: an IVF index probes few lists only and would miss a small scope among large
+        ones.
+        """
         if chosen != "auto":
             return chosen
         return "FLAT" if self.lite else "AUTOINDEX"
 
 
 def create(client: MilvusClient, name: str, dialect: Dialect, *, dim: int) -> None:
-    """Create a collection with everything that this server can search; its indexes are made by `add_indexes`."""
+    """Create a collection with all search fields that this server supports; `add_indexes` creates its indexes."""
     schema = MilvusClient.create_schema(auto_id=False, enable_dynamic_field=False)
     schema.add_field("id", DataType.VARCHAR, is_primary=True, max_length=36)
-    # A server wants a partition key to keep scopes apart.
+    # A server needs a partition key to separate scopes.
     schema.add_field("ns", DataType.VARCHAR, max_length=32, is_partition_key=not dialect.lite)
     schema.add_field("kind", DataType.VARCHAR, max_length=16)
     schema.add_field("speaker", DataType.VARCHAR, max_length=16)
@@ -95,7 +97,7 @@ def create(client: MilvusClient, name: str, dialect: Dialect, *, dim: int) -> No
 def add_indexes(
     client: MilvusClient, name: str, dialect: Dialect, *, index_type: str, words: bool, timeout_s: float
 ) -> None:
-    """Make the indexes that a collection lacks: a new one, or one whose maker died before.
+    """Create missing indexes: of a new collection, or after its creator died.
 
     pymilvus would wait half a second for each; loading the collection waits for them anyway.
     """
@@ -128,9 +130,9 @@ def _add_words(schema: Any) -> None:
 
 
 def searches_words(client: MilvusClient, name: str, info: EmbedderInfo, timeout_s: float) -> bool:
-    """Whether a collection that is there can be searched by words.
+    """Whether an existing collection supports search by words.
 
-    Raises `ConfigError` for one that is not ours and `EmbedderMismatch` for vectors of another dimension.
+    Raises `ConfigError` for a foreign one and `EmbedderMismatch` for vectors of another dimension.
     """
     described: Any = client.describe_collection(name, timeout=timeout_s)
     fields = {field["name"]: field for field in described["fields"]}
@@ -143,12 +145,14 @@ def searches_words(client: MilvusClient, name: str, info: EmbedderInfo, timeout_
 
 
 _NO_PINGS = {"grpc.keepalive_time_ms": 2**31 - 1, "grpc.keepalive_permit_without_calls": 0}
-"""Milvus Lite ends a connection that pings it every ten seconds, pymilvus' default, and the call that is on it: after
-half a minute of silence, with an error on the terminal. A socket file needs no pings: its end is seen at once."""
+"""Milvus Lite closes a connection with a ping every ten seconds, pymilvus' default, and with it the call in
+progress: after half a minute of silence, with an error on the terminal. A socket file needs no pings: its end is
+detected at once.
+"""
 
 
 def connected(uri: str, *, timeout_s: float, **secrets: str) -> MilvusClient:
-    """A connection of its own, made at once; `secrets` as pymilvus names them. Raises what pymilvus raises."""
+    """A separate connection, opened at once; `secrets` as pymilvus names them. Raises what pymilvus raises."""
     pings = _NO_PINGS if uri.startswith("unix:") else {}
     logging.getLogger("pymilvus").setLevel(logging.CRITICAL)  # it logs tracebacks of errors that are handled here
     return MilvusClient(uri=uri, timeout=timeout_s, dedicated=True, grpc_options=pings, **secrets)

@@ -1,6 +1,6 @@
 """VectorIndex in Milvus: dense vectors and, from server 2.5 on, BM25 over the same rows.
 
-Rows never change except when their text does (architecture D4).
+Rows never change except when their text does.
 """
 
 import threading
@@ -36,19 +36,20 @@ T = TypeVar("T")
 _ID_BATCH = 500
 _LITE_TICK_S = 0.001
 _MOST_TAGS = 16
-"""Conditions in one expression: Milvus Lite refuses several dozen."""
+"""Maximum conditions in one expression: Milvus Lite refuses several dozen."""
 _MOST_HERE, _MOST_AT_ONCE = 1_000, 16_384
-"""Rows fetched where the server cannot take all conditions, to be chosen among here, and once more where these are too
-few: a memory that is further away than so many others that meet the rest of the conditions is missed."""
+"""Rows fetched where the server cannot evaluate all conditions, to be filtered here, and the second limit if these
+are too few: a match is missed if more rows than that are nearer and meet the server's conditions.
+"""
 _NOT_LOADED = (101, 106, 503)
-"""Milvus' codes for a collection that is there but not in memory, as after a restart."""
+"""Milvus' codes for an existing collection that is not in memory, as after a restart."""
 _MISSING = (100, 4)
 _REFUSED = (*range(1100, 1200), *range(2000, 2100))
-"""… and for what it cannot take as a parameter or an expression, or could not work out: it answers."""
+"""Milvus' codes for invalid parameters or expressions, and failed evaluations: the server is up."""
 
 
 class MilvusIndex:
-    """The port `VectorIndex` on one Milvus server. Thread-safe; connects when called, again after outages."""
+    """The port `VectorIndex` on one Milvus server. Thread-safe; connects when called, and reconnects after outages."""
 
     def __init__(
         self, uri: str, *, token: str, prefix: str, info: EmbedderInfo, index_type: str, timeout_s: float, ca: str = ""
@@ -88,7 +89,7 @@ class MilvusIndex:
         if not client.has_collection(self.collection, timeout=self._timeout_s):
             try:
                 create(client, self.collection, self._dialect, dim=self._info.dim)
-            except MilvusException:  # another process was faster, or it is an error
+            except MilvusException:  # another process created it first, or it is an error
                 if not client.has_collection(self.collection, timeout=self._timeout_s):
                     raise
         self._lexical = searches_words(client, self.collection, self._info, self._timeout_s)
@@ -122,12 +123,12 @@ class MilvusIndex:
         self._await_visible(entries[-1].id)
 
     def _await_visible(self, memory_id: str) -> None:
-        """Return when searches show what was just written.
+        """Return when searches return what was just written.
 
-        They ask with bounded staleness, as waiting for the newest write takes a server until its next time tick (0.2 s)
-        at every question. So whoever writes waits for that tick, once: a question with strong consistency ends after
-        it, and what it saw every later search sees. Milvus Lite shows a write to
-        every search that comes a millisecond later.
+        Searches use bounded staleness, because strong consistency makes a server wait until its next time tick (0.2 s)
+        for every search. So the writer waits for that tick, once: a query with strong consistency ends after it, and
+        later searches see at least the same rows. Milvus Lite shows a write to every search that comes a millisecond
+        later.
         """
         if self._dialect.lite:
             time.sleep(_LITE_TICK_S)
@@ -146,7 +147,7 @@ class MilvusIndex:
         except StoreUnavailable as error:
             if "NaN" not in str(error):
                 raise
-        # Milvus has divided by the mean length of no documents; the first may have come meanwhile.
+        # Milvus divided by the mean length of zero documents; the first one may have been added meanwhile.
         return search()[0] if self.count() else {}
 
     def nearest(self, scope: Scope, vectors: Vectors, limit: int) -> list[dict[str, float]]:
@@ -155,7 +156,7 @@ class MilvusIndex:
     def _searches(
         self, field: str, data: list[Any], scopes: Sequence[Scope], limit: int, where: Filter
     ) -> list[dict[str, float]]:
-        """Rows that meet the conditions; those that the server cannot take are looked at here."""
+        """Rows that meet the conditions; those that the server cannot evaluate are evaluated here."""
         asked = replace(where, tags=where.tags[:_MOST_TAGS] if self._dialect.infix else ())
         try:
             return self._nearest(field, data, scopes, limit, where, asked)
@@ -167,7 +168,7 @@ class MilvusIndex:
     def _nearest(
         self, field: str, data: list[Any], scopes: Sequence[Scope], limit: int, where: Filter, asked: Filter
     ) -> list[dict[str, float]]:
-        """`asked`: the conditions for the server; the nearest that meet these, more and more, for those of `where`."""
+        """`asked`: the conditions for the server; fetches more of the nearest rows until enough meet `where`."""
         here = asked != where
         test = expression(scopes, asked)
 
@@ -200,7 +201,7 @@ class MilvusIndex:
         for collection in self._collections():
             for start in range(0, len(ids), _ID_BATCH):
                 there = self._present(collection, ids[start : start + _ID_BATCH])
-                if there:  # a delete costs Milvus Lite 35–170 ms, whether or not there is anything to delete
+                if there:  # a delete costs Milvus Lite 35–170 ms, even if nothing matches
                     self._call(partial(_delete, collection=collection, ids=there))
 
     def count(self, ids: Sequence[str] | None = None) -> int:
@@ -256,7 +257,7 @@ class MilvusIndex:
     # -- plumbing ---------------------------------------------------------------------------------------------------
 
     def _call(self, work: Callable[[MilvusClient], T]) -> T:
-        """Do `work`, once more if the server has restarted and must load or make the collection first."""
+        """Run `work`, again if the server has restarted and must load or create the collection first."""
         with self._errors():
             client = self._ready()
             try:
@@ -268,12 +269,12 @@ class MilvusIndex:
             return work(self._ready())
 
     def _ready(self) -> MilvusClient:
-        """The client with its collection open; nobody waits for a thread that opens it longer than for an answer."""
+        """The client with its collection open; waits for another thread that opens it no longer than for an answer."""
         client = self._client
         if client is not None and self._opened:
             return client
         if not self._lock.acquire(timeout=self._timeout_s):
-            raise StoreUnavailable("Milvus is being connected to; check that it runs and BIEM_MILVUS_URI")
+            raise StoreUnavailable("still connecting to Milvus; check that it runs and BIEM_MILVUS_URI")
         try:
             client = self._connect()
             self._open(client)
@@ -298,7 +299,7 @@ class MilvusIndex:
             if "no space left" in text.lower() or "disk quota" in text.lower():
                 raise StoreFull(f"Milvus' disk is full ({text}); free some space, then repeat") from error
             if isinstance(error, MilvusException) and error.code in _REFUSED:
-                raise CallRefused(f"Milvus refused a call ({text}); ask for less at once") from error
+                raise CallRefused(f"Milvus refused a call ({text}); request fewer rows at once") from error
             self._opened = False
             raise StoreUnavailable(f"Milvus did not answer ({text}); check that it runs and BIEM_MILVUS_URI") from error
 

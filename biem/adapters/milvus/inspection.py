@@ -1,4 +1,4 @@
-"""Looking into Milvus without creating anything, with a client of its own."""
+"""Read-only inspection of Milvus, with a separate client."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -14,11 +14,11 @@ from biem.ports.diagnosis import Collection
 T = TypeVar("T")
 
 _MOST = 16_384
-"""Rows that a server answers at once."""
+"""Maximum rows of one answer."""
 
 
 class MilvusInspection:
-    """The port `IndexInspection`. `prefix` begins the names of our collections. Connects when called."""
+    """The port `IndexInspection`. `prefix` is that of our collections' names. Connects when called."""
 
     def __init__(self, uri: str, *, token: str, prefix: str, ca: str = "", timeout_s: float = 5.0) -> None:
         self._uri = uri
@@ -111,7 +111,7 @@ class MilvusInspection:
 
 
 def _checked(text: str) -> str:
-    """An id of ours, which holds nothing that a filter could read as syntax."""
+    """One of our ids, which cannot contain filter syntax."""
     if text and not all(c in "0123456789abcdefABCDEF-" for c in text):
         raise ValueError("not an id")
     return text

@@ -1,9 +1,9 @@
-"""pymilvus without what it imports and biem never uses, which takes most of the time of importing it.
+"""Imports pymilvus without unused dependencies, which take most of its import time.
 
-The modules of `pymilvus.orm` name pandas at their top, for data frames, and one module requests, for clusters of a
-cloud that span the globe. While pymilvus is imported here, the import statements of these modules, and of no other, get
-a stand-in that imports the package when it is used: what else a program does with pymilvus, pandas or requests stays
-as it is. Where that does not work, with another version of pymilvus, the ordinary import is done.
+The modules of `pymilvus.orm` import pandas, for data frames, and one module imports requests, for globally distributed
+clusters. While pymilvus is imported here, the import statements of these modules, and of no other, get a proxy that
+imports the package on first use: any other use of pymilvus, pandas or requests is unaffected. Where that fails, with
+another version of pymilvus, the normal import is done.
 """
 
 import builtins
@@ -18,11 +18,11 @@ from typing import Any
 
 _LATE = ("pandas", "requests")
 _PATIENT = ("pymilvus.orm.", "pymilvus.client.global_topology")
-"""How the names of the modules begin that can wait for them."""
+"""Prefixes of the modules whose imports are deferred."""
 
 
 class _Late(ModuleType):
-    """Stands for a module until something of it is used: a name taken of it meanwhile is a function that calls it."""
+    """A proxy for a module until first use: a name imported from it is a function that calls it."""
 
     importing = True
 
@@ -39,7 +39,7 @@ def _call(module: str, name: str, *args: Any, **kwargs: Any) -> Any:
 
 
 class _Patient(Loader):
-    """Runs a module with an import statement of its own; all else is the ordinary loader's."""
+    """Executes a module with a modified import statement; delegates everything else to the normal loader."""
 
     def __init__(self, ordinary: Loader, import_: Callable[..., ModuleType]) -> None:
         self._ordinary = ordinary
@@ -54,7 +54,7 @@ class _Patient(Loader):
 
 
 class _Finder(MetaPathFinder):
-    """Finds the modules that can wait, and notes what stood for packages in them."""
+    """Finds the modules with deferred imports, and records their proxies."""
 
     def __init__(self) -> None:
         self.late: dict[str, _Late] = {}
@@ -74,7 +74,7 @@ class _Finder(MetaPathFinder):
 
 
 def _load() -> ModuleType:
-    """pymilvus, with nothing left out where something else has loaded it already."""
+    """pymilvus; complete if something else has imported it already."""
     if "pymilvus" in sys.modules:
         return import_module("pymilvus")
     finder = _Finder()

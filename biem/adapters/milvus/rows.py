@@ -1,6 +1,6 @@
-"""A memory as a row of Milvus, and conditions on such rows.
+"""A memory as a row of Milvus, and filters on such rows.
 
-What reaches a filter expression is a hash or an integer, never a caller's text, so nothing can be read as syntax.
+A filter expression contains only hashes and integers, never a caller's text, so nothing can be read as syntax.
 """
 
 import hashlib
@@ -13,9 +13,9 @@ from biem.domain.text import cut_bytes
 from biem.ports import Entry, Filter
 
 FILTERED = ("id", "kind", "speaker", "conversation", "tags", "at")
-"""The fields that conditions are about."""
+"""The fields that filters use."""
 _LONGEST_LEXEMES = 65_000
-"""Bytes; Milvus keeps 65,535 of a text."""
+"""Bytes; Milvus stores at most 65,535 of a text."""
 
 
 def hashed(name: str) -> str:
@@ -24,12 +24,12 @@ def hashed(name: str) -> str:
 
 
 def fitting(lexemes: str) -> str:
-    """As many index terms as a row or a question holds."""
+    """As many index terms as fit into a row or a query."""
     return cut_bytes(lexemes, _LONGEST_LEXEMES)
 
 
 def row(entry: Entry) -> dict[str, Any]:
-    """The values of the fields that `milvus_collection` creates, without those that the server derives."""
+    """The values of the collection's fields, without those that the server derives."""
     return {
         "id": entry.id,
         "ns": entry.scope.ns,
@@ -44,7 +44,7 @@ def row(entry: Entry) -> dict[str, Any]:
 
 
 def meets(found: Mapping[str, Any], where: Filter) -> bool:
-    """Whether a row with its fields `FILTERED` meets the conditions: exactly as `expression` has the server decide."""
+    """Whether a row with its fields `FILTERED` meets the conditions, with the semantics of `expression`."""
     return (
         (not where.kinds or found["kind"] in where.kinds)
         and (not where.speakers or found["speaker"] in set(map(hashed, where.speakers)))
@@ -58,7 +58,7 @@ def meets(found: Mapping[str, Any], where: Filter) -> bool:
 
 
 def expression(scopes: Sequence[Scope], where: Filter) -> str:
-    """Rows of these scopes that meet the conditions."""
+    """The filter expression for rows of these scopes that meet the conditions."""
     parts = [_one_of("ns", [scope.ns for scope in scopes])]
     if where.kinds:
         parts.append(_one_of("kind", where.kinds))

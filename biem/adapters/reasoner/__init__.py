@@ -1,4 +1,4 @@
-"""The language model behind the port `Reasoner`: any OpenAI-compatible chat endpoint; without a URL there is none."""
+"""The language model behind the port `Reasoner`: any OpenAI-compatible chat endpoint; none without a URL."""
 
 import time
 from collections.abc import Callable
@@ -26,7 +26,7 @@ def build(
     telemetry: Telemetry,
     seconds: Callable[[], float] = time.monotonic,
 ) -> Reasoner | None:
-    """The reasoner of these settings; None where no URL is set. Raises `ConfigError`, and asks the server nothing."""
+    """The reasoner of these settings; None where no URL is set. Raises `ConfigError`, and sends no request."""
     if not url.strip():
         return None
     client = ChatClient(

@@ -1,7 +1,7 @@
-"""Who may ask the model, when, and what it costs: budget, pauses, time limits, accounts.
+"""Access to the model: budget, pauses, time limits, accounting.
 
-Workers are patient: a few tries, growing pauses, then the server is left alone for everybody. A reply gets one try by
-a thread of its own, so that neither the model nor the database of the budget can hold it up.
+Background calls are patient: a few attempts, growing pauses, then calls are paused for all uses. A foreground call gets
+one attempt on a separate thread, so that neither the model nor the budget's database can delay it.
 """
 
 import logging
@@ -28,14 +28,14 @@ T = TypeVar("T")
 
 REPLY_THREADS = 4
 LONGEST_PAUSE_S = 600.0
-"""A server that asks to be left alone for longer is asked again after this."""
+"""Maximum pause: a server that requests a longer one is called again after this."""
 _BUDGET_IN_TIMEOUTS = 2
-"""A worker's call may take this many times the timeout, pauses included."""
+"""Time for a background call, as a multiple of the timeout, including pauses."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModelLimits:
-    """How long and how often, in seconds and tries; `pause_s` is how long a server that failed is left alone."""
+    """Limits of calls, in seconds and attempts; `pause_s` is the pause after a failure."""
 
     timeout_s: float = 30.0
     reply_timeout_s: float = 1.0
@@ -44,25 +44,25 @@ class ModelLimits:
 
 
 class ModelBudget(Protocol):
-    """Where a question is handed in."""
+    """Runs model calls within the budget."""
 
     def ask(
         self, scope: Scope, use: Use, size: Size, prompt: Prompt, read: Callable[[ModelReply], T | None]
     ) -> T | None:
-        """What `read` makes of the model's answer; None when there is none."""
+        """The result of `read` for the model's answer; None when there is none."""
 
     def paused_s(self) -> float:
-        """Seconds until a question may be answered again."""
+        """Seconds until calls are possible again."""
 
     def for_reply(self) -> "ModelBudget":
-        """The same for one question of somebody who waits."""
+        """The same for one foreground call."""
 
     def close(self) -> None:
-        """Answer nothing any more."""
+        """Answer nothing from now on."""
 
 
 class WorkerDesk:
-    """Asks with patience."""
+    """Runs background calls."""
 
     def __init__(
         self,
@@ -74,7 +74,7 @@ class WorkerDesk:
         limits: ModelLimits,
         seconds: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`seconds` never go back: what pauses are measured by."""
+        """`seconds` is a monotonic clock for pauses."""
         self._client = client
         self._ledger = ledger
         self._clock = clock
@@ -94,7 +94,7 @@ class WorkerDesk:
     def answer(
         self, scope: Scope, use: Use, size: Size, prompt: Prompt, read: Callable[[ModelReply], T | None], *, reply: bool
     ) -> T | None:
-        """One question from budget to account; never raises what belongs to the model, its server or the budget."""
+        """One call from budget to accounting; never raises errors of the model, its server or the budget."""
         with self._telemetry.span("biem.reason", use=use) as span:
             span.add(outcome="paused")
             if self._closed or self.paused_s(reply=reply) > 0:
@@ -104,11 +104,13 @@ class WorkerDesk:
             try:
                 if not self._ledger.reserve(scope, use, day, reserved):
                     span.add(outcome="budget")
-                    logger.info("the day's budget of %s does not allow `%s`; going on without the model", scope.ns, use)
+                    logger.info(
+                        "the daily budget of %s is too small for `%s`; continuing without the model", scope.ns, use
+                    )
                     return None
             except BiemError as error:
                 span.add(outcome="failed")
-                logger.warning("the reasoner's budget cannot be read (%s); going on without the model", error)
+                logger.warning("the reasoner's budget cannot be read (%s); continuing without the model", error)
                 return None
             said: ModelReply | None = None
             value: T | None = None
@@ -129,7 +131,7 @@ class WorkerDesk:
                         failed=value is None,
                     )
                 except BiemError as error:
-                    logger.warning("a call of the reasoner stays booked at its estimate (%s)", error)
+                    logger.warning("a call of the reasoner stays counted at its estimate (%s)", error)
             if said is not None:
                 span.add(outcome="answered" if value is not None else "unusable")
             return value
@@ -139,7 +141,7 @@ class WorkerDesk:
         return max(0.0, until - self._seconds())
 
     def pause_replies(self) -> None:
-        """Let replies do without the model for a while: it was too slow for one."""
+        """Pause foreground calls: the model was too slow for one."""
         with self._lock:
             self._reply_at = max(self._reply_at, self._seconds() + self.limits.pause_s)
 
@@ -147,7 +149,7 @@ class WorkerDesk:
         return ReplyDesk(self)
 
     def threads(self) -> ThreadPoolExecutor | None:
-        """This process' threads for replies; None when closed."""
+        """This process's threads for foreground calls; None when closed."""
         with self._lock:
             if self._closed:
                 return None
@@ -184,7 +186,7 @@ class WorkerDesk:
                     self._reply_at = max(self._reply_at, until)
                     if not reply:
                         self._free_at = max(self._free_at, until)
-            logger.warning("`%s` goes on without the model, pausing %.0f s: %s", use, pause_s, error)
+            logger.warning("`%s` continues without the model, pausing %.0f s: %s", use, pause_s, error)
             return None
 
     @staticmethod
@@ -198,7 +200,7 @@ class WorkerDesk:
 
 
 class ReplyDesk:
-    """One question within the reply's limit; whatever becomes of it later is only booked."""
+    """One call within the foreground limit; a late answer is only accounted for."""
 
     def __init__(self, desk: WorkerDesk) -> None:
         self._desk = desk
@@ -221,7 +223,7 @@ class ReplyDesk:
         except LateError:
             question.cancel()
             self._desk.pause_replies()
-            logger.warning("`%s` goes on without the model, which takes longer than a reply may", use)
+            logger.warning("`%s` continues without the model, which exceeded the time limit of a reply", use)
             return None
         except CancelledError:
             return None
@@ -233,4 +235,4 @@ class ReplyDesk:
         return self
 
     def close(self) -> None:
-        """The worker's desk holds everything."""
+        """No effect: `WorkerDesk` owns all resources."""

@@ -1,4 +1,4 @@
-"""The port `Reasoner` over a chat model: each use is a prompt, a size of model, and a way to read the answer."""
+"""The port `Reasoner` over a chat model: each use is a prompt, a model size, and a parser of the answer."""
 
 from collections.abc import Sequence
 
@@ -14,7 +14,7 @@ MAX_CANDIDATES = 50
 
 
 class ChatReasoner:
-    """Extraction and yes-or-no go to the small model, writing to the large one."""
+    """Extraction and yes-or-no questions use the small model, writing the large one."""
 
     def __init__(self, desk: ModelBudget) -> None:
         self._desk = desk

@@ -1,4 +1,4 @@
-"""Any OpenAI-compatible `/chat/completions`: one prompt in, the model's words out."""
+"""Client for any OpenAI-compatible `/chat/completions`: one prompt in, the model's text out."""
 
 import random
 import re
@@ -19,7 +19,7 @@ _MAX_ANSWER_CHARS = 20_000
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """What the model is told, and what it is given."""
+    """System prompt and user prompt."""
 
     system: str
     user: str
@@ -27,7 +27,7 @@ class Prompt:
 
 @dataclass(frozen=True, slots=True)
 class ModelReply:
-    """What the model said; `cut` when it would have gone on. Tokens are None where the server does not count them."""
+    """The model's answer; `cut` if it was truncated. Token counts are None where the server does not report them."""
 
     text: str
     cut: bool = False
@@ -36,7 +36,9 @@ class ModelReply:
 
 
 class ChatFailed(Exception):
-    """No answer. `pause_s` is None when it was this prompt's fault, else how long the server wants to be left alone."""
+    """A failed call. `pause_s` is None if this prompt caused it, else the pause before the next call that the server
+    needs.
+    """
 
     def __init__(self, reason: str, pause_s: float | None) -> None:
         super().__init__(reason)
@@ -44,7 +46,7 @@ class ChatFailed(Exception):
 
 
 class ChatClient:
-    """One server with a small and a large model; naming one model gives it both roles."""
+    """A server with a small and a large model; a single model serves both roles."""
 
     def __init__(
         self, *, url: str, api_key: str, small_model: str, large_model: str, max_output_tokens: int, connections: int
@@ -69,7 +71,7 @@ class ChatClient:
         return f"ChatClient({self._service.shown!r}, {self._models})"
 
     def complete(self, size: Size, prompt: Prompt, *, tries: int, budget_s: float, timeout_s: float) -> ModelReply:
-        """The model's answer, tried `tries` times within `budget_s`; raises `ChatFailed` and nothing else."""
+        """The model's answer, within `tries` attempts and `budget_s`; raises `ChatFailed` and nothing else."""
         try:
             return self._service.repeat(
                 lambda left_s: self._once(size, prompt, left_s),
@@ -114,7 +116,7 @@ class ChatClient:
         )
 
     def _learns(self, content: bytes) -> bool:
-        """Some models refuse `max_tokens` or `temperature`: leave out what this one does not know from now on."""
+        """Adapts to models that refuse `max_tokens` or `temperature`: omits unsupported parameters from now on."""
         if b"max_completion_tokens" in content and self._limit_field == "max_tokens":
             self._limit_field = "max_completion_tokens"
             return True
@@ -124,7 +126,7 @@ class ChatClient:
         return False
 
     def _read(self, answer: HttpAnswer) -> ModelReply:
-        """The first choice. A server that answers and has nothing to say is not asked the same again."""
+        """The first choice. An empty answer is not retried."""
         try:
             body = orjson.loads(answer.content)
             choice = body["choices"][0]
@@ -133,7 +135,7 @@ class ChatClient:
                 raise TypeError("no text")
         except (ValueError, KeyError, IndexError, TypeError) as error:
             raise ChatFailed(
-                f"{self._service.shown} gives an answer without text ({type(error).__name__})", None
+                f"{self._service.shown} returned an answer without text ({type(error).__name__})", None
             ) from None
         usage = body.get("usage")
         counts = usage if isinstance(usage, dict) else {}

@@ -1,7 +1,6 @@
-"""What a model said, as values that can be trusted: broken JSON repaired, shapes checked, lists and lengths bounded.
+"""Parses a model's answer into validated values: repairs broken JSON, checks shapes, bounds lists and lengths.
 
-Nothing here raises, whatever the text. A model invents: a text that is to replace others may name no number that they
-do not have.
+Nothing here raises, for any text. Models invent: a text that replaces others may contain no number that they lack.
 """
 
 import re
@@ -24,7 +23,9 @@ MAX_REASON_CHARS = 300
 MAX_TOPICS = 32
 
 _MAX_REPAIRED_CHARS = 6_000
-"""Repairing takes quadratic time in the worst case: 1.6 s for this much, 18 s for three times as much."""
+"""Maximum characters repaired. Repairing takes quadratic time in the worst case: 1.6 s for this much, 18 s for three
+times as much.
+"""
 
 _BRACKETED = re.compile(r"<([^>]+)>")
 _NOTHING = {"none", "null", "nil", "n/a", "na", "无", "没有", "空"}
@@ -48,7 +49,7 @@ Shape = TypeVar("Shape", bound=BaseModel)
 
 
 def _line(limit: int) -> BeforeValidator:
-    """A string on one line of at most `limit` characters that says something; all else is refused."""
+    """A non-empty string on one line of at most `limit` characters; all other values are refused."""
 
     def check(value: object) -> str:
         if not isinstance(value, str):
@@ -95,7 +96,7 @@ class _Judgement(_Model):
 
 
 def is_placeholder(text: str) -> bool:
-    """Whether a text only stands where one should be: no letter or digit, "N/A", "[summary]", "无"."""
+    """Whether a text is a placeholder: no letter or digit, "N/A", "[summary]", "无"."""
     first, last = _WORD_CHARACTER.search(text), _WORD_CHARACTER.search(text[::-1])
     if first is None or last is None:
         return True
@@ -104,7 +105,7 @@ def is_placeholder(text: str) -> bool:
 
 def concepts(said: ModelReply, limit: int) -> list[str]:
     """`<a>,<b>` as `["a", "b"]`; `<none>` and everything else as `[]`."""
-    closed = said.text[: said.text.rfind(">") + 1]  # without it, a run of `<` alone would take quadratic time
+    closed = said.text[: said.text.rfind(">") + 1]  # otherwise a run of `<` alone would take quadratic time
     return _words(_BRACKETED.findall(closed), limit)
 
 
@@ -156,7 +157,9 @@ def judgement(said: ModelReply) -> Judgement | None:
 
 
 def relevant(said: ModelReply, count: int) -> list[int] | None:
-    """`{"relevant": [1, 3]}`, or the bare list, as places from 0; None for all else, also where a number is unknown."""
+    """`{"relevant": [1, 3]}`, or the bare list, as indices from 0; None for all else, also where a number is
+    unknown.
+    """
     value = _json(said.text)
     numbers = value.get("relevant") if isinstance(value, dict) else value
     if said.cut or not isinstance(numbers, list):
@@ -167,19 +170,21 @@ def relevant(said: ModelReply, count: int) -> list[int] | None:
 
 
 def merged(said: ModelReply, texts: Sequence[str]) -> str | None:
-    """A text that has exactly the numbers of these and is not longer than all of them together."""
+    """A text with exactly the numbers of these and not longer than all of them together."""
     text = _prose(said, max(1, sum(map(len, texts)) + len(texts)))
     return text if text and _numbers(text) == _numbers(" ".join(texts)) else None
 
 
 def summary(said: ModelReply, texts: Sequence[str], max_chars: int) -> str | None:
-    """A text of at most `max_chars` characters that has no number which these do not have."""
+    """A text of at most `max_chars` characters without any number that these lack."""
     text = _prose(said, max_chars)
     return text if text and _numbers(text) <= _numbers(" ".join(texts)) else None
 
 
 def _prose(said: ModelReply, max_chars: int) -> str | None:
-    """The complete answer on one line, bare of label and quotes; a longer one is refused, for a cut one misleads."""
+    """The complete answer on one line, without label and quotes; a longer one is refused, because a cut one
+    misleads.
+    """
     line = _LABEL.sub("", one_line(said.text, len(said.text) + 1))
     if len(line) > 1 and _QUOTES.get(line[0]) == line[-1] and line[-1] not in line[1:-1]:
         line = line[1:-1].strip()
@@ -189,12 +194,12 @@ def _prose(said: ModelReply, max_chars: int) -> str | None:
 
 
 def _numbers(text: str) -> set[int]:
-    """Runs of digits as numbers, so that 05 is 5; absurdly long ones by their end."""
+    """Runs of digits as numbers, so that 05 is 5; very long ones by their end."""
     return {int(run[-18:]) for run in _NUMBER.findall(text)}
 
 
 def _words(found: Iterable[object], limit: int, known: Iterable[str] = ()) -> list[str]:
-    """Strings on one line, none twice and none in `known`, by any case."""
+    """Strings on one line, without repeats and without those in `known`, ignoring case."""
     seen = {one_line(word, MAX_KEYWORD_CHARS).casefold() for word in known}
     out: list[str] = []
     for item in found:
@@ -209,17 +214,17 @@ def _words(found: Iterable[object], limit: int, known: Iterable[str] = ()) -> li
 
 
 def is_placeholder_word(word: str) -> bool:
-    """Whether a keyword says there is none. Unlike in a text, "text" and "主题" may be meant."""
+    """Whether a keyword is a placeholder. Unlike as a text, "text" and "主题" may be meant."""
     return word.casefold() in _NOTHING or not any(c.isalnum() for c in word)
 
 
 def _complete(items: list[Any], said: ModelReply) -> list[Any]:
-    """Without the last item of an answer that was cut off, for it may be half of one."""
+    """Without the last item of a truncated answer, which may be incomplete."""
     return items[:-1] if said.cut else items
 
 
 def _json(text: str) -> Any:
-    """JSON, repaired where it is fenced, cut off or oddly quoted; None where there is none."""
+    """JSON, repaired if it is fenced, truncated or oddly quoted; None without any."""
     with suppress(ValueError):
         return orjson.loads(text)
     try:

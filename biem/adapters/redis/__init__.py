@@ -1,1 +1,1 @@
-"""The ports that Redis or Valkey serves."""
+"""Adapters on Redis or Valkey."""

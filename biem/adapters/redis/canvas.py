@@ -1,7 +1,7 @@
 """The canvas (L1) in Redis or Valkey: per scope two sorted sets, two hashes and a string, changed by scripts.
 
-The order of energies never changes while nobody touches them, so it is a sorted set that no sweep rewrites; "too weak
-now" is a range of it. All keys expire together when nobody wrote for as long as a memory may be idle.
+The order of energies is constant between accesses, so it is a sorted set that no sweep rewrites; memories too weak now
+are a range of it. All keys expire together after the maximum idle time without a write.
 """
 
 import hashlib
@@ -20,19 +20,19 @@ from biem.ports import Touched, Vector, Vectors
 from biem.ports.hot import CanvasEntry
 
 _SLACK_S = 60.0
-"""Beyond the idle time, so that a server's clock that runs fast does not empty a canvas early."""
+"""Added to the idle time, so that a server whose clock runs fast does not empty a canvas early."""
 _AT_ONCE = 100
-"""Entries a script takes: it keeps the server busy for a few milliseconds at most."""
+"""Entries per script call: it blocks the server for a few milliseconds at most."""
 _READ_BYTES = 512 * 1024
-"""A full canvas has some 400 KB: few calls take it from the socket."""
+"""A full canvas has some 400 KB: a few reads take it from the socket."""
 _HEAD = 16
 """Bytes before the first vector, see `canvas_places.lua`."""
 _SPARE = 10
-"""A canvas with so many times as much as it may hold was not written here, whatever the settings of other processes."""
+"""A canvas with this many times its limit is corrupt, for any settings of other processes."""
 _LAST_S = 2.5e11
-"""Seconds from the epoch to the year 9892, about where calendars end."""
+"""Seconds from the epoch to the year 9892, near the end of the calendar."""
 _LARGEST = 1.001
-"""Of the numbers of a vector of unit length."""
+"""Maximum absolute component of a vector of unit length, with rounding."""
 
 
 class RedisCanvas(RedisClient):
@@ -94,16 +94,16 @@ class RedisCanvas(RedisClient):
         ]
 
     def _entries(self, keys: list[str]) -> list[tuple[str, float, datetime, Vector]] | None:
-        """Ids, energy keys, accesses and vectors, hottest first; None when it is lost or another model's.
+        """Ids, energy keys, accesses and vectors, hottest first; None when the canvas is lost or another model's.
 
-        Raises what `RedisClient` takes for unreadable.
+        Raises what `RedisClient` treats as unreadable.
         """
         try:
             (mark, *texts), packed = self._fetch(keys)
-        except NoScriptError:  # the server is new, or has begun anew
+        except NoScriptError:  # a new or restarted server
             self._client.script_load(self._read.script)
             (mark, *texts), packed = self._fetch(keys)
-        if mark != self._digest:  # another model's, or of a version that kept something else here
+        if mark != self._digest:  # another model's, or another version's format
             return None
         ordered, accesses, places = (text.split(b" ") if text else [] for text in texts)
         if len(ordered) != len(places):
@@ -121,7 +121,9 @@ class RedisCanvas(RedisClient):
         ]
 
     def _fetch(self, keys: Sequence[str]) -> Any:
-        """What the script says, and the vectors, of one instant; a script that passed them on would copy them."""
+        """The script's result and the vectors, read atomically; returning the vectors from the script would copy
+        them.
+        """
         with self._client.pipeline(transaction=True) as pipeline:
             pipeline.evalsha(self._read.sha, len(keys), *keys, self._most)
             pipeline.getrange(keys[-1], 0, _HEAD + self._most * self._dim * 4)
@@ -136,13 +138,13 @@ class RedisCanvas(RedisClient):
         if int(packed[8:_HEAD]) != 4 * self._dim:
             raise ValueError("its vectors have another dimension")
         if min(places) < 0 or len(set(places)) < len(places):
-            raise ValueError("two memories have one place")
+            raise ValueError("two memories share one place")
         end = (max(places) + 1) * self._dim
         if len(packed) < _HEAD + 4 * end:
             return None
         vectors = np.frombuffer(packed, "<f4", count=end, offset=_HEAD).reshape(-1, self._dim)
-        if not np.abs(vectors[places]).max() <= _LARGEST:  # false for NaN, too
-            raise ValueError("its vectors are none of unit length")
+        if not np.abs(vectors[places]).max() <= _LARGEST:  # also false for NaN
+            raise ValueError("its vectors do not have unit length")
         return vectors
 
     def ids(self, ns: str) -> set[str] | None:
@@ -185,14 +187,14 @@ class RedisCanvas(RedisClient):
         self._entries(keys)
 
     def _least(self, at: datetime) -> tuple[float, float]:
-        """Energy key and last access below which a memory is out."""
+        """Minimum energy key and last access of a memory in the canvas."""
         weakest = max(self._policy.demote, self._policy.minimum)
         return key_threshold(weakest, at, self._decay), at.timestamp() - self._policy.idle_s
 
 
 def _finite(number: float) -> float:
     if not math.isfinite(number):
-        raise ValueError("a number that is none")
+        raise ValueError("a value that is no number")
     return number
 
 

@@ -1,7 +1,7 @@
-"""One Redis or Valkey server: how long a call may wait, what is left alone after a failure, errors in our words.
+"""Connection to one Redis or Valkey server: timeouts, a pause after a failure, translation of errors.
 
-What a server keeps for a scope may be spoilt: cut short, overwritten, of another type. The server answers then, so it
-is no outage: the keys of that scope are dropped, as if the server had lost them, and the call is made once more.
+A scope's value may be corrupt: truncated, overwritten, of another type. That is no outage: the keys of that scope are
+dropped, as if the server had lost them, and the call is repeated once.
 """
 
 import logging
@@ -24,26 +24,26 @@ logger = logging.getLogger("biem.redis")
 T = TypeVar("T")
 
 _PAUSE_S = 2.0
-"""After a failure the server is left alone for this long: ten writes must not wait ten times for one that hangs."""
+"""Pause after a failure: ten writes must not wait ten times for a server that hangs."""
 _INCLUDE = re.compile(r"^-- include (\w+)$", re.MULTILINE)
 _STATES = ("MISCONF", "BUSY", "NOREPLICAS", "UNKILLABLE", "No space left on device")
-"""In refusals that speak of the server and not of what one key holds; redis-py has classes for the other states."""
+"""Error prefixes about the server and not about the value of one key; redis-py has classes for the other states."""
 _UNREADABLE = (redis.exceptions.ResponseError, ValueError, TypeError, LookupError, ArithmeticError)
-"""What commands on a spoilt value, or taking it apart, raise."""
+"""Raised by commands on a corrupt value, or by parsing it."""
 _ID = re.compile(rb"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 class RedisClient(ABC):
-    """What the adapters on Redis share. A call waits at most `timeout_s`; answers are bytes."""
+    """Shared by the adapters on Redis. A call waits at most `timeout_s`; answers are bytes."""
 
     def __init__(self, url: str, kind: Kind, *, timeout_s: float, read_bytes: int = 64 * 1024) -> None:
-        """`kind`: of the keys that this adapter reads and writes. `read_bytes`: taken from the socket at once."""
+        """`kind`: of the keys that this adapter reads and writes. `read_bytes`: size of one read from the socket."""
         self._kind = kind
         self._client: Any = redis.Redis.from_url(
             url,
             socket_timeout=timeout_s,
             socket_connect_timeout=timeout_s,
-            # One reconnect hides a restarted server; a server that hangs is not asked twice.
+            # One reconnect hides a restarted server; a call to a server that hangs is not repeated.
             retry=Retry(NoBackoff(), 1, supported_errors=(redis.exceptions.ConnectionError,)),
             socket_read_size=read_bytes,
         )
@@ -61,12 +61,12 @@ class RedisClient(ABC):
         self._client.close()
 
     def drop(self, ns: str) -> None:
-        """Remove everything of this adapter's kind for a scope, whatever it is."""
+        """Remove everything of this adapter's kind for a scope, in any state."""
         with self._errors():
             self._client.unlink(*keys_of(self._kind, ns))
 
     def spoilt(self, ns: str) -> str:
-        """Why what is kept for a scope cannot be read; empty when it can, or nothing is kept. Changes nothing."""
+        """Why a scope's values cannot be read; empty when they can, or when there are none. Changes nothing."""
         keys = keys_of(self._kind, ns)
         with self._errors():
             try:
@@ -81,17 +81,17 @@ class RedisClient(ABC):
             except _UNREADABLE as error:
                 if _is_of_the_server(error):
                     raise
-                return f"{keys[0]}: {_told(error)}"
+                return f"{keys[0]}: {_error_text(error)}"
         return ""
 
     @abstractmethod
     def _inspect(self, keys: list[str]) -> None:
-        """Read everything that keys of the right types hold; raises what the adapter's own reading raises."""
+        """Read all values under keys of the right types; raises as the adapter's own reads do."""
 
     def _on(self, ns: str, work: Callable[[list[str]], T], kind: Kind | None = None) -> T:
-        """Do `work`, which may be repeated, with the keys of a scope; what cannot be read there is dropped first.
+        """Run `work`, which may be repeated, with the keys of a scope; unreadable values are dropped first.
 
-        `kind`: of the keys, where they are not of this adapter's own.
+        `kind`: of the keys, if not this adapter's own.
         """
         keys = keys_of(kind or self._kind, ns)
         with self._errors():
@@ -100,9 +100,7 @@ class RedisClient(ABC):
             except _UNREADABLE as error:
                 if _is_of_the_server(error):
                     raise
-                logger.warning(
-                    "what Redis kept as %s cannot be read and is dropped; it fills again: %s", keys[0], _told(error)
-                )
+                logger.warning("unreadable %s in Redis dropped; it is rebuilt: %s", keys[0], _error_text(error))
             self._client.unlink(*keys)
             return work(keys)
 
@@ -119,8 +117,8 @@ class RedisClient(ABC):
         except redis.exceptions.ResponseError as error:
             if "No space left on device" in str(error):
                 raise StoreFull(f"the disk of Redis is full ({error}); free some space there") from error
-            if not _is_of_the_server(error):  # it answers, and others are not kept from it
-                raise CallRefused(f"Redis refused a call ({_told(error)}); try again") from error
+            if not _is_of_the_server(error):  # the server answers, so other calls may continue
+                raise CallRefused(f"Redis refused a call ({_error_text(error)}); try again") from error
             raise self._unavailable(error) from error
         except redis.exceptions.RedisError as error:
             raise self._unavailable(error) from error
@@ -131,24 +129,24 @@ class RedisClient(ABC):
 
 
 def memory_id(raw: bytes) -> str:
-    """An id that was read back; `ValueError` for what is none and would reach other stores as one."""
+    """A stored id; `ValueError` for any other value, which must not reach other stores as an id."""
     if not _ID.fullmatch(raw):
-        raise ValueError("it holds something that is no id of a memory")
+        raise ValueError("it contains a value that is no memory id")
     return raw.decode()
 
 
 def _is_of_the_server(error: Exception) -> bool:
-    """Whether a refusal says something about the server, such as that it is a replica or has no room."""
+    """Whether an error concerns the server, for example that it is a replica or full."""
     if not isinstance(error, redis.exceptions.ResponseError):
         return False
     return type(error) is not redis.exceptions.ResponseError or any(state in str(error) for state in _STATES)
 
 
-def _told(error: Exception) -> str:
+def _error_text(error: Exception) -> str:
     return " ".join(str(error).split())[:200] or type(error).__name__
 
 
 def _source(name: str) -> str:
-    """The text of a script, with the parts that it shares with others (Redis itself knows no includes)."""
+    """The source of a script, with its shared parts included (Redis itself has no includes)."""
     text = files("biem.adapters.redis.lua").joinpath(f"{name}.lua").read_text(encoding="utf-8")
     return _INCLUDE.sub(lambda found: _source(found[1]), text)

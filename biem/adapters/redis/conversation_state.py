@@ -1,8 +1,8 @@
-"""States of conversations in Redis or Valkey, and which scopes' memories each may hold.
+"""Conversation states in Redis or Valkey, with an index of the scopes whose memories each may hold.
 
-A conversation of a project is told memories of the user's own level, too, and its state keeps copies of them. So the
-user's level knows the projects that keep any: erasing a memory reaches them, also those that were never written to and
-that PostgreSQL does not know.
+A conversation in a project may recall memories of the user's own level, and its state keeps copies of them. So the
+user's level indexes the projects that have state: an erasure reaches them, including those that were never written to
+and that PostgreSQL does not know.
 """
 
 import base64
@@ -23,7 +23,7 @@ _READERS: dict[str, Kind] = {"mind": "mind-readers", "heading": "heading-readers
 
 
 class RedisReaders(RedisClient):
-    """What is kept of one `kind` by scope: a hash by conversation, and when each was used."""
+    """The states of one `kind` by scope: a hash by conversation, and the last use of each."""
 
     def __init__(self, url: str, kind: Literal["mind", "heading"], *, timeout_s: float) -> None:
         super().__init__(url, kind, timeout_s=timeout_s)
@@ -36,7 +36,7 @@ class RedisReaders(RedisClient):
         return self._on(scope.ns, lambda keys: script(keys=keys, args=arguments))
 
     def forget(self, spaces: Collection[str]) -> None:
-        """As the ports say."""
+        """See the ports."""
         for reader in self._reading(spaces):
             self.drop(reader)
         with self._errors():
@@ -44,7 +44,7 @@ class RedisReaders(RedisClient):
                 self._client.unlink(*keys_of(self._readers, ns))
 
     def count(self, spaces: Collection[str]) -> int:
-        """As the ports say."""
+        """See the ports."""
         return sum(int(self._on(ns, lambda keys: self._client.hlen(keys[0]))) for ns in self._reading(spaces))
 
     def _register(self, key: str, ns: str, ttl_s: float) -> None:
@@ -81,7 +81,7 @@ class RedisMinds(RedisReaders):
                 return Mind()
             try:
                 return _unpacked(found)
-            except (ValueError, LookupError, TypeError):  # the others of the scope can be read
+            except (ValueError, LookupError, TypeError):  # the other states of the scope are readable
                 self._client.hdel(keys[0], field)
                 return Mind()
 
@@ -99,7 +99,7 @@ class RedisMinds(RedisReaders):
 
 
 def _unpacked(found: bytes) -> Mind:
-    """What `mind_save` wrote; raises `ValueError`, `LookupError` or `TypeError` for anything else."""
+    """Parses the output of `mind_save`; raises `ValueError`, `LookupError` or `TypeError` for anything else."""
     version, _, packed = found.partition(b" ")
     if not version.isdigit() or len(version) > 15:
         raise ValueError("a state without a version")
@@ -113,7 +113,7 @@ def _unpacked(found: bytes) -> Mind:
 
 def _text(value: Any) -> str:
     if not isinstance(value, str):
-        raise TypeError(f"{type(value).__name__} where a text belongs")
+        raise TypeError(f"{type(value).__name__} instead of a text")
     return value
 
 
@@ -160,7 +160,7 @@ class RedisHeadings(RedisReaders):
         return {name: heading for name, heading in found.items() if heading.vector is not None}
 
     def _read(self, keys: list[str], packed: Mapping[bytes, bytes]) -> dict[str, Heading]:
-        """Those that can be read, by conversation; the others are removed."""
+        """The readable ones, by conversation; the others are removed."""
         found: dict[str, Heading] = {}
         for field, value in packed.items():
             try:
@@ -175,10 +175,10 @@ class RedisHeadings(RedisReaders):
             self._unpacked(packed)
 
     def _unpacked(self, packed: bytes) -> tuple[str, Heading]:
-        """What `save` wrote; raises `ValueError`, `LookupError` or `TypeError` for anything else."""
+        """Parses the output of `save`; raises `ValueError`, `LookupError` or `TypeError` for anything else."""
         known: dict[str, Any] = orjson.loads(packed)
         if not isinstance(known["conversation"], str) or not isinstance(known["model"], str):
-            raise TypeError("a heading of no conversation or model")
+            raise TypeError("a heading without conversation or model")
         if known["model"] != self._model:
             return known["conversation"], Heading()
         vector = None
@@ -188,11 +188,11 @@ class RedisHeadings(RedisReaders):
                 raise ValueError("a heading of another dimension")
         cluster = known["cluster"]
         if cluster is not None and (not isinstance(cluster, int) or cluster < 1):
-            raise ValueError("a cluster without size")
+            raise ValueError("a cluster size below 1")
         return known["conversation"], Heading(vector, _number(known["strength"]), _number(known["gamma"]), cluster)
 
 
 def _number(value: Any) -> float | None:
     if value is not None and (isinstance(value, bool) or not isinstance(value, int | float)):
-        raise TypeError(f"{type(value).__name__} where a number belongs")
+        raise TypeError(f"{type(value).__name__} instead of a number")
     return value

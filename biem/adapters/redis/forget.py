@@ -1,4 +1,4 @@
-"""Emptying what Redis keeps of memories, when PostgreSQL has become another one: it fills again with use."""
+"""Removes all projections from Redis after PostgreSQL was replaced; they are rebuilt with use."""
 
 import redis
 
@@ -9,7 +9,7 @@ _AT_ONCE = 500
 
 
 def forget_projections(url: str) -> int:
-    """Remove all that is kept for any scope, of whatever kind and format; returns how many keys. The broker's stay."""
+    """Remove the data of every scope, of any kind and format; returns the number of keys. The broker's keys stay."""
     removed = 0
     try:
         with redis.Redis.from_url(url, socket_timeout=5, socket_connect_timeout=3) as client:
@@ -23,5 +23,5 @@ def forget_projections(url: str) -> int:
             if found:
                 removed += int(client.unlink(*found))
     except redis.RedisError as error:
-        raise StoreUnavailable(f"Redis did not answer ({error}); what it holds of memories goes with time") from error
+        raise StoreUnavailable(f"Redis did not answer ({error}); its projections expire with time") from error
     return removed

@@ -1,4 +1,4 @@
-"""The newest memories and the rates of writing, in Redis or Valkey."""
+"""The newest memories and the rate limits, in Redis or Valkey."""
 
 from collections.abc import Sequence
 
@@ -9,11 +9,11 @@ from biem.ports import HotEntry
 _MAX_ARGUMENTS = 500
 """Lua's unpack has a stack limit; longer pushes are sent in parts."""
 _LONGEST = 1 << 20
-"""Bytes of the terms of one text; what is longer was not written here."""
+"""Maximum bytes of the terms of one text; longer values are corrupt."""
 
 
 class RedisHotStore(RedisClient):
-    """The port `HotStore`. A call waits at most `timeout_s`: the truth is elsewhere, so a slow cache is no cache."""
+    """The port `HotStore`. A call waits at most `timeout_s`: a slow cache is useless."""
 
     def __init__(self, url: str, *, timeout_s: float) -> None:
         super().__init__(url, "hot", timeout_s=timeout_s)

@@ -1,12 +1,11 @@
-"""The names of everything that Redis or Valkey keeps for this program, in one place.
+"""The names of all keys in Redis or Valkey.
 
     biem:<kind>[.<format>]:{<scope>}[:<part>]        biem:celery:…  the broker's own
 
-The name says the format of the value. The first format of a kind has no number; a version that writes a kind otherwise
-raises its format, so that no version reads what it does not know, and versions that run beside each other for a while
-do not overwrite each other's. Whoever raises a format also removes the earlier names when something is erased: the test
-of versions on one server looks for what was erased under every name. The braces keep a scope's keys in one slot of a
-Redis Cluster.
+The name includes the format of the value. The first format of a kind has no number; a version that changes a format
+increments it, so that no version reads a format it does not know, and versions that run concurrently do not overwrite
+each other's values. A new format must also add the earlier names to erasure: the test of versions on one server
+searches for erased data under every name. The braces keep a scope's keys in one slot of a Redis Cluster.
 """
 
 from typing import Literal, get_args
@@ -15,7 +14,7 @@ Kind = Literal["canvas", "hot", "mind", "mind-readers", "heading", "heading-read
 EVERYTHING = "biem:*"
 """Matches every key of this program."""
 BROKER = "biem:celery:"
-"""Before every key of the broker, which may share its Redis with the canvas and with others."""
+"""Prefix of the broker's keys, which may share the Redis server."""
 
 _FORMATS: dict[Kind, int] = dict.fromkeys(get_args(Kind), 1)
 _PARTS: dict[Kind, dict[str, str]] = {
@@ -27,7 +26,7 @@ _PARTS: dict[Kind, dict[str, str]] = {
     "heading-readers": {"": "set"},
     "rate": {"": "string"},
 }
-"""The parts of each kind with their types, in the order in which adapters and scripts take them."""
+"""The parts of each kind with their types, in the order of the adapters' and scripts' arguments."""
 
 
 def keys_of(kind: Kind, ns: str) -> list[str]:

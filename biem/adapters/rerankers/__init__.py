@@ -1,4 +1,4 @@
-"""The port `Reranker`: any HTTP endpoint for it, or a cross-encoder in this process."""
+"""Implementations of the port `Reranker`: any HTTP endpoint, or a cross-encoder in this process."""
 
 from collections.abc import Callable
 
@@ -13,9 +13,9 @@ PROVIDERS = ("jina", "tei", "bge")
 
 
 def build(provider: str, *, model: str = "", url: str = "", api_key: str = "", devices: str = "") -> Reranker:
-    """The reranker of a provider. A model's libraries load only when it is chosen.
+    """The reranker of a provider. A model's libraries load only when it is selected.
 
-    `jina` speaks to Jina, Cohere, vLLM and others that took over this protocol, `tei` to Text Embeddings Inference.
+    `jina` is the protocol of Jina, Cohere, vLLM and others, `tei` that of Text Embeddings Inference.
     """
     makers: dict[str, Callable[[], Reranker]] = {
         "jina": lambda: HttpReranker("jina", model=model, url=url, api_key=api_key),

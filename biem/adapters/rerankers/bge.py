@@ -1,7 +1,7 @@
 """A cross-encoder of the BGE family through FlagEmbedding, in this process: the extra `bge`, 1.7 GB with torch.
 
-A computation cannot be interrupted: one that takes longer than its time goes on, on a thread of its own, and callers
-who come meanwhile wait for it within their own time. Threads of torch do not survive a fork.
+A computation cannot be interrupted: after a timeout it continues on its thread, and later callers wait for it within
+their own timeouts. Threads of torch do not survive a fork.
 """
 
 import os
@@ -29,7 +29,7 @@ class BgeReranker:
         self._free = threading.Semaphore()
 
     def rerank(self, query: str, texts: Sequence[str], timeout_s: float) -> list[float]:
-        """As the port says."""
+        """See the port."""
         if not texts:
             return []
         if self._process != os.getpid():
@@ -46,10 +46,10 @@ class BgeReranker:
         try:
             return running.result(max(0.0, deadline - time.monotonic()))
         except TimeoutError:
-            raise RerankerUnavailable(f"the reranker takes longer than {timeout_s:.1f} s") from None
+            raise RerankerUnavailable(f"the reranker took longer than {timeout_s:.1f} s") from None
 
     def close(self) -> None:
-        """Let the weights go, once the last computation is over."""
+        """Release the weights after the last computation."""
         self._thread.shutdown(wait=True)
         self._model = None
 
@@ -61,6 +61,8 @@ class BgeReranker:
         except (AttributeError, RuntimeError, MemoryError) as error:
             raise RerankerUnavailable(f"the reranker failed ({type(error).__name__}: {error})") from error
         found = [float(score) for score in (scores if isinstance(scores, list) else [scores])]
-        if len(found) != len(texts) or not all(0.0 <= score <= 1.0 for score in found):  # false for NaN, too
-            raise RerankerUnavailable("the reranker gives no score in [0, 1] for each text; is the checkpoint whole?")
+        if len(found) != len(texts) or not all(0.0 <= score <= 1.0 for score in found):  # also false for NaN
+            raise RerankerUnavailable(
+                "the reranker returned no score in [0, 1] for each text; check that the checkpoint is complete"
+            )
         return found

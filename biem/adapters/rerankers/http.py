@@ -1,9 +1,9 @@
-"""`POST /rerank` in the two protocols there are: that of Jina, Cohere and vLLM, and that of Text Embeddings Inference.
+"""`POST /rerank` in two protocols: that of Jina, Cohere and vLLM, and that of Text Embeddings Inference.
 
     jina   {"model", "query", "documents"} → {"results": [{"index", "relevance_score"}, …]}
     tei    {"query", "texts"}              → [{"index", "score"}, …]
 
-Some servers answer with logits: where any score lies outside [0, 1], all of them go through the logistic function.
+Some servers return logits: if any score is outside [0, 1], the logistic function is applied to all.
 """
 
 import math
@@ -18,11 +18,11 @@ from biem.errors import ConfigError, RerankerUnavailable
 SETTING = "BIEM_RERANKER__"
 _CONNECTIONS = 8
 _FARTHEST = 700.0
-"""Logits beyond it would overflow, and are certain anyway."""
+"""Larger logits would overflow, and are certain anyway."""
 
 
 class HttpReranker:
-    """One server that reranks."""
+    """A reranking server."""
 
     def __init__(self, protocol: Literal["jina", "tei"], *, model: str, url: str, api_key: str) -> None:
         if not url.startswith(("http://", "https://")) or "?" in url or "#" in url:
@@ -39,7 +39,7 @@ class HttpReranker:
         return f"HttpReranker({self._service.shown!r})"
 
     def rerank(self, query: str, texts: Sequence[str], timeout_s: float) -> list[float]:
-        """As the port says."""
+        """See the port."""
         if not texts:
             return []
         try:
@@ -72,11 +72,11 @@ class HttpReranker:
             name = "score" if self._protocol == "tei" else "relevance_score"
             scores = {_index(row["index"]): float(row[name]) for row in rows}
         except (ValueError, KeyError, TypeError, OverflowError) as error:
-            raise RerankerUnavailable(f"{shown} gives an answer without scores ({type(error).__name__})") from None
+            raise RerankerUnavailable(f"{shown} returned an answer without scores ({type(error).__name__})") from None
         if len(rows) != count or scores.keys() != set(range(count)):
-            raise RerankerUnavailable(f"{shown} gives {len(rows)} scores for {count} texts, or not one for each")
+            raise RerankerUnavailable(f"{shown} returned {len(rows)} scores for {count} texts, or not one for each")
         if not all(map(math.isfinite, scores.values())):
-            raise RerankerUnavailable(f"{shown} gives a score that is no number")
+            raise RerankerUnavailable(f"{shown} returned a score that is no number")
         return [scores[place] for place in range(count)]
 
 

@@ -1,1 +1,1 @@
-"""Where spans and counters go."""
+"""Exporters of spans and metrics."""

@@ -9,21 +9,21 @@ from biem.telemetry import Span
 
 
 class OpenTelemetry:
-    """Hands each finished span to the OpenTelemetry API; which SDK exports it, and where to, is the program's choice.
+    """Forwards each finished span to the OpenTelemetry API; the program chooses SDK and exporter.
 
-    A span is told when it has ended, so its parent is the program's current span, not the step of biem around it: the
-    steps of one call are siblings, in order of their times.
+    A span is reported when it has ended, so its parent is the program's current span, not the enclosing span of biem:
+    the steps of one call are siblings, in order of their times.
     """
 
     def __init__(self, clock: Clock, provider: Any = None) -> None:
-        """`provider` is a TracerProvider; None takes the one that the program has set."""
+        """`provider` is a TracerProvider; None uses the program's global one."""
         api = load("opentelemetry.trace", "BIEM_TRACES")
         self._tracer: Any = api.get_tracer("biem", tracer_provider=provider)
         self._failed: Any = api.Status(api.StatusCode.ERROR)
         self._clock = clock
 
     def __call__(self, span: Span) -> None:
-        """Tell one finished span."""
+        """Forward one finished span."""
         ended = self._clock.now()
         began = ended - timedelta(milliseconds=span.duration_ms)
         told = self._tracer.start_span(

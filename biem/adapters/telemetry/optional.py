@@ -1,4 +1,4 @@
-"""Packages that only an extra installs."""
+"""Imports of optional packages."""
 
 from importlib import import_module
 from typing import Any

@@ -1,7 +1,7 @@
-"""Spans and levels for Prometheus, spans for OpenTelemetry: telemetry handlers, loaded only when they are wanted.
+"""Metrics for Prometheus: a telemetry handler for spans, and gauges read at each scrape.
 
-A worker of Celery works in child processes while its parent is scraped. With the variable `PROMETHEUS_MULTIPROC_DIR`,
-which the client library reads, children leave their numbers in that folder, and the parent serves them: `gather`.
+A Celery worker works in child processes while its parent is scraped. With the variable `PROMETHEUS_MULTIPROC_DIR`,
+which the client library reads, children write their numbers to that folder, and the parent serves them: `gather`.
 """
 
 import logging
@@ -16,28 +16,28 @@ from biem.telemetry import Span
 logger = logging.getLogger("biem")
 
 BUCKETS_S = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0)
-"""From an acknowledgement (a millisecond) to a job of the night (minutes)."""
+"""From an acknowledgement (a millisecond) to a background job (minutes)."""
 
 METRICS = {
     "biem_span_seconds": "Duration of a span of biem, such as biem.recall",
     "biem_span_errors_total": "Spans that ended with an exception, by its class",
-    "biem_recall_degraded_total": "Recalls that had to do without a server",
+    "biem_recall_degraded_total": "Recalls while a server was down",
     "biem_embedding_texts_total": "Texts to embed, by where their vectors came from: the process' cache, or the model",
     "biem_job_changes_total": "What background jobs changed, by job",
-    "biem_outbox_due": "Jobs that are due, 100000 meaning at least so many",
-    "biem_outbox_due_seconds": "For how long the oldest due job has been waiting",
-    "biem_dead_letters": "Jobs that failed too often, 100000 meaning at least so many",
+    "biem_outbox_due": "Jobs that are due, 100000 meaning at least as many",
+    "biem_outbox_due_seconds": "Age of the oldest due job",
+    "biem_dead_letters": "Jobs that failed too often, 100000 meaning at least as many",
     "biem_memories": "Memories by status, estimated above 20000",
     "biem_conflicts_pending": "Contradictions that wait for a decision",
     "biem_up": "1 when the records answered this scrape",
 }
-"""Every metric and what it tells."""
+"""Every metric with its description."""
 
 
 class Prometheus:
-    """Counts spans, reads levels at every scrape, and serves both over HTTP; each has a registry of its own.
+    """Counts spans, reads gauges at every scrape, and serves both over HTTP; each instance has a separate registry.
 
-    `gauges` is for one process of the system only, or its levels are told several times; None leaves them out.
+    Only one process of a system should pass `gauges`, or they are reported several times; None leaves them out.
     """
 
     def __init__(self, gauges: Gauges | None = None) -> None:
@@ -68,18 +68,18 @@ class Prometheus:
             self._changes.labels(str(span.attributes["job"])).inc(float(span.attributes.get("changed", 0)))
 
     def page(self) -> bytes:
-        """What a scrape gets, in the text format of Prometheus."""
+        """The response to a scrape, in the text format of Prometheus."""
         page: bytes = self._client.generate_latest(self._served)
         return page
 
     def gather(self) -> None:
-        """Serve what child processes count instead of what this one does; `ConfigError` without a folder for it."""
+        """Serve the metrics of child processes instead of this one's; `ConfigError` without a folder for them."""
         served = self._client.CollectorRegistry()
         try:
             load("prometheus_client.multiprocess", "BIEM_METRICS_PORT").MultiProcessCollector(served)
         except ValueError as error:
             raise ConfigError(
-                "a worker counts in several processes; set PROMETHEUS_MULTIPROC_DIR to an existing folder for it"
+                "a worker has metrics of several processes; set PROMETHEUS_MULTIPROC_DIR to an existing folder for it"
             ) from error
         self._served = served
 
@@ -92,7 +92,7 @@ class Prometheus:
 
     @property
     def port(self) -> int:
-        """The port that is served, for those who asked for any (0)."""
+        """The served port, useful when any port was requested (0)."""
         return int(self._server.server_port)
 
     def close(self) -> None:
@@ -107,22 +107,22 @@ class Prometheus:
 
 
 class _LevelsCollector:
-    """Asks for the levels when Prometheus does."""
+    """Reads the gauges when Prometheus scrapes."""
 
     def __init__(self, gauges: Gauges) -> None:
         self._gauges = gauges
         self._family: Any = load("prometheus_client.core", "BIEM_METRICS_PORT").GaugeMetricFamily
 
     def describe(self) -> list[Any]:
-        """Registering asks nobody."""
+        """Empty: registering reads no gauges."""
         return []
 
     def collect(self) -> Iterator[Any]:
-        """Every level, or only that there is none to be had."""
+        """Every gauge, or only that the read failed."""
         try:
             levels = self._gauges.read()
         except BiemError as error:
-            logger.warning("metrics without levels: %s", error)
+            logger.warning("metrics without gauges: %s", error)
             yield self._gauge("biem_up", 0)
             return
         yield self._gauge("biem_up", 1)

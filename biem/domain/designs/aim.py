@@ -1,4 +1,6 @@
-"""AIM-Memory's arithmetic: gate (A28, C8), temporal mirror (A7, C29), the score of a node (A33–A36).
+"""AIM-Memory's arithmetic: gate, temporal mirror, the score of a node.
+
+Source: AIM-Memory A7, A28, A33–A36; the form of surprise is ADR 0038, that of the gate C8.
 
 s = 1 − exp(−(novelty·words + Σ weight of new anchors)/10)        novelty = min(1, (1 − likeness)/0.75)   (ADR 0038)
 x = α·r + β·s + γ2·c           g = sigmoid(x) raw, sigmoid(8·(x − 0.5)) centered;  formed when g ≥ τ_write
@@ -20,13 +22,13 @@ from biem.domain.policies.aim import AimPolicy
 _BASE_SHARE = 0.3
 _STEEPNESS, _MIDDLE = 8.0, 0.5
 _UNRELATED = 0.25
-"""Calibrated likeness that one pair of unrelated texts in a hundred exceeds: what is no more alike is all new."""
+"""Calibrated similarity that one pair of unrelated texts in a hundred exceeds: a text below it is entirely new."""
 _WORDS = 10.0
-"""New words of content that make a surprise of 1 − 1/e."""
+"""New content words that make a surprise of 1 − 1/e."""
 MOST_WORDS = 15.0
-"""Words that count: a long text is no greater surprise for being long."""
+"""Maximum of words counted: length alone does not make a text surprising."""
 _MOST_ANCHORS = 7.5
-"""What new anchors count at most, in words."""
+"""Maximum contribution of new anchors, in words."""
 
 
 # -- gate ---------------------------------------------------------------------------------------------------------
@@ -38,24 +40,24 @@ def gate_input(relevance: float, surprise: float, conflict: float, policy: AimPo
 
 
 def surprise(likeness: float, words: float, anchors: float) -> float:
-    """How much new information a text has, in [0, 1): 0 for what repeats a memory and pins down nothing else.
+    """How much new information a text has, in [0, 1): 0 for a text that repeats a memory and has no new anchor.
 
-    `likeness` to the nearest formed memory, in [0, 1]. `words` of content that it tells. `anchors`: the weights of what
-    it pins down and the memories nearest to it do not; a figure that changed is news however alike the sentence is.
+    `likeness` to the nearest formed memory, in [0, 1]. `words`: its number of content words. `anchors`: the weights of
+    its anchors that the nearest memories lack; a changed number is new however similar the sentence is.
     """
     novelty = min(1.0, max(0.0, 1.0 - likeness) / (1.0 - _UNRELATED))
     return 1.0 - math.exp(-(novelty * min(words, MOST_WORDS) + min(anchors, _MOST_ANCHORS)) / _WORDS)
 
 
 def gate_value(x: float, form: Literal["raw", "centered"]) -> float:
-    """g in (0, 1). Raw, x ≥ 0 gives g ≥ 0.5 always; centered, g is 0.5 at x = 0.5 (C8)."""
+    """g in (0, 1). Raw, x ≥ 0 gives g ≥ 0.5 always; centered, g is 0.5 at x = 0.5."""
     exponent = x if form == "raw" else _STEEPNESS * (x - _MIDDLE)
     return 1.0 / (1.0 + math.exp(-min(700.0, max(-700.0, exponent))))
 
 
 @dataclass(frozen=True, slots=True)
 class GateDecision:
-    """What the gate said of one message: `formed`, and the numbers by which."""
+    """The gate's decision on one message: `formed`, and the numbers behind it."""
 
     formed: bool
     value: float
@@ -98,19 +100,19 @@ def mirror_weight(age: int, policy: AimPolicy, gamma: float | None = None) -> fl
 
 @dataclass(frozen=True, slots=True)
 class AimNode:
-    """One node of a local cluster, as the design's ranking sees it."""
+    """One node of a local cluster, as input of the design's ranking."""
 
     id: str
     weight: float
     """w of the temporal mirror."""
     fields: Fields = field(default_factory=Fields)
     conflict: float = 0.0
-    """How surely it contradicts the query or what is known, in [0, 1]."""
+    """Confidence that it contradicts the query or known facts, in [0, 1]."""
 
 
 @dataclass(frozen=True, slots=True)
 class AimScore:
-    """The parts of a node's score (A33–A35)."""
+    """The parts of a node's score."""
 
     id: str
     base: float
@@ -139,8 +141,8 @@ def node_score(query: Fields, node: AimNode, policy: AimPolicy) -> AimScore:
 def select(query: Fields, cluster: Sequence[AimNode], policy: AimPolicy, top_n: int | None = None) -> list[AimScore]:
     """The design's ranking of a local cluster (profile `aim`): hard filter, threshold, order, cut.
 
-    Where a query has numbers, names or symbols and any node has one of them, nodes without are dropped (C11). Equal
-    scores keep the cluster's order, which is by likeness to the direction of search.
+    Where a query has numbers, names or symbols and any node has one of them, nodes without are dropped. Equal scores
+    keep the cluster's order, which is by similarity to the search direction.
     """
     asked = binding(query, "all")
     matching = [node for node in cluster if shares_anchor(asked, node.fields)]

@@ -1,4 +1,4 @@
-"""A node as AIM-Memory describes it (A20), and as it is in a file."""
+"""A node as AIM-Memory defines it, and its file format."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
@@ -13,12 +13,12 @@ class AimMemoryNode:
 
     id: str
     proto: tuple[float, ...] = ()
-    """The embedding; empty where it is left out, as in saved files: it belongs to a model."""
+    """The embedding; empty where it is left out, as in saved files, because it is specific to a model."""
     summary: str = ""
     """One line."""
     fields: Fields = field(default_factory=Fields)
     links: tuple[str, ...] = ()
-    """The ids of its neighbours, each once."""
+    """The ids of its neighbours, without repeats."""
     w: float = 1.0
     """Its weight in the temporal mirror."""
     evidence_ptr: str | None = None
@@ -26,14 +26,14 @@ class AimMemoryNode:
     evidence_text: str | None = None
 
     def as_json(self) -> dict[str, Any]:
-        """Values that `json` can write."""
+        """Values that `json` can serialise."""
         shown = asdict(self)
         shown["fields"] = {kind: list(values) for kind, values in shown["fields"].items()}
         return {**shown, "proto": list(self.proto), "links": list(self.links)}
 
     @classmethod
     def from_json(cls, saved: Mapping[str, Any]) -> "AimMemoryNode":
-        """The node that `as_json` showed."""
+        """The inverse of `as_json`."""
         return cls(
             id=saved["id"],
             proto=tuple(saved["proto"]),

@@ -1,7 +1,7 @@
-"""A memory as BIEM describes it (B30): its record, its vector and its links in one value, under the design's names.
+"""A memory as BIEM defines it: its record, vector and links in one value, under the design's names.
 
-A picture of an instant: what it becomes by `touch` and `add_link` are other values. What happens to the memory itself
-is done by recall, which counts accesses, and by encoding and feedback, which link.
+A snapshot: `touch` and `add_link` return new values. The stored memory is changed by recall, which counts accesses, and
+by encoding and feedback, which create links.
 """
 
 from collections.abc import Mapping
@@ -22,25 +22,25 @@ class BiemMemoryNode:
     id: str
     content: str
     vector: tuple[float, ...] = ()
-    """Of length 1, by the embedder in use; empty until the memory is indexed."""
+    """Unit length, by the embedder in use; empty until the memory is indexed."""
     metadata: Mapping[str, Any] = field(default_factory=dict)
     energy: float
     """In [0, 1]."""
     initial_energy: float
-    """In [0, 1]: with what it began."""
+    """In [0, 1]: the energy it was written with."""
     last_accessed: datetime | None = None
-    """When a recall last told it."""
+    """When a recall last returned it."""
     created_at: datetime
     tier: str = "L2"
     links: tuple[Link, ...] = ()
     """Closest first."""
 
     def touch(self, at: datetime, boost: float = 0.1) -> Self:
-        """As it is after an access: `boost` more energy, at most 1 (B34)."""
+        """A copy after an access: `boost` more energy, at most 1."""
         return replace(self, energy=min(1.0, self.energy + boost), last_accessed=at)
 
     def add_link(self, link: Link) -> Self:
-        """With one link more; the same link found again never becomes weaker (C4)."""
+        """A copy with one more link; an existing link never becomes weaker."""
         known = {one.key: one for one in self.links}
         old = known.get(link.key)
         before = None if old is None else (old.weight, old.strength)
@@ -53,7 +53,7 @@ class BiemMemoryNode:
         return one_line(self.content, limit)
 
     def to_dict(self) -> dict[str, Any]:
-        """Values that `json` can write, if the metadata are."""
+        """Values that `json` can serialise, if the metadata can be."""
         shown = asdict(self)
         for holder in (shown, *shown["links"]):
             holder.update({name: value.isoformat() for name, value in holder.items() if isinstance(value, datetime)})
@@ -61,7 +61,7 @@ class BiemMemoryNode:
 
     @classmethod
     def from_dict(cls, saved: Mapping[str, Any]) -> Self:
-        """The node that `to_dict` showed."""
+        """The inverse of `to_dict`."""
         links = tuple(Link(**{**link, **_times(link, "created_at", "touched_at")}) for link in saved["links"])
         times = _times(saved, "last_accessed", "created_at")
         return cls(**{**saved, **times, "vector": tuple(saved["vector"]), "links": links})

@@ -1,7 +1,7 @@
-"""The designs' numbers, verbatim, by the setting they replace: `BIEM_PROFILE` (architecture D12, issue 3).
+"""The designs' numbers, verbatim, by the setting they replace: `BIEM_PROFILE`.
 
-A profile replaces defaults only: what is set explicitly wins. Numbers that are the default anyway are listed, too, so
-that a profile says everything its document says. Where a document leaves a number open, none is listed.
+A profile replaces defaults only: an explicit setting wins. Numbers equal to the default are listed, too, so that a
+profile is complete. Where a document leaves a number open, none is listed.
 """
 
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ class Number:
     setting: str
     value: Any
     source: str
-    """The requirements that ask for it."""
+    """The requirements that define it."""
     meaning: str
 
 
@@ -154,4 +154,4 @@ _AIM = (
 NUMBERS: Mapping[str, tuple[Number, ...]] = MappingProxyType(
     {"default": (), "biem": _BIEM, "hippocampus": _HIPPOCAMPUS, "angel": _ANGEL, "aimate": _AIMATE, "aim": _AIM}
 )
-"""Every design's numbers; `default` is this package's own combination of them (requirements, section 6)."""
+"""Every design's numbers; `default` is this package's own combination of them."""

@@ -1,4 +1,4 @@
-"""Every tunable number, with its unit and its reason. Engine code takes a policy; only bootstrap knows Settings."""
+"""Every tunable number, with its unit and its reason. Engine code receives a policy; only bootstrap knows Settings."""
 
 from dataclasses import dataclass, field
 
@@ -19,7 +19,7 @@ from biem.domain.policies.writing import EncodePolicy, WritePolicy
 
 @dataclass(frozen=True, slots=True)
 class Policies:
-    """All of them, as one value to hand around."""
+    """All policies as one value."""
 
     write: WritePolicy = field(default_factory=WritePolicy)
     encode: EncodePolicy = field(default_factory=EncodePolicy)

@@ -1,4 +1,4 @@
-"""The numbers of AIM-Memory, with the design's own names and defaults (A42–A48), and its presets (A49–A51)."""
+"""The numbers of AIM-Memory, with the design's own names and defaults, and its presets."""
 
 import math
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ Admission = Literal["statements", "gate", "classifier", "llm", "always"]
 
 @dataclass(frozen=True, slots=True)
 class FieldWeights:
-    """What each kind of anchor counts (A47)."""
+    """The weight of each kind of anchor."""
 
     numbers: float = 3.0
     names: float = 2.0
@@ -28,38 +28,39 @@ class AimPolicy:
     """Gate, inertia, mirror, anchors and evidence. W, the size of HotKV, is `WritePolicy.hot_window`."""
 
     admission: Admission = "statements"
-    """Who decides whether a message is formed. *statements*: what a person states is formed unless it repeats what is
-    known, a courtesy or acknowledgement is not, and the gate decides about the rest (questions, requests, what the
-    assistant says). *gate*: AIM-Memory's formula alone. *classifier*: a rule that counts terms of content. *llm*: a
-    language model and, where it gives no answer, the gate. *always*: every message is formed. What is remembered
-    explicitly (a fact, the layer core, importance 4 and more) always is."""
+    """The rule that decides whether a message is formed. *statements*: a person's statement is formed unless it
+    repeats a known one, a courtesy or acknowledgement is not, and the gate decides about the rest (questions,
+    requests, the assistant's messages). *gate*: AIM-Memory's formula alone. *classifier*: a rule that counts content
+    terms. *llm*: a language model and, where it gives no answer, the gate. *always*: every message is formed. An
+    explicit memory (a fact, the layer core, importance 4 and more) is always formed.
+    """
     gate_form: Literal["raw", "centered"] = "centered"
     """*raw*: the design's sigmoid, which refuses nothing below a threshold of 0.5; *centered*: sigmoid(8·(x − 0.5))."""
     write_threshold: float = 0.6
     """τ_write: a message whose gate value is below is not formed."""
     gate_alpha: float = 0.5
-    """Of relevance."""
+    """Weight of relevance."""
     gate_beta: float = 0.3
-    """Of surprise."""
+    """Weight of surprise."""
     gate_gamma2: float = 0.2
-    """Of conflict."""
+    """Weight of conflict."""
     gate_context: int = 16
-    """Texts said just before that relevance compares with."""
+    """Preceding texts that relevance is computed against."""
     local_cluster_k: int = 32
-    """K: nodes that a route looks at."""
+    """K: nodes that a route examines."""
     inertia_strength: float = 0.5
     """λ: how far the recent direction pulls a query; 0 switches it off."""
     inertia_momentum: float = 0.85
-    """μ: how much of the recent direction a route keeps."""
+    """μ: the share of the recent direction that a route keeps."""
     inertia_ttl_s: float = 86_400.0
-    """A conversation silent for longer begins without a direction."""
+    """A conversation idle for longer begins without a direction."""
     inertia_conversations: int = 10_000
-    """Conversations of a scope whose direction is kept; those used longest ago are dropped."""
+    """Conversations of a scope whose direction is stored; the least recently used are dropped."""
     weight_decay_gamma: float = 0.8
-    """γ: what each memory formed later leaves of a weight."""
+    """γ: the factor by which each memory formed later reduces a weight."""
     fresh_weight: float = 1.0
     anchor_threshold: float = 0.1
-    """τ_anchor: a node's score must lie above."""
+    """τ_anchor: the minimum score of a node, exclusive."""
     anchor_boost: float = 2.0
     """η."""
     conflict_penalty: float = 1.0
@@ -67,23 +68,24 @@ class AimPolicy:
     top_n: int = 3
     """Nodes that a route returns; the design leaves it open."""
     store_evidence: bool = True
-    """Whether strict mode hands out originals, or only their hashes; PostgreSQL keeps them in any case (C22)."""
+    """Whether strict mode returns originals, or only their hashes; PostgreSQL keeps them in any case."""
     max_evidence_length: int = 2_000
-    """Characters of one original that are handed out."""
+    """Maximum characters of a returned original."""
     summary_chars: int = 200
-    """A summary is one line of at most so many characters."""
+    """A summary is one line of at most this many characters."""
     answer_texts: int = 6
-    """Newest texts of HotKV that an answer's context begins with."""
+    """Newest texts of HotKV at the start of an answer's context."""
     anchor_filter: Literal["off", "rival", "exact", "all"] = "rival"
-    """What the default recall drops when a query pins something down and any candidate has it: what says another value
-    of the same kind, for short queries (*rival*); all candidates without that quantity, long number or symbol
-    (*exact*); all without any of its numbers, names and symbols (*all*)."""
+    """What the default recall drops when a query has anchors and any candidate matches one: *rival*: another value
+    of the same kind, for short queries; *exact*: all candidates without that quantity, long number or symbol; *all*:
+    all without any of its numbers, names and symbols.
+    """
     anchor_weight: float = 0.0
-    """What a full match of anchors adds to a score of the default recall (log-odds)."""
+    """Score of a full anchor match in the default recall (log-odds)."""
     prototype: Literal["text", "summary"] = "text"
-    """What is embedded of a message: all of it, or, as the design has it, its summary and its fields (A30)."""
+    """What is embedded of a message: its whole text or, as in the design, its summary and its fields."""
     adaptive: bool = False
-    """Whether λ, γ and K of a conversation follow how it goes, within bounds (A62)."""
+    """Whether λ, γ and K adapt to a conversation, within bounds."""
 
     def __post_init__(self) -> None:
         if self.admission not in get_args(Admission) or self.gate_form not in ("raw", "centered"):
@@ -135,4 +137,4 @@ PRESETS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
         ),
     }
 )
-"""Configurations for `create_aim_memory` by what they are for: quick dialogue, precise knowledge base, long term."""
+"""Configurations for `create_aim_memory` by use case: quick dialogue, precise knowledge base, long term."""

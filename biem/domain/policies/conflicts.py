@@ -1,36 +1,47 @@
-"""Numbers of the search for contradictions and of what is decided without asking."""
+"""Numbers of conflict detection and of automatic decisions."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class ConflictPolicy:
-    """What happens to a pair of memories that disagree."""
+    """Handling of a pair of conflicting memories."""
 
     suspect_confidence: float = 0.34
-    """From here a pair is worth a model's look; with no model to ask, nothing happens. F1 is best here on the dev
-    pairs, half of which are contradictions; among the neighbours of a memory, most suspicions are false."""
+    """Minimum confidence for a language model to judge a pair; without a model, nothing happens. F1 is best here on
+    the dev pairs, half of which are contradictions; among the neighbours of a memory, most suspicions are false.
+    """
     record_confidence: float = 0.5
-    """From here a verdict is recorded as a conflict, for a person or a model to decide."""
+    """Minimum confidence for a verdict to be recorded as a conflict, for a person or a model to decide."""
     act_confidence: float = 0.8
-    """From here a verdict supersedes the older memory by itself: rare, and right at least four times in five."""
+    """Minimum confidence for a verdict to supersede the older memory automatically: rare, and right at least four
+    times in five.
+    """
     suspects: int = 2
-    """Suspicions about one memory that a model is asked about, the strongest first."""
+    """Suspicions about one memory that a model judges, the strongest first."""
     least_similarity: float = 0.1
-    """Neighbours less alike than this (calibrated) are about something else and not compared."""
+    """Neighbours less similar than this (calibrated) are about something else and not compared."""
     neighbours: int = 10
-    """Nearest memories that a new one is compared with (BIEM B40)."""
+    """Nearest memories that a new one is compared with."""
     around: int = 100
-    """Memories written just before and after the new ones, looked at because the index may not show them yet."""
+    """Memories written just before and after the new ones that are compared, because the index may not return them
+    yet.
+    """
     max_statement_chars: int = 2_000
-    """Longer texts are documents that say many things: their sentences are compared, and no rule ends one alone."""
+    """Longer texts are documents with many statements: their sentences are compared, and no rule alone supersedes
+    one.
+    """
     protected_importance: float = 4.5
-    """An older memory this important (of 1–5), or of the layer core, is never superseded by a rule alone."""
+    """An older memory of at least this importance (of 1–5), or of the layer core, is never superseded by a rule
+    alone.
+    """
     decisions: int = 20
     """Conflicts judged, or merges finished, in one run."""
     judge_confidence: float = 0.8
-    """From here the language model's verdict supersedes; below it the conflict stays for a person."""
+    """Minimum confidence for the language model's verdict to supersede; below it the conflict stays for a person."""
     lease_s: float = 120.0
-    """A conflict that a worker took and did not decide comes back after this, then after 4, 16, … times as long."""
+    """Lease of a conflict; one that is not decided is leased again after this, then after 4, 16, … times as long."""
     max_attempts: int = 8
-    """Then it is left to a person. The pauses add up to weeks: an exhausted daily budget uses up few of them."""
+    """After these the conflict is left to a person. The pauses add up to weeks: an exhausted daily budget uses up
+    few attempts.
+    """

@@ -1,4 +1,4 @@
-"""Numbers and choices of the published designs that a profile selects."""
+"""Numbers and options of the published designs that a profile selects."""
 
 import math
 from dataclasses import dataclass
@@ -13,29 +13,29 @@ PROFILES: tuple[str, ...] = get_args(Profile)
 
 @dataclass(frozen=True, slots=True)
 class FormulaPolicy:
-    """The designs' numbers in their formulas, and which memories become candidates of a profile."""
+    """The designs' numbers in their formulas, and the candidates of each profile."""
 
     biem_vector: float = 0.7
     biem_activation: float = 0.3
-    """Weights of BIEM B46."""
+    """Weights of the `biem` formula."""
     biem_candidates: int = 2
-    """Nearest memories looked at for each one wanted (BIEM B44)."""
+    """Nearest memories searched per wanted one."""
     notes_bm25: float = 0.3
     notes_content: float = 0.4
     notes_tag: float = 0.3
-    """Weights of Angel G46; they sum to 1."""
+    """Weights of the `notes` formula; they sum to 1."""
     notes_candidates: int = 30
     """Nearest memories, and best ones by words, that `notes` ranks."""
     aimate_candidates: int = 10
-    """Nearest memories, and best ones by words, that `aimate` ranks (M36)."""
+    """Nearest memories, and best ones by words, that `aimate` ranks."""
     aimate_min_similarity: float = 0.6
-    """Least calibrated likeness of what is found by meaning (M21)."""
+    """Minimum calibrated similarity of memories found by vector."""
     aimate_vector: bool = True
     aimate_keyword: bool = True
     aimate_time_weight: bool = True
-    """The options of M21: whether to search by meaning, by words, and whether age counts."""
+    """Options of `aimate`: search by vector, search by words, and whether age counts."""
     aimate_decay: float = 0.95
-    """What is left of a score after 30 days (M39; the design gives no number)."""
+    """The factor of a score after 30 days; the design gives no number."""
 
     def __post_init__(self) -> None:
         weights = (self.biem_vector, self.biem_activation, self.notes_bm25, self.notes_content, self.notes_tag)
@@ -56,7 +56,7 @@ class FormulaPolicy:
 
 
 Selection = Literal["top_k", "weighted_random", "squared_norm"]
-"""The best; drawn by weight; drawn by squared weight (Hippocampus H30 as a probability)."""
+"""The best; drawn by weight; drawn by squared weight."""
 
 
 SELECTIONS: tuple[str, ...] = get_args(Selection)
@@ -67,10 +67,10 @@ class TypedPolicy:
     """The numbers of typed recall."""
 
     per_kind: int = 7
-    """Candidates of each kind, and how many memories are chosen of all (Angel G17)."""
+    """Candidates of each kind, and the number of memories chosen in all."""
     selection: Selection = "weighted_random"
     hops: int = 2
-    """How far the association network is followed from the candidates."""
+    """Hops in the association network from the candidates."""
     links: int = 7
     """Links followed from one memory, the strongest: bounds the chain."""
     pool: int = 30

@@ -5,55 +5,55 @@ from dataclasses import dataclass, fields
 
 @dataclass(frozen=True, slots=True)
 class ConsolidationPolicy:
-    """When memories become one, and what is distilled from those used together. Similarities are calibrated."""
+    """When memories are merged, and when a fact is distilled. Similarities are calibrated."""
 
     dedupe_similarity: float = 0.95
-    """Facts this alike, of which one has all the words of the other in the same order, are one."""
+    """Facts this similar, one of which has all the words of the other in the same order, are duplicates."""
     duplicate_confidence: float = 0.8
-    """Or those of which a rule or a model is this sure that they say the same."""
+    """So are those that a rule or a model calls duplicates with this confidence."""
     disagree_confidence: float = 0.5
-    """Those of which a rule is this sure that they disagree are left to the handling of conflicts."""
+    """Facts that a rule calls conflicting with this confidence are left to conflict handling."""
     merge_similarity: float = 0.85
-    """Long-term facts this alike become one text (requirements 7.2)."""
+    """Long-term facts this similar are merged into one text."""
     merge_size: int = 5
     """Memories merged at once."""
     merge_chars: int = 1_000
-    """A merged text stays concise; what would be longer is not merged."""
+    """Maximum length of a merged text; longer ones are not merged."""
     crystal_similarity: float = 0.85
-    """Memories of a cluster are linked by this (requirements 7.2)."""
+    """Memories of a cluster are linked by at least this similarity."""
     crystal_size: int = 5
-    """The smallest cluster that becomes a fact (BIEM B28)."""
+    """The smallest cluster that becomes a fact."""
     crystal_most: int = 30
-    """The largest; more memories of the same matter make a second fact."""
+    """The largest cluster; more memories of the same subject make a second fact."""
     crystal_chars: int = 400
     """Length of a fact."""
     frequent_accesses: int = 3
-    """Frequently used is a memory returned so often (not below 3: fewer accesses wake no job) …"""
+    """A memory is frequently used when returned this often (not below 3: fewer accesses queue no job) …"""
     frequent_useful: int = 1
-    """… or called useful so often."""
+    """… or found useful this often."""
     neighbours: int = 20
-    """Nearest memories looked at for each one: the cost of a run does not grow with the scope."""
+    """Nearest memories examined for each one: the cost of a run does not grow with the scope."""
     batch: int = 200
     batches: int = 20
-    """Memories looked at in one step, and steps in one run; the rest waits for the next run."""
+    """Memories of one batch, and batches of one run; the rest waits for the next run."""
 
 
 @dataclass(frozen=True, slots=True)
 class FeedbackPolicy:
-    """What one turn may teach."""
+    """Limits of the feedback of one turn."""
 
     most: int = 50
-    """Ids of one kind: the links between them grow with the square."""
+    """Maximum ids of one kind: the links between them grow with the square."""
     max_turn_chars: int = 256
     turn_days: float = 7.0
-    """So long a repeated turn is recognised."""
+    """How long a repeated turn is recognised."""
     batch: int = 5_000
-    """Names of turns forgotten in one run."""
+    """Turn ids forgotten in one run."""
 
 
 @dataclass(frozen=True, slots=True)
 class SleepPolicy:
-    """How often each background job is due, in seconds; 0: only in `sleep` (requirements 7.2)."""
+    """The period of each background job, in seconds; 0: only in `sleep`."""
 
     sweep_s: float = 300.0
     build_s: float = 600.0
@@ -66,19 +66,19 @@ class SleepPolicy:
     """Weakening and pruning."""
     integrity_s: float = 86_400.0
     decisions_s: float = 10.0
-    """Conflicts that wait for a model, and merges that a process left half-done."""
+    """Judging conflicts that wait for a model, and finishing interrupted merges."""
     tick_s: float = 1.0
-    """How often an idle process looks whether anything is due."""
+    """How often an idle process checks for due jobs."""
     task_limit_s: float = 600.0
-    """A Celery task that takes longer is stopped; the next one goes on."""
+    """A Celery task that takes longer is stopped; the next one continues."""
     outbox_s: float = 15.0
-    """How often Celery beat wakes encoding workers, for rows that nobody woke them for."""
+    """How often Celery beat wakes encoding workers, for rows without a wake-up."""
     scopes_per_tick: int = 20
-    """Scopes that one tick visits for each job that is due."""
+    """Scopes that one tick visits for each due job."""
     integrity_rows: int = 1_000
-    """Faults mended in one run."""
+    """Faults repaired in one run."""
     off: tuple[str, ...] = ()
-    """Jobs that never run, by name: neither when they are due nor in `sleep` (C15)."""
+    """Jobs that never run, by name: neither when due nor in `sleep`."""
 
     def __post_init__(self) -> None:
         unknown = set(self.off) - set(self._every())
@@ -91,7 +91,7 @@ class SleepPolicy:
                 raise ValueError(f"sleep.{item.name} is at least {least}, not {value}")
 
     def periods(self) -> dict[str, float]:
-        """Seconds between two runs, by the name of the job, in the order of a night; 0 for those that are off."""
+        """The period of each job in seconds, by name, in the order of a sleep; 0 for those that are off."""
         return {name: 0.0 if name in self.off else period_s for name, period_s in self._every().items()}
 
     def _every(self) -> dict[str, float]:

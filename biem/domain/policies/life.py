@@ -5,38 +5,40 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class EnergyPolicy:
-    """Decay of BIEM B33."""
+    """Decay of energy, as in BIEM."""
 
     decay_per_hour: float = 0.1
     """λ: half-life 6.93 hours."""
     boost: float = 0.1
-    """What an access adds (B34)."""
+    """Energy added by an access."""
     boost_cooldown_s: float = 60.0
-    """An access sooner after the last boost is only counted, so that a loop cannot pump a memory; 0 is B verbatim."""
+    """Minimum time between two boosts; an earlier access is only counted, so that a loop cannot raise a memory. 0:
+    as in BIEM.
+    """
     feedback: float = 0.1
-    """What feedback of ±1 adds or takes (B35)."""
+    """Energy added or subtracted by feedback of ±1."""
 
 
 @dataclass(frozen=True, slots=True)
 class TierPolicy:
-    """Which memories the canvas (L1) holds (BIEM B8–B12, B36). All thresholds are energies."""
+    """Which memories the canvas (L1) holds. All thresholds are energies."""
 
     max_nodes: int = 100
     """Per scope; beyond it the weakest leaves."""
     idle_s: float = 3_600.0
-    """A memory not accessed for so long leaves."""
+    """Idle time after which a memory leaves."""
     enter: float = 0.5
-    """A new memory enters from here."""
+    """Minimum energy for a new memory to enter."""
     promote: float = 0.7
-    """A memory of L2 rises from here."""
+    """Minimum energy for a memory of L2 to enter."""
     demote: float = 0.3
-    """Below it a memory leaves."""
+    """A memory with less energy leaves."""
     minimum: float = 0.1
-    """From here nothing is archived; whatever `demote` says, below it nothing stays in the canvas."""
+    """With at least this energy nothing is archived; with less nothing stays in the canvas, whatever `demote` is."""
     sweep_rows: int = 5_000
-    """Most memories that one sweep moves out."""
+    """Maximum memories that one sweep moves out."""
     sweep_scopes: int = 200
-    """Scopes whose canvas one sweep compares with the records; the next sweep goes on with others."""
+    """Scopes whose canvas one sweep compares with the records; the next sweep continues with others."""
 
     def __post_init__(self) -> None:
         if not 0 < self.minimum <= self.demote <= self.enter <= self.promote <= 1:
@@ -47,44 +49,44 @@ class TierPolicy:
 
 @dataclass(frozen=True, slots=True)
 class RetentionPolicy:
-    """How long an untouched memory stays, by importance, reason and use; then it is archived, never deleted."""
+    """How long an untouched memory is kept, by importance, reason and use; then it is archived, never deleted."""
 
     noise_days: float = 3.0
-    """Importance 1; between two whole importances the days are interpolated geometrically."""
+    """Importance 1; between two integers the days are interpolated geometrically."""
     low_days: float = 14.0
-    """Importance 2: AIMate's 14 days for what nobody marked."""
+    """Importance 2: AIMate's 14 days for unmarked memories."""
     normal_days: float = 90.0
-    """Importance 3, so every chat message of normal importance."""
+    """Importance 3, the default of chat messages."""
     high_days: float = 365.0
-    """Importance 4. Importance 5 and the layer `core` stay for ever."""
+    """Importance 4. Importance 5 and the layer `core` are kept for ever."""
     own_days: float = 365.0
-    """At least so long stays a message of importance 3 or more in which a person speaks of themselves."""
+    """Minimum for a message of importance 3 or more in which a person speaks of themselves."""
     keep_lasting: bool = True
-    """What a person says of health, safety, identity, relationships or as a standing order has no end."""
+    """Whether a person's statements about health, safety, identity, relationships and standing orders never expire."""
     assistant_factor: float = 1 / 3
-    """What the assistant said stays this many times as long as the same from a person."""
+    """Factor for the assistant's messages, relative to the same from a person."""
     long_term_days: float = 90.0
-    """At least so long stays what was promoted to the layer `long_term` (M51)."""
+    """Minimum for a memory promoted to the layer `long_term`."""
     access_factor: float = 2.0
-    """Each access multiplies by this the span of what stays shorter than long-term memory, up to that one's."""
+    """Factor by which each access extends a span shorter than long-term memory's, up to that one's."""
     reason_factor: float = 1.5
-    """A reason that says something prolongs by this."""
+    """Factor of an informative reason."""
     useful_factor: float = 2.0
-    """Each time feedback called it useful adds this many times its span: twice useful stays for more than a year."""
+    """Multiple of its span that each useful feedback adds: a memory useful twice is kept for more than a year."""
     max_useful: int = 4
-    """More praise than this changes nothing."""
+    """Useful feedbacks that count at most."""
     promote_accesses: int = 5
-    """A short-term memory returned so often becomes long-term (M50)."""
+    """Accesses that promote a short-term memory to long-term."""
     promote_useful: int = 2
-    """Or called useful so often (C17)."""
+    """Useful feedbacks that do the same."""
     max_memories: int = 2_000_000
-    """Per scope; beyond it the least valuable are archived (M52)."""
+    """Per scope; beyond it the least valuable are archived."""
     keep_share: float = 0.95
-    """How full archiving leaves a scope that was too full, so that it need not be measured again at once."""
+    """Share of the limit that archiving leaves of a full scope, so that it need not be counted again at once."""
     batch: int = 500
     """Rows judged in one transaction: their locks last milliseconds."""
     run_rows: int = 5_000
-    """Rows one run judges or archives for capacity; the rest waits for the next run."""
+    """Maximum rows that one run judges, or archives for capacity; the rest waits for the next run."""
 
     def __post_init__(self) -> None:
         if not 0 < self.noise_days <= self.low_days <= self.normal_days <= self.high_days:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class WritePolicy:
-    """What `remember` accepts."""
+    """Limits of `remember`."""
 
     max_text_bytes: int = 262_144
     """Longer texts are documents: split them. Also keeps a tsvector below PostgreSQL's 1 MiB."""
@@ -19,13 +19,13 @@ class WritePolicy:
     max_lexeme_bytes: int = 60_000
     """Milvus holds at most 65,535 bytes in a VARCHAR; PostgreSQL indexes the same lexemes."""
     hot_window: int = 256
-    """HotKV's W: texts kept at hand per scope (AIM-Memory A42)."""
+    """HotKV's W: texts kept in Redis per scope."""
     bulk_rows: int = 500
     """Rows per transaction of `remember_many`: large enough to share one fsync, small enough to report progress."""
     future_days: int = 366
-    """`at` may lie this far ahead (planned events, clocks that run fast)."""
+    """`at` may be this far in the future (planned events, clocks that run fast)."""
     max_per_minute: int = 0
-    """Memories that one scope may write a minute, over all processes; 0: any number. A loop must not fill the disk."""
+    """Memories that one scope may write a minute, over all processes; 0: unlimited. A loop must not fill the disk."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,13 +33,13 @@ class EncodePolicy:
     """How the worker turns pending rows into indexed memories."""
 
     batch: int = 64
-    """Rows per claim and texts per embedder call (Angel G59)."""
+    """Rows per claim and texts per embedder call."""
     lease_s: float = 60.0
-    """A claim not completed by then belongs to whoever claims next. Slowest batch seen: 64 long texts, 15 s."""
+    """A claim not completed by then may be claimed again. Slowest batch seen: 64 long texts, 15 s."""
     max_attempts: int = 5
     """Then the row goes to the dead letter with its reason."""
     backoff_s: float = 1.0
     """First pause after a server refused; doubles up to `backoff_max_s`."""
     backoff_max_s: float = 30.0
     poll_s: float = 1.0
-    """How often an idle worker looks for rows that nobody woke it for."""
+    """How often an idle worker polls for rows without a wake-up."""

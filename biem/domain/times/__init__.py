@@ -1,1 +1,1 @@
-"""Times that texts name."""
+"""Time expressions in texts."""

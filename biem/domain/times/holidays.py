@@ -1,6 +1,6 @@
-"""Times by the year's feasts: 春节前, "after Christmas", 国庆期间.
+"""Time expressions relative to holidays: 春节前, "after Christmas", 国庆期间.
 
-Only with a word of before, during or after: "what shall I give her for Christmas?" names no time in which it was said.
+Only with a word for before, during or after: "what shall I give her for Christmas?" names no time of a memory.
 """
 
 import re
@@ -9,14 +9,14 @@ from datetime import UTC, datetime, timedelta
 from biem.domain.times.spans import DAY, Match, Reader, Window
 
 _NEAR = 30 * DAY
-"""What is before or after a feast."""
+"""The span before or after a holiday."""
 _AHEAD = timedelta(days=7)
 _FIXED = {
     "元旦": (1, 1, 3), "情人节": (2, 14, 1), "妇女节": (3, 8, 1), "五一": (5, 1, 5), "劳动节": (5, 1, 5),
     "六一": (6, 1, 1), "儿童节": (6, 1, 1), "国庆": (10, 1, 7), "双十一": (11, 11, 1), "圣诞": (12, 24, 3),
     "christmas": (12, 24, 3), "new year": (12, 31, 2), "halloween": (10, 31, 1), "valentine": (2, 14, 1),
 }  # fmt: skip
-"""Month, day and how many days."""
+"""Month, day and number of days."""
 _SPRING = (
     "2015-02-19 2016-02-08 2017-01-28 2018-02-16 2019-02-05 2020-01-25 2021-02-12 2022-02-01 2023-01-22 "
     "2024-02-10 2025-01-29 2026-02-17 2027-02-06 2028-01-26 2029-02-13 2030-02-03 2031-01-23 2032-02-11 "
@@ -31,12 +31,12 @@ _LUNAR = {
     for names, days, table in ((("春节", "过年"), 8, _SPRING), (("中秋",), 1, _MIDAUTUMN))
     for name in names
 }
-"""Feasts of the lunar calendar: how many days, and when they begin."""
+"""Holidays of the lunar calendar: number of days, and their dates by year."""
 _NAMES = "|".join(sorted([*_FIXED, *_LUNAR], key=lambda name: (-len(name), name)))
 
 
 def _begins(name: str, clock: datetime) -> tuple[datetime, int] | None:
-    """The latest one not more than a week ahead, and how many days it has."""
+    """The latest one not more than a week ahead, and its number of days."""
     if name in _FIXED:
         month, day, days = _FIXED[name]
         known = [datetime(clock.year - back, month, day, tzinfo=UTC) for back in (0, 1)]

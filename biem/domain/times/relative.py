@@ -1,4 +1,4 @@
-"""Times that are told from the clock: "yesterday", "last Tuesday", "two weeks ago", 上周末, 三天前."""
+"""Time expressions relative to the clock: "yesterday", "last Tuesday", "two weeks ago", 上周末, 三天前."""
 
 import re
 from datetime import datetime
@@ -42,13 +42,13 @@ def _last_weekend(match: Match, clock: datetime) -> Window:
 
 
 def _last_weekday(match: Match, clock: datetime) -> Window:
-    """The latest day of that name before the clock's."""
+    """The latest such weekday before the clock's day."""
     back = (clock.weekday() - _WEEKDAYS[match["weekday"]] - 1) % 7 + 1
     return midnight(clock) - back * DAY, midnight(clock) - (back - 1) * DAY
 
 
 def _day_of_last_week(match: Match, clock: datetime) -> Window:
-    """上周二: of the week before, which begins on Monday."""
+    """上周二: of the previous week, which begins on Monday."""
     monday = _last_week(match, clock)[0]
     start = monday + _WEEKDAYS[match["weekday"]] * DAY
     return start, start + DAY
@@ -72,7 +72,7 @@ def _year_before(_: Match, clock: datetime) -> Window:
 
 
 def _ago(match: Match, clock: datetime) -> Window:
-    """Half a unit around the moment, at least a day: nobody who says "two weeks ago" has counted the days."""
+    """Half a unit around the instant, at least a day: "two weeks ago" is rarely exact."""
     days = _UNIT_DAYS[match["unit"]]
     moment = midnight(clock) - number(match["count"]) * days * DAY
     half = max(1.0, days / 2) * DAY
@@ -80,7 +80,7 @@ def _ago(match: Match, clock: datetime) -> Window:
 
 
 def _past(match: Match, clock: datetime) -> Window:
-    """The past so many days, up to the end of the clock's day."""
+    """The past n days, up to the end of the clock's day."""
     today = midnight(clock)
     return today - number(match["count"] or "one") * _UNIT_DAYS[match["unit"]] * DAY, today + DAY
 
@@ -105,4 +105,4 @@ RELATIVE: tuple[tuple[re.Pattern[str], Reader], ...] = (
     (re.compile(rf"\blast\s(?P<count>\d+|{_SOME})\s(?P<unit>day|week|month|year)s?\b"), _past),
     (re.compile(rf"(?P<count>{_HAN_COUNT})\s?(?P<unit>天|周|个星期|个月|年)[以之]?前"), _ago),
 )
-"""In the order in which they are read: no letter is read twice, so what says more comes first."""
+"""In matching order: no character is matched twice, so more specific expressions come first."""

@@ -1,4 +1,4 @@
-"""What readers of times share: windows, the calendar's spans, counts in words."""
+"""Shared parts of the time parsers: windows, calendar spans, counts in words."""
 
 import re
 from collections.abc import Callable
@@ -8,13 +8,13 @@ Window = tuple[datetime, datetime]
 """Half open: [start, end)."""
 Match = re.Match[str]
 Reader = Callable[[Match, datetime], Window | None]
-"""Of what a pattern found, on a clock."""
+"""From a match and a clock to a window."""
 
 DAY = timedelta(days=1)
 _AHEAD = timedelta(days=7)
-"""Plans are spoken of without their year, too, but seldom longer ahead than this."""
+"""Plans also omit their year, but are seldom further ahead than this."""
 _MOST_DIGITS = 6
-"""No count of days or years is longer; Python refuses to read very long numbers."""
+"""Longer counts of days or years are rejected; Python refuses to parse very long numbers."""
 _MONTHS = (
     "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
     "december",
@@ -46,27 +46,27 @@ def number(text: str) -> int:
 
 
 def year_of(clock: datetime, month: int, day: int = 1) -> int:
-    """The year that is meant where none is named: the latest whose date is not more than a week ahead."""
+    """The year of a date without one: the latest whose date is not more than a week ahead."""
     at = datetime(clock.year, month, day, tzinfo=UTC)
     return clock.year - 1 if at > clock + _AHEAD else clock.year
 
 
 def day_of(year: int, month: int, day: int) -> Window:
-    """One day, of UTC."""
+    """One day, in UTC."""
     start = datetime(year, month, day, tzinfo=UTC)
     return start, start + DAY
 
 
 def month_of(year: int, month: int) -> Window:
-    """One month, of UTC."""
+    """One month, in UTC."""
     return datetime(year, month, 1, tzinfo=UTC), datetime(year + month // 12, month % 12 + 1, 1, tzinfo=UTC)
 
 
 def year(number: int) -> Window:
-    """One year, of UTC."""
+    """One year, in UTC."""
     return datetime(number, 1, 1, tzinfo=UTC), datetime(number + 1, 1, 1, tzinfo=UTC)
 
 
 def midnight(clock: datetime) -> datetime:
-    """Where the clock's day begins, in its own time zone."""
+    """The beginning of the clock's day, in its own time zone."""
     return clock.replace(hour=0, minute=0, second=0, microsecond=0)

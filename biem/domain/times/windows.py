@@ -1,9 +1,10 @@
-"""Times that a text names, as windows on the clock of what is remembered: dates, months, years, "last week", "两周前".
+"""Time expressions in a text, resolved to windows by a reference clock: dates, months, years, "last week", "两周前".
 
-A window is half open: [start, end). Explicit expressions are read first, longest kind first, then relative ones, and no
-letter is read twice ("2024年5月" is a month, not also a year). A date without a year is the latest one that is not more
-than a week ahead of the clock; "last year" and 去年 beside it are its year. Days are those of the clock's time zone for
-relative expressions, of UTC for explicit ones. Every rule is linear in the length of the text, and no text raises.
+A window is half open: [start, end). Explicit expressions are matched first, longest kind first, then relative ones, and
+no character is matched twice ("2024年5月" is a month, not also a year). A date without a year is the latest one that is
+not more than a week ahead of the clock; "last year" or 去年 next to it gives its year. Days are those of the clock's
+time zone for relative expressions, of UTC for explicit ones. Every rule is linear in the length of the text, and no
+text raises.
 """
 
 import re
@@ -28,16 +29,16 @@ from biem.domain.times.spans import (
 
 _MOST_YEARS = 20
 _VERBS = ("may", "mar")
-"""Months that are other words as well: taken for a month only with a year or after one of `_BEFORE_MONTH`."""
+"""Months that are other words as well: matched as a month only with a year or after one of `_BEFORE_MONTH`."""
 _BEFORE_MONTH = ("in", "of", "last", "since", "during", "by", "early", "late", "mid", "until", "this")
 _LONGEST_BEFORE = 16
-"""Characters in which one of them is looked for."""
+"""Characters in which one of them is searched."""
 _THIRDS = {
     "上旬": 0, "初": 0, "中旬": 1, "中": 1, "下旬": 2, "底": 2, "末": 2,
     "early": 0, "beginning of": 0, "start of": 0, "mid": 1, "middle of": 1, "late": 2, "end of": 2,
 }  # fmt: skip
 _SEASONS = {"春": 3, "夏": 6, "秋": 9, "冬": 12, "spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}
-"""The first of three months, in the northern half of the world."""
+"""The first of its three months, in the northern hemisphere."""
 _YEARS_BACK = {"今年": 0, "去年": 1, "前年": 2, "大前年": 3, "this": 0, "last": 1}
 _HAN_YEAR = re.compile(rf"(?P<back>今年|去年|(?:大)?前年)的?(?=\s?(?:{HAN_MONTH}\s?月|[春夏秋冬][天季]))")
 _YEAR_BESIDE = re.compile(
@@ -48,7 +49,7 @@ _MONTH_BESIDE = re.compile(r"(?P<before>\b(?:of|early|late|mid)[\s-])(?P<back>la
 
 
 def windows(text: str, clock: datetime) -> list[Window]:
-    """The times that `text` names, each once, explicit ones first; `clock` (aware) is the newest moment known."""
+    """The times in `text`, without repeats, explicit ones first; `clock` (aware) is the newest known instant."""
     lowered = _plain(text, clock)
     read = bytearray(len(lowered))
     found = _read(lowered, clock, _EXPLICIT, read)
@@ -56,9 +57,9 @@ def windows(text: str, clock: datetime) -> list[Window]:
 
 
 def earlier(text: str, clock: datetime, first: datetime) -> list[tuple[Window, int]]:
-    """The dates that `text` names without a year, in each year before the one meant first, and how many years before.
+    """The dates without a year in `text`, in each earlier year, latest first, and how many years earlier.
 
-    Back to the year of `first`, the oldest moment known (aware), but no more than twenty.
+    Back to the year of `first`, the oldest known instant (aware), but no more than twenty years.
     """
     lowered = _plain(text, clock)
     known = _read(lowered, clock, _EXPLICIT, bytearray(len(lowered)))
@@ -71,8 +72,8 @@ def earlier(text: str, clock: datetime, first: datetime) -> list[tuple[Window, i
 
 
 def _plain(text: str, clock: datetime) -> str:
-    """In lower case, one space each (no rule can be slow over a run of them), and what is told from the clock beside a
-    date in figures: 去年五月 is May of that year in every year of `earlier`.
+    """Lower case, single spaces (no rule can be slow over a run of them), and relative years resolved to numbers:
+    去年五月 is May of that year in every year of `earlier`.
     """
     lowered = " ".join(text.lower().split())
     lowered = _HAN_YEAR.sub(lambda found: f"{clock.year - _YEARS_BACK[found['back']]}年", lowered)
@@ -94,7 +95,7 @@ def _month_named(clock: datetime, back: str) -> str:
 def _read(
     lowered: str, clock: datetime, rules: tuple[tuple[re.Pattern[str], Reader], ...], read: bytearray
 ) -> dict[Window, None]:
-    """What the rules find in what was not `read` before, each window once."""
+    """The matches of the rules outside the spans already `read`, each window once."""
     found: dict[Window, None] = {}
     for pattern, reader in rules:
         for match in pattern.finditer(lowered):
@@ -139,7 +140,7 @@ def _han_date(match: Match, clock: datetime) -> Window:
 
 
 def _third(start: datetime, end: datetime, third: int) -> Window:
-    """Ten days of a month, the last the rest of it."""
+    """Ten days of a month, or the rest of it for the last third."""
     return start + 10 * third * DAY, end if third == 2 else start + 10 * (third + 1) * DAY
 
 

@@ -1,6 +1,6 @@
-"""Looking through a scope: checked pages of memories, and a part of the graph that can be drawn.
+"""Browsing a scope: pages of memories, and a part of the graph for display.
 
-It reads PostgreSQL alone, counts no access and changes no energy: who looks does not use.
+Reads PostgreSQL only, counts no access and changes no energy.
 """
 
 from typing import get_args
@@ -19,17 +19,17 @@ TIERS: tuple[str, ...] = get_args(Tier)
 IDS = ("memory", "conflict")
 _LABEL_CHARS = 120
 _CANDIDATES = 5
-"""Ids that are named where a part of one may be any of them."""
+"""Ids listed in the error for an ambiguous abbreviation."""
 
 
 class MemoryBrowser:
-    """Answers whoever looks; `browser` reads."""
+    """Lists memories for display; `browser` reads them."""
 
     def __init__(self, browser: Browser) -> None:
         self._browser = browser
 
     def memories(self, scope: Scope, limit: int, after: str, tier: str | None, layer: str | None) -> Page[Node]:
-        """A page of memories, the newest first."""
+        """A page of memories, newest first."""
         require_count(limit, "limit", MOST_ON_A_PAGE)
         require_string(after, "after")
         _require_one_of(tier, "tier", TIERS)
@@ -37,7 +37,7 @@ class MemoryBrowser:
         return self._browser.memories(scope, limit, after=after, tier=tier, layer=layer)
 
     def whole_id(self, scope: Scope, part: str, of: str) -> str:
-        """The only id of the scope that begins or ends with these digits; a whole id is itself, there or not."""
+        """The only id of the scope that begins or ends with these digits; a whole id is returned unchecked."""
         _require_one_of(of, "of", IDS)
         digits = id_part(part)
         if len(digits) == DIGITS_OF_ID:
@@ -54,7 +54,7 @@ class MemoryBrowser:
         return found[0]
 
     def graph(self, scope: Scope, limit: int, after: str, around: str | None) -> GraphPart:
-        """A page of links, of the scope or around one node, with the nodes they end in."""
+        """A page of links, of the scope or around one node, with the nodes at their ends."""
         require_count(limit, "limit", MOST_ON_A_PAGE)
         require_string(after, "after")
         center = None if around is None else parse_id(around)
@@ -64,7 +64,7 @@ class MemoryBrowser:
             page = self._browser.links_around(scope, center, limit, after=after)
         ends = dict.fromkeys(end for link in page.items for end in (link.source, link.target))
         nodes = {node.id: node for node in self._browser.nodes(scope, list(ends), _LABEL_CHARS)}
-        # An end that was archived a moment ago takes its links along.
+        # Links of a node archived a moment ago are left out with it.
         links = tuple(link for link in page.items if link.source in nodes and link.target in nodes)
         drawn = {end for link in links for end in (link.source, link.target)}
         return GraphPart(tuple(nodes[end] for end in ends if end in drawn), links, page.next)

@@ -1,12 +1,12 @@
-"""Moving all memories to another embedder, beside programs that go on with the old one.
+"""Moving all memories to another embedder, while other processes still use the old one.
 
-    fill      the new collection from the records, by id, noting how far; what is written meanwhile is reached, too
-    mark      what the new collection has now belongs to it; what is missing there is put in first
-    switch    one row: from now on every program takes the new embedder
-    mark      once more, what programs with the old embedder indexed meanwhile
+    fill      the new collection from the records, by id, saving progress; includes memories written meanwhile
+    mark      memories in the new collection as its own; missing ones are inserted first
+    switch    one row: from now on every process uses the new embedder
+    mark      once more, for memories that processes with the old embedder indexed meanwhile
 
-A run that dies is continued by the next: after the noted id, with the vectors computed so far. Until the switch nothing
-of the old collection is touched, so recall answers as before; the vectors of both models stay until `drop_others`.
+An interrupted run is resumed by the next: after the saved id, with the vectors computed so far. Until the switch the
+old collection is untouched, so recall is unaffected; the vectors of both models stay until `drop_others`.
 """
 
 import logging
@@ -24,7 +24,7 @@ logger = logging.getLogger("biem.reembed")
 _PAGE = 256
 _VECTORS_AT_ONCE = 2_000
 _ROUNDS = 5
-"""How often stragglers are looked for after the switch; later ones are called back by the job `integrity`."""
+"""How often stragglers are searched after the switch; later ones are handled by the job `integrity`."""
 
 
 class Reembedder:
@@ -55,19 +55,19 @@ class Reembedder:
         self._telemetry = telemetry
 
     def move(self, settings: Mapping[str, Any], on_progress: Callable[[int], None] | None = None) -> int:
-        """Move every memory; returns how many this run put into the new collection.
+        """Move every memory; returns how many this run added to the new collection.
 
-        `settings` is what other programs recognise the same embedder by. Safe to break off at any point and to repeat.
+        `settings` identifies the embedder to other processes. Safe to interrupt at any point and to repeat.
         """
         done = 0
         with self._telemetry.span("biem.reembed") as span:
             self._index.open()
             choice = EmbedderChoice(self._info.id, self._info.dim, self._collection, settings)
             cursor = self._registry.begin(choice)
-            if cursor and not self._index.count():  # somebody dropped it meanwhile
+            if cursor and not self._index.count():  # the collection was dropped meanwhile
                 cursor = ""
             full = True
-            while full:  # what programs write faster than pages are filled is left to the marking
+            while full:  # memories written faster than pages are filled are left to the marking
                 page = self._registry.unmoved(self._info.id, cursor, _PAGE)
                 full = len(page) == _PAGE
                 if page:
@@ -86,7 +86,7 @@ class Reembedder:
         return done
 
     def drop_others(self) -> Mapping[str, int]:
-        """Drop every other collection of ours and every other model's vectors, once the move is complete."""
+        """Drop every other collection and every other model's vectors, once the move is complete."""
         dropped = {"collections": 0, "vectors": 0}
         for collection in self._inspection.collections():
             if collection.name != self._collection:
@@ -100,10 +100,11 @@ class Reembedder:
         return dropped
 
     def _put(self, page: Sequence[Unmoved]) -> list[str]:
-        """Rows of these memories into the new collection, but for those destroyed or archived meanwhile; their ids.
+        """Add rows of these memories to the new collection, except those destroyed or archived meanwhile; returns their
+        ids.
 
-        A text that the new embedder refuses is left out: the job `integrity` gives it to the workers, which bury it
-        with the reason.
+        A text that the new embedder refuses is left out: the job `integrity` queues it for the workers, which move it
+        to the dead letters with the reason.
         """
         texts = [unmoved.node.indexed_text for unmoved in page if unmoved.vector is None]
         computed = iter(self._encoder.vectors_taken(texts) if texts else ())
@@ -120,7 +121,7 @@ class Reembedder:
         return [entry.id for entry in entries]
 
     def _mark(self) -> int:
-        """Make every memory that is in the new collection belong to it; returns how many had to be put in."""
+        """Mark every memory in the new collection as its own; returns how many had to be inserted."""
         put, after, full = 0, "", True
         while full:
             page = self._registry.unmoved(self._info.id, after, _PAGE)
@@ -137,7 +138,7 @@ class Reembedder:
         return put
 
     def _move_items(self) -> None:
-        """What was said of concepts is compared by meaning, too."""
+        """Items of concepts are compared by vector, too."""
         after = ""
         while items := self._registry.unmoved_items(self._info.id, after, _PAGE):
             vectors = self._embedder.embed([text for _, text in items], "passage")

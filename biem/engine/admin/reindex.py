@@ -1,6 +1,6 @@
-"""Rebuilding all that follows from the texts: what rules know of them, their vectors, and the vector index.
+"""Rebuilding all data derived from the texts: their analyses, their vectors, and the vector index.
 
-No text is embedded whose vector is kept (architecture D2), and no row is written that says the same already.
+Cached vectors are reused, and unchanged rows are not rewritten.
 """
 
 from collections.abc import Callable
@@ -16,7 +16,7 @@ _PAGE = 256
 
 
 class Reindexer:
-    """Makes analyses and index anew. Recall goes on meanwhile and finds what is already in."""
+    """Rebuilds analyses and index. Recall works meanwhile and finds what is indexed already."""
 
     def __init__(
         self,
@@ -42,8 +42,8 @@ class Reindexer:
     def reindex(self, on_progress: Callable[[int], None] | None = None) -> int:
         """Analyse every memory, drop the model's collection and fill it from Records; returns how many were indexed.
 
-        Safe to break off: the next run starts over. Memories written meanwhile are indexed by the workers as always.
-        `on_progress` hears the number indexed so far: 0 while memories are analysed.
+        Safe to interrupt: the next run starts over. Memories written meanwhile are indexed by the workers as always.
+        `on_progress` is called with the number indexed so far: 0 while memories are analysed.
         """
         done = 0
         with self._telemetry.span("biem.reindex") as span:
@@ -68,7 +68,7 @@ class Reindexer:
         return done
 
     def _describe(self, on_progress: Callable[[int], None] | None) -> int:
-        """What the analyzer of this version says of every memory; returns for how many it was something else."""
+        """Analyse every memory with this version's analyzer; returns for how many the result changed."""
         after, changed = "", 0
         while page := self._analyses.page(after, _PAGE):
             described = [

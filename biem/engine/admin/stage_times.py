@@ -1,6 +1,6 @@
-"""How long each stage took lately, in this process: a telemetry handler that is always attached, because it is cheap.
+"""Recent durations of each stage in this process: a telemetry handler that is cheap enough to be always attached.
 
-It keeps the newest durations of every span by name, at most a thousand each, and sorts them when asked.
+It keeps the newest durations of every span by name, at most a thousand each, and sorts them on request.
 """
 
 from collections import deque
@@ -12,7 +12,7 @@ _KEPT = 1_000
 
 
 class StageTimes:
-    """Listens to spans. Thread-safe without a lock: appending to a deque is one step, and counts may lag by one."""
+    """Records spans. Thread-safe without a lock: appending to a deque is atomic, and counts may lag by one."""
 
     def __init__(self) -> None:
         self._newest: dict[str, deque[float]] = {}
@@ -20,7 +20,7 @@ class StageTimes:
         self._errors: dict[str, int] = {}
 
     def __call__(self, span: Span) -> None:
-        """Note one finished span."""
+        """Record one finished span."""
         newest = self._newest.get(span.name)
         if newest is None:
             newest = self._newest.setdefault(span.name, deque(maxlen=_KEPT))

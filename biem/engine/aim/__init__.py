@@ -1,1 +1,1 @@
-"""AIM-Memory: a gate that decides what is formed, and routes by inertia, temporal mirror and anchors."""
+"""AIM-Memory: a gate that decides which messages are formed, and routes by inertia, temporal mirror and anchors."""

@@ -1,14 +1,14 @@
-"""Answering with memory (A39–A41, A56): context in four labelled parts, a fixed prompt, both turns written back.
+"""Answering with memory: context in four labelled parts, a fixed prompt, both turns stored.
 
     ## Recent Messages   newest texts of HotKV, oldest first
     ## Memories          one line each: summaries
-    ## Fields            what each pins down
+    ## Fields            the anchors of each
     ## Evidence          originals, byte for byte; only in strict mode
 
     prompt = context + "\\n\\n用户: " + question + "\\n助手:"
 
-Memory text is data: summaries are made harmless as in any context block. An original stands between fences of more
-backticks than it has in a row, so that it can be told to the letter and still not close its block.
+Memory text is data: summaries are escaped as in any context block. An original stands between fences of more backticks
+than it has in a row, so that it is exact and still cannot close its block.
 """
 
 import logging
@@ -34,7 +34,7 @@ logger = logging.getLogger("biem.answer")
 Generate = Callable[[str], str]
 """A model: prompt in, reply out."""
 Found = tuple[Sequence[Hit], float]
-"""What was recalled for a question, and the length of the conversation's inertia after it."""
+"""The hits for a question, and the length of the conversation's inertia after it."""
 
 _USER, _ASSISTANT = "用户", "助手"
 _LABELS = ("## Recent Messages", "## Memories", "## Fields", "## Evidence")
@@ -43,21 +43,21 @@ _FENCE = re.compile("`{3,}")
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """The model's answer and what it rests on."""
+    """The model's answer and its sources."""
 
     text: str
     query: str
     mode: str
-    """`fast` or `strict`, as it turned out."""
+    """`fast` or `strict`, as decided for this query."""
     selected_nodes: tuple[Node, ...]
     context: str
     inertia_norm: float
     saved: bool = False
-    """Whether both turns were written back; without a model there is none to write."""
+    """Whether both turns were stored; without a model there is none to store."""
 
     @property
     def result(self) -> dict[str, Any]:
-        """What the design returns (A41), under its names."""
+        """The design's result, under its names."""
         return {
             "query": self.query,
             "mode": self.mode,
@@ -69,12 +69,12 @@ class Reply:
 
 
 def prompt_of(context: str, question: str) -> str:
-    """What the model reads (A56)."""
+    """The prompt for the model."""
     return f"{context}\n\n{_USER}: {question}\n{_ASSISTANT}:"
 
 
 def four_parts(recent: Sequence[Node], hits: Sequence[Hit], policy: AimPolicy) -> str:
-    """The context of an answer; parts with nothing to tell are left out. Its size is bounded by the policy alone."""
+    """The context of an answer; empty parts are left out. Its size is bounded by the policy alone."""
     said = [_line(node, policy) for node in recent]
     summaries = [f"{n}. {_line(hit.node, policy)}" for n, hit in enumerate(hits, 1)]
     fields = [f"{n}. {shown}" for n, hit in enumerate(hits, 1) if (shown := _fields(hit.node.fields))]
@@ -84,7 +84,7 @@ def four_parts(recent: Sequence[Node], hits: Sequence[Hit], policy: AimPolicy) -
 
 
 class AimConversation:
-    """Puts memory, prompt and model together. Thread-safe as far as the model is."""
+    """Combines memory, prompt and model. Thread-safe as far as the model is."""
 
     def __init__(self, *, records: Records, hot: HotStore, writer: Writer, policy: AimPolicy) -> None:
         self._records = records
@@ -102,9 +102,9 @@ class AimConversation:
         conversation: str,
         recall: Callable[[], Found],
     ) -> Reply:
-        """Recall, ask the model, write both turns back. One that raises or gives no string leaves nothing written.
+        """Recall, call the model, store both turns. If the model raises or returns no string, nothing is stored.
 
-        Without a model the reply is empty. What cannot be written back does not cost the reply.
+        Without a model the reply is empty. A failure to store does not fail the reply.
         """
         require_question(query, "the question")
         require_string(conversation, "conversation")
@@ -126,7 +126,7 @@ class AimConversation:
         return Reply(text, query, mode, tuple(hit.node for hit in hits), context, inertia_norm, saved)
 
     def recent(self, scope: Scope) -> Sequence[HotEntry]:
-        """The newest texts of HotKV that an answer's context begins with, newest first. Raises `StoreUnavailable`."""
+        """The newest texts of HotKV for an answer's context, newest first. Raises `StoreUnavailable`."""
         return self._hot.recent(scope, self._policy.answer_texts) if self._policy.answer_texts else ()
 
     def _recent(self, scope: Scope) -> list[Node]:

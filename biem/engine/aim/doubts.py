@@ -1,4 +1,4 @@
-"""What speaks against a node of a route (A35): it contradicts the query, or is in a conflict nobody decided about."""
+"""Conflicts of the nodes of a route: with the query, or undecided ones with other memories."""
 
 from collections.abc import Collection, Sequence
 
@@ -12,13 +12,13 @@ from biem.ports.conflicts import Conflicts
 from biem.ports.contradiction import ContradictionRules
 
 _CONTRADICTS = 0.5
-"""Confidence from which on a rule's verdict is a contradiction (`ConflictPolicy.record_confidence`)."""
+"""Confidence from which a rule's verdict counts as a contradiction (`ConflictPolicy.record_confidence`)."""
 _STATEMENT_CHARS = 2_000
-"""Of a longer text the sentences are compared (`ConflictPolicy.max_statement_chars`)."""
+"""Longer texts are compared by their sentences (`ConflictPolicy.max_statement_chars`)."""
 
 
 class Doubts:
-    """Asks the records and the rules."""
+    """Queries the records and the rules."""
 
     def __init__(self, conflicts: Conflicts, rules: ContradictionRules, clock: Clock) -> None:
         self._conflicts = conflicts
@@ -26,7 +26,7 @@ class Doubts:
         self._clock = clock
 
     def open(self, scope: Scope, ids: Sequence[str]) -> Collection[str]:
-        """Those of these memories that are in a conflict about which nobody has decided."""
+        """Those of these memories that are in an undecided conflict."""
         return self._conflicts.open_of(scope.readable, ids)
 
     def about(self, query: str, nodes: Sequence[Node], conflicting: Collection[str]) -> frozenset[str]:

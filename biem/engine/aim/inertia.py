@@ -1,9 +1,9 @@
-"""Where a conversation is going (A2–A6): its queries are searched in a direction that recent selections pull.
+"""Inertia of a conversation: recent selections pull the search direction of its queries.
 
     d = q + λ·v, unit length again            v ← μ·v + (1 − μ)·mean(vectors of the selection); unchanged by none
 
-Kept in Redis, by scope and conversation. While Redis is down the process goes on with what it knows itself, and a
-direction that nobody knows is none. With `adaptive` λ, γ and K follow the conversation (A62), see `adapted`.
+Stored in Redis, by scope and conversation. While Redis is down the process uses its own copy; an unknown direction
+counts as none. With `adaptive` λ, γ and K follow the conversation, see `adapted`.
 """
 
 import logging
@@ -25,9 +25,9 @@ from biem.telemetry import Telemetry
 logger = logging.getLogger("biem.inertia")
 
 _KEPT_HERE = 1_000
-"""Conversations that this process knows by itself; those used longest ago are forgotten."""
+"""Conversations that this process caches; the least recently used are dropped."""
 _STEP = 0.2
-"""By how much one route moves an adaptive parameter towards what it asks for."""
+"""The step by which one route moves an adaptive parameter towards its target."""
 _LEAST_STRENGTH, _MOST_STRENGTH = 0.25, 1.5
 """Bounds of λ and of 1/(1 − γ), as shares of the configured value."""
 _LEAST_CLUSTER, _MOST_CLUSTER = 0.5, 4.0
@@ -36,7 +36,7 @@ _MOST_GAMMA = 0.99
 
 
 def direction(query: Vector, heading: Heading, strength: float) -> Vector:
-    """R1: q + λ·v, as it is (A3); the query itself, bit by bit, for λ = 0 or without inertia."""
+    """Source: AIM-Memory R1. q + λ·v, not normalised; the query itself, bit for bit, for λ = 0 or without inertia."""
     if strength == 0 or heading.vector is None:
         return query
     pulled: Vector = query + np.float32(strength) * heading.vector
@@ -44,7 +44,7 @@ def direction(query: Vector, heading: Heading, strength: float) -> Vector:
 
 
 def moved(heading: Heading, selected: Sequence[Vector], momentum: float) -> Heading:
-    """R5: the inertia after a route; the very same heading when nothing was selected."""
+    """Source: AIM-Memory R5. The inertia after a route; the same object when nothing was selected."""
     if not selected:
         return heading
     mean = np.mean(np.stack(selected), axis=0, dtype=np.float64)
@@ -59,11 +59,11 @@ def norm(heading: Heading) -> float:
 
 
 def adapted(heading: Heading, query: Vector, ages: Sequence[int], places: Sequence[int], policy: AimPolicy) -> Heading:
-    """λ, γ and K after a route, each a step nearer to what it asks for, and within its bounds.
+    """λ, γ and K after a route, each one step closer to its target, and within its bounds.
 
-    λ follows how alike the query and the inertia are: switching topics lowers it. γ follows the `ages` of the selected
-    nodes, so that half their weight is left at the mean. K follows their `places` in the cluster: when the last ones
-    are needed it grows, when only the first ones are, it shrinks.
+    λ follows the similarity of query and inertia: switching topics lowers it. γ follows the `ages` of the selected
+    nodes, so that half their weight is left at the mean. K follows their `places` in the cluster: selections from its
+    end increase it, selections from its beginning decrease it.
     """
     cluster = policy.local_cluster_k if heading.cluster is None else heading.cluster
     strength = policy.inertia_strength if heading.strength is None else heading.strength
@@ -99,13 +99,13 @@ class Inertia:
         self._lock = threading.Lock()
 
     def of(self, scope: Scope, conversation: str) -> Heading:
-        """The heading of a conversation, which is any name of the caller's."""
+        """The heading of a conversation; its name is any text of the caller's."""
         require_string(conversation, "conversation")
         key = (scope.ns, conversation)
         try:
             return self._headings.load(scope, conversation)
         except StoreUnavailable as error:
-            logger.warning("inertia is what this process knows: %s", error)
+            logger.warning("using this process's copy of the inertia: %s", error)
             with self._lock:
                 return self._known.get(key, Heading())
 
@@ -125,14 +125,14 @@ class Inertia:
                 ttl_s=self._policy.inertia_ttl_s,
             )
         except StoreUnavailable as error:
-            logger.warning("inertia is kept in this process only: %s", error)
+            logger.warning("inertia is stored in this process only: %s", error)
 
     def all(self, scope: Scope) -> dict[str, Heading]:
         """The headings of a scope by conversation."""
         return dict(self._headings.all(scope))
 
     def drop(self, scope: Scope) -> None:
-        """Forget what this process knows of a scope."""
+        """Drop this process's copies of a scope."""
         with self._lock:
             for key in [key for key in self._known if key[0] == scope.ns]:
                 del self._known[key]
@@ -160,7 +160,7 @@ class Inertia:
                 heading.cluster,
             ):
                 logger.info(
-                    "conversation %r goes on with λ %.3f, γ %.3f, K %d",
+                    "conversation %r adapted to λ %.3f, γ %.3f, K %d",
                     conversation,
                     changed.strength or 0.0,
                     changed.gamma or 0.0,

@@ -1,7 +1,7 @@
-"""Headings that are saved behind the caller: a route tells its nodes and waits for no round trip to Redis (A65).
+"""Saves headings in the background (write-behind): a route returns without waiting for a round trip to Redis.
 
-This process sees what it saved at once, other processes when it has arrived. What is still on its way when a process
-dies is lost without harm, as the port says.
+This process sees its own saves at once, other processes when they have arrived. Saves in flight when a process dies are
+lost, which is harmless.
 """
 
 import logging
@@ -16,11 +16,11 @@ from biem.ports.hot import Heading, Headings
 logger = logging.getLogger("biem.inertia")
 
 _SETTLE_S = 2.0
-"""Who wants to see or remove everything waits so long for what is on its way."""
+"""How long a read or removal of everything waits for saves in flight."""
 
 
 class HeadingFeed:
-    """The port `Headings` in front of another, which stays open. Thread-safe; `close` finishes what is on its way."""
+    """The port `Headings` in front of another, which stays open. Thread-safe; `close` completes the saves in flight."""
 
     def __init__(self, headings: Headings) -> None:
         self._headings = headings
@@ -29,18 +29,18 @@ class HeadingFeed:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="biem-headings")
 
     def load(self, scope: Scope, conversation: str) -> Heading:
-        """As the port says."""
+        """See the port."""
         with self._lock:
             unsaved = self._unsaved.get((scope.ns, conversation))
         return self._headings.load(scope, conversation) if unsaved is None else unsaved
 
     def save(self, scope: Scope, conversation: str, heading: Heading, *, most: int, ttl_s: float) -> None:
-        """As the port says, but for when; an outage is told in the log."""
+        """See the port; asynchronous, and an outage is logged."""
         key = (scope.ns, conversation)
         with self._lock:
             waiting = key in self._unsaved
             self._unsaved[key] = heading
-        if waiting:  # who saves it takes the newest
+        if waiting:  # a save in progress takes the newest value
             return
         try:
             self._thread.submit(self._write, scope, conversation, most, ttl_s)
@@ -50,22 +50,22 @@ class HeadingFeed:
             raise StoreUnavailable("this memory is closed") from error
 
     def all(self, scope: Scope) -> Mapping[str, Heading]:
-        """As the port says."""
+        """See the port."""
         self._settle()
         return self._headings.all(scope)
 
     def forget(self, spaces: Collection[str]) -> None:
-        """As the port says: nothing saved before arrives afterwards."""
+        """See the port: nothing saved before arrives afterwards."""
         self._settle()
         self._headings.forget(spaces)
 
     def count(self, spaces: Collection[str]) -> int:
-        """As the port says."""
+        """See the port."""
         self._settle()
         return self._headings.count(spaces)
 
     def close(self) -> None:
-        """As the port says."""
+        """See the port."""
         self._thread.shutdown(wait=True)
 
     def _write(self, scope: Scope, conversation: str, most: int, ttl_s: float) -> None:
@@ -78,8 +78,8 @@ class HeadingFeed:
             try:
                 self._headings.save(scope, conversation, heading, most=most, ttl_s=ttl_s)
             except StoreUnavailable as error:
-                logger.warning("inertia is kept in this process only: %s", error)
-                with self._lock:  # a server that hangs would make each of them wait, and whoever closes
+                logger.warning("inertia is stored in this process only: %s", error)
+                with self._lock:  # with a hanging server each of them would wait, and so would `close`
                     self._unsaved.clear()
                 return
             with self._lock:
@@ -87,10 +87,12 @@ class HeadingFeed:
                     del self._unsaved[key]
 
     def _settle(self) -> None:
-        """Wait for everything saved so far: one thread saves it in order."""
+        """Wait for all saves so far: one thread runs them in order."""
         try:
             self._thread.submit(lambda: None).result(_SETTLE_S)
         except TimeoutError as error:
-            raise StoreUnavailable("Redis takes no headings; check that it runs and BIEM_REDIS_URL") from error
-        except RuntimeError:  # closed: nothing is on its way
+            raise StoreUnavailable(
+                "headings cannot be saved in Redis; check that it runs and BIEM_REDIS_URL"
+            ) from error
+        except RuntimeError:  # closed: nothing is in flight
             return

@@ -1,10 +1,12 @@
-"""The design's route through memory (R1–R5, A2–A6, A33–A38): the recall profile `aim`, formula by formula.
+"""The design's route through memory, as the recall profile `aim`.
+
+Source: AIM-Memory R1–R5, A2–A6, A33–A38.
 
     d = q + λ·v → K nearest → anchors, temporal mirror, conflicts → top_n above the threshold → inertia follows
 
-Nothing but the K nodes nearest to d is looked at. Of those, what was not formed or holds no more is no node. The weight
-of the mirror falls by γ with each memory formed later, so this profile forgets within some dozen writes what nothing
-pulls; `hybrid` does not.
+Only the K nodes nearest to d are considered, without those not formed or no longer valid. The weight of the mirror
+falls by γ with each memory formed later, so within some dozen writes this profile forgets nodes that no query selects;
+`hybrid` does not.
 """
 
 import logging
@@ -46,17 +48,17 @@ class Selected:
     score: AimScore
     weight: float
     evidence: str | None
-    """The original as far as it is handed out; None in fast mode, and where evidence is not stored."""
+    """The original, as far as the policy allows; None in fast mode, and where evidence is not stored."""
 
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """What a query led to, best first."""
+    """The result of a query, best first."""
 
     nodes: tuple[Selected, ...]
     mode: str
     cluster: tuple[str, ...]
-    """The ids that were looked at, nearest first."""
+    """The ids that were considered, nearest first."""
     inertia_norm: float
 
     @property
@@ -88,8 +90,8 @@ class Route:
 class Router:
     """Routes queries. Thread-safe.
 
-    `submit` runs work on another thread: what does not need each other is asked for at the same time, because a single
-    query should cost little more than a plain search (A65), and nobody waits until accesses are counted.
+    `submit` runs work on another thread: independent requests run concurrently, because a single query should cost
+    little more than a plain search, and the caller does not wait until accesses are counted.
     """
 
     def __init__(
@@ -123,7 +125,7 @@ class Router:
         self._telemetry = telemetry
 
     def is_strict(self, query: str, mode: str, *, auto_mode: bool = True) -> bool:
-        """Whether originals are handed out (A37, A39): asked for by mode or, with `auto_mode`, by a trigger word."""
+        """Whether originals are returned: requested by mode or, with `auto_mode`, by a trigger word."""
         if mode not in MODES:
             raise InvalidInput(f"mode {mode!r} is unknown; choose one of {', '.join(MODES)}")
         require_question(query, "the question")
@@ -139,7 +141,7 @@ class Router:
         conversation: str = "",
         top_n: int | None = None,
     ) -> Route:
-        """The nodes that a query leads to; the inertia of the conversation follows them."""
+        """The nodes selected for a query; the inertia of the conversation follows them."""
         strict = self.is_strict(query, mode, auto_mode=auto_mode)
         require_string(conversation, "conversation")
         if top_n is not None and (top_n != 0 or isinstance(top_n, bool)):  # 0 selects nothing
@@ -167,13 +169,13 @@ class Router:
         )
 
     def cluster(self, scope: Scope, query: str, conversation: str = "") -> list[str]:
-        """The ids of the local cluster of a query, nearest first; nothing follows."""
+        """The ids of the local cluster of a query, nearest first; the inertia is unchanged."""
         require_question(query, "the query")
         vector = self._embedder.embed([query], "query")[0]
         return self._cluster(scope, vector, self._inertia.of(scope, conversation))
 
     def follow(self, scope: Scope, query: str, ids: Sequence[str], conversation: str = "") -> float:
-        """Let the inertia of a conversation follow what somebody else selected for a query; returns its length."""
+        """Update the inertia of a conversation with an external selection for a query; returns its length."""
         heading = self._inertia.of(scope, conversation)
         if ids:
             vector = self._embedder.embed([query], "query")[0]
@@ -182,11 +184,11 @@ class Router:
         return norm(heading)
 
     def heading(self, scope: Scope, conversation: str) -> Heading:
-        """Where a conversation is going."""
+        """The heading of a conversation."""
         return self._inertia.of(scope, conversation)
 
     def node(self, scope: Scope, memory_id: str, links: Sequence[str]) -> AimMemoryNode:
-        """A formed memory as the design describes it, with these neighbours; `NotFound`, too, for a refused one."""
+        """A formed memory in the design's terms, with these neighbours; raises `NotFound`, also for a refused one."""
         held = self._records.nodes([scope], [memory_id], self._clock.now(), evidence=True)
         if not held or not held[0].formed:
             raise NotFound(f"no node {memory_id} in scope {scope}; what the gate refused is a memory, but no node")
@@ -205,7 +207,9 @@ class Router:
     # -- for the profile `aim` of recall, which has conditions of its own ---------------------------------------------
 
     def pulled(self, scope: Scope, vector: Vector | None, conversation: str, where: Filter) -> list[str] | None:
-        """The local cluster of a query with this vector, nearest first; None where nothing pulls, or nobody can say."""
+        """The local cluster of a query with this vector, nearest first; None without an inertia, or while it is
+        unavailable.
+        """
         if vector is None:
             return None
         heading = self._inertia.of(scope, conversation)
@@ -223,13 +227,13 @@ class Router:
         return {key: one.age for key, one in self._records.anchors(scope.readable, ids).items() if one.formed}
 
     def against(self, scope: Scope, query: str, nodes: Sequence[Node]) -> frozenset[str]:
-        """Those of these nodes that contradict the query, or something else that nobody has decided about (A35)."""
+        """Those of these nodes that contradict the query, or are in an undecided conflict."""
         if not nodes:
             return frozenset()
         return self._doubts.about(query, nodes, self._doubts.open(scope, [node.id for node in nodes]))
 
     def went(self, scope: Scope, conversation: str, vector: Vector, cluster: Sequence[str], ids: Sequence[str]) -> None:
-        """Let the inertia follow the nodes that were selected of a cluster."""
+        """Update the inertia with the nodes that were selected of a cluster."""
         heading = self._inertia.of(scope, conversation)
         held = self._records.nodes(scope.readable, ids, self._clock.now(), evidence=False)
         self._follow(scope, conversation, heading, vector, cluster, held)
@@ -239,7 +243,7 @@ class Router:
         strength = policy.inertia_strength if heading.strength is None else heading.strength
         pulled = direction(vector, heading, strength)
         length = float(np.linalg.norm(pulled))
-        if length == 0:  # the inertia says the very opposite
+        if length == 0:  # the inertia is the exact opposite
             pulled, length = vector, 1.0
         unit = np.ascontiguousarray(pulled / np.float32(length))
         k = policy.local_cluster_k if heading.cluster is None else heading.cluster

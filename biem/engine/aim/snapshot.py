@@ -1,8 +1,8 @@
-"""A scope's AIM memory as one JSON file (A54): nodes, weights, links, inertia, HotKV, configuration.
+"""A scope's AIM memory as one JSON file: nodes, weights, links, inertia, HotKV, configuration.
 
-A save that dies leaves the file that was there. A load writes through the front door, under ids that follow from the
-target and the saved ids: repeated after a crash it goes on where it stopped and doubles nothing. Vectors are not in the
-file: they belong to a model and are computed again, or found in the cache.
+An interrupted save leaves the previous file intact. A load uses the normal write path, under ids derived from the
+target and the saved ids: repeated after a crash it resumes and duplicates nothing. Vectors are not in the file: they
+are specific to a model and are computed again, or found in the cache.
 """
 
 import json
@@ -38,7 +38,7 @@ _EVERYTHING = -1
 
 
 class Snapshots:
-    """Writes and reads such files. What a load needs to wait for is the caller's to wait for."""
+    """Writes and reads such files. Waiting for encoding is the caller's task."""
 
     def __init__(
         self,
@@ -153,10 +153,10 @@ class Snapshots:
     # -- loading ----------------------------------------------------------------------------------------------------
 
     def load(self, scope: Scope, path: Path, settle: Callable[[], object]) -> int:
-        """Bring a saved memory into a scope, after what is there already; returns the number of memories.
+        """Append a saved memory to a scope; returns the number of memories.
 
-        `settle` waits until what was written is encoded. Raises `InvalidInput` for a file that is none
-        of ours, before anything is written.
+        `settle` waits until the written memories are encoded. Raises `InvalidInput` for an unknown file format, before
+        anything is written.
         """
         saved = read(path)
         self._check(path, saved)
@@ -184,7 +184,7 @@ class Snapshots:
         return len(saved.nodes)
 
     def _check(self, path: Path, saved: Saved) -> None:
-        """Refuse what could not be written to its end."""
+        """Reject a file that could not be written completely."""
         for place, node in enumerate(saved.nodes):
             try:
                 self._writer.draft(node.text, at=node.at, **node.details)
@@ -196,7 +196,7 @@ class Snapshots:
             raise InvalidInput(f"{path} is broken: an inertia has not the {self._embedder.dim} dimensions of its model")
 
     def _base(self, scope: Scope, saved: Saved, names: Mapping[str, str]) -> int:
-        """What is added to saved numbers of the mirror; the same as before when the load is a repetition."""
+        """The offset added to saved mirror numbers; the same as before when the load is a repetition."""
         kept = {names[node.id]: node.mirror_seq for node in saved.nodes if node.mirror_seq is not None}
         numbers = self._records.numbers(scope, sorted(kept))
         for key, number in numbers.items():
@@ -208,7 +208,7 @@ class Snapshots:
             NewLink(names[one.source], names[one.target], one.type, one.weight, one.strength)
             for node in saved.nodes
             for one in node.links
-            if one.source in names and one.target in names  # links to concepts are built anew, with the concepts
+            if one.source in names and one.target in names  # links to concepts are rebuilt with the concepts
         ]
         for start in range(0, len(links), _PAGE):
             self._links.connect(scope, links[start : start + _PAGE], self._clock.now())
@@ -224,11 +224,11 @@ class Snapshots:
         try:
             self._hot.push(scope, entries, self._window)
         except BiemError as error:
-            logger.warning("HotKV is not as it was saved: %s", error)
+            logger.warning("HotKV was not restored: %s", error)
 
 
 def _target_id(scope: Scope, saved_ns: str, memory_id: str) -> str:
-    """The same memory in its own scope, and always the same new one in another."""
+    """The same id in its own scope, and a deterministic new one in another."""
     return memory_id if scope.ns == saved_ns else str(uuid.uuid5(uuid.NAMESPACE_OID, f"{scope.ns}/{memory_id}"))
 
 
@@ -237,7 +237,7 @@ def _shifted(number: int | None, base: int) -> int | None:
 
 
 def _decision(node: SavedNode, now: datetime) -> GateDecision:
-    """As it was saved; what was formed passed whatever gate there was."""
+    """The saved decision; a formed node counts as passed."""
     if node.formed or node.refusal is None:
         return GateDecision(node.formed, float(node.formed), 0.5, "centered", 0.0, 0.0, 0.0, now)
     return node.refusal

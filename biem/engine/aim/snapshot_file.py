@@ -1,4 +1,4 @@
-"""The JSON file of a saved AIM memory: read as a whole, and refused as a whole before anything of it is written."""
+"""The JSON file of a saved AIM memory: parsed and validated as a whole before any of it is written."""
 
 import json
 import math
@@ -17,14 +17,14 @@ from biem.ports.hot import Heading
 
 FORMAT, VERSION = "biem-aim", 1
 DETAILS = ("kind", "layer", "reason", "importance", "source", "speaker", "conversation", "ref")
-"""What a memory is remembered with, beside its text, time, tags and metadata."""
+"""Fields of a memory in addition to its text, time, tags and metadata."""
 _TYPES: tuple[str, ...] = get_args(LinkType)
 _BROKEN = (KeyError, TypeError, ValueError, AttributeError, OverflowError)
 
 
 @dataclass(frozen=True, slots=True)
 class SavedNode:
-    """One memory of a file. `links` name the ids of the file, also of what is not in it."""
+    """One memory of a file. `links` contains ids of the file, including those of nodes that are not in it."""
 
     id: str
     text: str
@@ -38,7 +38,7 @@ class SavedNode:
 
 @dataclass(frozen=True, slots=True)
 class Saved:
-    """A file that is whole."""
+    """A valid file."""
 
     scope: str
     model: str
@@ -51,7 +51,7 @@ class Saved:
 
 
 def read(path: Path) -> Saved:
-    """The content of a file that `save` wrote; `InvalidInput` says what is wrong with any other."""
+    """The content of a file that `save` wrote; raises `InvalidInput` with the reason for any other."""
     try:
         saved = json.loads(path.expanduser().read_text(encoding="utf-8"))
     except (ValueError, RecursionError) as error:
@@ -84,7 +84,7 @@ def read(path: Path) -> Saved:
 
 
 def heading_json(heading: Heading) -> dict[str, Any]:
-    """A heading as it is in a file."""
+    """The representation of a heading in a file."""
     vector = None if heading.vector is None else [float(value) for value in heading.vector]
     return {"vector": vector, "strength": heading.strength, "gamma": heading.gamma, "cluster": heading.cluster}
 

@@ -1,4 +1,4 @@
-"""What there is in an AIM memory (A55, A57): HotKV, nodes of high weight, nodes that faded."""
+"""Counts of an AIM memory: HotKV, nodes of high weight, faded nodes."""
 
 from dataclasses import dataclass
 
@@ -22,11 +22,11 @@ class AimStats:
     total_access: int
     avg_weight: float
     layers: dict[str, int]
-    """A: texts in HotKV. B: nodes so young that their weight alone passes τ_anchor. C: all older ones."""
+    """A: texts in HotKV. B: nodes so young that their weight alone exceeds τ_anchor. C: all older ones."""
 
 
 class Counter:
-    """Counts. Linear in the nodes of the scope, so for people and tests, not for every turn."""
+    """Computes the counts. Linear in the nodes of the scope, so for people and tests, not for every turn."""
 
     def __init__(self, *, records: AimRecords, hot: HotStore, inertia: Inertia, policy: AimPolicy, window: int) -> None:
         self._records = records

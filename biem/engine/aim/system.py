@@ -1,4 +1,4 @@
-"""Everything of AIM-Memory that the facade hands on to, as one value."""
+"""All parts of AIM-Memory that the facade delegates to, as one value."""
 
 from dataclasses import dataclass
 

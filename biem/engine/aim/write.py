@@ -1,4 +1,4 @@
-"""Writing as the design does (A24–A32): the text is kept in any case, and the answer is whether it was formed."""
+"""Writing as in the design: every text is stored, and the result is whether it was formed."""
 
 from collections.abc import Callable, Collection, Sequence
 
@@ -12,7 +12,7 @@ from biem.ports.aim import AimRecords
 
 
 class MemoryWriter:
-    """Writes messages and says what the gate decided. Thread-safe."""
+    """Writes messages and returns the gate's decision. Thread-safe."""
 
     def __init__(self, *, writer: Writer, gate: Gate, records: AimRecords) -> None:
         self._writer = writer
@@ -22,9 +22,9 @@ class MemoryWriter:
     def write(
         self, scope: Scope, text: str, context: Sequence[str] | None, settle: Callable[[], object], **details: str
     ) -> bool:
-        """Keep a message; true when it was formed.
+        """Store a message; returns True when it was formed.
 
-        Without a `context` of the caller's, the worker compares with what was said before. `settle` waits for it.
+        Without a `context` from the caller, the worker compares with the preceding messages. `settle` waits for it.
         """
         memory_id = new_id()
         if context is not None:

@@ -1,11 +1,11 @@
-"""The concept memory (Hippocampus): conversation becomes concepts, near-duplicates become one, what is idle fades.
+"""The concept memory (Hippocampus): builds concepts from conversation, merges near-duplicates, lets idle ones fade.
 
-    build        snippets of conversation by two-peak ages → topics with what was said of them → links (H9–H11, H34–H36)
-    consolidate  items of a concept that say the same become the richer one (H12)
-    forget       idle items fade, idle links weaken, what has neither vanishes (H13, H14)
+    build        snippets of conversation by two-peak ages → topics with statements about them → links
+    consolidate  near-duplicate items of a concept become the richer one
+    forget       idle items fade, idle links weaken, concepts without either vanish
 
-Each is bounded, and idempotent at every step: ids are hashes of what they name, links take a name of the piece of work
-once, and a snippet is crossed off last. So a process may die anywhere and the next one repeats the snippet.
+Each is bounded, and idempotent at every step: ids are content hashes, links accept the name of a call once, and a
+snippet is marked as built last. So a process may die anywhere and the next one repeats the snippet.
 """
 
 import uuid
@@ -46,7 +46,7 @@ def fading(policy: ConceptPolicy) -> Fading:
 
 
 class ConceptJobs:
-    """The background half; `engine.concepts.recollect` reads what it built. `reasoner` and `embedder` may be None."""
+    """The background jobs; `engine.concepts.recollect` reads their results. `reasoner` and `embedder` may be None."""
 
     def __init__(
         self,
@@ -84,9 +84,9 @@ class ConceptJobs:
     # -- build ------------------------------------------------------------------------------------------------------
 
     def build(self, scope: Scope, *, eager: bool = False) -> Mapping[str, int]:
-        """Build a few snippets, and yesterday's instant memories. `eager` also takes conversations that still go on.
+        """Build a few snippets, and yesterday's instant memories. `eager` includes conversations that still go on.
 
-        Of what it links, each node keeps its strongest links only: a topic that everything is about does not grow on.
+        Each node keeps its strongest links only, which bounds the degree of very frequent topics.
         """
         policy = self._policy
         if not policy.enabled:
@@ -126,7 +126,7 @@ class ConceptJobs:
         return self._keep(scope, passages, name, now)
 
     def _build_instants(self, scope: Scope, now: datetime) -> tuple[int, int, int]:
-        """Of how many notes, and the items and links made of them."""
+        """The number of notes built, and the items and links created from them."""
         before = now - timedelta(hours=self._policy.instant_age_h)
         due = self._instants.due(scope, before, self._policy.instant_rows)
         items = links = 0
@@ -160,7 +160,7 @@ class ConceptJobs:
         ]
         added = self._concepts.add(scope, list(topics.values()), items, self._fading, now)
         linked = 0
-        for passage in passages:  # each by itself: no transaction is long, and none of them counts twice
+        for passage in passages:  # separately: transactions stay short, and none counts twice
             links = meeting_links([said.topic.id for said in passage])
             found = (topics.pop(said.topic.id, None) for said in passage)  # each name is looked up once
             links += self._namesakes(scope, [topic for topic in found if topic is not None])
@@ -170,9 +170,9 @@ class ConceptJobs:
         return added, linked
 
     def _namesakes(self, scope: Scope, topics: Iterable[Named]) -> list[NewLink]:
-        """Links of names with those like them, found through the terms they share (H34, X32).
+        """Links of names with similar names, found through the terms they share.
 
-        Known names are looked at, too: a process may have died before it linked them, and no link is ever lowered.
+        Includes known names, because a process may have died before it linked them; links are never lowered.
         """
         policy = self._policy
         links: list[NewLink] = []
@@ -185,7 +185,7 @@ class ConceptJobs:
         return links
 
     def _vectors(self, texts: Sequence[str]) -> list[bytes | None]:
-        """Packed vectors; none while the embedder is down, and then words decide what is similar."""
+        """Packed vectors; none while the embedder is down, and then similarity is by words."""
         if self._embedder is None:
             return [None] * len(texts)
         try:
@@ -196,7 +196,7 @@ class ConceptJobs:
     # -- consolidate ------------------------------------------------------------------------------------------------
 
     def consolidate(self, scope: Scope) -> Mapping[str, int]:
-        """Let near-duplicate items of concepts picked at random become one, with all their sources."""
+        """Merge near-duplicate items of randomly picked concepts, with all their sources."""
         policy = self._policy
         if not policy.enabled:
             return {}
@@ -223,7 +223,7 @@ class ConceptJobs:
         return duplicates(items, lambda a, b: term_similarity(terms[a], terms[b]) >= self._policy.similarity)
 
     def _merged(self, scope: Scope, kept: Item, others: Sequence[Item]) -> Item:
-        """What the model makes of them, or else the richest as it is (C21)."""
+        """The model's merge, or else the richest item unchanged."""
         texts = [kept.text, *(item.text for item in others)]
         text = self._reasoner.merge(scope, texts) if self._reasoner is not None else None
         if not text or text in texts:
@@ -236,7 +236,7 @@ class ConceptJobs:
     # -- forget -----------------------------------------------------------------------------------------------------
 
     def forget(self, scope: Scope) -> Mapping[str, int]:
-        """Remove items that have faded, weaken idle co-occurrence by 1, and let empty concepts without any vanish."""
+        """Remove items that have faded, weaken idle co-occurrence by 1, and remove concepts without items or links."""
         policy = self._policy
         if not policy.enabled:
             return {}

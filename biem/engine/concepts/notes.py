@@ -1,7 +1,7 @@
-"""Instant memory (Hippocampus H44–H48): a light note of a message worth one, found in its conversation's next turn.
+"""Instant memory: a short note of a noteworthy message, available in its conversation's next turn.
 
-The language model judges and writes it; without one a rule does: a message that pins something down, in its own words.
-Building turns notes into concepts when they are half a day old.
+The language model judges and writes it; without one a rule does: a message with anchors, verbatim. Building turns notes
+into concepts when they are half a day old.
 """
 
 import logging
@@ -25,11 +25,11 @@ logger = logging.getLogger("biem.concepts")
 _QUESTIONS = ("?", "？", "吗", "呢")
 _HEADINGS = {"zh": "本次对话的记录：", "en": "Noted in this conversation:"}
 _FEWEST_TERMS = 4
-"""A name alone ("Hello Grace!") is no news."""
+"""A name alone ("Hello Grace!") is not noteworthy."""
 
 
 class InstantMaker:
-    """Makes notes, in a worker and after the message is safe. `reasoner` may be None."""
+    """Creates notes, in a worker and after the message is stored. `reasoner` may be None."""
 
     def __init__(
         self,
@@ -47,12 +47,14 @@ class InstantMaker:
         self._reasoner = reasoner
 
     def create_and_store_memory(self, node: Node) -> bool:
-        """Note a message if it is worth it; whether it was. Never raises for a server or model that is down (H44)."""
+        """Create a note if the message is noteworthy; returns whether it did. Never raises for a server or model
+        that is down.
+        """
         return self.create_and_store_memories([node]) > 0
 
     def create_and_store_memories(self, nodes: Sequence[Node]) -> int:
         """The same for many; returns how many were noted. One transaction a scope, unless a model writes them."""
-        if self._reasoner is not None and len(nodes) > 1:  # what it wrote is kept before it is asked again
+        if self._reasoner is not None and len(nodes) > 1:  # each note is stored before the next call of the model
             return sum(map(self.create_and_store_memories, ([node] for node in nodes)))
         notes: dict[Scope, list[InstantMemory]] = defaultdict(list)
         kept = 0
@@ -75,7 +77,7 @@ class InstantMaker:
         return self._policy.enabled and self._policy.instant and node.kind == "event" and bool(node.conversation)
 
     def if_need_build(self, node: Node) -> bool:
-        """Whether a message is worth a note: the model's exact "1" (H45) or, where it says nothing, the rule."""
+        """Whether a message is noteworthy: the model's exact "1" or, where it does not answer, the rule."""
         if self._reasoner is not None:
             worth = self._reasoner.is_worth(node.scope, node.indexed_text)
             if worth is not None:
@@ -91,7 +93,7 @@ class InstantMaker:
         return bool(known.entities or fields.numbers or fields.names or fields.definitions or fields.symbols)
 
     def build_memory(self, node: Node) -> tuple[str, tuple[str, ...]]:
-        """Text and keywords of the note (H46): the model's or, where it gives nothing usable, the message's own."""
+        """Text and keywords of the note: the model's or, where it returns nothing usable, the message's own."""
         policy = self._policy
         if self._reasoner is not None:
             found = self._reasoner.instant(node.scope, node.indexed_text)
@@ -101,10 +103,10 @@ class InstantMaker:
         return one_line(node.indexed_text, policy.item_chars), tuple(words)
 
     def recent(self, scope: Scope, conversation: str, limit: int = 5) -> list[InstantMemory]:
-        """Looking back at the current conversation (H17): at most `limit` notes, newest first; `[]` if switched off.
+        """Notes on the current conversation: at most `limit`, newest first; `[]` if switched off.
 
-        Counts as a view of each. Raises `InvalidInput` for a conversation that is no text that can be stored, and for a
-        limit that is no whole number from 1 to 500.
+        Counts as a view of each. Raises `InvalidInput` for a conversation that is no storable text, and for a limit
+        that is no integer from 1 to 500.
         """
         require_string(conversation, "conversation")
         require_count(limit, "limit", MOST_ON_A_PAGE)
@@ -114,9 +116,9 @@ class InstantMaker:
 
 
 def render(notes: Sequence[InstantMemory], language: str, item_chars: int) -> str:
-    """Notes as a section of the prompt, oldest first: numbered, each in quotes that its text cannot end.
+    """Notes as a section of the prompt, oldest first: numbered, each in quotes that its text cannot close.
 
-    `language` `zh` gives a Chinese heading, any other an English one. Nothing for no notes.
+    `language` `zh` gives a Chinese heading, any other an English one. Empty for no notes.
     """
     if not notes:
         return ""

@@ -1,4 +1,4 @@
-"""What a plugin may add below the block: the conversation's notes, and what is on its mind."""
+"""Optional sections below the block: notes on the conversation, and its running memory."""
 
 import re
 from collections.abc import Sequence
@@ -16,14 +16,14 @@ _CHINESE = re.compile("[\u4e00-\u9fff]")
 
 
 def with_notes(block: Context, notes: Sequence[InstantMemory], question: str, known: Known) -> Context:
-    """The block, then the notes about messages that neither it nor the prompt holds."""
+    """The block, then the notes on messages that are neither in it nor in the prompt."""
     shown = {hit.node.id for hit in block.hits} | known.ids
     new = [note for note in notes if note.memory_id not in shown and not known.says(note.text)]
     return _with(block, render_notes(new, _language(question), _CHARS))
 
 
 def with_running(block: Context, items: Sequence[Running], question: str, known: Known, *, bare: bool) -> Context:
-    """The block, then the memories on a conversation's mind that neither it nor the prompt holds."""
+    """The block, then the running memory that is neither in it nor in the prompt."""
     shown = {hit.node.id for hit in block.hits} | known.ids
     new = [
         item for item in items if not (item.sources and shown.issuperset(item.sources)) and not known.says(item.content)

@@ -1,7 +1,8 @@
-"""Calling up concepts: keywords of a text → activation along the links → the concepts activated most → what is similar.
+"""Recollection: keywords of a text → activation along the links → the most activated concepts → their most similar
+items.
 
-text → keywords (fast, or one call of the small model) → those that are concepts (H21) → subtractive spreading (H27)
-     → at most 3 by a²/Σa² (H30) → at most 2 items of each, by likeness to the text or to the keywords (H31) → pairs
+text → keywords (fast, or one call of the small model) → those that are concepts → subtractive spreading
+     → at most 3 by a²/Σa² → at most 2 items of each, by similarity to the text or to the keywords → pairs
 """
 
 import logging
@@ -28,15 +29,15 @@ from biem.telemetry import Telemetry
 logger = logging.getLogger("biem.concepts")
 
 _MOST_CHARS = 8_000
-"""The rest of a longer text (a pasted document) is not read."""
+"""Maximum characters read of a text (longer ones are pasted documents)."""
 _MOST_ACTIVE = 64
-"""Activated concepts that are looked up: far more than are chosen, because some have nothing to say."""
+"""Activated concepts that are looked up: far more than are chosen, because some have no items."""
 _MOST_CHOSEN = 4
-"""Concepts whose items are read, for each that may speak: the same text may stand under many."""
+"""Concepts whose items are read, for each one chosen: the same text may belong to many."""
 
 
 class Reminder:
-    """Answers what a text or keywords remind of. `random` is used only for the selection `squared_norm`."""
+    """Finds recollections for a text or keywords. `random` is used only for the selection `squared_norm`."""
 
     def __init__(
         self,
@@ -64,28 +65,28 @@ class Reminder:
         self._fading = fading(policy)
 
     def related(self, scope: Scope, text: str) -> list[Recollection]:
-        """What a text reminds of: (topic, memory) pairs, best concept first; `[]` when it names no concept.
+        """Recollections for a text: (topic, memory) pairs, best concept first; `[]` when it names no concept.
 
-        With a language model and `keywords="precise"` costs one call of it, within its limit for replies.
+        With a language model and `keywords="precise"` it costs one model call, within its limit for replies.
         """
         require_string(text, "text")
         return self.drawn(scope, text, self._random)
 
     def drawn(self, scope: Scope, text: str, random: Random | None) -> list[Recollection]:
-        """As `related`, with the concepts drawn by this `random` (C28); None: the best ones, whatever the policy."""
+        """As `related`, with the concepts drawn by this `random`; None: the best ones, for any policy."""
         if not self._policy.enabled or not text.strip():
             return []
         said = text[:_MOST_CHARS]
         return self._recollect(scope, self.keywords(scope, said), said, random)
 
     def from_topics(self, scope: Scope, keywords: Sequence[str]) -> list[Recollection]:
-        """As `related`, from keywords; what is most like them is chosen (H39). Never asks a language model."""
+        """As `related`, from keywords; the items most similar to them are chosen. Never calls a language model."""
         if not self._policy.enabled or not keywords:
             return []
         return self._recollect(scope, keywords, " ".join(keywords), self._random)
 
     def living(self, scope: Scope, running: Sequence[Running]) -> tuple[Running, ...]:
-        """Those whose sources are all there still, and not all archived: nothing erased is shown from a copy (D8)."""
+        """Those whose sources all exist and are not all archived: no copy shows an erased memory."""
         wanted = sorted({source for item in running for source in item.sources})
         known = self._concepts.sources(scope.readable, wanted) if wanted else {}
         return tuple(
@@ -95,7 +96,7 @@ class Reminder:
         )
 
     def keywords(self, scope: Scope, text: str) -> list[str]:
-        """Key concepts of a text: asked of the model in precise mode, or where it gives nothing, by segmentation."""
+        """Key concepts of a text: from the model in precise mode, else or without its answer by segmentation."""
         if self._reasoner is not None and self._policy.keywords == "precise":
             found = self._reasoner.for_reply().concepts(scope, text, self._policy.topic_num)
             if found is not None:
@@ -120,7 +121,7 @@ class Reminder:
         return [self._recollection(found, item, active) for item in picked]
 
     def _spread(self, scope: Scope, seeds: Mapping[str, float]) -> dict[str, float]:
-        with suppress(StoreUnavailable):  # the links known so far will do
+        with suppress(StoreUnavailable):  # the links loaded last suffice
             self._associations.refresh(scope)
         spread = self._associations.spread(scope, seeds, strategy="subtractive", max_depth=self._policy.max_depth)
         return {**seeds, **spread}
@@ -128,12 +129,12 @@ class Reminder:
     def _pick(
         self, order: Sequence[str], items: Mapping[str, Sequence[Item]], like: str
     ) -> tuple[list[Item], list[str]]:
-        """The items most like the text, each text once over all topics (H32), and the ids of all that were recalled.
+        """The items most similar to the text, each text once over all topics, and the ids of all that were recalled.
 
-        A concept that has nothing new to say leaves its place to the next. Items that only repeat are recalled, too.
+        A concept without a new text gives its place to the next. Items with repeated texts count as recalled, too.
         """
         everything = [item for concept in order for item in items[concept]]
-        likeness = dict(zip((item.id for item in everything), self._likeness(everything, like), strict=True))
+        likeness = dict(zip((item.id for item in everything), self._similarities(everything, like), strict=True))
         length = self._policy.max_memory_length
         said: set[str] = set()
         picked: list[Item] = []
@@ -151,14 +152,14 @@ class Reminder:
             speaking += bool(new)
         return picked, recalled
 
-    def _likeness(self, items: Sequence[Item], like: str) -> list[float]:
-        """By meaning where every item has this embedder's vector, else by words: two scales are never mixed."""
+    def _similarities(self, items: Sequence[Item], like: str) -> list[float]:
+        """By vector where every item has one of this embedder, else by words: the two scales are never mixed."""
         vectors = [item.vector for item in items if item.vector is not None]
         if self._embedder is not None and vectors and len(vectors) == len(items):
             try:
                 query = self._embedder.embed([like], "query")[0]
             except BiemError:
-                logger.info("the embedder is down: concepts' items are compared by words")
+                logger.info("the embedder is down: items of concepts are compared by words")
             else:
                 return [float(np.frombuffer(vector, dtype="<f4") @ query) for vector in vectors]
         terms = self._analyzer.lexemes(like)
@@ -168,8 +169,8 @@ class Reminder:
         now, cooldown_s = self._clock.now(), self._policy.access_cooldown_s
         try:
             self._concepts.access(scopes, sorted(concepts), items, self._fading, now, cooldown_s=cooldown_s)
-        except StoreUnavailable as error:  # what was found is worth more than having noted it
-            logger.info("an access of concepts was not noted: %s", error)
+        except StoreUnavailable as error:  # the result matters more than the record of its access
+            logger.info("access of concepts not recorded: %s", error)
 
     @staticmethod
     def _recollection(found: Mapping[str, Concept], item: Item, active: Mapping[str, float]) -> Recollection:

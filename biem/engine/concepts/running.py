@@ -1,7 +1,7 @@
-"""What a conversation has on its mind (Hippocampus H22–H25, H37–H43): the activator and its running memory.
+"""Running memory of a conversation, and the activator that updates it.
 
-A message calls up new keywords, those of the last turns stay, and what they remind of is held ready for a few turns.
-The state is kept for each conversation, so that it outlives a message and is the same for every worker.
+A message evokes new keywords, those of the last turns stay, and memories they activate are prepared for a few turns.
+The state is stored by conversation, so that it outlives a message and is shared by all workers.
 """
 
 import logging
@@ -22,7 +22,7 @@ from biem.ports.reasoner import Reasoner
 logger = logging.getLogger("biem.concepts")
 
 _TRIES = 5
-"""Two workers may take a turn of one conversation at once; the slower one takes it again upon the other's."""
+"""Two workers may process a turn of one conversation at once; the slower one repeats it on the other's result."""
 _HEADINGS = {"zh": "相关记忆：", "en": "Related memories:"}
 
 
@@ -30,10 +30,10 @@ class Reminds(Protocol):
     """The part of `engine.concepts.recollect.Reminder` that an activator needs."""
 
     def from_topics(self, scope: Scope, keywords: Sequence[str]) -> list[Recollection]:
-        """What keywords remind of."""
+        """Recollections for keywords."""
 
     def living(self, scope: Scope, running: Sequence[Running]) -> tuple[Running, ...]:
-        """What may still be shown."""
+        """The items that may still be shown."""
 
 
 class Activator:
@@ -55,9 +55,9 @@ class Activator:
         self._reasoner = reasoner
 
     def activate(self, scope: Scope, conversation: str, message: str, history: str = "") -> tuple[Running, ...]:
-        """One turn of a conversation: what to hold ready for the reply to `message`, oldest first (H37).
+        """Process one turn of a conversation; returns the items for the reply to `message`, oldest first.
 
-        `history` is the chat so far, for the language model. Without Redis each turn begins anew.
+        `history` is the chat so far, for the language model. Without Redis each turn starts empty.
         """
         for text, what in ((message, "message"), (conversation, "conversation"), (history, "history")):
             require_string(text, what)
@@ -87,7 +87,7 @@ class Activator:
         return with_keywords(mind.keywords, new, most=self._policy.cached_keywords, kept=self._policy.kept_keywords)
 
     def _keywords(self, scope: Scope, message: str, history: str, cached: Sequence[str]) -> list[str]:
-        """What the message calls up: asked of the small model, else by segmentation."""
+        """The keywords of a message: from the small model, else by segmentation."""
         limit = self._policy.cached_keywords
         if self._reasoner is not None and self._policy.keywords == "precise":
             found = self._reasoner.for_reply().keywords(scope, message, history=history, known=cached, limit=limit)
@@ -99,7 +99,7 @@ class Activator:
         try:
             return self._minds.load(scope, conversation)
         except StoreUnavailable as error:
-            logger.info("running memory begins anew: %s", error)
+            logger.info("running memory starts empty: %s", error)
             return Mind()
 
     def _save(self, scope: Scope, conversation: str, mind: Mind) -> bool:
@@ -107,15 +107,15 @@ class Activator:
         try:
             return self._minds.save(scope, conversation, mind, most=policy.conversations, ttl_s=policy.state_ttl_s)
         except StoreUnavailable as error:
-            logger.info("running memory was not kept: %s", error)
+            logger.info("running memory was not saved: %s", error)
             return True
 
 
 def render(running: Sequence[Running], language: str, item_chars: int, *, bare: bool = False) -> str:
-    """Running memory as readable text for the prompt (H43): a numbered list; nothing for an empty one.
+    """Running memory as text for the prompt: a numbered list; empty for no items.
 
-    `language` `zh` gives a Chinese heading, any other an English one. Topic and text stand between quotation marks;
-    `bare`: without, as Hippocampus writes them. Remembered text stays on its line.
+    `language` `zh` gives a Chinese heading, any other an English one. Topic and text are in quotation marks; `bare`:
+    without, as in Hippocampus. A stored text cannot leave its line.
     """
     if not running:
         return ""

@@ -1,7 +1,7 @@
-"""From a snippet to topics and what was said of them: by the language model where there is one, else by counting.
+"""From a snippet to topics and statements about them: by the language model where there is one, else by counting.
 
-Without a model a topic is a keyword by frequency × rarity, and its item the most informative message that says it,
-word for word (C21: extractive): nothing is made up, and every item names the memories it comes from (H52).
+Without a model a topic is a keyword by frequency × rarity, and its item the most informative message that contains it,
+verbatim (extractive): nothing is invented, and every item lists its source memories.
 """
 
 import re
@@ -21,27 +21,27 @@ from biem.ports.reasoner import Reasoner
 
 _SENTENCES = re.compile(r"(?<=[.!?。！？;；\n])\s*")
 _LINE_CHARS = 2_000
-"""Of a longer message the language model hears only the beginning."""
+"""Maximum characters of a message that the language model reads."""
 _MOST_MENTIONS = 8
 """Memories of a passage that are linked with a topic of it."""
 _FEWEST_PAIRS = 2
-"""Two words said together are a topic only when several messages of a passage say them so."""
+"""Two adjacent words are a topic only when this many messages of a passage contain them."""
 
 
 @dataclass(frozen=True, slots=True)
 class SnippetText:
-    """A topic of one passage, one thing said of it, and the memories that say it."""
+    """A topic of one passage, one statement about it, and its source memories."""
 
     topic: Named
     text: str
     sources: tuple[str, ...]
-    """All that the text was made of: when one of them is destroyed, it goes, too."""
+    """All sources of the text: when one of them is erased, the text is, too."""
     mentions: tuple[str, ...]
-    """The memories that speak of the topic most."""
+    """The memories most relevant to the topic."""
 
 
 class Topics:
-    """Finds what passages are about. `reasoner` may be None."""
+    """Finds the topics of passages. `reasoner` may be None."""
 
     def __init__(self, *, analyzer: Analyzer, policy: ConceptPolicy, reasoner: Reasoner | None = None) -> None:
         self._analyzer = analyzer
@@ -50,7 +50,7 @@ class Topics:
         self._banned = frozenset(self.key(word) for word in policy.banned)
 
     def named(self, scope: Scope, name: str) -> Named:
-        """The concept that a name stands for in a scope."""
+        """The concept of a name in a scope."""
         terms = tuple(dict.fromkeys(self._analyzer.lexemes(name)))
         return Named(concept_id(scope.ns, terms), one_line(name, 64), terms)
 
@@ -67,13 +67,13 @@ class Topics:
         self, scope: Scope, snippet: Snippet, messages: Sequence[Message], known: Mapping[str, int], snippets: int
     ) -> list[list[SnippetText]]:
         """The topics of each passage: a conversation is one, each fact is one. `known` counts items by concept id."""
-        if not snippet.spoken:  # a fact is short already, and stands alone
+        if not snippet.spoken:  # a fact is short and its own passage
             return [self._counted(scope, [message], known, snippets) for message in messages]
         told = self._reasoned(scope, messages)
         return [self._counted(scope, messages, known, snippets) if told is None else told]
 
     def candidates(self, scope: Scope, messages: Sequence[Message]) -> set[str]:
-        """The ids of all concepts that these messages may be about."""
+        """The ids of all concepts that these messages may mention."""
         limit = self._policy.fast_keywords
         words = {word for message in messages for word in self._analyzer.keywords(message.text, limit)}
         return {self.named(scope, word).id for word in words if self.allowed(word)}
@@ -130,7 +130,7 @@ class Topics:
         return topics
 
     def _excerpt(self, message: Message, word: str) -> str:
-        """The message, or of a long one the sentences from the one that says the word."""
+        """The message, or of a long one the sentences from the first one with the word."""
         limit = self._policy.item_chars
         line = one_line(message.line, len(message.line))
         if len(line) <= limit:

@@ -1,1 +1,1 @@
-"""Which memories contradict each other, and what is done about it."""
+"""Detection and resolution of conflicts between memories."""

@@ -1,9 +1,10 @@
-"""Notices that a new memory contradicts, updates or repeats an older one (cognitive dissonance: BIEM B3, B40).
+"""Detects that a new memory contradicts, updates or repeats an older one.
 
-Runs while a batch is encoded, before its memories become active. Each is compared by rules with the nearest memories of
-its scope, taken from the vector index and from what the index may not show yet: the batch itself and what was written
-just before and after it. A sure verdict supersedes the older of the two at once, an unsure one is recorded as pending.
-Older is what was said earlier, not what was written earlier: an import of old messages supersedes nothing newer.
+Runs while a batch is encoded, before its memories become active. Rules compare each with the nearest memories of its
+scope, taken from the vector index and from what the index may not return yet: the batch itself and what was written
+just before and after it. A confident verdict supersedes the older of the two at once, an uncertain one is recorded as
+pending. Older is what was said earlier, not what was written earlier: an import of old messages supersedes nothing
+newer.
 
 `Conflicts.record` commits findings and their effect in one transaction, before the memories are completed. A process
 that dies in between leaves a decision about a pending memory; the next worker finds the same and changes nothing.
@@ -27,7 +28,7 @@ from biem.ports.contradiction import ContradictionRules
 from biem.telemetry import Telemetry
 
 _RIGHT_AFTER = timedelta(minutes=10)
-"""Within so long a correction that does not say of what is one of the message before."""
+"""Within this time a correction without a subject refers to the message before it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,16 +41,16 @@ class Fresh:
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """The conflicts of a batch, and for each of its memories what is most like it, with calibrated similarity."""
+    """The conflicts of a batch, and for each of its memories the most similar ones, with calibrated similarity."""
 
     conflicts: Sequence[Conflict]
     near: Mapping[str, Sequence[tuple[str, float]]]
 
 
 class ConflictChecker:
-    """Compares new memories with what is known. The embedding cache must hold their vectors already.
+    """Compares new memories with stored ones. The embedding cache must hold their vectors already.
 
-    `judged`: there is a language model, so that mere suspicions are kept for it.
+    `judged`: there is a language model, so that suspicions are recorded for it.
     """
 
     def __init__(
@@ -74,15 +75,15 @@ class ConflictChecker:
         self._least = policy.suspect_confidence if judged else policy.record_confidence
 
     def check(self, scope: Scope, fresh: Sequence[Fresh]) -> Checked:
-        """Find and record the conflicts of new memories of one scope; gives those that the rules see now.
+        """Find and record the conflicts of new memories of one scope; returns the current verdicts of the rules.
 
-        Safe to repeat. What was decided about a pair before stays as it is.
+        Safe to repeat. Earlier decisions about a pair stay.
         """
         policy = self._policy
         if not fresh:
             return Checked((), {})
         with self._telemetry.span("biem.encode.conflicts", rows=len(fresh)) as span:
-            # one more than asked for: a retry finds the memory itself
+            # one more than needed: a retry finds the memory itself
             vectors = np.stack([item.vector for item in fresh])
             near = self._neighbours.nearest(scope, vectors, policy.neighbours + 1)
             ids = {item.node.id for item in fresh}.union(*near)
@@ -97,12 +98,12 @@ class ConflictChecker:
                 self._compare(peers[older], peers[newer], pairs[older, newer], follows=follows.get(newer) == older)
                 for older, newer in pairs
             )
-            findings = self._worth_asking(_unambiguous([finding for finding in compared if finding is not None]))
+            findings = self._limit_suspicions(_unambiguous([finding for finding in compared if finding is not None]))
             span.add(pairs=len(pairs), findings=len(findings))
             return Checked(self._conflicts.record(scope, findings, self._clock.now()), nearest)
 
     def _nearest(self, ids: Sequence[str], peers: Mapping[str, Peer]) -> dict[str, list[tuple[str, float]]]:
-        """For each new memory the ids most like it and their similarity; left out is what was erased meanwhile."""
+        """For each new memory the most similar ids and their similarity, without those erased meanwhile."""
         keys = sorted(peers)
         vectors = np.array([peers[key].vector for key in keys], np.float32)
         nearest: dict[str, list[tuple[str, float]]] = {}
@@ -115,11 +116,11 @@ class ConflictChecker:
         return nearest
 
     def _documents(self, scope: Scope, peers: Mapping[str, Peer]) -> dict[str, Peer]:
-        """The same with their texts, which are read for those alone that are compared."""
+        """The same peers with the texts of those that are compared."""
         texts = self._conflicts.texts(scope, sorted(peers))
         return {key: replace(peer, text=texts.get(key, "")) for key, peer in peers.items()}
 
-    def _worth_asking(self, findings: Sequence[ConflictFinding]) -> list[ConflictFinding]:
+    def _limit_suspicions(self, findings: Sequence[ConflictFinding]) -> list[ConflictFinding]:
         """All findings, but only the strongest suspicions about each memory: a model's budget is small."""
         asked: Counter[str] = Counter()
         kept: list[ConflictFinding] = []
@@ -133,21 +134,21 @@ class ConflictChecker:
 
     def _compare(self, older: Peer, newer: Peer, similarity: float, *, follows: bool) -> ConflictFinding | None:
         if _never_valid(older) or _never_valid(newer) or newer.source == "crystal":
-            return None  # what a digest says was compared when its sources came
+            return None  # a digest was compared through its sources
         longest = self._policy.max_statement_chars
         both = _statement(older), replace(_statement(newer), follows=follows)
         verdict = compare(self._rules, *both, similarity, longest=longest, least=self._least)
         if verdict is None or verdict.confidence < self._least:
             return None
         if verdict.kind == "duplicate" and "event" in (older.kind, newer.kind):
-            return None  # messages repeat each other all day: "ok" is no duplicate of "ok"
+            return None  # messages repeat each other often: "ok" is no duplicate of "ok"
         suspected = verdict.confidence < self._policy.record_confidence
         judged_later = verdict.kind != "duplicate" and not verdict.partial and not _overruled(older, newer)
         if suspected and not judged_later:
             return None
         acts = self._acts(older, newer, verdict)
         if not acts and older.valid_to is not None and older.valid_to <= newer.valid_from:
-            return None  # what no longer held when the newer was said is no open question
+            return None  # what was no longer valid when the newer was said is no open question
         return ConflictFinding(
             id=new_id(),
             kind=verdict.kind,
@@ -164,8 +165,9 @@ class ConflictChecker:
         )
 
     def _acts(self, older: Peer, newer: Peer, verdict: Verdict) -> bool:
-        """Whether the rule alone may supersede: only where both say it of the same person and thing, in one speaker's
-        own words; never what is precious, or what says more than is disputed."""
+        """Whether the rule alone may supersede: only where both are about the same person and thing, in one
+        speaker's own words; never protected memories, or texts with undisputed claims.
+        """
         precious = older.layer == "core" or older.importance >= self._policy.protected_importance
         sure = verdict.confidence >= self._policy.act_confidence and verdict.kind != "duplicate" and not verdict.partial
         return (
@@ -178,8 +180,9 @@ class ConflictChecker:
 
 
 def _unambiguous(findings: Sequence[ConflictFinding]) -> list[ConflictFinding]:
-    """Findings of which none acts on two things: "the flight is at nine now", where two flights are known, is recorded
-    for both and retires neither."""
+    """Findings without actions on two things: "the flight is at nine now", where two flights are known, is recorded
+    for both and supersedes neither.
+    """
     subjects: dict[str, set[str]] = {}
     for finding in findings:
         if finding.acts:
@@ -198,12 +201,12 @@ def _pairs(
 ) -> dict[tuple[str, str], float]:
     """(older, newer) of each new memory and its nearest of at least this similarity, each pair once, with it.
 
-    And of each with what it follows, however unlike they are: "no, Thursday" is like nothing.
+    And of each with the message it follows, of any similarity: "no, Thursday" is similar to nothing.
     """
     pairs = {(follows[key], key): least for key in nearest if key in follows}
     for key, others in nearest.items():
         for other, similarity in others:
-            if similarity < least and not (peers[key].long or peers[other].long):  # a sentence may be more alike
+            if similarity < least and not (peers[key].long or peers[other].long):  # a sentence may be more similar
                 continue
             older, newer = sorted((peers[key], peers[other]), key=lambda peer: (peer.at, peer.write_seq))
             pairs[older.id, newer.id] = similarity
@@ -211,7 +214,7 @@ def _pairs(
 
 
 def _following(peers: Sequence[Peer]) -> dict[str, str]:
-    """For each memory what its speaker said right before it in its conversation, a short while ago."""
+    """For each memory its speaker's previous message in its conversation, shortly before."""
     last: dict[tuple[str, str, str], Peer] = {}
     follows: dict[str, str] = {}
     for peer in sorted(peers, key=lambda peer: (peer.at, peer.write_seq)):
@@ -233,5 +236,5 @@ def _statement(peer: Peer) -> Statement:
 
 
 def _never_valid(peer: Peer) -> bool:
-    """Whether somebody decided that it never held: it neither wins nor loses anything."""
+    """Whether a decision says that it was never valid: it neither wins nor loses."""
     return peer.valid_to is not None and peer.valid_to <= peer.valid_from

@@ -1,8 +1,8 @@
-"""The sentences of a long text that concern another text: what of a document can disagree with a statement.
+"""The sentences of a long text that are relevant to another text, for the detection of conflicts.
 
-A document says many things. The rules compare statements, so of a long text they are given the few sentences that
-share the most telling words with the other text; a word tells the more, the fewer sentences have it. What they find
-disputes a sentence and never the document: no verdict on a long text lets a rule act alone.
+A document makes many statements. The rules compare statements, so of a long text they get the few sentences that share
+the most distinctive words with the other text; a word is the more distinctive, the fewer sentences contain it. Their
+verdicts dispute a sentence and never the document: no verdict on a long text lets a rule act alone.
 """
 
 import math
@@ -18,7 +18,7 @@ from biem.ports.contradiction import ContradictionRules
 _MOST = 5
 """Sentences of a text that are compared."""
 _SENTENCE = re.compile(r"(?:[^?!。？！；;\n.]|\.(?!\s)){1,400}[?!。？！；;.]?")
-"""What has no full stop is cut."""
+"""Text without full stops is cut."""
 _WORD = re.compile("[a-z0-9]{2,}|[^\\W_a-z0-9]")
 _LETTERS = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]")
 
@@ -34,8 +34,8 @@ def compare(
 ) -> Verdict | None:
     """The verdict of the rules on two texts; of those longer than `longest` characters, on their sentences.
 
-    Then it is the surest, `partial`, and no duplicate: a document that has a sentence of another text does not say the
-    same. A long text that repeats, or comes with, a million others costs no more than its length.
+    For long texts it is the most confident verdict, `partial`, and no duplicate: a document that contains a sentence of
+    another text is not equal to it. A long text that repeats a sentence a million times costs no more than its length.
     """
     if max(len(older.text), len(newer.text)) <= longest:
         return rules.compare(older, newer, similarity, least=least)
@@ -52,7 +52,7 @@ def compare(
 
 
 def passages(text: str, other: str) -> list[str]:
-    """At most five sentences of `text` that share words with `other`, the nearest first."""
+    """At most five sentences of `text` that share words with `other`, the most similar first."""
     wanted = {term for sentence in _sentences(other) for term in _terms(sentence)}  # in pieces: others may run
     shared = [(sentence, wanted.intersection(_terms(sentence))) for sentence in _sentences(text)]
     holders = Counter(term for _, terms in shared for term in terms)
@@ -62,12 +62,12 @@ def passages(text: str, other: str) -> list[str]:
 
 
 def _sentences(text: str) -> list[str]:
-    """One after the other, so that other threads run meanwhile."""
+    """One at a time, so that other threads can run."""
     return [piece for found in _SENTENCE.finditer(text) if (piece := found.group().strip())]
 
 
 def _terms(text: str) -> Sequence[str]:
-    """Words, and of scripts without spaces the pairs of letters."""
+    """Words, and for scripts without spaces the pairs of characters."""
     found = _WORD.findall(text.lower())
     pairs = [one + two for one, two in pairwise(found) if _LETTERS.match(one) and _LETTERS.match(two)]
     return [word for word in found if not _LETTERS.match(word)] + pairs

@@ -1,8 +1,8 @@
-"""Decides conflicts, for a person or a language model, and takes every decision back (C9, X17).
+"""Resolves conflicts, for a person or a language model, and undoes resolutions.
 
-Most decisions are one transaction of `Conflicts`. A merge writes a third memory and moves links: its plan is committed
-first, every step may be repeated, and a worker carries out what a dead process began. First comes the memory, then its
-links, at last the decision, which supersedes both memories at once. Taking it back is one transaction, then links.
+Most resolutions are one transaction of `Conflicts`. A merge writes a third memory and moves links: its plan is
+committed first, every step may be repeated, and a worker completes the plan of a dead process. First comes the memory,
+then its links, at last the resolution, which supersedes both memories at once. An undo is one transaction, then links.
 """
 
 import logging
@@ -31,7 +31,7 @@ _MOST_TAGS = 64
 
 
 class Resolver:
-    """Lists, decides and reopens conflicts. Without a `reasoner` the pending ones wait for a person.
+    """Lists, resolves and reopens conflicts. Without a `reasoner` the pending ones wait for a person.
 
     `destroy(scope, id)` erases a memory from every store.
     """
@@ -71,7 +71,7 @@ class Resolver:
     ) -> list[Conflict]:
         """Conflicts of a scope, newest first; `status` None means any. Pending ones that are moot are left out.
 
-        `after`: the id of the last one known, to see those that follow it.
+        `after`: the id of the last one of the previous page.
         """
         _require_status(status)
         require_count(limit, "limit", MOST_LISTED)
@@ -84,17 +84,17 @@ class Resolver:
         return self._conflicts.count(scope, status, kinds)
 
     def resolve(self, scope: Scope, conflict_id: str, resolution: str, by: Decider = "user") -> Conflict:
-        """Decide a pending conflict: keep_new, keep_old, merge, keep_both, or ignore (ask no more, change nothing).
+        """Resolve a pending conflict: keep_new, keep_old, merge, keep_both, or ignore (close it, change nothing).
 
-        The same decision again changes nothing. Raises `NotFound`, `AlreadyDecided`, and `InvalidInput` for an unknown
-        resolution or texts that cannot be merged into one memory.
+        The same resolution again changes nothing. Raises `NotFound`, `AlreadyDecided`, and `InvalidInput` for an
+        unknown resolution or texts that cannot be merged into one memory.
         """
         if resolution not in (*RESOLUTIONS, "ignore"):
             raise InvalidInput(f"resolution {resolution!r} is unknown; choose one of {', '.join(RESOLUTIONS)}, ignore")
         key = parse_id(conflict_id)
         with self._telemetry.span("biem.conflicts.resolve", resolution=resolution):
             plan = self._conflicts.plan_of(scope, key)
-            if plan is not None and plan.step == "restore":  # its process died, or is at it
+            if plan is not None and plan.step == "restore":  # its process died, or is still running it
                 self._restore_links(scope, self._get(scope, key), plan)
                 plan = None
             if resolution == "merge":
@@ -103,14 +103,14 @@ class Resolver:
             return self._conflicts.resolve(scope, key, choice, by, self._clock.now())
 
     def undo(self, scope: Scope, conflict_id: str) -> Conflict:
-        """Make a decided conflict pending again and take its effect back; a pending one is left as it is.
+        """Make a resolved conflict pending again and undo its effect; a pending one is left as it is.
 
         A memory made by a merge is archived. Raises `NotFound`, and `AlreadyDecided` while it has been merged further.
         """
         conflict = self._get(scope, conflict_id)
         with self._telemetry.span("biem.conflicts.undo"):
             plan = self._conflicts.plan_of(scope, conflict.id)
-            if plan is not None and plan.step == "merge":  # half a merge is finished first: there is one way back
+            if plan is not None and plan.step == "merge":  # an interrupted merge is completed first
                 conflict = self._carry_out_merge(scope, conflict, plan)
                 plan = None
             if plan is None and conflict.resolution == "merge" and self._links is not None:
@@ -121,9 +121,11 @@ class Resolver:
         return undone
 
     def work(self, limit: int) -> int:
-        """Finish what dead processes began and have the language model judge; returns how many conflicts it took.
+        """Complete the plans of dead processes and have the language model judge; returns how many conflicts were
+        leased.
 
-        Each conflict is one worker's at a time. The model's silence (no budget, an outage) leaves it for later.
+        Each conflict is leased to one worker at a time. Without an answer of the model (no budget, an outage) it is
+        retried later.
         """
         taken = 0
         while taken < limit:
@@ -134,7 +136,7 @@ class Resolver:
             taken += 1
             try:
                 self._work_on(claimed)
-            except (InvalidInput, NotFound) as error:  # decided or erased by somebody else, or no longer allowed
+            except (InvalidInput, NotFound) as error:  # resolved or erased by another process, or no longer allowed
                 logger.warning("conflict %s is left as it is: %s", claimed.conflict.id, error)
         return taken
 
@@ -150,13 +152,13 @@ class Resolver:
             nodes = [self._records.get(scope, key) for key in (conflict.older_id, conflict.newer_id)]
             older, newer = (_require(node, conflict_id) for node in nodes)
             details = self._details(scope, older, newer)
-            self._writer.draft(**{**details, "at": newer.at})  # refuses now what it would refuse later
+            self._writer.draft(**{**details, "at": newer.at})  # reject now what would be rejected later
             plan = Plan("merge", by, ref=f"merge:{new_id()}", details=details)
         try:
             plan = self._conflicts.begin(scope, conflict_id, plan, self._policy.lease_s)
         except AlreadyDecided:
             if (conflict := self._get(scope, conflict_id)).resolution == "merge":
-                return conflict  # somebody else has just done the same
+                return conflict  # another process has just resolved it
             raise
         return self._carry_out_merge(scope, conflict, plan)
 
@@ -167,7 +169,7 @@ class Resolver:
             if self._links is not None:
                 self._links.redirect(scope, [conflict.older_id, conflict.newer_id], merged_id, self._clock.now())
             return self._conflicts.resolve(scope, conflict.id, "merge", plan.by, self._clock.now(), merged_id=merged_id)
-        except NotFound:  # one of the two was erased meanwhile, and what says the same goes with it
+        except NotFound:  # one of the two was erased meanwhile, so the merged text must go, too
             with suppress(NotFound):
                 self._destroy(scope, merged_id)
             raise
@@ -179,7 +181,7 @@ class Resolver:
         self._conflicts.carried_out(scope, conflict.id)
 
     def _details(self, scope: Scope, older: Node, newer: Node) -> dict[str, Any]:
-        """The merged memory, as JSON: what both are, else the stronger of the two; said when the newer was."""
+        """The merged memory, as JSON: shared attributes are kept, of others the stronger; dated as the newer."""
         one_voice = older.speaker == newer.speaker
         texts = [node.text if one_voice else node.indexed_text for node in (older, newer)]
         text = self._reasoner.merge(scope, texts) if self._reasoner is not None else None
@@ -221,12 +223,12 @@ class Resolver:
                 self._conflicts.release(scope, conflict.id, paused_s)
             return
         sure = judgement.confidence >= self._policy.judge_confidence
-        with suppress(AlreadyDecided):  # somebody was faster than the model
+        with suppress(AlreadyDecided):  # another resolution came first
             if sure and judgement.kind in ("contradiction", "update"):
                 self._conflicts.resolve(scope, conflict.id, "keep_new", "judge", self._clock.now())
             elif sure and judgement.kind == "none":
                 self._conflicts.resolve(scope, conflict.id, "keep_both", "judge", self._clock.now())
-            elif conflict.suspected:  # the model did not confirm it
+            elif conflict.suspected:  # not confirmed by the model
                 self._conflicts.resolve(scope, conflict.id, None, "judge", self._clock.now())
             else:
                 known: ConflictKind | None = "duplicate" if sure and judgement.kind == "duplicate" else None
@@ -241,7 +243,7 @@ class Resolver:
 
 
 def joined(older: str, newer: str) -> str:
-    """Both texts as one without a model: the richer one where it says all the other says, else one after the other."""
+    """Both texts combined without a model: the richer one where it covers the other, else one after the other."""
     if newer.strip() in older:
         return older
     if older.strip() in newer:

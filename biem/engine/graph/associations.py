@@ -1,8 +1,8 @@
-"""The association graph (BIEM B17 – B25): links as they arise, and activation that spreads along them.
+"""The association graph: creating links, and spreading activation along them.
 
-PostgreSQL holds the links. A process keeps a graph of each scope it uses, loaded at first use and brought up to date by
-`refresh`, which asks for the version and the changes since the known one in a single round trip (C37). Without
-PostgreSQL, `spread` goes on with what was loaded last. The scopes used longest ago are dropped.
+PostgreSQL stores the links. A process keeps a graph of each scope it uses, loaded at first use and updated by
+`refresh`, which requests the version and the changes since the known one in a single round trip. Without PostgreSQL,
+`spread` uses the graph loaded last. The least recently used scopes are dropped.
 """
 
 import threading
@@ -27,19 +27,19 @@ from biem.telemetry import Telemetry
 
 Strategy = Literal["multiplicative", "subtractive"]
 _LOADING_S = 3.0
-"""How long one thread waits for another that loads the same graph, before it tries by itself."""
+"""How long one thread waits for another that loads the same graph, before it loads the graph itself."""
 _GRAPH_EDGES = 20
-"""What an empty graph takes, in edges: many small scopes need room, too."""
+"""The cost of an empty graph, in edges: many small scopes need memory, too."""
 
 
 @dataclass(frozen=True, slots=True)
 class Linkable:
-    """A memory to be linked, with what is most like it: ids and calibrated similarities."""
+    """A memory to be linked, with its most similar memories: ids and calibrated similarities."""
 
     memory: Moment
     nearest: Sequence[tuple[str, float]] = ()
     vector: Vector | None = None
-    """With it, memories linked in the same call are compared with each other, too."""
+    """If set, memories linked in the same call are compared with each other, too."""
 
 
 class Associations:
@@ -67,7 +67,7 @@ class Associations:
     def link_new(self, scope: Scope, entries: Sequence[Linkable]) -> int:
         """Link newly encoded memories in time and meaning; returns how many links were written. Safe to repeat.
 
-        Memories that were archived and came back get the links back that they had.
+        Memories that were archived and restored get their former links back.
         """
         policy = self._policy
         if not entries:
@@ -84,15 +84,15 @@ class Associations:
                     memory, earlier[memory.id], most=policy.temporal_links, window_s=policy.temporal_window_s
                 )
                 found += semantic_links(memory.id, entry.nearest, above=policy.semantic_similarity)
-            found += self._alike(entries)
+            found += self._links_among(entries)
             now = self._clock.now()
             written = self._links.restore(scope, [memory.id for memory in memories], now)
             written += self._links.connect(scope, found, now)
             span.add(links=written)
         return written
 
-    def _alike(self, entries: Sequence[Linkable]) -> list[NewLink]:
-        """Semantic links among the entries themselves, which the vector index may not show yet."""
+    def _links_among(self, entries: Sequence[Linkable]) -> list[NewLink]:
+        """Semantic links among the entries themselves, which the vector index may not return yet."""
         known = [(entry.memory.id, entry.vector) for entry in entries if entry.vector is not None]
         if self._similarity is None or len(known) < 2:
             return []
@@ -105,7 +105,7 @@ class Associations:
         return links
 
     def remembered(self, scope: Scope, ids: Sequence[str]) -> None:
-        """Add new memories to the graph of their scope, as far as this process has it; their links come later."""
+        """Add new memories to the graph of their scope, if this process has it; their links come later."""
         with self._lock:
             graph = self._graphs.get(scope)
         if graph is not None:
@@ -118,7 +118,7 @@ class Associations:
         return graph is not None and node in graph.links
 
     def archived(self, ns: str, ids: Sequence[str]) -> int:
-        """Take archived memories and their links out of the graph until they come back; returns how many links."""
+        """Remove archived memories and their links from the graph until they are restored; returns how many links."""
         with self._lock:
             graphs = [graph for scope, graph in self._graphs.items() if scope.ns == ns]
         for graph in graphs:
@@ -126,7 +126,9 @@ class Associations:
         return self._links.purge(ns, ids, self._clock.now())
 
     def tend(self, scope: Scope) -> dict[str, int]:
-        """One run of the job `links`: nodes keep their strongest links, and old traces go. Writes nothing when idle."""
+        """One run of the job `links`: prune each node to its strongest links, and delete old traces. Writes nothing
+        when idle.
+        """
         policy, now = self._policy, self._clock.now()
         with self._telemetry.span("biem.graph.tend") as span:
             pruned = self._links.prune(scope, policy.max_links, policy.tend_links, now)
@@ -139,9 +141,9 @@ class Associations:
     # -- spreading --------------------------------------------------------------------------------------------------
 
     def refresh(self, scope: Scope) -> None:
-        """Know every link committed until now in what `scope` may read: one round trip when nothing changed.
+        """Load every link committed until now in the scopes that `scope` may read: one round trip when nothing changed.
 
-        Raises `StoreUnavailable` and keeps what was known.
+        Raises `StoreUnavailable` and keeps the known graph.
         """
         with self._telemetry.span("biem.graph.refresh") as span, ExitStack() as loading:
             graphs = {readable: self._graph(readable) for readable in scope.readable}
@@ -150,7 +152,7 @@ class Associations:
                 graph = graphs[readable]
                 if graph.version == UNKNOWN and graph.loading.acquire(timeout=_LOADING_S):
                     loading.callback(graph.loading.release)
-            while graphs:  # another thread may have been faster; then what came does not fit any more
+            while graphs:  # another thread may have been faster; then the changes no longer fit
                 known = {readable: graph.version for readable, graph in graphs.items()}
                 larger = larger or UNKNOWN in known.values()
                 changes = self._links.changes(known)
@@ -174,13 +176,13 @@ class Associations:
         decay: float | None = None,
         max_depth: int | None = None,
     ) -> dict[str, float]:
-        """Activation of the seeds and of what they reach in the graphs as last refreshed; seeds lie in [0, 1].
+        """Activation of the seeds and of all nodes they reach in the graphs as last refreshed; seeds are in [0, 1].
 
-        *multiplicative*: `hops`, `decay`, result in [0, 1]; *subtractive*: `max_depth`, result adds up above 1.
+        *multiplicative*: `hops`, `decay`, result in [0, 1]; *subtractive*: `max_depth`, results add up above 1.
         """
         policy = self._policy
         with self._telemetry.span("biem.graph.spread", seeds=len(seeds)) as span, ExitStack() as held:
-            graphs = self._held(scope, held)
+            graphs = self._locked_graphs(scope, held)
             if strategy == "multiplicative":
                 found = multiplicative(
                     _of_any([graph.by_weight for graph in graphs]),
@@ -202,7 +204,7 @@ class Associations:
         with ExitStack() as held:
             links = [
                 Link(source, target, kind, edge["weight"], edge["strength"])
-                for graph in self._held(scope, held)
+                for graph in self._locked_graphs(scope, held)
                 if node in graph.links
                 for edges in (graph.links.out_edges, graph.links.in_edges)
                 for source, target, kind, edge in edges([node], keys=True, data=True)
@@ -210,7 +212,7 @@ class Associations:
         return sorted(links, key=lambda link: (-link.weight, -link.strength, link.key))
 
     def drop(self, scope: Scope) -> None:
-        """Forget the graph of exactly this scope; the next refresh loads it again."""
+        """Drop the graph of exactly this scope; the next refresh loads it again."""
         with self._lock:
             self._graphs.pop(scope, None)
 
@@ -226,8 +228,8 @@ class Associations:
             self._graphs.move_to_end(scope)
             return graph
 
-    def _held(self, scope: Scope, held: ExitStack) -> list[ScopeGraph]:
-        """The graphs that a scope may read, locked in one order, so that no two threads wait for each other."""
+    def _locked_graphs(self, scope: Scope, held: ExitStack) -> list[ScopeGraph]:
+        """The graphs that a scope may read, locked in a fixed order, so that no two threads deadlock."""
         with self._lock:
             graphs = [
                 self._graphs[readable] for readable in sorted(scope.readable, key=_by_ns) if readable in self._graphs
@@ -248,7 +250,7 @@ _Tie = TypeVar("_Tie")
 
 
 def _of_any(lookups: Sequence[Callable[[str], tuple[_Tie, ...]]]) -> Callable[[str], tuple[_Tie, ...]]:
-    """The neighbours of a node in the one graph that has it."""
+    """The neighbours of a node in the one graph that contains it."""
     if len(lookups) == 1:
         return lookups[0]
     return lambda node: next((found for lookup in lookups if (found := lookup(node))), ())

@@ -1,4 +1,4 @@
-"""The links of one scope in memory: a NetworkX graph that follows the changes of PostgreSQL, read by many threads."""
+"""The links of one scope in memory: a NetworkX graph that follows the changes in PostgreSQL, read by many threads."""
 
 import threading
 from collections.abc import Iterable
@@ -11,10 +11,10 @@ from biem.ports.links import LinkChanges
 UNKNOWN = -1
 """The version of a graph that was never loaded."""
 NOTHING = LinkChanges(0, True, (), ())
-"""What is known of a scope that does not exist: once it does, its versions lie above 0."""
+"""The changes of a scope that does not exist: once it does, its versions are above 0."""
 _NONE: frozenset[str] = frozenset()
 _ADDED_KEPT = 1_000
-"""New nodes remembered beside the graph: one loaded meanwhile may have been read before they were committed."""
+"""Recently added nodes, kept separately: a graph loaded concurrently may have been read before they were committed."""
 
 
 class ScopeGraph:
@@ -32,7 +32,7 @@ class ScopeGraph:
         self._by_strength: dict[str, tuple[tuple[str, int], ...]] = {}
 
     def add(self, nodes: Iterable[str]) -> None:
-        """Have new nodes, which nothing is linked with yet. A graph that was never loaded gets them by loading."""
+        """Add new nodes, which have no links yet. A graph that was never loaded gets them by loading."""
         with self.lock:
             for node in nodes:
                 self._added[node] = None
@@ -42,7 +42,7 @@ class ScopeGraph:
                 del self._added[next(iter(self._added))]
 
     def remove(self, nodes: Iterable[str]) -> None:
-        """Have these nodes no more, as far as they have no links; links leave by `follow`."""
+        """Remove these nodes if they have no links; links are removed by `follow`."""
         with self.lock:
             for node in nodes:
                 self._added.pop(node, None)
@@ -50,12 +50,12 @@ class ScopeGraph:
                     self.links.remove_node(node)
 
     def follow(self, since: int, changes: LinkChanges) -> bool:
-        """Become the version of `changes`, which were asked for since `since`; False when they no longer fit."""
+        """Apply `changes`, which were requested since version `since`; False when they no longer fit."""
         if changes is NOTHING and self.version == NOTHING.version:
             return True
         if changes.complete:
             fresh: nx.MultiDiGraph[str] = nx.MultiDiGraph()
-            fresh.add_nodes_from(changes.nodes)  # readers go on with the old graph meanwhile
+            fresh.add_nodes_from(changes.nodes)  # readers keep using the old graph meanwhile
             _add(fresh, changes.links)
             by_weight: dict[str, tuple[tuple[str, float], ...]] = {}
             by_strength: dict[str, tuple[tuple[str, int], ...]] = {}
@@ -98,7 +98,7 @@ class ScopeGraph:
             self._by_strength.pop(node, None)
 
     def by_weight(self, node: str) -> tuple[tuple[str, float], ...]:
-        """The neighbours over the edges of most weight; none of a node that is not in this graph."""
+        """The neighbours over the edges of most weight; none for a node that is not in this graph."""
         found = self._by_weight.get(node)
         return self._looked_up(node)[0] if found is None else found
 
@@ -118,13 +118,13 @@ _Neighbours = tuple[tuple[tuple[str, float], ...], tuple[tuple[str, int], ...]]
 
 
 def _strongest(graph: "nx.MultiDiGraph[str]", node: str, most: int) -> _Neighbours:
-    """Each neighbour once, by the weight and by the strength of the best of the edges that lead there.
+    """Each neighbour once, with the weight and the strength of its best edge.
 
-    Ties by id, or two processes disagree.
+    Ties by id, or two processes would differ.
     """
     weights: dict[str, float] = {}
     strengths: dict[str, int] = {}
-    # The dictionaries behind NetworkX's views: the views cost five times as much, and this is the hot path.
+    # The dictionaries behind NetworkX's views: the views are five times as slow, and this is the hot path.
     for edges_of, skipped in ((vars(graph)["_succ"], _NONE), (vars(graph)["_pred"], DIRECTED)):
         for other, edges in edges_of.get(node, {}).items():
             for kind, edge in edges.items():

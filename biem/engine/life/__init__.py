@@ -1,1 +1,1 @@
-"""What happens to a memory over time: tiers, retention, feedback, erasure."""
+"""The life cycle of a memory: tiers, retention, feedback, erasure."""

@@ -1,4 +1,4 @@
-"""Destroying memories in every store, with a receipt (architecture D8). Everything else only archives."""
+"""Erasure from every store, with a receipt. Everything else only archives."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, replace
@@ -14,11 +14,11 @@ from biem.ports.readers import ScopeDirectory
 from biem.telemetry import Telemetry
 
 _ROUNDS = 5
-"""How often a user's projects are listed anew, because programs may write to new ones while the user is erased."""
+"""Maximum times that a user's projects are listed, because processes may write to new ones during the erasure."""
 
 
 class Eraser:
-    """Erases one memory, a whole scope or a user. Records first: from then on no recall can show it."""
+    """Erases one memory, a whole scope or a user. Records first: from then on no recall can return it."""
 
     def __init__(
         self,
@@ -37,7 +37,7 @@ class Eraser:
         policy: EncodePolicy,
         telemetry: Telemetry,
     ) -> None:
-        """`backups` lists the automatic copies there are, those that expired apart."""
+        """`backups` lists the unexpired automatic backups."""
         self._records = records
         self._index = index
         self._hot = hot
@@ -53,9 +53,9 @@ class Eraser:
         self._telemetry = telemetry
 
     def erase(self, scope: Scope, memory_id: str | None) -> Receipt:
-        """Erase one memory of `scope`, or all of it; the receipt lists every store, also one that could not be reached.
+        """Erase one memory of `scope`, or all of it; the receipt lists every store, including unreachable ones.
 
-        What is left in an unreachable store is removed by the delayed `purge` job, and never shown meanwhile.
+        Rows in an unreachable store are removed later by the delayed `purge` job, and never returned meanwhile.
         """
         target = parse_id(memory_id) if memory_id is not None else None
         with self._telemetry.span("biem.erase"):
@@ -64,11 +64,10 @@ class Eraser:
         return receipt
 
     def erase_user(self, tenant: str, user: str) -> Receipt:
-        """Erase the user's own level and all projects; broken off anywhere, the same call does the rest.
+        """Erase the user's own level and all projects; after an interruption, the same call completes it.
 
-        Each scope that is done leaves the list, the user's own comes last. Scopes that other programs write to
-        meanwhile are erased, too; those that are there at the end are counted as `postgres.scopes` and make the receipt
-        incomplete.
+        Each erased scope leaves the list, the user's own comes last. Scopes written to meanwhile are erased, too; those
+        left at the end are counted as `postgres.scopes` and make the receipt incomplete.
         """
         own = Scope(tenant, user)
         erased: dict[str, int] = {}
@@ -101,7 +100,7 @@ class Eraser:
         if target is not None and not erasure.ids:
             raise NotFound(f"no memory {target} in scope {scope}")
         ids, ns = erasure.ids, scope.ns
-        self._feed.settle()  # nothing written before may reach HotKV after it was cleared
+        self._feed.settle()  # texts queued before must not reach HotKV after it was cleared
         counts = [
             self._clear("milvus", lambda: self._index.count(ids), lambda: self._index.purge(ids)),
             self._clear(
@@ -114,9 +113,9 @@ class Eraser:
                 lambda: self._canvas.count(ns, None if target is None else ids),
                 lambda: self._canvas.forget_scope(ns) if target is None else self._canvas.leave(ns, ids),
             ),
-            # What a conversation has on its mind holds texts, and does not say of which memories.
+            # Running memory holds texts, and does not record of which memories.
             self._forget_talk("redis.minds", self._minds, reading),
-            # Nor does the direction of a conversation say which memories it was made of.
+            # Nor does a heading record which memories it was computed from.
             self._forget_talk("redis.headings", self._headings, reading),
         ]
         if target is None:
@@ -134,12 +133,12 @@ class Eraser:
         )
 
     def _forget_talk(self, store: str, talk: Minds | Headings, reading: Iterable[Scope]) -> StoreCount:
-        """Of all scopes that may read what is erased: also those that a program of an older version wrote for."""
+        """In all scopes that may read the erased one, including those written by a process of an older version."""
         spaces = [scope.ns for scope in reading]
         return self._clear(store, lambda: talk.count(spaces), lambda: talk.forget(spaces))
 
     def _keep(self, scope: Scope, receipt: Receipt) -> None:
-        """The proof is kept, with counts and ids: names of projects, and of folders, are text."""
+        """Store the receipt with counts and ids only: names of projects, and of folders, are text."""
         shown = asdict(replace(receipt, scopes={}, backups=()))
         del shown["scopes"], shown["backups"]
         self._records.save_receipt(scope, {**shown, "erased_at": receipt.erased_at.isoformat()})
@@ -155,7 +154,7 @@ class Eraser:
 
 
 def _summed(receipts: Sequence[Receipt]) -> list[StoreCount]:
-    """The counts of several erasures, store by store; None where one of them did not reach it."""
+    """The counts of several erasures, store by store; None where one of them could not reach the store."""
     found: dict[str, list[StoreCount]] = {}
     for receipt in receipts:
         for count in receipt.stores:

@@ -1,9 +1,9 @@
-"""Looks again for what was erased: a process that slept while it wrote to a projection may have left a row there.
+"""Repeats the removal of erased memories from projections, because a suspended writer may add a row afterwards.
 
-An erasure clears every store, and a job clears them once more when no lease can be held any longer. But whoever slept
-for longer (a stopped process, a suspended machine) goes on with the very call it was in, and when it is killed before
-it learns that the memory is gone, nobody removes what it wrote. So ids of erased memories are kept for a while and
-looked for again, each time after twice the time: what a sleeper of t leaves is gone after t more and one sweep.
+An erasure clears every store, and a job clears them again when no lease can be held any longer. But a process suspended
+for longer (stopped, or on a sleeping machine) resumes in the middle of its write, and if it is killed before it learns
+that the memory is gone, its row stays. So ids of erased memories are kept for a while and checked again, each time
+after twice the time: a row of a process suspended for t is removed after t more and one sweep.
 """
 
 import logging
@@ -18,13 +18,15 @@ from biem.ports.life import Tombstones
 logger = logging.getLogger("biem.erase")
 
 _KEPT_S = 7 * 86_400.0
-"""Then the ids are forgotten, too; `biem diagnose` finds a row without a memory at any time."""
+"""Then the ids are deleted, too; `biem diagnose` finds a row without a memory at any time."""
 _BATCH = 500
 _MOST_BATCHES = 100
 
 
 class ErasedSweep:
-    """Removes from the projections what came after its memory was erased. Idempotent, and bounded in each run."""
+    """Removes rows from the projections that were added after their memory was erased. Idempotent, and bounded in
+    each run.
+    """
 
     def __init__(
         self,
@@ -35,7 +37,7 @@ class ErasedSweep:
         canvas: Canvas,
         forget_talk: Callable[[str], None],
     ) -> None:
-        """`forget_talk(ns)` removes what conversations hold ready of a scope's memories."""
+        """`forget_talk(ns)` removes conversation state of a scope."""
         self._tombstones = tombstones
         self._index = index
         self._hot = hot
@@ -43,9 +45,9 @@ class ErasedSweep:
         self._forget_talk = forget_talk
 
     def sweep(self) -> int:
-        """Look for what is due; returns how many rows of the vector index were removed.
+        """Check the due ids; returns how many rows of the vector index were removed.
 
-        While a store is down nothing is ticked off, and the next sweep looks again.
+        While a store is down nothing is marked as checked, and the next sweep repeats it.
         """
         removed = 0
         try:
@@ -56,7 +58,7 @@ class ErasedSweep:
                 if len(due) < _BATCH:
                     break
         except StoreUnavailable as error:
-            logger.warning("what was erased is looked for later: %s", error)
+            logger.warning("check of erased memories postponed: %s", error)
         return removed
 
     def _remove(self, due: list[tuple[str, str]]) -> int:
@@ -64,7 +66,7 @@ class ErasedSweep:
         late = self._index.count(ids)
         if late:
             logger.warning(
-                "%d rows came into the vector index after their memories were erased; they are removed", late
+                "%d rows were added to the vector index after their memories were erased; they are removed", late
             )
             self._index.purge(ids)
         scopes: dict[str, list[str]] = defaultdict(list)

@@ -1,7 +1,7 @@
-"""What the conversation teaches: which recalled memories were of use (Angel G15, G22, G24, G29).
+"""Learning from a turn: which recalled memories were useful.
 
-Being returned is counted elsewhere and proves nothing (X35). What was useful gains energy and a use, and its links to
-what was useful with it grow, from the earlier to the later; what was useless loses energy.
+Being returned is counted elsewhere and is no evidence. A useful memory gains energy and a use, and its links to the
+other useful ones grow, from the earlier to the later; a useless one loses energy.
 """
 
 from collections.abc import Callable, Sequence
@@ -20,12 +20,12 @@ from biem.ports.links import Links
 from biem.telemetry import Telemetry
 
 _MOST_SUCCESSORS = 10
-"""A memory may have been merged since it was recalled, and the merged one, too."""
+"""Maximum length of a chain of merges since the recall."""
 
 
 @dataclass(frozen=True, slots=True)
 class Lesson:
-    """What one call of feedback changed: memories praised and blamed, and links that grew."""
+    """Changes of one call of feedback: memories rewarded and penalised, and links that grew."""
 
     useful: int
     useless: int
@@ -63,10 +63,10 @@ class Feedback:
         new: Sequence[str] = (),
         turn: str | None = None,
     ) -> Lesson:
-        """Reward `useful` and blame `useless` memories, and link `new` ones of the turn with the useful ones.
+        """Reward `useful` and penalise `useless` memories, and link `new` ones of the turn with the useful ones.
 
-        `turn` is the caller's name for the turn: the same turn again rewards nothing twice, whatever failed before.
-        Raises `NotFound`, with nothing changed, for ids that are no memories `scope` may read, and `InvalidInput`.
+        `turn` is the caller's name for the turn: the same turn again rewards nothing twice, after any failure. Raises
+        `NotFound`, with nothing changed, for ids that are no memories `scope` may read, and `InvalidInput`.
         """
         praised, blamed, added = self._ids("useful", useful), self._ids("useless", useless), self._ids("new", new)
         both = sorted({*praised, *added} & set(blamed))
@@ -90,12 +90,12 @@ class Feedback:
         return Lesson(good, len(rewarded) - good, grown)
 
     def compact(self, scope: Scope) -> dict[str, int]:
-        """Forget the names of turns that nobody repeats any more."""
+        """Delete the names of turns that are too old to be repeated."""
         before = self._clock.now() - timedelta(days=self._policy.turn_days)
         return {"turns": self._feedbacks.compact(scope, before, self._policy.batch)}
 
     def _link(self, scope: Scope, nodes: Sequence[Node], name: str) -> int:
-        """Links between memories of one scope: the earlier led to the later (BIEM B21)."""
+        """Links between memories of one scope: the earlier led to the later."""
         grown = 0
         for home in scope.readable:
             mine = {node.id: node for node in nodes if node.scope == home}
@@ -106,7 +106,7 @@ class Feedback:
         return grown
 
     def _resolve(self, scope: Scope, ids: Sequence[str]) -> dict[str, Node]:
-        """The live memory that each id stands for; what was archived without a successor is left out."""
+        """The live memory that replaced each id; memories archived without a successor are left out."""
         if not ids:
             return {}
         wanted = list(dict.fromkeys(ids))

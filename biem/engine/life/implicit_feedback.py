@@ -1,8 +1,8 @@
-"""Which injected memories a reply visibly used: a careful signal that needs no model and asks nobody.
+"""Which memories of the block a reply visibly used: a conservative signal without a model.
 
-A memory was used when the reply says one of its anchors (a name, number or symbol of it) that neither the question nor
-another injected memory has: the model can hardly know it from elsewhere. Misses every memory used in other words, which
-costs nothing; what it finds is praised, so it must not guess.
+A memory was used when the reply contains one of its anchors (a name, number or symbol) that is neither in the question
+nor in another memory of the block: the model can hardly know it from elsewhere. It misses memories used in other words,
+which is harmless; matches count as useful, so it must not guess.
 """
 
 import re
@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from biem.domain.node import Hit, Node
 
 _SHORTEST = 2
-"""A single digit or letter is found in any reply."""
+"""Minimum characters of an anchor: a single digit or letter is in any reply."""
 
 
 def echoed(hits: Sequence[Hit], question: str, reply: str) -> list[str]:
@@ -28,7 +28,7 @@ def echoed(hits: Sequence[Hit], question: str, reply: str) -> list[str]:
 
 
 def anchors(node: Node) -> set[str]:
-    """What a memory pins down, in lower case, without who said it; empty until it has been indexed."""
+    """The anchors of a memory, in lower case, without its speaker; empty until it has been indexed."""
     fields = node.fields
     found = (*fields.names, *fields.numbers, *fields.symbols, *node.entities)
     speaker = node.speaker.casefold()
@@ -37,5 +37,5 @@ def anchors(node: Node) -> set[str]:
 
 
 def _says(text: str, anchor: str) -> bool:
-    """Whether the anchor stands in the text, not inside a longer Latin word or number."""
+    """Whether the anchor occurs in the text, not inside a longer Latin word or number."""
     return re.search(rf"(?<![a-z0-9]){re.escape(anchor)}(?![a-z0-9])", text) is not None

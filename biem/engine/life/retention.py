@@ -1,7 +1,7 @@
-"""How memories end: promoted when use proves them, else archived when their time is over, never deleted (C17, C18).
+"""The end of memories: promoted when they were used enough, else archived after their span, never deleted.
 
-One run, in this order (X45): promote → expire short-term → archive unused long-term → make room. Retention looks only
-at memories whose date has come; the date is set at writing and moved only when they turn out to have been used since.
+One run, in this order: promote → expire short-term → archive unused long-term → make room. Retention examines only
+memories whose review is due; the date is set at writing and moved only when the review finds that they were used since.
 """
 
 import logging
@@ -28,7 +28,7 @@ _MAX_REASON_CHARS = 500
 
 @dataclass(frozen=True, slots=True)
 class Aging:
-    """What one run did, in memories. `kept` had been used since their date was set and got another one."""
+    """Counts of one run, in memories. `kept` had been used since their date was set and got a new one."""
 
     promoted: int
     expired: int
@@ -38,13 +38,14 @@ class Aging:
 
     @property
     def archived(self) -> int:
-        """All that were archived, for whatever reason."""
+        """All that were archived, for any reason."""
         return self.expired + self.unused + self.crowded_out
 
 
 class Lifecycle:
-    """Judges aged memories, and archives and restores. `on_archived(ns, ids)` hears of each memory that was archived,
-    at least once, after it left the other stores."""
+    """Reviews aged memories, archives and restores. `on_archived(ns, ids)` is called for each archived memory, at
+    least once, after it left the other stores.
+    """
 
     def __init__(
         self,
@@ -72,7 +73,7 @@ class Lifecycle:
         self._on_archived = on_archived
 
     def run(self, scope: Scope | None = None) -> Aging:
-        """Judge what is due, of one scope or of all, at most `run_rows` memories; the next run goes on."""
+        """Review due memories, in one scope or in all, at most `run_rows`; the next run continues."""
         policy = self._policies.retention
         now = self._clock.now()
         counts: Counter[str] = Counter()
@@ -103,7 +104,9 @@ class Lifecycle:
         return aging
 
     def judge(self, aged: Aged, now: datetime) -> RetentionVerdict:
-        """What becomes of one memory at `now`: promotion first, so that what was used does not expire on that day."""
+        """The verdict on one memory at `now`: promotion first, so that a used memory does not expire on the same
+        day.
+        """
         retention = self._policies.retention
         lived = aged.lived
         proven = becomes_long_term(lived.layer, lived.access_count, lived.useful_count, retention)
@@ -118,12 +121,12 @@ class Lifecycle:
             self._policies.tiers.minimum,
         )
         if due_at is None or due_at > now or aged.energy >= self._policies.tiers.minimum:
-            # An energy may reach the minimum at this very instant: looked at again soon, but not at once.
+            # An energy may reach the minimum at this very instant: reviewed again soon, but not at once.
             return RetentionVerdict(layer, due_at=None if due_at is None else max(due_at, now + timedelta(minutes=1)))
         return RetentionVerdict(layer, archive="unused" if layer == "long_term" else "expired")
 
     def archive(self, scope: Scope, memory_id: str, reason: str = "") -> bool:
-        """Archive one memory of this scope now, whatever its layer; False when it was archived already."""
+        """Archive one memory of this scope now, in any layer; False when it was archived already."""
         target = parse_id(memory_id)
         if not isinstance(reason, str) or len(reason) > _MAX_REASON_CHARS:
             raise InvalidInput(f"the reason must be a string of at most {_MAX_REASON_CHARS} characters")
@@ -135,7 +138,7 @@ class Lifecycle:
         return bool(done)
 
     def restore(self, scope: Scope, memory_id: str) -> bool:
-        """Bring an archived memory back; recall finds it at once by its words. False when it was not archived."""
+        """Restore an archived memory; recall finds it at once by its words. False when it was not archived."""
         target = parse_id(memory_id)
         done = self._life.restore(scope, target, self._clock.now())
         if not done and self._records.get(scope, target) is None:
@@ -144,7 +147,7 @@ class Lifecycle:
         return done
 
     def clear(self, jobs: Sequence[Job]) -> None:
-        """Take archived memories out of the other stores: the work of the task `archive`. Safe to repeat."""
+        """Remove archived memories from the other stores: the work of the task `archive`. Safe to repeat."""
         self._index.purge([job.memory_id for job in jobs])
         for ns in sorted({job.ns for job in jobs}):
             ids = [job.memory_id for job in jobs if job.ns == ns]

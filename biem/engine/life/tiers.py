@@ -1,9 +1,9 @@
-"""Where memories are kept by their heat: what is hot lives in the canvas (L1), everything else in the index (L2).
+"""Tiers by energy: hot memories are in the canvas (L1), all others in the index only (L2).
 
     enters at E ≥ 0.5 · rises by use at E ≥ 0.7 · leaves below 0.3, after an idle hour, or for stronger ones
 
-The records say what the tier is; the canvas follows, and where both differ after a crash or an outage the sweep makes
-them agree. Energy decays without a write (architecture D3), so a sweep changes only what crossed a threshold.
+The records hold the tier; the canvas follows, and a sweep repairs differences after a crash or an outage. Energy decays
+without a write, so a sweep changes only memories that crossed a threshold.
 """
 
 import logging
@@ -28,7 +28,9 @@ _MOST_SWEEPS = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Swept:
-    """What one sweep did: memories that left L1, those put back into a canvas that had lost them, and scopes seen."""
+    """Counts of one sweep: memories that left L1, those put back into a canvas that had lost them, and scopes
+    visited.
+    """
 
     left: int
     repaired: int
@@ -36,7 +38,7 @@ class Swept:
 
 
 class Tiers:
-    """Moves memories between L1 and L2. Without the canvas all goes on: it is repaired by the next sweep."""
+    """Moves memories between L1 and L2. An outage of the canvas stops nothing: the next sweep repairs it."""
 
     def __init__(
         self,
@@ -57,35 +59,35 @@ class Tiers:
         self._swept_to = ""
 
     def enter(self, memories: Sequence[tuple[Node, Vector]]) -> None:
-        """Put memories into the canvases of their scopes that the records have just made L1 (B11, B41)."""
+        """Add memories that the records have just moved to L1 to the canvases of their scopes."""
         entries: dict[str, list[CanvasEntry]] = defaultdict(list)
         for node, vector in memories:
             touched_at = max(node.created_at, node.accessed_at or node.created_at)
             entry = CanvasEntry(node.id, node.energy_key, touched_at, node.conversation, vector)
             entries[node.scope.ns].append(entry)
         for ns, part in entries.items():
-            self._later(lambda ns=ns, part=part: self._enter(ns, part))  # type: ignore[misc]
+            self._try_now(lambda ns=ns, part=part: self._enter(ns, part))  # type: ignore[misc]
 
     def accessed(self, scope: Scope, ids: Sequence[str]) -> list[Touched]:
-        """Count that these memories were returned, boost them, and let the canvas know (B34, B49, X50)."""
+        """Count that these memories were returned, boost them, and update the canvas."""
         touched = self._records.touch(scope, ids, self._clock.now())
-        self._later(lambda: self._follow(touched))
+        self._try_now(lambda: self._follow(touched))
         return touched
 
     def count(self, scope: Scope, ids: Sequence[str]) -> None:
-        """As `accessed`, never raises: an answer that was given costs nothing any more."""
+        """As `accessed`, but never raises: an answer that was returned must not fail afterwards."""
         try:
             self.accessed(scope, ids)
         except BiemError as error:
             logger.warning("accesses not counted: %s", error)
 
     def follow(self, touched: Sequence[Touched]) -> None:
-        """Let the canvas know of accesses or feedback that the records counted."""
-        self._later(lambda: self._follow(touched))
+        """Update the canvas after accesses or feedback that the records counted."""
+        self._try_now(lambda: self._follow(touched))
 
     def drop(self, ns: str, ids: Sequence[str]) -> None:
         """As `leave`, but left to the sweep when the canvas is down."""
-        self._later(lambda: self._canvas.leave(ns, ids))
+        self._try_now(lambda: self._canvas.leave(ns, ids))
 
     def read(self, scope: Scope) -> list[CanvasEntry]:
         """The canvas of exactly this scope, hottest first; rebuilt from the records when the server lost it."""
@@ -100,11 +102,12 @@ class Tiers:
         return self._rebuild(scope.ns)
 
     def leave(self, ns: str, ids: Sequence[str]) -> None:
-        """Take memories out of the canvas that the records archived, erased or changed (X47)."""
+        """Remove memories from the canvas that the records archived, erased or changed."""
         self._canvas.leave(ns, ids)
 
     def sweep(self) -> Swept:
-        """Move out of L1 what is too weak or idle, then make canvases and records agree; bounded, and safe to repeat.
+        """Move memories that are too weak or idle out of L1, then align canvases and records; bounded, and safe to
+        repeat.
 
         Without the canvas only the records are swept.
         """
@@ -113,24 +116,24 @@ class Tiers:
             for ns, memory_id in self._life.fade(self._clock.now(), self._policy.sweep_rows):
                 faded[ns].append(memory_id)
             for ns, ids in faded.items():
-                self._later(lambda ns=ns, ids=ids: self._canvas.leave(ns, ids))  # type: ignore[misc]
+                self._try_now(lambda ns=ns, ids=ids: self._canvas.leave(ns, ids))  # type: ignore[misc]
             scopes = self._life.hot_scopes(self._swept_to, self._policy.sweep_scopes)
             self._swept_to = scopes[-1] if len(scopes) == self._policy.sweep_scopes else ""
             left, repaired = sum(map(len, faded.values())), 0
             try:
                 for ns in scopes:
-                    out, back = self._agree(ns)
+                    out, back = self._align(ns)
                     left, repaired = left + out, repaired + back
             except StoreUnavailable as error:
-                logger.warning("the canvases are swept later: %s", error)
+                logger.warning("sweep of the canvases postponed: %s", error)
             span.add(left=left, repaired=repaired, scopes=len(scopes))
         return Swept(left, repaired, len(scopes))
 
-    def _agree(self, ns: str) -> tuple[int, int]:
-        """The records are right; returns how many left L1 and how many were put back into the canvas.
+    def _align(self, ns: str) -> tuple[int, int]:
+        """Align the canvas with the records; returns how many left L1 and how many were put back into the canvas.
 
-        The canvas is read first: what the records made L1 after that is missing there only for a moment, and putting it
-        in twice does no harm.
+        The canvas is read first: memories that the records move to L1 after that are missing only briefly, and adding
+        them twice is harmless.
         """
         held = self._canvas.ids(ns)
         hot = self._life.hot_ids(ns)
@@ -154,7 +157,7 @@ class Tiers:
         return len(kept)
 
     def _follow(self, touched: Sequence[Touched]) -> None:
-        """Bring energies and accesses of L1 into the canvas, and memories that rose or were missing."""
+        """Update energies and accesses of L1 in the canvas, and add memories that rose or were missing."""
         hot: dict[str, list[Touched]] = defaultdict(list)
         for memory in touched:
             if memory.tier == "L1":
@@ -164,27 +167,27 @@ class Tiers:
                 self._admit(ns, missing)
 
     def _admit(self, ns: str, ids: Sequence[str]) -> int:
-        """Put memories of L1 into the canvas by their ids; those without a vector of this model stay in L2."""
+        """Add memories of L1 to the canvas by their ids; those without a vector of this model stay in L2."""
         entries = self._life.hot(ns, self._clock.now(), len(ids), ids)
         without = set(ids) - {entry.id for entry in entries}
         return self._enter(ns, entries) + (self._life.cool(ns, sorted(without)) if without else 0)
 
     def _enter(self, ns: str, entries: Sequence[CanvasEntry]) -> int:
-        """Returns how many memories had to leave L1 for it."""
+        """Returns how many memories had to leave L1."""
         out = self._canvas.enter(ns, entries, self._clock.now()) if entries else []
         return self._life.cool(ns, out) if out else 0
 
     @staticmethod
-    def _later(work: Callable[[], object]) -> None:
-        """Do it now if the canvas answers; otherwise a sweep will."""
+    def _try_now(work: Callable[[], object]) -> None:
+        """Run it now if the canvas answers; otherwise leave it to the sweep."""
         try:
             work()
         except StoreUnavailable as error:
-            logger.warning("the canvas follows later: %s", error)
+            logger.warning("canvas update left to the sweep: %s", error)
 
 
 def sweep_all(tiers: Tiers, policy: TierPolicy) -> None:
-    """Sweep until every scope was seen once."""
+    """Sweep until every scope was visited once."""
     for _ in range(_MOST_SWEEPS):
         if tiers.sweep().scopes < policy.sweep_scopes:
             return

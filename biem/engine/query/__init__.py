@@ -1,1 +1,1 @@
-"""What a caller asked: its arguments checked, its text read."""
+"""A caller's query: validation of its arguments, parsing of its text."""

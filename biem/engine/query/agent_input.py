@@ -1,4 +1,4 @@
-"""What an agent's loop passes by name, and which memories stand for the messages that its prompt holds."""
+"""Keyword arguments of an agent's loop, and the memories behind the messages that its prompt holds."""
 
 import threading
 from collections import OrderedDict
@@ -16,7 +16,7 @@ _MOST = 2_000
 
 
 class Details(TypedDict, total=False):
-    """What a recorded message takes by name; see `Memory.remember`."""
+    """Keyword arguments of a recorded message; see `Memory.remember`."""
 
     speaker: str
     at: datetime | None
@@ -29,7 +29,7 @@ class Details(TypedDict, total=False):
 
 
 class Asking(Conditions, total=False):
-    """What a block takes by name: the conditions of `Memory.recall`, and the chat messages that the prompt holds."""
+    """Keyword arguments of a block: the conditions of `Memory.recall`, and the chat messages that the prompt holds."""
 
     history: Sequence[Mapping[str, Any]]
 
@@ -42,14 +42,16 @@ class Recorded:
         self._lock = threading.Lock()
 
     def add(self, role: str, text: str, memory_id: str) -> None:
-        """A message was stored."""
+        """Record a stored message."""
         with self._lock:
             self._ids[role, normalised(text)] = memory_id
             while len(self._ids) > _MOST:
                 self._ids.popitem(last=False)
 
     def held(self, history: Sequence[Any], user_input: str) -> list[Excluded]:
-        """What a prompt of this history and this input holds, as `recall` takes it; other items have no say."""
+        """The content of a prompt with this history and input, in the form of `recall`'s `exclude`; other items are
+        ignored.
+        """
         messages = [one for one in history if isinstance(one, Mapping)]
         held: list[Excluded] = []
         for message in [*messages, {"role": "user", "content": user_input}]:
@@ -63,19 +65,19 @@ class Recorded:
 
 
 def require_known(given: Mapping[str, object], of: type[Any]) -> None:
-    """A misspelt name is the caller's mistake, and Python's usual error."""
+    """Raise `TypeError` for an unknown keyword argument, as Python does."""
     if unknown := sorted(given.keys() - get_type_hints(of).keys()):
         raise TypeError(f"unexpected keyword argument {unknown[0]!r}; known are {', '.join(get_type_hints(of))}")
 
 
 def conditions_of(asked: Asking) -> Conditions:
-    """Without what is no condition on a memory."""
+    """The arguments that are conditions on a memory."""
     return cast(Conditions, {name: value for name, value in asked.items() if name != "history"})
 
 
 @contextmanager
 def put(holder: Any, name: str, value: str) -> Iterator[None]:
-    """`holder.name` (or `holder[name]`) is `value` meanwhile; always restored."""
+    """Set `holder.name` (or `holder[name]`) to `value` within the block; always restored."""
     keyed = isinstance(holder, MutableMapping)
     original = holder[name] if keyed else getattr(holder, name)
     setting = holder.__setitem__ if keyed else partial(setattr, holder)

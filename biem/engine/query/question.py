@@ -1,4 +1,4 @@
-"""What is asked: a query with its sentences, and what its wording says about who is meant."""
+"""A query with its sentences, and the persons its wording refers to."""
 
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -11,7 +11,7 @@ from biem.ports import Vector
 MACHINES = frozenset({"assistant", "ai", "bot", "chatbot", "助手", "助理", "机器人"})
 """Speakers that are programs, lower-cased."""
 ROLES = MACHINES | {"user", "human", "me", "用户", "我"}
-"""Speakers, lower-cased, whose name in a question does not mean them: "what did the user say" names nobody."""
+"""Speakers, lower-cased, whose name in a question refers to no person: "what did the user say" names nobody."""
 
 _ASKS_MACHINE = re.compile(
     r"\b(?:did|have|had|were) you\b|\byou(?:'ve| have| had)?\s+(?:\w+\s+)?(?:recommend|suggest|mention|told|said|gave|"
@@ -24,11 +24,11 @@ _EDGES = " \n\t-*—…"
 _QUESTION_MARKS = frozenset("?？")
 
 _MOST_SENTENCES = 8
-"""Each sentence is embedded; a query of more is a pasted document."""
+"""Maximum sentences, each of which is embedded; a query of more is a pasted document."""
 _FEW_WORDS = 3
-"""A sentence of fewer different terms ("Hi!") says nothing alone and joins the next."""
+"""A sentence of fewer different terms ("Hi!") is joined with the next."""
 _LONG = 200
-"""Characters from which on a piece is a sentence however few its terms: the cost of joining stays linear."""
+"""Pieces of at least this many characters are sentences, however few their terms: the cost of joining stays linear."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +38,12 @@ class Sentence:
     lexemes: Sequence[str]
     vector: Vector | None
     asked: bool
-    """It asks something, see `is_asked`."""
+    """It is a question, see `is_asked`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """What is asked. Vectors have length 1."""
+    """A parsed query. Vectors have length 1."""
 
     text: str
     lexemes: Sequence[str]
@@ -52,12 +52,12 @@ class Query:
     sentences: Sequence[Sentence] = ()
     """Empty for a query of one sentence."""
     matter: Vector | None = None
-    """Of the query without its names; None for a query of several sentences, or without names."""
+    """The vector of the query without its names; None for a query of several sentences, or without names."""
 
     def meant(self, share: float) -> Vector | None:
-        """The direction in which to look: of the query, with `share` of what it asks whoever is named. Length 1.
+        """The search direction: the query's vector, with `share` of the vector without names. Length 1.
 
-        A name pulls a vector towards all that was ever said to or by its bearer.
+        A name pulls a vector towards everything ever said to or by its bearer.
         """
         if self.vector is None or self.matter is None or len(self.matter) != len(self.vector) or share == 0:
             return self.vector
@@ -67,21 +67,21 @@ class Query:
 
     @property
     def asked(self) -> Sequence[Sentence]:
-        """The sentences that ask; all where none does; none where there is but one."""
+        """The sentences that are questions; all where none is; none for a query of one sentence."""
         if len(self.sentences) < 2:
             return ()
         return [one for one in self.sentences if one.asked] or self.sentences
 
     @property
     def asks_machine(self) -> bool:
-        """Whether it asks what the program itself said: "what did you recommend", "你推荐的"."""
+        """Whether it is about the program's own messages: "what did you recommend", "你推荐的"."""
         return bool(_ASKS_MACHINE.search(self.text))
 
 
 def sentences_of(text: str, count_words: Callable[[str], int], most: int = _MOST_SENTENCES) -> list[str]:
     """The sentences of a query, at most `most`; one of fewer than three words joins the next.
 
-    `count_words` tells how many different index terms a piece of text has.
+    `count_words` returns the number of different index terms of a text.
     """
     found: list[str] = []
     carry = ""
@@ -112,12 +112,12 @@ def without_names(text: str, names: Collection[str]) -> str:
 
 
 def is_asked(sentence: str) -> bool:
-    """Whether a sentence asks something."""
+    """Whether a sentence is a question."""
     return not _QUESTION_MARKS.isdisjoint(sentence)
 
 
 def named_in(lexemes: Sequence[str], names: Mapping[str, Sequence[str]]) -> set[str]:
-    """The speakers whom a query names with all terms of their name; roles are nobody's name."""
+    """The speakers that a query names with all terms of their name; roles are no names."""
     asked = set(lexemes)
     return {name for name, terms in names.items() if terms and name.lower() not in ROLES and asked.issuperset(terms)}
 
@@ -135,10 +135,10 @@ _PAST = re.compile(rf"\b(?:did|was|were|had|old|ago)\b|当时|{_FORMER}", re.IGN
 
 
 def asks_of_the_past(text: str) -> bool:
-    """Whether a question may ask what was so before: also by its tense alone."""
+    """Whether a question may be about a former state, including by its tense alone."""
     return _PAST.search(text) is not None
 
 
 def asks_what_was(text: str) -> bool:
-    """Whether a question says that it asks for what held before something else did."""
+    """Whether a question explicitly asks for a former state."""
     return _ASKS_FORMER.search(text) is not None

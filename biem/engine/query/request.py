@@ -1,4 +1,4 @@
-"""What a caller asks of recall, checked once."""
+"""The arguments of a recall, validated once."""
 
 import re
 from collections.abc import Collection, Sequence
@@ -16,13 +16,13 @@ from biem.ports import EVERYTHING, Filter
 
 _ID = re.compile("[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _MOST_IDS = 500
-"""Ids that a search is told to leave out; more are left out of what it finds."""
+"""Maximum ids that a search excludes; further ones are removed from its results."""
 _FAR_FUTURE_DAYS = 3_000_000
-"""Conditions may name any time that a datetime can."""
+"""Conditions may use any time that a datetime can represent."""
 
 
 class Conditions(TypedDict, total=False):
-    """The conditions that `recall`, `context` and the plugin take by name; see `Memory.recall`."""
+    """The conditions that `recall`, `context` and the plugin accept as keyword arguments; see `Memory.recall`."""
 
     kinds: Sequence[str]
     since: datetime | None
@@ -44,18 +44,18 @@ class Request:
     top_k: int
     where: Filter
     strict: bool
-    """Whether the originals are wanted."""
+    """Whether the originals are requested."""
     session: str
     least: float
-    """Confidence below which nothing is told."""
+    """Minimum confidence of an answer; below it no hit is returned."""
     known: Known = NOTHING
-    """What the caller's prompt holds already."""
+    """The content of the caller's prompt."""
     more: int = 0
-    """Hits beyond `top_k` that are welcome, for a caller that picks from them; nothing waits for these."""
+    """Additional hits beyond `top_k`, for a caller that selects from them; nothing waits for these."""
 
     @property
     def follows(self) -> bool:
-        """Whether what its session has at hand may answer: no conditions, no originals, no other time."""
+        """Whether its session's prefetched candidates may answer it: no conditions, no originals, no other time."""
         return bool(self.session) and not self.strict and unexcluded(self.where) == EVERYTHING
 
     @property
@@ -87,7 +87,7 @@ def checked(
     known: Known = NOTHING,
     more: int = 0,
 ) -> Request:
-    """The request, or `InvalidInput` that says what is wrong with it and what would be right."""
+    """The validated request; `InvalidInput` tells what is wrong with it and what would be right."""
     require_question(query, "the query")
     if isinstance(top_k, bool) or not isinstance(top_k, int) or not 1 <= top_k <= policy.max_top_k:
         raise InvalidInput(f"top_k must be a whole number from 1 to {policy.max_top_k}, not {top_k!r}")
@@ -104,7 +104,7 @@ def checked(
 
 
 def require_question(query: object, what: str) -> None:
-    """Refuse what asks nothing or cannot be looked for. `what` names it in the message."""
+    """Reject a query that is empty or cannot be searched. `what` names it in the message."""
     if not isinstance(query, str):
         raise InvalidInput(f"{what} must be a string, not {type(query).__name__}")
     if not query.strip():
@@ -124,7 +124,7 @@ def conditions(
     min_energy: float = 0.0,
     sentiment: tuple[float, float] | None = None,
 ) -> Filter:
-    """The filter, or `InvalidInput` that names what is no list of names, unknown, impossible or out of range."""
+    """The filter; `InvalidInput` names the argument that is no list of names, unknown, impossible or out of range."""
     for names, what in ((kinds, "kinds"), (speakers, "speakers"), (conversations, "conversations"), (tags, "tags")):
         _require_names(names, what)
     for kind in kinds:
@@ -147,7 +147,7 @@ def conditions(
 
 
 def admits(where: Filter, node: Node) -> bool:
-    """Whether a memory meets the conditions, as the records decide it."""
+    """Whether a memory meets the conditions, by the semantics of the records."""
     return (
         (not where.kinds or node.kind in where.kinds)
         and (not where.speakers or node.speaker in where.speakers)
@@ -155,30 +155,30 @@ def admits(where: Filter, node: Node) -> bool:
         and set(where.tags).issubset(node.tags)
         and (where.since is None or node.at >= where.since)
         and (where.until is None or node.at < where.until)
-        and (where.as_of is None or _held_at(node, where.as_of))
+        and (where.as_of is None or _valid_at(node, where.as_of))
         and node.energy >= where.min_energy
         and where.sentiment[0] <= node.sentiment <= where.sentiment[1]
     )
 
 
-def _held_at(node: Node, moment: datetime) -> bool:
+def _valid_at(node: Node, moment: datetime) -> bool:
     begun = (node.valid_from or node.at) <= moment
     return begun and (node.kind == "event" or node.valid_to is None or node.valid_to > moment)
 
 
 def excluding(where: Filter, known: Known) -> Filter:
-    """The same conditions without what a prompt holds already, as far as an index can tell."""
+    """The same conditions, excluding the prompt's content as far as an index can evaluate it."""
     ids = tuple(sorted(key for key in known.ids if _ID.fullmatch(key)))[:_MOST_IDS]
     return replace(where, not_conversations=tuple(sorted(known.conversations)), not_ids=ids)
 
 
 def unexcluded(where: Filter) -> Filter:
-    """The same conditions alone."""
+    """The same conditions without the exclusions."""
     return replace(where, not_conversations=(), not_ids=())
 
 
 def _require_names(names: object, what: str) -> None:
-    """A lone string would be taken letter by letter, and find nothing."""
+    """A lone string would be read letter by letter, and find nothing."""
     if isinstance(names, str | bytes) or not isinstance(names, Collection):
         raise InvalidInput(f"{what} must be a list of strings, such as [{names!r:.40}], not {type(names).__name__}")
     for name in names:

@@ -1,1 +1,1 @@
-"""The write path up to the acknowledgement: check, commit, keep at hand."""
+"""The write path up to the acknowledgement: validate, commit, update HotKV."""

@@ -1,4 +1,4 @@
-"""Waiting until memories are indexed, and saying why they are not."""
+"""Waiting until memories are indexed, and the reason when they are not."""
 
 import threading
 import time
@@ -10,7 +10,7 @@ from biem.ports import Records, Waiting
 PATIENCE_S = 60.0
 _POLL_S = 0.01
 _AT_ONCE = 100
-"""Memories asked for in one statement. Workers take the oldest first, so those behind are seldom done before."""
+"""Memories queried in one statement. Workers take the oldest first, so later ones are seldom done before."""
 
 
 def await_indexed(
@@ -18,7 +18,7 @@ def await_indexed(
 ) -> None:
     """Return when all these memories are indexed; raises `NotIndexed` when none was for `patience_s`.
 
-    Dead letters are not waited for. The error names how many are left and what the first of them met.
+    Does not wait for dead letters. The error gives the number of memories left and the last error of the first of them.
     """
     todo, dead, fewest = list(ids), list[Waiting](), len(ids) + 1
     deadline = time.monotonic() + patience_s
@@ -34,19 +34,19 @@ def await_indexed(
         if left < fewest:
             fewest, deadline = left, now + patience_s
         if now >= deadline:
-            raise NotIndexed(_told(alive[0], left + len(dead), f"nothing more for {patience_s:.0f} s"), ids)
+            raise NotIndexed(_message(alive[0], left + len(dead), f"nothing more for {patience_s:.0f} s"), ids)
         if closed.wait(_POLL_S):
-            raise NotIndexed(_told(alive[0], left + len(dead), "this memory was closed meanwhile"), ids)
+            raise NotIndexed(_message(alive[0], left + len(dead), "this memory was closed while waiting"), ids)
     if dead:
-        raise NotIndexed(_told(dead[0], len(dead), "nobody tries again before `biem retry`"), ids)
+        raise NotIndexed(_message(dead[0], len(dead), "not retried before `biem retry`"), ids)
 
 
-def _told(first: Waiting, count: int, since: str) -> str:
+def _message(first: Waiting, count: int, since: str) -> str:
     who = f"memory {first.memory_id} is" if count == 1 else f"{count} memories, first {first.memory_id}, are"
     if first.reason:
         why = first.reason
     elif first.claimed:
-        why = "a worker has it, or died with it"
+        why = "a worker holds it, or died while it did"
     else:
-        why = "no worker took it; does one run, and has it caught up?"
+        why = "no worker took it; check that one runs and how long its queue is"
     return f"{who} stored and found by words, but not indexed ({since}): {why}"

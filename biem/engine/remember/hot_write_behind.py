@@ -1,7 +1,8 @@
-"""HotKV is filled behind the acknowledgement: it is a projection, and its round trip need not delay a writer.
+"""HotKV is filled after the acknowledgement (write-behind): it is a projection, and its round trip need not delay a
+writer.
 
-What was written meanwhile goes in one push. Until then a new memory is found through the pending rows of Records, and
-a process that dies before a push has lost a copy, never a memory.
+Texts written meanwhile are pushed together. Until then a new memory is found through the pending rows of Records, and a
+process that dies before a push loses a copy, never a memory.
 """
 
 import logging
@@ -15,11 +16,11 @@ from biem.ports import HotEntry, HotStore
 logger = logging.getLogger("biem.remember")
 
 _LINGER_S = 0.01
-"""A burst of writes becomes one push, and its writer has the interpreter to itself meanwhile."""
+"""A burst of writes becomes one push, and its writer does not compete for the interpreter meanwhile."""
 
 
 class HotFeed:
-    """Pushes texts to HotKV from a thread of its own, which starts with the first text."""
+    """Pushes texts to HotKV from its own thread, which starts with the first text."""
 
     def __init__(self, hot: HotStore, *, window: int) -> None:
         self._hot = hot
@@ -31,7 +32,7 @@ class HotFeed:
         self._thread: threading.Thread | None = None
 
     def push(self, scope: Scope, entries: Sequence[HotEntry]) -> None:
-        """Take texts, oldest first; never blocks on the server and never raises."""
+        """Queue texts, oldest first; never blocks on the server and never raises."""
         with self._changed:
             self._waiting.setdefault(scope, []).extend(entries)
             if self._thread is None:
@@ -40,12 +41,12 @@ class HotFeed:
             self._changed.notify_all()
 
     def settle(self) -> None:
-        """Return when everything taken so far was pushed, or its server found down: an erasure must come after it."""
+        """Return when all queued texts were pushed, or the server was found down; an erasure must wait for it."""
         with self._changed:
             self._changed.wait_for(lambda: not self._waiting and not self._pushing)
 
     def close(self) -> None:
-        """Push what waits and stop; a second call does nothing."""
+        """Push what is queued and stop; a second call does nothing."""
         self._closed.set()
         with self._changed:
             self._changed.notify_all()
@@ -67,7 +68,7 @@ class HotFeed:
                     self._hot.push(scope, entries, self._window)
                 except BiemError as error:  # pending rows are found in Records
                     logger.warning("HotKV not updated: %s", error)
-                except Exception:  # the thread must outlive whatever one push meets
+                except Exception:  # the thread must survive any error of one push
                     logger.exception("HotKV not updated")
             with self._changed:
                 self._pushing = False

@@ -1,4 +1,4 @@
-"""Messages that wait in this process because they could not be stored, oldest first, and how they are stored later."""
+"""Messages buffered in this process because they could not be stored, oldest first, and their later storage."""
 
 import logging
 import threading
@@ -13,15 +13,15 @@ logger = logging.getLogger("biem.plugin")
 
 _MOST = 1_000
 _MOST_TRIES = 3
-"""Of a message that fails for a reason of its own; then it is dropped, so that those behind it are stored."""
+"""Attempts for a message that fails individually; then it is dropped, so that the messages behind it are stored."""
 
 
 class Remembers(Protocol):
-    """The part of `Memory` that stores a message."""
+    """The method of `Memory` that stores a message."""
 
     @property
     def remember(self) -> Callable[..., str]:
-        """Stores a message; gives its id."""
+        """Stores a message; returns its id."""
 
 
 @dataclass(slots=True)
@@ -31,15 +31,15 @@ class _Waiting:
 
 
 def log_failure(what: str, error: Exception) -> None:
-    """A warning, with a traceback unless the error is one of biem's own, whose message says what to do."""
+    """Logs a warning, with a traceback unless the error is a `BiemError`, whose message tells what to do."""
     logger.warning("%s: %s", what, error, exc_info=None if isinstance(error, BiemError) else error)
 
 
 class Unsaved:
-    """At most the last 1,000 messages. Storing never raises. Thread-safe.
+    """A buffer of at most the last 1,000 messages. Storing never raises. Thread-safe.
 
-    `connect` gives the memory. While it, or a server, is out of reach, all messages wait. A message that is invalid is
-    dropped with a logged error, and so is one that failed three times in another way.
+    `connect` returns the memory. While the memory or a server is unavailable, all messages wait. A message that is
+    invalid is dropped with a logged error, and so is one that failed three times for another reason.
     """
 
     def __init__(self, connect: Callable[[], Remembers]) -> None:
@@ -53,14 +53,16 @@ class Unsaved:
         return len(self._waiting)
 
     def save(self, message: dict[str, Any] | None = None) -> str | None:
-        """Add a message, if one is given, and store all that wait; the id of the last, or None if it was not stored."""
+        """Append a message, if given, and store all buffered ones; returns the id of the last, or None if it was not
+        stored.
+        """
         with self.lock:
             if message is not None:
                 self._wait(message)
             try:
                 memory = self._connect() if self._waiting else None
             except Exception as error:  # noqa: BLE001
-                self._log_waiting(error)
+                self._log_buffered(error)
                 return None
             memory_id = None
             while memory is not None and self._waiting:
@@ -74,15 +76,18 @@ class Unsaved:
             return memory_id
 
     def _wait(self, message: dict[str, Any]) -> None:
-        """Have a message wait in the place of the oldest one, if there is no other; which is said once until they are
-        stored."""
+        """Buffer a message, in place of the oldest one if the buffer is full; logs that once until the buffer was
+        stored.
+        """
         if len(self._waiting) == _MOST and not self._overflows:
-            logger.error("more than %d messages wait for memory to come back: the oldest ones are dropped", _MOST)
+            logger.error(
+                "memory is unavailable and more than %d messages are buffered: the oldest ones are dropped", _MOST
+            )
         self._overflows = len(self._waiting) == _MOST
         self._waiting.append(_Waiting(message))
 
     def _is_to_be_dropped(self, error: Exception) -> bool:
-        """Whether the first message is not to be tried again. OSError: a connection was lost."""
+        """Whether the first message must not be retried. OSError: a connection was lost."""
         if isinstance(error, InvalidInput):
             logger.error("message not remembered: %s", error)
             return True
@@ -91,8 +96,8 @@ class Unsaved:
             if self._waiting[0].tries >= _MOST_TRIES:
                 logger.error("a message was dropped: storing it failed %d times", _MOST_TRIES, exc_info=error)
                 return True
-        self._log_waiting(error)
+        self._log_buffered(error)
         return False
 
-    def _log_waiting(self, error: Exception) -> None:
-        log_failure(f"{len(self._waiting)} messages wait for memory to come back", error)
+    def _log_buffered(self, error: Exception) -> None:
+        log_failure(f"{len(self._waiting)} messages are buffered until memory is available", error)

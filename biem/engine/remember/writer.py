@@ -1,7 +1,7 @@
-"""The write path up to the acknowledgement: validate, commit, keep hot, wake a worker.
+"""The write path up to the acknowledgement: validate, commit, update HotKV, wake a worker.
 
 A memory is acknowledged when its row, its original, its place in the write sequence and its job are committed in one
-transaction of Records (architecture D2). All else is a projection and may fail without losing anything.
+transaction of Records. Everything else is a projection and may fail without losing anything.
 """
 
 import hashlib
@@ -33,7 +33,7 @@ _ARGUMENTS = tuple(field.name for field in fields(Draft))
 
 
 class Writer:
-    """Turns callers' words into acknowledged memories."""
+    """Turns callers' input into acknowledged memories."""
 
     def __init__(
         self,
@@ -49,7 +49,7 @@ class Writer:
         calling: Calling = nullcontext,
         remembered: Callable[[Scope, Sequence[str]], None] | None = None,
     ) -> None:
-        """`remembered(scope, ids)` hears of new memories once they are durable; it must not raise."""
+        """`remembered(scope, ids)` is called with new memories once they are durable; it must not raise."""
         self._records = records
         self._hot = hot
         self._queue = queue
@@ -62,7 +62,7 @@ class Writer:
         self._remembered = remembered
 
     def remember(self, scope: Scope, text: str, **details: Any) -> str:
-        """Acknowledge one memory; returns its id, or the id of the memory that this one already is."""
+        """Acknowledge one memory; returns its id, or the id of the existing memory that it equals."""
         with self._telemetry.span("biem.remember"), self._calling():
             write = self._write(text, details)
             self._admit(scope, 1)
@@ -71,7 +71,9 @@ class Writer:
     def remember_many(
         self, scope: Scope, items: Iterable[Mapping[str, Any]], on_progress: Callable[[int], None] | None
     ) -> list[str]:
-        """Acknowledge many, some hundred a transaction; a bad item stops before its own transaction is written."""
+        """Acknowledge many, several hundred a transaction; an invalid item stops before its own transaction is
+        written.
+        """
         if isinstance(items, str | bytes | Mapping) or not isinstance(items, Iterable):
             raise InvalidInput(
                 f"items must be a list of mappings of remember()'s arguments, not {type(items).__name__}"
@@ -98,18 +100,18 @@ class Writer:
         return ids
 
     def remember_as(self, scope: Scope, memory_id: str, text: str, **details: Any) -> str:
-        """As `remember`, for a new memory whose id is known before; repeated with the same id it changes nothing."""
+        """As `remember`, for a new memory with a given id; repeated with the same id it changes nothing."""
         return self._commit(scope, [replace(self._write(text, details), id=memory_id)])[0]
 
     def _admit(self, scope: Scope, writes: int, *, stored: int = 0) -> None:
-        """Keep a scope within its rate, where one is set; without the server that counts, writing goes on."""
+        """Enforce the scope's rate limit, where one is set; if the counting server is down, writing continues."""
         allowed = self._policy.max_per_minute
         if not allowed or self._rates is None:
             return
         try:
             after_s = self._rates.take(scope, writes, allowed)
         except StoreUnavailable as error:
-            logger.warning("writes are not counted: %s", error)
+            logger.warning("rate limit not enforced: %s", error)
             return
         if after_s > 0.0:
             before = f"; {stored} items before are stored" if stored else ""
@@ -158,7 +160,7 @@ class Writer:
         metadata: Mapping[str, Any] | None = None,
         layer: str = "short_term",
     ) -> Draft:
-        """Check everything a caller may give; `InvalidInput` says what is wrong and what would be right."""
+        """Validate everything that a caller may pass; `InvalidInput` tells what is wrong and what would be right."""
         policy = self._policy
         _require_text(text, policy.max_text_bytes)
         now = self._clock.now()
@@ -199,7 +201,7 @@ def _details(item: Any) -> dict[str, Any]:
 
 
 def _fact_key(text: str) -> bytes:
-    """Facts are the same when they differ only in full or half width and in white space."""
+    """Facts are equal when they differ only in full or half width and in white space."""
     return hashlib.sha256(" ".join(unicodedata.normalize("NFKC", text).split()).encode()).digest()
 
 

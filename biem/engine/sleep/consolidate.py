@@ -1,8 +1,8 @@
-"""Memories that say the same become one: duplicates keep the richest, long-term memories merge into one concise text.
+"""Merges equivalent memories: of duplicates the richest is kept, similar long-term memories become one concise text.
 
-Three named jobs (C16): `dedupe` and `merge` here, `crystallise` in its own file. Nothing is lost: what another memory
-stands for is archived and points to it. Each replacement is one transaction; its links follow, and are made good at the
-next run when a process dies in between.
+Three named jobs: `dedupe` and `merge` here, `crystallise` in its own file. Nothing is lost: a replaced memory is
+archived and points to its successor. Each replacement is one transaction; its links follow, and the next run completes
+them when a process dies in between.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -25,7 +25,7 @@ from biem.telemetry import Telemetry
 
 
 class Duplicates(Protocol):
-    """The part of `Conflicts` that knows pairs which say the same."""
+    """The method of `Conflicts` that lists pairs recorded as duplicates."""
 
     def find(
         self, scope: Scope, status: str | None, kinds: Sequence[str], limit: int, memory_id: str | None = None
@@ -34,7 +34,7 @@ class Duplicates(Protocol):
 
 
 class Consolidator:
-    """The jobs `dedupe` and `merge` of a scope. Bounded a run, idempotent, and in any order with all other jobs."""
+    """The jobs `dedupe` and `merge` of a scope. Bounded per run, idempotent, and in any order with all other jobs."""
 
     def __init__(
         self,
@@ -64,7 +64,7 @@ class Consolidator:
     # -- the jobs ---------------------------------------------------------------------------------------------------
 
     def dedupe(self, scope: Scope) -> Mapping[str, int]:
-        """Of facts that say the same keep the richest; returns how many were archived."""
+        """Keep the richest of duplicate facts; returns how many were archived."""
         with self._telemetry.span("biem.consolidate.dedupe") as span:
             relinked = self._succession.catch_up(scope)
             archived = self._each_batch(scope, "dedupe", self._dedupe_batch) + self._recorded(scope)
@@ -72,7 +72,7 @@ class Consolidator:
         return {"archived": archived, "relinked": relinked}
 
     def merge(self, scope: Scope) -> Mapping[str, int]:
-        """Make one memory of long-term facts that are alike; returns how many were archived for it."""
+        """Merge similar long-term facts into one memory; returns how many were archived."""
         with self._telemetry.span("biem.consolidate.merge") as span:
             relinked = self._succession.catch_up(scope)
             archived = self._each_batch(scope, "merge", self._merge_batch)
@@ -101,7 +101,7 @@ class Consolidator:
         return len(gone)
 
     def _recorded(self, scope: Scope) -> int:
-        """Pairs that were recognised as duplicates when they were encoded, by rules or by a model."""
+        """Pairs that rules or a model recorded as duplicates during encoding."""
         pairs = [
             pair
             for pair in self._duplicates.find(scope, "pending", ("duplicate",), self._policy.batch)
@@ -119,7 +119,7 @@ class Consolidator:
     def _keep_richest(
         self, scope: Scope, group: Sequence[Node], similar: Mapping[str, float], *, recorded: bool = False
     ) -> set[str]:
-        """Archive what the richest of the group says, too; the rest stays. Returns what was archived."""
+        """Archive the members of the group that the richest one covers; the others stay. Returns the archived ids."""
         facts = {node.id: node for node in group if _is_plain_fact(node)}
         if group[0].id not in facts:
             return set()
@@ -127,11 +127,13 @@ class Consolidator:
         alike = {key: node for key, node in facts.items() if node is first or _same_kind(node, first)}
         kept = alike[richest({key: node.text for key, node in alike.items()})]
         near = self._near(scope, kept, first, alike) if len(alike) > 2 else alike
-        said = [key for key, node in near.items() if node is not kept and self._says_it(kept, node, similar, recorded)]
+        said = [
+            key for key, node in near.items() if node is not kept and self._is_covered(kept, node, similar, recorded)
+        ]
         return self._absorb(scope, kept.id, said)
 
-    def _says_it(self, kept: Node, node: Node, similar: Mapping[str, float], recorded: bool) -> bool:
-        """Whether nothing is lost without `node`: by its words, or because a rule or a model said so."""
+    def _is_covered(self, kept: Node, node: Node, similar: Mapping[str, float], recorded: bool) -> bool:
+        """Whether `node` adds nothing to `kept`: by its words, or by the verdict of a rule or a model."""
         if not covers(kept.fields, node.fields):
             return False
         verdict = self._verdict(node, kept, similar)
@@ -140,14 +142,14 @@ class Consolidator:
         return verdict.kind == "duplicate" and verdict.confidence >= self._policy.duplicate_confidence
 
     def _near(self, scope: Scope, kept: Node, first: Node, alike: Mapping[str, Node]) -> Mapping[str, Node]:
-        """All are like `first`; those that are like `kept`, too."""
+        """All are similar to `first`; those that are similar to `kept`, too."""
         if kept is first:
             return alike
         pairs = self._neighbourhood.similarity(scope, list(alike))
         return {
             key: node
             for key, node in alike.items()
-            if node is kept or _alike(node, [kept], pairs, self._policy.dedupe_similarity)
+            if node is kept or _is_similar_to_all(node, [kept], pairs, self._policy.dedupe_similarity)
         }
 
     # -- merging ----------------------------------------------------------------------------------------------------
@@ -173,13 +175,15 @@ class Consolidator:
         )
 
     def _merge_group(self, scope: Scope, group: Sequence[Node]) -> set[str]:
-        """Returns what was archived."""
+        """Returns the archived ids."""
         pairs = self._neighbourhood.similarity(scope, [node.id for node in group])
-        group = [group[0]] + [node for node in group[1:] if _alike(node, group, pairs, self._policy.merge_similarity)]
+        group = [group[0]] + [
+            node for node in group[1:] if _is_similar_to_all(node, group, pairs, self._policy.merge_similarity)
+        ]
         if len(group) < 2:
             return set()
         ordered = sorted(group, key=lambda node: (node.at, node.write_seq))
-        if (kept := self._says_all(ordered)) is not None:
+        if (kept := self._covering_memory(ordered)) is not None:
             return self._absorb(scope, kept, [node.id for node in ordered if node.id != kept])
         text = self._merged_text(scope, ordered)
         if text is None:
@@ -191,9 +195,10 @@ class Consolidator:
         self._succession.settle(scope, write.id, ids)
         return set(ids)
 
-    def _says_all(self, group: Sequence[Node]) -> str | None:
-        """The one that says what all say, if there is one: then no new text is needed, and a night ends the same
-        whether `dedupe` or `merge` comes to a pair first."""
+    def _covering_memory(self, group: Sequence[Node]) -> str | None:
+        """The one that covers all others, if there is one: then no new text is needed, and the result of a sleep is
+        the same whether `dedupe` or `merge` processes a pair first.
+        """
         best = richest({node.id: node.text for node in group})
         kept = next(node for node in group if node.id == best)
         others = [node for node in group if node is not kept]
@@ -206,7 +211,9 @@ class Consolidator:
         return None
 
     def _merged_text(self, scope: Scope, ordered: Sequence[Node]) -> str | None:
-        """The model's merge if it loses no number, name or symbol, else the richest joined with what the others add."""
+        """The model's merge if it loses no number, name or symbol, else the richest joined with the additions of the
+        others.
+        """
         texts = [node.text for node in ordered]
         limit = self._policy.merge_chars
         if self._reasoner is not None:
@@ -239,14 +246,16 @@ class Consolidator:
     # -- both -------------------------------------------------------------------------------------------------------
 
     def _absorb(self, scope: Scope, kept: str, replaced: Sequence[str]) -> set[str]:
-        """Have `kept` stand for `replaced`; returns what was archived."""
+        """Replace `replaced` by `kept`; returns the archived ids."""
         if not replaced or not self._consolidations.absorb(scope, kept, replaced, self._clock.now()):
             return set()
         self._succession.settle(scope, kept, replaced)
         return set(replaced)
 
     def _compatible(self, one: Node, two: Node, similar: Mapping[str, float]) -> bool:
-        """Whether the two may be one memory: no rule is sure that they disagree, nor has each its own number."""
+        """Whether the two may be merged: no rule is confident that they conflict, and they have no different
+        numbers.
+        """
         if count_otherwise(one.fields, two.fields):
             return False
         verdict = self._verdict(one, two, similar)
@@ -262,14 +271,14 @@ class Consolidator:
 
 
 def is_current(node: Node) -> bool:
-    """Whether it stands for itself, holds still, and is no crystal fact."""
+    """Whether it is not superseded, still valid, and no crystal fact."""
     return (
         node.status == "active" and node.superseded_by is None and node.valid_to is None and "fact" not in node.metadata
     )
 
 
 def _is_plain_fact(node: Node) -> bool:
-    """Messages stay as they were said."""
+    """Messages are never rewritten."""
     return node.kind != "event" and is_current(node)
 
 
@@ -281,8 +290,8 @@ def _same_kind(one: Node, two: Node) -> bool:
     return one.kind == two.kind and one.speaker == two.speaker
 
 
-def _alike(node: Node, group: Sequence[Node], pairs: Mapping[tuple[str, str], float], least: float) -> bool:
-    """A chain of neighbours is no group: each must be like all others."""
+def _is_similar_to_all(node: Node, group: Sequence[Node], pairs: Mapping[tuple[str, str], float], least: float) -> bool:
+    """Each must be similar to all others: a chain of neighbours is no group."""
     return all(
         pairs.get((min(node.id, other.id), max(node.id, other.id)), 0.0) >= least
         for other in group
@@ -291,7 +300,7 @@ def _alike(node: Node, group: Sequence[Node], pairs: Mapping[tuple[str, str], fl
 
 
 def is_usable(text: str, limit: int) -> bool:
-    """Whether what a model wrote can be kept as a memory of at most `limit` characters."""
+    """Whether a model's text can be stored as a memory of at most `limit` characters."""
     try:
         require_clean(text, "the merged text")
     except InvalidInput:

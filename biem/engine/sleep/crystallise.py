@@ -1,7 +1,7 @@
-"""A cluster of memories used again and again becomes a fact, which lives on beside them (BIEM B24–B29, B51, C16).
+"""Distils a fact from a cluster of frequently used memories, which stay active.
 
-A memory belongs to one current fact at most, so no run makes a fact twice: a cluster is found from those that belong to
-none, grows the fact that its neighbours belong to, or becomes a new fact from five members on.
+A memory belongs to one current fact at most, so no run creates a fact twice: a cluster consists of memories that belong
+to none, extends the fact that its neighbours belong to, or becomes a new fact from five members on.
 """
 
 from collections import Counter
@@ -24,12 +24,12 @@ from biem.ports.reasoner import Reasoner
 from biem.telemetry import Telemetry
 
 _STEPS = 3
-"""How far a cluster is followed from a memory that was used; the others of it are found when they are used."""
+"""Maximum steps from a used memory; further members of the cluster are found when they are used."""
 
 
 @dataclass(slots=True)
 class _Found:
-    """What is known of the memories around those that were used."""
+    """The neighbourhood of the used memories."""
 
     nodes: dict[str, Node] = field(default_factory=dict)
     similar: dict[str, Mapping[str, float]] = field(default_factory=dict)
@@ -64,7 +64,9 @@ class Crystalliser:
         self._telemetry = telemetry
 
     def crystallise(self, scope: Scope) -> Mapping[str, int]:
-        """Distil facts from clusters of frequently used memories; returns how many are new and how many grew."""
+        """Distil facts from clusters of frequently used memories; returns how many are new and how many were
+        extended.
+        """
         made: Counter[str] = Counter(facts=0, grown=0)
         with self._telemetry.span("biem.consolidate.crystallise") as span:
             made["relinked"] = self._succession.catch_up(scope)
@@ -94,7 +96,7 @@ class Crystalliser:
         return made
 
     def _around(self, scope: Scope, ids: Sequence[str]) -> _Found:
-        """The frequently used memories that are alike, step by step from those that were used just now."""
+        """The frequently used memories that are similar, step by step from those used recently."""
         found = _Found()
         frontier = list(ids)
         for _ in range(_STEPS):
@@ -112,7 +114,7 @@ class Crystalliser:
 
     def _is_frequent(self, node: Node) -> bool:
         used = node.access_count >= self._policy.frequent_accesses or node.useful_count >= self._policy.frequent_useful
-        spoken = node.source == ASSISTANT or is_courtesy(node.text)  # no fact rests on a guess or on thanks
+        spoken = node.source == ASSISTANT or is_courtesy(node.text)  # no evidence for a fact
         return used and not spoken and is_current(node)
 
     def _grow(self, scope: Scope, fact_id: str, group: Sequence[str]) -> bool:
@@ -154,7 +156,7 @@ class Crystalliser:
         return True
 
     def _content(self, scope: Scope, nodes: Sequence[Node]) -> str:
-        """The model's summary, else the sentences that most of the sources share, with their days."""
+        """The model's summary, else the sentences shared by most of the sources, with their days."""
         ordered = sorted(nodes, key=lambda node: (node.at, node.write_seq))
         limit = self._policy.crystal_chars
         written = None

@@ -1,6 +1,6 @@
-"""The last job of the night: finds what should not be there and mends it, at most a bounded number of faults a run.
+"""The last job of a sleep: finds and repairs inconsistencies, a bounded number of faults per run.
 
-Databases keep most promises by constraints; what is left are promises between tables that are written in two steps.
+Most invariants are database constraints; this checks those between tables that are written in two steps.
 """
 
 from collections import Counter
@@ -13,9 +13,9 @@ from biem.ports.links import Links
 
 
 class Integrity:
-    """The job `integrity` of a scope: its own check of the links, and those that other parts bring along.
+    """The job `integrity` of a scope: its own check of the links, and those registered by other parts.
 
-    Each check mends what it finds and returns how much that was, by kind.
+    Each check repairs its findings and returns their numbers by kind.
     """
 
     def __init__(self, *, links: Links, checks: Sequence[Run], clock: Clock, limit: int) -> None:
@@ -25,13 +25,13 @@ class Integrity:
         self._limit = limit
 
     def mend(self, scope: Scope) -> Mapping[str, int]:
-        """Run every check once; what was mended, by kind."""
+        """Run every check once; returns the number of repairs by kind."""
         mended: Counter[str] = Counter()
         for check in self._checks:
             mended.update(check(scope))
         return dict(mended)
 
     def _dangling(self, scope: Scope) -> Mapping[str, int]:
-        """Links to what is no node: parked, because what was archived a moment ago may be restored."""
+        """Links to missing nodes: parked, because a memory archived a moment ago may be restored."""
         ends = self._links.dangling(scope, self._limit)
         return {"dangling_links": self._links.park(scope, ends, self._clock.now()) if ends else 0}

@@ -1,7 +1,7 @@
-"""The night: every background job of a scope in order, each alone in its scope, none able to stop the others (G16).
+"""Background jobs: a sleep runs every job of a scope in order, each under its lock; a failure stops no other job.
 
-The order is fixed by whoever builds the list: what is built before what is merged, promotion before expiry, expiry
-before archiving (X45), the integrity check last.
+The order is that of the list: build before merge, promotion before expiry, expiry before archiving, the integrity check
+last.
 """
 
 import logging
@@ -20,39 +20,39 @@ from biem.telemetry import Telemetry
 logger = logging.getLogger("biem.sleep")
 
 Run = Callable[[Scope], Mapping[str, int]]
-"""One job: bounded, idempotent; returns what it changed, by kind, and 0 or nothing when all was well."""
+"""One job: bounded, idempotent; returns its changes by kind, and 0 or nothing when there were none."""
 
 
 @dataclass(frozen=True, slots=True)
 class BackgroundJob:
-    """One background job and how often it is due; a period of 0 means only in `sleep`."""
+    """One background job and its period; a period of 0 means only in `sleep`."""
 
     name: str
     run: Run
     period_s: float = 0.0
     everywhere: Callable[[], Mapping[str, int]] | None = None
-    """The same for all scopes at once, for a job that finds what is due faster than one could ask every scope."""
+    """The same for all scopes at once, for a job that finds due work faster than by querying every scope."""
 
 
 @dataclass(frozen=True, slots=True)
 class JobReport:
-    """What one job did in one scope."""
+    """The result of one job in one scope."""
 
     name: str
     seconds: float
     changes: Mapping[str, int]
     reason: str = ""
-    """Why it did not run to its end: another one holds it, or the error. Empty when all went well."""
+    """Why it did not complete: another process holds its lock, or the error. Empty on success."""
 
     @property
     def changed(self) -> int:
-        """How many changes in all."""
+        """The total number of changes."""
         return sum(self.changes.values())
 
 
 @dataclass(frozen=True, slots=True)
 class SleepReport:
-    """What one night did, job by job in the order they ran."""
+    """The results of one sleep, in the order of the jobs."""
 
     scope: Scope
     started_at: datetime
@@ -60,12 +60,12 @@ class SleepReport:
 
     @property
     def changed(self) -> int:
-        """How many changes in all."""
+        """The total number of changes."""
         return sum(job.changed for job in self.jobs)
 
     @property
     def failed(self) -> tuple[JobReport, ...]:
-        """The jobs that did not run to their end."""
+        """The jobs that did not complete."""
         return tuple(job for job in self.jobs if job.reason)
 
 
@@ -83,7 +83,7 @@ class JobRunner:
         self._telemetry = telemetry
 
     def sleep(self, scope: Scope) -> SleepReport:
-        """All jobs of one scope, in order. Never raises: what failed says why in the report."""
+        """Run all jobs of one scope, in order. Never raises: errors are in the report."""
         started = self._clock.now()
         with self._telemetry.span("biem.sleep") as span:
             report = SleepReport(scope, started, tuple(self.run(name, scope) for name in self.jobs))
@@ -91,12 +91,12 @@ class JobRunner:
         return report
 
     def run(self, name: str, scope: Scope) -> JobReport:
-        """One job in one scope, unless it runs already. Raises `KeyError` for an unknown job, and nothing else."""
+        """Run one job in one scope, unless it runs already. Raises `KeyError` for an unknown job, and nothing else."""
         job = self.jobs[name]
         return self._alone(name, scope, lambda: job.run(scope))
 
     def run_everywhere(self, name: str) -> JobReport:
-        """One job with an `everywhere`, in all scopes; otherwise as `run`."""
+        """Run one job with an `everywhere`, in all scopes; otherwise as `run`."""
         work = self.jobs[name].everywhere
         if work is None:
             raise KeyError(name)
@@ -115,7 +115,7 @@ class JobRunner:
             except BiemError as error:
                 reason = f"{type(error).__name__}: {error}"
                 logger.warning("%s of %s failed: %s", name, scope or "all scopes", error)
-            except Exception as error:  # one broken job must not cost the others their night
+            except Exception as error:  # one failing job must not stop the others
                 reason = f"{type(error).__name__}: {error}"
                 logger.exception("%s of %s failed", name, scope or "all scopes")
             span.add(changed=sum(changes.values()), reason=reason)
@@ -123,9 +123,9 @@ class JobRunner:
 
 
 class Schedule:
-    """Decides which jobs are due in which scopes. Kept in memory: no row is written because time has passed.
+    """Decides which jobs are due in which scopes. Kept in memory: the passage of time writes no row.
 
-    Several processes may keep the same scopes: the locks let one of them in, and a job done twice does nothing twice.
+    Several processes may schedule the same scopes: the locks admit one of them, and jobs are idempotent.
     """
 
     def __init__(self, sleeper: JobRunner, scopes: ScopeList, *, clock: Clock, scopes_per_tick: int) -> None:
@@ -140,9 +140,9 @@ class Schedule:
         }
 
     def tick(self) -> int:
-        """Run each job that is due in the next few scopes; returns how many runs that were, 0 when nothing is due.
+        """Run each due job in the next few scopes; returns the number of runs, 0 when nothing is due.
 
-        Bounded: a job that is due in many scopes goes on in the next ticks, where it stopped. Each round visits every
+        Bounded: a job that is due in many scopes continues in the next ticks where it stopped. Each round visits every
         scope once, and the next begins one period after this one began. Raises `StoreUnavailable`.
         """
         if not self._guard.acquire(blocking=False):
@@ -153,7 +153,7 @@ class Schedule:
             self._guard.release()
 
     def run(self, name: str) -> dict[str, int]:
-        """Run one job now in every scope, for a scheduler of one's own; what it changed, by kind, and `failed` runs.
+        """Run one job now in every scope, for an external scheduler; returns its changes by kind, and `failed` runs.
 
         Raises `KeyError` for an unknown job and `StoreUnavailable`.
         """
@@ -197,7 +197,7 @@ class Schedule:
 
 @dataclass(slots=True)
 class _Round:
-    """One job's way through all scopes."""
+    """One round of a job through all scopes."""
 
     due_at: datetime
     after: str | None = None

@@ -1,6 +1,6 @@
-"""After one memory came to stand for others: it takes over their links, and copies of all of them are dropped.
+"""After a memory replaced others: it takes over their links, and caches of all of them are invalidated.
 
-The replacement itself is one committed transaction; these steps follow it, may be repeated, and are made good by the
+The replacement itself is one committed transaction; these steps follow it, may be repeated, and are completed by the
 next job of the scope when a process dies in between.
 """
 
@@ -12,11 +12,11 @@ from biem.ports.consolidation import Consolidations
 from biem.ports.links import Links
 
 Changed = Callable[[Scope, Sequence[str]], None]
-"""Hears which memories were changed or archived, so that copies of them are dropped (X47)."""
+"""Called with the memories that were changed or archived, so that copies of them are dropped."""
 
 
 class LinkTransfer:
-    """What follows a replacement."""
+    """Transfers links after a replacement."""
 
     def __init__(
         self, *, consolidations: Consolidations, links: Links, changed: Changed, clock: Clock, limit: int
@@ -28,12 +28,12 @@ class LinkTransfer:
         self._limit = limit
 
     def settle(self, scope: Scope, kept: str, replaced: Sequence[str]) -> None:
-        """Finish a replacement that was committed just now."""
+        """Complete a replacement that was committed just now."""
         self.catch_up(scope)
         self._changed(scope, [kept, *replaced])
 
     def catch_up(self, scope: Scope) -> int:
-        """Take over the links of replaced memories where that was not done yet; returns of how many replacements."""
+        """Take over the links of replaced memories where this is still open; returns the number of replacements."""
         replacements = self._consolidations.unlinked(scope, self._limit)
         for replacement in replacements:
             self._links.redirect(scope, replacement.replaced, replacement.kept, self._clock.now())

@@ -1,6 +1,6 @@
-"""Which memories of a scope are alike: the vector index proposes, the embedder's calibrated similarity decides.
+"""Similar memories of a scope: the vector index proposes, the embedder's calibrated similarity decides.
 
-A batch is also compared with itself, because a vector index may not show yet what was written a moment ago.
+A batch is also compared with itself, because a vector index may not return recent writes yet.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,14 +16,14 @@ from biem.ports import EVERYTHING, Embedder, Records, Vector, VectorIndex
 
 @dataclass(frozen=True, slots=True)
 class Neighbours:
-    """Live memories by id, and for each one asked about the similarity in [0, 1] of its neighbours, highest first."""
+    """Live memories by id, and for each queried one the similarity in [0, 1] of its neighbours, highest first."""
 
     nodes: Mapping[str, Node]
     similar: Mapping[str, Mapping[str, float]]
 
 
 class Neighbourhood:
-    """Finds what is near the given memories; `k` neighbours each, so the cost does not grow with the scope."""
+    """Finds the neighbours of given memories; `k` each, so the cost does not grow with the scope."""
 
     def __init__(self, *, records: Records, index: VectorIndex, embedder: Embedder, k: int) -> None:
         self._records = records
@@ -32,7 +32,9 @@ class Neighbourhood:
         self._k = k
 
     def of(self, scope: Scope, ids: Sequence[str], least: float) -> Neighbours:
-        """Neighbours at least `least` similar to these memories; what is archived or has no vector is left out."""
+        """Neighbours at least `least` similar to these memories; archived memories and those without a vector are
+        left out.
+        """
         nodes = self._nodes(scope, ids)
         vectors = self._vectors(nodes)
         asked = [key for key in ids if key in vectors]
@@ -53,7 +55,7 @@ class Neighbourhood:
         return Neighbours(nodes, similar)
 
     def similarity(self, scope: Scope, ids: Sequence[str]) -> dict[tuple[str, str], float]:
-        """The similarity of each two of these memories that have vectors, by (smaller id, greater id)."""
+        """The similarity of each pair of these memories that have vectors, by (smaller id, greater id)."""
         vectors = self._vectors(self._nodes(scope, ids))
         keys = sorted(vectors)
         pairs: dict[tuple[str, str], float] = {}

@@ -1,8 +1,8 @@
-// Asks the server. Texts come as data and are shown as text: nothing here makes markup of them.
+// Requests to the server. Texts are data and shown as text: nothing here renders them as markup.
 
 const TOKEN = "biem-token";
 
-/** The scope of the address bar; what is left out is the server's own. */
+/** The scope in the address bar; missing parts are the server's own. */
 export function scope() {
   const given = new URLSearchParams(location.search);
   const chosen = new URLSearchParams();
@@ -10,7 +10,7 @@ export function scope() {
   return chosen;
 }
 
-/** One answer, or an Error whose message is the server's. */
+/** One response, or an Error with the server's message. */
 export async function ask(what, wishes = {}) {
   const query = scope();
   for (const [name, value] of Object.entries(wishes)) if (value) query.set(name, value);
@@ -30,14 +30,14 @@ export async function ask(what, wishes = {}) {
   return answer;
 }
 
-/** Text as the UTF-8 that a header can carry. */
+/** Text as UTF-8 for a header. */
 function bytes(text) {
   return String.fromCharCode(...new TextEncoder().encode(text));
 }
 
 let asking = null;
 
-/** Have the token typed in, once for all that wait for it. */
+/** Ask for the token, once for all requests that wait for it. */
 function knock() {
   asking ??= new Promise((resolve) => {
     const door = document.getElementById("door");
@@ -60,7 +60,7 @@ export function make(tag, properties = {}, ...children) {
   return element;
 }
 
-/** A moment for people. */
+/** An instant for display. */
 export function when(moment) {
   return moment ? new Date(moment).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" }) : "";
 }

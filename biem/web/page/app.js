@@ -12,7 +12,7 @@ function fail(error) {
   byId("error").hidden = false;
 }
 
-/** Run something that may fail, and say so if it does. */
+/** Run an action and show its error. */
 async function attempt(work) {
   byId("error").hidden = true;
   try {
@@ -22,10 +22,10 @@ async function attempt(work) {
   }
 }
 
-/** Fill a list with its first page, and add a button for each that follows. */
+/** Fill a list with its first page, and add a button for the next one. */
 async function list(id, what, wishes, items, card, none) {
   const box = byId(id);
-  const turn = (box.turn = (box.turn ?? 0) + 1); // an answer that comes too late belongs to another list
+  const turn = (box.turn = (box.turn ?? 0) + 1); // a late response belongs to another list
   box.replaceChildren(make("p", { className: "dim" }, "…"));
   const page = async (after) => {
     const answer = await ask(what, { ...wishes, after });

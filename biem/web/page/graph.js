@@ -26,11 +26,11 @@ export async function show(center = "") {
   await extend();
 }
 
-/** Add the page that follows. */
+/** Add the next page. */
 export async function extend() {
   const mine = ++asked;
   const part = await ask("graph", { around, after: next });
-  if (mine !== asked) return; // somebody has asked for something else meanwhile
+  if (mine !== asked) return; // another request was made meanwhile
   for (const node of part.nodes) {
     if (!nodes.has(node.id)) nodes.set(node.id, { ...node, ...place(nodes.size), dx: 0, dy: 0 });
   }
@@ -43,7 +43,7 @@ export async function extend() {
   tell();
 }
 
-/** Where a new node begins: on a spiral, so that the same page is drawn alike each time. */
+/** The initial position of a node: on a spiral, so that a page always looks the same. */
 function place(number) {
   const radius = 30 * Math.sqrt(number + 1);
   return { x: radius * Math.cos(number * 2.4), y: radius * Math.sin(number * 2.4) };
@@ -94,7 +94,7 @@ function settle(lines, marks) {
   if (all.length) step();
 }
 
-/** One step: all push each other apart, links pull, everything leans to the middle. */
+/** One step of the layout: nodes repel each other, links attract, and all are drawn to the centre. */
 function move(all, heat) {
   for (let i = 0; i < all.length; i++) {
     const a = all[i];
@@ -134,11 +134,11 @@ function position(lines, marks, all) {
   const xs = all.map(({ x }) => x), ys = all.map(({ y }) => y);
   const left = Math.min(...xs) - 40, right = Math.max(...xs) + 180;
   const top = Math.min(...ys) - 40, bottom = Math.max(...ys) + 40;
-  const width = Math.max(right - left, 800), height = Math.max(bottom - top, 500); // a few nodes are not blown up
+  const width = Math.max(right - left, 800), height = Math.max(bottom - top, 500); // limits the scale of a small graph
   canvas.setAttribute("viewBox", `${(left + right - width) / 2} ${(top + bottom - height) / 2} ${width} ${height}`);
 }
 
-/** Tell about the chosen node beside the drawing. */
+/** Show the chosen node next to the drawing. */
 function tell() {
   const node = nodes.get(chosen);
   if (!node) {

@@ -134,7 +134,7 @@ def test_every_failure_is_json_in_our_words_and_tells_no_more() -> None:
     assert error(away) == {"kind": "StoreUnavailable", "message": "PostgreSQL is away; start it", "retryable": True}
     assert get("/nowhere").status_code == 404
     assert "no such address" in error(get("/nowhere"))["message"]
-    assert "only shows" in error(get("/api/memories", method="DELETE"))["message"]
+    assert "read-only" in error(get("/api/memories", method="DELETE"))["message"]
     fault = get("/api/graph")
     assert fault.status_code == 500
     assert "secret" not in fault.text

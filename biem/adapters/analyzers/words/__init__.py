@@ -1,4 +1,4 @@
-"""Word lists as packaged text: one or more words a line, `#` starts a comment line."""
+"""Word lists as packaged text: one or more words per line, `#` starts a comment line."""
 
 from importlib.resources import files
 

@@ -1,6 +1,6 @@
-"""The prompts: one file a use and language beside this one; above `---` what the model is, below what it is asked.
+"""The prompts: one file per use and language in this folder; above `---` the system prompt, below the user prompt.
 
-Remembered text is data: on one line, within `<data>`, unable to close it, and with chat-template markers disarmed.
+Stored text is data: on one line, within `<data>`, unable to close it, and with chat-template markers neutralised.
 """
 
 import re
@@ -17,7 +17,7 @@ from biem.ports.reasoner import Use
 Language = Literal["en", "zh"]
 
 MAX_DATA_CHARS = 16_000
-"""Characters of data in one prompt; a small context window of 8,192 tokens holds most of them with the answer."""
+"""Characters of data in one prompt; a small context window of 8,192 tokens fits most of them with the answer."""
 _LOOKED_AT_CHARS = 4_000
 _MARKERS = re.compile(r"<(?=\s*[/|｜!A-Za-z_])|(?<=[|｜])>|\[(?=/?INST\])", re.IGNORECASE)
 _PLACE = re.compile(r"\{([a-z_]+)\}")
@@ -25,7 +25,7 @@ _PLACE = re.compile(r"\{([a-z_]+)\}")
 
 @cache
 def _templates() -> dict[tuple[str, str], Prompt]:
-    """System and user part of every use and language."""
+    """System and user prompt of every use and language."""
     folder = files(__package__)
     out: dict[tuple[str, str], Prompt] = {}
     for tongue in get_args(Language):
@@ -37,7 +37,7 @@ def _templates() -> dict[tuple[str, str], Prompt]:
 
 
 def fill(use: Use, data: Mapping[str, str | Sequence[str]], **numbers: int) -> Prompt:
-    """The prompt of a use. Each part of `data` gets an equal share of the space; a list has one text a line."""
+    """The prompt of a use. Each part of `data` gets an equal share of the space; a list has one text per line."""
     parts = {name: _quoted([part] if isinstance(part, str) else part, share(data)) for name, part in data.items()}
     template = _templates()[use, _language("\n".join(parts.values())[:_LOOKED_AT_CHARS])]
     values = parts | {name: str(number) for name, number in numbers.items()}
@@ -45,24 +45,24 @@ def fill(use: Use, data: Mapping[str, str | Sequence[str]], **numbers: int) -> P
 
 
 def share(data: Collection[str]) -> int:
-    """Characters that each part of a prompt with so many parts may take."""
+    """Maximum characters of each part of a prompt with this many parts."""
     return MAX_DATA_CHARS // len(data)
 
 
 def fits(texts: Sequence[str], limit: int = MAX_DATA_CHARS) -> bool:
-    """Whether all of these, one a line, go into the space uncut."""
+    """Whether all of these, one per line, fit uncut."""
     return sum(map(len, texts)) + len(texts) <= limit
 
 
 def estimate_tokens(prompt: Prompt) -> int:
-    """A careful guess without a tokenizer: a CJK character is a token, four other characters are one."""
+    """A conservative estimate without a tokenizer: a token per CJK character, and per four other characters."""
     text = prompt.system + prompt.user
     wide = sum(1 for c in text if ord(c) > 0x2E7F)
     return wide + (len(text) - wide + 3) // 4
 
 
 def _quoted(texts: Iterable[str], limit: int) -> str:
-    """Whole lines while there is space, the last one cut; empty texts leave no line."""
+    """Whole lines while there is space, the last one cut; empty texts are skipped."""
     lines: list[str] = []
     left = limit
     for text in texts:

@@ -1,1 +1,1 @@
-"""Lua scripts: one atomic command family a file, the key layout at its head."""
+"""Lua scripts: one atomic group of commands per file, with its key layout at the head."""

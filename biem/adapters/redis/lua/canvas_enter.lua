@@ -1,11 +1,11 @@
--- Put memories into a canvas and say which are out. Atomic, so that no two writers evict for the same place.
+-- Add memories to a canvas and return those that are out. Atomic, so that no two writers evict for the same slot.
 -- KEYS[1] zset canvas:{ns}               id by energy key, the time-invariant order
 -- KEYS[2] zset canvas:{ns}:accessed      id by last access, seconds of the epoch
 -- KEYS[3] hash canvas:{ns}:vectors       id -> place of its vector, from 0; the empty id marks a complete canvas
 -- KEYS[4] hash canvas:{ns}:conversations id -> conversation
--- KEYS[5] string canvas:{ns}:packed      see canvas_places.lua; a server gives one long string at a fraction of what
---                                        some hundred fields of a hash cost it
--- ARGV    model digest, limit, least energy key, least access, ms to live when nobody writes, 1 for a complete canvas,
+-- KEYS[5] string canvas:{ns}:packed      see canvas_places.lua; reading one long string is several times
+--                                        cheaper than some hundred fields of a hash
+-- ARGV    model digest, limit, least energy key, least access, TTL in ms after the last write, 1 for a complete canvas,
 --         then id, energy key, last access, conversation, vector, …
 local limit, ttl = tonumber(ARGV[2]), ARGV[5]
 local least_key, least_access = tonumber(ARGV[3]), tonumber(ARGV[4])
@@ -23,7 +23,7 @@ local function evict(id)
     out[#out + 1] = id
 end
 
--- Vectors of another model do not compare with ours, and places without vectors say nothing: then we begin anew.
+-- Vectors of another model are not comparable, and places without vectors are useless: then the canvas is rebuilt.
 local there = redis.call('GETRANGE', KEYS[5], 0, 7)
 local given = ARGV[11] and #ARGV[11] or size
 if there ~= digest or given ~= size then
@@ -41,7 +41,7 @@ end
 local function keep(id, vector)
     local place = redis.call('HGET', KEYS[3], id)
     local number = place and tonumber(place)
-    if not number or number < 0 or number >= 10 * limit or number % 1 ~= 0 then -- none that was given here
+    if not number or number < 0 or number >= 10 * limit or number % 1 ~= 0 then -- not a place assigned by this script
         local free = 0
         while taken[tostring(free)] do
             free = free + 1
@@ -53,7 +53,7 @@ local function keep(id, vector)
     redis.call('SETRANGE', KEYS[5], head + tonumber(place) * size, vector)
 end
 
--- Who has to make room for a memory of this conversation: see the port's promise.
+-- The entry to evict for a memory of this conversation: see the port's contract.
 local function victim(conversation)
     local pairs_of = redis.call('HGETALL', KEYS[4])
     local conversation_of, size, conversations, largest = {}, {}, 0, 0
@@ -68,7 +68,7 @@ local function victim(conversation)
         largest = math.max(largest, size[name])
     end
     local share = math.max(1, math.floor(limit / conversations))
-    local own = (size[conversation] or 0) > share -- the newcomer is counted already
+    local own = (size[conversation] or 0) > share -- the new entry is counted already
     local weakest = redis.call('ZRANGE', KEYS[1], 0, -1)
     for i = 1, #weakest do
         local name = conversation_of[weakest[i]]
@@ -87,7 +87,7 @@ if ARGV[6] == '1' then
             held[ids[i]] = true
         end
     end
-    for id in pairs(held) do -- what is there in part only
+    for id in pairs(held) do -- incomplete entries
         if id ~= '' and not (redis.call('HGET', KEYS[3], id)
             and redis.call('ZSCORE', KEYS[1], id) and redis.call('ZSCORE', KEYS[2], id)) then
             drop(id)
@@ -121,7 +121,7 @@ for i = 1, 5 do
     redis.call('PEXPIRE', KEYS[i], ttl)
 end
 local gone, said = {}, {}
-for i = 1, #out do -- one that was evicted may have come back with a later entry of the same call
+for i = 1, #out do -- an evicted entry may have been added again in the same call
     if not said[out[i]] and not redis.call('ZSCORE', KEYS[1], out[i]) then
         said[out[i]] = true
         gone[#gone + 1] = out[i]

@@ -6,7 +6,7 @@ local size = tonumber(redis.call('GETRANGE', KEYS[5], 8, 15)) or 0
 
 local function drop(id)
     local place = tonumber(redis.call('HGET', KEYS[3], id) or nil)
-    if place and head + (place + 1) * size <= redis.call('STRLEN', KEYS[5]) then -- nothing is left of what is erased
+    if place and head + (place + 1) * size <= redis.call('STRLEN', KEYS[5]) then -- overwrite erased data
         redis.call('SETRANGE', KEYS[5], head + place * size, string.rep('\0', size))
     end
     redis.call('ZREM', KEYS[1], id)

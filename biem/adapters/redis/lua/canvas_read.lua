@@ -1,8 +1,8 @@
--- Read a canvas, but for its vectors, in a few long strings: a client takes one apart faster than some hundred short ones.
+-- Read a canvas without its vectors, as a few long strings: clients parse one faster than some hundred short ones.
 -- KEYS    as in canvas_enter.lua
--- ARGV[1] most memories: a canvas with more was not written here, and reading it would keep the server busy
+-- ARGV[1] maximum of memories: a canvas with more is corrupt, and reading it would block the server
 -- Returns the mark of a complete canvas; ids and energy keys, greatest first; ids and last accesses; ids and the places
---         of their vectors. Words are parted by blanks, which no id holds.
+--         of their vectors. Values are separated by blanks, which no id contains.
 for i, size in ipairs({redis.call('ZCARD', KEYS[1]), redis.call('ZCARD', KEYS[2]), redis.call('HLEN', KEYS[3])}) do
     if size > tonumber(ARGV[1]) + 1 then
         return redis.error_reply('ERR ' .. KEYS[i] .. ' holds too many memories')

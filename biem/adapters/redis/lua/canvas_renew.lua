@@ -1,6 +1,6 @@
--- Note accesses of memories in a canvas, without their vectors; returns the ids that are not there.
+-- Update accesses of memories in a canvas, without their vectors; returns the ids that are not in it.
 -- KEYS    as in canvas_enter.lua
--- ARGV    ms to live when nobody writes, then id, energy key, last access, …
+-- ARGV    TTL in ms after the last write, then id, energy key, last access, …
 local missing = {}
 for i = 2, #ARGV, 3 do
     if redis.call('ZSCORE', KEYS[1], ARGV[i]) and redis.call('HEXISTS', KEYS[3], ARGV[i]) == 1 then

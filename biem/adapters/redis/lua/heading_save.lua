@@ -1,4 +1,4 @@
--- Where a conversation is going; of two that save at once the later one counts.
+-- Save the heading of a conversation; of concurrent saves the last one wins.
 -- KEYS[1] hash heading:{ns}       conversation (hashed) -> JSON
 -- KEYS[2] sorted set heading:{ns}:used  conversation -> seconds of its last route
 -- ARGV[1] conversation, ARGV[2] JSON, ARGV[3] most conversations, ARGV[4] ttl in seconds

@@ -1,6 +1,6 @@
--- Part of other scripts: of the conversations ARGV[1] and those before it, the `most` used last within `ttl` seconds stay.
-local orphans = redis.call('HLEN', KEYS[1]) - redis.call('ZCARD', KEYS[2]) -- when these were used is lost
-if orphans > 100 then -- to look for them would keep the server busy
+-- Included: keeps, with ARGV[1], the `most` conversations used last within `ttl` seconds.
+local orphans = redis.call('HLEN', KEYS[1]) - redis.call('ZCARD', KEYS[2]) -- entries without a time of use
+if orphans > 100 then -- searching for them would block the server
     redis.call('UNLINK', KEYS[1], KEYS[2])
 elseif orphans > 0 then
     for _, name in ipairs(redis.call('HKEYS', KEYS[1])) do
@@ -15,7 +15,7 @@ for i = 1, #gone do
     redis.call('ZREM', KEYS[2], gone[i])
 end
 local surplus = redis.call('ZCARD', KEYS[2]) - most
-if surplus > 0 then -- the greater member goes last among equals, so keep the one just written
+if surplus > 0 then -- ties are sorted by member: keep the one just written
     for _, oldest in ipairs(redis.call('ZRANGE', KEYS[2], 0, math.min(surplus, 100))) do
         if surplus > 0 and oldest ~= ARGV[1] then
             redis.call('HDEL', KEYS[1], oldest)

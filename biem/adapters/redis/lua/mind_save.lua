@@ -1,4 +1,4 @@
--- What a conversation has on its mind, replaced only if nobody else did since it was read.
+-- Replace the running memory of a conversation if it was not changed since it was read (compare and set).
 -- KEYS[1] hash mind:{ns}       conversation (hashed) -> version, space, JSON
 -- KEYS[2] sorted set mind:{ns}:used  conversation -> seconds of its last turn
 -- ARGV[1] conversation, ARGV[2] version it was read as, ARGV[3] JSON, ARGV[4] most conversations, ARGV[5] ttl in seconds

@@ -3,7 +3,7 @@
 -- KEYS[2] hash hot:{ns}:words  id -> lexemes
 -- ARGV[1] window, then id, lexemes, id, lexemes, … oldest first
 local window = tonumber(ARGV[1])
-if redis.call('LLEN', KEYS[1]) ~= redis.call('HLEN', KEYS[2]) then -- a part was lost
+if redis.call('LLEN', KEYS[1]) ~= redis.call('HLEN', KEYS[2]) then -- one of the two was lost
     redis.call('DEL', KEYS[1], KEYS[2])
 end
 for i = 2, #ARGV, 2 do

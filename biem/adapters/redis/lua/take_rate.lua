@@ -1,11 +1,11 @@
--- The allowance of a scope (GCRA): one number, the time at which it will be full again. Atomic, on the server's clock.
+-- The rate limit of a scope (GCRA): one number, the time at which its allowance is full again. Atomic, server clock.
 -- KEYS[1] rate:{ns}
 -- ARGV[1] milliseconds that one write costs, ARGV[2] writes, ARGV[3] milliseconds of a whole allowance
 -- Returns 0, or the milliseconds until a write is possible; then nothing was taken.
 local clock = redis.call('TIME')
 local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
 local full_at = tonumber(redis.call('GET', KEYS[1]) or 0)
--- The key expires when the allowance is full: what lies later than that was not written here.
+-- The key expires when the allowance is full: a later time is corrupt.
 if not (full_at > now and full_at - now <= redis.call('PTTL', KEYS[1])) then
     full_at = now
 end

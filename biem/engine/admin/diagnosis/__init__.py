@@ -1,4 +1,4 @@
-"""Looking at the whole system: what is wrong, how to mend it, and mending what can be mended safely."""
+"""Diagnosis of the whole system: findings, how to repair them, and safe automatic repairs."""
 
 from biem.engine.admin.diagnosis.diagnose import Check, Diagnoser
 from biem.engine.admin.diagnosis.health_probe import ask

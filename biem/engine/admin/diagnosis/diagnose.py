@@ -1,6 +1,6 @@
-"""Runs every check, and with `mend` does what can be done safely, then looks again whether it was enough.
+"""Runs every check and, with `mend`, the safe repairs, then checks again whether they were sufficient.
 
-Servers first: what needs one that is down is not looked at. A check that fails is a finding like any other.
+Servers first: checks that need an unavailable server are skipped. A check that fails becomes a finding.
 """
 
 import logging
@@ -19,14 +19,14 @@ _ORDER = ("error", "warning", "note")
 
 
 class Check(Protocol):
-    """One thing to look at."""
+    """One check."""
 
     @property
     def needs(self) -> frozenset[str]:
-        """Names of the servers without which there is nothing to look at."""
+        """Names of the servers that it needs."""
 
     def look(self, depth: Depth, seen: Counter[str], *, mend: bool) -> Iterator[Finding]:
-        """What is wrong; with `mend`, what was done about it stands in the finding. `seen` counts what was looked at.
+        """The findings; with `mend`, each tells what was repaired. `seen` counts what was examined.
 
         Changes nothing without `mend`.
         """
@@ -44,9 +44,9 @@ class Diagnoser:
         limits: Limits,
         telemetry: Telemetry,
     ) -> None:
-        """`contents` builds the checks that need our schema, once, when PostgreSQL is known to have it.
+        """`contents` builds the checks that need our schema, once PostgreSQL is known to have it.
 
-        `work`: one batch of background work, for what mending leaves to workers.
+        `work`: one batch of background work, for repairs that are left to workers.
         """
         self._places = places
         self._contents = contents
@@ -56,19 +56,19 @@ class Diagnoser:
         self._telemetry = telemetry
 
     def look(self, depth: Depth | None = None) -> Diagnosis:
-        """Look at everything and change nothing."""
+        """Run all checks and change nothing."""
         return self._all(depth or Depth(), mend=False)
 
     def mend(self, depth: Depth | None = None) -> Diagnosis:
-        """Mend what can be mended, work off what that left to be done, and look again.
+        """Repair what can be repaired, run the resulting jobs, and check again.
 
-        A finding that is still there afterwards counts as not mended.
+        A finding that is still present afterwards counts as not repaired.
         """
         depth = depth or Depth()
         first = self._all(depth, mend=True)
         if not any(finding.mended for finding in first.findings):
             return first
-        self._work_off()
+        self._run_jobs()
         left = {finding.id: finding for finding in self._all(depth, mend=False).findings}
         told = [
             finding.evolve(mended="") if finding.id in left else finding
@@ -102,11 +102,11 @@ class Diagnoser:
         try:
             found += check.look(depth, seen, mend=mend)
         except BiemError as error:
-            what = f"{type(check).__name__} broke off: {error}"
-            found.append(Finding("check_failed", "error", what, "look again when the servers answer"))
+            what = f"{type(check).__name__} failed: {error}"
+            found.append(Finding("check_failed", "error", what, "run it again when the servers answer"))
 
-    def _work_off(self) -> None:
-        """Do what mending left as jobs; a worker elsewhere may take some of them."""
+    def _run_jobs(self) -> None:
+        """Run the jobs that repairs queued; a worker elsewhere may take some of them."""
         if self._work is None:
             return
         try:
@@ -114,7 +114,7 @@ class Diagnoser:
                 if not self._work():
                     return
         except BiemError as error:
-            logger.warning("what is left to do waits for a worker: %s", error)
+            logger.warning("the remaining jobs wait for a worker: %s", error)
 
 
 def _sorted(findings: Sequence[Finding]) -> tuple[Finding, ...]:

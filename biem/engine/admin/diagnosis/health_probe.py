@@ -1,4 +1,4 @@
-"""Asking every server at once whether it answers, and nothing more: cheap enough for a probe every few seconds."""
+"""Pings every server concurrently: cheap enough for a probe every few seconds."""
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -9,7 +9,7 @@ from biem.ports.diagnosis import PlaceInspection, SchemaInspection
 
 
 def ask(places: Sequence[PlaceInspection], schema: SchemaInspection) -> Health:
-    """What they say; takes as long as the slowest of them, and raises nothing."""
+    """Their status; takes as long as the slowest of them, and never raises."""
     with ThreadPoolExecutor(len(places), thread_name_prefix="biem-health") as pool:
         answers = dict(zip((place.name for place in places), pool.map(_why_not, places), strict=True))
     return Health(answers, "" if answers[NEEDED] else _why_unfit(schema))

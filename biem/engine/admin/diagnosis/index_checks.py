@@ -1,11 +1,11 @@
-"""Whether the records and the vector index tell the same story, page by page of ids (D2: the records are right).
+"""Whether the vector index matches the records, page by page of ids; the records are the source of truth.
 
     active, of our model      a row must be there          else it is indexed once more
-    archived, or no memory    no row may be there          else a job takes it out
-    pending, or with a job    either is right: a worker is at it
+    archived, or no memory    no row may be there          else a job removes it
+    pending, or with a job    both are valid: a worker is processing it
 
-The records are read first. A memory is indexed before it becomes active, and a job stands for every erasure and archive
-until the row is gone; so whoever is looked at twice in this order cannot be taken for a fault while others write.
+The records are read first. A memory is indexed before it becomes active, and every erasure and archive has a job until
+the row is removed; so a row found faulty twice in this order is a fault, also while others write.
 """
 
 from collections import Counter
@@ -66,24 +66,24 @@ class RowCheck:
                 "memory_not_indexed",
                 "error",
                 f"{lost.count} memories are active, but the vector index does not have them: found by no meaning",
-                "`biem diagnose --fix` indexes them again, `biem reindex` all",
+                "`biem diagnose --fix` indexes them again, `biem reindex` rebuilds all",
                 lost.count,
                 tuple(lost.samples),
-                f"{queued} given back to the workers" if queued else "",
+                f"{queued} queued for the workers" if queued else "",
             )
         if orphans.count:
             yield Finding(
                 "row_without_memory",
                 "warning",
-                f"{orphans.count} rows of the vector index belong to no live memory: they take the place of others",
+                f"{orphans.count} rows of the vector index belong to no live memory: they displace other results",
                 "`biem diagnose --fix` removes them",
                 orphans.count,
                 tuple(orphans.samples),
-                f"{cleared} given to the workers to remove" if cleared else "",
+                f"{cleared} queued for removal by the workers" if cleared else "",
             )
 
     def _no_collection(self) -> Iterator[Finding]:
-        """Without a collection every memory is missing; one finding says it."""
+        """Without a collection every memory is missing; one finding reports it."""
         first = self._records.page("", 1)
         if first:
             yield Finding(
@@ -94,7 +94,7 @@ class RowCheck:
             )
 
     def _pages(self, depth: Depth) -> Iterator[tuple[list[KnownRows], str, str]]:
-        """Pages of memories with the range of ids that each covers; the last ends nowhere, for rows beyond."""
+        """Pages of memories with the range of ids that each covers; the last range is open, for rows beyond."""
         size = self._limits.page
         after = depth.after
         if depth.full:
@@ -113,7 +113,7 @@ class RowCheck:
         starts = sorted(self._random.randint(lowest, highest) for _ in range(max(0, self._limits.sample_pages - 2)))
         last = ""
         for start in ("", *(str(UUID(int=start)) for start in starts)):
-            if start < last:  # the page before has been there
+            if start < last:  # the page before was the last one
                 continue
             page = self._records.page(start, size)
             if len(page) < size:
@@ -126,26 +126,26 @@ class RowCheck:
     def _compare(
         self, page: Sequence[KnownRows], after: str, until: str, seen: Counter[str]
     ) -> tuple[list[str], dict[str, str]]:
-        """Of one range of ids: memories without a row, and rows without a live memory with their scopes."""
+        """In one range of ids: memories without a row, and rows without a live memory with their scopes."""
         rows = self._index.between(self._collection, after, until, 2 * self._limits.page)
         seen["rows"] += len(rows)
         expected = [known.id for known in page if self._needs_row(known) and known.id not in rows]
         live = {known.id for known in page if known.status != "archived"}
         suspects = [memory_id for memory_id in rows if memory_id not in live]
-        missing = self._missing_still(expected) if expected else []
-        return missing, self._orphans_still(suspects, rows) if suspects else {}
+        missing = self._recheck_missing(expected) if expected else []
+        return missing, self._recheck_orphans(suspects, rows) if suspects else {}
 
     def _needs_row(self, known: KnownRows) -> bool:
         return known.status == "active" and known.model == self._model and not known.queued
 
-    def _missing_still(self, ids: Sequence[str]) -> list[str]:
-        """Looked at again, the records first."""
+    def _recheck_missing(self, ids: Sequence[str]) -> list[str]:
+        """Checked again, the records first."""
         known = self._records.known(ids)
         wanted = [memory_id for memory_id in ids if self._needs_row(known[memory_id])]
         there = self._present(wanted)
         return [memory_id for memory_id in wanted if memory_id not in there]
 
-    def _orphans_still(self, ids: Sequence[str], rows: Mapping[str, str]) -> dict[str, str]:
+    def _recheck_orphans(self, ids: Sequence[str], rows: Mapping[str, str]) -> dict[str, str]:
         known = self._records.known(ids)
         left = [i for i in ids if known[i].status in ("archived", "gone") and not known[i].queued]
         there = self._present(left)

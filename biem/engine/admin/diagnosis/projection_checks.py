@@ -1,4 +1,4 @@
-"""Whether what Redis keeps of memories can be read."""
+"""Whether the values in Redis can be read."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -12,7 +12,7 @@ from biem.ports.jobs import ScopeList
 
 
 class ProjectionCheck:
-    """Whether everything kept for a scope can be read; what cannot is also dropped when it is next used."""
+    """Whether every value of a scope can be read; unreadable ones are also dropped at their next use."""
 
     needs = frozenset({"postgres", "redis"})
 
@@ -37,10 +37,10 @@ class ProjectionCheck:
                 "projection_spoilt",
                 "warning",
                 f"{found.count} values in Redis cannot be read",
-                "`biem diagnose --fix` drops them; they fill again, as they do when they are next used",
+                "`biem diagnose --fix` drops them; they are rebuilt with use",
                 found.count,
                 tuple(found.samples),
-                "dropped; they fill again with use" if mend else "",
+                "dropped; they are rebuilt with use" if mend else "",
             )
 
     def _all(self, depth: Depth) -> Iterator[Scope]:

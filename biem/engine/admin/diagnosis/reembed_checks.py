@@ -1,4 +1,4 @@
-"""Whether a move of all memories to another embedder was begun and is not complete."""
+"""Whether a move of all memories to another embedder is unfinished."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ from biem.ports.diagnosis import MoveInspection
 
 
 class MoveCheck:
-    """A move that nobody goes on with leaves two collections, and the old embedder in charge."""
+    """An abandoned move leaves two collections, and the old embedder in use."""
 
     needs = frozenset({"postgres"})
 
@@ -16,7 +16,7 @@ class MoveCheck:
         self._moves = moves
 
     def look(self, depth: Depth, seen: Counter[str], *, mend: bool) -> Iterator[Finding]:  # noqa: ARG002 - its port
-        """A finding for each such move: under way, or broken off."""
+        """A finding for each such move: under way, or interrupted."""
         for move in self._moves.moves():
             reached = f"memories up to {move.cursor} are in its collection" if move.cursor else "nothing is moved yet"
             if move.running:
@@ -24,15 +24,15 @@ class MoveCheck:
                     "reembed_running",
                     "note",
                     f"`biem reembed` moves all memories to the embedder {move.model}: {reached}",
-                    "nothing: programs go over when it is done",
+                    "nothing: programs switch when it is done",
                 )
             else:
                 yield Finding(
                     "reembed_interrupted",
                     "warning",
-                    f"`biem reembed` to the embedder {move.model} was broken off: {reached}, and all programs still "
-                    "use the embedder of before",
-                    f"run the same `biem reembed` again, which goes on there; or, to keep the embedder of before, "
+                    f"`biem reembed` to the embedder {move.model} was interrupted: {reached}, and all programs still "
+                    "use the previous embedder",
+                    f"run the same `biem reembed` again, which resumes there; or, to keep the previous embedder, "
                     f"`biem reembed --drop-old` with its settings, which drops {move.collection}",
                     samples=(move.collection,),
                 )

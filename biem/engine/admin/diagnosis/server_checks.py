@@ -1,4 +1,4 @@
-"""The servers: whether they answer, agree about the time, and are what this version needs."""
+"""Checks of the servers: reachable, clocks in step, suitable for this version."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,13 +12,13 @@ _FIRST_WITH_BM25 = (2, 5)
 _STORES = {"postgres": "PostgreSQL", "redis": "Redis", "milvus": "Milvus"}
 _WITHOUT = {
     "postgres": "nothing can be remembered or recalled",
-    "redis": "recall goes on without the canvas and the newest texts",
+    "redis": "recall works without the canvas and the newest texts",
     "milvus": "recall finds by words only",
 }
 
 
 class ServerCheck:
-    """Whether each server answers. `starts` says for each how to start it."""
+    """Whether each server answers. `starts` tells for each how to start it."""
 
     needs: frozenset[str] = frozenset()
 
@@ -53,7 +53,7 @@ class ClockCheck:
         self._limits = limits
 
     def look(self, depth: Depth, seen: Counter[str], *, mend: bool) -> Iterator[Finding]:  # noqa: ARG002
-        """One finding for each server whose clock differs; the time of asking is halved."""
+        """One finding for each server whose clock differs; half the round trip is subtracted."""
         for place in self._places:
             try:
                 before = self._clock.now()
@@ -84,7 +84,9 @@ class SchemaCheck:
         self._schema = schema
 
     def look(self, depth: Depth, seen: Counter[str], *, mend: bool) -> Iterator[Finding]:  # noqa: ARG002
-        """A finding when migrations are missing, which whoever may change the schema mends, or some are unknown."""
+        """A finding when migrations are missing, which a role that may change the schema can apply, or some are
+        unknown.
+        """
         if missing := self._schema.missing():
             yield Finding(
                 "schema_behind",
@@ -99,15 +101,15 @@ class SchemaCheck:
             yield Finding(
                 "schema_ahead",
                 "warning",
-                f"a later version brought the database {len(later)} migrations that this one does not know",
-                "install that version, or `biem restore` a backup made before it; in a rollout it passes by itself",
+                f"a later version applied {len(later)} migrations to the database that this one does not know",
+                "install that version, or `biem restore` a backup made before it; during a rollout this is temporary",
                 len(later),
                 tuple(later),
             )
 
 
 class DiskCheck:
-    """Whether the embedded servers will soon have no room."""
+    """Whether the disk of the embedded servers is nearly full."""
 
     needs: frozenset[str] = frozenset()
 
@@ -116,7 +118,7 @@ class DiskCheck:
         self._limits = limits
 
     def look(self, depth: Depth, seen: Counter[str], *, mend: bool) -> Iterator[Finding]:  # noqa: ARG002
-        """One finding when little is left."""
+        """One finding when little space is left."""
         free, total = self._disk.space()
         if free < self._limits.free_bytes or free < total * self._limits.free_share:
             yield Finding(
@@ -128,7 +130,7 @@ class DiskCheck:
 
 
 class IndexCheck:
-    """What the vector index can do, and whether its collection is one for this embedder."""
+    """Whether the vector index supports search by words, and whether its collection fits this embedder."""
 
     needs = frozenset({"milvus"})
 
@@ -138,7 +140,7 @@ class IndexCheck:
         self._info = info
 
     def look(self, depth: Depth, seen: Counter[str], *, mend: bool) -> Iterator[Finding]:  # noqa: ARG002
-        """Findings about the server's version, our collection, and what others left."""
+        """Findings about the server's version, our collection, and collections of other models."""
         version = self._index.version()
         there = {collection.name: collection for collection in self._index.collections()}
         seen["collections"] += len(there)
@@ -174,7 +176,7 @@ class IndexCheck:
                 "other_collections",
                 "note",
                 f"{sum(collection.rows or 0 for collection in left)} rows are in collections of other models",
-                "when no program uses them any more, and no move to one of them is to go on: `biem reembed --drop-old`",
+                "if no program uses them any more, and no move to one of them is unfinished: `biem reembed --drop-old`",
                 len(left),
                 tuple(collection.name for collection in left),
             )

@@ -1,4 +1,4 @@
-"""The state of what moves: jobs, canvases, links, and which model's collection holds what."""
+"""Checks of jobs, canvases, links, and of the models that indexed the memories."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -17,12 +17,12 @@ from biem.ports.links import Links
 T = TypeVar("T")
 
 _DANGLING = 100
-"""Dangling ends looked for in a scope."""
+"""Dangling ends searched in a scope."""
 _PAGE = 200
 
 
 class OutboxCheck:
-    """Whether somebody does the work, and what could not be done."""
+    """Whether jobs are processed, and which failed for good."""
 
     needs = frozenset({"postgres"})
 
@@ -34,7 +34,7 @@ class OutboxCheck:
         workers: Workers,
         limits: Limits,
     ) -> None:
-        """`records` gives dead letters another chance; None where nothing is mended."""
+        """`records` requeues dead letters; None in a read-only diagnosis."""
         self._inspection = inspection
         self._repairs = repairs
         self._records = records
@@ -51,10 +51,10 @@ class OutboxCheck:
                 "dead_letters",
                 "error",
                 f"{state.dead} memories could not be indexed in several attempts; they are found by their words only",
-                "`biem dead` tells why; mend that, then `biem retry`",
+                "`biem dead` shows why; repair that, then `biem retry`",
                 state.dead,
                 state.dead_ids,
-                f"{retried} tried once more" if retried else "",
+                f"{retried} retried" if retried else "",
             )
         if state.refused:
             hurried = self._repairs.hurry() if mend else 0
@@ -63,16 +63,16 @@ class OutboxCheck:
                 "warning",
                 f"{state.refused} memories were not indexed in several attempts although the servers answer; they are "
                 f"found by their words only, and tried again and again: {state.refused_for}",
-                "mend what the message says, then `biem diagnose --fix` tries them at once; or `biem erase` them",
+                "repair what the message reports, then `biem diagnose --fix` tries them at once; or `biem erase` them",
                 state.refused,
                 state.refused_ids,
-                f"{hurried} tried once more" if hurried else "",
+                f"{hurried} retried" if hurried else "",
             )
         cut_off = False
         try:
             alive = self._workers.alive()
         except StoreUnavailable as error:
-            alive, cut_off = None, True  # they may wait for the broker as we do
+            alive, cut_off = None, True  # they may be waiting for the broker, too
             yield Finding("broker_unreachable", "error", f"workers cannot be woken: {error}", "start the broker")
         late = state.due_for_s > self._limits.lag_s
         if (alive is not None and not alive) or (alive is None and not cut_off and late and not state.leased):
@@ -82,21 +82,21 @@ class OutboxCheck:
                 f"no worker {'answers' if alive is not None else 'holds any job'}, and {state.due} jobs are due",
                 "start a program with BIEM_QUEUE=thread, or `celery -A biem.workers.app worker -Q encode,maintain`",
                 max(1, state.due),
-                mended="worked off here, once" if mend and alive is None else "",
+                mended="processed here, once" if mend and alive is None else "",
             )
         elif late:
             yield Finding(
                 "outbox_lags",
                 "warning",
-                f"{state.due} jobs are due, the oldest for {state.due_for_s:.0f} s: what is new is found by words only",
+                f"{state.due} jobs are due, the oldest for {state.due_for_s:.0f} s: new memories are found by words",
                 "start the broker" if cut_off else "start more workers; `biem perf` shows which stage takes long",
                 state.due,
-                mended="worked off here, once" if mend else "",
+                mended="processed here, once" if mend else "",
             )
 
 
 class CanvasCheck:
-    """Whether canvases and the tiers of the records agree; a recall or the next sweep mends it, too."""
+    """Whether canvases match the tiers in the records; a recall or the next sweep repairs it, too."""
 
     needs = frozenset({"postgres", "redis"})
 
@@ -112,9 +112,10 @@ class CanvasCheck:
         random: Random,
         limits: Limits,
     ) -> None:
-        """`spoilt`: of `Projection`; what cannot be read is another check's, and asking for its ids would drop it.
+        """`spoilt`: of `Projection`; unreadable values are another check's, and reading their ids would drop them.
 
-        `sweep` makes all canvases agree with the records; `pause` waits for so many seconds."""
+        `sweep` aligns all canvases with the records; `pause` waits for a number of seconds.
+        """
         self._inspection = inspection
         self._pause = pause
         self._life = life
@@ -132,7 +133,7 @@ class CanvasCheck:
             seen["canvases"] += 1
             if differing := self._differing(ns):
                 suspects[ns] = differing
-        if suspects:  # what only moved while we looked is no fault
+        if suspects:  # a change during the check is no fault
             self._pause(self._limits.settle_s)
         for ns, differing in suspects.items():
             stale.add(sorted(self._settled(differing & self._differing(ns))))
@@ -150,13 +151,13 @@ class CanvasCheck:
             )
 
     def _settled(self, ids: set[str]) -> set[str]:
-        """Without those that some job is about: it will take them out."""
+        """Without those that have a job: it will remove them."""
         known = self._inspection.known(sorted(ids)) if ids else {}
         return {memory_id for memory_id in ids if not known[memory_id].queued}
 
     def _differing(self, ns: str) -> set[str]:
         held = None if self._spoilt(ns) else self._canvas.ids(ns)
-        if held is None:  # lost as a whole, as after a restart: the first recall that misses it fills it
+        if held is None:  # lost as a whole, as after a restart: the next recall rebuilds it
             return set()
         return self._life.hot_ids(ns) ^ held
 
@@ -166,7 +167,7 @@ class CanvasCheck:
 
 
 class GraphCheck:
-    """Whether each scope's links can be seen and lead somewhere, and which memories another model's collection has."""
+    """Whether each scope's links are visible and have both ends, and which memories another model indexed."""
 
     needs = frozenset({"postgres"})
 
@@ -209,11 +210,11 @@ class GraphCheck:
             yield Finding(
                 "graph_behind",
                 "error",
-                f"{behind.count} links are newer than their scope's version: no process is told of them",
-                "`biem diagnose --fix` numbers them anew",
+                f"{behind.count} links are newer than their scope's version: no process loads them",
+                "`biem diagnose --fix` renumbers them",
                 behind.count,
                 tuple(behind.samples[: self._limits.samples]),
-                "numbered anew; every process loads these graphs again" if mend else "",
+                "renumbered; every process reloads these graphs" if mend else "",
             )
         if dangling.count:
             yield Finding(
@@ -223,7 +224,7 @@ class GraphCheck:
                 "`biem diagnose --fix`, or wait for the job `integrity`",
                 dangling.count,
                 tuple(dangling.samples),
-                "parked until their ends come back" if mend else "",
+                "parked until their ends exist again" if mend else "",
             )
         if foreign:
             told = ", ".join(f"{count} with {model or 'no model'}" for model, count in sorted(foreign.items()))
@@ -232,12 +233,12 @@ class GraphCheck:
                 "warning",
                 f"{sum(foreign.values())} active memories were indexed by another model than {self._model} ({told}): "
                 "this process finds them by words only",
-                "`biem reembed` brings all memories to one model; give all programs the same BIEM_EMBEDDER__*",
+                "`biem reembed` moves all memories to one model; give all programs the same BIEM_EMBEDDER__*",
                 sum(foreign.values()),
             )
 
     def _dangling(self, scope: Scope) -> list[str]:
-        """Ends that are not there and that no job is about: what was archived a moment ago is parked by its job."""
+        """Missing ends without a job: links of a memory archived a moment ago are parked by its job."""
         ends = list(self._links.dangling(scope, _DANGLING))
         if not ends:
             return []

@@ -135,7 +135,7 @@ def test_unwritable_cache_costs_time_and_nothing_else(tmp_path: Path, caplog: py
     in_the_way = tmp_path / "file"
     in_the_way.touch()
     assert calibration.obtain(RandomEncoder(), in_the_way).knots
-    assert "cannot be kept" in caplog.text
+    assert "cannot be saved" in caplog.text
 
 
 @pytest.mark.req("C12", "X44")
@@ -148,7 +148,7 @@ def test_model_that_changed_its_dimension_under_its_name_is_refused(tmp_path: Pa
 def test_poor_model_still_gets_a_rising_scale_and_a_warning(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.WARNING, "biem"):
         fitted = calibration.fit(RandomEncoder())  # paraphrases have nothing in common here
-    assert "cannot tell paraphrases" in caplog.text
+    assert "cannot separate paraphrases" in caplog.text
     assert list(fitted.knots) == sorted(set(fitted.knots))
 
 

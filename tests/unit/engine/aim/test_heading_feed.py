@@ -115,7 +115,7 @@ def test_an_outage_is_told_and_costs_the_heading_only(
 
     # Then this is told once, nobody waits for each of them, and what is saved later arrives
     assert feed.count([HERE.ns]) == 0
-    assert caplog.text.count("kept in this process only") == 1
+    assert caplog.text.count("stored in this process only") == 1
     held.down = False
     later = save(feed, "c", 2.0)
     assert feed.all(HERE) == {"c": later}

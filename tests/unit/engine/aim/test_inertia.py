@@ -175,4 +175,4 @@ def test_nothing_selected_saves_nothing_and_adapting_is_off_by_default(caplog: p
     assert not caplog.text
     after = inertia(headings, adaptive=True).follow(SCOPE, "c", Heading(X), X, [X], [50], [30])
     assert after.cluster != POLICY.local_cluster_k
-    assert "goes on with λ" in caplog.text
+    assert "adapted to λ" in caplog.text

@@ -239,4 +239,4 @@ def test_parameters_follow_a_simulated_conversation_within_bounds_and_only_when_
     for one in (switching, staying):
         assert 0.5 <= (one.gamma or 0) <= 0.99
         assert 5 <= (one.cluster or 0) <= 40
-    assert "goes on with λ" in caplog.text
+    assert "adapted to λ" in caplog.text

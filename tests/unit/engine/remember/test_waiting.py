@@ -50,7 +50,7 @@ def test_it_returns_when_the_last_one_is_indexed() -> None:
     ("left", "said"),
     [
         (pending("a", reason="Milvus did not answer"), "memory a is stored .* Milvus did not answer"),
-        (pending("a"), "a worker has it, or died with it"),
+        (pending("a"), "a worker holds it, or died while it did"),
         (pending("a", claimed=False), "no worker took it"),
     ],
 )
