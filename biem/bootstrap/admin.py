@@ -16,6 +16,8 @@ from biem.adapters.postgres.inspection import PostgresInspection
 from biem.adapters.postgres.locks import PostgresExclusive
 from biem.adapters.postgres.migrations import migrate
 from biem.adapters.postgres.operation_log import recorded
+from biem.adapters.postgres.readers import PostgresScopeDirectory
+from biem.adapters.postgres.records import PostgresRecords
 from biem.adapters.probes import PostgresProbe
 from biem.adapters.redis.forget import forget_projections
 from biem.bootstrap import build_embedder, connect
@@ -27,7 +29,8 @@ from biem.bootstrap.stores import milvus_index, milvus_inspection
 from biem.bootstrap.system import assemble
 from biem.config import Settings
 from biem.domain.diagnosis import Depth, Diagnosis, Finding, StageTime
-from biem.domain.scope import Scope
+from biem.domain.scope import Scope, ScopeSummary
+from biem.engine.admin.counts import counts
 from biem.engine.admin.reembed import Reembedder
 from biem.errors import BiemError, ConfigError, StoreUnavailable
 from biem.ports import Clock, Embedder
@@ -220,3 +223,17 @@ def _closing(embedder: Embedder) -> Iterator[Embedder]:
         yield embedder
     finally:
         embedder.close()
+
+
+def counted(settings: Settings, scope: Scope) -> Mapping[str, int | str]:
+    """The counts of `Memory.stats`, without those that need an embedder. Raises `StoreUnavailable`."""
+    policies, clock = settings.policies, SystemClock()
+    with servers(settings) as where, small_pool(where.postgres_dsn) as database:
+        decay = policies.energy.decay_per_hour
+        return counts(PostgresRecords(database, clock=clock, decay_per_hour=decay, policies=policies), scope)
+
+
+def scopes(settings: Settings, tenant: str | None, user: str | None) -> list[ScopeSummary]:
+    """The scopes of a tenant and a user, None: of all. Raises `StoreUnavailable`."""
+    with servers(settings) as where, small_pool(where.postgres_dsn) as database:
+        return PostgresScopeDirectory(database).listed(tenant, user)

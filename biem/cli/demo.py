@@ -20,7 +20,7 @@ import typer
 from rich.text import Text
 
 import biem
-from biem.cli.demo_life import Life, live, show
+from biem.cli.demo_life import DemoLife, live, show
 from biem.cli.output import Output, percentile, plain
 from biem.cli.session import of
 from biem.cli.transcripts import TranscriptMessage, TranscriptReader
@@ -165,7 +165,7 @@ def _show_block(out: Output, title: str, remark: str, block: "Context") -> None:
 
 
 def _end(
-    out: Output, memory: "biem.Memory", story: Story, blocks: Sequence[tuple[str, str, "Context"]], life: Life
+    out: Output, memory: "biem.Memory", story: Story, blocks: Sequence[tuple[str, str, "Context"]], life: DemoLife
 ) -> None:
     stats, timings = memory.stats(), story.timings()
     total = sum(story.seconds.values())

@@ -21,7 +21,7 @@ _SHOWN_CHARS = 110
 
 
 @dataclass(frozen=True, slots=True)
-class Life:
+class DemoLife:
     """What was seen of it."""
 
     now: str
@@ -43,7 +43,7 @@ class Life:
         }
 
 
-def live(memory: "biem.Memory") -> Life:
+def live(memory: "biem.Memory") -> DemoLife:
     """Look for it in a memory that was told a story."""
     decided = [item for item in memory.conflicts(status="resolved", limit=1_000) if item.decided_by == "rule"]
     hits = memory.recall(CHANGED, top_k=1)
@@ -51,7 +51,7 @@ def live(memory: "biem.Memory") -> Life:
     conflict = next((item for item in decided if now and item.newer_id == now.id), None)
     before = memory.recall(CHANGED, top_k=1, as_of=memory.get(conflict.older_id).at) if conflict else ()
     night = memory.sleep()
-    return Life(
+    return DemoLife(
         now.text if now else "",
         before[0].node.text if before else "",
         conflict,
@@ -60,7 +60,7 @@ def live(memory: "biem.Memory") -> Life:
     )
 
 
-def show(out: Output, life: Life) -> None:
+def show(out: Output, life: DemoLife) -> None:
     """For people."""
     if life.conflict is not None:
         how = f"{life.conflict.kind}, {life.conflict.confidence:.0%} sure, decided by a {life.conflict.decided_by}"

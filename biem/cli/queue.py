@@ -20,7 +20,7 @@ def stats(context: typer.Context) -> None:
         with session.memory() as memory:
             values = memory.stats()
     except EmbedderMismatch as error:  # they are there all the same
-        from biem.bootstrap.counting import counted
+        from biem.bootstrap.admin import counted
 
         settings = session.settings()
         values = {**counted(settings, session.scope(settings)), "embedder": "does not fit", "trouble": str(error)}
@@ -30,7 +30,7 @@ def stats(context: typer.Context) -> None:
 
 def scopes(context: typer.Context) -> None:
     """List whose memories there are: all scopes, or those of `--tenant` and `--user`, with their counts."""
-    from biem.bootstrap import counting
+    from biem.bootstrap import admin as counting
 
     session = of(context)
     out = session.out

@@ -185,7 +185,7 @@ def test_threads_that_were_set_stay_and_only_forks_share(monkeypatch: pytest.Mon
 def test_a_worker_has_the_garbage_collector_pass_over_what_it_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
     # Given a worker whose workshop is another's / When it opens it
     monkeypatch.setattr(of_workers, "give_way", lambda: None)
-    monkeypatch.setattr(of_workers, "open_workshop", lambda settings: SimpleNamespace(close=lambda: None))
+    monkeypatch.setattr(of_workers, "open_worker", lambda settings: SimpleNamespace(close=lambda: None))
     gc.unfreeze()
     try:
         WorkerResources(Settings()).runtime.close()

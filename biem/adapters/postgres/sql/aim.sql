@@ -1,6 +1,6 @@
 -- AIM-Memory: the gate and its decisions, the temporal mirror, anchors, and a scope as one document.
 
--- aim_said: memories written just before these places of a scope, with their vectors; nothing is read twice
+-- aim_said: memories written just before these positions of a scope, with their vectors, without repeats
 SELECT m.id::text, m.write_seq, m.conversation, m.formed AND m.status <> 'archived' AS formed, e.vector
 FROM (
     SELECT DISTINCT generate_series(s.seq - %(most)s, s.seq - 1) AS seq FROM unnest(%(seqs)s::bigint[]) AS s (seq)
@@ -12,7 +12,7 @@ LEFT JOIN LATERAL (
     SELECT vector FROM embeddings WHERE embeddings.model = %(model)s AND embeddings.sha256 = m.embed_sha OFFSET 0
 ) e ON true
 
--- aim_standing: whether these memories are formed, and what was decided about them
+-- aim_standing: whether these memories are formed, and the decisions about them
 SELECT m.id::text, m.formed AND m.status <> 'archived' AS formed, m.mirror_seq IS NOT NULL AS numbered, d.formed AS foretold
 FROM memories m LEFT JOIN gate_decisions d ON d.memory_id = m.id
 WHERE (m.ns = %(ns)s) IS TRUE AND m.id = ANY (%(ids)s::uuid[])
@@ -23,7 +23,7 @@ INSERT INTO mirrors (ns) SELECT ns FROM scopes WHERE ns = %(ns)s ON CONFLICT DO 
 -- aim_lock: one decider a scope at a time, so that the mirror's numbers have no gaps and no repeats
 SELECT 1 AS locked FROM mirrors WHERE ns = %(ns)s FOR NO KEY UPDATE
 
--- aim_record: keep decisions; what is decided already stays
+-- aim_record: store decisions; existing ones stay
 INSERT INTO gate_decisions (memory_id, ns, formed, value, threshold, form, relevance, surprise, conflict, decided_at,
     mirror_seq)
 SELECT id, %(ns)s, formed, value, threshold, form, relevance, surprise, conflict, decided_at, mirror_seq
@@ -52,7 +52,7 @@ SET formed = u.formed,
 FROM undecided u LEFT JOIN numbered n USING (id)
 WHERE m.id = u.id
 
--- aim_admit: a refused memory is formed after all
+-- aim_admit: form a refused memory
 WITH admitted AS (
     UPDATE gate_decisions SET formed = true, value = %(value)s, threshold = %(threshold)s, form = %(form)s,
         relevance = %(relevance)s, surprise = %(surprise)s, conflict = %(conflict)s, decided_at = %(at)s
@@ -65,7 +65,7 @@ WITH admitted AS (
 UPDATE memories SET formed = true, mirror_seq = counted.seq, energy_anchor = initial_energy, anchor_at = %(at)s
 FROM counted WHERE id = %(id)s AND ns = %(ns)s AND NOT formed
 
--- aim_refusals: what the gate refused and nobody formed since, newest first
+-- aim_refusals: refused memories that were not formed since, newest first
 SELECT m.id::text, m.text, m.speaker, d.value, d.threshold, d.form, d.relevance, d.surprise, d.conflict, d.decided_at
 FROM gate_decisions d JOIN memories m ON m.id = d.memory_id
 WHERE d.ns = %(ns)s AND NOT d.formed AND NOT m.formed ORDER BY d.decided_at DESC, d.memory_id DESC LIMIT %(limit)s
@@ -121,5 +121,5 @@ LEFT JOIN memories m USING (id)
 LEFT JOIN gate_decisions d ON d.memory_id = given.id
 WHERE coalesce(m.ns, d.ns) = %(ns)s AND coalesce(m.mirror_seq, d.mirror_seq) IS NOT NULL
 
--- aim_reserve: numbers for memories to come; returns the last one taken before
+-- aim_reserve: reserve mirror numbers; returns the last one assigned before
 UPDATE mirrors SET seq = seq + %(count)s WHERE ns = %(ns)s RETURNING seq - %(count)s AS last

@@ -1,6 +1,6 @@
 -- What is written to a backup, and what a restore asks. Run by the owner of the schema, or by the service.
 
--- backup_tables: our tables, which are those that the service may write, with their stored columns; durations are no truth
+-- backup_tables: our tables, which are those that the service may write, with their stored columns; without durations
 SELECT c.relname AS name, array_agg(a.attname::text ORDER BY a.attnum) AS columns
 FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = ''
 WHERE c.relkind = 'r' AND c.relnamespace = current_schema()::regnamespace AND c.relname <> 'metrics'
@@ -28,6 +28,6 @@ FROM pg_depend d JOIN pg_class s ON s.oid = d.objid AND s.relkind = 'S'
 WHERE d.classid = 'pg_class'::regclass AND d.refclassid = 'pg_class'::regclass AND d.deptype IN ('a', 'i')
     AND t.relnamespace = current_schema()::regnamespace
 
--- other_programs: who else of ours is connected to this database
+-- other_programs: other processes of biem that are connected to this database
 SELECT count(*) AS programs FROM pg_stat_activity
 WHERE datname = current_database() AND pid <> pg_backend_pid() AND application_name = 'biem'

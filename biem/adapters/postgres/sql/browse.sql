@@ -51,7 +51,7 @@ FROM (
 WHERE ns = %(ns)s AND (%(weight)s::float8 IS NULL OR (weight, id) < (%(weight)s, %(id)s))
 ORDER BY weight DESC, id DESC LIMIT %(limit)s
 
--- browse_nodes: what links end in, as it is drawn; looked up by id alone, and compared with the scope afterwards
+-- browse_nodes: the ends of links, for display; looked up by id alone, and compared with the scope afterwards
 SELECT id::text, 'memory' AS type, left(text, %(chars)s) AS label, tier, layer, kind
 FROM (SELECT * FROM memories WHERE id = ANY (%(ids)s::uuid[]) AND status <> 'archived' OFFSET 0) m
 WHERE ns = %(ns)s

@@ -2,10 +2,10 @@
 -- `(…) IS TRUE` keeps a condition from choosing the index: plans are made once, maybe of empty tables, and must look up
 -- what they are given and not walk through a scope.
 
--- concept_progress_begin: a scope that building meets for the first time; nothing for one that was erased
+-- concept_progress_begin: start the progress of a new scope; nothing for an erased one
 INSERT INTO concept_progress (ns) SELECT ns FROM scopes WHERE ns = %(ns)s ON CONFLICT DO NOTHING
 
--- concept_progress: how far sorting into snippets has come, locked against another sorter
+-- concept_progress: the progress of sorting into snippets, locked against concurrent runs
 SELECT seq FROM concept_progress WHERE ns = %(ns)s FOR UPDATE
 
 -- concept_progress_save: memories up to here are in snippets
@@ -33,7 +33,7 @@ VALUES (%(ns)s, %(first_seq)s, %(last_seq)s, %(messages)s, %(conversation)s, %(s
 ON CONFLICT (ns, first_seq) DO UPDATE SET last_seq = excluded.last_seq, messages = excluded.messages,
     started_at = excluded.started_at, ended_at = excluded.ended_at, received_at = excluded.received_at
 
--- concept_nearest: the snippet ready to be built from whose end is nearest to an instant
+-- concept_nearest: the ready snippet whose end is nearest to an instant
 SELECT first_seq, last_seq, messages, conversation, spoken, started_at, ended_at, received_at, times FROM (
     (SELECT * FROM concept_snippets
      WHERE ns = %(ns)s AND ended_at <= %(at)s AND first_seq <> ALL (%(without)s::bigint[])
@@ -47,7 +47,7 @@ SELECT first_seq, last_seq, messages, conversation, spoken, started_at, ended_at
 ) near
 ORDER BY abs(extract(epoch FROM ended_at - %(at)s)), first_seq LIMIT 1
 
--- concept_messages: the memories of a snippet that are not forgotten, in the order they were written
+-- concept_messages: the memories of a snippet that are not archived, in the order they were written
 SELECT id::text, write_seq AS seq, text, speaker, conversation, kind, at, created_at AS received_at
 FROM memories
 WHERE ns = %(ns)s AND write_seq BETWEEN %(first_seq)s AND %(last_seq)s AND status <> 'archived'
@@ -65,10 +65,10 @@ UPDATE concept_progress p SET built = built + 1 FROM used WHERE p.ns = used.ns
 -- concept_used_up: a snippet that may not be built from again
 DELETE FROM concept_snippets WHERE ns = %(ns)s AND first_seq = %(first_seq)s AND times >= %(uses)s
 
--- concept_living: which memories are there; they stay until this transaction ends
+-- concept_living: which memories exist, locked until the end of the transaction
 SELECT id::text FROM memories WHERE ns = %(ns)s AND id = ANY (%(ids)s::uuid[]) ORDER BY id FOR KEY SHARE
 
--- concept_add: concepts that are named; one that had run empty has items again, and the others are only locked
+-- concept_add: insert concepts; an empty one is marked as non-empty again, others are only locked
 INSERT INTO concepts (id, ns, name, created_at)
 SELECT id, %(ns)s, name, %(at)s FROM unnest(%(ids)s::uuid[], %(names)s::text[]) AS c (id, name) ORDER BY id
 ON CONFLICT (id) DO UPDATE SET empty = false WHERE concepts.empty
@@ -78,7 +78,7 @@ INSERT INTO concept_terms (ns, term, concept_id)
 SELECT %(ns)s, term, id FROM unnest(%(terms)s::text[], %(owners)s::uuid[]) AS t (term, id) ORDER BY id, term
 ON CONFLICT DO NOTHING
 
--- concept_items_add: what was said of them; the ids of those that are new
+-- concept_items_add: insert items; returns the ids of new ones
 INSERT INTO concept_items (id, ns, concept_id, text, strength, touched_at, fades_at, model, vector, created_at)
 SELECT i.id, %(ns)s, i.concept_id, i.text, %(strength)s, %(at)s,
     %(at)s::timestamptz + make_interval(secs => %(strength)s * %(idle_s)s),
@@ -89,13 +89,13 @@ ORDER BY i.id
 ON CONFLICT (id) DO NOTHING
 RETURNING id::text
 
--- concept_sources_add: where they come from; the items that have a new source
+-- concept_sources_add: insert sources; returns the items with a new source
 INSERT INTO concept_sources (item_id, memory_id, ns)
 SELECT item, memory, %(ns)s FROM unnest(%(items)s::uuid[], %(memories)s::uuid[]) AS s (item, memory) ORDER BY item, memory
 ON CONFLICT DO NOTHING
 RETURNING item_id::text AS id
 
--- concept_items_repeat: items found again are stronger, and not idle
+-- concept_items_repeat: strengthen repeated items and restart their idle period
 UPDATE concept_items i
 SET strength = n.strength, touched_at = %(at)s,
     fades_at = %(at)s::timestamptz + make_interval(secs => n.strength * %(idle_s)s)
@@ -105,8 +105,8 @@ FROM (
 ) n
 WHERE i.id = n.id
 
--- concept_find: which of these concepts there are, and how many items each has; one by one, for without statistics an older
--- PostgreSQL would look through all of the scope
+-- concept_find: which of these concepts exist, and their numbers of items; one by one, because without statistics an older
+-- PostgreSQL would scan the whole scope
 SELECT c.id::text, c.ns, c.name,
     (SELECT count(*) FROM concept_items i
      WHERE i.concept_id = c.id AND (i.fades_at > %(at)s) IS TRUE) AS items
@@ -114,7 +114,7 @@ FROM (SELECT DISTINCT unnest(%(ids)s::uuid[])) AS wanted (id), LATERAL (
     SELECT one.id, one.ns, one.name FROM concepts one WHERE one.id = wanted.id AND one.ns = ANY (%(scopes)s) LIMIT 1
 ) c
 
--- concept_similar: concepts that share most terms with a name; only so many are looked at for each term
+-- concept_similar: concepts that share most terms with a name; examines a limited number for each term
 SELECT c.id::text, c.ns, c.name, 0 AS items FROM (
     SELECT p.concept_id, count(*) AS shared
     FROM unnest(%(terms)s::text[]) AS t (term), LATERAL (
@@ -132,18 +132,18 @@ SELECT i.id::text, i.concept_id::text AS concept, i.text,
 FROM unnest(%(ids)s::uuid[]) AS wanted (id), LATERAL (
     SELECT * FROM concept_items i
     WHERE i.concept_id = wanted.id AND (i.ns = ANY (%(scopes)s)) IS TRUE AND (i.fades_at > %(at)s) IS TRUE AND EXISTS (
-        SELECT FROM concept_sources s -- a subquery of its own, or a plan of empty tables would read all memories
+        SELECT FROM concept_sources s -- a separate subquery, or a plan made for empty tables would read all memories
         WHERE s.item_id = i.id AND (SELECT m.status <> 'archived' FROM memories m WHERE m.id = s.memory_id))
     ORDER BY i.fades_at DESC, i.id LIMIT %(limit)s
 ) i
 ORDER BY i.concept_id, i.fades_at DESC, i.id
 
--- concept_access: concepts that were called up; idleness begins anew
+-- concept_access: record accesses of concepts; their idle period restarts
 UPDATE concepts SET accessed_at = %(at)s
 WHERE ns = ANY (%(scopes)s) AND id = ANY (%(ids)s::uuid[])
     AND (accessed_at IS NULL OR accessed_at < %(at)s::timestamptz - make_interval(secs => %(cooldown_s)s))
 
--- concept_access_items: items that were called up have their strength again
+-- concept_access_items: restore the full strength of accessed items
 UPDATE concept_items i
 SET accessed_at = %(at)s, touched_at = %(at)s,
     fades_at = %(at)s::timestamptz + make_interval(secs => i.strength * %(idle_s)s)
@@ -165,10 +165,10 @@ GROUP BY concept_id HAVING count(*) > 1 ORDER BY concept_id LIMIT %(limit)s
 SELECT id::text, strength
 FROM concept_items WHERE id = ANY (%(ids)s::uuid[]) AND (ns = %(ns)s AND concept_id = %(concept)s) IS TRUE ORDER BY id FOR UPDATE
 
--- concept_sources: where items come from
+-- concept_sources: the sources of items
 SELECT DISTINCT memory_id::text AS id FROM concept_sources WHERE ns = %(ns)s AND item_id = ANY (%(ids)s::uuid[])
 
--- concept_sources_unite: one item has the sources of others, too
+-- concept_sources_unite: add the sources of other items to one item
 INSERT INTO concept_sources (item_id, memory_id, ns)
 SELECT %(item)s, memory_id, ns FROM concept_sources WHERE item_id = ANY (%(ids)s::uuid[])
 ON CONFLICT DO NOTHING

@@ -1,7 +1,7 @@
 -- Conflicts: pairs of memories that disagree, and who superseded whom.
 
--- conflict_peers: memories to compare new ones with, and the vectors they have; each looked up by its key, for a plan
--- made while there are no vectors yet would later go through all of them for each memory
+-- conflict_peers: memories to compare new ones with, and their vectors; each looked up by its key, because a plan
+-- made while there are no vectors yet would later scan all of them for each memory
 SELECT m.id::text, CASE WHEN char_length(m.text) <= %(max_chars)s THEN m.text ELSE '' END AS text, m.kind, m.layer, m.importance,
     m.source, m.speaker, m.at, m.write_seq, m.valid_from, m.valid_to, m.conversation, e.vector, char_length(m.text) > %(max_chars)s AS long
 FROM (
@@ -18,11 +18,11 @@ WHERE m.ns = %(ns)s AND m.status <> 'archived'
 -- conflict_texts: whole texts of memories
 SELECT id::text, text FROM memories WHERE ns = %(ns)s AND id = ANY (%(ids)s::uuid[])
 
--- conflict_lock_memories: nobody else changes their validity meanwhile; in one order, so that two of us do not deadlock
+-- conflict_lock_memories: lock their validity; in a fixed order, so that two transactions do not deadlock
 SELECT id::text, valid_from, valid_to FROM memories
 WHERE ns = %(ns)s AND id = ANY (%(ids)s::uuid[]) ORDER BY id FOR NO KEY UPDATE
 
--- conflict_record: keep findings that are new, and what those that act supersede
+-- conflict_record: insert new findings, and the supersessions of those that act
 WITH finding AS (
     SELECT f.*, greatest(n.valid_from, o.valid_from) AS ended_at
     FROM jsonb_to_recordset(%(findings)s) AS f (id uuid, kind text, older_id uuid, newer_id uuid, confidence real,
@@ -48,10 +48,10 @@ SELECT a.id, %(ns)s, a.older_id, a.newer_id, f.ended_at
 FROM added a JOIN finding f USING (older_id, newer_id)
 WHERE a.resolution = 'keep_new'
 
--- conflict_settle: validity follows from the supersessions, the earliest end first; what others superseded is left alone
+-- conflict_settle: derive validity from the supersessions, the earliest end first; other supersessions are left alone
 UPDATE memories m
 SET valid_to = s.ended_at, superseded_by = s.winner_id, fact_key = CASE
-    WHEN s.winner_id IS NULL AND EXISTS ( -- the fact was said again meanwhile, and only one can stand for it
+    WHEN s.winner_id IS NULL AND EXISTS ( -- the fact was repeated meanwhile, and only one row may have its key
         SELECT FROM memories x WHERE x.ns = m.ns AND x.fact_key = m.fact_key AND x.id <> m.id
             AND (x.superseded_by IS NULL OR x.id = ANY (%(losers)s::uuid[]) AND x.id < m.id))
     THEN NULL ELSE fact_key END
@@ -65,7 +65,7 @@ WHERE m.id = s.id AND m.ns = %(ns)s AND (m.valid_to, m.superseded_by) IS DISTINC
         OR m.superseded_by = ANY (%(former)s::uuid[])
         OR EXISTS (SELECT FROM supersessions o WHERE o.loser_id = m.id AND o.winner_id = m.superseded_by))
 
--- conflict_of_pairs: what is known of these pairs
+-- conflict_of_pairs: the conflicts of these pairs
 SELECT c.* FROM unnest(%(older)s::uuid[], %(newer)s::uuid[]) AS p (older_id, newer_id)
 JOIN conflict_records c ON c.ns = %(ns)s AND c.older_id = p.older_id AND c.newer_id = p.newer_id
 
@@ -86,7 +86,7 @@ WHERE ns = %(ns)s AND (%(status)s::text IS NULL OR status = %(status)s)
         OR created_at < (SELECT a.created_at FROM conflicts a WHERE a.id = %(after)s AND a.ns = %(ns)s))
 ORDER BY created_at DESC, id LIMIT %(limit)s
 
--- conflict_find_pending: conflicts of a scope that somebody should decide, newest first
+-- conflict_find_pending: conflicts of a scope that need a decision, newest first
 SELECT * FROM conflict_records c
 WHERE ns = %(ns)s AND status = 'pending' AND NOT suspected AND NOT moot
     AND (%(kinds)s::text[] IS NULL OR kind = ANY (%(kinds)s))
@@ -97,18 +97,18 @@ WHERE ns = %(ns)s AND status = 'pending' AND NOT suspected AND NOT moot
         OR created_at < (SELECT a.created_at FROM conflicts a WHERE a.id = %(after)s AND a.ns = %(ns)s))
 ORDER BY created_at DESC, id LIMIT %(limit)s
 
--- conflict_count: how many there are
+-- conflict_count: their number
 SELECT count(*) AS conflicts FROM conflicts
 WHERE ns = %(ns)s AND (%(status)s::text IS NULL OR status = %(status)s)
     AND (%(kinds)s::text[] IS NULL OR kind = ANY (%(kinds)s))
 
--- conflict_count_pending: how many somebody should decide
+-- conflict_count_pending: the number that need a decision
 SELECT count(*) AS conflicts FROM conflicts c
 WHERE ns = %(ns)s AND status = 'pending' AND NOT suspected AND (%(kinds)s::text[] IS NULL OR kind = ANY (%(kinds)s))
     AND NOT EXISTS (SELECT FROM memories m WHERE m.id = ANY (ARRAY[c.older_id, c.newer_id])
         AND (m.status = 'archived' OR m.superseded_by IS NOT NULL))
 
--- conflict_open_of: which of these memories are openly contradicted, how surely, and by what since when
+-- conflict_open_of: pending disputes of these memories: confidence, the contradicting memory, and since when
 SELECT id::text, confidence, coalesce(newer_id::text, '') AS newer_id, since, claim FROM (
     SELECT p.older_id AS id, p.confidence, p.newer_id, n.valid_from AS since, c.claim
     FROM conflict_records p JOIN conflicts c ON c.id = p.id JOIN memories n ON n.id = p.newer_id
@@ -120,15 +120,15 @@ SELECT id::text, confidence, coalesce(newer_id::text, '') AS newer_id, since, cl
         AND NOT suspected AND kind <> 'duplicate'
 ) AS sides ORDER BY id, confidence DESC, newer_id DESC NULLS LAST
 
--- conflict_supersede: who loses to whom by a decision; keep_old ends the newer where it began
+-- conflict_supersede: loser and winner of a decision; keep_old ends the newer where it began
 INSERT INTO supersessions (conflict_id, ns, loser_id, winner_id, ended_at)
 SELECT c.id, c.ns, l.id, %(winner)s::uuid, greatest(l.valid_from, n.valid_from)
 FROM conflicts c JOIN memories n ON n.id = c.newer_id JOIN memories l ON l.id = ANY (%(losers)s::uuid[]) AND l.ns = c.ns
 WHERE c.ns = %(ns)s AND c.id = %(id)s
 ON CONFLICT DO NOTHING
 
--- conflict_behind: the one of the losers that the winner stands behind, however many others are in between; decisions
--- that count no more, because another one ended a memory first, count again when that one is taken back
+-- conflict_behind: the loser that superseded the winner, directly or through others; includes decisions not in force,
+-- because they return to force when an earlier-ending one is undone
 WITH RECURSIVE heir (id) AS (
     SELECT %(winner)s::uuid
     UNION
@@ -139,33 +139,33 @@ WITH RECURSIVE heir (id) AS (
 )
 SELECT id::text FROM heir WHERE id = ANY (%(losers)s::uuid[]) LIMIT 1
 
--- conflict_decide: a conflict is resolved or ignored; what the judge decided once it is not asked again
+-- conflict_decide: resolve or ignore a conflict; the model does not judge it again
 UPDATE conflicts
 SET status = %(status)s, resolution = %(resolution)s, decided_by = %(by)s, resolved_at = %(at)s, merged_id = %(merged_id)s,
     plan = NULL, due_at = CASE WHEN %(by)s::text = 'judge' THEN NULL ELSE due_at END
 WHERE ns = %(ns)s AND id = %(id)s
 
--- conflict_reopen: a decision is taken back
+-- conflict_reopen: undo a decision
 UPDATE conflicts
 SET status = 'pending', resolution = NULL, decided_by = NULL, resolved_at = NULL, merged_id = NULL, plan = %(plan)s,
     due_at = CASE WHEN %(plan)s::jsonb IS NULL THEN due_at ELSE clock_timestamp() + make_interval(secs => %(lease_s)s) END
 WHERE ns = %(ns)s AND id = %(id)s
 
--- conflict_take_back: what a decision did to validity
+-- conflict_take_back: undo a decision's effect on validity
 DELETE FROM supersessions WHERE ns = %(ns)s AND conflict_id = %(id)s
 
--- conflict_onward: a merge of what this merge made
+-- conflict_onward: a further merge of this merge's result
 SELECT further.id::text FROM conflicts c JOIN conflicts further ON c.merged_id IN (further.older_id, further.newer_id)
 WHERE c.ns = %(ns)s AND c.id = %(id)s AND further.ns = c.ns AND further.resolution = 'merge' LIMIT 1
 
--- conflict_begin: keep the plan of a merge, unless there is one
+-- conflict_begin: store the plan of a merge, unless there is one
 UPDATE conflicts SET plan = %(plan)s, due_at = clock_timestamp() + make_interval(secs => %(lease_s)s)
 WHERE ns = %(ns)s AND id = %(id)s AND plan IS NULL
 
--- conflict_carried_out: the steps of taking a merge back are done
+-- conflict_carried_out: delete the plan of an undone merge
 UPDATE conflicts SET plan = NULL, due_at = NULL WHERE ns = %(ns)s AND id = %(id)s AND plan->>'step' = 'restore'
 
--- conflict_claim_planned: lease a conflict whose plan was begun and not carried out
+-- conflict_claim_planned: lease a conflict with an unfinished plan
 WITH due AS (
     SELECT id FROM conflicts WHERE plan IS NOT NULL AND due_at <= now()
     ORDER BY due_at LIMIT 1 FOR UPDATE SKIP LOCKED
@@ -176,7 +176,7 @@ WITH due AS (
 )
 SELECT c.*, s.tenant, s.usr, s.project FROM leased JOIN conflict_records c USING (id) JOIN scopes s USING (ns)
 
--- conflict_claim_unjudged: lease a conflict that needs a model; each time for four times as long, at last for good
+-- conflict_claim_unjudged: lease a conflict that needs a model; each time four times as long, the last time for ever
 WITH due AS (
     SELECT id FROM conflicts
     WHERE plan IS NULL AND status = 'pending' AND due_at IS NOT NULL AND due_at <= now()
@@ -191,11 +191,11 @@ WITH due AS (
 )
 SELECT c.*, s.tenant, s.usr, s.project FROM leased JOIN conflict_records c USING (id) JOIN scopes s USING (ns)
 
--- conflict_release: a leased conflict waits for another time, without blame
+-- conflict_release: return a leased conflict for later, without counting the attempt
 UPDATE conflicts
 SET due_at = clock_timestamp() + make_interval(secs => %(delay_s)s), attempts = greatest(0, attempts - 1)
 WHERE ns = %(ns)s AND id = %(id)s AND status = 'pending' AND plan IS NULL
 
--- conflict_judged: a model has looked, and a person decides
+-- conflict_judged: the model left the decision to a person
 UPDATE conflicts SET due_at = NULL, kind = coalesce(%(kind)s, kind)
 WHERE ns = %(ns)s AND id = %(id)s AND status = 'pending' AND plan IS NULL

@@ -1,17 +1,17 @@
 -- Consolidation. A replaced memory is archived and names its replacement; none is deleted.
 
--- consolidation_waiting: memories that a job has to look at, oldest ids first
+-- consolidation_waiting: memories that a job has to process, oldest ids first
 SELECT memory_id::text AS id, marks FROM consolidation_queue WHERE ns = %s AND job = %s ORDER BY memory_id LIMIT %s
 
--- consolidation_looked: they were looked at, unless something happened to them meanwhile
+-- consolidation_looked: mark them as processed, unless they were touched meanwhile
 DELETE FROM consolidation_queue q USING unnest(%(ids)s::uuid[], %(marks)s::integer[]) AS seen (id, marks)
 WHERE q.ns = %(ns)s AND q.job = %(job)s AND q.memory_id = seen.id AND q.marks = seen.marks
 
--- consolidate_lock: what is to be replaced, and by what, held against everybody else
+-- consolidate_lock: lock the memories to be replaced and their successor
 SELECT id::text, status, superseded_by::text, metadata ? 'fact' AS is_fact, tags FROM memories
 WHERE ns = %s AND id = ANY (%s::uuid[]) ORDER BY id FOR NO KEY UPDATE
 
--- inherit: what a memory takes over from those that it stands for; of energies the one that is and stays the greatest
+-- inherit: properties that a memory takes over from those it replaces; of energies the greatest at all times
 UPDATE memories k
 SET tags = coalesce(r.tags, '{}'), importance = greatest(k.importance, r.importance), layer = r.layer,
     energy_anchor = r.energy_anchor, anchor_at = r.anchor_at,
@@ -46,25 +46,25 @@ FROM (
 WHERE k.ns = %(ns)s AND k.id = %(kept)s
 RETURNING k.tags
 
--- derive: a memory was made of these
+-- derive: record the sources of a memory
 INSERT INTO derivations (ns, memory_id, source_id, origin, linked)
 SELECT %(ns)s, %(kept)s, source, %(origin)s, %(linked)s FROM unnest(%(ids)s::uuid[]) AS source
 ON CONFLICT (memory_id, source_id, origin) DO UPDATE SET linked = excluded.linked
 
--- derive_facts: the facts of the replaced are the facts of what stands for them
+-- derive_facts: move the facts of the replaced to their successor
 INSERT INTO derivations (ns, memory_id, source_id, origin)
 SELECT DISTINCT ns, memory_id, %(kept)s::uuid, 'heir' FROM derivations
 WHERE ns = %(ns)s AND origin IN ('crystal', 'heir') AND source_id = ANY (%(ids)s::uuid[]) AND memory_id <> %(kept)s::uuid
 ON CONFLICT DO NOTHING
 
--- derive_grown: a grown fact is the fact of all that its predecessor was the fact of
+-- derive_grown: a grown fact inherits the sources of its predecessor
 INSERT INTO derivations (ns, memory_id, source_id, origin)
 SELECT DISTINCT d.ns, %(kept)s::uuid, d.source_id, 'heir' FROM derivations d
 WHERE d.ns = %(ns)s AND d.origin IN ('crystal', 'heir') AND d.memory_id = %(old)s::uuid AND d.source_id <> %(kept)s::uuid
     AND NOT EXISTS (SELECT FROM derivations k WHERE k.memory_id = %(kept)s::uuid AND k.source_id = d.source_id)
 ON CONFLICT DO NOTHING
 
--- encode_again: the index's row of a memory has changed; claimed before, so that the encoder replaces the row
+-- encode_again: index a changed memory again; marked as claimed before, so that the encoder replaces the row
 INSERT INTO outbox (task, memory_id, ns, claims)
 SELECT 'encode', id, ns, 1 FROM memories
 WHERE ns = %(ns)s AND id = %(kept)s AND NOT EXISTS (
@@ -93,15 +93,15 @@ FROM derivations d JOIN crystal_facts f ON f.id = d.memory_id AND NOT f.metadata
 WHERE d.ns = %s AND d.origin IN ('crystal', 'heir') AND d.source_id = ANY (%s::uuid[])
 ORDER BY d.source_id, d.memory_id
 
--- sources_of: what memories were made of
+-- sources_of: the sources of memories
 SELECT memory_id::text, source_id::text, origin FROM derivations
 WHERE ns = %s AND memory_id = ANY (%s::uuid[]) ORDER BY memory_id, source_id, origin
 
--- unlinked: replacements whose links are still to be taken over
+-- unlinked: replacements whose links were not taken over yet
 SELECT memory_id::text AS kept, array_agg(source_id::text ORDER BY source_id) AS replaced FROM derivations
 WHERE ns = %s AND NOT linked GROUP BY memory_id ORDER BY memory_id LIMIT %s
 
--- linked: the links of what a memory stands for were taken over
+-- linked: mark the links of replaced memories as taken over
 UPDATE derivations SET linked = true
 WHERE ns = %(ns)s AND memory_id = %(kept)s AND source_id = ANY (%(ids)s::uuid[]) AND NOT linked
 

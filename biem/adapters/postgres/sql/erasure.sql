@@ -1,6 +1,6 @@
 -- Erasing: the only statements that delete memories.
 
--- erase_supersessions: what the erased had superseded is valid again, as far as nothing else has superseded it
+-- erase_supersessions: memories superseded by the erased ones are valid again, unless superseded otherwise
 WITH gone AS (
     DELETE FROM supersessions s USING conflicts c
     WHERE c.id = s.conflict_id AND s.ns = %(ns)s AND (c.older_id = ANY (%(ids)s::uuid[])
@@ -30,8 +30,7 @@ WHERE m.id = rest.loser_id AND m.id <> ALL (%(ids)s::uuid[]) AND m.superseded_by
 DELETE FROM conflicts
 WHERE ns = %(ns)s AND (%(all)s OR older_id = ANY (%(ids)s::uuid[]) OR newer_id = ANY (%(ids)s::uuid[]))
 
--- erase_merged: memories that say what these say, merged, also where the merge was not decided yet; found again for what
--- was merged further
+-- erase_merged: memories merged from these, also where the merge was not decided yet; repeated for further merges
 WITH RECURSIVE derived AS (
     SELECT coalesce(c.merged_id, m.id) AS merged_id
     FROM conflicts c LEFT JOIN memories m ON m.ns = c.ns AND m.ref = c.plan ->> 'ref' AND c.plan ->> 'step' = 'merge'
@@ -43,7 +42,7 @@ WITH RECURSIVE derived AS (
 )
 SELECT merged_id::text AS id FROM derived
 
--- erase_closure: what goes with one erased memory: what it stood for, and every text that was made of any of these
+-- erase_closure: erased with a memory: those it replaced, and every text derived from any of these
 WITH RECURSIVE doomed (id, absorbed) AS (
     SELECT id, true FROM memories WHERE ns = %(ns)s AND id = %(id)s
     UNION
@@ -54,8 +53,8 @@ WITH RECURSIVE doomed (id, absorbed) AS (
 )
 SELECT DISTINCT id::text FROM doomed
 
--- erase_revive: what only stood behind an erased memory comes back, unless a decision is in force that it lost by; its row
--- of the index may be gone or not
+-- erase_revive: restore memories replaced by an erased one only, unless a decision against them is in force; their rows
+-- in the index may be gone or not
 WITH lost AS (
     SELECT m.id, s.winner_id, s.ended_at
     FROM memories m LEFT JOIN LATERAL (
@@ -67,17 +66,17 @@ WITH lost AS (
     UPDATE memories m
     SET status = 'pending', tier = 'L2', archived_at = NULL, archive_reason = '', fact_key = NULL,
         superseded_by = lost.winner_id, valid_to = coalesce(lost.ended_at, m.valid_to),
-        due_at = clock_timestamp() -- its retention is to be looked at
+        due_at = clock_timestamp() -- its retention is due for review
     FROM lost WHERE m.id = lost.id
     RETURNING m.id, m.ns
-), own AS ( -- their links are their own again, also where nobody has taken them over yet
+), own AS ( -- their links return to them, also where they were not taken over yet
     UPDATE derivations SET linked = true WHERE ns = %(ns)s AND source_id IN (SELECT id FROM back) AND NOT linked
 ), dropped AS (
     DELETE FROM outbox WHERE task = 'archive' AND memory_id IN (SELECT id FROM back)
 )
 INSERT INTO outbox (task, memory_id, ns, claims) SELECT 'encode', id, ns, 1 FROM back
 
--- erase_targets: what an erasure destroys, locked against workers
+-- erase_targets: the memories to be erased, locked against workers
 SELECT id::text, evidence_sha, embed_sha FROM memories
 WHERE ns = %(ns)s AND (%(ids)s::uuid[] IS NULL OR id = ANY (%(ids)s::uuid[])) ORDER BY id FOR UPDATE
 
@@ -101,17 +100,17 @@ DELETE FROM crystal_facts WHERE ns = %(ns)s AND (%(all)s OR source_node_ids && %
 -- erase_jobs: jobs of the erased
 DELETE FROM outbox WHERE memory_id = ANY (%(ids)s::uuid[])
 
--- erase_successors: nothing points to the erased any more; a fact may have been said again meanwhile
+-- erase_successors: remove pointers to the erased; a fact may have been repeated meanwhile
 UPDATE memories SET superseded_by = NULL, valid_to = NULL, fact_key = NULL
 WHERE ns = %(ns)s AND superseded_by = ANY (%(ids)s::uuid[]) AND id <> ALL (%(ids)s::uuid[])
 
 -- erase_memories: the memories themselves
 DELETE FROM memories WHERE ns = %(ns)s AND id = ANY (%(ids)s::uuid[])
 
--- erase_scope: the names of a scope that has no memories left
+-- erase_scope: delete the names of an empty scope
 DELETE FROM scopes WHERE ns = %(ns)s AND NOT EXISTS (SELECT FROM memories WHERE ns = %(ns)s)
 
--- erase_purge: look once more for vectors that a worker may have been writing meanwhile, and again and again after that
+-- erase_purge: queue a later removal of vectors that a worker may be writing concurrently, and leave a tombstone
 WITH marked AS (
     INSERT INTO tombstones (memory_id, ns, erased_at, look_at)
     SELECT id, ns, clock_timestamp(), clock_timestamp() + interval '5 minutes'
@@ -122,7 +121,7 @@ INSERT INTO outbox (task, memory_id, ns, due_at)
 SELECT 'purge', id, ns, clock_timestamp() + make_interval(secs => %(after_s)s)
 FROM memories WHERE id = ANY (%(ids)s::uuid[])
 
--- erase_remains: rows left of an erased target, by table; what other memories share does not count
+-- erase_remains: rows left of an erased target, by table, without rows shared with other memories
 SELECT
     (SELECT count(*) FROM memories WHERE id = ANY (%(ids)s::uuid[])) AS memories,
     (SELECT count(*) FROM evidence e WHERE e.ns = %(ns)s AND e.sha256 = ANY (%(originals)s)

@@ -1,4 +1,4 @@
--- What a monitor asks every few seconds. Bounded: past 100,000 the backlog is "at least", and memories are estimated.
+-- Gauges, read every few seconds. Bounded: past 100,000 the backlog is "at least", and memories are estimated.
 
 -- outbox_gauges: jobs that are due and for how many seconds the oldest has been, dead letters
 SELECT
@@ -28,5 +28,5 @@ WITH seen AS (
 )
 SELECT active, pending, greatest(0, every - active - pending) AS archived FROM told
 
--- conflict_gauges: contradictions that wait for somebody's decision
+-- conflict_gauges: contradictions that wait for a decision
 SELECT count(*) AS conflicts FROM (SELECT FROM conflicts WHERE status = 'pending' AND NOT suspected LIMIT 100000) AS waiting

@@ -33,7 +33,7 @@ SELECT given.id::text, coalesce(m.ns, '') AS ns, coalesce(m.status, 'gone') AS s
     EXISTS (SELECT FROM outbox o WHERE o.memory_id = given.id) AS queued
 FROM unnest(%s::uuid[]) AS given (id) LEFT JOIN memories m USING (id)
 
--- scope_states: the next scopes, with links that nobody is told of and memories that another model indexed
+-- scope_states: the next scopes, with links that no process loads and memories that another model indexed
 SELECT s.tenant, s.usr, s.project,
     (SELECT count(*) FROM (
         SELECT FROM crystal_links l WHERE l.ns = s.ns AND l.version > s.graph_version LIMIT 1000) AS unseen) AS unseen_links,
@@ -53,18 +53,18 @@ WITH back AS (
 )
 INSERT INTO outbox (task, memory_id, ns, claims) SELECT 'encode', id, ns, 1 FROM back
 
--- try_refused: what was refused is due now
+-- try_refused: make refused memories due now
 UPDATE outbox SET due_at = clock_timestamp()
 WHERE dead_at IS NULL AND task = 'encode' AND attempts > 0 AND claims > 3 AND last_error <> ''
     AND due_at > clock_timestamp()
 
--- clear_rows: what is archived or no memory leaves the index
+-- clear_rows: remove archived and missing memories from the index
 INSERT INTO outbox (task, memory_id, ns)
 SELECT CASE WHEN m.id IS NULL THEN 'purge' ELSE 'archive' END, given.id, given.ns
 FROM unnest(%s::uuid[], %s::text[]) AS given (id, ns) LEFT JOIN memories m ON m.id = given.id
 WHERE (m.id IS NULL OR m.status = 'archived') AND NOT EXISTS (SELECT FROM outbox o WHERE o.memory_id = given.id)
 
--- renumber_scope: from now on every process loads this graph anew
+-- renumber_scope: make every process reload this graph
 UPDATE scopes SET graph_version = fresh.version, graph_floor = fresh.version
 FROM (SELECT nextval('graph_versions') AS version) AS fresh
 WHERE ns = %(ns)s
@@ -73,7 +73,7 @@ WHERE ns = %(ns)s
 UPDATE crystal_links l SET version = s.graph_version FROM scopes s
 WHERE s.ns = l.ns AND l.ns = %(ns)s AND l.version > s.graph_version
 
--- unfinished_moves: moves that were begun, and whether somebody is at it, who holds this lock
+-- unfinished_moves: unfinished moves, and whether a process holds their lock
 SELECT model, collection, coalesce(cursor::text, '') AS cursor, EXISTS (
     SELECT FROM pg_locks
     WHERE locktype = 'advisory' AND granted AND objsubid = 1

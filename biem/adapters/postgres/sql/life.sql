@@ -1,14 +1,14 @@
 -- Tiers, retention, feedback and tombstones. Each statement writes transitions only: ageing itself writes nothing.
 
--- feedback_once: the feedback of a turn is taken; no row when it was taken before
+-- feedback_once: record the feedback of a turn; no row when it was recorded before
 INSERT INTO feedbacks (ns, turn, at) SELECT ns, %(turn)s, %(at)s FROM scopes WHERE ns = %(ns)s
 ON CONFLICT DO NOTHING RETURNING turn
 
--- feedback_compact: turns that nobody repeats any more
+-- feedback_compact: delete turns that are too old to be repeated
 DELETE FROM feedbacks WHERE (ns, turn) IN (
     SELECT ns, turn FROM feedbacks WHERE ns = %(ns)s AND at < %(before)s ORDER BY at LIMIT %(limit)s)
 
--- reward: feedback moves energy, counts praise, and lets rise what became hot or was useful often enough
+-- reward: change energy, count useful feedback, and promote memories that became hot or were useful often enough
 WITH before AS MATERIALIZED (
     SELECT m.id, m.tier, given.mark, m.useful_count + (given.mark > 0)::integer AS useful,
         least(1, greatest(0, energy_at(m.energy_anchor, m.anchor_at, %(at)s, %(decay)s) + given.mark * %(step)s)) AS energy
@@ -61,8 +61,8 @@ WHERE id IN (
     LIMIT %(limit)s FOR NO KEY UPDATE SKIP LOCKED)
 RETURNING ns, id::text
 
--- due: memories whose retention is to be looked at, of a scope or of all, locked against accesses; what corrects or
--- renews others says what they said, too: "no, in June" is as lasting as the birthday that it corrects
+-- due: memories whose retention is due for review, of a scope or of all, locked against accesses; a correction is read
+-- with the text it corrects: "no, in June" is as lasting as the birthday that it corrects
 SELECT id::text, ns, energy_anchor, anchor_at, greatest(anchor_at, accessed_at) AS touched_at,
     concat_ws(E'\n', text, (
         WITH RECURSIVE renewed AS (
@@ -86,7 +86,7 @@ UPDATE memories m SET layer = kept.layer, due_at = kept.due_at
 FROM unnest(%(ids)s::uuid[], %(layers)s::text[], %(due)s::timestamptz[]) AS kept (id, layer, due_at)
 WHERE m.id = kept.id
 
--- archive: memories leave all stores but this one; a worker that is encoding one of them meanwhile is waited for
+-- archive: archive memories, with jobs that remove them from the other stores; waits for a worker that is encoding one
 WITH leaving AS MATERIALIZED (
     SELECT m.id, m.status = 'pending' AS pending, given.reason
     FROM memories m JOIN unnest(%(ids)s::uuid[], %(reasons)s::text[]) AS given (id, reason) USING (id)
@@ -111,17 +111,17 @@ RETURNING memory_id::text AS id
 SELECT text, source, kind, layer, importance, reason, access_count, useful_count FROM memories
 WHERE ns = %s AND id = %s AND status = 'archived' FOR NO KEY UPDATE
 
--- restore: an archived memory comes back as if just written; its row of the vector index may or may not be gone, so its
+-- restore: restore an archived memory as if just written; its row in the vector index may or may not be gone, so its
 -- job counts as claimed before, which makes the encoder replace the row instead of adding a second one
 WITH dropped AS (
     DELETE FROM outbox WHERE task = 'archive' AND memory_id = %(id)s
-), own AS ( -- its links are its own again, also where nobody has taken them over yet
+), own AS ( -- its links return to it, also where they were not taken over yet
     UPDATE derivations SET linked = true WHERE ns = %(ns)s AND source_id = %(id)s AND NOT linked
 ), back AS (
     UPDATE memories m
     SET status = 'pending', tier = 'L2', archived_at = NULL, archive_reason = '', superseded_by = NULL,
         valid_to = CASE WHEN superseded_by IS NULL THEN valid_to END,
-        fact_key = CASE WHEN superseded_by IS NULL THEN fact_key END, -- it may have been said again meanwhile
+        fact_key = CASE WHEN superseded_by IS NULL THEN fact_key END, -- it may have been repeated meanwhile
         accessed_at = greatest(accessed_at, %(at)s), due_at = %(due_at)s
     WHERE ns = %(ns)s AND id = %(id)s AND status = 'archived'
     RETURNING id, ns
@@ -129,7 +129,7 @@ WITH dropped AS (
 INSERT INTO outbox (task, memory_id, ns, claims) SELECT 'encode', id, ns, 1 FROM back
 RETURNING memory_id::text
 
--- cleared: archived memories are out of the other stores; who was restored while they were taken out is encoded again
+-- cleared: archived memories were removed from the other stores; those restored meanwhile are encoded again
 WITH finished AS (
     DELETE FROM outbox WHERE id = ANY (%(keys)s)
 ), back AS (
@@ -144,10 +144,10 @@ SELECT tenant, usr, project FROM scopes WHERE write_seq > greatest(%(most)s, roo
 -- held: how many active memories a scope has
 SELECT count(*) AS memories FROM memories WHERE ns = %s AND status = 'active'
 
--- room: nobody needs to count before this many writes
+-- room: no count is needed before this many writes
 UPDATE scopes SET room_until = write_seq + %(room)s WHERE ns = %(ns)s
 
--- least_valuable: what is archived when a scope holds too much: least importance and use first, then longest untouched
+-- least_valuable: archived when a scope is too full: least importance and use first, then longest untouched
 SELECT id::text, xmin::text AS version FROM memories
 WHERE ns = %(ns)s AND status = 'active' AND layer <> 'core'
     AND energy_at(energy_anchor, anchor_at, %(at)s, %(decay)s) < %(minimum)s
@@ -155,23 +155,23 @@ ORDER BY importance + least(useful_count, 4) + ln(1 + access_count) / 4 + (layer
     greatest(anchor_at, accessed_at), id
 LIMIT %(limit)s
 
--- room_lock: held against everybody else; what somebody is changing at this moment is left out
+-- room_lock: lock the rows; those locked by another transaction are skipped
 SELECT id::text FROM memories WHERE ns = %(ns)s AND id = ANY (%(ids)s::uuid[]) ORDER BY id FOR NO KEY UPDATE SKIP LOCKED
 
--- room_unchanged: of what is held, the rows that are still the versions that were picked
+-- room_unchanged: of the locked rows, those unchanged since they were picked
 SELECT m.id::text FROM memories m JOIN unnest(%(ids)s::uuid[], %(versions)s::text[]) AS picked (id, version) USING (id)
 WHERE m.ns = %(ns)s AND m.id = ANY (%(held)s::uuid[]) AND m.xmin::text = picked.version
 
--- tombstones_due: what was erased and is to be looked for again, longest due first
+-- tombstones_due: erased memories due for another check, longest due first
 SELECT memory_id::text AS id, ns FROM tombstones WHERE look_at <= clock_timestamp() ORDER BY look_at LIMIT %(limit)s
 
--- tombstones_void: what is a memory again, as after a backup was brought back, is not looked for
+-- tombstones_void: delete tombstones of ids that exist again, as after a restored backup
 DELETE FROM tombstones t WHERE look_at <= clock_timestamp() AND EXISTS (SELECT FROM memories m WHERE m.id = t.memory_id)
 
--- tombstones_looked: look once more when twice the time has passed, so that what a sleeper left stays no longer than he slept
+-- tombstones_looked: check again after twice the time, which bounds the life of a suspended writer's row
 UPDATE tombstones SET look_at = clock_timestamp() + (clock_timestamp() - erased_at) WHERE memory_id = ANY (%(ids)s::uuid[])
 
--- tombstones_forget: nobody sleeps for so long
+-- tombstones_forget: delete tombstones older than any suspension
 DELETE FROM tombstones WHERE memory_id IN (
     SELECT memory_id FROM tombstones WHERE memory_id = ANY (%(ids)s::uuid[])
         AND erased_at < clock_timestamp() - make_interval(secs => %(kept_s)s))

@@ -2,7 +2,7 @@
 -- what committed while it waited and its version commits in order.
 --
 -- Nodes and links are looked up by id alone, and compared with the scope afterwards: of two equality conditions the
--- planner takes the scope's while its statistics are old, and reads the whole scope.
+-- planner picks the scope's while its statistics are old, and reads the whole scope.
 
 -- links_connect: add links or let them grow (domain.link.grown); once for each name of work
 WITH work AS (
@@ -19,7 +19,7 @@ WITH work AS (
         SELECT *, source::uuid AS source_node, target::uuid AS target_node
         FROM unnest(%(sources)s::text[], %(targets)s::text[], %(types)s::text[], %(weights)s::float8[],
             %(strengths)s::integer[], %(plus)s::integer[]) AS g (source, target, type, weight, strength, plus)
-        OFFSET 0 -- before PostgreSQL 16 no index serves a cast inside the comparison: it might tell what a policy hides
+        OFFSET 0 -- before PostgreSQL 16 no index serves a cast in the comparison: it might leak hidden rows
     ) w
     LEFT JOIN LATERAL (
         SELECT l.* FROM crystal_links l
@@ -62,7 +62,7 @@ LEFT JOIN LATERAL (
 -- links_nodes: all nodes of some scopes, for a process that loads their graphs
 SELECT ns, id::text FROM graph_nodes WHERE ns = ANY (%(scopes)s::text[])
 
--- links_weaken: idle links lose one strength or go; those whose ends were used meanwhile are idle since then
+-- links_weaken: idle links lose one strength or are removed; for those whose ends were used the idle period restarts
 WITH due AS (
     SELECT d.*, d.source_id::uuid AS source_node, d.target_id::uuid AS target_node
     FROM unnest(%(types)s::text[]) AS t (type)
@@ -93,7 +93,7 @@ FROM looked d LEFT JOIN bumped b ON true
 WHERE l.id = d.id
 RETURNING d.used IS NULL AS weaker, l.deleted AS gone
 
--- links_prune: of the nodes with newly changed links, what exceeds the most a node may have; marks how far it looked
+-- links_prune: links above the maximum of nodes with newly changed links; saves its progress
 WITH changed AS MATERIALIZED (
     SELECT l.*
     FROM scopes s
@@ -131,7 +131,7 @@ WITH changed AS MATERIALIZED (
 )
 SELECT (SELECT count(*) FROM surplus) AS removed, (SELECT count(*) FROM changed) AS looked
 
--- links_drop: links of these nodes leave the graph, parked for a return or for good; or only of what is no node any more
+-- links_drop: remove links of these nodes, parked or for good; or only of ids that are no nodes any more
 WITH leaving AS MATERIALIZED (
     SELECT i.id FROM (SELECT id, id::uuid AS node FROM unnest(%(ids)s::text[]) AS g (id) OFFSET 0) i
     WHERE NOT %(absent)s OR (SELECT n.ns FROM graph_nodes n WHERE n.id = i.node) IS NULL
@@ -189,7 +189,7 @@ ORDER BY weight DESC, strength DESC, touched_at DESC, id
 SELECT count(*) AS links FROM crystal_links WHERE ns = %(ns)s AND NOT deleted
 
 -- links_dangling: ends that are no nodes, among the links changed last and those before some point of the versions; so
--- all are looked at in the course of time, and what a run costs does not grow with the scope
+-- all are examined in the course of time, and the cost of a run does not grow with the scope
 WITH looked AS MATERIALIZED (
     (SELECT source_id, target_id, deleted FROM crystal_links
      WHERE ns = %(ns)s ORDER BY version DESC LIMIT %(looked)s)
@@ -208,13 +208,13 @@ FROM (
 WHERE (SELECT n.ns FROM graph_nodes n WHERE n.id = e.id) IS DISTINCT FROM %(ns)s
 ORDER BY e.node LIMIT %(limit)s
 
--- links_compact: traces of removed links go; the trigger on the table lifts the floor of the versions
+-- links_compact: delete traces of removed links; the trigger on the table raises the floor of the versions
 DELETE FROM crystal_links WHERE id IN (
     SELECT id FROM crystal_links
     WHERE ns = %(ns)s AND deleted AND NOT parked AND touched_at < %(before)s
     ORDER BY touched_at LIMIT %(limit)s)
 
--- links_forget_work: names of old pieces of work go
+-- links_forget_work: delete names of old calls
 DELETE FROM link_work WHERE ns = %(ns)s AND name IN (
     SELECT name FROM link_work WHERE ns = %(ns)s AND done_at < %(before)s ORDER BY done_at LIMIT %(limit)s)
 

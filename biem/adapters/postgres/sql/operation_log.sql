@@ -6,7 +6,7 @@ SELECT operation, layer, duration_ms, breakdown, "timestamp", context
 FROM jsonb_to_recordset(%s) AS r (operation text, layer text, duration_ms double precision, breakdown jsonb,
     "timestamp" timestamptz, context jsonb)
 
--- metrics_drop: a bounded part of what is too old
+-- metrics_drop: a bounded number of rows that are too old
 DELETE FROM metrics WHERE id IN (
     SELECT id FROM metrics WHERE timestamp < %(before)s ORDER BY timestamp LIMIT %(limit)s)
 

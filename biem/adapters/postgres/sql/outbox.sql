@@ -20,7 +20,7 @@ SET attempts = attempts + 1, claims = claims + 1, due_at = clock_timestamp() + m
 WHERE o.id = ANY (ARRAY(SELECT id FROM due)) -- a join would be planned for a tenth of the outbox, and read all of it
 RETURNING o.id AS key, o.task, o.memory_id::text, o.ns, o.attempts, o.claims
 
--- renew: prolong the leases that are still held
+-- renew: extend the leases that are still held
 UPDATE outbox o SET due_at = clock_timestamp() + make_interval(secs => %(lease_s)s)
 FROM unnest(%(keys)s::bigint[], %(claims)s::integer[]) AS held (id, claims)
 WHERE o.id = held.id AND o.claims = held.claims AND o.dead_at IS NULL
@@ -29,7 +29,7 @@ RETURNING o.id AS key
 -- job_nodes: the memories of leased jobs with the names of their scopes
 SELECT {node}, s.tenant, s.usr, s.project FROM memories m JOIN scopes s USING (ns) WHERE m.id = ANY (%s::uuid[])
 
--- complete: memories become active with what encoding learned
+-- complete: activate memories with the results of encoding
 UPDATE memories m
 SET status = 'active', model = %(model)s, language = r.language, fields = r.fields, entities = r.entities,
     sentiment = r.sentiment,
@@ -44,12 +44,12 @@ SELECT id::text FROM memories WHERE id = ANY (%s::uuid[])
 -- done: jobs that are finished
 DELETE FROM outbox WHERE id = ANY (%s) RETURNING id AS key
 
--- release: jobs that wait for another time
+-- release: return jobs for later
 UPDATE outbox SET due_at = clock_timestamp() + make_interval(secs => %(delay_s)s), last_error = %(reason)s,
     attempts = greatest(0, attempts - %(refund)s)
 WHERE id = ANY (%(keys)s)
 
--- bury: jobs that failed too often
+-- bury: move jobs to the dead letters
 UPDATE outbox SET dead_at = clock_timestamp(), last_error = %s WHERE id = ANY (%s)
 
 -- dead: the dead letters
@@ -58,7 +58,7 @@ FROM outbox o JOIN scopes s USING (ns)
 WHERE o.dead_at IS NOT NULL AND (%(ns)s::text IS NULL OR o.ns = %(ns)s)
 ORDER BY o.id LIMIT %(limit)s
 
--- retry_dead: dead letters get a fresh start
+-- retry_dead: requeue dead letters
 UPDATE outbox SET dead_at = NULL, attempts = 0, due_at = clock_timestamp()
 WHERE dead_at IS NOT NULL AND (%(ns)s::text IS NULL OR ns = %(ns)s)
 
@@ -67,6 +67,6 @@ SELECT count(*) AS jobs FROM outbox
 WHERE dead_at IS NULL AND task = 'encode' AND (%(ns)s::text IS NULL OR ns = %(ns)s)
     AND (NOT %(due_only)s OR due_at <= clock_timestamp())
 
--- waiting: memories that are still to be encoded, and what keeps them
+-- waiting: memories that are still to be encoded, and their last errors
 SELECT memory_id::text, claims > 0 AS claimed, dead_at IS NOT NULL AS dead, last_error AS reason FROM outbox
 WHERE memory_id = ANY (%s::uuid[]) AND task = 'encode' ORDER BY id

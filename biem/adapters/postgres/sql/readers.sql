@@ -1,6 +1,6 @@
 -- Read-only views: the ranking of recall, prefetched candidates, core memories, scopes, conditions.
 
--- core_memories: memories of the layer core that hold now
+-- core_memories: valid memories of the layer core
 SELECT {node}
 FROM memories m
 WHERE m.ns = ANY (%(scopes)s) AND m.layer = 'core' AND m.status <> 'archived'
@@ -8,7 +8,7 @@ WHERE m.ns = ANY (%(scopes)s) AND m.layer = 'core' AND m.status <> 'archived'
 ORDER BY m.importance DESC, m.write_seq DESC, m.id
 LIMIT %(most)s
 
--- useful_memories: of each kind those that were of use last, as many as it has slots, that hold now
+-- useful_memories: of each kind the valid memories found useful last, as many as it has slots
 SELECT {node}
 FROM (
     SELECT found.id, slot.size, row_number() OVER (PARTITION BY slot.kind ORDER BY found.useful_at DESC, found.id) AS place
@@ -129,7 +129,7 @@ LEFT JOIN LATERAL (
     SELECT vector FROM embeddings WHERE embeddings.model = %(model)s AND embeddings.sha256 = m.embed_sha OFFSET 0
 ) e ON true
 
--- scopes_listed: scopes of a tenant and a user, null meaning any, with what they hold and when they were last written to
+-- scopes_listed: scopes of a tenant and a user, null meaning any, with counts and the time of their last write
 SELECT s.tenant, s.usr, s.project, held.memories, held.pending, last.created_at AS written_at
 FROM scopes s
 CROSS JOIN LATERAL (
@@ -154,9 +154,9 @@ WHERE m.ns = ANY (%(scopes)s) AND m.sentiment <> 0 AND m.sentiment BETWEEN %(lea
     AND m.status <> 'archived' AND {where}
 LIMIT %(most)s
 
--- matching_warm: an energy needs an anchor as high and not too long ago, and of that a BRIN index knows the blocks.
--- Small scopes are read as a whole, and so are those of a table that is mostly of others, where the index would lead to
--- everything that is warm. Updates stay HOT beside such an index only from PostgreSQL 16 on, so before there is none.
+-- matching_warm: an energy needs an anchor as high and recent enough; a BRIN index finds the blocks of such anchors.
+-- Small scopes are read as a whole, and so are those that are a small part of the table, where the index would return
+-- mostly other scopes' rows. Updates stay HOT with such an index only from PostgreSQL 16 on; earlier versions have none.
 WITH read AS MATERIALIZED (
     SELECT sum(s.write_seq) <= 2000 OR sum(s.write_seq) * 20 < (SELECT reltuples FROM pg_class WHERE oid = 'memories'::regclass)
         OR to_regclass('memories_warm') IS NULL AS whole
@@ -187,7 +187,7 @@ CROSS JOIN LATERAL (
 ) e
 WHERE (m.ns = ANY (%(scopes)s)) IS TRUE AND m.status <> 'archived'
 
--- selected_words: the words of those of these that share one with a question
+-- selected_words: the words of those of these that share a word with a question
 SELECT m.id::text, m.lexemes
 FROM unnest(%(ids)s::uuid[]) AS asked (id)
 CROSS JOIN LATERAL (SELECT * FROM memories WHERE memories.id = asked.id OFFSET 0) m
@@ -204,7 +204,7 @@ WITH RECURSIVE found AS MATERIALIZED (
         %(pending_limit)s, %(kinds)s, %(speakers)s, %(conversations)s, %(tags)s, %(since)s, %(until)s, %(as_of)s,
         %(min_energy)s, %(now)s, %(decay)s, %(min_sentiment)s::real, %(max_sentiment)s::real) pending
      WHERE %(words)s::tsquery IS NOT NULL AND %(pending_limit)s > 0)
-    UNION -- what a process with another model indexed is not in our collection
+    UNION -- memories indexed by another model are not in our collection
     (SELECT m.id FROM memories m
      WHERE m.ns = ANY (%(scopes)s) AND m.status = 'active' AND m.model < %(model)s
         AND m.tsv @@ %(words)s::tsquery AND {where}
@@ -240,7 +240,7 @@ WITH RECURSIVE found AS MATERIALIZED (
     SELECT id FROM seeds
     UNION SELECT unnest(before[:2]) FROM stretches
     UNION SELECT unnest(after) FROM stretches
-), placed AS MATERIALIZED ( -- joined once: beside the lookups below, it would be joined once for each of them
+), placed AS MATERIALIZED ( -- joined once: with the lookups below, it would be joined once for each of them
     SELECT everyone.id, s.before::text[], s.after::text[] FROM everyone LEFT JOIN stretches s USING (id)
 )
 SELECT m.id::text, m.ns, m.lexemes, e.vector, m.kind, m.speaker, m.conversation, m.at, m.write_seq,

@@ -1,6 +1,6 @@
--- What the language model cost. Both writers lock the day's total first, so that they never wait for each other in a ring.
+-- Costs of the language model. Both writers lock the day's total first, so that they never deadlock.
 
--- reserve_reasoner_call: count a call and set tokens aside for it, unless the day's budget would burst; then no row
+-- reserve_reasoner_call: count a call and reserve tokens for it, unless the daily budget would be exceeded; then no row
 WITH total AS (
     INSERT INTO reasoner_usage AS u (ns, day, use, calls, reserved)
     SELECT ns, %(day)s, 'total', 1, %(tokens)s FROM scopes
@@ -15,7 +15,7 @@ SELECT ns, day, %(use)s, 1, %(tokens)s FROM total
 ON CONFLICT (ns, day, use) DO UPDATE SET calls = u.calls + 1, reserved = u.reserved + excluded.reserved
 RETURNING calls
 
--- settle_reasoner_call: replace the tokens set aside by those used
+-- settle_reasoner_call: replace the reserved tokens by those used
 WITH total AS (
     UPDATE reasoner_usage
     SET reserved = greatest(0, reserved - %(reserved)s), tokens_in = tokens_in + %(tokens_in)s,
@@ -28,7 +28,7 @@ SET reserved = greatest(0, u.reserved - %(reserved)s), tokens_in = u.tokens_in +
     tokens_out = u.tokens_out + %(tokens_out)s, failures = u.failures + %(failed)s
 FROM total WHERE u.ns = total.ns AND u.day = total.day AND u.use = %(use)s
 
--- reasoner_spent: what was spent since a day, by day and use
+-- reasoner_spent: costs since a day, by day and use
 SELECT day, use, calls, failures, tokens_in, tokens_out FROM reasoner_usage
 WHERE ns = %(ns)s AND day >= %(since)s AND use <> 'total' ORDER BY day, use
 

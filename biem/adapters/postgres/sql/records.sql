@@ -1,6 +1,6 @@
 -- Writing and reading memories. Parameters are psycopg's; identifiers are never formatted from input.
 
--- remember: one memory with its sequence number, original and job; no row when it is there already
+-- remember: one memory with its sequence number, original and job; no row when it exists already
 WITH seq AS (
     UPDATE scopes SET write_seq = write_seq + 1
     WHERE ns = %(ns)s AND NOT EXISTS (
@@ -24,7 +24,7 @@ WITH seq AS (
 )
 SELECT id::text FROM memory
 
--- find_same: the memory that a refused write already is
+-- find_same: the existing memory of a refused write
 SELECT id::text, text, status = 'archived' AS archived FROM memories
 WHERE id = %(id)s OR (ns = %(ns)s AND (ref = %(ref)s OR fact_key = %(fact_key)s AND superseded_by IS NULL))
 ORDER BY ref IS NOT DISTINCT FROM %(ref)s DESC LIMIT 1
@@ -40,7 +40,7 @@ WHERE (m.ns = ANY (%(scopes)s)) IS TRUE AND m.id IN ( -- else the planner may re
             %(pending_limit)s, %(kinds)s, %(speakers)s, %(conversations)s, %(tags)s, %(since)s, %(until)s, %(as_of)s,
             %(min_energy)s, %(now)s, %(decay)s, %(min_sentiment)s::real, %(max_sentiment)s::real) pending
          WHERE %(words)s::tsquery IS NOT NULL AND %(pending_limit)s > 0)
-        UNION ALL -- what a process with another model indexed is not in our collection; two ranges, for the index
+        UNION ALL -- memories indexed by another model are not in our collection; two ranges, for the index
         (SELECT m.id FROM memories m
          WHERE m.ns = ANY (%(scopes)s) AND m.status = 'active' AND m.model < %(model)s
             AND m.tsv @@ %(words)s::tsquery AND {where}
@@ -52,7 +52,7 @@ WHERE (m.ns = ANY (%(scopes)s)) IS TRUE AND m.id IN ( -- else the planner may re
          ORDER BY ts_rank(m.tsv, %(words)s::tsquery, 1) DESC, m.write_seq DESC LIMIT %(pending_limit)s))
     AND m.status <> 'archived' AND {where}
 
--- unindexed: how many memories of these scopes wait to be indexed, as far as it is worth counting
+-- unindexed: how many memories of these scopes are not indexed, up to a limit
 SELECT count(*) AS memories FROM (
     SELECT FROM memories WHERE ns = ANY (%(scopes)s) AND status = 'pending' LIMIT %(most)s) waiting
 
@@ -62,21 +62,21 @@ FROM memories m
 LEFT JOIN evidence e ON %(evidence)s AND e.ns = m.ns AND e.sha256 = m.evidence_sha
 WHERE (m.ns = ANY (%(scopes)s)) IS TRUE AND m.id = ANY (%(ids)s::uuid[]) AND m.status <> 'archived' AND {where}
 
--- text_search: the search by words that answers while the vector index cannot
+-- text_search: search by words while the vector index is down
 SELECT id::text, lexemes
 FROM matching_memories(%(scopes)s, %(words)s::tsquery, %(most)s,
     %(kinds)s, %(speakers)s, %(conversations)s, %(tags)s, %(since)s, %(until)s, %(as_of)s,
     %(min_energy)s, %(now)s, %(decay)s, %(min_sentiment)s::real, %(max_sentiment)s::real)
 
--- get: one memory of one scope, whatever its status
+-- get: one memory of one scope, of any status
 SELECT {node} FROM memories m WHERE m.ns = %s AND m.id = %s
 
--- touch: count an access, give the boost once a cooldown, and let rise what became hot or was used often enough
+-- touch: count an access, add the boost once per cooldown, and promote memories that became hot or were used often enough
 WITH before AS MATERIALIZED (
     SELECT id, tier, boosted_at IS NULL OR boosted_at <= %(at)s - make_interval(secs => %(cooldown_s)s) AS boosts,
         energy_at(energy_anchor, anchor_at, %(at)s, %(decay)s) AS energy
     FROM memories WHERE ns = ANY (%(scopes)s) AND id = ANY (%(ids)s::uuid[]) AND status <> 'archived'
-    ORDER BY id FOR NO KEY UPDATE -- in one order, so that two recalls do not wait for each other
+    ORDER BY id FOR NO KEY UPDATE -- in a fixed order, so that two recalls do not deadlock
 )
 UPDATE memories m
 SET access_count = access_count + 1, accessed_at = greatest(accessed_at, %(at)s),
@@ -93,7 +93,7 @@ RETURNING m.id::text, m.ns, m.energy_anchor, m.anchor_at, m.accessed_at AS touch
 -- load_vectors: the persistent embedding cache
 SELECT sha256, vector FROM embeddings WHERE model = %s AND sha256 = ANY (%s)
 
--- save_vectors: add to the persistent embedding cache what a memory needs; the lock makes an erasure wait, or us see it
+-- save_vectors: add a memory's vectors to the persistent embedding cache; the lock orders it with an erasure
 INSERT INTO embeddings (model, sha256, vector)
 SELECT %s, sha, vec FROM unnest(%s::bytea[], %s::bytea[]) AS v (sha, vec)
 WHERE EXISTS (SELECT FROM memories m WHERE m.embed_sha = v.sha FOR KEY SHARE)
@@ -109,7 +109,7 @@ WHERE m.status = 'active' AND m.id > %(after)s ORDER BY m.id LIMIT %(limit)s
 UPDATE memories m SET model = mine.model FROM (SELECT %s::text AS model) AS mine
 WHERE m.id = ANY (%s::uuid[]) AND m.status = 'active' AND m.model IS DISTINCT FROM mine.model
 
--- stats: how much there is, of one scope or of all
+-- stats: counts of one scope or of all
 SELECT
     (SELECT count(*) FROM memories WHERE %(ns)s::text IS NULL OR ns = %(ns)s) AS memories,
     (SELECT count(*) FROM memories WHERE status = 'active' AND (%(ns)s::text IS NULL OR ns = %(ns)s)) AS active,

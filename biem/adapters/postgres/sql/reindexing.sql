@@ -4,7 +4,7 @@
 SELECT {node}, s.tenant, s.usr, s.project FROM memories m JOIN scopes s USING (ns)
 WHERE m.id > %(after)s::uuid AND m.status <> 'pending' ORDER BY m.id LIMIT %(limit)s
 
--- describe: what the analyzer says now, where it is something else; no row is written for nothing
+-- describe: store the analyzer's new results; unchanged rows are not written
 UPDATE memories m
 SET language = r.language, fields = r.fields, entities = r.entities, sentiment = r.sentiment, lexemes = r.lexemes
 FROM jsonb_to_recordset(%(described)s)
@@ -13,10 +13,10 @@ WHERE m.id = r.id AND m.status <> 'pending'
     AND (m.language, m.fields, m.entities, m.sentiment, m.lexemes)
         IS DISTINCT FROM (r.language, r.fields, r.entities, r.sentiment, r.lexemes)
 
--- current_embedder: which embedder counts
+-- current_embedder: the embedder in force
 SELECT model, dim, collection, settings FROM embedders WHERE state = 'current'
 
--- begin_reembedding: go on where an earlier run stopped; a model that counted once begins anew
+-- begin_reembedding: resume an earlier run; a model that was in force before starts over
 INSERT INTO embedders AS e (model, dim, collection, settings, state)
 VALUES (%(model)s, %(dim)s, %(collection)s, %(settings)s, 'filling')
 ON CONFLICT (model) DO UPDATE SET
@@ -25,16 +25,16 @@ ON CONFLICT (model) DO UPDATE SET
     state = CASE WHEN e.state = 'current' THEN 'current' ELSE 'filling' END, changed_at = now()
 RETURNING coalesce(cursor::text, '') AS cursor
 
--- advance_reembedding: memories up to here are moved
+-- advance_reembedding: save the progress of a move
 UPDATE embedders SET cursor = %(cursor)s, changed_at = now() WHERE model = %(model)s
 
--- retire_embedder: another one will count
+-- retire_embedder: end the embedder in force
 UPDATE embedders SET state = 'retired', changed_at = now() WHERE state = 'current' AND model <> %s
 
--- choose_embedder: this one counts
+-- choose_embedder: make this embedder the one in force
 UPDATE embedders SET state = 'current', cursor = NULL, changed_at = now() WHERE model = %s
 
--- forget_embedders: all but this one, also those to which a move was only begun
+-- forget_embedders: delete all but this one, including those of unfinished moves
 DELETE FROM embedders WHERE model <> %s AND state <> 'current'
 
 -- unmoved_page: active memories after an id that another model indexed, with the new model's vector where there is one
@@ -51,10 +51,10 @@ WITH RECURSIVE next AS (
 )
 SELECT model FROM next WHERE model IS NOT NULL
 
--- stored_dimension: how many numbers the vectors have that are kept under a model's name
+-- stored_dimension: the dimension of the vectors stored under a model's name
 SELECT octet_length(vector) / 4 AS dimension FROM embeddings WHERE model = %s LIMIT 1
 
--- drop_vectors: some vectors of a model that nobody uses any more
+-- drop_vectors: delete some vectors of an unused model
 DELETE FROM embeddings WHERE model = %(model)s AND sha256 IN (
     SELECT sha256 FROM embeddings WHERE model = %(model)s ORDER BY sha256 LIMIT %(limit)s)
 
@@ -66,7 +66,7 @@ WHERE id > %(after)s AND model <> %(model)s AND vector IS NOT NULL ORDER BY id L
 UPDATE concept_items i SET model = %(model)s, vector = moved.vector
 FROM unnest(%(ids)s::uuid[], %(vectors)s::bytea[]) AS moved (id, vector) WHERE i.id = moved.id
 
--- call_back: what a program with another embedder indexed is indexed once more, once a move to this one was completed
+-- call_back: index memories again that another embedder indexed, after a completed move to this one
 WITH back AS (
     UPDATE memories SET status = 'pending'
     WHERE EXISTS (SELECT FROM embedders WHERE state = 'current' AND model = %(model)s) AND id IN (
