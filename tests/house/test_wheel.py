@@ -52,3 +52,34 @@ def test_the_workers_run_from_the_wheel_alone(wheel: zipfile.ZipFile, tmp_path: 
         [sys.executable, "-P", "-c", program], capture_output=True, text=True, timeout=60, check=False
     )
     assert done.returncode == 0, done.stderr
+
+
+def test_a_program_that_uses_the_wheel_is_checked_strictly(wheel: zipfile.ZipFile, tmp_path: Path) -> None:
+    # Given an environment with the wheel alone, and a program that uses it
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(tmp_path / "venv")], check=True, timeout=60)
+    (packages,) = (tmp_path / "venv" / "lib").glob("python*/site-packages")
+    wheel.extractall(packages)
+    program = tmp_path / "program.py"
+    program.write_text(
+        "import biem\n\n\n"
+        "def texts(memory: biem.Memory, question: str) -> list[str]:\n"
+        "    return [hit.node.text for hit in memory.recall(question, top_k=3)]\n\n\n"
+        "def main() -> str:\n"
+        "    with biem.connect() as memory:\n"
+        '        plugin = biem.BIEMContextPlugin(memory, conversation="c")\n'
+        '        plugin.record_user_message("hello")\n'
+        '        return memory.remember("I moved to Graz", importance=4) + "".join(texts(memory, "where?"))\n',
+        encoding="utf-8",
+    )
+    wrong = tmp_path / "wrong.py"
+    wrong.write_text('import biem\n\nnumber: int = biem.connect().remember("text")\n', encoding="utf-8")
+
+    # When mypy reads it strictly / Then it finds nothing, and finds a wrong type where there is one
+    words = [sys.executable, "-m", "mypy", "--strict", "--python-executable", str(tmp_path / "venv" / "bin" / "python")]
+    words += ["--cache-dir", str(tmp_path / "cache"), "--config-file", ""]
+    done = [
+        subprocess.run([*words, str(path)], capture_output=True, text=True, cwd=tmp_path, timeout=300, check=False)
+        for path in (program, wrong)
+    ]
+    assert done[0].returncode == 0, done[0].stdout
+    assert 'expression has type "str", variable has type "int"' in done[1].stdout
