@@ -142,7 +142,12 @@ def _assembled(settings: Settings, where: Servers, embedder: Embedder, stack: Ex
     """One object graph, without threads of its own; closed with `stack`."""
     assemble = import_module("biem.bootstrap.system").assemble  # clients of servers: not for those who only reckon
     system: System = assemble(
-        settings.model_copy(update={"queue": "none"}), where, embedder, SystemClock(), ExitStack(), serve=False
+        settings=settings.model_copy(update={"queue": "none"}),
+        where=where,
+        embedder=embedder,
+        clock=SystemClock(),
+        stack=ExitStack(),
+        serve=False,
     )
     stack.callback(Memory(system, Scope()).close)
     return system

@@ -34,10 +34,10 @@ OPERATOR: Mapping[str, tuple[str, ...]] = {
     "orbit": ("enabled", "sessions"),
     "aim": ("admission", "gate_form", "write_threshold", "store_evidence", "anchor_filter", "prototype", "adaptive"),
     "formulas": (),
-    "typed": ("per_kind",),
+    "typed": (),
     "rerank": ("top_n", "timeout_s"),
     "context": (
-        "top_k", "item_chars", "budget_tokens", "min_confidence", "second_look", "drop", "order", "marks", "layout",
+        "top_k", "item_chars", "budget_tokens", "min_confidence", "second_look", "order", "marks", "layout",
         "core_tokens", "core_most", "slots", "recent",
     ),
     "energy": ("decay_per_hour", "boost", "boost_cooldown_s", "feedback"),
@@ -51,8 +51,8 @@ OPERATOR: Mapping[str, tuple[str, ...]] = {
     "consolidation": (),
     "feedback": (),
     "sleep": (
-        "build_s", "forget_s", "consolidate_s", "crystallise_s", "lifecycle_s", "links_s", "integrity_s", "outbox_s",
-        "task_limit_s", "off",
+        "sweep_s", "build_s", "forget_s", "consolidate_s", "crystallise_s", "lifecycle_s", "links_s", "integrity_s",
+        "decisions_s", "outbox_s", "task_limit_s", "off",
     ),
     "concepts": ("enabled", "keywords", "banned", "selection", "instant"),
 }  # fmt: skip

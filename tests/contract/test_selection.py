@@ -98,7 +98,7 @@ def test_the_few_are_compared_by_vectors_and_words(
     strange = remember(records, other, ["red apple"])
     records.complete(encoded(claim_all(jobs)))
     vector = unit(0.6, 0.8)
-    [[node]] = [[one for one, _, _ in page if one.id == ids["red apple"]] for page in records.active("") if page]
+    [node] = [one for page in records.active("") for one, _, _ in page if one.id == ids["red apple"]]
     records.save_vectors(VECTORS, {bytes.fromhex(node.evidence_ptr): vector})
 
     # When they are compared / Then only what the scope has is
@@ -129,7 +129,7 @@ def test_what_few_meet_is_read_by_an_index_whatever_statistics_say(
     admin: Admin,
 ) -> None:
     # Given a large scope in which few are merry and few lively
-    ids = list(remember(records, scope, [f"said {n}" for n in range(4_000)]).values())
+    ids = list(remember(records, scope, [f"said {n}" for n in range(6_000)]).values())
     with admin.transaction(force_rollback=True):  # which no other connection sees, nor analyses
         feel(admin, ids[:3], sentiment=0.9, energy=0.95)
         if analysed:
@@ -146,5 +146,5 @@ def test_what_few_meet_is_read_by_an_index_whatever_statistics_say(
         [plan] = admin.execute("EXPLAIN (ANALYZE, FORMAT JSON) " + pool.sql[name], keys).fetchone() or ()
 
     # Then most of the others are not read
-    assert most_read(plan[0]["Plan"]) < 2_000
+    assert most_read(plan[0]["Plan"]) < 3_000
     assert index in str(plan)
