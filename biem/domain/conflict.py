@@ -69,6 +69,10 @@ class Matter:
     """It says how something is: no report, question, hypothesis, plan, wish or joke."""
     changes: bool = False
     """It says of itself that something is otherwise than was said."""
+    wants: frozenset[str] = frozenset()
+    """Of a question, the kind of value that it asks for: `time`, `amount`. Empty where that is not known."""
+    gives: frozenset[str] = frozenset()
+    """Which of these kinds of value stand in it."""
 
 
 @dataclass(frozen=True, slots=True)
