@@ -354,6 +354,8 @@ def _goes_before(line: _Line, other: _Line) -> bool:
     one, two = line.matter, other.matter
     if (one.which and two.which and one.which != two.which) or _relatives(one) != _relatives(two):
         return False
+    if _is_own_of_another(line, other):
+        return False
     less = other.worth - line.worth
     return (less < _NEAR and _are_alike(line, other)) or (less < _SAME_NEAR and _are_of_one(line, other))
 
