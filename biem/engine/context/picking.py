@@ -1,6 +1,6 @@
 """Which hits a block tells, and in which order: what answers by itself, said by the user, the newer value first.
 
-    worth = log-odds of the hit + 10 · its own likeness to the question + translation + topic and value − standing − subject
+    worth = log-odds of the hit + 10 · its own likeness to the question + translation + topic, value − standing, subject
     sure  = σ(0.5 · log-odds of the recall's confidence, ±2 at most, + 0.7 · worth of the best + topic − 2.7)
 
 The ranking finds evidence: it lifts what stands beside a hit, too, and a question that was asked before. A line of a
