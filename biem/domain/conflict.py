@@ -71,6 +71,10 @@ class Matter:
     """It asserts a fact: no report, question, hypothesis, plan, wish or joke."""
     changes: bool = False
     """It states that something changed since it was last said."""
+    wants: frozenset[str] = frozenset()
+    """The kind of value that a question asks for: `time`, `amount`. Empty if unknown."""
+    gives: frozenset[str] = frozenset()
+    """The kinds of value that it contains."""
 
 
 @dataclass(frozen=True, slots=True)

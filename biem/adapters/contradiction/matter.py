@@ -71,6 +71,33 @@ def _topics() -> tuple[dict[str, frozenset[str]], frozenset[str], re.Pattern[str
 
 
 _TOPICS, _THINGS, _ENGLISH = _topics()
+_WANTS = {
+    "time": re.compile(
+        r"\bwhen\b|\b(?:what|which) (?:date|day|time|month|year)\b"
+        r"|几[号点月时]|什么时[候间]|何时|哪一?[天年]|[周期]几",
+        re.IGNORECASE,
+    ),
+    "amount": re.compile(
+        r"\bhow (?:much|many|old|tall|heavy|far|high|large)\b|多[少大高重远长]|几(?![号点月时])", re.IGNORECASE
+    ),
+}
+_DIGIT = "[0-9一二两三四五六七八九十]"
+_GIVES = {
+    "time": re.compile(
+        r"\b(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?|(?:jan|febr)uary|march|april|may|june|july|august"
+        r"|(?:septem|octo|novem|decem)ber|(?:jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)(?= \d)|\d+(?:st|nd|rd|th)"
+        r"|(?:19|20)\d\d|noon|midnight|o'clock|(?:half|quarter) (?:past|to)|today|tonight|tomorrow|yesterday"
+        r"|(?:next|this|last) (?:week|month|year|weekend)|spring|summer|autumn|winter)\b|\d[:.]\d\d\b|\d\s?[ap]\.?m\b"
+        rf"|{_DIGIT}\s?[月号日点年]|(?:周|星期|礼拜)[一二三四五六日天]|[今明后昨]天|[今明]晚|[本这下上]个?[周月]|[今明去]年|[春夏秋冬]天|中午",
+        re.IGNORECASE,
+    ),
+    "amount": re.compile(
+        r"\d|[一二两三四五六七八九十百千万半]"
+        r"|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|(?:thir|four|fif|six|seven|eigh|nine)t(?:een|y)"
+        r"|twenty|forty|hundred|thousand|million|dozen|half|none|nothing)\b",
+        re.IGNORECASE,
+    ),
+}
 _SHORT = 2
 """Characters of a Chinese word of which one may name the topic: 车 of 新车, not of 公交车司机."""
 
@@ -88,6 +115,8 @@ def matter_of(reading: Reading, subjects: Subjects, core: Core) -> Matter:
         frozenset(_WAYS.get(word, word) for word in core.which),
         core.holds,
         core.marked,
+        frozenset(kind for kind, pattern in _WANTS.items() if pattern.search(text)),
+        frozenset(kind for kind, pattern in _GIVES.items() if pattern.search(text)),
     )
 
 

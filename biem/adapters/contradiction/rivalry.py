@@ -23,6 +23,7 @@ class Rivalry:
         self.subjects = Subjects(self.reader)
         self.renewal = Renewal(self.reader, self.subjects)
         self.read = lru_cache(KEPT)(self._reading)
+        self.matter = lru_cache(KEPT)(self._matter)
 
     def _reading(self, text: str, speaker: str) -> Reading:
         return self.reader.read(Statement(text, speaker))
@@ -33,7 +34,7 @@ class Rivalry:
             return False
         return self.renewal.rivals(*(self.read(side.text, side.speaker) for side in (older, newer)))
 
-    def matter(self, text: str) -> Matter:
+    def _matter(self, text: str) -> Matter:
         """See `ContradictionRules.matter`."""
         reading = self.read(text, "")
         return matter_of(reading, self.subjects, self.renewal.core(reading))

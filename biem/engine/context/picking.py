@@ -1,6 +1,6 @@
 """Which hits a block tells, and in which order: what answers by itself, said by the user, the newer value first.
 
-    worth = log-odds of the hit + 10 · its own likeness to the question + translation + topic − standing − subject
+    worth = log-odds of the hit + 10 · its own likeness to the question + translation + topic, value − standing, subject
     sure  = σ(0.5 · log-odds of the recall's confidence, ±2 at most, + 0.7 · worth of the best + topic − 2.7)
 
 The ranking finds evidence: it lifts what stands beside a hit, too, and a question that was asked before. A line of a
@@ -30,6 +30,10 @@ _TRANSLATED, _TRANSLATED_LIKENESS = 2.0, 2.4
 match."""
 _TOPIC, _ELSEWHERE = 1.0, 3.0
 """What is added where the text has a topic of the question, and taken where both have topics and none in common."""
+_THING = 0.5
+"""What is added besides where it names the thing that is asked about: the hotel, not only somewhere to live."""
+_NO_VALUE = 1.0
+"""What is taken from a brief text without a value of the kind that is asked for: a date, an amount."""
 _BRIEF = 25
 """Tokens of a text that speaks of one thing: what else a longer one speaks of says nothing against it."""
 _OPEN = 2.0
@@ -86,6 +90,8 @@ class _Line:
     """As the user would put it: the user is `me`, also where the assistant says "you"."""
     foreign: float = 0.0
     """What was taken from its worth for the persons it speaks of."""
+    named: float = 0.0
+    """What was added to it for the thing it names: that orders lines, and makes no answer surer."""
 
 
 class Picker:
@@ -128,7 +134,7 @@ class Picker:
         if not lines:
             return 0.0
         best = max(lines, key=lambda line: line.worth)
-        total = _SURENESS * min(max(odds(confidence), -_SUREST), _SUREST) + _WORTH * best.worth - _PLAIN
+        total = _SURENESS * min(max(odds(confidence), -_SUREST), _SUREST) + _WORTH * (best.worth - best.named) - _PLAIN
         asked = self._rules.matter(question[:_READ]).topics
         if asked and estimate_tokens(best.hit.node.text) <= _BRIEF:
             total += -_OFF_TOPIC if best.foreign or asked.isdisjoint(best.matter.topics) else _ON_TOPIC
@@ -147,23 +153,23 @@ class Picker:
         now = not asks_of_the_past(question)
         lines = []
         for hit, like in zip(hits, _likenesses(hits), strict=True):
-            node, worth = hit.node, _worth(hit, like)
-            told = Matter()
+            node, worth, told = hit.node, _worth(hit, like), Matter()
+            foreign = named_thing = 0.0
             if node.kind == "event":
                 told = _seen_by_the_user(self._rules.matter(node.text[:_READ]), node)
                 brief = estimate_tokens(node.text) <= _BRIEF
                 worth -= 0.0 if _only_asks(node) else _openness(node.text, told, now=now, brief=brief)
                 foreign = 0.0 if named else _foreign(persons, told.persons, node.text.lower())
-                worth += _about(asked.topics, told.topics, brief=brief) - foreign
+                of_it = not (asked.topics.isdisjoint(told.topics) or asked.things.isdisjoint(told.things))
+                named_thing = _THING if of_it else 0.0
+                worth += _about(asked, told, brief=brief) + named_thing - foreign
             if _is_han(node.text) != _is_han(question):
                 worth += _TRANSLATED + _TRANSLATED_LIKENESS * like
-            lines.append(
-                _Line(hit, worth, frozenset(self._terms_of(node.text)), told, foreign if node.kind == "event" else 0.0)
-            )
+            lines.append(_Line(hit, worth, frozenset(self._terms_of(node.text)), told, foreign, named_thing))
         lines = self._answering(lines, question)
         if now:
-            _lift_renewing(lines)
-            _lift_newer(lines, asked)
+            _lift_renewing(lines, asked)
+            _lift_newer(lines, asked, frozenset(self._terms_of(question)))
         return lines
 
     def _answering(self, lines: list[_Line], question: str) -> list[_Line]:
@@ -201,13 +207,14 @@ def _openness(text: str, told: Matter, *, now: bool, brief: bool) -> float:
     return _OPEN if brief and not (told.holds or is_standing_order(text)) else 0.0
 
 
-def _about(asked: frozenset[str], told: frozenset[str], *, brief: bool) -> float:
-    """What is added to a text of these topics where the question is about those."""
-    if not (asked and told):
-        return 0.0
-    if asked.isdisjoint(told):
-        return -_ELSEWHERE if brief else 0.0
-    return _TOPIC
+def _about(asked: Matter, told: Matter, *, brief: bool) -> float:
+    """What is added to a text that speaks of what is asked; below 0 where it speaks of something else."""
+    worth = -_NO_VALUE if brief and not asked.wants <= told.gives else 0.0
+    if not (asked.topics and told.topics):
+        return worth
+    if asked.topics.isdisjoint(told.topics):
+        return worth - (_ELSEWHERE if brief else 0.0)
+    return worth + _TOPIC
 
 
 def _is_han(text: str) -> bool:
@@ -216,20 +223,29 @@ def _is_han(text: str) -> bool:
     return 3 * han > len(text)
 
 
-def _lift_renewing(lines: Sequence[_Line]) -> None:
-    """What replaced a line, or gives a newer value of the same thing, is worth as much, and a little more."""
+def _lift_renewing(lines: Sequence[_Line], asked: Matter) -> None:
+    """What replaced a line, or gives a newer value of the same thing, is worth as much, and a little more.
+
+    A newer value of what is asked is of the same kind; what replaced a line may end it without one.
+    """
     by_id = {line.hit.node.id: line for line in lines}
     for line in sorted(lines, key=lambda line: line.hit.node.at):
         for key in (line.hit.node.superseded_by, line.hit.why.get("renewed_by")):
             newer = by_id.get(str(key))
-            if newer is not None:
-                newer.worth = max(newer.worth, line.worth + _A_LITTLE)
+            replaced = key == line.hit.node.superseded_by
+            if newer is not None and (replaced or _gives_as_much(newer.matter, line.matter, asked)):
+                _lift(newer, line)
                 if not newer.matter.topics:  # "I meant 18 October": of what it corrects
                     told = line.matter
                     newer.matter = replace(told, holds=newer.matter.holds, past=False, changes=True)
 
 
-def _lift_newer(lines: Sequence[_Line], asked: Matter) -> None:
+def _lift(newer: _Line, older: _Line) -> None:
+    if newer.worth < older.worth + _A_LITTLE:
+        newer.worth, newer.named = older.worth + _A_LITTLE, older.named
+
+
+def _lift_newer(lines: Sequence[_Line], asked: Matter, terms: frozenset[str]) -> None:
     """What was said later of what is asked is worth as much as what was said before."""
     for older in sorted(lines, key=lambda line: line.hit.node.at):
         for newer in lines:
@@ -237,13 +253,9 @@ def _lift_newer(lines: Sequence[_Line], asked: Matter) -> None:
             if (
                 older.worth > newer.worth > older.worth - gap
                 and _is_later(newer, older)
-                and _is_of(newer, older, asked)
+                and _is_of(newer, older, asked, terms)
             ):
-                newer.worth = older.worth + _A_LITTLE
-
-
-_LIFT = 6.0
-V = 1
+                _lift(newer, older)
 
 
 def _is_later(newer: _Line, older: _Line) -> bool:
@@ -258,20 +270,35 @@ def _is_later(newer: _Line, older: _Line) -> bool:
     )
 
 
-def _is_of(newer: _Line, older: _Line, asked: Matter) -> bool:
-    """Whether both speak of one thing, and of what is asked."""
+def _is_of(newer: _Line, older: _Line, asked: Matter, terms: frozenset[str]) -> bool:
+    """Whether both speak of one thing, and of what is asked. `terms`: of the question."""
     one, other = newer.matter, older.matter
     if _relatives(one) != _relatives(other) or not asked.which & other.which <= one.which:
+        return False
+    if _is_own_of_another(newer, older) or not _gives_as_much(one, other, asked):
         return False
     same_script = _is_han(newer.hit.node.text) == _is_han(older.hit.node.text)
     things = asked.things & other.things
     if same_script and not things <= one.things:
-        return False
+        more = asked.topics & one.topics > asked.topics & other.topics and bool(terms & newer.terms - older.terms)
+        if not more and not (one.changes and things & one.things):
+            return False
     if asked.topics:
         shared = asked.topics & other.topics
         common = shared & one.topics
-        return common == shared and bool(shared) if same_script and not one.changes else bool(common)
+        return bool(common) and (one.changes or common == shared)
     return one.changes and bool(one.topics & other.topics or (things and same_script))
+
+
+def _is_own_of_another(newer: _Line, older: _Line) -> bool:
+    """Whether two speakers speak, one of them of themselves: where Daniel lives says nothing of where Priya does."""
+    one, two = newer.hit.node.speaker, older.hit.node.speaker
+    return bool(one and two and one != two) and "me" in newer.matter.persons | older.matter.persons
+
+
+def _gives_as_much(newer: Matter, older: Matter, asked: Matter) -> bool:
+    """Whether it has a value of the kind that is asked for, if the older has."""
+    return asked.wants & older.gives <= newer.gives
 
 
 def _relatives(matter: Matter) -> frozenset[str]:
@@ -326,6 +353,8 @@ def _goes_before(line: _Line, other: _Line) -> bool:
         return False
     one, two = line.matter, other.matter
     if (one.which and two.which and one.which != two.which) or _relatives(one) != _relatives(two):
+        return False
+    if _is_own_of_another(line, other):
         return False
     less = other.worth - line.worth
     return (less < _NEAR and _are_alike(line, other)) or (less < _SAME_NEAR and _are_of_one(line, other))

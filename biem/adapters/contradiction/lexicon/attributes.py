@@ -19,7 +19,7 @@ _CLASSES = {
         r"职业|谋生|职位|转行|改行|专业做|从事|靠当|当了?|一名|工作是",
     ),
     "employer": (
-        r"work(?:s|ed|ing)? (?:at|for|with)|employ(?:ed|er|s)|company|firm|position at|positions?|hired|job at|joined|left|payroll|staff"
+        r"work(?:s|ed|ing)? (?:at|for|with)|employ(?:ed|er|s)|company|firm|position at|positions?|hired|job at|joined|(?<!\bis )(?<!\bare )(?<!\bwas )(?<!\bwere )left(?! of\b)|payroll|staff"
         r"|works?|working|job (?:at|with)|role at",
         r"上班|任职|就职|雇主|公司|跳槽到?|单位|有份工作|份工作|离职|入职|离开了?|工作",
     ),

@@ -54,14 +54,14 @@ CHANGES = Both(
     r"|thursday|friday|saturday|sunday)\b|\bnew\b|\bno longer\b|\bnot\b.{0,60}\bany ?more\b|\bany ?more\b|\bno more\b"
     r"|\bchang(?:e|es|ed)\b|\bswitch(?:ed|es)?\b|\bswapp?(?:ed|s)?\b|\btraded\b|\bmov(?:e|ed)\b|\brelocated\b|\brenamed\b"
     r"|\breplac(?:e|es|ed|ing)\b|\binstead\b|\bre(?:booked|scheduled|trained|arranged|located|set|signed|tired)\b"
-    r"|\bpostpon(?:e|es|ed)\b|\bdelay(?:s|ed)?\b|\bput back\b|\bbrought forward\b|\bpushed (?:back|to)\b|\bput off\b|\btook over\b|\bhired\b|\bjoined\b|\bleft\b"
+    r"|\bpostpon(?:e|es|ed)\b|\bdelay(?:s|ed)?\b|\bput back\b|\bbrought forward\b|\bpushed (?:back|to)\b|\bput off\b|\btook over\b|\bhired\b|\bjoined\b|(?<!\bis )(?<!\bare )(?<!\bwas )(?<!\bwere )\bleft\b(?! of\b)"
     r"|\bstopped\b|\bg[ai]ve[n]? up\b|\bgone\b|\bsold\b|\bended\b|\bgoodbye\b|\bused to\b|\bformerly\b|\bpreviously\b"
     r"|\bbec(?:ame|ome)\b|\bupgraded\b|\b(?:up|down) (?:to|from)\b|\braised\b|\blowered\b|\bincreased\b|\breduced\b"
     r"|\bturned\b|\bstarted\b|\btransferred\b|\bquit\b|\bconverted\b|\bditched\b|\bdropped\b|\bstart(?:s|ing)?\b"
     r"|\b(?:has|have) (?:given|got)\b|\bworn out\b|\bafter all\b|\bover to\b|\bwent (?:up|down|from|to)\b|\blost interest\b"
     rf"|{_SHIFTED}",
     rf"{_SHIFTED_ZH}"
-    r"|现在|如今|目前|眼下|这(?:周|个?月|天)起|从.{1,6}起|改|换|变|搬|转(?:到|行|学|为|做|去)|新|跳槽|涨|降|推迟|提前|延期|延后|延误|调[到整]|接替|停了"
+    r"|现在|如今|目前|眼下|这(?:周|个?月|天)起|从.{1,6}起|改|换|变|搬|[推延]后?[一两三四半\d]{1,2}个?(?:天|周|星期|月|小时)|转(?:到|行|学|为|做|去)|新|跳槽|涨|降|推迟|提前|延期|延后|延误|调[到整]|接替|停了"
     r"|作废|取消|离开|离职|辞|戒|卖(?:了|掉)|迷上|胜过|不再|不行了|[不没].{1,12}了(?=$|[，。！,.;；])|放弃|取代|代替|多给了时间|升(?:到|为|职)|告别|接手|加入",
 )
 """It says that something is otherwise than before."""

@@ -212,3 +212,51 @@ def test_a_best_line_about_another_topic_makes_unsure() -> None:
     beside, answer = hit("I weigh 80 kilos.", 0.7, 0.45), hit("My blood type is A.", 0.7, 0.45)
     one, other = (picker().sureness([line], "What is my blood type?", 0.8) for line in (beside, answer))
     assert one < 0.6 < other
+
+
+@pytest.mark.req("C31", partly="across languages")
+def test_the_line_with_the_very_thing_that_is_asked_goes_before_translations_of_its_topic_alone() -> None:
+    # Given lines of the topic in the other language, said later and by others
+    hotel = hit("他推荐了一家小旅馆，叫燕子之家。", 0.9, 0.25, speaker="assistant")
+    flat = hit("They gave me the flat! Moving to Leith on January 10.", 0.7, 0.1, days=9, speaker="Priya")
+    home = hit("I live in Porto now!", 0.76, 0.1, days=5, speaker="Daniel")
+    # Then the one that names the thing stands first
+    assert told("那她住在哪家旅馆？", flat, home, hotel)[0] == hotel.node.text
+
+
+@pytest.mark.req("C31", partly="the kind of value that is asked for")
+@pytest.mark.parametrize(
+    ("question", "with_value", "without"),
+    [
+        ("When does the course begin?", "The course begins on 5 May.", "The course begins with a test."),
+        ("课程几号开始？", "课程5月3号开始。", "课程从考试开始。"),
+        ("How much is the rent?", "The rent is 900 euros.", "The rent is far too high."),
+    ],
+)
+def test_a_line_with_a_value_of_the_kind_asked_for_goes_first(question: str, with_value: str, without: str) -> None:
+    assert told(question, hit(without, 0.8, 0.6), hit(with_value, 0.8, 0.55))[0] == with_value
+
+
+def test_what_renews_a_date_has_a_date() -> None:
+    # Given a line that was taken for a newer value, without one of the kind that is asked for
+    newer = hit("剩下七个等我从葡萄牙回来再放。", 0.9, 0.55, days=20)
+    flight = hit("去葡萄牙的机票我看了，10 月 20 号出发。", 0.9, 0.7)
+    flight = dataclasses.replace(flight, why={"likeness": 0.7, "renewed_by": newer.node.id})
+    assert told("林晓几号出发去葡萄牙？", newer, flight)[0] == flight.node.text
+    put_off = hit("推一周：10 月 27 号出发。", 0.8, 0.5, days=3)
+    assert told("林晓几号出发去葡萄牙？", newer, flight, put_off)[0] == put_off.node.text
+
+
+def test_what_is_left_of_a_sum_goes_before_the_sum_and_before_what_is_left_of_something_else() -> None:
+    total = hit("The Tidewater grant is 48,000 euros over 14 months.", 0.9, 0.4)
+    rest = hit("Of 54,500, so 32,600 euros are left.", 0.75, 0.35, days=30)
+    boards = hit("Seven are finished, so seventeen are left of the 24.", 0.65, 0.2, days=33)
+    assert told("How much of the grant is left?", total, boards, rest)[0] == rest.node.text
+
+
+def test_where_another_speaker_lives_is_no_newer_home_of_the_first() -> None:
+    first = hit("I live in Lisbon.", 0.85, 0.6, speaker="Daniel")
+    other = hit("I live in Leith now.", 0.7, 0.3, days=9, speaker="Priya")
+    same = hit("I live in Porto now.", 0.7, 0.3, days=9, speaker="Daniel")
+    assert told("Where does Daniel live?", first, other)[0] == first.node.text
+    assert told("Where does Daniel live?", first, same)[0] == same.node.text
