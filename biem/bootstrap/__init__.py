@@ -73,7 +73,7 @@ def build_embedder(settings: Settings, *, late: bool = False) -> Embedder:
 
 
 def _prototyped(embedder: Embedder, settings: Settings) -> Embedder:
-    """The embedder itself, or the one that sees summaries and fields of passages, as AIM-Memory has it."""
+    """The embedder itself, or a wrapper that embeds summaries and fields of passages, as in AIM-Memory."""
     if settings.aim.prototype == "text":
         return embedder
     from biem.adapters import analyzers
@@ -154,7 +154,7 @@ def _open(
             stack.callback(embedder.close)
         assert embedder is not None
         if warm:
-            loader.submit(embedder.embed, ["."], "query")  # what goes wrong is said where it is used
+            loader.submit(embedder.embed, ["."], "query")  # errors are raised at its first use
         system = clients.result()(
             settings=settings,
             where=where,
@@ -164,7 +164,7 @@ def _open(
             serve=serve,
             telemetry=telemetry,
         )
-    if (watch := getattr(embedder, "watch", None)) is not None:  # one with a cache, which is worth knowing about
+    if (watch := getattr(embedder, "watch", None)) is not None:  # a cached embedder reports its hits
         watch(system.telemetry)
     info = embedder.info
     logger.info("embedder %s (%d dimensions, languages: %s)", info.id, info.dim, " ".join(info.languages))
@@ -172,7 +172,7 @@ def _open(
 
 
 def _follow(system: "System", settings: Settings, clock: Clock | None) -> None:
-    """Go over to another embedder when all memories were moved to it, while the process runs."""
+    """Switch to another embedder in the running process, when all memories were moved to it."""
     from biem.bootstrap.embedder_change import follow
 
     follow(system, lambda: _open(settings, None, clock, serve=False, telemetry=system.telemetry))
@@ -186,7 +186,7 @@ def _survive_forks(system: "System", build: "Callable[[], System]", begin: "Call
 
 
 def _assembly() -> "Callable[..., System]":
-    """What knows the clients of all servers: half of the time that `import biem.bootstrap` would take with it."""
+    """`assemble`, imported late: its server clients would double the time of `import biem.bootstrap`."""
     from biem.bootstrap.system import assemble
 
     return assemble
@@ -194,12 +194,12 @@ def _assembly() -> "Callable[..., System]":
 
 @dataclass(frozen=True, slots=True)
 class WorkerRuntime:
-    """What a worker process needs: one batch of encoding, any job of the night by name, and the way out."""
+    """What a worker process needs: encoding one batch, running a background job by name, and closing."""
 
     encode: Work
     run: Callable[[str], Mapping[str, int]]
     paced: Callable[[], AbstractContextManager[None]]
-    """Entered around a job, it leaves four fifths of the time to callers in other processes, for a while."""
+    """Entered around a job: for a while, it leaves four fifths of the time to foreground calls of other processes."""
     close: Callable[[], None]
 
 
@@ -238,7 +238,7 @@ def local_up(settings: Settings) -> Servers:
 
 
 def local_status(settings: Settings) -> Status:
-    """What runs under the home; starts nothing."""
+    """State of the servers under the home; starts nothing."""
     return embedded.status(home_of(settings))
 
 
@@ -248,6 +248,6 @@ def local_indexer(settings: Settings) -> int | None:
 
 
 def local_down(settings: Settings) -> bool:
-    """Stop the indexer and the embedded servers, although others may use them; whether they stopped in time."""
+    """Stop the indexer and the embedded servers, even if others use them; returns whether they stopped in time."""
     _indexer.stop(home_of(settings))
     return embedded.stop(home_of(settings))

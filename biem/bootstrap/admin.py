@@ -1,4 +1,4 @@
-"""What an operator does to a whole system: diagnose, time, back up, bring back, move to another embedder."""
+"""Operations on a whole system: diagnose, measure, back up, restore, move to another embedder."""
 
 import logging
 import time
@@ -78,7 +78,7 @@ def diagnose(
 
 
 def _migrated(where: Servers) -> list[Finding]:
-    """Bring the schema to this version; the look that follows says what stood in the way."""
+    """Migrate the schema to this version; the following diagnosis reports failures."""
     try:
         missing = tuple(PostgresProbe(where.postgres_dsn).missing())
         if missing:
@@ -94,9 +94,9 @@ def _migrated(where: Servers) -> list[Finding]:
 
 
 def perf(settings: Settings, rounds: int, on_progress: Callable[[int], None] | None = None) -> list[StageTime]:
-    """Remember and recall `rounds` times in a temporary scope, which is erased; how long each stage took.
+    """Remember and recall `rounds` times in a temporary scope, which is erased; returns the time of each stage.
 
-    Stages of encoding are among them where this process does the work.
+    Includes the stages of encoding if this process does it.
     """
     scope = Scope(tenant="biem-perf", user=uuid.uuid4().hex)
     with connect(settings, scope=scope) as memory:
@@ -114,13 +114,13 @@ def perf(settings: Settings, rounds: int, on_progress: Callable[[int], None] | N
 
 
 def perf_recorded(settings: Settings, hours: float) -> list[StageTime]:
-    """How long operations and their steps took in the last `hours`, in all programs that record them."""
+    """Times of operations and their steps in the last `hours`, in all programs that record them."""
     with servers(settings) as where, small_pool(where.postgres_dsn) as database:
         return recorded(database, SystemClock().now() - timedelta(hours=hours))
 
 
 def backup(settings: Settings, path: Path, on_progress: Callable[[int], None] | None = None) -> Mapping[str, int]:
-    """Write all that PostgreSQL keeps to `path`; the numbers of rows, memories and bytes."""
+    """Write all data of PostgreSQL to `path`; returns the numbers of rows, memories and bytes."""
     with servers(settings) as where:
         manifest = archives.backup(where.postgres_dsn, path, on_progress)
     rows = {table.name: table.rows for table in manifest.tables}
@@ -138,7 +138,7 @@ def restore_backup(
 ) -> Mapping[str, int]:
     """Restore a backup, clear Redis and rebuild the vector index.
 
-    Raises `StoreUnavailable` when Milvus is down: the records are back by then, and `biem reindex` does the rest.
+    Raises `StoreUnavailable` when Milvus is down: the records are restored by then, and `biem reindex` does the rest.
     """
     with servers(settings) as where:
         manifest = archives.restore(where.postgres_dsn, path, replace=replace, heard=on_progress)
@@ -170,7 +170,7 @@ def reembed(
 ) -> Mapping[str, int]:
     """Move all memories to the embedder of the settings; running programs switch to it without a restart.
 
-    An interrupted move goes on where it was. With `drop_old`, the other models' collections and vectors are destroyed.
+    An interrupted move resumes. With `drop_old`, the other models' collections and vectors are deleted.
     """
     with ExitStack() as stack:
         built = embedder or stack.enter_context(_closing(build_embedder(settings)))

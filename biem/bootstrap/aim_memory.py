@@ -1,4 +1,4 @@
-"""`create_aim_memory`: a memory under AIM-Memory's own configuration, whole or in part (A42–A53)."""
+"""`create_aim_memory`: a memory under AIM-Memory's own configuration, whole or in part."""
 
 import logging
 from collections.abc import Mapping

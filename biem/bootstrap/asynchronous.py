@@ -1,4 +1,4 @@
-"""A memory for asynchronous programs: opened and closed on a thread, with synchronous methods (D11)."""
+"""A memory for asynchronous programs: opened and closed on a thread, with synchronous methods."""
 
 import asyncio
 from collections.abc import AsyncIterator

@@ -19,18 +19,18 @@ logger = logging.getLogger("biem")
 
 _PREFIX = "BIEM_"
 _LIKE = 0.85
-"""Likeness from which a name is taken for a misspelt one: one or two letters of ten."""
+"""Similarity from which a name counts as misspelt: one or two letters of ten differ."""
 
 
 def warn_of_misspelt(env_file: Path | None = None) -> None:
-    """Log a warning for each variable of the environment or the env file that is nearly a setting."""
+    """Log a warning for each variable of the environment or the env file that resembles a setting."""
     given = set(EnvSettingsSource(Settings).env_vars) | set(DotEnvSettingsSource(Settings, env_file=env_file).env_vars)
     for advice in misspelt({name.upper() for name in given}):
         logger.warning("%s", advice)
 
 
 def misspelt(given: set[str]) -> list[str]:
-    """What to say of each name that is no setting and resembles one, or stands in one of the sections."""
+    """Warnings for names that are no settings but resemble one, or are in one of the sections."""
     fitted = {f"{_PREFIX}{name}".upper(): name for name in _names() if not _is_operators(name)}
     known = {f"{_PREFIX}{name}".upper() for name in _names()} - fitted.keys()
     sections = {section for name in known for section in _around(name)}
@@ -51,20 +51,20 @@ def misspelt(given: set[str]) -> list[str]:
 
 
 def _is_operators(name: str) -> bool:
-    """Whether the environment sets it: what is no section does, and of a section of policies what is listed."""
+    """Whether it can be set in the environment: all plain settings, and the listed ones of policy sections."""
     section, _, rest = name.partition("__")
     return section not in OPERATOR or rest in OPERATOR[section]
 
 
 def _around(name: str) -> Iterator[str]:
-    """The sections that a setting stands in."""
+    """The sections that contain a setting."""
     while "__" in name:
         name = name.rpartition("__")[0]
         yield name
 
 
 def _names(section: object = Settings, prefix: str = "") -> Iterator[str]:
-    """Each setting of a section, those of the sections within it among them."""
+    """All settings of a section, including those of nested sections."""
     if isinstance(section, type) and issubclass(section, BaseModel):
         parts = [(name, field.default) for name, field in section.model_fields.items()]
     elif dataclasses.is_dataclass(section):

@@ -1,4 +1,4 @@
-"""Builds what diagnoses a system, from the outside, when it may not even open, or from within, and what rebuilds it."""
+"""Builds the diagnosis of a system, from outside (it may not open) or from within, and the reindexer."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -103,7 +103,7 @@ def _contents(
     limits: Limits,
     stack: ExitStack,
 ) -> list[Check]:
-    """What needs our schema in the database; built when PostgreSQL is known to have it."""
+    """Checks that need our schema in the database; built once PostgreSQL is known to have it."""
     policies, random = settings.policies, Random()
     decay = policies.energy.decay_per_hour
     database = stack.enter_context(small_pool(where.postgres_dsn))
@@ -148,12 +148,12 @@ def look_from_outside(
 
 
 def unopened(what: str, error: Exception) -> Diagnosis:
-    """The finding that there was nothing to look at."""
+    """A diagnosis with the finding that nothing could be opened."""
     return Diagnosis((Finding(f"{what}_unusable", "error", str(error), "do what the message says"),), {}, whole=False)
 
 
 def _starts(settings: Settings, where: Servers) -> dict[str, str]:
-    """How each server is started again, where it runs."""
+    """How to restart each server."""
     if where.embedded:
         log = home_of(settings) / "log"
         again = "run `biem local down`, then `biem local up`; its log is "

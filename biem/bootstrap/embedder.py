@@ -1,4 +1,4 @@
-"""Which embedder a program takes: that of its settings, or the one that all memories were moved to (`biem reembed`)."""
+"""Chooses a program's embedder: that of its settings, or the one that all memories were moved to (`biem reembed`)."""
 
 import hashlib
 import logging
@@ -14,17 +14,17 @@ from biem.ports.reindexing import EmbedderChoice
 logger = logging.getLogger("biem")
 
 _OF_THE_MODEL = ("provider", "model", "query_prefix", "passage_prefix")
-"""Settings that decide which vectors come out; addresses, keys, threads and time limits are each program's own."""
+"""Settings that determine the vectors; addresses, keys, threads and timeouts are specific to each program."""
 _PACKAGED = ("e5", "use")
-"""Providers that come with biem, and so need nothing that a row of a table could choose."""
+"""Providers packaged with biem, which need no download, address or file."""
 _SERVED = ("openai", "ollama")
 
 
 def of_the_model(settings: Settings) -> Mapping[str, Any]:
-    """What another program recognises the same embedder by.
+    """Identifies the embedder for other programs.
 
-    Without an address: a user who may write the row would decide where texts and keys are sent. A digest tells whether
-    the server of another program's settings is the same. The empty `url` is read by version 0.1.0.
+    Without an address: a user who can write the row could redirect texts and keys. A digest shows whether another
+    program's settings have the same server. The empty `url` is read by version 0.1.0.
     """
     wanted = settings.embedder
     own = {name: getattr(wanted, name) for name in _OF_THE_MODEL}
@@ -34,7 +34,7 @@ def of_the_model(settings: Settings) -> Mapping[str, Any]:
 def with_choice(settings: Settings, choice: EmbedderChoice) -> Settings:
     """Settings that build the embedder of record: its model, at this program's own address, with its own key.
 
-    Raises `ConfigError` where these settings do not name the place that the model is at: the operator has to.
+    Raises `ConfigError` if these settings do not contain the address of the model: the operator must set it.
     """
     own, said = settings.embedder, choice.settings
     chosen = {name: said.get(name, "") for name in _OF_THE_MODEL}
@@ -49,7 +49,7 @@ def with_choice(settings: Settings, choice: EmbedderChoice) -> Settings:
 
 
 def _within(own: EmbedderSettings, chosen: Mapping[str, Any], said: Mapping[str, Any]) -> bool:
-    """Whether taking the chosen model needs no address, no download and no file that these settings do not name."""
+    """Whether the chosen model needs no address, download or file beyond those in these settings."""
     if not all(isinstance(value, str) for value in chosen.values()):
         return False
     if chosen["provider"] in _SERVED:
@@ -61,7 +61,7 @@ def _within(own: EmbedderSettings, chosen: Mapping[str, Any], said: Mapping[str,
 
 
 def _server(url: str) -> str:
-    """What tells two servers apart and does not lead to either; logins and keys do not count."""
+    """A digest that distinguishes servers without revealing their addresses; logins and keys are ignored."""
     scheme, _, rest = url.strip().partition("://")
     authority, slash, path = rest.partition("?")[0].partition("#")[0].partition("/")
     place = f"{scheme}://{authority.rpartition('@')[2]}{slash}{path}".rstrip("/").casefold()
@@ -69,7 +69,7 @@ def _server(url: str) -> str:
 
 
 def agreed(settings: Settings, dsn: str, mine: Embedder, build: Callable[[Settings], Embedder]) -> Embedder:
-    """`mine`, or the embedder of record in its place; `ConfigError` when this program cannot build that."""
+    """`mine`, or instead the embedder of record; raises `ConfigError` if this program cannot build it."""
     choice = choice_of_record(dsn)
     if choice is None or choice.model == mine.info.id:
         return mine
@@ -87,12 +87,12 @@ def agreed(settings: Settings, dsn: str, mine: Embedder, build: Callable[[Settin
 
 
 def sharing_cores(settings: Settings, processes: int) -> Settings:
-    """Settings for one of `processes` that embed at the same time: the packaged model computes on its part of the
-    cores. Threads that were set stay as they are."""
+    """Settings for one of `processes` that embed concurrently: the packaged model uses its share of the cores. A
+    configured number of threads is kept."""
     wanted = settings.embedder
     if wanted.provider != "e5" or wanted.threads is not None:
         return settings
-    from biem.adapters.embedders.e5 import default_threads  # with the tokenizer, for those who open it anyway
+    from biem.adapters.embedders.e5 import default_threads  # imports the tokenizer
 
     threads = default_threads(processes)
     return settings.model_copy(update={"embedder": wanted.model_copy(update={"threads": threads})})

@@ -1,4 +1,4 @@
-"""A running program goes over to another embedder when all memories were moved to it."""
+"""Switches a running program to another embedder when all memories were moved to it."""
 
 import logging
 import threading
@@ -10,13 +10,13 @@ from biem.system import System
 logger = logging.getLogger("biem")
 
 EVERY_S = 2.0
-"""How soon a program notices."""
+"""Polling interval."""
 _GRACE_S = 90.0
-"""For how long calls that began before may go on with the old embedder and its connections."""
+"""Time for which calls in progress may continue with the old embedder and its connections."""
 
 
 def follow(system: System, build: Callable[[], System], *, every_s: float = EVERY_S) -> None:
-    """Watch which embedder counts, on a thread that ends with the memory, and go over to it."""
+    """Watch the embedder of record, on a thread that ends with the memory, and switch to it."""
     threading.Thread(target=_watch, args=(system, build, every_s), name="biem-embedder", daemon=True).start()
 
 

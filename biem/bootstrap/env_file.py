@@ -1,8 +1,8 @@
-"""Which env file is read, and what one that merely lies in the current folder may not say.
+"""Chooses the env file, and restricts an implicit `.env` of the current folder.
 
-Who enters a folder that others prepared (a repository, a shared disk) has not agreed to what it says. So a `.env` that
-was found sets numbers and names, but neither where texts, passwords and keys go nor what code is loaded. A file that is
-named, with `--env-file` or `BIEM_ENV_FILE`, was chosen, and may set anything.
+A user in a folder made by others (a repository, a shared disk) has not agreed to its contents. So an implicit `.env`
+may set numbers and names, but neither the destinations of texts, passwords and keys nor code to load. A file named with
+`--env-file` or `BIEM_ENV_FILE` was chosen, and may set anything.
 """
 
 from collections.abc import Mapping
@@ -16,21 +16,21 @@ from biem.config import Settings
 from biem.errors import ConfigError
 
 VARIABLE = "BIEM_ENV_FILE"
-"""The variable of the environment that names the file; `--env-file` goes before."""
+"""Environment variable with the file's path; `--env-file` overrides it."""
 FOUND = Path(".env")
 
 _PLACES = (
     "HOME", "POSTGRES_DSN", "POSTGRES_HOST", "REDIS_URL", "MILVUS_URI", "MILVUS_HOST", "BROKER_URL", "METRICS_HOST",
     "EMBEDDER__URL", "RERANKER__URL", "REASONER__URL",
 )  # fmt: skip
-"""Where texts, passwords and keys go: servers, brokers, the folder of the embedded servers."""
+"""Destinations of texts, passwords and keys: servers, brokers, the folder of the embedded servers."""
 _CODE = ("RESCAN", "NAMES_PIPELINE", "EMBEDDER__MODEL", "RERANKER__MODEL")
-"""What is imported or loaded: a function, a package, the files of a model."""
+"""Code and data that is loaded: a function, a package, the files of a model."""
 _PROVIDERS: Mapping[str, tuple[str, ...]] = {
     "EMBEDDER__PROVIDER": ("openai", "ollama"),
     "RERANKER__PROVIDER": ("jina", "tei"),
 }
-"""Values that mean a server, which may be at an address that is a default; the packaged models send nothing."""
+"""Values that select a server, maybe at a default address; the packaged models send nothing."""
 _PARTS: Mapping[str, tuple[str, ...]] = {
     "POSTGRES_PORT": ("POSTGRES_HOST",),
     "POSTGRES_DB": ("POSTGRES_HOST",),
@@ -38,7 +38,7 @@ _PARTS: Mapping[str, tuple[str, ...]] = {
     "MILVUS_PORT": ("MILVUS_HOST",),
     "MILVUS_CA": ("MILVUS_URI", "MILVUS_HOST"),
 }
-"""What changes an address of the environment, and says nothing without one."""
+"""Settings that modify an address of the environment, without effect otherwise."""
 
 
 class _Named(BaseSettings):
@@ -50,7 +50,7 @@ class _Named(BaseSettings):
 def chosen(named: Path | None = None) -> Path | None:
     """The env file to read: `named`, else that of `BIEM_ENV_FILE`, else `.env` of the current folder, if there is one.
 
-    Raises `ConfigError` where that last one says more than a file may that nobody named.
+    Raises `ConfigError` if that last one sets more than an implicit file may.
     """
     named = named or _Named().env_file
     if named is not None:
@@ -62,8 +62,8 @@ def chosen(named: Path | None = None) -> Path | None:
 
 
 def _require_harmless(env_file: Path) -> None:
-    """Raise `ConfigError` where this file decides where texts and keys go or what code runs, and the environment does
-    not decide that itself."""
+    """Raise `ConfigError` if this file sets a destination of texts and keys, or code to run, that the environment does
+    not set."""
     own = _flat(EnvSettingsSource(Settings)())
     found = _flat(DotEnvSettingsSource(Settings, env_file=env_file)())
     wrong = [name for name in (*_PLACES, *_CODE) if found.get(name)]

@@ -19,7 +19,7 @@ _guard = threading.Lock()
 
 
 def survive_forks(system: System, build: Callable[[], System], begin: Callable[[System], None]) -> None:
-    """Where this graph is used in a forked child, `build` makes others in their place and `begin` sets them to work.
+    """When this graph is used in a forked child, `build` creates a new one and `begin` starts it.
 
     Handlers attached to the telemetry after `build` also receive the spans of the child.
     """

@@ -1,13 +1,13 @@
-"""What the garbage collector need not look at."""
+"""Excludes long-lived objects from garbage collection."""
 
 import gc
 
 
 def pass_over_what_is_loaded() -> None:
-    """Have the garbage collector leave out what lives as long as this process.
+    """Exclude objects that live as long as this process from garbage collection.
 
-    A walk over all that a memory loads keeps the other threads waiting for a tenth of a second, again and again. Only
-    for processes that are biem's own: what a program has loaded is not for a library to judge.
+    A collection of all objects that a memory loads blocks the other threads for a tenth of a second, repeatedly. Only
+    for biem's own processes: a library must not change the collection of a program's objects.
     """
     gc.collect()
     gc.freeze()

@@ -1,4 +1,4 @@
-"""What the builders of this package hand to each other: groups of objects that belong together."""
+"""Groups of objects that the builders of this package pass to each other."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ Backups = Callable[[], Sequence[AutomaticBackup]]
 
 @dataclass(frozen=True, slots=True)
 class Ground:
-    """What every builder needs. The embedder, the analyzer and the rules let callers pass while jobs use them."""
+    """Objects for every builder. In jobs, the embedder, the analyzer and the rules yield to foreground calls."""
 
     settings: Settings
     policies: Policies
@@ -77,7 +77,7 @@ class WritePath:
 
 @dataclass(frozen=True, slots=True)
 class ReadPath:
-    """What finds the candidates of a recall."""
+    """Objects that find the candidates of a recall."""
 
     searcher: Searcher
     orbits: Orbits

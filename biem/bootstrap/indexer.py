@@ -1,4 +1,4 @@
-"""The indexer of `biem local up`: as a worker's threads, in a process that lives as long as the kept servers.
+"""The indexer of `biem local up`: worker threads in a process that runs as long as the kept servers.
 
 `python -m biem.bootstrap.indexer HOME LOCK_FD`, started by `start` with its settings on stdin.
 """
@@ -20,7 +20,7 @@ from biem.errors import ConfigError, StoreUnavailable
 logger = logging.getLogger("biem")
 
 _PAUSE_S = 5.0
-"""After a start that failed because a server or a model did not answer."""
+"""Pause after a failed start because a server or a model did not answer."""
 _OWN = {
     "queue": "thread", "close_timeout_s": 0.0, "metrics_port": None,
     # Always the embedded servers, also if the settings name others.
@@ -29,7 +29,7 @@ _OWN = {
 
 
 def start(settings: Settings) -> None:
-    """Start it, unless it runs, or other workers are to do the work."""
+    """Start it, unless it runs, or the settings use other workers."""
     if settings.queue != "thread":
         return
     home = home_of(settings)
@@ -55,7 +55,7 @@ def main(arguments: list[str]) -> None:
             logger.warning("the indexer begins anew: %s", error)
             told.wait(_PAUSE_S)
         except ConfigError as error:
-            logger.error("there is no indexer: %s", error)  # noqa: TRY400  what to do is in the message
+            logger.error("there is no indexer: %s", error)  # noqa: TRY400  the message has the solution
             return
 
 

@@ -17,9 +17,9 @@ from biem.telemetry import Telemetry
 def observe(
     telemetry: Telemetry, *, settings: Settings, where: Servers, clock: Clock, serve: bool
 ) -> Callable[[], None]:
-    """Attach metrics and traces; returns what ends them. Their connections outlive a change of the embedder.
+    """Attach metrics and traces; returns a function that stops them. Connections outlive a change of the embedder.
 
-    `serve`: this process serves metrics, if they are wanted, and not the process that started it.
+    `serve`: this process, not its parent, serves metrics, if enabled.
     """
     with ExitStack() as stack:
         serve = serve and settings.metrics_port is not None

@@ -17,7 +17,7 @@ from biem.engine.recall.typed import TypedRecaller
 
 
 def build_read_path(ground: Ground, *, life: Life) -> ReadPath:
-    """What finds the candidates of a recall."""
+    """Objects that find the candidates of a recall."""
     stores, policies = ground.stores, ground.policies
     searcher = Searcher(
         records=stores.records,
@@ -93,7 +93,7 @@ def build_recaller(ground: Ground, *, life: Life, read: ReadPath, router: Router
 
 
 def build_profiles(ground: Ground, *, life: Life, read: ReadPath, chooser: Chooser, router: Router) -> ProfileRecaller:
-    """Recall as the designs rank it."""
+    """Recall with the rankings of the source designs."""
     stores = ground.stores
     return ProfileRecaller(
         records=stores.records,

@@ -3,7 +3,7 @@
     BIEM_RESCAN=my_notes.sync:rescan        called every BIEM_RESCAN_S seconds, by one worker at a time
 
 The function takes an open `Memory` and returns what it changed, as counts by kind. It should give each note a `ref`:
-then it may be called as often as one likes, also again after a crash, and every note is stored once.
+then repeated calls, also after a crash, store every note once.
 """
 
 from collections.abc import Callable, Mapping
@@ -22,7 +22,7 @@ _ALONE = {"queue": "none", "close_timeout_s": 0.0}
 
 
 def rescan(settings: Settings) -> Mapping[str, int]:
-    """Call the function of the settings, unless it runs already; what it changed, and nothing where none is named.
+    """Call the configured function, unless it runs already; returns its changes, empty if none is configured.
 
     Raises `ConfigError` when there is no such function; the function's own exceptions pass through.
     """

@@ -1,4 +1,4 @@
-"""Where the servers are, and the upgrade of embedded ones."""
+"""Addresses of the servers, and the upgrade of embedded ones."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,7 +17,7 @@ from biem.domain.node import AutomaticBackup
 
 @dataclass(frozen=True, slots=True)
 class Servers:
-    """Where the three servers are. URLs may hold passwords, so its repr shows none."""
+    """Addresses of the three servers. URLs may contain passwords, so its repr shows none."""
 
     postgres_dsn: str = field(repr=False)
     redis_url: str = field(repr=False)
@@ -25,12 +25,12 @@ class Servers:
     milvus_token: str = field(repr=False)
     embedded: bool
     milvus_ca: str = ""
-    """File with the certificate of the authority that signed Milvus'; empty: those that this machine trusts."""
+    """File with the CA certificate of Milvus; empty: the CAs that this machine trusts."""
 
 
 @contextmanager
 def servers(settings: Settings) -> Iterator[Servers]:
-    """The configured servers or, where none are, the embedded ones: shared, and left again at the end."""
+    """The configured servers or, if none are, the embedded ones, shared, and left at the end."""
     if _all_are_configured(settings):
         yield _places(settings, None)
         return
@@ -39,7 +39,7 @@ def servers(settings: Settings) -> Iterator[Servers]:
 
 
 def standing(settings: Settings) -> Servers | None:
-    """The same servers as they are, with none started; None where embedded ones are needed and do not run."""
+    """The same servers, without starting any; None if embedded ones are needed and do not run."""
     if _all_are_configured(settings):
         return _places(settings, None)
     found = embedded.status(home_of(settings))
@@ -51,7 +51,7 @@ def _all_are_configured(settings: Settings) -> bool:
 
 
 def _places(settings: Settings, urls: embedded.Urls | None) -> Servers:
-    """The configured servers, with the embedded ones in place of those that are missing.
+    """The configured servers, with embedded ones for those not configured.
 
     Raises `ConfigError` for an address that cannot be read, before a client quotes it.
     """
@@ -90,7 +90,7 @@ _KEPT = 2
 _KEPT_FOR = timedelta(days=30)
 """How long a backup is kept: it still contains memories erased since."""
 _BROKEN_OFF = timedelta(days=1)
-"""A file that is still not whole by then belongs to no process."""
+"""Age of an unfinished file from which no process is writing it."""
 
 
 def upgrade(dsn: str, home: Path) -> list[str]:
@@ -104,7 +104,7 @@ def upgrade(dsn: str, home: Path) -> list[str]:
 
 
 def automatic_backups(home: Path, now: datetime) -> list[AutomaticBackup]:
-    """The copies there are, the oldest first, each with the moment when it is deleted; those that expired go now."""
+    """Existing backups, oldest first, each with its expiry; deletes expired ones."""
     made = _made(home, "before-*.biem")
     kept = [path for path in sorted(made, key=lambda path: made[path])[-_KEPT:] if made[path] + _KEPT_FOR > now]
     broken_off = {path for path, at in _made(home, ".before-*.new").items() if at + _BROKEN_OFF <= now}
@@ -133,7 +133,7 @@ def _made(home: Path, pattern: str) -> dict[Path, datetime]:
 
 
 def _copy(dsn: str, folder: Path, name: str) -> None:
-    from biem.adapters.postgres.backup import backup  # hardly ever needed, and takes its time to load
+    from biem.adapters.postgres.backup import backup  # rarely needed, and slow to import
 
     folder.mkdir(mode=0o700, exist_ok=True)
     backup(dsn, folder / f"before-{name}.biem")

@@ -154,7 +154,7 @@ def build_integrity(ground: Ground, *, transfer: LinkTransfer) -> Integrity:
 
 
 def build_sweep(ground: Ground, *, tiers: Tiers) -> Callable[[], Mapping[str, int]]:
-    """Removes from all stores what no longer belongs there: expired backups, cooled and erased memories."""
+    """Removes expired backups, cooled and erased memories from all stores."""
     stores = ground.stores
     erased = ErasedSweep(
         tombstones=stores.tombstones,

@@ -1,4 +1,4 @@
-"""The adapters of one process, on the servers: one pool for PostgreSQL, one client a role for Redis, one for Milvus."""
+"""The adapters of one process: one pool for PostgreSQL, one client per role for Redis, one for Milvus."""
 
 import logging
 from contextlib import ExitStack, closing
@@ -87,7 +87,7 @@ class Stores:
     queue: JobQueue
 
     def forget_talk(self, ns: str) -> None:
-        """Remove what conversations hold ready of the memories of a scope, for all that may read it."""
+        """Remove cached conversation states with memories of a scope, for all scopes that may read it."""
         self.minds.forget([ns])
         self.headings.forget([ns])
 
@@ -161,7 +161,7 @@ def open_stores(
 
 
 def open_database(*, settings: Settings, where: Servers, priority: ForegroundPriority, stack: ExitStack) -> Database:
-    """The pool of connections to PostgreSQL; its statements let callers pass first."""
+    """The pool of connections to PostgreSQL; its statements yield to foreground calls."""
     database = Database(
         where.postgres_dsn,
         pool_size=settings.postgres_pool,
@@ -195,7 +195,7 @@ def _require_one_dimension(embedders: PostgresEmbedders, info: EmbedderInfo) -> 
 
 
 def milvus_inspection(settings: Settings, where: Servers) -> MilvusInspection:
-    """What looks into all collections of ours; it connects when called."""
+    """Inspects all collections of biem; connects when called."""
     return MilvusInspection(
         where.milvus_uri, token=where.milvus_token, prefix=settings.milvus_collection, ca=where.milvus_ca
     )
@@ -225,7 +225,7 @@ def _reasoner(
     wanted = settings.reasoner
     if not wanted.url.get_secret_value().strip():
         return None
-    # An HTTP client and a JSON mender, for those who ask a model.
+    # Imports an HTTP client and a JSON repair library, only if a model is configured.
     from biem.adapters import reasoner as reasoner_adapter
     from biem.adapters.reasoner.budget import ModelLimits
 
@@ -254,7 +254,7 @@ def _reranker(settings: Settings, stack: ExitStack) -> Reranker | None:
     wanted = settings.reranker
     if not wanted.provider:
         return None
-    from biem.adapters import rerankers  # an HTTP client, or a model: for those who want one
+    from biem.adapters import rerankers  # imports an HTTP client or a model, only if configured
 
     built = rerankers.build(
         wanted.provider,
@@ -287,7 +287,7 @@ REDIS_TIMEOUT_S = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Projections:
-    """All of them."""
+    """All projections."""
 
     canvas: RedisCanvas
     hot: RedisHotStore

@@ -1,4 +1,4 @@
-"""Builds the object graph: the ground, life, the write path, the read path, AIM-Memory, and what uses all of them."""
+"""Builds the object graph: ground, life, write path, read path, AIM-Memory, and the objects that use these."""
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack
@@ -42,7 +42,7 @@ def assemble(
 ) -> System:
     """Connect and build everything; `System.release` closes all connections, and everything that `stack` held before.
 
-    `serve`: this process serves metrics, if they are wanted. `telemetry`: that of the object graph that this one
+    `serve`: this process serves metrics, if enabled. `telemetry`: that of the object graph that this one
     replaces, with its handlers; without it, observing begins here.
     """
     first = telemetry is None
@@ -99,7 +99,7 @@ def open_ground(
 
 
 def begin_observing(ground: Ground, *, times: StageTimes, serve: bool) -> Callable[[], None]:
-    """Attach metrics, traces and `times`; returns what ends them."""
+    """Attach metrics, traces and `times`; returns a function that stops them."""
     ended = observe(ground.telemetry, settings=ground.settings, where=ground.where, clock=ground.clock, serve=serve)
     ground.telemetry.attach(times)
     return ended
@@ -115,7 +115,7 @@ def build_system(
     unobserve: Callable[[], None],
     stack: ExitStack,
 ) -> System:
-    """The whole of it; `System.release` closes what `stack` holds."""
+    """The whole system; `System.release` closes `stack`."""
     stores, policies = ground.stores, ground.policies
     eraser = build_eraser(ground, life=life, write=write, read=read)
     resolver = build_resolver(ground, writer=write.writer, eraser=eraser)

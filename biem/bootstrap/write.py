@@ -75,7 +75,7 @@ def build_gate(ground: Ground) -> Gate:
 
 
 def build_integrator(ground: Ground, *, life: Life, gate: Gate, instants: InstantMaker) -> Integrator:
-    """Connects an encoded memory with those that are there: contradictions, links, tiers, notes."""
+    """Connects an encoded memory with existing ones: contradictions, links, tiers, instant memories."""
     checker = ConflictChecker(
         conflicts=ground.stores.conflicts,
         neighbours=ground.stores.index,

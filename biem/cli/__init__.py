@@ -1,4 +1,4 @@
-"""The command line: parses, calls the facade and shows; it decides nothing."""
+"""The command line: parses arguments, calls the facade and prints results. It has no logic of its domain."""
 
 from biem.cli.app import main
 

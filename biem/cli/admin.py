@@ -1,4 +1,4 @@
-"""Commands of an operator: sleep, reindex, migrate, diagnose, perf, backup, restore, reembed."""
+"""Operator commands: sleep, reindex, migrate, diagnose, perf, backup, restore, reembed."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -19,16 +19,16 @@ if TYPE_CHECKING:
 
 _BUSY = "it runs already"
 PROBLEMS = 10
-"""Exit code of `diagnose` while something is left to be done."""
+"""Exit code of `diagnose` while problems remain."""
 
 
 def diagnose(
     context: typer.Context,
-    fix: Annotated[bool, typer.Option("--fix", help="Mend what can be mended safely.")] = False,
-    full: Annotated[bool, typer.Option("--full", help="Look at every memory, not at a sample.")] = False,
-    after: Annotated[str, typer.Option("--after", help="With --full: go on after this memory id.")] = "",
+    fix: Annotated[bool, typer.Option("--fix", help="Repair what can be repaired safely.")] = False,
+    full: Annotated[bool, typer.Option("--full", help="Check every memory, not a sample.")] = False,
+    after: Annotated[str, typer.Option("--after", help="With --full: continue after this memory id.")] = "",
 ) -> None:
-    """Look for faults in every store and say how to mend each; exit code 10 while any is left."""
+    """Check every store for faults and show how to repair each; exit code 10 while any remains."""
     from biem.bootstrap import admin
 
     session = of(context)
@@ -78,14 +78,14 @@ def _show(out: Output, found: "Diagnosis") -> None:
 
 def perf(
     context: typer.Context,
-    rounds: Annotated[int, typer.Option("--rounds", min=1, max=10_000, help="How often each is tried.")] = 50,
+    rounds: Annotated[int, typer.Option("--rounds", min=1, max=10_000, help="Calls of each operation.")] = 50,
     recorded: Annotated[
-        float, typer.Option("--recorded", min=0.0, help="Instead: of all programs, in the last so many hours.")
+        float, typer.Option("--recorded", min=0.0, help="Instead: of all programs, in the last N hours.")
     ] = 0.0,
 ) -> None:
-    """Time remember and recall stage by stage, in a scope of its own that is erased afterwards.
+    """Time each stage of remember and recall in a temporary scope, which is erased afterwards.
 
-    With --recorded, what all programs with BIEM_METRICS_ROWS=true recorded.
+    With --recorded, show what all programs with BIEM_METRICS_ROWS=true recorded.
     """
     from biem.bootstrap import admin
 
@@ -109,9 +109,9 @@ def perf(
 def backup(
     context: typer.Context,
     file: Annotated[Path, typer.Argument(help="The archive to write, in one step.")],
-    force: Annotated[bool, typer.Option("--force", help="Replace the file if it is there.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace the file if it exists.")] = False,
 ) -> None:
-    """Write everything that PostgreSQL keeps into one file, as of one instant, beside running programs."""
+    """Write everything in PostgreSQL to one file, as one consistent snapshot; programs may keep running."""
     from biem.bootstrap import admin
 
     out = of(context).out
@@ -130,7 +130,7 @@ def restore(
     target: Annotated[str, typer.Argument(help="A file that `biem backup` wrote.")],
     replace: Annotated[bool, typer.Option("--replace", help="Destroy what the database holds now.")] = False,
 ) -> None:
-    """Bring a whole backup back into an empty database, with the vector index built anew."""
+    """Restore a backup into an empty database and rebuild the vector index."""
     from biem.bootstrap import admin
 
     if _is_id(target) and not Path(target).exists():
@@ -155,9 +155,9 @@ def reembed(
         bool, typer.Option("--drop-old", help="Destroy other models' collections and vectors.")
     ] = False,
 ) -> None:
-    """Move all memories to another embedder, beside running programs, which go over to it when all are moved.
+    """Move all memories to another embedder. Running programs continue and switch when all are moved.
 
-    Interrupted, the same command goes on where it was.
+    After an interruption, the same command resumes.
     """
     from biem.bootstrap import admin
 
@@ -165,7 +165,7 @@ def reembed(
     out = session.out
     settings = session.settings()
     wished = {name: value for name, value in (("provider", provider), ("model", model), ("url", url)) if value}
-    chosen = type(settings.embedder)(**(settings.embedder.model_dump() | wished))  # validated as the environment's is
+    chosen = type(settings.embedder)(**(settings.embedder.model_dump() | wished))  # validated like the environment
     settings = settings.model_copy(update={"embedder": chosen})
     with out.progress("reembed") as ticker:
         done = admin.reembed(settings, drop_old=drop_old, on_progress=lambda count: ticker.update(count, count))
@@ -184,7 +184,7 @@ def sleep(
     context: typer.Context,
     timeout_s: Annotated[float, typer.Option("--timeout-s", min=0, help="How long to wait for indexing.")] = 600.0,
 ) -> None:
-    """Do all background work of the scope now, and report it. It also happens by itself."""
+    """Run all background jobs of the scope now and report them. They also run automatically."""
     out = of(context).out
     with of(context).memory() as memory, out.progress("asleep") as ticker:
         done: list[Span] = []
@@ -194,7 +194,7 @@ def sleep(
                 done.append(span)
                 ticker.update(len(done), len(done))
 
-        memory.flush(timeout_s)  # what is not indexed yet would sleep through the night
+        memory.flush(timeout_s)  # jobs skip memories that are not indexed yet
         memory.telemetry.attach(heard)
         report = memory.sleep()
         memory.flush(timeout_s)
@@ -207,7 +207,7 @@ def sleep(
 
 
 def exit_code_of(job: "JobReport") -> int:
-    """That of the error which stopped a job."""
+    """Exit code of the error that stopped a job."""
     kind = getattr(errors, job.reason.partition(":")[0], BiemError)
     return int(kind.exit_code)
 
@@ -225,7 +225,7 @@ def _show_report(out: Output, report: "SleepReport") -> None:
 
 
 def reindex(context: typer.Context) -> None:
-    """Make analyses, vectors and their index anew from the texts in PostgreSQL, for all scopes."""
+    """Rebuild analyses, vectors and their index from the texts in PostgreSQL, for all scopes."""
     out = of(context).out
     with of(context).memory() as memory, out.progress("reindex") as ticker:
         count = memory.reindex(on_progress=lambda done: ticker.update(done, done))
@@ -233,7 +233,7 @@ def reindex(context: typer.Context) -> None:
 
 
 def migrate(context: typer.Context) -> None:
-    """Bring the database's schema to this version."""
+    """Migrate the database schema to this version."""
     from biem.bootstrap import migrate as migrate_schema
 
     session = of(context)

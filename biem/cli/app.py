@@ -1,4 +1,4 @@
-"""The `biem` command: its global options, all its commands on one screen, and what an error becomes."""
+"""The `biem` command: its global options, the list of its commands, and error handling."""
 
 import gc
 import logging
@@ -27,7 +27,7 @@ _FLAGS = ("--json", "--verbose")
 _OPTIONS = ("--env-file", "--home", "--tenant", "--user", "--project")
 _TERMINATED = 128 + signal.SIGTERM
 _GARBAGE = 100_000
-"""New objects before Python looks for garbage: among those of imports there is none, and looking took 0.1 s of CPU."""
+"""New objects before a garbage collection: imports create no garbage, and collecting took 0.1 s of CPU."""
 
 EPILOG = (
     "Exit codes: 0 done, 1 unexpected, 2 invalid input, 3 not found, 4 the ref is taken or the conflict decided, "
@@ -56,13 +56,15 @@ def options(
     env_file: Annotated[
         Path | None,
         typer.Option(
-            "--env-file", help="Settings below the environment's; default: that of BIEM_ENV_FILE, else .env, if any."
+            "--env-file", help="Settings file; the environment overrides it. Default: BIEM_ENV_FILE, else .env, if any."
         ),
     ] = None,
     home: Annotated[Path | None, typer.Option("--home", help="Folder of the embedded servers.")] = None,
-    tenant: Annotated[str | None, typer.Option("--tenant", help="Whose memory it is.")] = None,
-    user: Annotated[str | None, typer.Option("--user", help="Whose memory it is.")] = None,
-    project: Annotated[str | None, typer.Option("--project", help="Whose memory it is; empty: the user's own.")] = None,
+    tenant: Annotated[str | None, typer.Option("--tenant", help="Tenant of the scope.")] = None,
+    user: Annotated[str | None, typer.Option("--user", help="User of the scope.")] = None,
+    project: Annotated[
+        str | None, typer.Option("--project", help="Project of the scope; empty: the user's own.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON document on stdout; errors on stderr.")] = False,
     verbose: Annotated[bool, typer.Option("--verbose", help="Timings, logs and tracebacks on stderr.")] = False,
     _version: Annotated[
@@ -71,7 +73,7 @@ def options(
 ) -> None:
     logging.basicConfig(format="biem: %(message)s")
     logging.getLogger("biem").setLevel(logging.INFO if verbose else logging.WARNING)
-    logging.getLogger("psycopg").setLevel(logging.ERROR)  # it warns of what we raise and explain
+    logging.getLogger("psycopg").setLevel(logging.ERROR)  # it warns of errors that we raise with an explanation
     out = Output(as_json, verbose)
     context.obj = Session(out, env_file, home, tenant, user, project, embedder=context.obj)
 
@@ -119,7 +121,7 @@ app.command("version")(version)
 
 
 def hoist(arguments: Sequence[str]) -> list[str]:
-    """The arguments with the global options first, wherever before `--` they stood."""
+    """Return the arguments with the global options first, from any position before `--`."""
     found: list[str] = []
     rest = list(arguments)
     end = rest.index("--") if "--" in rest else len(rest)
@@ -137,7 +139,7 @@ def hoist(arguments: Sequence[str]) -> list[str]:
 
 
 def run(arguments: Sequence[str], embedder: "Embedder | None" = None) -> int:
-    """Run one command line; returns the exit code. A program that runs many can lend them an embedder it has loaded."""
+    """Run one command line; returns the exit code. A program that runs many can pass a loaded embedder."""
     hoisted = hoist(arguments)
     try:
         code = app(args=hoisted or ["--help"], prog_name="biem", standalone_mode=False, obj=embedder)
@@ -146,17 +148,17 @@ def run(arguments: Sequence[str], embedder: "Embedder | None" = None) -> int:
         return code if isinstance(code, int) else 0
     except typer.Abort:
         return Output(as_json="--json" in hoisted).error(KeyboardInterrupt())
-    except (KeyboardInterrupt, Exception) as error:  # noqa: BLE001  nobody else is left to say it
+    except (KeyboardInterrupt, Exception) as error:  # noqa: BLE001  top level: report every error
         return Output("--json" in hoisted, "--verbose" in hoisted).error(error)
 
 
 def main() -> None:
     """The entry point of the `biem` script."""
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, TextIOWrapper):  # scripts of any language, whatever the locale says
+        if isinstance(stream, TextIOWrapper):  # any script prints, in any locale
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
     gc.set_threshold(_GARBAGE)
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(_TERMINATED))  # leave as after Ctrl-C: close what is open
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(_TERMINATED))  # exit as after Ctrl-C: close open resources
     try:
         code = run(sys.argv[1:])
     except SystemExit as end:
@@ -165,13 +167,13 @@ def main() -> None:
 
 
 def leave(code: int) -> NoReturn:
-    """End the process. What a command opened is closed by now, but a worker may be in the middle of a batch.
+    """End the process. The command's resources are closed by now, but a worker may be in the middle of a batch.
 
-    A thread that computes in C++ while the interpreter is taken apart aborts the process, which then ends with another
-    code and a cry of its own on stderr. So it is not taken apart while there is one.
+    A thread that runs C++ code during interpreter shutdown aborts the process, which changes the exit code and prints
+    to stderr. So the interpreter is not shut down while other threads run.
     """
     if threading.active_count() > 1:
-        with suppress(OSError, ValueError):  # whoever read our output has gone
+        with suppress(OSError, ValueError):  # the reader of our output has closed the pipe
             sys.stdout.flush()
             sys.stderr.flush()
         os._exit(code)

@@ -1,4 +1,4 @@
-"""Arguments that several commands take, and how the text of a memory is read for display."""
+"""Arguments of several commands, and reading a memory's text for display."""
 
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 
 Id = Annotated[str, typer.Argument(metavar="ID")]
 Ids = Annotated[list[str] | None, typer.Option(metavar="ID", help="May be given several times.")]
-Limit = Annotated[int, typer.Option(min=1, max=MOST_LISTED, help="How many at most.")]
+Limit = Annotated[int, typer.Option(min=1, max=MOST_LISTED, help="Maximum number of rows.")]
 
 
 def text_of(memory: "Memory", node_id: str) -> str:
-    """What a linked memory says; a concept says nothing."""
+    """Text of a linked memory; empty for a concept."""
     try:
         return one_line(memory.get(node_id).text, SHOWN_CHARS)
     except NotFound:

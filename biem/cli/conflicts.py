@@ -21,7 +21,7 @@ def conflicts(
     status: Annotated[str, typer.Option(help=f"One of {', '.join(STATUSES)}, {_ANY}.")] = "pending",
     limit: Limit = 100,
 ) -> None:
-    """List memories that contradict, update or repeat each other, newest first."""
+    """List pairs of memories that contradict, update or repeat each other, newest first."""
     session = of(context)
     out = session.out
     if status not in (*STATUSES, _ANY):
@@ -42,7 +42,7 @@ def resolve(
     conflict_id: Id,
     resolution: Annotated[str, typer.Argument(help=f"One of {', '.join(RESOLUTIONS)}, {_IGNORE}.")],
 ) -> None:
-    """Decide a conflict; undo takes it back."""
+    """Resolve a conflict; undo reverts it."""
     session = of(context)
     id_part(conflict_id)
     if resolution not in (*RESOLUTIONS, _IGNORE):
@@ -54,7 +54,7 @@ def resolve(
 
 
 def undo(context: typer.Context, conflict_id: Id) -> None:
-    """Take the decision about a conflict back: both memories are as they were."""
+    """Revert the resolution of a conflict: both memories are as before."""
     session = of(context)
     id_part(conflict_id)
     session.changes |= NO_WORKER

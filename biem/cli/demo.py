@@ -1,9 +1,9 @@
-"""`biem demo`: six weeks of three people's lives go in; before each of six questions the lines that matter come out.
+"""`biem demo`: stores a dialogue of three people over six weeks, then prints the context block for six questions.
 
-Then it shows what a memory does by itself: somebody moved, a word reminds of something, and a night passes.
+Then it shows background behaviour: a superseded fact, associations of a word, and one run of the background jobs.
 
-The dialogue beside this file was written for it. The clock follows the dialogue, so that energies are those an agent
-would see on its last evening; the servers are the embedded ones, in a folder that goes away afterwards.
+The dialogue next to this file was written for the demo. The clock follows the dialogue, so energies are those of its
+last evening. The servers are embedded and use a temporary folder.
 """
 
 import tempfile
@@ -43,29 +43,29 @@ QUESTIONS = (
 )
 _SCOPE = Scope("demo", "kingfisher")
 _TURNS_TIMED = 60
-"""Last messages of people that are recalled for, too: percentiles need more than six."""
+"""Last messages of people that are also used as queries: percentiles need more than six."""
 _INDEX_TIMEOUT_S = 80.0
 _NO_SERVERS = ("postgres_dsn", "postgres_host", "redis_url", "milvus_uri", "milvus_host")
 
 
 class StoryClock:
-    """Time that jumps to where the dialogue is, and goes on from there as fast as ours."""
+    """A clock that jumps to the time of the dialogue and then runs at normal speed."""
 
     def __init__(self, start: datetime) -> None:
         self.jump(start)
 
     def jump(self, moment: datetime) -> None:
-        """Be at this moment of the dialogue."""
+        """Set the clock to this time."""
         self._origin = moment - timedelta(seconds=time.monotonic())
 
     def now(self) -> datetime:
-        """The dialogue's present."""
+        """Current time of the dialogue."""
         return self._origin + timedelta(seconds=time.monotonic())
 
 
 @dataclass(slots=True)
 class Story:
-    """What happened in one run, for the end of it."""
+    """Timings of one run, for its summary."""
 
     seconds: dict[str, float] = field(default_factory=dict)
     spans: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
@@ -77,7 +77,7 @@ class Story:
 
     @contextmanager
     def step(self, out: Output, what: str) -> Iterator[None]:
-        """Time one step and say so."""
+        """Time one step and report it."""
         started = time.perf_counter()
         yield
         self.seconds[what] = time.perf_counter() - started
@@ -85,7 +85,7 @@ class Story:
             out.line(Text.assemble(f"  {what} ", ("." * max(3, 52 - len(what)), "dim"), f" {self.seconds[what]:.1f} s"))
 
     def timings(self) -> dict[str, Mapping[str, float]]:
-        """Percentiles of what an agent waits for."""
+        """Percentiles of the latencies that an agent sees."""
         named = {"ack": "biem.remember", "recall": "biem.recall", "context": "biem.context"}
         return {
             name: {"n": len(spans), "p50_ms": percentile(spans, 0.5), "p95_ms": percentile(spans, 0.95)}
@@ -95,7 +95,7 @@ class Story:
 
 
 def demo(context: typer.Context) -> None:
-    """See it work: a bilingual dialogue of six weeks, six questions, what each answer rests on, and one night."""
+    """Run a demo: a bilingual dialogue of six weeks, six questions with their evidence, and the background jobs."""
     session = of(context)
     messages = [message for message in TranscriptReader(str(DIALOGUE)).read() if isinstance(message, TranscriptMessage)]
     settings = session.settings().model_copy(update=dict.fromkeys(_NO_SERVERS))

@@ -1,4 +1,4 @@
-"""What a memory does by itself, for the end of the demonstration: it changes its mind, is reminded, and sleeps."""
+"""Background behaviour for the end of the demo: a resolved conflict, associations, and background jobs."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,13 +22,13 @@ _SHOWN_CHARS = 110
 
 @dataclass(frozen=True, slots=True)
 class DemoLife:
-    """What was seen of it."""
+    """Results of this part."""
 
     now: str
     then: str
-    """The best answer to `CHANGED` as of now, and as of just before a rule superseded a memory; empty for none."""
+    """Best answer to `CHANGED` now, and just before a rule superseded a memory; empty for none."""
     conflict: Conflict | None
-    """What the rule found."""
+    """The conflict that the rule resolved."""
     night: "SleepReport"
     reminded: Sequence[Recollection]
 
@@ -44,7 +44,7 @@ class DemoLife:
 
 
 def live(memory: "biem.Memory") -> DemoLife:
-    """Look for it in a memory that was told a story."""
+    """Collect the results from a memory that holds the dialogue."""
     decided = [item for item in memory.conflicts(status="resolved", limit=1_000) if item.decided_by == "rule"]
     hits = memory.recall(CHANGED, top_k=1)
     now = hits[0].node if hits else None
@@ -61,7 +61,7 @@ def live(memory: "biem.Memory") -> DemoLife:
 
 
 def show(out: Output, life: DemoLife) -> None:
-    """For people."""
+    """Print the results as text."""
     if life.conflict is not None:
         how = f"{life.conflict.kind}, {life.conflict.confidence:.0%} sure, decided by a {life.conflict.decided_by}"
         _pair(out, CHANGED, life.now)

@@ -1,4 +1,4 @@
-"""The conditions that commands take as options, under the names of `Memory.recall`."""
+"""Filter options of commands, named as in `Memory.recall`."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
@@ -15,16 +15,19 @@ if TYPE_CHECKING:
 Kinds = Annotated[list[str] | None, typer.Option("--kind", help=f"Only these: {', '.join(KINDS)}.")]
 Since = Annotated[str | None, typer.Option("--since", metavar="TIME", help="Not before this ISO time.")]
 Until = Annotated[str | None, typer.Option("--until", metavar="TIME", help="Before this ISO time.")]
-Speakers = Annotated[list[str] | None, typer.Option("--speaker", help="Only said by them.")]
-Conversations = Annotated[list[str] | None, typer.Option("--conversation", help="Only from these.")]
+Speakers = Annotated[list[str] | None, typer.Option("--speaker", help="Only from these speakers.")]
+Conversations = Annotated[list[str] | None, typer.Option("--conversation", help="Only from these conversations.")]
 Excluded = Annotated[
-    list[str] | None, typer.Option("--exclude-conversation", help="Nothing from these; may be given several times.")
+    list[str] | None,
+    typer.Option("--exclude-conversation", help="Not from this conversation; may be given several times."),
 ]
-AsOf = Annotated[str | None, typer.Option("--as-of", metavar="TIME", help="What held at this ISO time; default: now.")]
-MinEnergy = Annotated[float, typer.Option(help="Only what has this much energy now, 0 to 1.")]
+AsOf = Annotated[
+    str | None, typer.Option("--as-of", metavar="TIME", help="Facts valid at this ISO time; default: now.")
+]
+MinEnergy = Annotated[float, typer.Option(help="Minimum current energy, 0 to 1.")]
 Mood = Annotated[
     tuple[float, float] | None,
-    typer.Option(metavar="LEAST GREATEST", help="Only in a mood between these two, -1 to 1."),
+    typer.Option(metavar="LEAST GREATEST", help="Only moods in this range, -1 to 1."),
 ]
 
 
@@ -39,7 +42,7 @@ def conditions(
     min_energy: float,
     sentiment: tuple[float, float] | None,
 ) -> "Conditions":
-    """The options as `recall` and `context` take them; `InvalidInput` names the option that is wrong."""
+    """Convert the options to conditions of `recall` and `context`; `InvalidInput` names the wrong option."""
     for one in kinds or ():
         require_one_of("--kind", one, KINDS)
     if not 0.0 <= min_energy <= 1.0:
@@ -60,6 +63,6 @@ def conditions(
 
 
 def require_one_of(option: str, value: str | None, known: Sequence[str]) -> None:
-    """Refuse a word that nothing knows before any server starts for it."""
+    """Refuse an unknown value before any server starts."""
     if value is not None and value not in known:
         raise InvalidInput(f"{option} {value!r} is unknown; choose one of {', '.join(known)}")

@@ -1,4 +1,4 @@
-"""`biem health`: whether the system can do its work, for probes and people."""
+"""`biem health`: a health check for probes and people."""
 
 import typer
 
@@ -7,10 +7,10 @@ from biem.errors import SchemaOutdated, StoreUnavailable
 
 
 def health(context: typer.Context) -> None:
-    """Ask every server whether it answers, and start none; exit code 0 as long as memories can be kept and recalled.
+    """Check whether every server answers; starts none. Exit code 0 while memories can be stored and recalled.
 
-    6 when PostgreSQL does not answer, 5 when its schema is not this version's. Without Redis or Milvus recall goes on:
-    0, and `degraded` names them.
+    6 when PostgreSQL does not answer, 5 when its schema is of another version. Without Redis or Milvus recall still
+    works: 0, and `degraded` names them.
     """
     from biem.bootstrap import health as servers
 

@@ -16,10 +16,11 @@ app = typer.Typer(help="The embedded servers: PostgreSQL, Valkey and Milvus Lite
 def up(
     context: typer.Context,
     indexer: Annotated[
-        bool, typer.Option("--indexer/--no-indexer", help="A process that indexes what others write and leave.")
+        bool,
+        typer.Option("--indexer/--no-indexer", help="Also run a process that indexes the memories of other programs."),
     ] = True,
 ) -> None:
-    """Start the servers and leave them running; prints the settings that reach them: eval "$(biem local up)"."""
+    """Start the servers and leave them running; prints settings to connect to them: eval "$(biem local up)"."""
     from biem.bootstrap import indexer as indexers
     from biem.bootstrap import local_up
 
@@ -56,7 +57,7 @@ def status(context: typer.Context) -> None:
 
 @app.command("down")
 def down(context: typer.Context) -> None:
-    """Stop the servers and their indexer, also for programs that use them now."""
+    """Stop the servers and their indexer, even if programs use them."""
     from biem.bootstrap import local_down
 
     out = of(context).out

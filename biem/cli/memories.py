@@ -55,16 +55,16 @@ def remember(
     kind: Annotated[str | None, typer.Option(help=f"One of {', '.join(KINDS)}.")] = None,
     tag: Tags = None,
     reason: Annotated[str, typer.Option(help="Why it is worth remembering.")] = "",
-    importance: Annotated[float, typer.Option(help="1 to 5.")] = 3.0,
+    importance: Annotated[float, typer.Option(help="Importance, 1 to 5.")] = 3.0,
     source: Annotated[str, typer.Option(help="Where it comes from.")] = "",
     speaker: Annotated[str, typer.Option(help="Who said it.")] = "",
     conversation: Annotated[str, typer.Option(help="In which conversation.")] = "",
     at: Annotated[str | None, typer.Option(metavar="TIME", help="When, in ISO 8601; without an offset: UTC.")] = None,
     ref: Annotated[str | None, typer.Option(help="Your own id: writing it again changes nothing.")] = None,
     layer: Annotated[str, typer.Option(help=f"One of {', '.join(LAYERS)}.")] = "short_term",
-    wait: Annotated[bool, typer.Option("--wait", help="Index it before leaving.")] = False,
+    wait: Annotated[bool, typer.Option("--wait", help="Wait until it is indexed.")] = False,
 ) -> None:
-    """Keep one text; prints its id as soon as it is safe."""
+    """Store one text; prints its id once it is durable."""
     session = of(context)
     out = session.out
     for name, value, known in (("--kind", kind, KINDS), ("--layer", layer, LAYERS)):
@@ -104,7 +104,7 @@ def remember(
 def recall(
     context: typer.Context,
     query: Annotated[str, typer.Argument(help="A question or words; - reads it from stdin.")],
-    top_k: Annotated[int | None, typer.Option("--top-k", "-k", help="How many at most; default 10.")] = None,
+    top_k: Annotated[int | None, typer.Option("--top-k", "-k", help="Maximum number of hits; default 10.")] = None,
     mode: Annotated[str, typer.Option(help=f"One of {', '.join(MODES)}; strict adds the originals.")] = "auto",
     kind: Kinds = None,
     since: Since = None,
@@ -116,13 +116,13 @@ def recall(
     as_of: AsOf = None,
     min_energy: MinEnergy = 0.0,
     sentiment: Mood = None,
-    profile: Annotated[str | None, typer.Option(help=f"Whose ranking: {', '.join(PROFILES)}.")] = None,
+    profile: Annotated[str | None, typer.Option(help=f"Ranking profile: {', '.join(PROFILES)}.")] = None,
     selection: Annotated[str | None, typer.Option(help=f"How to choose: {', '.join(SELECTIONS)}.")] = None,
-    seed: Annotated[int | None, typer.Option(help="Draw the same again.")] = None,
-    why: Annotated[bool, typer.Option("--why", help="Say why each hit is there.")] = False,
+    seed: Annotated[int | None, typer.Option(help="Seed of a random selection.")] = None,
+    why: Annotated[bool, typer.Option("--why", help="Explain each hit.")] = False,
     signals: Annotated[bool, typer.Option("--signals", help="Show every signal of every hit.")] = False,
 ) -> None:
-    """Find the memories that matter for a query, best first."""
+    """Find the memories relevant to a query, best first."""
     session = of(context)
     out = session.out
     require_one_of("--mode", mode, MODES)
@@ -150,9 +150,9 @@ def recall(
 
 def context(
     context: typer.Context,
-    query: Annotated[str, typer.Argument(help="What the model is about to answer; - reads it from stdin.")],
-    top_k: Annotated[int | None, typer.Option("--top-k", "-k", help="How many memories at most; default 5.")] = None,
-    budget_tokens: Annotated[int | None, typer.Option(help="Room for the block; default 1,000.")] = None,
+    query: Annotated[str, typer.Argument(help="The message that the model will answer; - reads it from stdin.")],
+    top_k: Annotated[int | None, typer.Option("--top-k", "-k", help="Maximum number of memories; default 5.")] = None,
+    budget_tokens: Annotated[int | None, typer.Option(help="Maximum tokens of the block; default 1,000.")] = None,
     kind: Kinds = None,
     since: Since = None,
     until: Until = None,
@@ -164,7 +164,7 @@ def context(
     min_energy: MinEnergy = 0.0,
     sentiment: Mood = None,
 ) -> None:
-    """Print the block that an agent would put into its prompt."""
+    """Print the context block for an agent's prompt."""
     session = of(context)
     out = session.out
     words = read_stdin() if query == _STDIN else query
@@ -188,7 +188,7 @@ def context(
 
 
 def get(context: typer.Context, memory_id: Annotated[str, typer.Argument(metavar="ID")]) -> None:
-    """Show everything known about one memory."""
+    """Show all fields of one memory."""
     session = of(context)
     id_part(memory_id)
     session.changes |= NO_WORKER
@@ -199,14 +199,14 @@ def get(context: typer.Context, memory_id: Annotated[str, typer.Argument(metavar
 
 def erase(
     context: typer.Context,
-    memory_id: Annotated[str | None, typer.Argument(metavar="[ID]", help="The memory to destroy.")] = None,
-    scope: Annotated[bool, typer.Option("--scope", help="Destroy everything of the scope.")] = False,
+    memory_id: Annotated[str | None, typer.Argument(metavar="[ID]", help="The memory to erase.")] = None,
+    scope: Annotated[bool, typer.Option("--scope", help="Erase the whole scope.")] = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
     scrub: Annotated[
-        bool, typer.Option("--scrub", help="Then rewrite the files that still hold what was erased; alone: only that.")
+        bool, typer.Option("--scrub", help="Then rewrite files that still contain erased data; alone: only that.")
     ] = False,
 ) -> None:
-    """Destroy a memory, a scope or, with --user and nothing else, a user with all projects; prints the receipt."""
+    """Erase a memory, a scope or, with --user alone, a user with all projects; prints the receipt."""
     session = of(context)
     out = session.out
     person = session.user if memory_id is None and not scope else None
@@ -347,10 +347,12 @@ def feedback(
     context: typer.Context,
     useful: Ids = None,
     useless: Ids = None,
-    new: Annotated[list[str] | None, typer.Option(metavar="ID", help="Written in this turn, to be linked.")] = None,
-    turn: Annotated[str | None, typer.Option(help="Your name for the turn: said again, it counts once.")] = None,
+    new: Annotated[
+        list[str] | None, typer.Option(metavar="ID", help="Memory written in this turn, to be linked.")
+    ] = None,
+    turn: Annotated[str | None, typer.Option(help="Your id of the turn: repeated feedback counts once.")] = None,
 ) -> None:
-    """Tell which recalled memories were of use, and which were not."""
+    """Report which recalled memories were useful and which were not."""
     session = of(context)
     out = session.out
     if not (useful or useless or new):
@@ -367,9 +369,9 @@ def feedback(
 def archive(
     context: typer.Context,
     memory_id: Id,
-    reason: Annotated[str, typer.Option(help="Why, for whoever asks later.")] = "",
+    reason: Annotated[str, typer.Option(help="The reason, for the record.")] = "",
 ) -> None:
-    """Forget a memory without destroying it; unarchive brings it back."""
+    """Archive a memory: it is no longer recalled, but kept; unarchive restores it."""
     session = of(context)
     out = session.out
     session.changes |= NO_WORKER
@@ -380,7 +382,7 @@ def archive(
 
 
 def unarchive(context: typer.Context, memory_id: Id) -> None:
-    """Bring an archived memory back."""
+    """Restore an archived memory."""
     session = of(context)
     out = session.out
     id_part(memory_id)

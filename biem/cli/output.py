@@ -1,6 +1,6 @@
-"""What the command line says: results on stdout, everything else on stderr.
+"""Output of the command line: results on stdout, everything else on stderr.
 
-With `--json`, stdout carries exactly one JSON document, or nothing at all after an error; the error is then the last
+With `--json`, stdout has exactly one JSON document, or nothing after an error; the error is then the last
 line of stderr, `{"error": {"kind", "message", "retryable", "exit_code"}}`.
 """
 
@@ -27,20 +27,20 @@ from biem.errors import BiemError, InvalidInput
 from biem.redaction import hidden, traceback_of
 
 INTERRUPTED = 130
-"""128 + SIGINT, as shells have it."""
+"""128 + SIGINT, as in shells."""
 USAGE_ERROR: type[BaseException] = typer.BadParameter.__bases__[0]
-"""The parser's own error; typer gives it no public name."""
+"""The parser's error class; typer does not export it."""
 SHOWN_CHARS = 200
-"""Characters of a text that a table or a line shows."""
+"""Maximum characters of a text in a table or a line."""
 _SHORT_ID = 8
 _WHOLE = ("id", "ref", "since")
-"""Columns that are copied from the screen: never broken into two lines."""
+"""Columns that users copy: never wrapped."""
 _PLAIN_EVERY_S = 2.0
-"""Pause between progress lines where there is no terminal."""
+"""Seconds between progress lines without a terminal."""
 
 
 class Interrupted(BiemError):
-    """Ctrl-C. The message says what is safe."""
+    """Ctrl-C. The message says which data is durable."""
 
     exit_code = INTERRUPTED
 
@@ -50,7 +50,7 @@ def _console(stream: TextIO) -> Console:
 
 
 def plain(value: object) -> Any:
-    """`value` as JSON types: dataclasses by their fields, times in ISO 8601, numbers that JSON lacks as null."""
+    """Convert `value` to JSON types: dataclasses by field, times in ISO 8601, NaN and infinities as null."""
     if isinstance(value, Hits):
         hits = [{"rank": rank, **plain(hit)} for rank, hit in enumerate(value, start=1)]
         drawn = {} if value.seed is None else {"selection": value.selection, "seed": value.seed}
@@ -70,27 +70,27 @@ def plain(value: object) -> Any:
 
 
 def to_json(value: object, *, indent: int | None = None) -> str:
-    """One JSON document; other scripts stay readable."""
+    """One JSON document; non-ASCII text is not escaped."""
     return json.dumps(plain(value), ensure_ascii=False, allow_nan=False, indent=indent)
 
 
 def printable(text: str) -> str:
-    """`text` without what could steer a terminal: every control and format character but line breaks and tabs."""
+    """`text` without control and format characters, which could control a terminal; line breaks and tabs stay."""
     return "".join(c for c in text if c in "\n\t" or unicodedata.category(c)[0] != "C" or c == "\u200d")
 
 
 def shown_value(value: object) -> str:
-    """A signal or a count for people."""
+    """Format a signal or a count for people."""
     return f"{value:.2f}" if isinstance(value, float) else str(value)
 
 
 def percentile(values: Sequence[float], share: float) -> float:
-    """The smallest value that `share` of the values do not exceed."""
+    """The smallest value that at least `share` of the values do not exceed."""
     return sorted(values)[max(0, math.ceil(share * len(values)) - 1)]
 
 
 def shown_time(moment: datetime) -> str:
-    """A time for people: minutes, in the local time zone, which it names."""
+    """Format a time for people: to the minute, in the local time zone, with its name."""
     return moment.astimezone().isoformat(" ", "minutes")
 
 
@@ -105,7 +105,7 @@ class Output:
     stdin_is_terminal: bool = field(default_factory=lambda: sys.stdin.isatty())
 
     def result(self, document: object, show: Callable[[], None]) -> None:
-        """Print the one JSON document, or let `show` print it for people."""
+        """Print one JSON document, or call `show` to print text."""
         if self.as_json:
             self.stdout.file.write(to_json(document, indent=2 if self.stdout.is_terminal else None) + "\n")
         else:
@@ -113,14 +113,14 @@ class Output:
         self.stdout.file.flush()
 
     def line(self, text: str | Text = "", style: str = "") -> None:
-        """One line or paragraph of a result."""
+        """Print one line or paragraph of a result."""
         if self.stdout.is_terminal:
             self.stdout.print(Text(printable(text), style) if isinstance(text, str) else text, soft_wrap=True)
         else:  # rich would turn tabs into spaces
             self.stdout.file.write(printable(str(text)) + "\n")
 
     def table(self, headers: Sequence[str], rows: Sequence[Sequence[object]], *, right: Sequence[str] = ()) -> None:
-        """Columns for a terminal; tab-separated lines without headings for another program."""
+        """Print columns on a terminal, else tab-separated lines without headings."""
         cells = [[printable(str(cell)) for cell in row] for row in rows]
         if not self.stdout.is_terminal:
             for row in cells:
@@ -135,26 +135,26 @@ class Output:
         self.stdout.print(table)
 
     def id(self, whole: str) -> str:
-        """The last digits of an id, which commands take in its place; a program that reads gets all of it."""
+        """The last digits of an id, which commands accept; the whole id when stdout is not a terminal."""
         return whole[-_SHORT_ID:] if self.stdout.is_terminal else whole
 
     def pairs(self, values: Mapping[str, object]) -> None:
-        """Names and values, one a line."""
+        """Print names and values, one per line."""
         width = max(map(len, values), default=0)
         for name, value in values.items():
             self.line(Text.assemble((name.ljust(width) + "  ", "dim"), printable(str(value))))
 
     def note(self, text: str) -> None:
-        """Something worth knowing that is not the result."""
+        """Print a remark to stderr."""
         self.stderr.print(Text(printable(hidden(text)), "dim"), soft_wrap=True)
 
     @contextmanager
     def progress(self, what: str, total: float | None = None) -> Iterator["Ticker"]:
-        """Show how far a long piece of work is: a bar on a terminal, a line now and then elsewhere."""
+        """Show progress: a bar on a terminal, else a line every few seconds."""
         if not self.stderr.is_terminal:
             yield Ticker(self, what, total)
             return
-        rich: Any = import_module("rich.progress")  # a command without a bar needs none
+        rich: Any = import_module("rich.progress")  # only commands with a bar load it
 
         columns = (
             rich.SpinnerColumn(),
@@ -170,7 +170,7 @@ class Output:
             )
 
     def error(self, error: BaseException) -> int:
-        """Say what went wrong, without a traceback unless asked for; returns the exit code."""
+        """Print an error, with a traceback only if requested; returns the exit code."""
         kind, code, retryable = type(error).__name__, 1, False
         if isinstance(error, BiemError):
             code, retryable, message = error.exit_code, error.retryable, str(error)
@@ -201,7 +201,7 @@ def _hint(error: BaseException) -> Iterator[tuple[str, str]]:
 
 @dataclass(slots=True)
 class Ticker:
-    """One phase of progress: `update` as often as you like."""
+    """One phase of progress; calls of `update` are cheap."""
 
     output: Output
     what: str
@@ -211,7 +211,7 @@ class Ticker:
     _spoken: float = field(default_factory=time.monotonic)
 
     def update(self, done: float, count: int) -> None:
-        """`done` of `total` (its own unit) is finished, which were `count` messages."""
+        """Set the progress: `done` of `total` (any unit), which is `count` messages."""
         now = time.monotonic()
         rate = count / max(now - self._started, 1e-3)
         says = f"{count:,} ({rate:,.0f}/s)"

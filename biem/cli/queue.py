@@ -1,4 +1,4 @@
-"""Commands that show what is there and what waits: stats, scopes, dead, retry."""
+"""Commands that show stored memories and the queue: stats, scopes, dead, retry."""
 
 from collections.abc import Mapping
 from typing import Annotated
@@ -19,7 +19,7 @@ def stats(context: typer.Context) -> None:
     try:
         with session.memory() as memory:
             values = memory.stats()
-    except EmbedderMismatch as error:  # they are there all the same
+    except EmbedderMismatch as error:  # counts do not need the embedder
         from biem.bootstrap.admin import counted
 
         settings = session.settings()
@@ -29,7 +29,7 @@ def stats(context: typer.Context) -> None:
 
 
 def scopes(context: typer.Context) -> None:
-    """List whose memories there are: all scopes, or those of `--tenant` and `--user`, with their counts."""
+    """List scopes with their counts: all, or those of `--tenant` and `--user`."""
     from biem.bootstrap import admin as counting
 
     session = of(context)
@@ -55,7 +55,7 @@ def scopes(context: typer.Context) -> None:
 def dead(
     context: typer.Context, limit: Annotated[int, typer.Option(min=1, max=MOST_LISTED, help="How many at most.")] = 100
 ) -> None:
-    """List memories that could not be indexed, with the reason; they stay findable by text."""
+    """List memories that could not be indexed, with the reason; text search still finds them."""
     session = of(context)
     out = session.out
     session.changes |= NO_WORKER
@@ -71,7 +71,7 @@ def dead(
 
 
 def retry(context: typer.Context) -> None:
-    """Give the dead letters another chance."""
+    """Put the dead letters back into the queue."""
     session = of(context)
     with session.memory() as memory:
         count = memory.retry()

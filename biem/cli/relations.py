@@ -1,4 +1,4 @@
-"""Commands that show what memories belong together: related, links, facts, instant."""
+"""Commands that show relations of memories: related, links, facts, instant."""
 
 from typing import Annotated
 
@@ -15,7 +15,7 @@ _STDIN = "-"
 
 
 def facts(context: typer.Context, limit: Limit = 100) -> None:
-    """List what was distilled from memories that are used together."""
+    """List facts that were distilled from memories used together."""
     session = of(context)
     out = session.out
     session.changes |= NO_WORKER
@@ -33,7 +33,7 @@ def facts(context: typer.Context, limit: Limit = 100) -> None:
 def related(
     context: typer.Context, text: Annotated[str, typer.Argument(help="Any text; - reads it from stdin.")]
 ) -> None:
-    """Show what a text reminds of: topics of past conversation, and what was said of them."""
+    """Show topics of past conversations that a text is associated with, and their memories."""
     session = of(context)
     out = session.out
     words = read_stdin() if text == _STDIN else text
@@ -49,7 +49,7 @@ def related(
 
 
 def links(context: typer.Context, memory_id: Id) -> None:
-    """Show what a memory is linked with, closest first."""
+    """Show the links of a memory, strongest first."""
     session = of(context)
     out = session.out
     session.changes |= NO_WORKER
@@ -73,10 +73,10 @@ def links(context: typer.Context, memory_id: Id) -> None:
 
 def instant(
     context: typer.Context,
-    conversation: Annotated[str, typer.Argument(help="The conversation to look back at.")],
-    limit: Annotated[int, typer.Option(min=1, max=500, help="At most so many, newest first.")] = 5,
+    conversation: Annotated[str, typer.Argument(help="Id of the conversation.")],
+    limit: Annotated[int, typer.Option(min=1, max=500, help="Maximum number, newest first.")] = 5,
 ) -> None:
-    """Show what was noted in a conversation while it went on."""
+    """Show notes taken during a conversation."""
     session = of(context)
     out = session.out
     session.changes |= NO_WORKER

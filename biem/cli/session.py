@@ -1,4 +1,4 @@
-"""One run of the command line: the global options, and the memory they lead to."""
+"""One run of the command line: the global options and the memory they select."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,12 +17,12 @@ if TYPE_CHECKING:  # loaded when a command needs them: `biem --help` needs neith
     from biem.ports import Embedder
 
 NO_WORKER: dict[str, Any] = {"queue": "none", "close_timeout_s": 0.0}
-"""Settings of a command that leaves at once: a worker would only take jobs and drop them, or race with an erasure."""
+"""Settings of a short command: a worker would claim jobs and abandon them, or race with an erasure."""
 
 
 @dataclass(slots=True)
 class Session:
-    """What the global options say; nothing is opened before a command needs it."""
+    """Global options; nothing is opened before a command needs it."""
 
     out: Output
     env_file: Path | None = None
@@ -31,14 +31,14 @@ class Session:
     user: str | None = None
     project: str | None = None
     embedder: "Embedder | None" = None
-    """In place of the configured one."""
+    """Replaces the configured one."""
     changes: dict[str, Any] = field(default_factory=dict)
-    """Settings that a command needs to be different."""
+    """Settings that the command overrides."""
     asks: bool = False
-    """The command embeds one text, and no more unless it works for others, too."""
+    """The command embeds one text, unless it also runs a worker."""
 
     def settings(self) -> "Settings":
-        """The environment over the env file (see `bootstrap.env_file.chosen`), under the options."""
+        """Settings from options, environment and env file (see `bootstrap.env_file.chosen`), in this precedence."""
         from biem.bootstrap.check_settings import warn_of_misspelt
         from biem.bootstrap.env_file import chosen
         from biem.config import load_settings
@@ -50,7 +50,7 @@ class Session:
         return settings.model_copy(update=changes)
 
     def scope(self, settings: "Settings") -> Scope:
-        """Whose memory it is, by options and settings."""
+        """The scope chosen by options and settings."""
         names = {"tenant": self.tenant, "user": self.user, "project": self.project}
         return Scope(**{part: getattr(settings, part) if name is None else name for part, name in names.items()})
 
@@ -60,7 +60,7 @@ class Session:
         settings = self.settings()
         scope = self.scope(settings)
         if self.embedder is None and (self.asks or settings.queue == "none"):
-            # Without a worker, most commands embed nothing: the model is loaded by those that do.
+            # Without a worker, most commands embed nothing: the model is loaded only when needed.
             from biem.bootstrap import connect_late
 
             opened = connect_late(settings, scope=scope, asks=self.asks)

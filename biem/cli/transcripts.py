@@ -1,10 +1,10 @@
-"""Chat transcripts as they are exported: one JSON object a line, streamed, never loaded whole.
+"""Reads exported chat transcripts: one JSON object per line, streamed.
 
 A line is either one message, `{"text"|"content", "speaker"|"name"|"role", "at"|"timestamp", "conversation"|"session",
 "ref"|"id"|"turn_id", "kind", "tags", …}`, or one whole conversation, `{"id", "turns"|"messages": [message, …]}`.
 
-Every message leaves here with a `ref` that depends on the file's content alone, so importing again, or after a kill at
-any moment, writes nothing twice. A turn's own id is only unique inside its conversation: its ref is `conversation/id`.
+Every message gets a `ref` that depends only on the file's content, so importing again, or after a kill at any moment,
+writes nothing twice. A turn's id is unique only inside its conversation: its ref is `conversation/id`.
 """
 
 import gzip
@@ -59,18 +59,18 @@ class BadLine:
 
 @dataclass(slots=True)
 class TranscriptReader:
-    """Reads one transcript. `bytes_read` of `size` (0 for stdin) tells how far it is."""
+    """Reads one transcript. `bytes_read` of `size` (0 for stdin) is its progress."""
 
     source: str
     per_conversation: bool = False
-    """Each conversation gets a scope of its own: the turns' ids are unique there and stay as they are."""
+    """Each conversation gets its own scope: the turns' ids are unique there and stay unchanged."""
     size: int = 0
     bytes_read: int = 0
     _seen: dict[str, tuple[datetime, int]] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
-        """The conversation of messages that name none: the file's name without its endings; empty for stdin."""
+        """The conversation of messages without one: the file's name without suffixes; empty for stdin."""
         return "" if self.source == "-" else Path(self.source).name.removesuffix(".gz").removesuffix(".jsonl")
 
     def read(self) -> Iterator[TranscriptMessage | BadLine]:
@@ -89,7 +89,7 @@ class TranscriptReader:
 
     @contextmanager
     def _opened(self) -> Iterator[tuple[BinaryIO, Iterable[bytes]]]:
-        """The stream that knows its position, and its lines; compression is seen by content, not by name."""
+        """The raw stream, for its position, and its lines; compression is detected by content, not by name."""
         with ExitStack() as stack:
             if self.source == "-":
                 raw = sys.stdin.buffer
@@ -109,7 +109,7 @@ class TranscriptReader:
         except json.JSONDecodeError as error:
             yield self._bad(number, error.colno, f"{error.msg}; expected one JSON object on one line")
             return
-        except (ValueError, RecursionError) as error:  # a number of thousands of digits, a thousand brackets
+        except (ValueError, RecursionError) as error:  # numbers of thousands of digits, deep nesting
             yield self._bad(number, 1, f"not readable as JSON ({error}); expected a message or a conversation")
             return
         if not isinstance(value, dict):
@@ -139,11 +139,11 @@ class TranscriptReader:
                 yield self._bad(number, 1, f"turn {index + 1}: {error.reason}")
 
     def _message(self, value: dict[str, Any], number: int, index: int | None, outer: str) -> TranscriptMessage:
-        """`index` is the turn's place in its conversation, None for a line that is a message by itself."""
+        """`index` is the turn's position in its conversation, None for a line that is one message."""
         item: dict[str, Any] = {key: value[key] for key in _PASSED_ON if value.get(key) is not None}
         item |= {"text": _text(value), "speaker": _string(value, _SPEAKER), "kind": item.get("kind", "event")}
         extra: dict[str, Any] = {}
-        if item["kind"] not in KINDS:  # another program's word, kept but not ours
+        if item["kind"] not in KINDS:  # an unknown kind of another program is kept as metadata
             extra["kind"], item["kind"] = item["kind"], "event"
         conversation = outer
         if own := _string(value, _CONVERSATION):
@@ -169,7 +169,7 @@ class TranscriptReader:
         return TranscriptMessage(number, conversation, item | {"conversation": conversation})
 
     def _in_order(self, conversation: str, value: object, key: str) -> datetime:
-        """Equal times, as of whole sessions, become one microsecond apart: the order of the turns is kept."""
+        """Make equal times, as of whole sessions, one microsecond apart, which keeps the order of the turns."""
         try:
             at = parse_time(value, f'"{key}"')
             previous, repeats = self._seen.get(conversation, (None, 0))
@@ -184,7 +184,7 @@ class TranscriptReader:
 
 
 class _Unfit(Exception):
-    """A message that is JSON but not a message; `key` is where to point."""
+    """Valid JSON that is not a message; `key` is the location of the error."""
 
     def __init__(self, key: str, reason: str) -> None:
         super().__init__(reason)
@@ -215,7 +215,7 @@ def _text(value: dict[str, Any]) -> str:
     if key is None and not caption:
         raise _Unfit("", 'expected "text" (or "content"), or a conversation with "turns"')
     text = value[key] if key else ""
-    if isinstance(text, list):  # parts, as chat APIs have them: images and the like have no text
+    if isinstance(text, list):  # content parts of chat APIs; images have no text
         text = "\n".join(part["text"] for part in text if isinstance(part, dict) and isinstance(part.get("text"), str))
     if text is None:
         text = ""
@@ -229,7 +229,7 @@ def _text(value: dict[str, Any]) -> str:
 
 
 def _string(value: dict[str, Any], keys: tuple[str, ...]) -> str:
-    """The first of `keys` that is there, as a string; numbers are names, too."""
+    """The value of the first of `keys` that is present, as a string; numbers are accepted."""
     for key in keys:
         found = value.get(key)
         if found is None or found == "":

@@ -1,6 +1,6 @@
-"""`biem import`: chat transcripts into memory, as often as you like and resumable after any kind of death.
+"""`biem import`: imports chat transcripts; idempotent, and resumable after a crash.
 
-What was imported is known by the messages' refs, which the database keeps: there is no state file to lose.
+Imported messages are recognised by their refs in the database: there is no state file.
 """
 
 import time
@@ -26,7 +26,7 @@ _LISTED = 10
 
 @dataclass(slots=True)
 class Import:
-    """One run: what was stored so far, and what could not be."""
+    """One run: counts of stored messages and of bad lines."""
 
     memory: "Memory"
     per_conversation: bool
@@ -58,7 +58,7 @@ class Import:
         return reader.size
 
     def scope_of(self, conversation: str) -> "Memory":
-        """Where a conversation goes."""
+        """The memory that stores a conversation."""
         return self.memory.scope(project=conversation or None) if self.per_conversation else self.memory
 
     def wait(self, ticker: Ticker, timeout_s: float) -> bool:
@@ -75,7 +75,7 @@ class Import:
         return all(memory.flush(max(0.0, deadline - time.monotonic()), progress) for memory in memories)
 
     def _apart(self, one: TranscriptMessage, other: TranscriptMessage) -> bool:
-        """Whether two messages cannot be written together."""
+        """Whether two messages need separate batches."""
         return self.per_conversation and one.conversation != other.conversation
 
     def _store(self, batch: list[TranscriptMessage], source: str) -> None:
@@ -116,9 +116,9 @@ def import_files(
     context: typer.Context,
     files: Annotated[list[str], typer.Argument(metavar="FILE…", help=".jsonl, .jsonl.gz, or - for stdin.")],
     scope_per_conversation: Annotated[
-        bool, typer.Option("--scope-per-conversation", help="Each conversation becomes a project of its own.")
+        bool, typer.Option("--scope-per-conversation", help="Each conversation becomes its own project.")
     ] = False,
-    skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Leave bad lines out and exit with 2.")] = False,
+    skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Skip bad lines and exit with 2.")] = False,
     wait: Annotated[bool, typer.Option("--wait/--no-wait", help="Wait until everything is indexed.")] = True,
     timeout_s: Annotated[float, typer.Option("--timeout-s", min=0, help="How long to wait for indexing.")] = 3600.0,
 ) -> None:
@@ -161,7 +161,7 @@ def import_files(
 
 
 def _size(name: str) -> int:
-    """Bytes of a file, 0 for what is not one; opening it says what is wrong with it."""
+    """Size of a file in bytes, 0 if it is no file; opening it raises the error."""
     path = Path(name)
     return path.stat().st_size if path.is_file() else 0
 

@@ -1,4 +1,4 @@
-"""`biem web`: a web page to look at a memory."""
+"""`biem web`: a read-only web page of a memory."""
 
 import socket
 from contextlib import nullcontext
@@ -15,12 +15,12 @@ PORT = 8765
 
 def web(
     context: typer.Context,
-    port: Annotated[int, typer.Option(min=1, max=65535, help="Where to listen.")] = PORT,
-    host: Annotated[str, typer.Option(help="Address to listen on; others than this machine's need a token.")] = HOST,
+    port: Annotated[int, typer.Option(min=1, max=65535, help="Port to listen on.")] = PORT,
+    host: Annotated[str, typer.Option(help="Address to listen on; addresses of other machines need a token.")] = HOST,
 ) -> None:
     """Show tiers, graph, facts and conflicts in a browser until Ctrl-C; changes nothing.
 
-    With BIEM_WEB_TOKEN whoever has the token may look; without, this machine alone.
+    With BIEM_WEB_TOKEN, access needs the token; without, only this machine has access.
     """
     try:
         import uvicorn
@@ -55,7 +55,7 @@ def web(
 
 
 def _listening(host: str, port: int) -> socket.socket:
-    """A socket that callers can reach already; before anything is opened, since this fails most often."""
+    """A listening socket; opened before anything else, since this fails most often."""
     try:
         return socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
     except OSError as error:

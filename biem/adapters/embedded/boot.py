@@ -1,7 +1,7 @@
-"""Start the owner without the rest of biem: run by path, it stands in for the packages above `supervisor`.
+"""Starts the owner without importing the rest of biem. Run by path; replaces the parent packages of `supervisor`.
 
-`python -m biem.adapters.embedded.supervisor` would run `biem/__init__.py`, which imports every adapter: a second or two
-for which clients that lost their owner would wait, and a broken package could keep the servers from coming back at all.
+`python -m biem.adapters.embedded.supervisor` would run `biem/__init__.py`, which imports every adapter. That takes a
+second or two, during which clients without an owner wait, and a broken package could prevent the servers' restart.
 """
 
 import importlib
@@ -11,7 +11,7 @@ from types import ModuleType
 
 
 def main(arguments: list[str]) -> None:
-    """Make `biem.adapters.embedded` importable without running what its parents import, then become the owner."""
+    """Make `biem.adapters.embedded` importable without running its parent packages, then become the owner."""
     folder = Path(__file__).resolve().parent
     places = {"biem": folder.parents[1], "biem.adapters": folder.parents[0], "biem.adapters.embedded": folder}
     for package, place in places.items():

@@ -1,8 +1,8 @@
-"""Keep one server process alive: start it, notice when it answers, start it again when it dies, stop it.
+"""Keeps one server process alive: starts it, checks whether it answers, restarts it after a crash, stops it.
 
-Nothing here waits, except for `initdb`, once in a home's life: the owner calls `tend` of each server in turn, so the
-three start side by side. All starts happen on one thread, the owner's main one, because the kernel's "die with
-your parent" means the parent *thread*.
+Nothing here blocks, except for `initdb`, once per home: the owner calls `tend` of each server in turn, so the three
+start concurrently. All starts run on the owner's main thread, because the kernel's parent-death signal
+refers to the parent *thread*.
 """
 
 import os
@@ -20,28 +20,28 @@ from biem.adapters.embedded.leftovers import leftovers
 from biem.errors import BiemError, ConfigError, StoreFull, StoreUnavailable
 
 FAILURES_TO_REPORT = 3
-"""Failed starts in a row before those who wait are told."""
+"""Consecutive failed starts before waiting clients get an error."""
 _FIRST_PAUSE_S, _LONGEST_PAUSE_S = 0.1, 5.0
 _STEADY_S = 30.0
-"""A server that lived this long has recovered: its failures are forgotten."""
+"""Uptime after which the failure count is reset."""
 _START_LIMIT_S = 60.0
-"""Longest recovery; PostgreSQL replays at most 256 MB of WAL."""
+"""Maximum time of a recovery; PostgreSQL replays at most 256 MB of WAL."""
 _EVICT_AFTER_S = 5.0
-"""A leftover that was asked to stop gets this long."""
+"""Time that a leftover process gets to stop."""
 _EVICT_PAUSE_S = 0.2
 
 Run = Callable[[Sequence[str], str], None]
-"""Run a command to its end as the server's user with the given standard input; raises when it fails."""
+"""Runs a command to its end as the server's user with the given standard input; raises when it fails."""
 
 
 class Server(Protocol):
-    """What must be known of a server to keep it running."""
+    """Description of a server that can be supervised."""
 
     home: Home
     data: Path
     socket: Path
     death_signal: signal.Signals
-    """Ends it at once without loss. Sent by the kernel when the owner dies."""
+    """Stops it immediately without data loss. Sent by the kernel when the owner dies."""
 
     @property
     def name(self) -> str:
@@ -49,26 +49,26 @@ class Server(Protocol):
 
     @property
     def user(self) -> tuple[int, int] | None:
-        """Whom it runs as, uid and gid; None for the owner's user."""
+        """uid and gid of its process; None for the owner's user."""
 
     def prepare(self, run: Run) -> None:
-        """Make data that is missing and clear what a dead server left. The caller proved that no server lives."""
+        """Create missing data and remove files of a dead server. The caller ensures that no server runs."""
 
     def command(self) -> list[str]:
-        """The program and its arguments; names `data`, by which a leftover is recognised."""
+        """The program and its arguments; they contain `data`, by which a leftover is recognised."""
 
     def environment(self) -> dict[str, str]:
-        """All it gets: nothing is inherited, so no PGPORT or TZ of the user can bend it."""
+        """Its whole environment: nothing is inherited, so the user's PGPORT or TZ has no effect."""
 
     def answers(self) -> bool:
-        """Whether it does real work now. Never raises."""
+        """Whether it serves requests now. Never raises."""
 
     def ask_to_stop(self, terminate: Callable[[signal.Signals], None]) -> None:
-        """Begin a clean stop and return at once."""
+        """Start a clean stop and return immediately."""
 
 
 class Child:
-    """One server and what became of it. `ready` is true from the first answer to the next death."""
+    """One server and its state. `ready` is true from its first answer until its process ends."""
 
     def __init__(self, server: Server) -> None:
         self.server = server
@@ -86,11 +86,11 @@ class Child:
 
     @property
     def pid(self) -> int | None:
-        """The living process, if any."""
+        """The running process, if any."""
         return None if self._process is None else self._process.pid
 
     def tend(self, now: float) -> None:
-        """Do the next thing this server needs; `now` is monotonic seconds. Returns at once."""
+        """Do the next step for this server; `now` is monotonic seconds. Does not block."""
         if self._process is None:
             if now >= self._not_before:
                 self._start(now)
@@ -98,7 +98,7 @@ class Child:
             self._process = None
             self._failed(now, status)
         elif self.ready:
-            if not self.server.socket.exists():  # somebody tidied it away: nobody can connect any more
+            if not self.server.socket.exists():  # the socket was deleted: clients cannot connect
                 self._process.send_signal(self.server.death_signal)
             elif self._failures and now - self._changed_at > _STEADY_S:
                 self._failures = 0
@@ -109,11 +109,11 @@ class Child:
             self.trouble, self.reason = "", ""
         elif now - self._changed_at > _START_LIMIT_S:
             self._process.kill()
-        else:  # a tenth of the wait so far: quick at first, and a long recovery's log stays short
+        else:  # poll after a tenth of the time waited: fast at first, few log lines in a long recovery
             self._not_before = now + (now - self._changed_at) / 10
 
     def begin_stop(self, *, at_once: bool) -> None:
-        """Ask the server to stop, cleanly or at once."""
+        """Ask the server to stop, cleanly or immediately."""
         if self._process is None:
             return
         if at_once:
@@ -122,7 +122,7 @@ class Child:
             self.server.ask_to_stop(self._process.send_signal)
 
     def finish_stop(self, timeout_s: float) -> None:
-        """Wait until it is gone; harder means after each `timeout_s`."""
+        """Wait until it has stopped; escalate after each `timeout_s`."""
         if self._process is None:
             return
         for harder in (self.server.death_signal, signal.SIGKILL):
@@ -156,7 +156,7 @@ class Child:
                 finally:
                     os.close(log)
             finally:
-                os.close(lock)  # from here on only the server and its children hold it
+                os.close(lock)  # now only the server and its children hold it
             self._changed_at = now
         except (OSError, BiemError) as error:
             self._failed(now, error)
@@ -179,11 +179,11 @@ class Child:
             )
 
     def _evict(self, now: float) -> None:
-        """An earlier server, or a process of it, still holds the lock: make it go, if it is provably of this home.
+        """Stop an earlier server, or a process of it, that still holds the lock, if it provably belongs to this home.
 
-        The server itself is asked first, as it stops its own processes; what is left of a dead one is asked, too. After
-        `_EVICT_AFTER_S` they are killed: what was acknowledged is in the WAL. Only when that does not help, those who
-        wait are told.
+        The server gets the signal first, since it stops its own processes; remaining processes of a dead one get it,
+        too. After `_EVICT_AFTER_S` they are killed: acknowledged data is in the WAL. Only if that fails, waiting
+        clients get an error.
         """
         if self._evicting_since is None:
             self._evicting_since = now
@@ -205,7 +205,7 @@ class Child:
                 os.kill(pid, how)
 
     def _main_leftover(self) -> int | None:
-        """The earlier server itself, if it lives: the lock has its pid, and its command line this data."""
+        """The earlier main process, if it runs: the lock file has its pid, and its command line this data folder."""
         try:
             pid = int(self._lock_path.read_text())
         except (OSError, ValueError):
@@ -240,7 +240,7 @@ class Child:
 
 
 def command_line(pid: int) -> str:
-    """The words of a living process, joined by blanks; empty when there is none."""
+    """The arguments of a running process, joined by blanks; empty if there is none."""
     try:
         return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="surrogateescape")
     except OSError:

@@ -1,15 +1,15 @@
-"""The folder of one stack: where everything lies, who holds which lock, what the owner last said.
+"""The folder of one stack: its paths, its locks and the owner's last state.
 
     HOME/postgres  HOME/valkey  HOME/milvus     the data
-    HOME/log/*.log                              one log a server, and the owner's
-    HOME/run/clients.lock                       shared by every process that uses the stack
-    HOME/run/owner.lock                         exclusive: the process that runs the servers lives
-    HOME/run/start.lock                         exclusive: somebody is starting an owner
+    HOME/log/*.log                              one log per server, and the owner's
+    HOME/run/clients.lock                       shared: held by every process that uses the stack
+    HOME/run/owner.lock                         exclusive: held by the owner, the process that runs the servers
+    HOME/run/start.lock                         exclusive: held while a client starts an owner
     HOME/run/{postgres,valkey,milvus}.lock      exclusive: held by the server itself and its children; holds its pid
-    HOME/run/state.json                         what the owner last said; valid only while owner.lock is held
-    HOME/run/keep, HOME/run/stopped             the user's wish: stay up without clients; stay down despite clients
+    HOME/run/state.json                         the owner's last state; valid only while owner.lock is held
+    HOME/run/keep, HOME/run/stopped             set by the user: run without clients; stay stopped despite clients
 
-All locks are flock(2): the kernel drops them when the last process that holds them dies, however it dies.
+All locks are flock(2): the kernel releases them when the last holding process ends, for any reason.
 """
 
 import errno
@@ -29,7 +29,7 @@ from typing import Literal
 
 from biem.errors import ConfigError, StoreFull
 
-if sys.platform != "win32":  # importing biem must work there, too: with URLs of other servers it can be used
+if sys.platform != "win32":  # biem must be importable there: it works with other servers
     import fcntl
 
 URL_SETTINGS = "BIEM_POSTGRES_DSN, BIEM_REDIS_URL and BIEM_MILVUS_URI"
@@ -46,7 +46,7 @@ Trouble = Literal["", "unavailable", "full", "config"]
 
 @dataclass(frozen=True, slots=True)
 class Urls:
-    """Where the three servers answer: Unix sockets, the same across restarts."""
+    """Addresses of the three servers: Unix sockets, the same across restarts."""
 
     postgres_dsn: str
     redis_url: str
@@ -55,30 +55,30 @@ class Urls:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """What the owner last said about itself."""
+    """The last state that the owner wrote."""
 
     pid: int
     phase: Phase
     servers: Mapping[str, tuple[int | None, bool]] = field(default_factory=dict)
-    """Per server its pid, or None while it is down, and whether it answers."""
+    """For each server its pid, or None while it is down, and whether it answers."""
     trouble: Trouble = ""
     reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Home:
-    """The paths of one stack; `root` is absolute and has no links, so that all processes agree on it."""
+    """The paths of one stack; `root` is absolute and resolved, so that all processes agree on it."""
 
     root: Path
 
     @classmethod
     def at(cls, path: Path) -> "Home":
-        """The home that `path` means; nothing is created."""
+        """The home at `path`; creates nothing."""
         if sys.platform == "win32":
             raise ConfigError(f"the embedded servers do not run on Windows; set {URL_SETTINGS}")
         try:
             return cls(path.expanduser().resolve())
-        except (OSError, RuntimeError, ValueError) as error:  # a loop of links, no such user, a NUL
+        except (OSError, RuntimeError, ValueError) as error:  # a symlink loop, an unknown user, a NUL
             raise ConfigError(f"BIEM_HOME={str(path)!r} is not a folder's name: {error}") from error
 
     @property
@@ -107,19 +107,19 @@ class Home:
 
     @property
     def sockets(self) -> Path:
-        """Where the sockets lie: `run`, or a short private folder if its path is too long or unfit for a URL."""
+        """Folder of the sockets: `run`, or a short private folder if its path is too long or not usable in a URL."""
         own = str(self.run)
         if len(own) <= _MAX_SOCKET_FOLDER and re.fullmatch(r"[A-Za-z0-9/._-]+", own):
             return self.run
         name = f"biem-{hashlib.sha256(os.fsencode(own)).hexdigest()[:16]}"
-        # Not TMPDIR: all processes must agree, whatever their environment.
+        # Not TMPDIR: all processes must agree, in any environment.
         return Path("/tmp" if Path("/tmp").is_dir() else tempfile.gettempdir()) / name
 
     @property
     def urls(self) -> Urls:
         folder = self.sockets
         return Urls(
-            # The port names the socket's file; without it PGPORT of the environment would.
+            # The port determines the socket's file name; without it PGPORT would.
             postgres_dsn=f"postgresql://postgres@/biem?host={folder}&port=5432",
             redis_url=f"unix://{folder}/valkey.sock",
             milvus_uri=f"unix:{folder}/milvus.sock",
@@ -129,7 +129,7 @@ class Home:
         return self.root / "log" / f"{name}.log"
 
     def create(self) -> None:
-        """Make the folders that are missing, readable only by this user."""
+        """Create missing folders, readable only by this user."""
         with self.explained():
             for folder in (self.root, self.run, self.root / "log"):
                 folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -143,13 +143,13 @@ class Home:
             raise ConfigError(f"{self.sockets} belongs to another user; set BIEM_HOME to a shorter path")
 
     def remove_sockets(self) -> None:
-        """Tidy up a folder of sockets outside the home."""
+        """Delete a socket folder outside the home."""
         if self.sockets != self.run:
             shutil.rmtree(self.sockets, ignore_errors=True)
 
     @contextmanager
     def explained(self) -> Iterator[None]:
-        """Turn what the file system refuses into an error that says what to do."""
+        """Convert file system errors into errors that say what to do."""
         try:
             yield
         except OSError as error:
@@ -161,7 +161,7 @@ class Home:
             ) from error
 
     def is_full(self) -> bool:
-        """Whether its disk has no room even for a lock file."""
+        """Whether its disk is too full even for a lock file."""
         try:
             disk = os.statvfs(self.root)
         except OSError:
@@ -169,16 +169,16 @@ class Home:
         return disk.f_bavail * disk.f_frsize < _LEAST_FREE_BYTES
 
     def full(self) -> StoreFull:
-        """The error that says so."""
+        """The error for a full disk."""
         return StoreFull(f"the disk of {self.root} is full: free space, or set BIEM_HOME to another disk")
 
     def read_state(self) -> State | None:
-        """What the owner last said. Ask `is_locked(owner_lock)` first: only a living owner's word counts."""
+        """The owner's last state. Check `is_locked(owner_lock)` first: it is valid only while the owner runs."""
         try:
             said = json.loads((self.run / "state.json").read_bytes())
             servers = {name: (pid, ready) for name, (pid, ready) in said.pop("servers").items()}
             return State(**said, servers=servers)
-        except (OSError, ValueError, TypeError, KeyError):  # none, or of another version
+        except (OSError, ValueError, TypeError, KeyError):  # no file, or one of another version
             return None
 
     def write_state(self, state: State) -> None:
@@ -189,7 +189,7 @@ class Home:
 
 
 def replace_file(path: Path, text: str) -> None:
-    """Readers see the old text or the new one, never a part."""
+    """Replace a file atomically: readers see the old text or the new one."""
     temporary = path.with_name(f"{path.name}.{os.getpid()}.new")
     try:
         temporary.write_text(text)
@@ -199,7 +199,7 @@ def replace_file(path: Path, text: str) -> None:
 
 
 def try_lock(path: Path, *, exclusive: bool) -> int | None:
-    """Take the lock and return the descriptor that holds it until closed; None when another one is in the way."""
+    """Take the lock and return the descriptor that holds it until closed; None if it is held elsewhere."""
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(descriptor, (fcntl.LOCK_EX if exclusive else fcntl.LOCK_SH) | fcntl.LOCK_NB)
@@ -213,7 +213,7 @@ def try_lock(path: Path, *, exclusive: bool) -> int | None:
 
 
 def is_locked(path: Path) -> bool:
-    """Whether somebody holds the lock exclusively. Creates nothing, and two who ask do not see each other."""
+    """Whether the lock is held exclusively. Creates nothing; concurrent checks do not affect each other."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     except (FileNotFoundError, NotADirectoryError):
@@ -228,13 +228,13 @@ def is_locked(path: Path) -> bool:
 
 
 def complain(text: str) -> None:
-    """A line in the owner's log; on a full disk nobody hears it, and the servers must outlive that."""
+    """Write a line to the owner's log; errors are ignored, because a full disk must not stop the servers."""
     with suppress(OSError):
         sys.stderr.write(f"biem: {text}\n")
 
 
 def open_log(path: Path) -> int:
-    """A descriptor to append to the log; one that has grown too long becomes `.1` first."""
+    """Open the log for appending; one that is too large is first renamed to `.1`."""
     with suppress(FileNotFoundError):
         if path.stat().st_size > _MAX_LOG_BYTES:
             path.replace(path.with_suffix(".log.1"))
@@ -242,7 +242,7 @@ def open_log(path: Path) -> int:
 
 
 def tail(path: Path, start: int = 0, limit: int = 700) -> str:
-    """The end of a log, at most from byte `start` on."""
+    """The end of a log, not before byte `start`."""
     try:
         with path.open("rb") as log:
             log.seek(max(start, path.stat().st_size - limit))

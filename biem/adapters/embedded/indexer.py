@@ -1,10 +1,10 @@
-"""A process beside the kept servers that works for programs which write and leave, such as an import.
+"""A separate process next to kept servers that indexes for short-lived programs, such as an import.
 
-    HOME/run/indexer.lock   exclusive: held while it lives; holds its pid
-    HOME/log/indexer.log    what it has to say
+    HOME/run/indexer.lock   exclusive: held while it runs; holds its pid
+    HOME/log/indexer.log    its log
 
-It ends with `stop`, with the wish that the servers stay up, and with its home; one that was killed is started by the
-next `start`.
+It ends with `stop`, when the servers are no longer kept, and when its home is removed; after a kill the next `start`
+starts it again.
 """
 
 import os
@@ -20,22 +20,22 @@ from biem.adapters.embedded.home import Home, is_locked, open_log, try_lock
 
 _STOP_S, _POLL_S = 10.0, 0.05
 _LOOK_S = 0.5
-"""How often it looks whether it is still wanted."""
+"""Interval of checks whether it should still run."""
 _DETACH = (
     "import os, sys\n"
-    "if os.fork() > 0: os._exit(0)\n"  # its parent collects this one, and the indexer belongs to init
+    "if os.fork() > 0: os._exit(0)\n"  # the parent reaps this process, and init adopts the indexer
     "os.execv(sys.executable, [sys.executable, '-P', '-m', *sys.argv[1:]])\n"
 )
 
 
 def start(home: Path, module: str, settings: bytes) -> None:
-    """Run `python -m module HOME LOCK_FD` beside the servers, unless one runs; it reads `settings` from its stdin."""
+    """Run `python -m module HOME LOCK_FD`, unless one runs; it reads `settings` from its stdin."""
     place = Home.at(home)
     with place.explained():
         lock = try_lock(_lock(place), exclusive=True)
         if lock is None:
             return
-        os.ftruncate(lock, 0)  # the pid of the one before may be another process by now
+        os.ftruncate(lock, 0)  # the previous pid may belong to another process by now
         environment = {k: v for k, v in os.environ.items() if not k.startswith("PG")}  # noqa: TID251
         environment["PYTHONPATH"] = os.pathsep.join(str(Path(entry).resolve()) for entry in sys.path)
         log = open_log(place.log("indexer"))
@@ -52,7 +52,7 @@ def start(home: Path, module: str, settings: bytes) -> None:
 
 
 def pid(home: Path) -> int | None:
-    """The process that runs; None where there is none, or where it has only just begun."""
+    """The pid of the running process; None if there is none, or it has only just started."""
     place = Home.at(home)
     if not is_locked(_lock(place)):
         return None
@@ -62,7 +62,7 @@ def pid(home: Path) -> int | None:
 
 
 def stop(home: Path) -> None:
-    """End it and wait until it is gone; one that does not leave is killed: what it held is done by the next."""
+    """Stop it and wait until it has ended; after a timeout it is killed, and the next one repeats its jobs."""
     place = Home.at(home)
     deadline, sign = time.monotonic() + _STOP_S, signal.SIGTERM
     told: int | None = None
@@ -78,7 +78,7 @@ def stop(home: Path) -> None:
 
 
 def claim(home: Path, lock: int) -> Callable[[], bool]:
-    """Called by the indexer: note its pid under the inherited lock. The answer says whether it is still wanted."""
+    """Called by the indexer: write its pid to the inherited lock file. The result: whether to continue."""
     place = Home.at(home)
     os.ftruncate(lock, 0)
     os.pwrite(lock, str(os.getpid()).encode(), 0)
@@ -94,7 +94,7 @@ def claim(home: Path, lock: int) -> Callable[[], bool]:
 
 
 def wait(wanted: Callable[[], bool], told: Callable[[float], bool]) -> None:
-    """Return when it is not wanted any more, or `told(seconds)` says so."""
+    """Return when `wanted()` is false, or when `told(seconds)` returns true."""
     while wanted() and not told(_LOOK_S):
         pass
 

@@ -1,15 +1,14 @@
-"""Become a server: the last step between the owner and a server's own binary.
+"""Becomes a server: the last step between the owner and a server's binary.
 
 Run by path as `python -I -S launch.py LOCK_FD PARENT DEATH_SIGNAL UID GID [NAME=VALUE...] COMMAND [ARGUMENT...]`;
-standard library only, because it must start in milliseconds. The server gets the given environment and nothing else;
-given here and not to this process, because what suits the server (LD_LIBRARY_PATH) may break Python.
+standard library only, because it must start in milliseconds. The server gets exactly the given environment; it is
+passed as arguments, because variables for the server (LD_LIBRARY_PATH) may break Python.
 
 - The pid goes into the inherited, locked file. The server and all its children hold that lock until the last of them
-  is gone, so a free lock proves that nobody uses the data and a held one names who does.
-- PostgreSQL refuses root. A process that gives up root keeps one ability, to pass closed folders (CAP_DAC_OVERRIDE),
-  so that data and binaries below a private folder such as /root need no other permissions than they have.
-- Where the kernel can (Linux), the server dies with its owner, even if that is killed with SIGKILL. Set after the
-  change of user, which would clear it.
+  ends, so a free lock proves that no process uses the data, and the file of a held one has the pid.
+- PostgreSQL refuses root. A process that drops root keeps one capability, access to closed folders
+  (CAP_DAC_OVERRIDE), so that data and binaries below a private folder such as /root need no other permissions.
+- On Linux, the server dies with its owner, even after SIGKILL. Set after the change of user, which would clear it.
 """
 
 import ctypes
@@ -19,7 +18,7 @@ import sys
 from itertools import takewhile
 
 CANNOT_LAUNCH = 97
-"""Exit status when the server was never reached."""
+"""Exit status if the server could not be executed."""
 _PR_SET_PDEATHSIG, _PR_SET_KEEPCAPS = 1, 8
 _PR_CAP_AMBIENT, _PR_CAP_AMBIENT_RAISE = 47, 2
 _CAP_DAC_OVERRIDE = 1
@@ -47,7 +46,7 @@ def _change_user(libc: ctypes.CDLL, uid: int, gid: int) -> None:
 
 
 def main(arguments: list[str]) -> None:
-    """Record the pid, change user if asked, tie this life to the owner's, and exec; never returns."""
+    """Write the pid, change the user if requested, set the parent-death signal, and exec; never returns."""
     lock_fd, parent, death_signal, uid, gid = map(int, arguments[:5])
     words = arguments[5:]
     environment = dict(word.split("=", 1) for word in takewhile(lambda word: not word.startswith("/"), words))
@@ -55,7 +54,7 @@ def main(arguments: list[str]) -> None:
     os.ftruncate(lock_fd, 0)
     os.pwrite(lock_fd, str(os.getpid()).encode(), 0)
     os.umask(0o077)
-    # Python ignores some signals, and what is ignored stays so through exec.
+    # Python ignores some signals, and exec keeps ignored signals ignored.
     for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM, signal.SIGPIPE, signal.SIGXFSZ):
         signal.signal(number, signal.SIG_DFL)
     libc = ctypes.CDLL(None, use_errno=True)

@@ -1,8 +1,8 @@
-"""What a dead server left running: found by what it holds, never by a name, and only where it is provably of this home.
+"""Finds processes that a dead server left running: by their files, never by name, so they provably belong to this home.
 
-A process inherits the lock file of its server and works in the folder of its data. One that has both belongs to that
-server, whatever it calls itself: PostgreSQL's processes change their titles, and one that was frozen (a debugger, a
-stopped shell job) outlives its postmaster and ends by itself only when it goes on.
+A process inherits the lock file of its server and works in its data folder. A process with both belongs to that server
+under any name: PostgreSQL's processes change their titles, and a stopped one (by a debugger or a shell) outlives its
+postmaster and ends only when it is continued.
 """
 
 import os
@@ -14,7 +14,7 @@ _PROCESSES = Path("/proc")
 
 
 def leftovers(data: Path, lock: Path) -> list[int]:
-    """Processes that work in `data` and hold `lock`, without this one; none where the system does not tell (macOS)."""
+    """Other processes that work in `data` and hold `lock`; none if the system does not expose this (macOS)."""
     try:
         folder, file = data.stat(), lock.stat()
     except OSError:
@@ -32,7 +32,7 @@ def _pids() -> Iterator[int]:
 def _works_in(pid: int, folder: os.stat_result) -> bool:
     try:
         return os.path.samestat((_PROCESSES / str(pid) / "cwd").stat(), folder)
-    except OSError:  # it has ended, or is another user's
+    except OSError:  # it has ended, or belongs to another user
         return False
 
 

@@ -1,4 +1,4 @@
-"""The three servers of the stack: how each is called, what it leaves behind, how it shows that it answers.
+"""The three servers of the stack: command line, cleanup, health check and stop of each.
 
 None of them listens on TCP. Each keeps its data when killed at any moment: PostgreSQL by its WAL with fsync, Valkey by
 its append-only file, Milvus Lite by its SQLite file.
@@ -27,7 +27,7 @@ PROBE_TIMEOUT_S = 2.0
 
 
 def _wheel(package: str, distribution: str) -> Path:
-    """Where a wheel lies; found without importing it, because importing some of them has effects."""
+    """Folder of a wheel; found without importing it, because importing some of them has side effects."""
     spec = importlib.util.find_spec(package)
     if spec is None or not spec.submodule_search_locations:
         raise ConfigError(f"the embedded stack needs `pip install {distribution}`; or set {URL_SETTINGS}")
@@ -40,10 +40,10 @@ def _environment(home: Home, extra: Mapping[str, str] | None = None) -> dict[str
 
 
 class Postgres:
-    """PostgreSQL 18; durable: only the sizes are those of a laptop."""
+    """PostgreSQL 18 with full durability; only the memory sizes are those for a laptop."""
 
     name = "postgres"
-    death_signal = signal.SIGQUIT  # immediate: no open transaction can hold it up, the WAL brings the rest back
+    death_signal = signal.SIGQUIT  # immediate shutdown: does not wait for transactions; the WAL recovers the data
 
     def __init__(self, home: Home) -> None:
         self.home = home
@@ -59,10 +59,10 @@ class Postgres:
             _give(self.data, self.user)
         for path in (self.data / "postmaster.pid", self.socket.with_name(f"{self.socket.name}.lock")):
             if not self._names_this_server(path):
-                path.unlink(missing_ok=True)  # its pid may have been given to another process meanwhile
+                path.unlink(missing_ok=True)  # its pid may have been reused
 
     def _create(self, run: Run) -> None:
-        """Make the cluster and its database beside the place and move it there, so that no half-made one exists."""
+        """Create the cluster and its database in a temporary folder and rename it, so that no partial one exists."""
         new = self.data.with_name("postgres.new")
         shutil.rmtree(new, ignore_errors=True)
         new.mkdir(mode=0o700)
@@ -74,7 +74,7 @@ class Postgres:
         initdb = str(self._bin / "initdb")
         run([initdb, *where, "--auth=trust", "--username=postgres", "--no-instructions", "--no-sync", *locale], "")
         run([str(self._bin / "postgres"), "--single", "-F", *where, "template1"], "CREATE DATABASE biem;\n")
-        method = "syncfs" if sys.platform == "linux" else "fsync"  # one call instead of 1,573
+        method = "syncfs" if sys.platform == "linux" else "fsync"  # one call instead of 1,573 files
         run([initdb, *where, "--sync-only", f"--sync-method={method}"], "")
         new.rename(self.data)
         folder = os.open(self.data.parent, os.O_RDONLY)
@@ -93,7 +93,7 @@ class Postgres:
         settings = {
             "listen_addresses": "",
             "unix_socket_directories": str(self.socket.parent),
-            "unix_socket_permissions": "0777",  # the folder is closed; the server may run as another user than we
+            "unix_socket_permissions": "0777",  # the folder is private; the server may run as another user
             "port": "5432",
             "max_connections": "100",
             "shared_buffers": "256MB",
@@ -101,18 +101,18 @@ class Postgres:
             "wal_level": "minimal",
             "max_wal_senders": "0",
             "wal_buffers": "16MB",
-            # After a checkpoint a page goes to the WAL whole when it first changes, and keys are random: seldom.
+            # The first change after a checkpoint writes a page to the WAL whole, and keys are random: so rarely.
             "checkpoint_timeout": "15min",
-            "max_wal_size": "512MB",  # bounds how long recovery takes after a kill
-            "min_wal_size": "256MB",  # files used again; a new one is filled with zeros while a writer waits
+            "max_wal_size": "512MB",  # bounds the recovery time after a kill
+            "min_wal_size": "256MB",  # recycled files; a new one is filled with zeros while a writer waits
             "fsync": "on",
             "synchronous_commit": "on",
-            "autovacuum_naptime": "10s",  # a new home's tables grow from nothing: their statistics must keep up
-            "jit": "off",  # compiling costs more than the short queries we have
+            "autovacuum_naptime": "10s",  # a new home's tables grow from empty: statistics must be updated often
+            "jit": "off",  # compiling costs more than our short queries
             "timezone": "UTC",
             "log_timezone": "UTC",
             "log_checkpoints": "off",
-            "log_error_verbosity": "terse",  # details quote the row that was refused
+            "log_error_verbosity": "terse",  # details would quote refused rows
         }
         options = [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]
         return [str(self._bin / "postgres"), "-D", str(self.data), *options]
@@ -128,11 +128,11 @@ class Postgres:
             return False
 
     def ask_to_stop(self, terminate: Callable[[signal.Signals], None]) -> None:
-        terminate(signal.SIGINT)  # fast: sends clients away, writes a checkpoint
+        terminate(signal.SIGINT)  # fast shutdown: disconnects clients, writes a checkpoint
 
 
 class Valkey:
-    """Valkey 9 with an append-only file: what it acknowledged survives a kill, not always a power cut."""
+    """Valkey 9 with an append-only file: acknowledged writes survive a kill, not always a power cut."""
 
     name = "valkey"
     user = None
@@ -162,7 +162,7 @@ class Valkey:
             "appendfsync": "everysec",
             "save": "",
             "daemonize": "no",
-            "set-proc-title": "no",  # keep the command line, by which a leftover is recognised
+            "set-proc-title": "no",  # keep the command line, which identifies a leftover
         }
         return [str(self._binary), *(part for name, value in settings.items() for part in (f"--{name}", value))]
 
@@ -175,7 +175,7 @@ class Valkey:
                 connection.settimeout(PROBE_TIMEOUT_S)
                 connection.connect(str(self.socket))
                 connection.sendall(b"PING\r\n")
-                return connection.recv(16).startswith(b"+PONG")  # not while it still loads its file
+                return connection.recv(16).startswith(b"+PONG")  # another reply while it loads its file
         except OSError:
             return False
 
@@ -184,7 +184,7 @@ class Valkey:
 
 
 class Milvus:
-    """Milvus Lite 2.5.1. It leaves cleanly when the lock that its starter holds is released, so also when that dies."""
+    """Milvus Lite 2.5.1. It stops cleanly when its starter releases the lock, so also when the starter dies."""
 
     name = "milvus"
     user = None
@@ -201,7 +201,7 @@ class Milvus:
     def prepare(self, run: Run) -> None:  # noqa: ARG002
         self.data.mkdir(mode=0o700, exist_ok=True)
         self.socket.unlink(missing_ok=True)
-        if self._held is None:  # never open it twice: closing either would drop the lock
+        if self._held is None:  # never open it twice: closing either descriptor would release the lock
             self._held = self._leash.open("w")
             fcntl.lockf(self._held, fcntl.LOCK_EX)
 
@@ -210,8 +210,8 @@ class Milvus:
         return [str(self._lib / "milvus"), database, self.home.urls.milvus_uri, "ERROR", str(self._leash)]
 
     def environment(self) -> dict[str, str]:
-        # Unless told otherwise it leaves new files in /tmp each time, with a line for every request: errors alone, and
-        # to stderr, which is its log in the home.
+        # By default it creates new log files in /tmp at each start, with a line per request: log only errors, to
+        # stderr, which is its log file in the home.
         quiet = {"GLOG_logtostderr": "1", "GLOG_minloglevel": "2"}
         return _environment(
             self.home, {"LD_LIBRARY_PATH": str(self._lib), "DYLD_LIBRARY_PATH": str(self._lib), **quiet}
@@ -235,7 +235,7 @@ class Milvus:
 
 
 def _unprivileged(data: Path) -> tuple[int, int] | None:
-    """Whom PostgreSQL shall run as when we are root, which it refuses: whoever owns the data, or a service user."""
+    """User of PostgreSQL if this process is root, which it refuses: the owner of the data, or a service user."""
     if os.geteuid() != 0:
         return None
     if data.exists() and data.stat().st_uid != 0:

@@ -1,10 +1,10 @@
-"""Use the embedded stack: join it, leave it, ask about it, stop it.
+"""Use the embedded stack: join, leave, status, stop.
 
     with EmbeddedStack(Path("~/.biem")) as urls:
         psycopg.connect(urls.postgres_dsn)
 
-Processes that join the same home share its servers; the last one to leave ends them. While joined, a small thread looks
-after the owner of the servers and starts a new one when it has died: the URLs stay, so connection pools just reconnect.
+Processes that join the same home share its servers; the servers stop after the last one leaves. While joined, a thread
+watches the owner of the servers and starts a new one after a crash: the URLs stay, so connection pools just reconnect.
 """
 
 import logging
@@ -24,19 +24,19 @@ from biem.errors import BiemError, ConfigError, StoreFull, StoreUnavailable
 logger = logging.getLogger("biem")
 
 _LINGER_S = 1.0
-"""How long the servers outlive their last client, so that one script after the other does not start them anew."""
+"""How long the servers outlive their last client, so that consecutive scripts need not restart them."""
 _POLL_S = 0.02
-"""How often locks and files of other processes are looked at: neither can be waited for with a time limit."""
+"""Polling interval for locks and files of other processes: waiting for these has no timeout."""
 _WATCH_S, _LONGEST_WATCH_S = 0.2, 5.0
 _STARTS = 3
-"""Owners that may die at birth before a client gives up."""
+"""Owners that may die during start before a client gives up."""
 _BIRTH_S = 20.0
-"""What a new owner gets to detach: it is one Python start, on a busy machine."""
+"""Time for a new owner to detach: one Python start, on a busy machine."""
 
 
 @dataclass(frozen=True, slots=True)
 class ServerStatus:
-    """One server: its process, if it lives, and whether it answered."""
+    """One server: its process, if it runs, and whether it answered."""
 
     name: str
     pid: int | None
@@ -45,7 +45,7 @@ class ServerStatus:
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """What is running in a home. `owner_pid` is None while an owner starts; `reason` says why a server is down."""
+    """State of a home. `owner_pid` is None while an owner starts; `reason` says why a server is down."""
 
     running: bool
     ready: bool
@@ -57,7 +57,7 @@ class Status:
 
 
 class EmbeddedStack:
-    """One client of the stack in `home`. A forked child counts as a client while it lives, too."""
+    """One client of the stack in `home`. A forked child also counts as a client while it runs."""
 
     def __init__(self, home: Path, *, linger_s: float = _LINGER_S) -> None:
         self._path = home
@@ -70,8 +70,8 @@ class EmbeddedStack:
     def join(self, timeout_s: float = 30.0) -> Urls:
         """Start the servers or share them; returns when all three answer.
 
-        Raises `ConfigError` when the home or the system cannot work, `StoreFull` when its disk is full and
-        `StoreUnavailable` when a server does not start; the message holds the end of its log. Takes back an earlier
+        Raises `ConfigError` when the home or the system is not usable, `StoreFull` when its disk is full and
+        `StoreUnavailable` when a server does not start; the message has the end of its log. Cancels an earlier
         `stop`. Joining twice gives the same URLs.
         """
         if self._urls is not None:
@@ -93,12 +93,12 @@ class EmbeddedStack:
         return self._urls
 
     def leave(self) -> None:
-        """Stop using the servers; they end soon unless others use them. A second call does nothing."""
+        """Stop using the servers; they stop soon unless others use them. A second call does nothing."""
         self._left.set()
         if self._watcher is not None and self._watcher is not threading.current_thread():
             self._watcher.join(timeout=_BIRTH_S)
         if self._client is not None:
-            os.close(self._client)  # not LOCK_UN, which would speak for a forked child, too
+            os.close(self._client)  # not LOCK_UN, which would also release a forked child's lock
         self._client = self._urls = self._watcher = None
 
     def __enter__(self) -> Urls:
@@ -110,7 +110,7 @@ class EmbeddedStack:
         self.leave()
 
     def _watch(self, home: Home, left: threading.Event) -> None:
-        """Bring the owner back when it has died, unless somebody stopped it on purpose."""
+        """Restart a crashed owner, unless the servers were stopped on purpose."""
         pause_s = _WATCH_S
         while not left.wait(pause_s):
             try:
@@ -124,7 +124,7 @@ class EmbeddedStack:
 
 
 def status(home: Path) -> Status:
-    """What runs in this home. Starts and creates nothing."""
+    """State of this home. Starts and creates nothing."""
     place = Home.at(home)
     with place.explained():
         running = is_locked(place.owner_lock)
@@ -144,7 +144,7 @@ def status(home: Path) -> Status:
 
 
 def keep(home: Path, timeout_s: float = 30.0) -> Urls:
-    """Start the servers and let them run without clients, until `stop`."""
+    """Start the servers and keep them running without clients, until `stop`."""
     stack = EmbeddedStack(home)
     try:
         urls = stack.join(timeout_s)
@@ -157,9 +157,9 @@ def keep(home: Path, timeout_s: float = 30.0) -> Urls:
 
 
 def stop(home: Path, timeout_s: float = 20.0) -> bool:
-    """End the servers although clients may use them, and keep those from bringing them back; a new `join` does.
+    """Stop the servers even if clients use them; current clients do not restart them, but a new `join` does.
 
-    Returns whether nothing runs any more; false means that the owner did not end in time.
+    Returns false if the owner did not end in time.
     """
     place = Home.at(home)
     deadline = time.monotonic() + timeout_s
@@ -176,7 +176,7 @@ def stop(home: Path, timeout_s: float = 20.0) -> bool:
 
 
 def _become_client(home: Home, deadline: float) -> int:
-    while (descriptor := try_lock(home.clients_lock, exclusive=False)) is None:  # an owner is just leaving
+    while (descriptor := try_lock(home.clients_lock, exclusive=False)) is None:  # an owner is shutting down
         if time.monotonic() > deadline:
             raise StoreUnavailable(f"the embedded servers of {home.root} do not stop; see {home.log('supervisor')}")
         time.sleep(_POLL_S)
@@ -194,7 +194,7 @@ def _await_ready(home: Home, linger_s: float, deadline: float) -> None:
                 return
             if state.trouble:
                 raise _error(home, state)
-        elif home.is_full():  # who cannot write cannot tell why, either
+        elif home.is_full():  # on a full disk the owner cannot write its error
             raise home.full()
         elif not alive and not is_locked(home.start_lock):
             home.stopped.unlink(missing_ok=True)
@@ -220,15 +220,15 @@ def _last_words(home: Home) -> str:
 
 
 def _start_owner(home: Home, linger_s: float) -> bool:
-    """Start an owner, unless one lives or is being started; returns whether it did. Waits until it has detached."""
+    """Start an owner, unless one runs or is being started; returns whether it did. Waits until it has detached."""
     start_lock = try_lock(home.start_lock, exclusive=True)
     if start_lock is None:
         return False
     try:
         if is_locked(home.owner_lock):
             return False
-        # All of it, because Python itself may need it (a virtual environment, a library path), except what would bend
-        # libpq; the servers get a clean one. The owner must find the packages where this process found them.
+        # The whole environment, because Python may need it (a virtual environment, a library path), except libpq's
+        # variables; the servers get a clean one. The owner must find the same packages as this process.
         environment = {k: v for k, v in os.environ.items() if not k.startswith("PG")}  # noqa: TID251
         environment["PYTHONPATH"] = os.pathsep.join(str(Path(entry).resolve()) for entry in sys.path)
         log = open_log(home.log("supervisor"))

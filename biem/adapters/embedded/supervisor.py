@@ -1,8 +1,8 @@
-"""The owner of a stack: a process of its own that runs the three servers as long as anybody uses them.
+"""The owner of a stack: a separate process that runs the three servers as long as clients use them.
 
-Started by a client as `python boot.py HOME LINGER_S START_LOCK_FD`; it detaches itself.
-It leaves when nobody holds `clients.lock` any more, and then keeps that lock while it stops the servers: a client that
-comes meanwhile waits until it is gone and starts another one, so nobody joins a stack that is about to end.
+Started by a client as `python boot.py HOME LINGER_S START_LOCK_FD`; it detaches from the client.
+It ends when no process holds `clients.lock`, and holds that lock while it stops the servers: a client that arrives
+meanwhile waits until it has ended and starts another owner, so no client joins a stack that is stopping.
 """
 
 import fcntl
@@ -18,9 +18,9 @@ from biem.adapters.embedded.servers import Milvus, Postgres, Valkey
 from biem.errors import BiemError
 
 _PERIOD_S, _BUSY_PERIOD_S, _BUSY_S = 0.2, 0.01, 5.0
-"""How often to look: every 0.01 s for the first 5 s of a start, then every 0.2 s."""
+"""Polling interval: 0.01 s for the first 5 s of a start, then 0.2 s."""
 _STOP_S = 15.0
-"""What a server gets to stop cleanly before it is stopped at once."""
+"""Time for a server to stop cleanly before it is stopped immediately."""
 
 
 class Owner:
@@ -31,17 +31,17 @@ class Owner:
         self._linger_s = linger_s
         self._lock = lock
         self._told_to_stop = threading.Event()
-        # The slowest last: while initdb runs, the others start.
+        # The slowest last: the others start during initdb.
         self._children = [Child(Milvus(home)), Child(Valkey(home)), Child(Postgres(home))]
         self._said: State | None = None
 
     def run(self) -> None:
-        """Serve until nobody is left, somebody says stop, or the home is gone."""
+        """Run until no client is left, a stop is requested, or the home is removed."""
         signal.signal(signal.SIGTERM, lambda *_: self._told_to_stop.set())
         idle_since: float | None = None
         busy_since = time.monotonic()
         clients: int | None = None
-        self._home.create()  # the owner before may have tidied up after the client looked
+        self._home.create()  # the previous owner may have cleaned up after the client's check
         self._say("starting")
         while not self._told_to_stop.is_set() and not self._home.stopped.exists() and self._at_home():
             now = time.monotonic()
@@ -64,7 +64,7 @@ class Owner:
         self._stop()
 
     def _at_home(self) -> bool:
-        """Whether the locks that protect this home are still the ones we hold; false when the folder was removed."""
+        """Whether the home's lock files are still the ones held here; false if the folder was removed."""
         try:
             return os.path.samestat(self._home.owner_lock.stat(), os.fstat(self._lock))
         except OSError:
@@ -83,7 +83,7 @@ class Owner:
             try:
                 self._home.write_state(state)
                 self._said = state
-            except OSError as error:  # a full disk must not take the servers down; said again next time
+            except OSError as error:  # a full disk must not stop the servers; retried next time
                 complain(f"cannot write the state: {error}")
 
     def _stop(self) -> None:
@@ -100,16 +100,16 @@ class Owner:
 
 
 def claim(home: Home) -> int | None:
-    """Become the owner: the descriptor that proves it, or None when another one lives.
+    """Become the owner: returns the descriptor of the lock, or None if another owner runs.
 
-    The caller holds `start.lock`, so nobody else claims meanwhile. The last owner's words go before the lock is taken:
-    who sees it held reads our words or none.
+    The caller holds `start.lock`, so there is no concurrent claim. The previous owner's state is deleted before the
+    lock is taken: readers that see it held get this owner's state or none.
     """
     if is_locked(home.owner_lock):
         return None
     home.forget_state()
     descriptor = os.open(home.owner_lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    fcntl.flock(descriptor, fcntl.LOCK_EX)  # only somebody's glance can be in the way, and it is short
+    fcntl.flock(descriptor, fcntl.LOCK_EX)  # only a status check can hold it, briefly
     return descriptor
 
 
@@ -117,9 +117,9 @@ def main(arguments: list[str]) -> None:
     """Detach from the client, become the owner, serve."""
     home, linger_s, start_lock = Home(Path(arguments[0])), float(arguments[1]), int(arguments[2])
     if os.fork() > 0:
-        os._exit(0)  # the client collects this one; the owner belongs to init
+        os._exit(0)  # the client reaps this process; init adopts the owner
     for number in (signal.SIGINT, signal.SIGHUP):
-        signal.signal(number, lambda *_: None)  # not SIG_IGN: the servers would inherit that and miss our own SIGINT
+        signal.signal(number, lambda *_: None)  # not SIG_IGN: the servers would inherit it and ignore our SIGINT
     lock = claim(home)
     os.close(start_lock)
     if lock is None:

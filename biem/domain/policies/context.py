@@ -1,4 +1,4 @@
-"""The tunable numbers of the context block (BIEM B52 – B57, requirements C31)."""
+"""The tunable numbers of the context block."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,46 +6,46 @@ from types import MappingProxyType
 from typing import Literal
 
 SLOTS: Mapping[str, int] = MappingProxyType({"knowledge": 14, "skill": 7, "event": 3, "task": 1, "emotion": 1})
-"""Angel's short-term slots of each kind (requirements 7.2)."""
+"""Angel's short-term slots of each kind."""
 
 
 @dataclass(frozen=True, slots=True)
 class ContextPolicy:
-    """The block handed to the model (BIEM B56)."""
+    """Contents and format of the block."""
 
     top_k: int = 5
     item_chars: int = 200
     entities: int = 5
     repeat_entities: bool = False
-    """Whether entities are listed that the item says already: of use only to a reader that looks for them there."""
+    """Whether to list entities that the item's text contains already: only for readers that parse the list."""
     budget_tokens: int = 1_000
-    """Room for the block; whole items only."""
+    """Maximum tokens of the block; whole items only."""
     min_confidence: float = 0.6
-    """Nothing is told where it is less sure, 0 to 1, that a line answers (`engine.context.picking`); 0: never."""
+    """Minimum confidence, 0 to 1, that a line answers (`engine.context.picking`); else the block is empty. 0: off."""
     second_look: int = 0
-    """Best hits, at most 50, from which a language model chooses what to tell; 0: no model is asked."""
+    """Best hits, at most 50, from which a language model selects; 0: no model is called."""
     drop: float = 5.0
-    """Worth (`biem.engine.context.picking`) below the best hit from which on a hit is not told: a sure answer needs no
-    unlikely ones beside it."""
+    """Maximum difference in worth (`biem.engine.context.picking`) to the best hit; hits further below are omitted: a
+    confident answer needs no unlikely ones."""
     repeat_from: float = 0.9
-    """Share of common index terms (Jaccard) from which on a text repeats a better one and is not told."""
+    """Share of common index terms (Jaccard) from which a text repeats a better one and is omitted."""
     order: Literal["time", "rank"] = "rank"
-    """What is picked is told in the order it happened, or best first."""
+    """Chronological order, or best first."""
     marks: bool = False
-    """Whether each item begins with its energy, as `[● E=0.85]` (BIEM B57)."""
+    """Whether each item begins with its energy, as `[● E=0.85]`."""
     layout: Literal["quoted", "bare"] = "quoted"
-    """A line has speaker, date and the text in quotation marks, or the text alone, as BIEM B56 has it."""
+    """A line has speaker, date and quoted text, or only the text, as in BIEM."""
     core_tokens: int = 200
-    """Room for core memories, which come first, of the whole."""
+    """Maximum tokens of core memories, which come first; part of the budget."""
     core_most: int = 20
     slots: float = 0.0
-    """Short-term slots: × `SLOTS` of each kind for what was of use last, told whatever is asked (G27, G28); 0: none."""
+    """Short-term slots, × `SLOTS` of each kind, for recently useful memories, shown for every question; 0: none."""
     slot_tokens: int = 400
-    """Room for them, of the whole."""
+    """Maximum tokens of these memories; part of the budget."""
     original_chars: int = 2_000
-    """Length of an original that strict mode adds for a text that was cut (AIM A48)."""
+    """Maximum characters of an original that strict mode adds for a cut text."""
     recent: int = 0
-    """Newest texts of the scope that end the block; agents that send their history need none."""
+    """Newest texts of the scope at the end of the block; agents that send their history need none."""
 
     def __post_init__(self) -> None:
         if self.order not in ("time", "rank") or not self.drop >= 0 or not 0 < self.repeat_from <= 1:
@@ -63,5 +63,5 @@ class ContextPolicy:
 
     @property
     def slots_of_kinds(self) -> dict[str, int]:
-        """How many memories of each kind stay in view."""
+        """Number of recently useful memories of each kind."""
         return {kind: max(1, round(size * self.slots)) for kind, size in SLOTS.items()} if self.slots else {}

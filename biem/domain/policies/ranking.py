@@ -1,4 +1,4 @@
-"""The numbers by which recall orders candidates; `biem.engine.recall.rank.signals` says what each signal measures."""
+"""Numbers of the ranking; `biem.engine.recall.rank.signals` defines each signal."""
 
 import math
 from dataclasses import asdict, dataclass
@@ -6,63 +6,64 @@ from dataclasses import asdict, dataclass
 
 @dataclass(frozen=True, slots=True)
 class SignalWeights:
-    """What one unit of each signal adds to the log-odds that a turn is evidence; 0 switches a signal off.
+    """Log-odds of a turn being evidence, per unit of each signal; 0 disables a signal.
 
     Fitted by `benchmarks.fit_ranking` to several sets of dialogues at once, then rounded. Nearly all signals lie in
-    [0, 1], so that a weight is the most its signal can say.
+    [0, 1], so a weight is the maximum effect of its signal.
     """
 
     words_around: float = 2.65
-    """BM25 of the words said in a turn or, for less, up to two turns away: an answer seldom repeats its question."""
+    """BM25 of the words in a turn or, with less weight, up to two turns away: an answer seldom repeats its question."""
     reply: float = 1.47
     """Follows a turn that asks with the query's words."""
     session_words: float = 1.27
-    """Its session speaks of the matter."""
+    """BM25 of its session."""
     dense_around: float = 1.02
     """Cosine of the turn together with both neighbours."""
     hub: float = -2.68
-    """Cosine to the pool's mean, about [0, 0.3]: small talk is near to everything and answers nothing."""
+    """Cosine to the pool's mean, about [0, 0.3]: small talk is similar to everything and answers nothing."""
     session_dense: float = 1.44
     """The best cosine of its session."""
     session_dense3: float = 1.5
-    """The mean of its session's three best cosines: one lucky turn does not make a session."""
+    """The mean of its session's three best cosines: robust against one chance match."""
     sentence_dense: float = 1.92
-    """Cosine to the nearest sentence of the query; to the whole where it has but one."""
+    """Cosine to the nearest sentence of the query; to the whole query if it has only one."""
     sentence_words: float = 0.95
-    """BM25 of the best sentence that asks."""
+    """BM25 of the best asking sentence."""
     longer: float = -0.32
     """Log-length above the pool's mean, in [-2, 2]: long turns match by chance …"""
     longer_than_own: float = 0.38
-    """… but a turn long for its speaker has something to tell."""
+    """… but a turn long for its speaker is informative."""
     short: float = -1.44
     """Shorter than `RankPolicy.short_words`: "Thanks!" """
     opening: float = 0.54
-    """The first turn of a session says what it is about …"""
+    """The first turn of a session introduces its subject …"""
     opening_to_machine: float = 1.89
-    """… where people talk to a program: they begin with what they want, among themselves with a greeting."""
+    """… when people talk to a program: they begin with a request, but among themselves with a greeting."""
     speaker: float = 0.6
-    """Said by someone whom the query names. Small: adversarial questions name the wrong speaker."""
+    """Said by a speaker whom the query names. Small: adversarial questions name the wrong speaker."""
     machine: float = -0.55
-    """Said by a program: what people say of themselves is evidence more often …"""
+    """Said by a program: statements of people about themselves are evidence more often …"""
     machine_asked: float = 0.0
-    """… unless the query asks what the program said. Off: `benchmarks.ablation` found no set that it helps."""
+    """… unless the query asks what the program said. Off: `benchmarks.ablation` found no set where it helps."""
     when: float = 1.9
     """Nearness to a time that the query names."""
     day: float = 1.77
-    """Within a time that is named to the day or week."""
+    """Within a time named to the day or week."""
     bridge: float = 3.21
-    """Holds what a good hit leaves open of the query, and shares that hit's own rare words."""
+    """Contains the query terms that a good hit lacks, and shares rare words of that hit."""
     importance: float = 0.0
-    """How important its writer called it, in [−1, 1]. This and what follows is off: it says nothing of the question,
-    and gains on no set what it does not lose on another. It is for agents that say what is important, or praise."""
+    """Importance set by its writer, in [−1, 1]. This and the following signals are off: they do not depend on the
+    question, and lose on one set what they gain on another. They are for agents that set importance or give feedback.
+    """
     frequency: float = 0.0
-    """How often it was returned: lg of it, 1 from 99 times on."""
+    """How often it was returned: log scale, 1 from 99 times."""
     energetic: float = 0.0
-    """Its energy: what was used of late, or praised."""
+    """Its energy: high if it was recently used or got positive feedback."""
     recent: float = 0.0
-    """Said not long before the pool's newest turn: 0.95 for each 30 days (AIMate's time factor)."""
+    """Recency relative to the pool's newest turn: factor 0.95 per 30 days (AIMate's time factor)."""
     mirror: float = 0.0
-    """Written not long before the pool's newest: 0.8 for each memory since (AIM's temporal mirror)."""
+    """Write order relative to the pool's newest: factor 0.8 per memory since (AIM's temporal mirror)."""
 
     def __post_init__(self) -> None:
         if not all(math.isfinite(weight) for weight in asdict(self).values()):
@@ -78,42 +79,41 @@ class RankPolicy:
     b: float = 0.4
     """BM25's saturation and share of length normalisation: turns of dialogue are short and seldom repeat a word."""
     nameless: float = 0.5
-    """What a question without its names counts in its meaning, of the question as it is; 0: off."""
+    """Weight of the question without its names in the query vector, relative to the whole question; 0: off."""
     aspect: float = 1.0
-    """Log-odds that a memory gains for telling the matter of a question in other words, see `Analyzer.related`."""
+    """Log-odds added to a memory that paraphrases the question's matter, see `Analyzer.related`."""
     revision: float = 3.0
-    """Log-odds by which a message may be behind what it says has changed, and is told first; 0: none is."""
+    """Maximum log-odds by which a revision may rank behind the memory it revises to be moved before it; 0: off."""
     next_1: float = 0.6
     next_2: float = 0.4
-    """What a word said one or two turns away counts, of one said here."""
+    """Weight of a word one or two turns away, relative to one in the turn."""
     coherent: float = 0.15
-    """How much more alike than others turns must be that stand together, in standard deviations of their cosines, for
-    what stands around a turn to count in full; 0: it always does. Dialogues show 0.15 to 2, what is shuffled or several
-    talks at once about 0."""
+    """Coherence, in standard deviations of the cosines, from which the surroundings of a turn count in full; 0: always.
+    Dialogues have 0.15 to 2, shuffled or interleaved ones about 0."""
     plain: int = 3
-    """So many of the best by their own words and meaning stay among the first ten where neither neighbours nor sessions
-    have shown that they count in full; 0: none is kept."""
+    """Number of the best by their own words and similarity that stay among the first ten, unless neighbours or sessions
+    count in full; 0: none."""
     short_words: int = 8
     """Index terms below which a turn is short."""
     seeds: int = 6
-    """Good hits from which a bridge may start."""
+    """Good hits used as seeds of the signal `bridge`."""
     seed_words: int = 64
-    """How many words of a seed, from its beginning, are looked at: long answers would slow every query …"""
+    """Words of a seed that are read, from its start: long answers would slow every query …"""
     links: int = 24
-    """… and how many of them, the rarest, may lead on to another turn."""
+    """… and number of them, the rarest, that may link to another turn."""
     repeat: float = 2.0
-    """What a turn loses that says the very same as one before it (log-odds); 0 allows repetitions."""
+    """Penalty (log-odds) of a turn that fully repeats one before it; 0 allows repetitions."""
     repeat_from: float = 0.35
-    """Share of common words (Jaccard) from which on two turns repeat each other."""
+    """Share of common words (Jaccard) from which two turns repeat each other."""
     balance: float = 0.5
-    """Log-odds lost per turn that its sentence of the query was served more than the least served one; 0: off."""
+    """Penalty (log-odds) per turn by which a query sentence has more matches than the one with the fewest; 0: off."""
     balance_power: float = 3.0
-    """How sharply a turn is given to the sentence that it serves best."""
+    """Sharpness of assigning a turn to its best matching sentence."""
     depth: int = 60
-    """How many of the best take part in the choice without repetitions: the cost grows with the square."""
+    """Number of the best that are checked for repetitions: the cost grows with the square."""
     session_gap_s: float = 72_000.0
-    """A pause (20 hours) that begins a new session within one conversation, whose name may be that of a chat which goes
-    on for years; 0: a conversation is one session."""
+    """Pause (20 hours) that starts a new session within a conversation, which may be a chat over years; 0: a
+    conversation is one session."""
 
     def __post_init__(self) -> None:
         if not all(math.isfinite(value) for name, value in asdict(self).items() if name != "weights"):

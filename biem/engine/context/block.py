@@ -1,11 +1,10 @@
-"""The block an agent's model reads: `## Relevant Memories`, one numbered line a memory (BIEM B56, B57, C31).
+"""The context block of a prompt: `## Relevant Memories`, one numbered line per memory.
 
-    core memories → relevant memories → originals of what was cut (strict) → newest texts; in a budget of tokens
+    core memories → relevant memories → originals of cut texts (strict) → newest texts; within a token budget
 
-Hits are taken in their order (`biem.engine.context.picking`), none that repeats another; long texts show the sentences
-that the query is about. They are told best first, or in the order they happened.
-How a memory becomes a line that its text
-cannot leave is in `biem.engine.context.lines`.
+Hits are taken in order (`biem.engine.context.picking`) without repetitions; long texts are reduced to the sentences
+relevant to the query. They are shown best first, or in chronological order. `biem.engine.context.lines` formats a
+memory as a line so that its text cannot escape from it.
 """
 
 from collections.abc import Callable, Collection, Iterable, Sequence
@@ -21,13 +20,13 @@ HEADING = "## Relevant Memories"
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What to inject: `text` is empty when nothing is worth telling; `hits` are the memories it shows, in order."""
+    """The text to inject: `text` is empty without relevant memories; `hits` are the memories it shows, in order."""
 
     text: str
     hits: tuple[Hit, ...]
     degraded: tuple[str, ...] = ()
     indexing: int = 0
-    """Memories that are not indexed yet, and were asked by their words only."""
+    """Memories that are not indexed yet, and were searched only by words."""
 
     def __str__(self) -> str:
         return self.text
@@ -35,14 +34,14 @@ class Context:
 
 @dataclass(frozen=True, slots=True)
 class BlockReader:
-    """What showing memories needs to know of the question: its index terms, and how to find those of a text."""
+    """Parts of the question needed to show memories: its index terms, and a function for those of a text."""
 
     asked: Collection[str] = ()
     terms_of: Callable[[str], Iterable[str]] = str.split
 
 
 def estimate_tokens(text: str) -> int:
-    """A careful guess without a tokenizer: a CJK character is a token, four other characters are one."""
+    """A conservative estimate without a tokenizer: a CJK character is a token, four other characters are one."""
     wide = sum(1 for c in text if ord(c) > 0x2E7F)
     return wide + (len(text) - wide + 3) // 4
 
@@ -55,10 +54,10 @@ def render(
     reader: BlockReader = BlockReader(),
     most: int | None = None,
 ) -> Context:
-    """The block for these hits, at most `most`: taken best first, shown in the order of the policy; whole items only.
+    """The block for at most `most` of these hits: taken best first, shown in the policy's order; whole items only.
 
-    Within the budget, and each text once: a hit that shares `policy.repeat_from` of its terms with a better one is left
-    out.
+    Stays within the budget and omits repetitions: hits that share `policy.repeat_from` of their terms with a better
+    one.
     """
     left = budget_tokens - estimate_tokens(f"{HEADING}\n\n")
     picked: list[tuple[Hit, list[str]]] = []
@@ -85,7 +84,7 @@ def render(
 
 
 def listed(heading: str, items: Iterable[str], budget_tokens: int) -> str:
-    """A section of one line an item, those that fit into the budget; empty where none does."""
+    """A section with one line per item, for items that fit into the budget; empty if none does."""
     left = budget_tokens - _cost([heading, ""])
     shown: list[str] = []
     for one in items:
@@ -101,7 +100,7 @@ def _cost(lines: Iterable[str]) -> int:
 
 
 def _repeats(words: frozenset[str], other: frozenset[str], repeat_from: float) -> bool:
-    """Whether two texts say the same. Those with other numbers do not, however alike their words are."""
+    """Whether two texts say the same. Texts with different numbers never do."""
     different = words ^ other
     if not different:
         return True

@@ -1,12 +1,12 @@
-"""The line of one memory in a prompt: what stands outside the quotation marks is ours, what stands inside is its text.
+"""The line of one memory in a prompt: text in quotation marks is the memory's, the rest is generated here.
 
     Ann, 2026-11-22: "I will pay" (until 2026-11-30)
 
-Every line names its speaker: the name that the memory was recorded with, `you` for a user and `assistant` for an
-assistant without a name, `unknown` where neither is recorded. A recorded name that reads like one of these words, or
-like a role of a chat, stands in single quotation marks. Text never holds a double quotation mark, a line break or
-anything invisible, and a name holds no punctuation that ends its field, so neither reaches what is ours. Markup that
-chat templates and tool calls are made of loses its opening sign.
+Every line names its speaker: the recorded name, `you` for a user and `assistant` for an assistant without a name,
+`unknown` if neither is recorded. A recorded name that resembles one of these words or a chat role is put in single
+quotation marks. Text never contains a double quotation mark, a line break or invisible characters, and a name contains
+no punctuation that ends its field, so neither can imitate generated structure. Markup of chat templates and tool calls
+loses its opening sign.
 """
 
 import re
@@ -19,9 +19,9 @@ from biem.domain.policies.context import ContextPolicy
 from biem.domain.text import one_line
 
 NAME_CHARS = 40
-"""Longest name shown of a speaker or an entity."""
+"""Maximum characters of a shown name of a speaker or an entity."""
 _OPENED = "‹"
-"""Instead of the sign that opens markup."""
+"""Replaces the sign that opens markup."""
 _MARKUP = re.compile(
     r"[<＜﹤](?=[<＜﹤]{0,8}[^\W\d]|[<＜﹤]{0,8}[/／|｜!！?？%$@:&])"  # <system role=…>, </s>, <|im_start|>, <<SYS>>
     r"|[<＜﹤](?=\s{1,8}[/／|｜!！?？])"  # < /system>
@@ -29,7 +29,7 @@ _MARKUP = re.compile(
     r"|[\[［](?=\s{0,8}(?:[/／]\s{0,8}[^\W\d]|[A-Z][A-Z0-9_ \-]{1,64}[\]］]|[A-Za-z]{1,32}_[A-Za-z_]{1,64}[\]］]))"
     r"|[\[［](?=\s{0,8}(?i:system|user|assistant|human|model|tool|developer|inst)\s{0,8}[\]］])"
 )
-"""What opens a tag, a special token or a bracketed control word, such as `[INST]`. `a < b`, `<3`, `[1]` are none."""
+"""Openings of tags, special tokens and bracketed control words such as `[INST]`. `a < b`, `<3`, `[1]` do not match."""
 _CLOSING = re.compile(r"(?<=[|｜])[>＞﹥]")
 _LEADING_MARKUP = re.compile(r"^(?:[#>\-*=`~|]++\s*+|\d++[.)]\s++)++")
 _LEADING_NUMBER = re.compile(r"^(?:[#>\-*=`~|.)(\s]++|\d++[.)]\s*+)++")
@@ -37,14 +37,14 @@ _APOSTROPHES = re.compile("'{2,}")
 _SPACES = re.compile(r"\s+")
 _PART_OF_NAMES = frozenset("'’.-_&@#+/()·")
 _BREAKS_NAMES = ("QUOTATION", "PRIME", "COLON", "COMMA", "DITTO", "LISU LETTER TONE")
-"""In the Unicode name of a letter that is drawn like the punctuation around a name."""
+"""Parts of Unicode names of letters that look like the punctuation around a name."""
 _RESERVED = frozenset(("you", "assistant", "unknown", "user", "system", "developer", "tool", "topic"))
 _LOOK_ALIKES = str.maketrans("аеорсухіјѕкмнтвοαικυνετρ", "aeopcyxijskmhtboaikuvetp")
-"""Cyrillic and Greek letters that are drawn like Latin ones."""
+"""Cyrillic and Greek letters that look like Latin ones."""
 
 
 def harmless(text: str, limit: int) -> str:
-    """`text` as one line of at most `limit` characters that cannot be taken for structure, not quoted."""
+    """`text` as one unquoted line of at most `limit` characters that cannot be mistaken for structure."""
     line = _plain(text, limit)
     return _LEADING_MARKUP.sub("", line) or line
 
@@ -56,7 +56,7 @@ def quoted(text: str, limit: int) -> str:
 
 
 def named(text: str) -> str:
-    """A name as it may stand outside quotation marks; empty where nothing of it may."""
+    """A name that is safe outside quotation marks; empty if no character is."""
     kept = "".join(c if _belongs_to_names(c) else " " for c in one_line(text[: 16 * NAME_CHARS], 16 * NAME_CHARS))
     name = _LEADING_NUMBER.sub("", _SPACES.sub(" ", _APOSTROPHES.sub("'", kept)).strip())
     return name[:NAME_CHARS].strip(" '’")
@@ -71,14 +71,14 @@ def speaker_of(node: Node) -> str:
 
 
 def told(node: Node, said: str, policy: ContextPolicy) -> str:
-    """A memory as a line, without its number: with speaker and date, or its text alone in the layout `bare`."""
+    """A memory as a line without its number: with speaker and date, or only its text in the layout `bare`."""
     if policy.layout == "bare":
         return harmless(said, policy.item_chars)
     return f"{speaker_of(node)}, {node.at:%Y-%m-%d}: {quoted(said, policy.item_chars)}"
 
 
 def item(hit: Hit, said: str, policy: ContextPolicy) -> list[str]:
-    """The lines of one hit, without its number: what it says, until when, and its entities."""
+    """The lines of one hit, without its number: text, end of validity and entities."""
     node = hit.node
     first = told(node, said, policy)
     if policy.marks:
@@ -88,7 +88,7 @@ def item(hit: Hit, said: str, policy: ContextPolicy) -> list[str]:
     elif "disputed_by" in hit.why:
         first += f" (disputed since {hit.why['disputed_since']})"
     names = [name for name in map(named, node.entities) if name]
-    if not policy.repeat_entities:  # what the line says already is paid for once
+    if not policy.repeat_entities:  # entities in the line would cost tokens twice
         known = first.lower()
         names = [name for name in names if name.lower() not in known]
     return [first, "   Entities: " + ", ".join(names[: policy.entities])] if names[: policy.entities] else [first]
@@ -105,7 +105,7 @@ def _reads_like_ours(name: str) -> bool:
 
 @lru_cache(4_096)
 def _is_quotation_mark(character: str) -> bool:
-    """Whether a character is, or is drawn like, a double quotation mark, in whatever script."""
+    """Whether a character is, or looks like, a double quotation mark, in any script."""
     if character.isascii() or (character.isalpha() and unicodedata.category(character) != "Lm"):
         return character == '"'
     name = unicodedata.name(character, "")
@@ -119,7 +119,7 @@ def _is_quotation_mark(character: str) -> bool:
 
 @lru_cache(4_096)
 def _belongs_to_names(character: str) -> bool:
-    """Letters, marks, numbers, pictures, and punctuation of names such as O'Brien and Jean-Luc."""
+    """Whether it is a letter, mark, number, symbol, or punctuation of names such as O'Brien and Jean-Luc."""
     if character in _PART_OF_NAMES:
         return True
     if unicodedata.category(character) not in ("Lu", "Ll", "Lt", "Lm", "Lo", "Mn", "Mc", "Nd", "Nl", "No", "So"):

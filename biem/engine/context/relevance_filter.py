@@ -1,7 +1,7 @@
-"""A second look at what is about to be told: a language model keeps what helps to answer (Angel's subconscious, G2).
+"""Optional filter before injection: a language model keeps the hits that help to answer (Angel's subconscious).
 
-Off by default. It chooses from more than would be told without it, in one call within the time a reply may wait; when
-it gives nothing usable, the best are told as without it.
+Off by default. It selects from more hits than would be shown without it, in one call with the timeout of foreground
+calls; without a usable answer the best are shown, as if it were off.
 """
 
 from biem.domain.node import Hits
@@ -20,11 +20,11 @@ class RelevanceFilter:
         self._telemetry = telemetry
 
     def wanted(self, top_k: int) -> int:
-        """How many hits to look at, to tell about `top_k` of them."""
+        """How many hits to examine in order to show `top_k`."""
         return top_k if self._reasoner is None else max(top_k, self._policy.second_look)
 
     def keep(self, scope: Scope, question: str, hits: Hits, top_k: int) -> Hits:
-        """`hits` without those that do not help to answer; the best `top_k` where it says nothing. Never raises."""
+        """`hits` that help to answer; the best `top_k` without an answer of the model. Never raises."""
         if self._reasoner is None or not hits:
             return hits
         with self._telemetry.span("biem.context.second_look", hits=len(hits)) as span:

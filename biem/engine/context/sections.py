@@ -1,10 +1,10 @@
-"""What an agent is told before a call: the sections of the context block, put together (C31, A40).
+"""Builds the context block from its sections.
 
-    core (always, in its share) → relevant → what was of use last (in its share, where wanted) → originals in strict
+    core (always, within its share) → relevant → recently useful (optional, within its share) → originals in strict
     mode → newest texts
 
-What a section leaves of the budget flows to the next; no item is cut to fit, and nothing is told twice. A part that is
-down is left out and named.
+The rest of a section's budget goes to the next one; items are never cut to fit, and no memory is shown twice. An
+unavailable section is skipped and reported.
 """
 
 import logging
@@ -32,7 +32,7 @@ USEFUL = "## Useful Before"
 ORIGINALS = "## Originals"
 RECENT = "## Recent Messages"
 _READ = 8_000
-"""Characters of a query after whose words long texts are cut: the rest of a pasted document would cost seconds."""
+"""Characters of a query used to shorten long texts: the rest of a pasted document would cost seconds."""
 
 
 class ContextBuilder:
@@ -68,11 +68,11 @@ class ContextBuilder:
         known: Known = NOTHING,
         top_k: int | None = None,
     ) -> Context:
-        """The block for what of these hits of this query is worth telling, at most `top_k`; empty text for nothing.
+        """The block for at most `top_k` relevant hits of this query; empty text without any.
 
-        What is told beside the hits meets `where`, too, and is not `known` to the prompt.
+        Memories of other sections match `where`, too, and are not `known` to the prompt.
 
-        A budget below 1 leaves room for nothing; what is no whole number is `InvalidInput`.
+        A budget below 1 gives an empty block; one that is no whole number raises `InvalidInput`.
         """
         if isinstance(budget_tokens, bool) or not isinstance(budget_tokens, int):
             raise InvalidInput(f"budget_tokens must be a whole number of tokens, not {budget_tokens!r}")
@@ -109,7 +109,7 @@ class ContextBuilder:
         return Context(text, tuple(shown), tuple(degraded), hits.indexing)
 
     def _always(self, scope: Scope, budget_tokens: int, is_news: Callable[[Node], bool]) -> tuple[str, list[Hit]]:
-        """The core memories that fit into their share."""
+        """Core memories that fit into their share."""
         if budget_tokens <= 0 or not self._policy.core_most:
             return "", []
         nodes = [node for node in self._core.core(scope.readable, self._policy.core_most) if is_news(node)]
@@ -119,7 +119,7 @@ class ContextBuilder:
     def _useful(
         self, scope: Scope, shown: set[str], budget_tokens: int, is_news: Callable[[Node], bool]
     ) -> tuple[str, list[Hit]]:
-        """What was of use in the last turns and is not told yet, the last first."""
+        """Memories useful in the last turns and not shown yet, latest first."""
         nodes = self._core.useful(scope.readable, self._policy.slots_of_kinds)
         lines = self._lines(node for node in nodes[::-1] if node.id not in shown and is_news(node))
         section, kept = _section(USEFUL, lines, budget_tokens)
@@ -133,7 +133,7 @@ class ContextBuilder:
         degraded: list[str],
         is_news: Callable[[Node], bool],
     ) -> str:
-        """The newest texts of HotKV that are not told yet, oldest first."""
+        """Newest texts of HotKV that are not shown yet, oldest first."""
         try:
             entries = self._hot.recent(scope, self._policy.recent)
         except BiemError as error:
@@ -151,7 +151,7 @@ class ContextBuilder:
 
 
 def _section(heading: str, said: dict[str, Node], budget_tokens: int) -> tuple[str, list[Node]]:
-    """A section of these lines, last first, as far as they fit, and the memories that it tells."""
+    """A section of those lines that fit, last first, and the memories that it shows."""
     section = listed(heading, reversed(said), budget_tokens)
     lines = set(section.splitlines())
     return section, [said[line] for line in reversed(said) if f"- {line}" in lines]
@@ -163,7 +163,7 @@ def _cost(section: str) -> int:
 
 
 def _originals(hits: Sequence[Hit], policy: ContextPolicy) -> list[str]:
-    """What strict mode adds: the originals of the texts that the items show in part."""
+    """For strict mode: the originals of texts that the items show in part."""
     whole = replace(policy, item_chars=policy.original_chars)
     return [
         told(hit.node, hit.evidence, whole)

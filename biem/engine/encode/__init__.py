@@ -1,1 +1,1 @@
-"""The write path after the acknowledgement: one batch of a worker."""
+"""The write path after the acknowledgement: workers encode batches of messages."""

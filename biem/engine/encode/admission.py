@@ -1,10 +1,10 @@
-"""What decides beside the gate whether a message is formed: rules, or a language model.
+"""Admission rules that can replace the gate in deciding whether a message is formed.
 
-*statements*, the default: what a person states is formed unless it repeats what is known; courtesies and
-acknowledgements are refused; about the rest the gate's value decides.
-*classifier*: a message that tells at least three terms of content outside of questions is formed, its value is terms/6.
-*llm*: the model's exact "1" or "0"; where it says nothing (off, over budget, down), the gate decides as without it.
-What they refuse is recorded and replayed like what the gate refuses.
+*statements*, the default: a person's statement is formed unless it repeats a known one; courtesies and
+acknowledgements are refused; for other messages the gate's value decides.
+*classifier*: a message with at least three content terms outside of questions is formed; its value is terms/6.
+*llm*: the model's exact "1" or "0"; without an answer (off, over budget, down) the gate decides.
+Refusals are recorded and can be replayed like those of the gate.
 """
 
 from dataclasses import replace
@@ -18,14 +18,14 @@ from biem.ports import Clock
 from biem.ports.reasoner import Reasoner
 
 _ENOUGH = 6.0
-"""Terms of content that are told by a value of 1; half of them pass."""
+"""Content terms that give a value of 1; half as many are enough to be formed."""
 _PASSES = 0.5
 _REPEATS = 0.97
-"""A statement this like a formed memory (calibrated similarity) which pins down nothing else repeats it."""
+"""Calibrated similarity to a formed memory from which a statement without new fields repeats it."""
 
 
 class Admission:
-    """Decides in the place of the gate, where the policy says so."""
+    """Decides instead of the gate, if the policy says so."""
 
     def __init__(self, policy: AimPolicy, reasoner: Reasoner | None, clock: Clock) -> None:
         self._by = policy.admission
@@ -33,7 +33,7 @@ class Admission:
         self._clock = clock
 
     def decision(self, scope: Scope, text: str, told: Told, *, waiting: bool = False) -> GateDecision | None:
-        """What is decided about a message; None: the gate is to say. `waiting`: somebody waits for the answer."""
+        """The decision about a message; None: the gate decides. `waiting`: this is a foreground call."""
         if self._by == "classifier":
             return self._decided(min(1.0, told.words / _ENOUGH))
         if self._by == "llm" and self._reasoner is not None:
@@ -44,10 +44,10 @@ class Admission:
     def by_statements(
         self, decision: GateDecision, text: str, source: str, *, likeness: float | None, news: float
     ) -> GateDecision:
-        """The gate's decision, overruled where the rule of statements knows better.
+        """The gate's decision, unless the rule of statements overrules it.
 
-        `likeness` to the nearest formed memory, None without one; `news`: weights of what the text pins down and that
-        memory does not.
+        `likeness`: similarity to the nearest formed memory, None without one; `news`: weights of the text's fields
+        that this memory lacks.
         """
         if self._by != "statements":
             return decision
@@ -59,5 +59,5 @@ class Admission:
         return replace(decision, formed=True)
 
     def _decided(self, value: float) -> GateDecision:
-        """Relevance, surprise and conflict were not looked at."""
+        """A decision without relevance, surprise and conflict."""
         return GateDecision(value >= _PASSES, value, _PASSES, self._by, 0.0, 0.0, 0.0, self._clock.now())

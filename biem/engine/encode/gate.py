@@ -1,19 +1,19 @@
 """The write gate: which messages are formed, with energy, links and layer; all others stay events.
 
-What a person states is formed, courtesies are not (`biem.engine.encode.admission`); about the rest AIM-Memory's formula
-decides, or about everything where the policy's admission is *gate*:
+A person's statements are formed, courtesies are not (`biem.engine.encode.admission`); for other messages, or for all if
+the policy's admission is *gate*, AIM-Memory's formula decides:
 
-    r = 1 − Π(1 − likeness) over the five most alike of what was said just before          (nothing said: 1)
-    s = surprise of its words and anchors beside the nearest formed memories, see `biem.domain.designs.aim` (none: 1)
+    r = 1 − Π(1 − similarity) over the five most similar of the preceding texts                  (no texts: 1)
+    s = surprise of its words and anchors given the nearest formed memories, see `biem.domain.designs.aim` (none: 1)
     c = confidence of the surest conflict
 
-In a conversation that has hardly begun there is little to be irrelevant to: of fewer than three texts before a message,
-the missing ones speak for it.
+At the start of a conversation relevance means little: if fewer than three texts precede a message, each missing one
+counts as relevant.
 
-It runs in the worker, where vectors and neighbours are at hand, so no acknowledgement waits for it. A batch is judged
-in the order it was written. What is decided, or foretold by a caller with a context of its own, is never judged again.
-What is remembered explicitly is not judged: a fact, the layer core, importance 4 and more, or a message that asks to
-be kept ("remember that …", "以后请…", C7).
+The gate runs in the worker, which already has vectors and neighbours, so no acknowledgement waits for it. A batch is
+judged in the order it was written. Existing decisions, including those of a caller with its own context, are final.
+Explicit memories are not judged: a fact, the layer core, importance 4 and more, or a message that asks to be kept
+("remember that …", "以后请…").
 """
 
 from collections.abc import Mapping, Sequence
@@ -41,36 +41,36 @@ from biem.ports.reasoner import Reasoner
 from biem.telemetry import Telemetry
 
 Near = Mapping[str, Sequence[tuple[str, float]]]
-"""For each new memory the ids most like it with their similarity, nearest first."""
+"""For each new memory the ids of the most similar ones with their similarity, nearest first."""
 _MOST_ALIKE = 5
 _YOUNG = 3
-"""So many texts make a conversation."""
+"""Preceding texts from which relevance counts in full."""
 _NEAREST = 10
-"""How many neighbours a memory comes with; where none of so many is formed, none is nearer than the last of them."""
+"""Neighbours passed with each memory; if none of them is formed, no formed memory is nearer than the last."""
 _COMPARED = 3
-"""Of the formed neighbours so many say what is known of the matter."""
+"""Nearest formed neighbours that represent what is known about the subject."""
 _MARKED = 4.0
-"""From this importance on somebody wants it kept."""
+"""Minimum importance of an explicit memory."""
 
 
 def is_explicit(memory: Node | Draft) -> bool:
-    """Whether it was remembered on purpose and not just said."""
+    """Whether it was remembered explicitly, not just said."""
     marked = memory.kind != "event" or memory.layer == "core" or memory.importance >= _MARKED
     return marked or is_standing_order(memory.text)
 
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """What is formed near a text. `likeness` of the nearest; None where the memory is empty."""
+    """Formed memories near a text. `likeness`: similarity of the nearest; None if there are none."""
 
     likeness: float | None = None
     fields: Sequence[Fields] = ()
     statements: Sequence[tuple[Statement, float]] = field(default=())
-    """With their likeness, for texts whose conflicts nobody has looked for yet."""
+    """With their similarity, for texts that were not checked for conflicts yet."""
 
 
 class Gate:
-    """Judges new memories, and refused ones anew. Thread-safe."""
+    """Judges new memories, and refused ones again. Thread-safe."""
 
     def __init__(
         self,
@@ -86,7 +86,7 @@ class Gate:
         telemetry: Telemetry,
         reasoner: Reasoner | None = None,
     ) -> None:
-        """`reasoner`: decides where the policy's admission is llm."""
+        """`reasoner`: decides if the policy's admission is llm."""
         self._records = records
         self._neighbours = neighbours
         self._conflicts = conflicts
@@ -101,9 +101,9 @@ class Gate:
     def admit(
         self, scope: Scope, batch: Sequence[tuple[Node, Vector]], near: Near, conflicts: Mapping[str, float]
     ) -> frozenset[str]:
-        """Judge memories of one scope that are being encoded; returns which are formed. Safe to repeat.
+        """Judge memories of one scope during encoding; returns which are formed. Safe to repeat.
 
-        `conflicts`: the confidence of the surest one of each new memory. The embedding cache must hold their vectors.
+        `conflicts`: confidence of the surest conflict of each new memory. The embedding cache must hold their vectors.
         """
         with self._telemetry.span("biem.gate", rows=len(batch)) as span:
             judged: Mapping[str, GateDecision] = {}
@@ -114,7 +114,7 @@ class Gate:
             return self._records.decide(scope, [node.id for node, _ in _ordered(batch)], refused)
 
     def judge(self, scope: Scope, text: str, context: Sequence[str], speaker: str = "") -> GateDecision:
-        """What the gate says of a text in a context of the caller's own; nothing is written."""
+        """Decide about a text in a context given by the caller; writes nothing."""
         told = self._reader.told(text)
         decision = self._admission.decision(scope, text, told, waiting=True)
         if decision is not None:
@@ -126,7 +126,7 @@ class Gate:
         return self._by_statements(by_gate, text, "", told, known)
 
     def judge_again(self, scope: Scope, node: Node) -> GateDecision:
-        """What the gate says today of a memory that it refused; nothing is written."""
+        """Decide again about a refused memory, with current memories and settings; writes nothing."""
         told = self._reader.told(node.text)
         decision = self._admission.decision(scope, node.text, told)
         if decision is not None:
@@ -143,7 +143,7 @@ class Gate:
     def weigh(
         self, scope: Scope, batch: Sequence[tuple[Node, Vector]], near: Near, conflicts: Mapping[str, float]
     ) -> dict[str, GateDecision]:
-        """What `admit` decides about messages that are to be judged, each with those before it in mind."""
+        """Decide for `admit` about messages, each in the context of the preceding ones."""
         ordered = _ordered(batch)
         own = {node.id for node, _ in ordered}
         known = self._records.standing(scope, sorted(own.union(*(dict(near.get(key, ())) for key in own))))
@@ -178,7 +178,7 @@ class Gate:
     def _decision(
         self, vector: Vector, context: Sequence[Vector], surprise: float, conflict: float, *, missing: int = 0
     ) -> GateDecision:
-        """`missing`: texts that a conversation would need for relevance to be all its own."""
+        """`missing`: preceding texts missing for relevance to count in full."""
         relevance = 1.0
         if context:
             likeness = np.sort(self._embedder.similarity(vector, np.stack(context)).astype(np.float64))[::-1]
@@ -242,7 +242,7 @@ def _first(near: Sequence[tuple[str, float]], formed: set[str]) -> list[tuple[st
 
 
 def _near(near: Sequence[tuple[str, float]], formed: set[str], fields: Mapping[str, Fields]) -> _Known:
-    """What is known of a text whose neighbours are these, nearest first."""
+    """What is known of a text with these neighbours, nearest first."""
     if not near:
         return _Known()
     nearest = _first(near, formed)
@@ -252,6 +252,6 @@ def _near(near: Sequence[tuple[str, float]], formed: set[str], fields: Mapping[s
 
 
 def _context(said: Sequence[Said], node: Node, most: int) -> list[Vector]:
-    """Vectors of what was said just before in the same conversation."""
+    """Vectors of the preceding texts of the same conversation."""
     before = [one for one in said if one.write_seq < node.write_seq and one.conversation == node.conversation]
     return [one.vector for one in before[-most:] if one.vector is not None]

@@ -1,6 +1,6 @@
-"""What a text tells by itself: how many words of content, and what they pin down. Questions tell nothing.
+"""Reads a text for the gate: the number of its content words and its fields. Questions have no content words.
 
-A longer text than 6,000 characters is read at its beginning, in its middle and at its end: that tells enough.
+Of a text longer than 6,000 characters, only the beginning, the middle and the end are read.
 """
 
 import re
@@ -16,13 +16,13 @@ _READ = 2_000
 """Characters of each of the three parts."""
 _CJK = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]")
 _CJK_TERM = 0.5
-"""Chinese is indexed by characters and by pairs of them: about two terms for what is one word in English."""
+"""Weight of a CJK term: Chinese is indexed by characters and pairs, about two terms for one English word."""
 
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """`words`: different terms of content outside of questions, counted as far as more make no difference. `fields`:
-    what the text pins down, questions too."""
+    """`words`: distinct content terms outside of questions, counted up to the number that matters. `fields`: of the
+    whole text, including questions."""
 
     words: float
     fields: Fields
@@ -35,7 +35,7 @@ class GateTextReader:
         self._analyzer = analyzer
 
     def told(self, text: str) -> Told:
-        """What a text tells; of "ok" and of "What do you think?" hardly a word."""
+        """Content words and fields of a text; "ok" and "What do you think?" have hardly any."""
         words = 0.0
         seen: set[str] = set()
         for piece in chain.from_iterable(sentences_of(part, len, most=_READ) for part in _parts(text)):
@@ -48,12 +48,12 @@ class GateTextReader:
         return Told(words, self.fields(text))
 
     def fields(self, text: str) -> Fields:
-        """What a text pins down."""
+        """Fields of a text."""
         return self._analyzer.analyze("\n".join(_parts(text))).fields
 
 
 def _parts(text: str) -> list[str]:
-    """What is read of a text: all of it, or three parts."""
+    """The parts of a text that are read: all of it, or three."""
     if len(text) <= 3 * _READ:
         return [text]
     middle = (len(text) - _READ) // 2

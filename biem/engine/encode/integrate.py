@@ -1,7 +1,7 @@
-"""What a new memory becomes part of, while it is encoded: conflicts are noticed, links are made, hot ones enter L1.
+"""Connects new memories with existing ones during encoding: detects conflicts, makes links, puts hot ones into L1.
 
-`relate` runs before the memory becomes active and may be repeated after a crash; `settle` runs after, and what it
-misses is made good by the sweep of the tiers.
+`relate` runs before the memory becomes active and may be repeated after a crash; `settle` runs after, and the sweep of
+the tiers repairs what it misses.
 """
 
 from collections import defaultdict
@@ -19,13 +19,13 @@ from biem.telemetry import Telemetry
 
 Embedded = tuple[Node, Vector]
 Near = Mapping[str, Sequence[tuple[str, float]]]
-"""For each new memory the ids most like it with their similarity, nearest first."""
+"""For each new memory the ids of the most similar ones with their similarity, nearest first."""
 Admit = Callable[[Scope, Sequence[Embedded], Near, Mapping[str, float]], frozenset[str]]
-"""Decides which of these memories of one scope are formed, knowing the surest conflict of each."""
+"""Decides which of these memories of one scope are formed, given the confidence of each one's surest conflict."""
 
 
 class Integrator:
-    """Gives memories their place among the others."""
+    """Connects new memories with existing ones."""
 
     def __init__(
         self,
@@ -45,7 +45,7 @@ class Integrator:
         self._telemetry = telemetry
 
     def relate(self, memories: Sequence[Embedded]) -> None:
-        """Notice what contradicts, decide what is formed, and link that; the embedding cache must hold the vectors."""
+        """Detect conflicts, decide which are formed, and link these; the embedding cache must hold the vectors."""
         scopes: dict[Scope, list[Embedded]] = defaultdict(list)
         for node, vector in memories:
             scopes[node.scope].append((node, vector))
@@ -62,7 +62,7 @@ class Integrator:
                 self._associations.link_new(scope, linkable)
 
     def settle(self, memories: Sequence[Embedded], hot: frozenset[str]) -> None:
-        """Put the `hot` ones into the canvas and note what is worth it; a cache or model that is down is no error."""
+        """Put the `hot` ones into the canvas and make instant memories; a cache or model that is down is no error."""
         with self._telemetry.span("biem.encode.settle", rows=len(memories)):
             self._tiers.enter([(node, vector) for node, vector in memories if node.id in hot])
             self._instants.create_and_store_memories([node for node, _ in memories])

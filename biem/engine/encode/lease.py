@@ -1,4 +1,4 @@
-"""Keeping claimed jobs claimed while they are worked on, however long that takes."""
+"""Renews the leases of claimed jobs while they run."""
 
 import logging
 import threading
@@ -11,17 +11,17 @@ from biem.ports import Job, Records
 logger = logging.getLogger("biem.encode")
 
 _RENEWALS_PER_LEASE = 3
-"""Two may fail, or be late, before the lease is lost."""
+"""Two renewals may fail or be late before the lease expires."""
 _MOST_RENEWALS = 90
-"""A step that hangs for half an hour (at a lease of a minute) leaves its jobs to others."""
+"""Maximum renewals: a step that hangs for half an hour (at a lease of a minute) loses its jobs to others."""
 
 
 @contextmanager
 def kept(records: Records, jobs: Sequence[Job], lease_s: float) -> Iterator[None]:
-    """Renew the leases of these jobs from a thread while the block runs; none is under way any more when it ends.
+    """Renew the leases of these jobs from a thread while the block runs; no renewal is in progress after it.
 
-    A process that stands still renews nothing, so others may claim its jobs when the lease is over. A renewal that
-    fails is tried again; whether the jobs are still held must be asked afterwards.
+    A suspended process renews nothing, so others may claim its jobs when the lease expires. A failed renewal is
+    retried; afterwards the caller must check whether the jobs are still held.
     """
     over = threading.Event()
 

@@ -1,4 +1,4 @@
-"""What the gate refused can be looked at, judged anew by today's memory and settings, and formed after all."""
+"""Lists messages that the gate refused, and judges them again with current memories and settings."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -26,15 +26,15 @@ class Replayer:
         self._embedder = embedder
 
     def refusals(self, scope: Scope, limit: int) -> Sequence[Refusal]:
-        """What was refused and not formed since, newest first."""
+        """Messages refused and not formed since, newest first."""
         require_count(limit, "limit", MOST_LISTED)
         return self._records.refusals(scope, limit)
 
     def replay(self, scope: Scope, memory_id: str, *, force: bool) -> GateDecision:
-        """Judge a refused memory anew; what passes now, or is forced to, is formed and linked.
+        """Judge a refused memory again; if it passes, or with `force`, it is formed and linked.
 
-        A memory that is formed already stays as it is. Raises `NotFound`. Safe to repeat: it is formed first and linked
-        then, and a repetition links again what a crash left without links.
+        A formed memory stays unchanged. Raises `NotFound`. Safe to repeat: it is formed first and linked second, and
+        a repetition adds the links that a crash prevented.
         """
         node = self._memories.get(scope, memory_id)
         standing = self._records.standing(scope, [memory_id]).get(memory_id)
@@ -43,7 +43,7 @@ class Replayer:
         decision = self.gate.judge_again(scope, node)
         passes = decision.formed or force or standing.formed
         if passes:
-            if not standing.decided:  # the worker will find it so
+            if not standing.decided:  # the worker will read this decision
                 self._records.foretell(scope, [(memory_id, replace(decision, formed=True), None)])
             self._records.admit(scope, memory_id, decision)
             if node.status == "active":

@@ -1,7 +1,7 @@
-"""One batch of background work: claim, analyse, embed, relate, index, complete.
+"""One batch of encoding jobs: claim, analyse, embed, relate, index, complete.
 
-Thin workers call this (architecture D10): whatever dies between two steps, the lease runs out and the next worker does
-the batch again. Embedding is cached by text, the index replaces rows on a retry, completion is one transaction.
+Called by thin workers (architecture D10): after a crash between two steps the lease expires and the next worker
+repeats the batch. Embeddings are cached by text, the index replaces rows on a retry, completion is one transaction.
 """
 
 import logging
@@ -24,20 +24,20 @@ from biem.telemetry import Telemetry
 logger = logging.getLogger("biem.encode")
 
 _MOST_BATCHES = 4
-"""How many batches' rows one round may hold when most texts need no embedding."""
+"""Maximum batches claimed in one round when most texts need no embedding."""
 _SUSPECT_CLAIMS = 3
-"""A row that met this many outages may be what its server cannot take; two in a row happen to anybody."""
+"""Outages after which a row is suspected of causing them; two in a row are not unusual."""
 _LEFT = "the program ended while it was being encoded"
 _PROBE = "Is anybody there?"
 
 
 def entry_of(node: Node, lexemes: str, vector: Vector) -> Entry:
-    """The index's row of a memory."""
+    """The index row of a memory."""
     return Entry(node.id, node.scope, lexemes, vector, node.kind, node.speaker, node.conversation, node.tags, node.at)
 
 
 class EncodeWorker:
-    """Turns pending rows into indexed memories; the same object serves a thread here and a worker process."""
+    """Turns pending rows into indexed memories; used by the local thread and by worker processes."""
 
     def __init__(
         self,
@@ -70,10 +70,11 @@ class EncodeWorker:
         self._working: dict[int, Job] = {}
 
     def __call__(self) -> int:
-        """Do one batch of new rows, then at most one row that failed before; returns how many were claimed.
+        """Process one batch of new rows, then at most one row that failed before; returns how many were claimed.
 
-        An outage gives the rows back without blame and is raised, so that the caller waits before the next round. A row
-        that meets outages although the server answers is tried alone from then on, so that no other waits for it.
+        After an outage the rows are released without counting an attempt and the error is raised, so that the caller
+        waits before the next round. A row that repeatedly meets outages although the server answers is from then on
+        tried alone, so that it delays no others.
         """
         return sum(self._batch(retried) for retried in (False, True))
 
@@ -91,10 +92,10 @@ class EncodeWorker:
         return len(jobs)
 
     def give_back(self) -> None:
-        """This process leaves: what it has claimed and not finished is free for others, with no attempt counted."""
+        """At exit: release the claimed, unfinished rows without counting an attempt."""
         left, self._working = list(self._working.values()), {}
         if left:
-            with suppress(BiemError):  # its lease ends by itself
+            with suppress(BiemError):  # its lease will expire
                 held = self._records.renew(left, self._policy.lease_s)
                 self._records.release(held, 0.0, _LEFT, refund=True)
 
@@ -103,7 +104,7 @@ class EncodeWorker:
             chores = [job for job in jobs if job.task != "encode"]
             encodes = [job for job in jobs if job.task == "encode"]
             worn = [job for job in encodes if job.attempts > self._policy.max_attempts]
-            if worn:  # its worker died every time before it could say why
+            if worn:  # its worker crashed each time before it could record a reason
                 self._records.bury(worn, "the worker died while encoding it")
                 encodes = [job for job in encodes if job not in worn]
             try:
@@ -112,15 +113,15 @@ class EncodeWorker:
                         self._encode(encodes)
             except InvalidInput as error:
                 self._fail(encodes, error)
-            except BiemError as error:  # an outage or a wrong setting: no row is to blame
+            except BiemError as error:  # an outage or a wrong setting: not caused by a row
                 suspects = [job for job in encodes if job.claims >= _SUSPECT_CLAIMS]
                 if not suspects or not self._serves(error):
                     self._records.release([*encodes, *chores], self._policy.backoff_s, str(error), refund=True)
                     raise
                 self._set_apart(suspects, error)
                 self._records.release([job for job in encodes if job not in suspects], 0.0, str(error), refund=True)
-            except Exception as error:  # a row that breaks the code: found by trying it alone
-                if not threading.main_thread().is_alive():  # threads and pools are taken apart around this one
+            except Exception as error:  # a bug triggered by one row: found by trying it alone
+                if not threading.main_thread().is_alive():  # interpreter shutdown has stopped threads and pools
                     self._records.release([*encodes, *chores], 0.0, _LEFT, refund=True)
                     return
                 logger.exception("encoding %d rows failed", len(encodes))
@@ -129,7 +130,7 @@ class EncodeWorker:
                 self._do(chores)
 
     def _claim(self, retried: bool) -> list[Job]:
-        """A batch of jobs; more of them while equal and known texts leave room in the embedder's call (Angel G60)."""
+        """Claim a batch of jobs; more while duplicate and cached texts leave room in the embedder call."""
         policy = self._policy
         jobs = self._records.claim(policy.batch, policy.lease_s, retried=retried)
         claimed = len(jobs)
@@ -147,12 +148,12 @@ class EncodeWorker:
         return keys - self._known(list(keys)).keys()
 
     def _known(self, keys: Sequence[bytes]) -> dict[bytes, Vector]:
-        """Vectors embedded before, without those of another length: they are damaged, and embedded anew."""
+        """Cached vectors, without those of a wrong length, which are damaged and embedded again."""
         known = self._records.load_vectors(self._embedder.info.id, keys)
         return {key: vector for key, vector in known.items() if vector.size == self._embedder.info.dim}
 
     def _fail(self, jobs: Sequence[Job], error: Exception) -> None:
-        """Blame a row only when it was alone; rows of a failed batch come back one by one."""
+        """Count a failure of a row only if it was alone; rows of a failed batch are retried one by one."""
         reason = f"{type(error).__name__}: {error}"
         if len(jobs) == 1 and jobs[0].attempts >= self._policy.max_attempts:
             logger.error("memory %s goes to the dead letter: %s", jobs[0].memory_id, reason)
@@ -162,10 +163,10 @@ class EncodeWorker:
             self._records.release(jobs, delay_s, reason, refund=False)
 
     def _serves(self, error: BiemError) -> bool:
-        """Whether the server that an error tells of does answer: then not it is to blame, but what it was given."""
+        """Whether the server of this error answers now: then the input caused the error."""
         try:
             if isinstance(error, EmbedderUnavailable | ConfigError | InvalidInput):
-                self._embedder.embed([f"{_PROBE} {uuid4().hex}"], "passage")  # no cache has an answer to it
+                self._embedder.embed([f"{_PROBE} {uuid4().hex}"], "passage")  # never cached
             elif isinstance(error, StoreUnavailable) and not isinstance(error, StoreFull):
                 self._index.ping()
             else:
@@ -175,7 +176,7 @@ class EncodeWorker:
         return True
 
     def _set_apart(self, jobs: Sequence[Job], error: BiemError) -> None:
-        """Try each alone from now on, ever more seldom. None is given up: it may have been the server after all."""
+        """Retry each alone from now on, with growing pauses. None is given up: the server may be the cause."""
         if len(jobs) > 1 or jobs[0].attempts == 1:
             logger.warning("%d memories are tried one by one, for what they meet is no outage: %s", len(jobs), error)
             self._records.release(jobs, 0.0, str(error), refund=False)
@@ -184,14 +185,14 @@ class EncodeWorker:
             self._records.release(jobs, min(self._policy.backoff_max_s, pause), str(error), refund=True)
 
     def _do(self, jobs: Sequence[Job]) -> None:
-        """What was erased or archived leaves the projections; after an outage, some other time."""
+        """Remove erased or archived memories from the projections; after an outage the jobs are retried."""
         try:
             with kept(self._records, jobs, self._policy.lease_s):
                 self._clear_all(jobs)
         except BiemError as error:
             self._records.release(jobs, self._policy.backoff_s, str(error), refund=True)
             raise
-        except Exception as error:  # must not keep new memories waiting
+        except Exception as error:  # must not delay new memories
             logger.exception("clearing %d memories failed", len(jobs))
             self._records.release(jobs, self._policy.backoff_max_s, repr(error), refund=True)
 
@@ -216,8 +217,8 @@ class EncodeWorker:
             self._records.done(erased)
         if not live:
             return
-        # The claim is on disk and the completion will be. What lies between is done again when it is lost, and waiting
-        # for the disk would hold up who writes meanwhile: their commits queue there, too, and for the scope's lock.
+        # The claim and the completion are durable. Writes in between are repeated when lost, and waiting for the disk
+        # would delay concurrent writers, whose commits wait for the disk and the scope's lock.
         with self._deferring():
             vectors = self.vectors([node.indexed_text for _, node in live])
             encoded = [Encoded(job, self._analyzer.analyze(node.indexed_text)) for job, node in live]
@@ -226,7 +227,7 @@ class EncodeWorker:
             }
             memories = {job.key: (node, vector) for (job, node), vector in zip(live, vectors, strict=True)}
             self._integrator.relate(list(memories.values()))
-            held = self._records.renew([job for job, _ in live], self._policy.lease_s)  # or a process stood still
+            held = self._records.renew([job for job, _ in live], self._policy.lease_s)  # it may have been suspended
         if not held:
             return
         with self._telemetry.span("biem.encode.index", rows=len(held)):
@@ -239,12 +240,12 @@ class EncodeWorker:
         settled = [memories[job.key] for job in held if job.memory_id not in gone]
         with self._deferring():
             self._integrator.settle(settled, frozenset(completion.hot))
-        if completion.overtaken:  # we slept through our lease between the two steps: two rows may stand for one memory
+        if completion.overtaken:  # the lease expired between the two steps: there may be two rows of one memory
             doubled = set(completion.overtaken)
             self._index.insert([entry for entry in entries.values() if entry.id in doubled], again=True)
 
     def vectors(self, texts: Sequence[str]) -> list[Vector]:
-        """One vector a text: equal texts are embedded once, known ones not at all (Angel G57, G58)."""
+        """One vector per text: duplicate texts are embedded once, cached ones not at all."""
         keys = [sha256(text) for text in texts]
         model = self._embedder.info.id
         known = self._known(list(dict.fromkeys(keys)))
@@ -260,7 +261,7 @@ class EncodeWorker:
         return [known[key] for key in keys]
 
     def vectors_taken(self, texts: Sequence[str]) -> list[Vector | None]:
-        """As `vectors`, with None for each text that the embedder refuses while it takes others."""
+        """As `vectors`, with None for each text that the embedder refuses while it accepts others."""
         try:
             return list(self.vectors(texts))
         except InvalidInput as error:
@@ -271,12 +272,12 @@ class EncodeWorker:
             return [*self.vectors_taken(texts[:half]), *self.vectors_taken(texts[half:])]
 
     def _embed(self, texts: Sequence[str]) -> Vectors:
-        """Vectors of passages. `InvalidInput` where the server refuses these texts and goes on taking others."""
+        """Vectors of passages. Raises `InvalidInput` if the server refuses these texts but accepts others."""
         try:
             return self._embedder.embed(texts, "passage")
         except (ConfigError, InvalidInput) as error:
             if self._serves(error):
                 raise InvalidInput(f"the embedder takes other texts and refuses this: {error}") from error
-            if isinstance(error, InvalidInput):  # it refuses whatever it is given, so no text is to blame
+            if isinstance(error, InvalidInput):  # it refuses all texts, so none is the cause
                 raise EmbedderUnavailable(f"the embedder refuses every text: {error}") from error
             raise

@@ -1,1 +1,1 @@
-"""The read path: find candidates, rank them, make hits."""
+"""The read path: search, rank, build hits."""

@@ -1,11 +1,11 @@
-"""Searches under conditions: what meets them is found, however few there are (ADR 0056).
+"""Filtered search: finds matching memories even if few match (ADR 0056).
 
-    few meet them       the records name these, and they are compared one by one: cosine and BM25, without the index
-    many meet them      the index is asked for more than is wanted, and the records say which of that meets them;
-                        for ever more, until enough of it does or there is no more
-    few of the nearest  the index has no more to give, though others meet the conditions: all are compared
+    few match           read their ids from the records and compare them one by one: cosine and BM25, without the index
+    many match          over-fetch from the index and filter by the records; fetch more until enough match or the index
+                        is exhausted
+    few near ones match the index is exhausted although more memories match: compare all of those
 
-The index knows all conditions on what was written, and then answers alone.
+If the index supports all conditions, it answers alone.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -17,9 +17,9 @@ from biem.ports import Filter, SearchIndex, Vector
 from biem.ports.readers import Selection
 
 _FEW = 2_000
-"""So many are compared one by one in less time than the index takes for its search of a large scope."""
+"""Comparing up to this many one by one takes less time than an index search of a large scope."""
 _BEYOND, _DEEPER, _DEEPEST = 2, 8, 16_384
-"""Times what is wanted in the first search, and in each further one than in that before; no index gives more."""
+"""Over-fetch factor of the first search; growth factor of each further one; maximum rows of any index."""
 _AT_ONCE = 2_000
 
 Scores = Mapping[str, float]
@@ -27,7 +27,7 @@ Compare = Callable[[Sequence[str]], Scores]
 
 
 class SelectiveIndex:
-    """The port `SearchIndex`, exact under all conditions. Thread-safe."""
+    """Implements `SearchIndex`, exact under all conditions. Thread-safe."""
 
     def __init__(self, index: SearchIndex, selection: Selection) -> None:
         self._index = index

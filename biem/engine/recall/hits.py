@@ -1,4 +1,4 @@
-"""The last step of recall: the best memories as they are now, each with what spoke for it."""
+"""The last step of recall: reads the current state of the best memories and builds hits with their signals."""
 
 import math
 
@@ -11,18 +11,18 @@ from biem.ports import Records
 from biem.ports.contradiction import ContradictionRules
 
 _PLAIN, _SCALE = 4.0, 2.0
-"""Where a ranking score becomes 0.5, and its spread: on the dev dialogues the best hit of a question reaches 5–12."""
+"""Ranking score that maps to 0.5, and its scale: on the dev dialogues the best hit of a question scores 5–12."""
 
 
 def tell(
     records: Records, rules: ContradictionRules, request: Request, answer: Answer, way: str
 ) -> tuple[list[Hit], bool]:
-    """The best as they are now, with their originals where asked for; and whether any differs from what was ranked.
+    """Build hits from the current state of the best, with originals on request; and whether any changed since ranking.
 
-    Of two values of one thing the newer comes first, also where it is one of the spare ones.
+    Of two values of one attribute the newer comes first, even if it is one of the spare hits.
 
-    Differing means that it is gone, or holds otherwise than the ranking thought. Messages of thanks and assent alone
-    are left out, unless the query is one itself: they answer nothing.
+    Changed means erased, or with a validity other than the ranking assumed. Messages of only thanks or assent are left
+    out, unless the query is one: they answer nothing.
     """
     ordering, ranked, found = answer.ordering, answer.ranked, answer.found
     count, known = request.top_k + request.more, request.known
@@ -32,12 +32,12 @@ def tell(
     ids = [ordering.candidates[place].id for place in places]
     if not ids:
         return [], False
-    # the spare ones, too: in place of what was left out, and where one gives a newer value of what is told
+    # include the spare hits: they replace those left out, and one may hold a newer value
     live = records.candidates(request.scope.readable, ids, (), request.where, pending_limit=0, evidence=request.strict)
     likeness = answer.likeness(ids)
     for place, key in zip(places, ids, strict=True):
         node, turn = live.nodes.get(key), answer.turns[key]
-        if len(hits) < count:  # what is gone or holds otherwise
+        if len(hits) < count:  # erased, or of another validity
             changed |= node is None or (node.valid_to, node.superseded_by) != (turn.valid_to, turn.superseded_by)
         if node is None or known.has(node) or (node.kind == "event" and not thanks and is_courtesy(node.text)):
             continue
@@ -53,5 +53,5 @@ def tell(
 
 
 def _share(score: float) -> float:
-    """A score in (0, 1): its odds, around what a plain answer reaches."""
+    """Logistic of a score, in (0, 1), centred on a typical answer's score."""
     return 1.0 / (1.0 + math.exp(-(score - _PLAIN) / _SCALE))

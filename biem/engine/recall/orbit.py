@@ -1,12 +1,12 @@
-"""What is at hand for the next question of a session: a follow-up is mostly about what was just told.
+"""Prefetched candidates for the next question of a session, since a follow-up is mostly about the last answer.
 
-    at hand = the last selection + what was said around it + the conversations it is mostly from
-              + its neighbours in the graph + the canvas + running memory + what was written last,
-              or everything where a memory is small
+    prefetched = the last hits + the turns around them + the conversations that most of them are from
+                 + their neighbours in the graph + the canvas + running memory + the newest memories,
+                 or the whole scope where it is small
 
-It is read behind the answer and kept in this process, as ranking needs it: words, vectors, places in conversation. What
-was written since comes with every question, from the records; what is told is read from the records again. So a copy
-here can be old, but never decides what is told.
+They are read in the background after an answer and cached in this process with all that ranking needs: words, vectors,
+positions in conversations. Every question adds the memories written since, from the records, and hits are read from
+the records again. So a cached copy may be stale, but is never returned.
 """
 
 import logging
@@ -30,11 +30,11 @@ from biem.telemetry import Telemetry
 logger = logging.getLogger("biem.recall")
 
 OpenConflicts = Callable[[Scope, Sequence[str]], Mapping[str, Sequence[Dispute]]]
-"""Which of these memories are in an open conflict."""
+"""Returns which of these memories are in an open conflict."""
 Prepared = Callable[[Turns], PreparedPool]
-"""Turns so prepared that many questions may be asked of them."""
+"""Precomputes a pool of turns that can answer many questions."""
 Supply = Callable[[Scope, str], Sequence[str]]
-"""Ids of more memories that a session of a scope has at hand."""
+"""Ids of additional memories to prefetch for a session of a scope."""
 
 
 _BEST = 5
@@ -42,21 +42,21 @@ _BEST = 5
 
 @dataclass(frozen=True, slots=True)
 class Orbit:
-    """What one session has at hand; `chosen` are the memories it was told last, best first."""
+    """Prefetched candidates of one session; `chosen` are its last hits, best first."""
 
     vicinity: Vicinity
     chosen: Sequence[str]
     conflicts: Mapping[str, Sequence[Dispute]]
-    """The open conflicts when this was taken at hand: they only move an order."""
+    """Open conflicts at the time of the prefetch: they only affect the order."""
     since: datetime
     ready: PreparedPool
 
     def candidates(self, turns: Turns, vector: Vector | None, lexemes: Sequence[str], limit: int) -> Turns:
-        """Of what is at hand and what was written since: what a question may be about, as many as a search finds."""
+        """Candidates among prefetched and newer turns, as many as a search finds."""
         return self.ready.candidates(turns, vector, lexemes, limit)
 
     def grounds(self, answer: Answer, asked: ParsedQuery) -> dict[str, float]:
-        """What tells a follow-up from a new topic, beside what confidence rests on; see `OrbitWeights`."""
+        """Features of a follow-up, in addition to those of confidence; see `OrbitWeights`."""
         turns = self.vicinity.turns.by_id
         told = [turns[key] for key in self.chosen if key in turns]
         talks = Counter((turn.ns, turn.conversation) for turn in told if turn.conversation)
@@ -73,7 +73,7 @@ class Orbit:
 
 
 class Orbits:
-    """The orbits of this process, by scope and session; those used longest ago go first. Thread-safe."""
+    """The orbits of this process, by scope and session, evicted least recently used first. Thread-safe."""
 
     def __init__(
         self,
@@ -94,7 +94,7 @@ class Orbits:
         self._drops = 0
 
     def of(self, scope: Scope, session: str) -> Orbit | None:
-        """What a session has at hand; None when it asks for the first time, or after a long silence."""
+        """The prefetched candidates of a session; None at its first question, or after a long pause."""
         if not self._policy.enabled or not session:
             return None
         with self._lock:
@@ -108,7 +108,7 @@ class Orbits:
             return orbit
 
     def with_news(self, scope: Scope, orbit: Orbit) -> Turns | None:
-        """What is at hand and what was written since; None when that is too much, or cannot be known now."""
+        """Prefetched turns and those written since; None when these are too many, or the records cannot be read."""
         known = orbit.vicinity
         try:
             news = self._reader.since(scope.readable, known.written, self._policy.news)
@@ -130,7 +130,7 @@ class Orbits:
         open_conflicts: OpenConflicts,
         prepared: Prepared,
     ) -> None:
-        """Take at hand what is near to a new selection, best first. Never raises: without it the next one is a search.
+        """Prefetch the surroundings of new hits, best first. Never raises: after a failure the next question searches.
 
         `linked`: neighbours in the graph.
         """
@@ -152,7 +152,7 @@ class Orbits:
                 return
             span.add(turns=len(vicinity.turns.by_id))
             with self._lock:
-                if drops != self._drops:  # something was erased while this was read
+                if drops != self._drops:  # an erasure happened during the read
                     return
                 self._orbits[scope, session] = Orbit(vicinity, chosen, conflicts, self._clock.now(), ready)
                 self._orbits.move_to_end((scope, session))
@@ -160,7 +160,7 @@ class Orbits:
                     self._orbits.popitem(last=False)
 
     def drop(self, scope: Scope) -> None:
-        """Let go of everything that holds memories of exactly this scope, as after an erasure."""
+        """Drop all orbits that hold memories of exactly this scope, for example after an erasure."""
         with self._lock:
             self._drops += 1
             for key in [key for key in self._orbits if scope in key[0].readable]:

@@ -1,14 +1,16 @@
-"""Recall as the source designs rank it: their candidates and formulas, verbatim (`biem.domain.designs.formulas`).
+"""Recall with the rankings of the source designs: their candidates and formulas (`biem.domain.designs.formulas`).
 
-    biem         2·k nearest, activation 2 hops from the best five → 0.7·vector + 0.3·activation          (B44 – B46)
-    notes        30 nearest and 30 by words → 0.3·BM25 + 0.4·content + 0.3·tags                           (G46, X48)
-    hippocampus  keywords → concepts → a²/Σa² → what is most like the query of each                       (H27 – H32)
-    aimate       10 nearest and 10 by words → raw · time · importance · frequency                         (M36 – M41)
-    aim          K nearest → anchors as a hard filter → 0.3·w + anchor·η·w − penalty                      (A33 – A36)
+    biem         2·k nearest, activation 2 hops from the best five → 0.7·vector + 0.3·activation
+    notes        30 nearest and 30 by words → 0.3·BM25 + 0.4·content + 0.3·tags
+    hippocampus  keywords → concepts → a²/Σa² → the memory most similar to the query for each concept
+    aimate       10 nearest and 10 by words → raw · time · importance · frequency
+    aim          K nearest → anchors as a hard filter → 0.3·w + anchor·η·w − penalty
     angel        typed recall, see `biem.engine.recall.typed`
 
-What is not indexed yet has no vector: the share of the query's words that it has stands in, so that what was just
-written is found under every profile. The store, its scopes, what holds and what is archived are ours in all of them.
+Source: BIEM B44 – B46, G46, X48, H27 – H32, M36 – M41, A33 – A36.
+
+A memory that is not indexed yet has no vector; the share of the query's words that it contains replaces its similarity,
+so every profile finds new memories. Storage, scopes, validity and archiving are those of this package in all profiles.
 """
 
 import logging
@@ -37,16 +39,16 @@ logger = logging.getLogger("biem.recall")
 
 @dataclass(slots=True)
 class _Pool:
-    """What one profile looked at, and what it made of it: nodes with the formula's value, best first."""
+    """Candidates of one profile: nodes with the formula's value, best first."""
 
     nodes: Mapping[str, Node] = field(default_factory=dict)
     evidence: Mapping[str, str] = field(default_factory=dict)
     waiting: Mapping[str, float] = field(default_factory=dict)
-    """Of what is not indexed yet: the share of the query's words that it has."""
+    """For memories not indexed yet: the share of the query's words that each contains."""
     scored: list[tuple[str, float, dict[str, float | str]]] = field(default_factory=list)
 
     def add(self, key: str, value: float, **why: float | str) -> None:
-        """A candidate with the value of the formula and its parts."""
+        """Add a candidate with the value of the formula and its terms."""
         self.scored.append((key, value, dict(why)))
 
 
@@ -62,7 +64,7 @@ class _Asked:
 
 
 class ProfileRecaller:
-    """Answers as one of the designs would. Thread-safe."""
+    """Recalls with the ranking of a source design. Thread-safe."""
 
     def __init__(
         self,
@@ -109,7 +111,7 @@ class ProfileRecaller:
     ) -> Hits:
         """At most `top_k` hits of `choice.profile`, best first.
 
-        `why` has the parts of its formula and, as `score`, what that gives; `Hit.score` is cut to [0, 1].
+        `why` has the terms of the formula and, as `score`, its value; `Hit.score` is clipped to [0, 1].
         """
         mode = "strict" if strict else "fast"
         if choice.profile == "angel":
@@ -150,7 +152,7 @@ class ProfileRecaller:
         found = self._search(asked, self._formulas.biem_candidates * asked.count, degraded)
         near = found.dense or _shares(found.words or found.text)
         first = sorted(near, key=lambda key: (-near[key], key))[: self._graph.seeds]
-        if self._recall.activation_weight <= 0:  # then the search has not looked for new links
+        if self._recall.activation_weight <= 0:  # then the search has not refreshed the graph
             self._refresh(asked.scope)
         active = self._associations.spread(asked.scope, dict.fromkeys(first, 1.0))
         led_to = sorted(active, key=lambda key: (-active[key], key))[: self._graph.max_links + len(first)]
@@ -174,14 +176,14 @@ class ProfileRecaller:
         return pool
 
     def _by_chance(self, asked: _Asked, seed: int, top_k: int, mode: str) -> Hits:
-        """Hippocampus with its concepts, and not their memories, drawn with the probability a²/Σa² (H30)."""
+        """Hippocampus with random concepts (not memories), drawn with probability a²/Σa²."""
         pool = self._recollected(asked, Random(seed))
         pool.scored.sort(key=lambda one: -one[1])
         hits = [_hit(pool, *one) for one in pool.scored[:top_k]]
         confidence = max((hit.score for hit in hits), default=0.0)
         return Hits(hits, mode=mode, selection="squared_norm", seed=seed, confidence=confidence)
 
-    def _hippocampus(self, asked: _Asked, degraded: list[str]) -> _Pool:  # noqa: ARG002  asks PostgreSQL alone
+    def _hippocampus(self, asked: _Asked, degraded: list[str]) -> _Pool:  # noqa: ARG002  reads only PostgreSQL
         return self._recollected(asked, None)
 
     def _recollected(self, asked: _Asked, random: Random | None) -> _Pool:
@@ -235,7 +237,7 @@ class ProfileRecaller:
             self._router.went(asked.scope, asked.session, found.vector, list(pool.nodes), told)
         return pool
 
-    # -- what they share ----------------------------------------------------------------------------------------------
+    # -- shared helpers -----------------------------------------------------------------------------------------------
 
     def _search(self, asked: _Asked, limit: int, degraded: list[str]) -> Found:
         found = self._searcher.search(asked.scope, asked.text, (), asked.lexemes, limit, asked.where)
@@ -243,7 +245,7 @@ class ProfileRecaller:
         return found
 
     def _read(self, asked: _Asked, ids: Sequence[str], words: Sequence[str] | None = None) -> _Pool:
-        """The candidates as they are now, in the order of `ids`, then what is not indexed yet and shares a word."""
+        """Current state of the candidates, in the order of `ids`, then unindexed memories that share a word."""
         words = asked.lexemes if words is None else words
         limit = self._recall.pending_scan if words else 0
         keys = list(dict.fromkeys(ids))
@@ -286,6 +288,6 @@ def _hit(pool: _Pool, key: str, value: float, why: dict[str, float | str]) -> Hi
 
 
 def _shares(scores: Mapping[str, float]) -> dict[str, float]:
-    """Scores of a search as shares of its best."""
+    """Scores of a search divided by the best one."""
     best = max(scores.values(), default=0.0)
     return {key: value / best for key, value in scores.items()} if best > 0 else {}

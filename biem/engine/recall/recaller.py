@@ -1,12 +1,13 @@
-"""The read path: what is worth telling about a query, from every place where memory is.
+"""The read path: collects candidates from all stores, ranks them and returns the best as hits.
 
-    pool  = what the searches found + what links lead to + turns around them in conversation + what superseded them
-    score = Σ weight · signal (engine.signals) + w_a · activation − w_c · conflict − w_s · no longer holds
+    pool  = search results + linked memories + neighbouring turns in conversations + memories that superseded them
+    score = Σ weight · signal (rank.signals) + w_a · activation − w_c · conflict − w_s · superseded
 
-One round trip reads the pool of what is found by words, while the query is compared by meaning, one the rest of the
-pool, and one more the live state of the best (architecture D4–D6). What no longer holds speaks for
-what replaced it: the newer inherits its score. A replaced fact is left out, a replaced message stays findable, below.
-A question that names its session is first put to what is at hand (engine.orbit); a sure answer needs no search.
+One round trip reads the candidates of the text search during the vector search, a second one the rest of the pool, and
+a third one the current state of the best (architecture D4–D6). A superseded memory passes its score to
+its successor. A superseded fact is left out; a superseded message is still returned, at a lower rank.
+A question with a session is first ranked over prefetched candidates (recall.orbit); if that is confident, no search
+runs.
 """
 
 from collections.abc import Mapping, Sequence
@@ -46,13 +47,13 @@ from biem.ports.readers import TurnReader, Turns
 from biem.telemetry import Telemetry
 
 _TOLD = 10
-"""The best answers are taken at hand, at least so many, however few were wanted."""
+"""Minimum number of best hits used for the prefetch, even if fewer were requested."""
 _AT_HAND = 3
-"""Candidates at hand for each result wanted, at least: otherwise a search finds more."""
+"""Minimum prefetched candidates per requested hit; with fewer a search runs."""
 
 
 class Recaller:
-    """Answers queries. Thread-safe; `close` waits for accesses still being counted."""
+    """Answers queries. Thread-safe; `close` waits until pending accesses are counted."""
 
     def __init__(
         self,
@@ -79,9 +80,9 @@ class Recaller:
     ) -> None:
         self._records = records
         self.turns = turns
-        """Reads the pool; a benchmark may put itself between."""
+        """Reads the pool; benchmarks may wrap it."""
         self.order: Order = rank
-        """Puts a pool in order; a benchmark may put itself between."""
+        """Orders a pool; benchmarks may wrap it."""
         self._open_conflicts = partial(open_conflicts, conflicts)
         self._anchors = anchors
         self._rules = rules
@@ -116,9 +117,9 @@ class Recaller:
     ) -> Hits:
         """The best `top_k` memories for a query, best first; see `Hits`.
 
-        None below `min_confidence`, which is measured alike under every profile: of a courtesy nothing is known. With
-        `session`, what this session has at hand may answer instead of a search. `known` is not told.
-        `more` hits beyond `top_k` are given where the ranking is this package's own; `count=False` counts no access.
+        No hits below `min_confidence`, which is measured the same way under every profile; a courtesy gets no hits.
+        With `session`, its prefetched candidates may answer instead of a search. `known` memories are left out.
+        Under the default ranking up to `more` further hits are added; `count=False` counts no access.
         """
         request = checked(
             scope,
@@ -148,7 +149,7 @@ class Recaller:
         return hits
 
     def accessed(self, scope: Scope, ids: Sequence[str]) -> None:
-        """Count an access of each, behind the answer."""
+        """Count an access of each, in the background."""
         if ids:
             self._searcher.submit(self._tiers.count, scope, ids)
 
@@ -157,7 +158,7 @@ class Recaller:
         self._searcher.close()
 
     def _by_profile(self, request: Request, choice: Choice) -> Hits:
-        """A source design's ranking. Its scores are no measure of knowing: where one is wanted, it is taken first."""
+        """A source design's ranking. Its scores are no confidence; if one is required, it is measured first."""
         sure, measured = 0.0, Hits()
         if request.least > 0:
             found, answer, _ = self._searched(request, self._answerer.asked(request.text))
@@ -175,7 +176,7 @@ class Recaller:
         return hits
 
     def _by_hybrid(self, request: Request) -> Hits:
-        """This package's own ranking: of what is at hand where that is sure, else of what searches find."""
+        """The default ranking: of prefetched candidates if confident, else of search results."""
         orbit = self._orbits.of(request.scope, request.session) if request.follows else None
         news = None if orbit is None else self._searcher.submit(self._orbits.with_news, request.scope, orbit)
         asked = self._answerer.asked(request.text)
@@ -206,7 +207,7 @@ class Recaller:
         return Hits(hits, degraded=tuple(found.degraded), mode=request.mode, confidence=sure, grounds=answer.grounds)
 
     def _searched(self, request: Request, asked: ParsedQuery) -> tuple[Found, Answer, list[str]]:
-        """What searches find, in order, and what links led to, the most active first."""
+        """Ranked search results, and linked memories, the most active first."""
         scope, top_k, where = request.scope, request.top_k, request.where
         limit = self._limit(request)
         around = partial(self.turns.around, scope.readable, lexemes=(), where=where, pending_limit=0)
@@ -226,7 +227,7 @@ class Recaller:
         return found, answer, led_to
 
     def _limit(self, request: Request) -> int:
-        """Rows of each search."""
+        """Number of rows of each search."""
         policy = self._policy
         return max(policy.min_candidates, policy.candidates_per_result * request.top_k) + request.known.spare
 
@@ -239,7 +240,7 @@ class Recaller:
         where: Filter,
         early: Prefetch,
     ) -> tuple[Turns, Mapping[str, Sequence[Dispute]]]:
-        """What the searches found with its surroundings, and which of it is in an open conflict."""
+        """Search results with their neighbouring turns, and which of them are in an open conflict."""
         asked = set(lexemes)
         shared = {entry.id: len(asked.intersection(entry.lexemes.split())) for entry in found.hot}
         hot = sorted((key for key in shared if shared[key]), key=lambda key: (-shared[key], key))
@@ -255,16 +256,16 @@ class Recaller:
         return turns, disputes
 
     def _anchored(self, scope: Scope, asked: ParsedQuery, turns: Turns) -> Anchoring:
-        """What the query pins down makes of what may be told: facts that hold no more have no say."""
+        """Effect of the query's anchors on the candidates; invalid facts are ignored."""
         ids = [key for key, turn in turns.by_id.items() if turn.matches and turn.valid_to is None]
         return self._anchors.of(scope, asked.text, ids, turns)
 
-    # -- what is at hand --------------------------------------------------------------------------------------------
+    # -- prefetched candidates ---------------------------------------------------------------------------------------
 
     def _from_orbit(
         self, request: Request, asked: ParsedQuery, orbit: Orbit, news: "Future[Turns | None]"
     ) -> Hits | None:
-        """The answer of what is at hand and what was written since; None where a search may know better."""
+        """Hits from prefetched and newer memories; None if a search is needed."""
         scope, top_k = request.scope, request.top_k
         with self._telemetry.span("biem.recall.orbit") as span:
             found = self._embedded(asked)
@@ -295,7 +296,7 @@ class Recaller:
         return Hits(hits, confidence=sure, grounds=grounds, way="orbit")
 
     def _embedded(self, asked: ParsedQuery) -> Found | None:
-        """The vectors of a query; None while the embedder is down: the search will find that out, too."""
+        """Vectors of a query; None while the embedder is down; the search detects and reports that."""
         with self._telemetry.span("biem.recall.embed"), suppress(BiemError):
             vectors = self._embedder.embed(asked.texts, "query")
             return Found(vector=vectors[0], parts=list(vectors[1:]))

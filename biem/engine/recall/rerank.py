@@ -1,7 +1,7 @@
-"""The last word on a recall: a reranker over the best hits, where there is one, then the choice among them.
+"""The last steps of a recall: an optional reranker over the best hits, then the selection among them.
 
-Off by default; switched on it is asked exactly once a recall. When it fails, the order stays as the rule made it, and
-the answer says `degraded: reranker` (Angel G48). What is drawn is drawn with a seed, which the answer tells (C28).
+The reranker is off by default; enabled, it is called exactly once per recall. When it fails, the order is kept and the
+result reports `degraded: reranker`. Random selections use a seed, which the result contains.
 """
 
 import logging
@@ -21,20 +21,20 @@ from biem.telemetry import Telemetry
 logger = logging.getLogger("biem.recall")
 
 _POOL = 3
-"""Hits to draw from, for each one wanted."""
+"""Size of the sampling pool per requested hit."""
 _SEED_BITS = 32
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """How the hits of one recall are ranked and chosen."""
+    """Ranking and selection of one recall."""
 
     profile: str = "hybrid"
     selection: str | None = None
-    """None: `top_k`, and in typed recall the policy's."""
+    """None: `top_k`; in typed recall the policy's value."""
     seed: int | None = None
     per_kind: int | None = None
-    """Of typed recall (profile `angel`); None: the policy's."""
+    """For typed recall (profile `angel`); None: the policy's value."""
 
     def __post_init__(self) -> None:
         if self.profile not in PROFILES:
@@ -48,16 +48,16 @@ class Choice:
 
     @property
     def draws(self) -> bool:
-        """Whether chance has a say."""
+        """Whether the selection is random."""
         return self.selection not in (None, "top_k")
 
 
 HYBRID = Choice()
-"""This package's own ranking, the best first."""
+"""The default ranking, best first."""
 
 
 class Chooser:
-    """Reranks and chooses. Thread-safe. `reranker` may be None; `random` makes the seeds that callers do not give."""
+    """Reranks and selects. Thread-safe. `reranker` may be None; `random` generates seeds that callers do not pass."""
 
     def __init__(
         self, *, reranker: Reranker | None, policy: RerankPolicy, random: Random, telemetry: Telemetry
@@ -69,7 +69,7 @@ class Chooser:
         self._down_until = 0.0
 
     def wanted(self, choice: Choice, top_k: int) -> int:
-        """How many hits `choose` is to be given for `top_k`."""
+        """How many hits `choose` needs for `top_k`."""
         pool = _POOL * top_k if choice.draws else top_k
         return max(pool, self._policy.top_n) if self._reranker is not None else pool
 

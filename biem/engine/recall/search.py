@@ -1,7 +1,7 @@
-"""Asking every place where memory is about one query, all at once; whatever is down is left out and named.
+"""Searches all stores for one query in parallel; unavailable ones are skipped and reported.
 
-The vector index answers by meaning and by words, HotKV and the canvas (L1) with what the index may not show yet, and
-the association graph with what the best hits lead to (BIEM B44, B45).
+The vector index is searched by vector and by words, HotKV and the canvas (L1) for memories that are not indexed yet,
+and the association graph for memories linked with the best results.
 """
 
 import logging
@@ -28,7 +28,7 @@ _THREADS = 12
 
 
 class Searcher:
-    """Asks all places about a query. Thread-safe; `close` waits for what is still running."""
+    """Searches all stores. Thread-safe; `close` waits for running searches."""
 
     def __init__(
         self,
@@ -65,10 +65,10 @@ class Searcher:
         where: Filter,
         early: Callable[[Sequence[str]], None] = lambda _: None,
     ) -> Found:
-        """What every place knows; `limit` candidates of each search of the index.
+        """Search all stores; each index search returns up to `limit` candidates.
 
-        `parts` of the query are embedded with it, for the ranking. `early` is told what the index finds by words, from
-        another thread, while the query is embedded and compared by meaning, which takes most of the time.
+        `parts` of the query are embedded with it, for the ranking. `early` receives the results of the text search, on
+        another thread, during embedding and vector search, which take most of the time.
         """
         found = Found()
         readable = scope.readable
@@ -95,7 +95,7 @@ class Searcher:
                 found.vector = vector
                 found.parts = list(vectors[1:])
             first = vector is not None and self._index.serial
-            if first:  # the quick search: what it finds is read during the long one
+            if first:  # the fast search: its results are read during the slow one
                 scored = self._end("milvus", words, found)
             if vector is not None and self._is_up("milvus", found):
                 dense = self._attempt("milvus", lambda: self._index.dense(readable, vector, limit, where), found)
@@ -108,7 +108,7 @@ class Searcher:
             near = {entry.id: float(entry.vector @ vector) for entry in entries}
             near |= found.dense
             best = sorted(near, key=lambda key: (-near[key], key))[:limit]
-            if where != Filter():  # the canvas does not know of it: what met it must not make room for what may not
+            if where != Filter():  # the canvas ignores filters: its entries must not displace matching results
                 best = list(dict.fromkeys([*best, *found.dense]))
             found.dense = {key: near[key] for key in best}
         if scored is None or not self._index.lexical:
@@ -121,7 +121,7 @@ class Searcher:
         return found
 
     def unindexed(self, scope: Scope) -> Future[int]:
-        """How many memories that may be asked wait to be indexed; counted meanwhile, and 0 where nobody can count."""
+        """How many memories in the scope are not indexed yet; counted concurrently, 0 if the count fails."""
 
         def count() -> int:
             try:
@@ -133,14 +133,14 @@ class Searcher:
         return self.submit(count)
 
     def submit(self, work: Callable[..., T], *arguments: Any) -> Future[T]:
-        """Run something on a thread of the searches."""
+        """Run a function on a search thread."""
         try:
             return self._threads.submit(work, *arguments)
         except RuntimeError as error:  # closed by another thread a moment ago
             raise BiemError("this memory is closed; call biem.connect() again") from error
 
     def close(self) -> None:
-        """Finish what is running; a second call does nothing."""
+        """Wait for running searches; a second call does nothing."""
         self._threads.shutdown(wait=True)
 
     def _recent(self, scopes: Sequence[Scope]) -> Sequence[HotEntry]:
@@ -150,14 +150,14 @@ class Searcher:
         return [entry for scope in scopes for entry in self._tiers.read(scope)]
 
     def _refresh(self, scope: Scope) -> None:
-        """Links of a moment ago are better than none: the graph as it was is used while PostgreSQL is slow."""
+        """Refresh the graph; while PostgreSQL is slow, the stale graph is used."""
         try:
             self._associations.refresh(scope)
         except BiemError as error:
             logger.warning("recall uses the graph as it was: %s", error)
 
     def _spread(self, scope: Scope, found: Found) -> dict[str, float]:
-        """From the nearest by meaning; where there are none, from the best by words."""
+        """Spread activation from the nearest vectors; if there are none, from the best text matches."""
         if found.dense:
             seeds = {key: min(1.0, max(0.0, value)) for key, value in found.dense.items()}
         else:
@@ -174,7 +174,7 @@ class Searcher:
         return False
 
     def _begin(self, server: str, work: Callable[[], T]) -> Future[T] | None:
-        """Start `work` on another thread, unless its server was found down a moment ago."""
+        """Start `work` on another thread, unless its server was just found down."""
         if time.monotonic() < self._down_until.get(server, 0.0):
             return None
         return self.submit(work)
@@ -190,7 +190,7 @@ class Searcher:
             return work()
         except BiemError as error:
             logger.warning("recall goes on without %s: %s", server, error)
-            if not isinstance(error, CallRefused | InvalidInput):  # others ask for something else
+            if not isinstance(error, CallRefused | InvalidInput):  # these concern only this request
                 self._down_until[server] = time.monotonic() + self._policy.retry_down_s
             if server not in found.degraded:
                 found.degraded.append(server)

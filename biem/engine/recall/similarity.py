@@ -1,4 +1,4 @@
-"""How like candidates are to a query, whatever search found them: by text, calibrated, and by tags (X48, C35)."""
+"""Similarity of candidates to a query: of their text, calibrated, and of their tags."""
 
 import logging
 from collections.abc import Mapping, Sequence
@@ -14,18 +14,18 @@ from biem.ports.readers import TurnReader
 logger = logging.getLogger("biem.recall")
 
 _MOST_TAGS = 256
-"""Different tags of one answer's candidates that are embedded."""
+"""Maximum number of distinct tags embedded per query."""
 
 
 class Similarities:
-    """Compares memories with a query's vector. Thread-safe; without that vector nothing is like anything."""
+    """Compares memories with a query's vector. Thread-safe; without that vector there are no similarities."""
 
     def __init__(self, *, turns: TurnReader, embedder: Embedder) -> None:
         self._turns = turns
         self._embedder = embedder
 
     def cosines(self, scope: Scope, ids: Sequence[str], vector: Vector | None, where: Filter) -> Mapping[str, float]:
-        """Of all that have a vector: also of what was found by words alone."""
+        """Cosines of all candidates that have a vector, including those found only by words."""
         if vector is None:
             return {}
         return {key: float(other @ vector) for key, other in self._vectors(scope, ids, vector, where).items()}
@@ -33,14 +33,14 @@ class Similarities:
     def similarities(
         self, scope: Scope, ids: Sequence[str], vector: Vector | None, where: Filter
     ) -> Mapping[str, float]:
-        """Calibrated, in [0, 1]: what the designs' thresholds apply to."""
+        """Calibrated similarities in [0, 1], to which the designs' thresholds apply."""
         if vector is None or not (known := self._vectors(scope, ids, vector, where)):
             return {}
         values = self._embedder.similarity(vector, np.stack(list(known.values())))
         return dict(zip(known, values.tolist(), strict=True))
 
     def of_tags(self, nodes: Sequence[Node], vector: Vector | None, degraded: list[str]) -> Mapping[str, float]:
-        """In [0, 1], of every node: the cosine of the query and the mean of the tags' vectors; 0 without tags."""
+        """For every node, in [0, 1]: cosine of the query and the mean of the tags' vectors; 0 without tags."""
         likeness = dict.fromkeys((node.id for node in nodes), 0.0)
         tags = list(dict.fromkeys(tag for node in nodes for tag in node.tags))[:_MOST_TAGS]
         if vector is None or not tags:
@@ -68,5 +68,5 @@ class Similarities:
 
 
 def share(value: float) -> float:
-    """`value` within [0, 1]."""
+    """`value` clipped to [0, 1]."""
     return min(1.0, max(0.0, value))

@@ -1,8 +1,10 @@
-"""Typed recall (Angel G11, G17 – G21): a channel for each kind, the chain of associations, weights, a choice.
+"""Typed recall: a channel for each kind, a chain of associations, weights, a selection.
 
-channels   the best `per_kind` of each kind, ranked among their own kind only: one kind cannot crowd out another
-chain      what these are linked with joins, met once for every channel and link that leads to it
-weight     occurrences · use count; then the choice: drawn by weight, or the heaviest, of at least three kinds
+channels   the best `per_kind` of each kind, ranked within their kind: one kind cannot displace another
+chain      adds linked memories, which occur once for every channel and link that leads to them
+weight     occurrences · use count; the selection is drawn by weight, or the heaviest, of at least three kinds
+
+Source: Angel G11, G17 – G21.
 """
 
 import logging
@@ -32,7 +34,7 @@ from biem.telemetry import Telemetry
 logger = logging.getLogger("biem.recall")
 
 _MOST_MET = 200
-"""Memories of the chain that are looked up, those met most often first."""
+"""Memories of the chain that are read, the most frequent first."""
 
 
 class TypedRecaller:
@@ -81,7 +83,7 @@ class TypedRecaller:
     ) -> Hits:
         """At most `count` memories, heaviest first; `Hits.channels` has the candidates of each kind, best first.
 
-        `where.kinds` leaves out the channels of other kinds. The same seed chooses the same of the same memories.
+        `where.kinds` excludes the channels of other kinds. The same seed selects the same of the same memories.
         """
         with self._telemetry.span("biem.recall.typed", per_kind=per_kind) as span:
             degraded: list[str] = []
@@ -124,7 +126,7 @@ class TypedRecaller:
     def _channel(
         self, scope: Scope, asked: Query, where: Filter, per_kind: int
     ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """The best of one kind, ranked among their own, and what was down."""
+        """The best of one kind, ranked within it, and the names of unavailable servers."""
         found: Mapping[str, float] | None = None
         down: tuple[str, ...] = ()
         if asked.vector is not None:
@@ -147,7 +149,7 @@ class TypedRecaller:
         return tuple(best[:per_kind]), down
 
     def _chain(self, scope: Scope, channels: Mapping[str, Sequence[str]]) -> dict[str, int]:
-        """How often each memory or concept is met from the channels on."""
+        """How often each memory or concept occurs in the channels and their links."""
         try:
             self._associations.refresh(scope)
         except BiemError as error:
@@ -164,7 +166,7 @@ class TypedRecaller:
 
 
 def _matching(turns: Turns) -> Turns:
-    """Only what meets the conditions: other kinds that stand beside it in conversation have no say in its channel."""
+    """Only matching turns: neighbouring turns of other kinds do not affect the ranking of a channel."""
     kept = {key: turn for key, turn in turns.by_id.items() if turn.matches}
     stretches: list[tuple[str, ...]] = []
     for stretch in turns.stretches:
@@ -181,7 +183,7 @@ def _matching(turns: Turns) -> Turns:
 
 
 def has_lapsed(node: Node, now: datetime) -> bool:
-    """A fact that holds no more is no answer; what was said stays said."""
+    """Whether it is a fact that is no longer valid; messages never lapse."""
     return node.kind != "event" and node.valid_to is not None and node.valid_to <= now
 
 

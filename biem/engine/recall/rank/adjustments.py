@@ -1,4 +1,4 @@
-"""What ranking cannot see in the turns: their places in conversation, links, conflicts, anchors, what still holds."""
+"""Score adjustments beyond the turns themselves: positions in conversations, links, conflicts, anchors, validity."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -15,15 +15,15 @@ from biem.engine.recall.rank.term_matrix import Numbers
 from biem.ports.readers import Turn, Turns
 
 _GAP = 10
-"""Between the numbers of two stretches of conversation: their turns are no neighbours."""
+"""Gap between the numbers of two separate stretches of conversation, whose turns are no neighbours."""
 _BEHIND = 1e-3
-"""Log-odds between a digest and the last of its sources, and between what held before and what holds now."""
+"""Log-odds between a digest and its lowest source, and between a former and the current memory."""
 _MOST_SUCCESSIONS = 5
-"""What replaced a memory may have been replaced in turn."""
+"""Maximum length of a chain of successors."""
 
 
 class Adjustments:
-    """The candidates of one query, and what changes their scores beside the signals of the ranking."""
+    """The candidates of one query, and the changes of their scores in addition to the ranking signals."""
 
     def __init__(
         self,
@@ -38,10 +38,10 @@ class Adjustments:
         *,
         former: bool = False,
     ) -> None:
-        """`disputes`: open conflicts that concern the query. `now`: when a memory must hold to count as current.
+        """`disputes`: open conflicts that concern the query. `now`: time at which a memory must be valid.
 
-        `times` that the query names: what held then is not over for it. `candidates` of the turns, where they are
-        there already. `former`: the query asks what held before; that is told right behind what holds now.
+        `times`: named by the query; memories valid then count as current. `candidates` of the turns, if already
+        computed. `former`: the query asks for former values, which are ranked right behind the current ones.
         """
         self._turns = turns.by_id
         self._found = found
@@ -57,7 +57,7 @@ class Adjustments:
     def adjusted(self, scores: Numbers) -> Numbers:
         """Scores with links, conflicts, anchors and validity.
 
-        What replaced a memory, or disputes it since, inherits that memory's score.
+        A successor or later disputing memory inherits the score of the older one.
         """
         policy, scores = self._policy, scores.copy()
         place = {one.id: index for index, one in enumerate(self.candidates)}
@@ -95,17 +95,17 @@ class Adjustments:
         return scores
 
     def revised(self, scores: Numbers, revisions: Sequence[Revision]) -> Numbers:
-        """Scores with what says later that something changed before what it changed."""
+        """Scores with each revision ranked before the memory that it revises."""
         for one in revisions:
             scores[one.newer] += one.gain
             self._note(self.candidates[one.newer].id, "revises", one.gain)
         return scores
 
     def _dispute(self, scores: Numbers, place: Mapping[str, int]) -> None:
-        """Lower what is disputed, and tell what disputes it before; the oldest first, as one may follow another."""
+        """Lower disputed memories and rank the disputing ones before them; oldest first, since disputes may chain."""
         known = [key for key in self._disputes if key in place]
         for key in sorted(known, key=lambda key: (self._turns[key].at, self._turns[key].write_seq)):
-            # as of before it was said nothing was said against it
+            # with `as_of` before the dispute, nothing was disputed
             against = [
                 one
                 for one in self._disputes[key]
@@ -126,7 +126,7 @@ class Adjustments:
                 self._note(key, "disputed_since", "" if surest.since is None else f"{surest.since:%Y-%m-%d}")
 
     def _stand_back(self, scores: Numbers, place: Mapping[str, int]) -> None:
-        """Let a digest stand behind those of its sources that are candidates: what it repeats they say themselves."""
+        """Rank a digest behind those of its sources that are candidates, since it only repeats them."""
         for key, turn in self._turns.items():
             if not turn.sources:
                 continue
@@ -141,10 +141,10 @@ class Adjustments:
         return turn is not None and turn.matches and not self._has_lapsed(key)
 
     def is_answer(self, index: int) -> bool:
-        """Whether a candidate may be answered with.
+        """Whether a candidate may be returned.
 
-        It meets the conditions, says no other value than the one asked for, and is no fact that holds no more, unless
-        what held before is asked for.
+        It must match the filters, contradict no anchor of the query, and be no invalid fact, unless the query asks for
+        former values.
         """
         turn = self._turns[self.candidates[index].id]
         return (
@@ -154,7 +154,7 @@ class Adjustments:
         )
 
     def why(self, key: str) -> Mapping[str, float | str]:
-        """What changed the score of a candidate."""
+        """Adjustments of a candidate's score."""
         return self._why.get(key, {})
 
     def _note(self, key: str, name: str, value: float | str) -> None:
@@ -165,11 +165,11 @@ class Adjustments:
         return turn.valid_to is not None and self._over(turn, turn.valid_to)
 
     def _over(self, turn: Turn, since: datetime) -> bool:
-        """Whether what `since` ended is over for this query: not if it held to the end of a time that is named."""
+        """Whether a turn, invalid since `since`, is invalid for this query: not if valid to the end of a named time."""
         return since <= self._now and not any(turn.at < end <= since for _, end in self._times)
 
     def _heir(self, key: str) -> str | None:
-        """The current memory that stands in for one that was replaced, if it is among the candidates."""
+        """The current successor of a superseded memory, if it is a candidate."""
         for _ in range(_MOST_SUCCESSIONS):
             successor = self._turns[key].superseded_by
             if successor is None or successor not in self._turns:
@@ -181,7 +181,7 @@ class Adjustments:
 
 
 def candidates_of(turns: Turns) -> list[Candidate]:
-    """The turns as ranking takes them, newest first."""
+    """Convert turns to candidates for ranking, newest first."""
     places = _places(turns)
     newest: dict[str, int] = {}
     for turn in turns.by_id.values():
@@ -207,12 +207,12 @@ def candidates_of(turns: Turns) -> list[Candidate]:
 
 
 def _session(turn: Turn) -> str:
-    """A fact stands for itself; a message belongs to its conversation."""
+    """Session of a turn: a message belongs to its conversation, a fact is its own session."""
     return f"{turn.ns}\0{turn.conversation}" if turn.conversation else f"\0{turn.id}"
 
 
 def _places(turns: Turns) -> dict[str, int]:
-    """A number for each turn: neighbours in conversation have consecutive ones, all others are apart."""
+    """A number for each turn: consecutive for neighbours in a conversation, with gaps between others."""
     following: dict[str, str] = {}
     for stretch in turns.stretches:
         following.update(pairwise(stretch))

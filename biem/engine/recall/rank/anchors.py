@@ -1,9 +1,9 @@
-"""What a query pins down decides among candidates of the default recall (A11–A13, C11, ADR 0026).
+"""Anchors (numbers, symbols, …) of a query filter the candidates of the default recall (ADR 0026).
 
-Where any candidate has it, what says another value is dropped: the query "10M tokens" finds no 128K. What says no value
-stays, because an answer often stands beside the sentence that names the thing; and so does what somebody answers to a
-symbol, though it has one of its own ("which invoice replaced INV-0114?"). Long queries are talk and no lookups,
-and bounds ("under 160cm") are no anchors. One round trip more, and only for a query that has anchors.
+If any candidate has the anchor, candidates with another value are dropped: the query "10M tokens" finds no 128K.
+Candidates without a value stay, because an answer often follows the sentence that names the subject; so does a reply
+to a symbol, even with its own symbol ("which invoice replaced INV-0114?"). Long queries are talk rather than lookups,
+and bounds ("under 160cm") are no anchors. Costs one more round trip, only for queries with anchors.
 """
 
 import logging
@@ -26,16 +26,16 @@ logger = logging.getLogger("biem.recall")
 
 
 _LOOKUP_TERMS = 16
-"""A query of more different index terms tells something; on the dev dialogues it loses evidence to the filter."""
+"""Maximum distinct index terms of a lookup; on the dev dialogues the filter loses evidence for longer queries."""
 
 
 @dataclass(frozen=True, slots=True)
 class Anchoring:
-    """What anchors do to the candidates of one query."""
+    """Effect of anchors on the candidates of one query."""
 
     dropped: frozenset[str] = frozenset()
     gains: Mapping[str, float] = field(default_factory=dict)
-    """Log-odds by id: weight · anchor score · weight in the mirror relative to the best candidate's (C11)."""
+    """Log-odds by id: weight · anchor score · weight in the mirror relative to the best candidate's."""
 
 
 NO_ANCHORS = Anchoring()
@@ -52,9 +52,9 @@ class Anchors:
         self._telemetry = telemetry
 
     def of(self, scope: Scope, query: str, ids: Sequence[str], turns: Turns = _ALONE) -> Anchoring:
-        """What the anchors of a query say of these candidates; nothing while the records cannot be asked.
+        """Effect of the query's anchors on these candidates; none while the records are unavailable.
 
-        `turns`: the candidates and where they stand in their conversations.
+        `turns`: the candidates and their positions in conversations.
         """
         if not ids or (self._policy.anchor_filter == "off" and self._policy.anchor_weight == 0):
             return NO_ANCHORS
@@ -101,7 +101,7 @@ class Anchors:
 
 
 def _answers(turns: Turns, holders: Collection[str]) -> frozenset[str]:
-    """What somebody else says right after one of the holders in its conversation."""
+    """Turns of another speaker right after one of the holders in its conversation."""
     return frozenset(
         answer
         for stretch in turns.stretches

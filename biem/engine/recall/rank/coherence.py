@@ -1,9 +1,9 @@
-"""Whether turns that stand together belong together, measured in the pool in hand.
+"""Whether neighbouring turns are about the same topic, measured in the current pool.
 
-In a talk a turn is more like the next one than like any other, and more like those of its session. Under labels that
-say nothing, in a channel where several talk at once, or in lists of facts it is not: then what stands beside a turn
-says nothing about it. Both are differences of mean cosines, in standard deviations of the cosines of this pool, so that
-they mean the same for every embedder. Everything is linear in the number of turns.
+In a dialogue a turn is more similar to the next one than to others, and to those of its session. With meaningless
+session labels, in a channel with interleaved talks, or in lists of facts it is not: then neighbours are no evidence for
+a turn. Both measures are differences of mean cosines, in standard deviations of the cosines of this pool, which makes
+them comparable between embedders. The cost is linear in the number of turns.
 """
 
 from typing import NamedTuple
@@ -15,23 +15,23 @@ from biem.engine.recall.rank.term_matrix import Indices
 from biem.ports import Vectors
 
 _LEAST_PAIRS = 8
-"""Fewer pairs show nothing."""
+"""Minimum pairs for a measurement."""
 _SHIFTS = (2, 3, 5, 7)
-"""The spread of all cosines is that of each turn with those so many parts of the pool further on."""
+"""Shifts, as fractions of the pool (1/2, 1/3, …), of the turn pairs that estimate the spread of all cosines."""
 
 
 class Coherence(NamedTuple):
     """In standard deviations; about 0 for chance, None where too few pairs can be compared."""
 
     beside: float | None
-    """How much more alike than any two turns are two that follow each other."""
+    """How much more similar consecutive turns are than any two turns."""
     session: float | None
-    """How much more alike are two turns of one session than two of different ones."""
+    """How much more similar two turns of one session are than two of different ones."""
 
 
 def coherence(vectors: Vectors, known: NDArray[np.bool_], session: Indices, following: Indices) -> Coherence:
-    """Of a pool. `vectors`: a row of length 1 for each turn, zero for one that is not `known`; `session`: the number of
-    each turn's session; `following`: the place of the turn after it in its session, or -1.
+    """Coherence of a pool. `vectors`: a unit row for each turn, zero if not `known`; `session`: number of each turn's
+    session; `following`: index of the next turn in its session, or -1.
     """
     count = int(known.sum())
     if count < _LEAST_PAIRS:

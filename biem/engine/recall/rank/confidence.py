@@ -1,11 +1,11 @@
-"""How sure recall may be of its answer: a logistic of absolute measures, where the ranking has only relative ones.
+"""Confidence of a recall: a logistic function of absolute features, while the ranking has only relative ones.
 
     confidence = σ(bias + Σ weight · ground)
 
-The same grounds answer two questions, each with weights of its own: does this memory know the answer at all (else
-nothing is injected), and is what was at hand as good as a search. A name that nobody here has heard of is the strongest
-reason to doubt; questions without names are judged by their words and by likeness. Of several sentences, those that ask
-count: small talk around a question is no reason to doubt. Pure functions, thread-safe.
+The same features (grounds) answer two questions with different weights: does this memory know the answer at all (else
+nothing is injected), and are the prefetched candidates as good as a search. An unknown name lowers confidence most;
+questions without names are judged by their words and similarity. Of several sentences only those that ask count, so
+that small talk around a question does not lower confidence. Pure functions, thread-safe.
 """
 
 import math
@@ -32,11 +32,11 @@ _NEAREST = 3
 _TOGETHER = 10
 _DAY = NAMES.index("day")
 _PLAIN = 50
-"""The place in the order where nothing is an answer any more."""
+"""Rank at which candidates are no longer answers."""
 _MOST_TERMS = 30
 _USUAL = {"covered": 0.55, "known": 0.7, "lead": 0.22, "similarity": 0.4, "lift": 0.25, "together": 0.5}
-"""What answerable questions of the dev dialogues reach: neither an embedder that is down, nor a memory that is too
-small for comparisons or speaks another language, may silence it."""
+"""Typical values of answerable questions of the dev dialogues. They stand in where a feature cannot be measured: the
+embedder is down, or the memory is too small for comparisons or in another language."""
 _HAN = range(0x3400, 0xA000)
 
 
@@ -48,7 +48,7 @@ def grounds(
     ranked: Ranked,
     similarity: Similarity,
 ) -> dict[str, float]:
-    """What `ConfidenceWeights` and `OrbitWeights` weigh, for a ranked pool; empty for an empty pool.
+    """Features for `ConfidenceWeights` and `OrbitWeights` of a ranked pool; empty for an empty pool.
 
     `mentioned`: the terms of each name in the query; `names`: those of each speaker's name.
     """
@@ -88,7 +88,7 @@ def grounds(
 
 
 def confidence(measured: Mapping[str, float], weights: ConfidenceWeights | OrbitWeights) -> float:
-    """In (0, 1); exactly 0 where there was nothing to measure."""
+    """Confidence in (0, 1); exactly 0 without measurements."""
     if not measured:
         return 0.0
     parts = asdict(weights)
@@ -97,12 +97,12 @@ def confidence(measured: Mapping[str, float], weights: ConfidenceWeights | Orbit
 
 
 def most(ranked: Ranked) -> float:
-    """What a turn would score for which everything speaks: other weights of the ranking must not change confidence."""
+    """Maximum possible score; dividing by it makes confidence independent of the scale of the ranking weights."""
     return float(ranked.weights[ranked.weights > 0].sum()) or 1.0
 
 
 def _in_question(query: Query, mentioned: Collection[Sequence[str]]) -> list[Sequence[str]]:
-    """The names in the sentences that ask; none of several sentences that only tell: news is full of new names."""
+    """Names in the asking sentences; none if several sentences contain no question, since news has new names."""
     if query.sentences and not any(one.asked for one in query.sentences):
         return []
     asked = [set(one.lexemes) for one in query.asked]
@@ -110,7 +110,7 @@ def _in_question(query: Query, mentioned: Collection[Sequence[str]]) -> list[Seq
 
 
 def _together(best: Sequence[Candidate]) -> float:
-    """Facts, which belong to no conversation, have no say."""
+    """Share of the best that are from one conversation; facts, which belong to none, are ignored."""
     talks = Counter(one.conversation for one in best if not one.conversation.startswith("\0"))
     return max(talks.values()) / talks.total() if talks else _USUAL["together"]
 
@@ -120,25 +120,25 @@ def _is_chinese(lexemes: Sequence[str]) -> bool:
 
 
 def _by_meaning(found: Mapping[str, float]) -> dict[str, float]:
-    """Words and names of one script say nothing of texts in the other: there, likeness speaks for them."""
+    """Words and names of one script cannot match texts in the other: there, similarity stands in for them."""
     share = min(1.0, found["similarity"] / _USUAL["similarity"])
     words = {name: max(found[name], share * _USUAL[name]) for name in ("covered", "known")}
     return {**words, "strangers": (1 - share) * found["strangers"], "heard": max(found["heard"], share)}
 
 
 def _settled(name: str, value: float, size: int) -> float:
-    """A comparison among few candidates counts less than what is usual."""
+    """Shrink a comparison among few candidates towards its typical value."""
     share = _many(size)
     return share * value + (1 - share) * _USUAL[name]
 
 
 def _many(size: int) -> float:
-    """0 for one candidate, 1 from where comparisons count in full."""
+    """Weight of comparisons by pool size: 0 for one candidate, up to 1."""
     return min(1.0, (size - 1) / (_PLAIN - 1))
 
 
 def _held(terms: Sequence[str], pool: Pool, names: Mapping[str, Sequence[str]]) -> list[set[str]]:
-    """Which of these different terms each candidate holds, its speaker's name among them."""
+    """Which of these distinct terms each candidate contains, including its speaker's name."""
     held: list[set[str]] = [set() for _ in pool.candidates]
     rows, places = np.nonzero(pool.bag.counts(terms))
     for row, place in zip(rows.tolist(), places.tolist(), strict=True):

@@ -1,8 +1,7 @@
-"""Memories that something said later disputes while nobody has decided: what the later one says is told first.
+"""Unresolved conflicts: the newer of two conflicting memories is ranked first.
 
-A rule that is not sure enough, or that sees only a part of the older memory disputed, retires nothing (ADR 0040). Both
-are told then, and the newer first, as a reader of the two would have it; unless the question is about what the older
-one says besides.
+A rule with low confidence, or one that sees only a part of the older memory disputed, supersedes nothing (ADR 0040).
+Then both are returned, the newer first, unless the question is about another part of the older one.
 """
 
 import logging
@@ -24,7 +23,7 @@ Terms = Callable[[str], Collection[str]]
 def about(
     asked: Collection[str], turns: Mapping[str, Turn], disputes: Mapping[str, Sequence[Dispute]], terms: Terms
 ) -> Mapping[str, Sequence[Dispute]]:
-    """Those of the disputes that concern a question of these index terms."""
+    """The disputes that concern a question with these index terms."""
     found = {
         key: [one for one in several if _concerns(asked, turns[key], one, terms)]
         for key, several in disputes.items()
@@ -34,7 +33,7 @@ def about(
 
 
 def _concerns(asked: Collection[str], turn: Turn, dispute: Dispute, terms: Terms) -> bool:
-    """Not where all that the question has in common with the older memory is outside of the disputed claim."""
+    """False if all terms that the question shares with the older memory are outside the disputed claim."""
     if not dispute.claim:
         return True
     shared = set(asked).intersection(turn.lexemes).difference(terms(turn.speaker))
@@ -42,7 +41,7 @@ def _concerns(asked: Collection[str], turn: Turn, dispute: Dispute, terms: Terms
 
 
 def open_conflicts(conflicts: Conflicts, scope: Scope, ids: Sequence[str]) -> Mapping[str, Sequence[Dispute]]:
-    """Which of these memories are in an open conflict; none while that cannot be read."""
+    """Open conflicts of these memories; none while the store is unavailable."""
     try:
         return conflicts.open_of(scope.readable, ids)
     except BiemError as error:

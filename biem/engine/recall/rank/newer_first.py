@@ -1,9 +1,8 @@
-"""Of two values of one thing the newer comes first, whether or not a rule decided anything.
+"""Of two values of one attribute the newer comes first, even without a recorded conflict.
 
-"I'm based in Graz" and, a year later, "home is Linz": none says that anything changed, and nothing is recorded. A
-reader of both wants the newer first, and when the older was said. So the newer takes the place of the older among the
-best, if it stood behind, and the older the next one. A question about the past, or of a time that it names, is left
-alone.
+"I'm based in Graz" and, a year later, "home is Linz": neither mentions a change, and no conflict is recorded. A reader
+wants the newer first, and the date of the older. So a newer hit that ranked behind the older takes its place, and the
+older follows it. Questions about the past or about a named time are not changed.
 """
 
 import re
@@ -17,18 +16,18 @@ from biem.engine.query.question import asks_of_the_past
 from biem.ports.contradiction import ContradictionRules
 
 _MOST = 15
-"""So many of the best are compared with each other."""
+"""Number of best hits that are compared with each other."""
 _LEAST_SHARE = 0.25
-"""A hit of less than this share of another's score is about something else."""
+"""Minimum ratio of two scores; a hit below it is about another subject."""
 _READ = 2_000
-"""Characters of a text that are looked at: a value is said in few, and 15 texts are compared with each other."""
+"""Characters of a text that are read: values are short, and 15 texts are compared with each other."""
 _WORD, _DIGIT, _NAME = re.compile(r"\w+"), re.compile(r"\d"), re.compile(r"[A-Z]\w+")
 
 
 def newest_first(query: str, hits: Sequence[Hit], rules: ContradictionRules) -> list[Hit]:
-    """The hits, of which each stands before those that give an older value of the same thing; scores fall as before.
+    """Order hits so that each precedes those with an older value of the same attribute; scores still descend.
 
-    The older of two gets `said_before`, the day on which the other one was said, and its id as `renewed_by`.
+    The older of two gets `said_before`, the date of the newer, and `renewed_by`, the id of the newer.
     """
     ordered = list(hits)
     if len(ordered) < 2 or asks_of_the_past(query) or windows(query, max(hit.node.at for hit in ordered)):
@@ -41,7 +40,7 @@ def newest_first(query: str, hits: Sequence[Hit], rules: ContradictionRules) -> 
             if not _later(newer.node, older.node) or newer.score < _LEAST_SHARE * older.score:
                 continue
             if named & naming[older.node.id] - naming[newer.node.id]:
-                continue  # tram 7 is asked for, and the newer speaks of tram 13
+                continue  # the question names tram 7, the newer names tram 13
             if rules.rivals(_said(older.node), _said(newer.node)):
                 _put_before(ordered, newer.node.id, older.node.id)
     scores = [hit.score for hit in hits]
@@ -49,7 +48,7 @@ def newest_first(query: str, hits: Sequence[Hit], rules: ContradictionRules) -> 
 
 
 def _put_before(ordered: list[Hit], newer: str, older: str) -> None:
-    """Move the newer right before the older, unless it stands there or further up, and say so."""
+    """Move the newer right before the older, unless it precedes it already, and mark both."""
     ids = [hit.node.id for hit in ordered]
     at, behind = ids.index(older), ids.index(newer)
     said = f"{ordered[behind].node.at:%Y-%m-%d}"
@@ -61,12 +60,12 @@ def _put_before(ordered: list[Hit], newer: str, older: str) -> None:
 
 
 def _is_current(hit: Hit) -> bool:
-    """Not what the ranking knows to be over, or disputed, and has put where it belongs."""
+    """False for superseded or disputed hits, which the ranking has placed already."""
     return "held_until" not in hit.why and hit.node.superseded_by is None and hit.node.source != "crystal"
 
 
 def _later(newer: Node, older: Node) -> bool:
-    """Whether it was said later, by one who may know as well."""
+    """Whether it was said later, by an equally reliable source."""
     overruled = newer.source == "assistant" and older.source != "assistant"
     return newer.at > older.at and newer.scope == older.scope and not overruled
 
@@ -76,10 +75,10 @@ def _said(node: Node) -> Statement:
 
 
 def _naming(text: str) -> set[str]:
-    """Numbers and names of a text: what tells one thing from others of its kind.
+    """Numbers and names of a text, which distinguish things of one kind.
 
-    A word with a digit, else what begins with a capital. Word by word: one pattern for both would go over a long word
-    once for each of its characters.
+    Words with a digit, else words with an initial capital. Read word by word: one pattern for both would scan a long
+    word once for each of its characters.
     """
     found = set()
     for word in _WORD.findall(text[:_READ]):

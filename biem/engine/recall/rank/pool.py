@@ -1,4 +1,4 @@
-"""The candidates of one query as arrays: who stands beside whom, in which session, with which words and vectors."""
+"""The candidates of one query as arrays: neighbours, sessions, words and vectors."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,9 +16,9 @@ from biem.engine.recall.rank.term_matrix import Indices, Numbers, TermMatrix
 from biem.ports import HotEntry, Vector, Vectors
 
 OFFSETS = (-2, -1, 1, 2)
-"""How far a neighbour may stand."""
+"""Positions of neighbouring turns."""
 _A_MONTH, _A_WRITE = 0.95, 0.8
-"""What 30 days (AIMate's time factor), and one memory written since (AIM's mirror), leave of being new."""
+"""Recency decay per 30 days (AIMate's time factor) and per memory written since (AIM's mirror)."""
 
 
 class Candidate(NamedTuple):
@@ -26,14 +26,14 @@ class Candidate(NamedTuple):
 
     id: str
     lexemes: Sequence[str]
-    """Of the indexed text, which the speaker's name leads."""
+    """Index terms of the text, which begins with the speaker's name."""
     vector: Vector | None
-    """Of length 1; None where it has none yet."""
+    """Unit vector; None before indexing."""
     speaker: str
     conversation: str
     seq: int
     at: datetime
-    """Aware."""
+    """Time-zone aware."""
     asks: bool = False
     """The turn ends with a question mark."""
     opening: bool = False
@@ -45,30 +45,30 @@ class Candidate(NamedTuple):
     energy: float = 0.0
     """In [0, 1]."""
     later: int = 0
-    """How many of its scope were written after it, up to the newest of the pool."""
+    """Number of memories of its scope written after it, up to the newest of the pool."""
 
 
 class Pool:
-    """What all signals of one query share, computed once. Arrays have one entry for each candidate, in its order."""
+    """Data shared by all signals of one query, computed once. Arrays have one entry per candidate, in pool order."""
 
     def __init__(
         self, candidates: Sequence[Candidate], names: Mapping[str, Sequence[str]], gap_s: float, dimension: int | None
     ) -> None:
         """`names`: terms of every speaker's name; `gap_s` as in `RankPolicy`; `dimension` of the query's vector.
 
-        Vectors of another dimension (of the embedder before a change) count as missing.
+        Vectors of another dimension (from a previous embedder) count as missing.
         """
         self.candidates = candidates
         self.size = len(candidates)
         self.dimension = dimension
         speakers = {name: stored(terms) for name, terms in names.items()}
         said, self.named = _without_names(candidates, speakers)
-        """Whose words were led by the speaker's name, which `bag` leaves out."""
+        """Which texts began with the speaker's name, which `bag` omits."""
         self.bag = TermMatrix(said)
         self.at: Numbers = np.array([one.at.timestamp() for one in candidates])
         """Seconds since 1970."""
         self.session, self.opening = _sessions(candidates, self.at, gap_s)
-        """Where each session begins, as far as the pool knows."""
+        """Which turns are the first of their session in the pool."""
         self.sessions = int(self.session.max()) + 1 if self.size else 0
         self.beside = _beside(candidates, self.session)
         vectors = [one.vector for one in candidates]
@@ -78,7 +78,7 @@ class Pool:
         self.vectors = self._matrix(vectors, dimension or 0)
 
     def _matrix(self, vectors: Sequence[Vector | None], dimension: int) -> Vectors:
-        """A row for each candidate, zero where the vector is not known."""
+        """A row for each candidate, zero without a vector."""
         if not self.known.any():
             return np.zeros((self.size, dimension), dtype=np.float32)
         zero = np.zeros(dimension, dtype=np.float32)
@@ -89,14 +89,14 @@ class Pool:
         return np.concatenate(rows, dtype=np.float32).reshape(self.size, dimension)
 
     def prepare(self) -> None:
-        """Compute now what is computed when a query first asks for it."""
+        """Compute the lazy attributes now."""
         _ = self.longer_than_own, self.asks, self.machine, self.grouped, self.standing, self.coherence
         if self.known.any():
             _ = self.wide, self.hub
 
     @cached_property
     def wide(self) -> Vectors:
-        """The direction of each turn together with both neighbours, each of which counts half; zero without vectors."""
+        """Unit vector of each turn plus half of each neighbour; zero without vectors."""
         wide = self.vectors + np.float32(0.5) * (self.moved_vectors(-1) + self.moved_vectors(1))
         length = np.sqrt(np.einsum("ij,ij->i", wide, wide))
         wide /= np.where(length > 0, length, np.float32(1))[:, None]
@@ -104,14 +104,14 @@ class Pool:
 
     @cached_property
     def hub(self) -> Numbers:
-        """Likeness of each turn to everything: the mean of all others; some vector must be known."""
+        """Hubness: mean similarity of each turn to all others; at least one vector must be known."""
         mean = self.vectors[self.known].mean(axis=0)
         hub: Numbers = (self.vectors @ mean).astype(np.float64) - self.known / int(self.known.sum())
         return hub
 
     @cached_property
     def coherence(self) -> Coherence:
-        """How much more alike than others are turns beside each other, and turns of one session."""
+        """Coherence of neighbouring turns and of sessions."""
         return coherence(self.vectors, self.known, self.session, self.beside[1])
 
     @cached_property
@@ -121,9 +121,9 @@ class Pool:
 
     @cached_property
     def longer_than_own(self) -> Numbers:
-        """How much longer than this speaker's turns usually are, in `log_length`, cut at two.
+        """Difference in `log_length` to the mean of this speaker's turns, clipped at two.
 
-        Where nobody is named, than those of its conversation: 0 for a fact that stands alone.
+        Without a speaker, to the mean of its conversation: 0 for a single fact.
         """
         numbers: dict[str, int] = {}
         whose = [one.speaker or one.conversation for one in self.candidates]
@@ -138,12 +138,12 @@ class Pool:
 
     @cached_property
     def machine(self) -> Numbers:
-        """1 where a program speaks."""
+        """1 if the speaker is a program."""
         return np.array([float(one.speaker.lower() in MACHINES) for one in self.candidates])
 
     @cached_property
     def standing(self) -> Mapping[str, Numbers]:
-        """What speaks for a turn whatever is asked, see `SignalWeights`."""
+        """Signals that do not depend on the query, see `SignalWeights`."""
         accesses = np.array([one.accesses for one in self.candidates])
         return {
             "importance": np.array([(one.importance - 3) / 2 for one in self.candidates]),
@@ -155,21 +155,21 @@ class Pool:
 
     @cached_property
     def grouped(self) -> tuple[Indices, Indices]:
-        """The candidates, session by session, and where each session begins among them."""
+        """The candidates grouped by session, and the index of each session's first."""
         order = np.argsort(self.session, kind="stable")
         return order, np.searchsorted(self.session[order], np.arange(self.sessions))
 
     def of_sessions(self, values: Numbers) -> Numbers:
         """The sum of each session's values.
 
-        No product with a matrix of who is where: NumPy would use a second core, which then spins for longer than a
+        Avoids a product with a membership matrix: NumPy would use a second core, which then spins for longer than a
         recall takes.
         """
         order, first = self.grouped
         return np.add.reduceat(values[..., order], first, axis=-1)
 
     def moved(self, values: Numbers, offset: int) -> Numbers:
-        """The values of the turns so many places on in the same session, 0 where the pool has none."""
+        """Values of the turns `offset` positions later in the same session, 0 if the pool has none."""
         index = self.beside[offset]
         return np.where(index >= 0, values[..., index], 0.0)
 
@@ -182,9 +182,9 @@ class Pool:
 
 
 def _without_names(candidates: Sequence[Candidate], names: Mapping[str, str]) -> tuple[list[str], NDArray[np.bool_]]:
-    """What was said, without who said it: otherwise a name in the query finds all that this speaker ever said.
+    """Words of each turn without the speaker's name: otherwise a name in the query matches all turns of that speaker.
 
-    And of which something was left out.
+    Also returns which turns were shortened.
     """
     said: list[str] = []
     named = np.zeros(len(candidates), dtype=bool)
@@ -197,7 +197,7 @@ def _without_names(candidates: Sequence[Candidate], names: Mapping[str, str]) ->
 
 
 def _sessions(candidates: Sequence[Candidate], at: Numbers, gap_s: float) -> tuple[Indices, NDArray[np.bool_]]:
-    """A number for each session, which is a conversation, cut at long pauses if wanted; and who opens one."""
+    """Number of each turn's session (a conversation, optionally split at long pauses), and which turns open one."""
     opening = np.array([one.opening for one in candidates], dtype=bool)
     numbers: dict[str, int] = {}
     talk = np.array([numbers.setdefault(one.conversation, len(numbers)) for one in candidates], dtype=np.intp)
@@ -218,12 +218,12 @@ def _sessions(candidates: Sequence[Candidate], at: Numbers, gap_s: float) -> tup
 
 
 def _beside(candidates: Sequence[Candidate], session: Indices) -> dict[int, Indices]:
-    """For each offset the index of the turn that many places on in the same session, or -1."""
+    """For each offset the index of the turn at that distance in the same session, or -1."""
     if not candidates:
         return {offset: np.zeros(0, dtype=np.intp) for offset in OFFSETS}
     apart = 2 * max(OFFSETS) + 1
     seqs, position = np.unique(np.array([one.seq for one in candidates], dtype=np.int64), return_inverse=True)
-    # Turns that far apart are not beside each other, however far it is: the places stay small numbers.
+    # Larger gaps are cut to this one: such turns are no neighbours anyway, and the positions stay small numbers.
     gaps = np.minimum(np.diff(seqs.view(np.uint64)), np.uint64(apart)).astype(np.int64)
     seq = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(gaps)])[position]
     places = session * (int(seq.max()) + apart) + seq + max(OFFSETS)  # sessions never touch
@@ -239,19 +239,19 @@ def _beside(candidates: Sequence[Candidate], session: Indices) -> dict[int, Indi
 
 @dataclass(slots=True)
 class Found:
-    """What the searches said about one query."""
+    """Search results of one query."""
 
     vector: Vector | None = None
-    """Of the query; None while the embedder is down."""
+    """Query vector; None while the embedder is down."""
     parts: Sequence[Vector] = ()
-    """Of what was embedded beside the query."""
+    """Vectors of the texts embedded with the query."""
     dense: Mapping[str, float] = field(default_factory=dict)
     """Cosines, from the index and the canvas."""
     words: Mapping[str, float] = field(default_factory=dict)
-    """The index's BM25."""
+    """BM25 of the index."""
     text: Mapping[str, float] = field(default_factory=dict)
-    """BM25 of the search that answers when the index cannot."""
+    """BM25 of the fallback text search, used while the index is unavailable."""
     activation: Mapping[str, float] = field(default_factory=dict)
-    """In [0, 1], of the seeds and of what they lead to."""
+    """Activation in [0, 1] of the seeds and the memories linked with them."""
     hot: Sequence[HotEntry] = ()
     degraded: list[str] = field(default_factory=list)

@@ -1,9 +1,9 @@
-"""What of all that is at hand a question may be about: as many candidates as a search would find, without one.
+"""Selects candidates for a question from prefetched turns, as many as a search would find.
 
-    candidates = the nearest by meaning + the best by words + up to two turns around each + what was written since
+    candidates = the nearest vectors + the best text matches + up to two turns around each + turns written since
 
-Ranking costs milliseconds for each hundred candidates; this costs a matrix product. What ranking needs of turns,
-whatever is asked, is computed once, behind an answer.
+Ranking costs milliseconds for each hundred candidates; this selection costs a matrix product. Data that does not depend
+on the question is computed once, in the background after an answer.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,14 +16,14 @@ from biem.ports import Vector
 from biem.ports.readers import Turns
 
 _NEAR = 2
-"""Turns on each side, as a search has them."""
+"""Neighbouring turns on each side, as in a search."""
 _FEW = 9
-"""Times `limit`: what is around ten answers is ranked as it is, and so is a small memory; a large one as a whole is
-not."""
+"""Multiple of `limit` up to which all prefetched turns are ranked: this includes the surroundings of ten answers and a
+small memory, but not a whole large one."""
 
 
 class PreparedPool:
-    """Finds candidates among turns that stay as they are. Thread-safe."""
+    """Finds candidates among a fixed set of turns. Thread-safe."""
 
     def __init__(self, turns: Turns, names: Mapping[str, Sequence[str]], pool: Pool) -> None:
         """`names`: the terms of each speaker's name; `pool`: of all these turns."""
@@ -36,9 +36,9 @@ class PreparedPool:
                     self._around[key] = stretch[max(0, place - _NEAR) : place + _NEAR + 1]
 
     def candidates(self, turns: Turns, vector: Vector | None, lexemes: Sequence[str], limit: int) -> Turns:
-        """Of `turns`, which are those of this and news: `limit` of each kind, what stands around them, and the news.
+        """Select from `turns` (the fixed ones and newer ones): `limit` of each kind, their neighbours, and the newer.
 
-        All of them where they are few.
+        Returns all if they are few.
         """
         if len(turns.by_id) <= _FEW * limit:
             return turns
@@ -52,7 +52,7 @@ class PreparedPool:
         return Turns(chosen, windows, turns.openings & chosen.keys())
 
     def _by_meaning(self, vector: Vector | None, limit: int) -> Sequence[int]:
-        """The nearest turns."""
+        """The turns with the nearest vectors."""
         if vector is None or len(vector) != self.pool.dimension:
             return []
         cosines = np.where(self.pool.known, self.pool.vectors @ vector, -np.inf)
@@ -60,7 +60,7 @@ class PreparedPool:
         return [place for place in nearest.tolist() if self.pool.known[place]]
 
     def _by_words(self, lexemes: Sequence[str], limit: int) -> Sequence[int]:
-        """The turns that hold most of the query, in rarity."""
+        """The turns with the largest idf sum of matching query terms."""
         held = self.pool.bag.counts(list(dict.fromkeys(lexemes))) > 0
         holders = held.sum(axis=1)
         scores = np.log1p((self.pool.size - holders + 0.5) / (holders + 0.5)) @ held

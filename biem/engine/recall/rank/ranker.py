@@ -1,4 +1,4 @@
-"""One ranked answer to a question, from whatever candidates there are, and how sure it may be."""
+"""Ranks candidates for a question and measures confidence."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -30,40 +30,40 @@ from biem.ports import Analyzer, Vector
 from biem.ports.readers import Turn, Turns
 
 _NAMED_CHARS = 1_000
-"""Names are looked for in so much of a query, and only what is no longer is read without them: the rest of a pasted
-document names half the world."""
+"""Names are searched in this many characters of a query, and only shorter queries are read without their names: a
+pasted document contains too many names."""
 _LEAST_ASKED = 2
-"""Terms of a query that must be left without its names: one word alone asks for anything."""
+"""Minimum query terms that remain without its names: one word alone is too general."""
 _CHINESE = re.compile("[\u3400-\u9fff]")
 _WORD = re.compile(r"[^\W\d_\u3400-\u9fff]+")
 _SPARE = 10
-"""Memories looked at beyond those wanted: some may have been erased a moment ago."""
+"""Memories read in addition to those requested: some may have just been erased."""
 
 
 @dataclass(frozen=True, slots=True)
 class ParsedQuery:
-    """A query as the searches need it."""
+    """A query, parsed for the searches."""
 
     text: str
     lexemes: Sequence[str]
-    """Different index terms, in order."""
+    """Distinct index terms, in order."""
     parts: Sequence[str]
-    """Its sentences."""
+    """The sentences of the query."""
     mentioned: Sequence[Sequence[str]] = ()
     """The terms of each name in it."""
     names: Sequence[str] = ()
-    """Those names as they are written."""
+    """These names as written."""
     words: Mapping[str, str] = field(default_factory=dict)
-    """Its words as they are written, by their index terms."""
+    """The words of the query as written, by index term."""
     matter: str = ""
-    """What a query of one sentence asks whoever is named: it without its names; empty where little else is left."""
+    """A query of one sentence without its names; empty if little else remains."""
 
     related: frozenset[str] = frozenset()
-    """Terms with which its matter is told in other words, see `Analyzer.related`."""
+    """Terms that paraphrase `matter`, see `Analyzer.related`."""
 
     @property
     def texts(self) -> list[str]:
-        """What is embedded: the whole, and each sentence where there are several, else the matter."""
+        """Texts to embed: the whole query, and each sentence if there are several, else the matter."""
         if len(self.parts) > 1:
             return [self.text, *self.parts]
         return [self.text, self.matter] if self.matter else [self.text]
@@ -75,7 +75,7 @@ def _unlike(_keys: Sequence[str]) -> Mapping[str, float]:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """Candidates in order, and what confidence rests on; see `biem.engine.recall.rank.confidence`."""
+    """Ranked candidates and the features of confidence; see `biem.engine.recall.rank.confidence`."""
 
     ordering: Adjustments
     ranked: Ranked
@@ -83,11 +83,11 @@ class Answer:
     found: Found
     grounds: Mapping[str, float]
     likeness: Callable[[Sequence[str]], Mapping[str, float]] = _unlike
-    """How like these candidates are to the query, or to the sentence of it that asks, in [0, 1]; those with vectors."""
+    """Similarity of these candidates to the query, or to its asking sentence, in [0, 1]; only those with vectors."""
     asked: ParsedQuery = field(default_factory=lambda: ParsedQuery("", (), ()))
 
     def reasons(self, place: int, likeness: float | None) -> tuple[str, ...]:
-        """Why a candidate is among the best, for people."""
+        """Reasons for a candidate's rank, for display."""
         key, asked = self.ordering.candidates[place].id, self.asked
         names = list(zip(asked.names, asked.mentioned, strict=True))
         return reasons(
@@ -102,7 +102,7 @@ class Answer:
         )
 
     def places(self, top_k: int, known: Known = NOTHING) -> list[int]:
-        """The candidates to answer with, best first, and some more; none that is `known` by id or conversation."""
+        """Candidates to return, best first, with spares; none that is `known` by id or conversation."""
         return list(islice(filter(partial(self._answers, known), self.ranked.order), top_k + _SPARE))
 
     def _answers(self, known: Known, place: int) -> bool:
@@ -111,7 +111,7 @@ class Answer:
 
 
 class Ranker:
-    """Ranks candidates. Pure but for the analyzer; thread-safe."""
+    """Ranks candidates. Pure except for the analyzer; thread-safe."""
 
     def __init__(self, analyzer: Analyzer, similarity: Similarity, policy: RecallPolicy, ranking: RankPolicy) -> None:
         self._analyzer = analyzer
@@ -120,7 +120,7 @@ class Ranker:
         self._ranking = ranking
 
     def asked(self, text: str) -> ParsedQuery:
-        """Read a query."""
+        """Parse a query."""
         lexemes = list(dict.fromkeys(self._analyzer.lexemes(text)))
         parts = sentences_of(text, lambda part: len(set(self._analyzer.lexemes(part))))
         names = self._analyzer.analyze(text[:_NAMED_CHARS]).entities
@@ -130,7 +130,7 @@ class Ranker:
         return ParsedQuery(text, lexemes, parts, mentioned, names, self._words(text, lexemes), matter, related)
 
     def _words(self, text: str, lexemes: Sequence[str]) -> dict[str, str]:
-        """A term of another form than its word is shown as that word."""
+        """Words whose index terms differ from them, by term, for display."""
         written = {term: word for word in _WORD.findall(text[:_NAMED_CHARS]) for term in self._analyzer.lexemes(word)}
         return {term: written.get(term, term) for term in lexemes}
 
@@ -142,7 +142,7 @@ class Ranker:
         return left if asks else ""
 
     def at_hand(self, turns: Turns, dimension: int) -> PreparedPool:
-        """These turns, with vectors of this dimension, so prepared that many questions may be asked of them."""
+        """Precompute a pool of these turns, with vectors of this dimension, that can answer many questions."""
         names = self._names(turns)
         return PreparedPool(turns, names, Pool(candidates_of(turns), names, self._ranking.session_gap_s, dimension))
 
@@ -163,7 +163,7 @@ class Ranker:
         anchors: Anchoring = NO_ANCHORS,
         ready: PreparedPool | None = None,
     ) -> Answer:
-        """Order these. `now`: when a memory must hold to count as current; `ready`: what `at_hand` made of them."""
+        """Rank turns. `now`: time at which a memory must be valid; `ready`: the result of `at_hand` for them."""
         disputes = about(asked.lexemes, turns.by_id, conflicts, self._analyzer.lexemes)
         times = _times(asked.text, turns) if disputes or any(one.valid_to for one in turns.by_id.values()) else ()
         if ready is not None and ready.turns is not turns:
@@ -184,7 +184,7 @@ class Ranker:
 
         def adjusted(scores: Numbers) -> Numbers:
             known = ordering.adjusted(scores + self._aspect(asked, ordering.candidates))
-            if several or not self._ranking.revision:  # a turn of a talk; who asks for one thing has one sentence
+            if several or not self._ranking.revision:  # part of a dialogue; a plain question has one sentence
                 return known
             named, reach = (*names.values(), *asked.mentioned), self._ranking.revision
             found = revisions(asked.text, asked.lexemes, ordering.candidates, known, named, self._similarity, reach)
@@ -205,7 +205,7 @@ class Ranker:
         return dict(zip(known, best.tolist(), strict=True))
 
     def _aspect(self, asked: ParsedQuery, candidates: Sequence[Candidate]) -> Numbers:
-        """What each candidate gains for telling the matter in other words; the less, the more of them do."""
+        """Score gain of candidates that paraphrase the matter; smaller if many do."""
         if not asked.related or not candidates:
             return np.zeros(len(candidates))
         tells = np.array([not asked.related.isdisjoint(one.lexemes) for one in candidates], dtype=np.float64)
@@ -213,5 +213,5 @@ class Ranker:
 
 
 def _times(text: str, turns: Turns) -> Sequence[Window]:
-    """The times that a query names; the clock is the newest candidate, as for the ranking."""
+    """Times that a query names, relative to the newest candidate, as in the ranking."""
     return windows(text, max(turn.at for turn in turns.by_id.values()))

@@ -1,7 +1,7 @@
-"""Why a hit is there, for people: at most three short phrases in the question's language, true to the signals.
+"""Reasons for a hit, for display: at most three short phrases in the question's language, derived from the signals.
 
-Each phrase stands for signals whose part of the score lies above what the pool has in the mean; the largest come first.
-Without them the hit would stand lower. Pure functions, thread-safe.
+Each phrase represents signals whose contribution to the score is above the pool's mean; the largest come first.
+Without them the hit would rank lower. Pure functions, thread-safe.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,12 +13,12 @@ from biem.ports.readers import Turn
 
 _MOST = 3
 _LEAST = 0.2
-"""Log-odds above the pool's mean that are worth a phrase."""
+"""Minimum log-odds above the pool's mean for a phrase."""
 _FEW = 4
-"""Candidates from which on there is a mean to compare with."""
+"""Minimum candidates for a meaningful mean."""
 _WORDS_SHOWN = 3
 _SAME = 0.6
-"""Likeness from which on a text says what is asked."""
+"""Minimum similarity of a text that says the same as the question."""
 
 _SIGNALS = {
     "meaning": ("sentence_dense",),
@@ -87,7 +87,7 @@ def reasons(
 ) -> tuple[str, ...]:
     """Phrases for one candidate.
 
-    `noted`: what else changed its score; `words`: the question's words by their index terms; `names`: the names in the
+    `noted`: other changes of its score; `words`: the question's words by index term; `names`: the names in the
     question with their index terms.
     """
     phrases = _PHRASES["zh" if chinese else "en"]
@@ -104,7 +104,7 @@ def reasons(
 
 
 def _parts(ranked: Ranked, place: int, noted: Mapping[str, float | str]) -> dict[str, float]:
-    """What each cause adds to a score, beyond the mean of the pool."""
+    """Contribution of each cause to a score, relative to the mean of the pool."""
     added = ranked.signals * ranked.weights
     mean = added.mean(axis=0) if len(added) >= _FEW else np.zeros(added.shape[1])
     own = dict(zip(NAMES, (added[place] - mean).tolist(), strict=True))

@@ -1,9 +1,9 @@
-"""What says later, and says that something changed, of what an older candidate says: told before it.
+"""Revisions: a later candidate that reports a change is ranked before the older one about the same matter.
 
-"The surgery is put off to 3 September" revises "Dad has his surgery on the 15th" for a question about the surgery, and
-no rule of contradiction knows (both may be true of two surgeries). Nothing is retired or disputed by it: a revision is
-only told first, with the older one's score and a little more. A question about the past ("where did I live before?")
-and one that names a time is not answered so.
+"The surgery is put off to 3 September" revises "Dad has his surgery on the 15th" for a question about the surgery, but
+no contradiction rule applies (there may be two surgeries). A revision supersedes and disputes nothing: it is only
+ranked first, slightly above the older one's score. Not applied to questions about the past ("where did I live
+before?") or about a named time.
 """
 
 import math
@@ -20,25 +20,26 @@ from biem.engine.recall.rank.pool import Candidate
 from biem.engine.recall.rank.term_matrix import Numbers
 
 _OLDER = 5
-"""So many of the best may be revised …"""
+"""Number of best candidates that may be revised."""
 _NEWER = 20
-"""… by one of so many: a revision that is further down is about something else."""
+"""Number of best candidates that may be revisions: lower ones are about another matter."""
 _TOLD = 0.9
-"""Of the weight of what the question asks and the older one holds, the newer one must hold as much …"""
+"""Minimum share of the question terms in the older one, by weight, that the newer one must contain."""
 _TOLD_IN_PAIRS = 0.4
-"""… or so much where index terms are pairs of characters, half of which are no words."""
+"""The same where index terms are character pairs, half of which are no words."""
 _SHARED = 0.3
-"""And of the very same so much."""
+"""Minimum share of exactly equal terms."""
 _COMMON = 0.25
-"""A term that more of the candidates hold says nothing about the matter …"""
+"""A term in more than this share of candidates is not specific to the matter."""
 _OF_A_NAME = 2
-"""… and neither does a name that so many more hold: all is about Sara, but two about Python are about its version."""
+"""The same for a name, as a number: all may name Sara, but two that name Python share a matter."""
 _LEAST_COMMON = 4
-"""Of few candidates a quarter is nothing."""
+"""Minimum number for `_COMMON`, for small pools."""
 _LIKE = 0.2
-"""Calibrated similarity below which two are about different things."""
+"""Calibrated similarity below which two candidates are about different matters."""
 _SAME = 0.7
-"""From which on they say the same of another time: then a question about the present needs no word of change."""
+"""Calibrated similarity from which they state the same for another time: then a question about the present needs no
+change word."""
 _BEFORE = 1e-3
 """Log-odds between a revision and what it revises."""
 _CHANGES = frozenset((
@@ -49,7 +50,7 @@ _CHANGES = frozenset((
     "推迟", "提前", "延期", "延后", "更正", "更新", "取消", "调到", "调整", "转到", "跳槽", "变成", "变更", "升到",
     "涨到", "降到", "现在", "目前", "如今", "不再", "停了", "退了", "辞职", "离职", "改学", "换掉", "変更", "中止",
 ))  # fmt: skip
-"""Index terms of what changed something."""
+"""Index terms of change words."""
 _NOW = re.compile(
     r"\b(?:now|current|currently|latest|newest|at the moment|these days|nowadays|still|anymore|up to date)\b"
     r"|现在|目前|如今|最新|当前|眼下|还在|还是",
@@ -59,12 +60,12 @@ _NOW = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Revision:
-    """A candidate that is told before an older one, by their places."""
+    """A candidate to rank before an older one, by their indices."""
 
     newer: int
     older: int
     gain: float
-    """Log-odds that the newer one is given."""
+    """Log-odds added to the newer one."""
 
 
 def revisions(
@@ -76,10 +77,10 @@ def revisions(
     similarity: Similarity,
     reach: float,
 ) -> list[Revision]:
-    """The revisions among these candidates for a question of these index terms.
+    """Revisions among these candidates for a question with these index terms.
 
-    `names`: the terms of each name that it mentions or a speaker has. `reach`: log-odds by which one may be behind what
-    it revises; what is further behind answers another question.
+    `names`: terms of each name in the question or of a speaker. `reach`: maximum log-odds by which a revision may rank
+    behind what it revises; candidates further behind answer another question.
     """
     if len(candidates) < 2 or asks_of_the_past(text) or windows(text, max(one.at for one in candidates)):
         return []
@@ -117,7 +118,7 @@ def revisions(
 
 
 def _follows(newer: Candidate, older: Candidate) -> bool:
-    """Whether the same person, or the same conversation, goes on: a program revises no person."""
+    """Whether both are from one person or one conversation: a program revises no person."""
     one_talk = newer.speaker == older.speaker or newer.conversation == older.conversation
     by_program = newer.speaker.lower() in MACHINES and older.speaker.lower() not in MACHINES
     return newer.at > older.at and one_talk and not by_program

@@ -1,10 +1,10 @@
-"""The order of recall: about twenty signals over one pool of candidates, one linear score, then no repetitions.
+"""Ranking of recall: a linear score of about twenty signals over one pool of candidates, then removal of repetitions.
 
     score(turn) = Σ weight[signal] · signal(turn)                     log-odds of being evidence, up to a constant
-    answer      = greedily the best score − what it repeats of what was already picked
-                  where structure shows nothing, the best by themselves stay among the first ten
+    answer      = greedily the best score − penalty for repeating picked turns
+                  where structure is uninformative, the best by their own text stay among the first ten
 
-The pool is what the searches found plus the turns around each hit. Greedy choice with a penalty for likeness is maximal
+The pool has the search results plus the turns around each. Greedy selection with a similarity penalty is maximal
 marginal relevance (Carbonell & Goldstein 1998), here only beyond a threshold: two turns about one matter are no
 repetition. Pure functions of their arguments, thread-safe; equal scores keep the pool's order.
 """
@@ -24,7 +24,7 @@ from biem.engine.recall.rank.term_matrix import Numbers, TermMatrix
 NAMES = tuple(field.name for field in fields(SignalWeights))
 """Every signal, in the order of the columns of `Ranked.signals`."""
 _FIRST = 10
-"""Places among which the best of a plain search stay."""
+"""Ranks within which the best of a plain search stay."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,14 +33,14 @@ class Ranked:
 
     order: Sequence[int]
     scores: Numbers
-    """Before repetitions lose; not bounded, comparable only within one pool."""
+    """Before the penalty for repetitions; not bounded, comparable only within one pool."""
     signals: Numbers
     weights: Numbers
     pool: Pool | None = None
-    """What was ordered, for whoever measures more of it."""
+    """The ranked pool, for further measurements."""
 
     def why(self, index: int) -> dict[str, float]:
-        """What each signal added to the score of a candidate; signals without effect are left out."""
+        """Contribution of each signal to the score of a candidate; signals without effect are omitted."""
         parts = (self.signals[index] * self.weights).tolist()
         return {name: part for name, part in zip(NAMES, parts, strict=True) if abs(part) > 1e-6}
 
@@ -74,8 +74,8 @@ def rank(
 ) -> Ranked:
     """Order a pool, the first `count` without repetitions. `names`: the terms of every speaker's name.
 
-    `adjust` changes the scores by what only the caller knows, before repetitions lose. `pool`: that of these
-    candidates, where it is there already.
+    `adjust` applies the caller's changes to the scores, before the penalty for repetitions. `pool`: that of these
+    candidates, if already computed.
     """
     weights = np.array([getattr(policy.weights, name) for name in NAMES])
     if not candidates:
@@ -93,9 +93,9 @@ def rank(
 
 
 def with_plain(order: Sequence[int], plain: Numbers, policy: RankPolicy) -> list[int]:
-    """The order, of whose first ten the last give way to the best by `plain` that stand behind them.
+    """The order, with the last of the first ten replaced by the best by `plain` that rank behind them.
 
-    A lead by what stands around others may be an error; then the answer is among those that a plain search tells first.
+    A high rank due to neighbouring turns may be an error; then the answer is among the first of a plain search.
     """
     best = [place for place in np.argsort(-plain, kind="stable")[: policy.plain].tolist() if plain[place] > 0]
     first, late = list(order[:_FIRST]), [place for place in order[_FIRST:] if place in best]
@@ -107,10 +107,10 @@ def with_plain(order: Sequence[int], plain: Numbers, policy: RankPolicy) -> list
 
 
 def distinct(scores: Numbers, bag: TermMatrix, served: Numbers, policy: RankPolicy, count: int) -> list[int]:
-    """All indices, best first; of the best `depth`, a turn falls behind by what it repeats of those before it.
+    """All indices, best first; among the best `depth`, turns lose score for repeating those before them.
 
-    `bag` has the words of every turn. `served` has a row for each thing asked at once, see `Signals`: a turn also falls
-    behind while another of those things has found less.
+    `bag` has the words of every turn. `served` has a row for each asked sentence, see `Signals`: a turn also loses
+    score while another sentence has found less.
     """
     order = np.argsort(-scores, kind="stable")
     head, tail = order[: policy.depth], order[policy.depth :]

@@ -1,9 +1,9 @@
-"""What speaks for a turn being evidence: one array per signal over a pool of candidates, named as in `SignalWeights`.
+"""Ranking signals: one array per signal over a pool of candidates, named as in `SignalWeights`.
 
-Most signals lie in [0, 1]. All statistics (rarity, means, bests) are of this pool only: no other scope has a say, and
-the newest turns are measured like the others. Nothing here knows a language but for the short lists of
+Most signals lie in [0, 1]. All statistics (idf, means, maxima) are of this pool only, so other scopes have no effect
+and the newest turns are measured like the others. Language-independent except for the short lists of
 `biem.engine.query.question`. Sources: BM25 (Robertson), hubness (Radovanović et al. 2010), passage context windows
-(Liu & Croft 2002), two-step association between a first hit and the rest of the question. Why each weighs what it does:
+(Liu & Croft 2002), two-step association between a first hit and the rest of the question. The weights are explained in
 `biem.domain.policies.ranking`.
 """
 
@@ -24,44 +24,44 @@ from biem.ports import Vector
 
 _DAY_S = 86_400.0
 _PRECISE_DAYS = 6.5
-"""A time named to fewer days than a week names a day: searching by it is worth more than being near."""
+"""A named time shorter than a week counts as a day: lying within it weighs more than being near."""
 _LEAST_FADE_DAYS = 2.0
-"""People err by a day or two; by more when they name a longer time (a quarter of it)."""
+"""Minimum tolerance: people err by a day or two, or by a quarter of a longer named time."""
 _MOST_TIMES = 32
-"""A query that names more is a pasted document."""
+"""Maximum times of a query; with more it is a pasted document."""
 _EARLIER = 0.7
-"""What a year between makes of a date that is named without one."""
+"""Decay per year of a date that is named without a year."""
 _ALL_ASKED = 3.0
-"""What a time counts in a question of whose words the pool knows none ("what did I write on 1 December?")."""
+"""Weight of a time if the pool contains no word of the question ("what did I write on 1 December?")."""
 _WORDS_SHARE = 0.6
-"""Of words in how well a sentence is served; the rest is meaning."""
+"""Weight of words in `served`; the rest is vector similarity."""
 _CHANCE = 0.25
-"""Share of `RankPolicy.coherent` that turns without any order may show by chance."""
+"""Share of `RankPolicy.coherent` that unordered turns may reach by chance."""
 _SPREAD = 0.1
-"""The least range of cosines that is stretched to [0, 1]."""
+"""Minimum range of cosines that is scaled to [0, 1]."""
 
 
 @dataclass(frozen=True, slots=True)
 class Signals:
-    """Every signal of every candidate, in the pool's order, and what each asked sentence (row) finds in each."""
+    """Every signal of every candidate, in pool order, and how well each candidate matches each asked sentence (row)."""
 
     table: Mapping[str, Numbers]
     served: Numbers
-    """No rows where the query asks but one thing."""
+    """No rows if the query asks only one thing."""
     plain: Numbers
-    """What a plain search would go by: words and likeness of each candidate itself to the whole query, in [0, 2]; 0
-    where structure has shown that it counts in full."""
+    """Score of a plain search: words and similarity of each candidate's own text to the whole query, in [0, 2]; 0 if
+    structure is fully informative."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Words:
-    """The words of the query in the pool: rows are its terms, columns the candidates."""
+    """Matches of the query's words in the pool: rows are terms, columns candidates."""
 
     terms: Sequence[str]
     counts: Numbers
     idf: Numbers
     total: float
-    """Sum of all idf: what a turn with every term once would about have."""
+    """Sum of all idf: about the score of a turn with every term once."""
     gain: Numbers
     """BM25's saturated frequency, before idf."""
     scores: Numbers
@@ -95,7 +95,7 @@ def signals(query: Query, pool: Pool, names: Mapping[str, Sequence[str]], policy
         "longer_than_own": pool.longer_than_own,
         "short": np.clip(1 - pool.bag.lengths / policy.short_words, 0, 1),
         "opening": opening,
-        "opening_to_machine": opening * min(1.0, 2 * float(machine.mean())),  # half of a talk with it is its own
+        "opening_to_machine": opening * min(1.0, 2 * float(machine.mean())),  # a program says half of it
         "speaker": np.array([float(one.speaker in named) for one in pool.candidates]),
         "machine": machine,
         "machine_asked": machine * query.asks_machine,
@@ -109,7 +109,7 @@ def signals(query: Query, pool: Pool, names: Mapping[str, Sequence[str]], policy
 
 
 def _trust(shown: float | None, policy: RankPolicy) -> float:
-    """What structure of this coherence counts, from 0 to 1; 1 where nothing can be measured."""
+    """Weight of structure with this coherence, from 0 to 1; 1 if it cannot be measured."""
     if shown is None or policy.coherent == 0:
         return 1.0
     least = _CHANCE * policy.coherent
@@ -117,7 +117,7 @@ def _trust(shown: float | None, policy: RankPolicy) -> float:
 
 
 def _mixed(by_structure: Numbers, own: Numbers, trust: float) -> Numbers:
-    """What a turn's surroundings say of it, and for the rest what it says itself."""
+    """Mix of values from a turn's surroundings (weight `trust`) and its own."""
     return by_structure if trust == 1.0 else trust * by_structure + (1 - trust) * own
 
 
@@ -125,7 +125,7 @@ def _mixed(by_structure: Numbers, own: Numbers, trust: float) -> Numbers:
 
 
 def _terms(lexemes: Sequence[str], of_names: set[str]) -> list[str]:
-    """The query's terms without those of speakers it names (the signal `speaker` has them), unless that is all."""
+    """The query's terms without speakers' names (the signal `speaker` covers these), unless nothing else remains."""
     terms = list(dict.fromkeys(lexemes))
     return [term for term in terms if term not in of_names] or terms
 
@@ -155,8 +155,8 @@ def _words(terms: Sequence[str], pool: Pool, policy: RankPolicy) -> _Words:
 
 
 def _words_around(words: _Words, pool: Pool, policy: RankPolicy, trust: float) -> Numbers:
-    """Each term counts where it is said best: here, or for less one or two turns away; for the less, the less these
-    have shown that they belong together.
+    """Each term counts at its best occurrence: in the turn, or with a lower weight one or two turns away; the weight is
+    lower in less coherent pools.
     """
     near = words.gain
     for offset, share in ((1, trust * policy.next_1), (2, trust * policy.next_2)):
@@ -166,7 +166,7 @@ def _words_around(words: _Words, pool: Pool, policy: RankPolicy, trust: float) -
 
 
 def _session_words(words: _Words, pool: Pool, policy: RankPolicy) -> Numbers:
-    """BM25 of what the pool holds of each session, over the best session's."""
+    """BM25 of each session's turns in the pool, divided by the best session's."""
     counts = pool.of_sessions(words.counts)
     idf = _idf((counts > 0).sum(axis=1), pool.sessions)
     return _over_best(idf @ _saturated(counts, pool.of_sessions(pool.bag.lengths), policy))[pool.session]
@@ -176,8 +176,8 @@ def _session_words(words: _Words, pool: Pool, policy: RankPolicy) -> Numbers:
 
 
 def _scaled(values: Numbers, known: NDArray[np.bool_], low: float, high: float) -> Numbers:
-    """To [0, 1] over the known ones, the others 0; all known ones are 1 where they are alike."""
-    low = min(low, high - _SPREAD)  # differences smaller than that are noise: no reason to overrule the words
+    """Scale known values to [0, 1], others to 0; all known ones become 1 if they are equal."""
+    low = min(low, high - _SPREAD)  # smaller differences are noise and must not overrule the words
     return np.where(known, np.clip((values - low) / (high - low), 0, 1), 0.0)
 
 
@@ -186,7 +186,7 @@ def _own_scale(values: Numbers, known: NDArray[np.bool_]) -> Numbers:
 
 
 def _dense(vector: Vector | None, pool: Pool) -> tuple[Numbers, Numbers, Numbers]:
-    """Likeness; likeness to everything (the mean of all others); likeness of a turn together with both neighbours."""
+    """Similarity to the query; hubness (mean similarity to all others); similarity including both neighbours."""
     if vector is None or not pool.known.any():
         zero = np.zeros(pool.size)
         return zero, zero, zero
@@ -195,7 +195,7 @@ def _dense(vector: Vector | None, pool: Pool) -> tuple[Numbers, Numbers, Numbers
 
 
 def _or_words(values: Numbers, words: _Words, pool: Pool) -> Numbers:
-    """Where a candidate has no vector yet although others have, its words stand in for its meaning."""
+    """If a candidate has no vector yet but others have, its word score replaces its similarity."""
     return values if not pool.known.any() else np.where(pool.known, values, words.scores)
 
 
@@ -206,7 +206,7 @@ def _best_of_session(values: Numbers, pool: Pool) -> Numbers:
 
 
 def _mean_of_best(values: Numbers, pool: Pool, count: int) -> Numbers:
-    """Of each session's `count` best values; a session of fewer has zeros for the others."""
+    """Mean of each session's `count` best values; missing ones count as zero."""
     order = np.lexsort((-values, pool.session))
     session = pool.session[order]
     place = np.arange(pool.size) - np.searchsorted(session, session)
@@ -215,9 +215,9 @@ def _mean_of_best(values: Numbers, pool: Pool, count: int) -> Numbers:
 
 
 def _sentences(query: Query, pool: Pool, words: _Words, dense: Numbers) -> tuple[Numbers, Numbers, Numbers, Numbers]:
-    """The best sentence's cosine; the best asked sentence's cosine and words; what each asked sentence finds.
+    """The best sentence's cosine; the best asked sentence's cosine and words; matches of each asked sentence.
 
-    The first on one scale for all sentences, the others each on its own scale. For a query of one sentence: its own.
+    The first has one scale for all sentences, the others one scale each. A query of one sentence uses that one.
     """
     nothing = np.zeros((0, pool.size))
     asked = query.asked
@@ -246,10 +246,10 @@ def _sentences(query: Query, pool: Pool, words: _Words, dense: Numbers) -> tuple
 
 
 def _times(text: str, pool: Pool, weight: float) -> tuple[Numbers, Numbers]:
-    """`weight` × nearness to the times that a query names, and × whether a turn lies in one of few days (1/√days).
+    """`weight` × nearness to the times that a query names, and × whether a turn lies in a short one (1/√days).
 
-    The clock is the pool's newest turn; the same date of earlier years counts less with each year. Nearness says
-    nothing where no turn lies within any of the times: then they are probably not times of what was said.
+    Relative to the pool's newest turn; the same date of earlier years counts less with each year. Nearness is ignored
+    if no turn lies within any of the times: then they are probably not times of messages.
     """
     at = pool.at
     near, day = np.zeros(pool.size), np.zeros(pool.size)
@@ -273,7 +273,7 @@ def _times(text: str, pool: Pool, weight: float) -> tuple[Numbers, Numbers]:
 
 
 def _bridge(base: Numbers, words: _Words, pool: Pool, policy: RankPolicy) -> Numbers:
-    """A good hit (seed) covers part of the question; who holds the rest and shares that hit's own rare words?
+    """Two-step match: turns with the question terms that a good hit (seed) lacks, and with the seed's rare words.
 
     √(base(seed) · share of the seed's links · share of the terms that the seed lacks), the best over all seeds.
     """
@@ -297,7 +297,7 @@ def _bridge(base: Numbers, words: _Words, pool: Pool, policy: RankPolicy) -> Num
 
 
 def _rarest(words: Sequence[int], bag: TermMatrix, most: int) -> list[int]:
-    """Those that the fewest texts hold; ties by the word itself, or two processes disagree."""
+    """The words in the fewest texts; ties are ordered by the word itself, so that processes agree."""
     if len(words) <= most:
         return list(words)
     holders = bag.holders[words].tolist()

@@ -1,8 +1,8 @@
-"""The words of many texts as whole numbers, once: counting, rarity and likeness are then arithmetic on arrays.
+"""The words of many texts as integers, so that counts, idf and overlaps are array operations.
 
-Texts are taken as they are stored, in strings whose words are parted by blanks, and are never taken apart: a word is
-known by 64 bits of its letters, computed for all words of all texts at once. That is faster than looking each
-up in a dictionary; two of a million words share their bits once in ten million such pools.
+Texts are stored strings with words separated by blanks, and are never split: a word is identified by a 64-bit hash of
+its letters, computed for all words of all texts at once. That is faster than a dictionary look-up per word; a hash
+collision among a million words happens once in ten million such pools.
 """
 
 from collections.abc import Iterable, Sequence
@@ -20,14 +20,14 @@ _BASE = 0x9E3779B97F4A7C15
 """Odd, so that no power of it vanishes and each has an inverse; 2⁶⁴ over the golden ratio (Knuth)."""
 _INVERSE = pow(_BASE, -1, 1 << 64)
 _BLOCK = 1 << 14
-"""Letters taken at once: what is computed of them stays in the processor's cache."""
+"""Letters per block: intermediate results stay in the processor's cache."""
 
 
 class TermMatrix:
-    """Which words how often in which text. Texts are numbered as given, words by their first occurrence."""
+    """Counts of words in texts. Texts are numbered as given, words by first occurrence."""
 
     def __init__(self, texts: Sequence[str]) -> None:
-        """`texts`: the words of each, parted by single blanks; an empty one has none."""
+        """`texts`: the words of each, separated by single blanks; an empty text has none."""
         self.size = len(texts)
         self._letters = _letters(text for text in texts if text)
         bits, self._begins, self._behind = _words(self._letters)
@@ -38,14 +38,14 @@ class TermMatrix:
         height = max(1, self.size)
         pairs, self._counts = np.unique(
             flat * height + np.repeat(np.arange(self.size), lengths), return_counts=True
-        )  # by word, so that who holds one is a slice
+        )  # sorted by word, so that its texts are a slice
         self._words, self._texts = np.divmod(pairs, height)
         self.holders = np.bincount(self._words, minlength=len(self._firsts))
-        """How many texts hold each word."""
+        """Number of texts with each word."""
         self._starts = np.cumsum(self.holders) - self.holders
 
     def _number(self, bits: _Bits) -> Indices:
-        """A number for each different word, in the order of first occurrences."""
+        """Number distinct words in the order of first occurrence."""
         order = np.argsort(bits)
         ranked = bits[order]
         fresh = np.ones(len(bits), dtype=bool)
@@ -62,17 +62,17 @@ class TermMatrix:
         return flat
 
     def word(self, number: int) -> str:
-        """The word of a number."""
+        """The word with this number."""
         first = int(self._firsts[number])
         return bytes(self._letters[self._begins[first] : self._behind[first]]).decode(errors="surrogatepass")
 
     @cached_property
     def words(self) -> list[str]:
-        """All words by their numbers."""
+        """All words, by number."""
         return [self.word(number) for number in range(len(self._firsts))]
 
     def _found(self, terms: Sequence[str]) -> Indices:
-        """The number of each of `terms`, -1 where no text holds it."""
+        """The number of each of `terms`, -1 if no text contains it."""
         bits, _, _ = _words(_letters(terms))
         if not len(self._known) or not len(bits):
             return np.full(len(terms), -1, dtype=np.intp)
@@ -80,12 +80,12 @@ class TermMatrix:
         return np.where(self._known[place] == bits, self._number_of[place], -1)
 
     def numbers(self, terms: Iterable[str]) -> list[int]:
-        """The numbers of those `terms` that any text holds."""
+        """The numbers of those `terms` that any text contains."""
         found: list[int] = self._found([*terms]).tolist()
         return [number for number in found if number >= 0]
 
     def counts(self, terms: Sequence[str]) -> Numbers:
-        """How often each text (column) has each of the different `terms` (row)."""
+        """Occurrences of each of the distinct `terms` (row) in each text (column)."""
         found = self._found(terms)
         rows = np.flatnonzero(found >= 0)
         pairs, rows_of = self._pairs(found[rows])
@@ -94,24 +94,24 @@ class TermMatrix:
         return out
 
     def _pairs(self, words: Indices) -> tuple[Indices, Indices]:
-        """The places of all pairs of a text and one of these words, and which of them it is."""
+        """Positions of all pairs of a text and one of these words, and the index of the word."""
         sizes = self.holders[words]
         which = np.repeat(np.arange(len(words)), sizes)
         return np.arange(len(which)) + np.repeat(self._starts[words] - (np.cumsum(sizes) - sizes), sizes), which
 
     def opening(self, text: int, most: int) -> Indices:
-        """The numbers of the first `most` words of one text, as they come."""
+        """The numbers of the first `most` words of one text, in order."""
         end = int(self._ends[text])
         start = end - int(self.lengths[text])
         return self._flat[start : min(start + most, end)]
 
     def sums(self, words: Indices, values: Numbers) -> Numbers:
-        """For each text the sum of the `values` of those of these different words that it holds."""
+        """For each text the sum of the `values` of those of these distinct words that it contains."""
         pairs, which = self._pairs(words)
         return np.bincount(self._texts[pairs], values[which], minlength=self.size).astype(np.float64)
 
     def likeness(self, texts: Indices) -> "Overlap":
-        """Of each of these different texts with each of them."""
+        """Overlap of each of these distinct texts with each other."""
         place = np.full(self.size, -1, dtype=np.intp)
         place[texts] = np.arange(len(texts))
         places = place[self._texts]
@@ -133,7 +133,7 @@ class Overlap:
         self._held = np.zeros(width, dtype=bool)
 
     def to(self, place: int) -> Numbers:
-        """Of the text at one place with each, in [0, 1]; 0 for two without words."""
+        """Jaccard index of the text at `place` with each, in [0, 1]; 0 for two texts without words."""
         end = int(self._ends[place])
         own = self._words[end - int(self._sizes[place]) : end]
         self._held[own] = True
@@ -144,15 +144,15 @@ class Overlap:
 
 
 def _letters(texts: Iterable[str]) -> NDArray[np.uint8]:
-    """All in one, each ended by a blank."""
+    """All texts in one array, each followed by a blank."""
     joined = " ".join(texts)
     return np.frombuffer(f"{joined} ".encode(errors="surrogatepass") if joined else b"", dtype=np.uint8)
 
 
 def _words(letters: NDArray[np.uint8]) -> tuple[_Bits, Indices, Indices]:
-    """Of each word its bits, where it begins and where it ends: Σ letter · baseᵖˡᵃᶜᵉ modulo 2⁶⁴ (Rabin and Karp).
+    """Hash, start and end of each word; hash = Σ letter · baseᵖˡᵃᶜᵉ modulo 2⁶⁴ (Rabin and Karp).
 
-    Places are counted from where a block of words begins, and that is taken back by the inverse of a power.
+    Positions are counted from the start of a block of words, which the inverse of a power corrects.
     """
     behind = np.flatnonzero(letters == _BLANK)
     begins = np.concatenate((np.zeros(1, dtype=np.intp), behind + 1))[: len(behind)]
