@@ -1,12 +1,12 @@
-"""Which hits a block tells, and in which order: what answers by itself, said by the user, the newer value first.
+"""Chooses and orders the hits of a context block: lines that answer on their own, newer values first.
 
     worth = log-odds of the hit + 10 · its own likeness to the question + translation + topic, value − standing, subject
     sure  = σ(0.5 · log-odds of the recall's confidence, ±2 at most, + 0.7 · worth of the best + topic − 2.7)
 
-The ranking finds evidence: it lifts what stands beside a hit, too, and a question that was asked before. A line of a
-block has no neighbours, so it must answer by itself, it must speak of the person who is asked about, and a question
-answers nothing. What replaced another line takes its place. Where nothing is worth enough, nothing is told. Fitted to
-what lines of blocks turned out to be about (`python -m benchmarks.agent`; ADR 0055). Thread-safe.
+The ranking finds evidence: it also lifts neighbours of a hit, and earlier questions. A line of a block has no
+neighbours, so it must answer on its own, it must be about the person in question, and a question is no answer. A
+replacement takes the place of the line it replaced. The block is empty if no line is worth enough. The weights were
+fitted to the relevance of lines in simulated conversations (`python -m benchmarks.agent`; ADR 0055). Thread-safe.
 """
 
 import math
@@ -23,49 +23,49 @@ from biem.engine.query.question import asks_of_the_past
 from biem.ports.contradiction import ContradictionRules
 
 LOOKED_AT = 20
-"""Hits that a block is picked from: of the answers that forty hits hold, twenty hold nearly all."""
+"""Hits considered for a block: twenty hold nearly all answers that forty hold."""
 _ODDS, _LIKENESS = 1.0, 10.0
 _TRANSLATED, _TRANSLATED_LIKENESS = 2.0, 2.4
-"""What is added to a text in the other script, and to its likeness: embedders rate translations lower, and words do not
-match."""
+"""Added for a text in the other script, flat and per likeness: embedders rate translations lower, and
+words do not match."""
 _TOPIC, _ELSEWHERE = 1.0, 3.0
-"""What is added where the text has a topic of the question, and taken where both have topics and none in common."""
+"""Added if text and question share a topic; subtracted if both have topics and share none."""
 _THING = 0.5
-"""What is added besides where it names the thing that is asked about: the hotel, not only somewhere to live."""
+"""Added in addition if it names the thing in question: the hotel, not only a place to live."""
 _NO_VALUE = 1.0
-"""What is taken from a brief text without a value of the kind that is asked for: a date, an amount."""
+"""Subtracted from a brief text without a value of the requested kind: a date, an amount."""
 _BRIEF = 25
-"""Tokens of a text that speaks of one thing: what else a longer one speaks of says nothing against it."""
+"""Tokens up to which a text has a single subject; the other subjects of a longer text do not count against it."""
 _OPEN = 2.0
-"""What is taken from a report, a hypothesis, a plan, a wish and the like."""
+"""Subtracted from reports, hypotheses, plans and wishes."""
 _KEPT = 4
-"""Best hits of the ranking that are told unless they fall below `drop`: what stands beside a hit may be evidence."""
+"""First hits of the ranking that are kept unless they fall below `drop`: a neighbour of a hit may be evidence."""
 _GUESSED, _SUPPOSED, _PAST = 1.5, 3.0, 3.0
-"""What is taken from what the assistant said, from a supposition or a quotation, and from what once was so where the
-question is about the present."""
+"""Subtracted from the assistant's statements, from suppositions and quotations, and from statements about the past if
+the question is about the present."""
 _FOREIGN, _UNNAMED = 4.0, 1.0
-"""… from what speaks of other persons than the question, and of nobody where the question names somebody else."""
+"""Subtracted from texts about other persons than the question, and from texts about no person if it names one."""
 _SURENESS, _WORTH, _PLAIN = 0.5, 0.7, 2.7
 _ON_TOPIC, _OFF_TOPIC = 1.0, 0.8
-"""What is added to the sureness where the best line has the topic of the question, and taken where it has not."""
+"""Added to the sureness if the best line has the topic of the question, subtracted if not."""
 _SUREST = 2.0
-"""Log-odds beyond which the confidence of a recall counts no further: words that all occur somewhere prove little."""
+"""Log-odds at which the confidence of a recall is capped: common words prove little."""
 _A_LITTLE = 0.01
 _ECHO = 0.7
-"""Share of common terms (Jaccard) from which on a question is the one that is asked now, asked before."""
+"""Share of common terms (Jaccard) from which an earlier question counts as the same question."""
 _READ = 500
-"""Characters of a text in which persons are looked for: a longer one speaks of many."""
+"""Characters of a text that are searched for persons: a longer text is about many."""
 _BEGINNING = 2_000
-"""… and in which a supposition or a quotation is."""
+"""Characters of a text that are searched for a supposition or a quotation."""
 _NEAR = 2.5
-"""Two lines about one thing whose worth differs by less are ordered by who said them, then by time."""
+"""Two lines about one thing whose worth differs by less are ordered by speaker (user first), then by time."""
 _SAME_NEAR = 5.0
-"""… and by less than this where both give the same attribute of the same person."""
+"""The same limit for two lines with the same attribute of the same person."""
 _LIFTED, _LIFTED_TRANSLATION = 6.0, 9.0
-"""What was said later of the thing that is asked is lifted to what was said before, if it is worth so much
-less at most; a text in the other script, if so much."""
+"""A later statement about the thing in question is lifted to the earlier one if its worth is lower by at most this; the
+second number is for a text in the other script."""
 _ALIKE = 0.1
-"""Share of common terms (Jaccard) from which on two lines may be about one thing."""
+"""Share of common terms (Jaccard) from which two lines may be about one thing."""
 
 _ABOUT_ASKING = re.compile(r"\b(?:ask(?:ed|ing)?|question|request(?:ed)?|want(?:ed)? to know)\b|问|请求", re.IGNORECASE)
 _SUPPOSES = re.compile(
@@ -87,15 +87,15 @@ class _Line:
     worth: float
     terms: frozenset[str]
     matter: Matter
-    """As the user would put it: the user is `me`, also where the assistant says "you"."""
+    """From the user's point of view: the user is `me`, even if the assistant says "you"."""
     foreign: float = 0.0
-    """What was taken from its worth for the persons it speaks of."""
+    """Subtracted from its worth because of the persons it is about."""
     named: float = 0.0
-    """What was added to it for the thing it names: that orders lines, and makes no answer surer."""
+    """Added for the thing it names: this orders lines and does not raise the sureness."""
 
 
 class Picker:
-    """Picks what is told. `terms_of` gives the index terms of a text."""
+    """Chooses the lines of a block. `terms_of` returns the index terms of a text."""
 
     def __init__(
         self, rules: ContradictionRules, terms_of: Callable[[str], Iterable[str]], policy: ContextPolicy
@@ -105,11 +105,11 @@ class Picker:
         self._policy = policy
 
     def pick(self, hits: Sequence[Hit], question: str, confidence: float | None, most: int | None = None) -> list[Hit]:
-        """The hits worth telling, at most `most`, in the order to tell them; none where that is not sure enough.
+        """At most `most` hits in the order of the block; none if the sureness is below `min_confidence`.
 
-        `confidence` is that of the recall, None where it was not measured: then the best is told. No hit is told whose
-        worth lies `drop` below that of the best; of the others the first four, then those of most worth. A message that
-        only asks is told where nothing else is found, or where the question is about what was asked.
+        `confidence` is that of the recall; None if it was not measured, which disables the threshold. Hits whose worth
+        is `drop` below the best are left out; of the others the first four are kept, then those of highest worth. A
+        message that only asks is kept if there is no other hit, or if the question is about earlier questions.
         """
         drop, lines = self._policy.drop, self._lines(hits, question)
         if confidence is not None and self._sure(confidence, lines, question) < self._policy.min_confidence:
@@ -124,11 +124,11 @@ class Picker:
         return [line.hit for line in ordered]
 
     def sureness(self, hits: Sequence[Hit], question: str, confidence: float) -> float:
-        """How sure it is that some of the hits answer, 0 to 1: what `min_confidence` is compared with."""
+        """The probability, 0 to 1, that one of the hits answers; `min_confidence` is its threshold."""
         return self._sure(confidence, self._lines(hits, question), question)
 
     def _sure(self, confidence: float, lines: Sequence[_Line] | None, question: str) -> float:
-        """How sure it is that some line answers, 0 to 1."""
+        """The probability, 0 to 1, that one of the lines answers."""
         if lines is None:
             return confidence
         if not lines:
@@ -141,15 +141,15 @@ class Picker:
         return 1.0 / (1.0 + math.exp(-total))
 
     def _lines(self, hits: Sequence[Hit], question: str) -> list[_Line] | None:
-        """What may be told; None where nothing tells what a hit alone is worth: they are told as they come.
+        """The candidate lines with their worth; None if no hit has a likeness, so that the order of the hits is kept.
 
-        So it is with the ranking of a source design, and without an embedder.
+        Rankings of the source designs have none, nor have recalls without an embedder.
         """
         if not any("likeness" in hit.why for hit in hits):
             return None
         asked = self._rules.matter(question[:_READ])
         persons = asked.persons - {"you"}
-        named = any(hit.node.speaker for hit in hits)  # whose "I" that of the question is, is not known then
+        named = any(hit.node.speaker for hit in hits)  # then the speaker of the question's "I" is unknown
         now = not asks_of_the_past(question)
         lines = []
         for hit, like in zip(hits, _likenesses(hits), strict=True):
@@ -173,7 +173,7 @@ class Picker:
         return lines
 
     def _answering(self, lines: list[_Line], question: str) -> list[_Line]:
-        """Without messages that only ask; of what was asked, without this very question."""
+        """Without messages that only ask; for a question about earlier questions, without this same question."""
         if _ABOUT_ASKING.search(question) is None:
             return [line for line in lines if not _only_asks(line.hit.node)] or lines
         terms = frozenset(self._terms_of(question))
@@ -181,7 +181,7 @@ class Picker:
 
 
 def _seen_by_the_user(told: Matter, node: Node) -> Matter:
-    """The persons of a message named as the user names them, without the assistant."""
+    """The subject of a message with persons named as the user names them, without the assistant."""
     persons = told.persons
     if node.source == "assistant":
         swapped = {"me": "you", "you": "me"}
@@ -191,7 +191,7 @@ def _seen_by_the_user(told: Matter, node: Node) -> Matter:
 
 
 def _foreign(asked: frozenset[str], told: frozenset[str], text: str) -> float:
-    """What is taken from a text about `told` where the question is about `asked`."""
+    """Subtracted from a text about the persons `told` if the question is about `asked`."""
     others = {name.rpartition(".")[2] for name in asked - {"me"}}
     if others:
         if any(other in text or any(other in name for name in told) for other in others):
@@ -201,14 +201,14 @@ def _foreign(asked: frozenset[str], told: frozenset[str], text: str) -> float:
 
 
 def _openness(text: str, told: Matter, *, now: bool, brief: bool) -> float:
-    """What is taken from a text that does not say how something is, or was where that is asked."""
+    """Subtracted from a text that asserts no present fact, or no past one if the question is about the past."""
     if told.past and not _supposes(text):
         return _PAST if now else 0.0
     return _OPEN if brief and not (told.holds or is_standing_order(text)) else 0.0
 
 
 def _about(asked: Matter, told: Matter, *, brief: bool) -> float:
-    """What is added to a text that speaks of what is asked; below 0 where it speaks of something else."""
+    """Added for the subject of the question; negative for another subject."""
     worth = -_NO_VALUE if brief and not asked.wants <= told.gives else 0.0
     if not (asked.topics and told.topics):
         return worth
@@ -218,15 +218,15 @@ def _about(asked: Matter, told: Matter, *, brief: bool) -> float:
 
 
 def _is_han(text: str) -> bool:
-    """Whether it is written in Chinese rather than in letters."""
+    """Whether it is written in Chinese characters rather than in letters."""
     han = sum("\u4e00" <= c <= "\u9fff" for c in text)
     return 3 * han > len(text)
 
 
 def _lift_renewing(lines: Sequence[_Line], asked: Matter) -> None:
-    """What replaced a line, or gives a newer value of the same thing, is worth as much, and a little more.
+    """Lift the replacement of a line, or a newer value of the same thing, just above that line.
 
-    A newer value of what is asked is of the same kind; what replaced a line may end it without one.
+    A newer value must be of the requested kind; a replacement may end the older line without a value.
     """
     by_id = {line.hit.node.id: line for line in lines}
     for line in sorted(lines, key=lambda line: line.hit.node.at):
@@ -246,7 +246,7 @@ def _lift(newer: _Line, older: _Line) -> None:
 
 
 def _lift_newer(lines: Sequence[_Line], asked: Matter, terms: frozenset[str]) -> None:
-    """What was said later of what is asked is worth as much as what was said before."""
+    """Lift a later statement about the subject of the question just above an earlier one."""
     for older in sorted(lines, key=lambda line: line.hit.node.at):
         for newer in lines:
             gap = _LIFTED if _is_han(newer.hit.node.text) == _is_han(older.hit.node.text) else _LIFTED_TRANSLATION
@@ -259,7 +259,7 @@ def _lift_newer(lines: Sequence[_Line], asked: Matter, terms: frozenset[str]) ->
 
 
 def _is_later(newer: _Line, older: _Line) -> bool:
-    """Whether a person said it later, as something that is so, of nobody else."""
+    """Whether a person stated it later as a fact, and not about another person."""
     told = newer.matter
     return (
         newer.hit.node.source != "assistant"
@@ -271,7 +271,7 @@ def _is_later(newer: _Line, older: _Line) -> bool:
 
 
 def _is_of(newer: _Line, older: _Line, asked: Matter, terms: frozenset[str]) -> bool:
-    """Whether both speak of one thing, and of what is asked. `terms`: of the question."""
+    """Whether both are about one thing, and about the subject of the question with these `terms`."""
     one, other = newer.matter, older.matter
     if _relatives(one) != _relatives(other) or not asked.which & other.which <= one.which:
         return False
@@ -291,18 +291,18 @@ def _is_of(newer: _Line, older: _Line, asked: Matter, terms: frozenset[str]) -> 
 
 
 def _is_own_of_another(newer: _Line, older: _Line) -> bool:
-    """Whether two speakers speak, one of them of themselves: where Daniel lives says nothing of where Priya does."""
+    """Whether the speakers differ and one speaks of himself or herself: Daniel's home is not Priya's."""
     one, two = newer.hit.node.speaker, older.hit.node.speaker
     return bool(one and two and one != two) and "me" in newer.matter.persons | older.matter.persons
 
 
 def _gives_as_much(newer: Matter, older: Matter, asked: Matter) -> bool:
-    """Whether it has a value of the kind that is asked for, if the older has."""
+    """Whether the newer has a value of the requested kind if the older has one."""
     return asked.wants & older.gives <= newer.gives
 
 
 def _relatives(matter: Matter) -> frozenset[str]:
-    """Persons by what they are to somebody, and those told apart by where they are from."""
+    """Persons named by a relation (`me.mother`), and those distinguished by their origin."""
     return frozenset(name for name in matter.persons if "." in name)
 
 
@@ -311,7 +311,7 @@ def _by_worth(line: _Line) -> float:
 
 
 def _likenesses(hits: Sequence[Hit]) -> list[float]:
-    """What has no vector yet may be as like as the likest."""
+    """Likenesses of the hits; a hit without a vector gets the highest of the others."""
     found = [hit.why.get("likeness") for hit in hits]
     best = max((one for one in found if isinstance(one, float)), default=0.0)
     return [one if isinstance(one, float) else best for one in found]
@@ -331,13 +331,13 @@ def _worth(hit: Hit, likeness: float) -> float:
 
 
 def _supposes(text: str) -> bool:
-    """Whether it is a supposition or somebody else's words, as far as its beginning tells."""
+    """Whether its beginning is a supposition or a quotation."""
     text = text[:_BEGINNING]
     return bool(_SUPPOSES.search(text) or _QUOTES.search(text))
 
 
 def _renewed(lines: Sequence[_Line]) -> list[_Line]:
-    """Of two lines about one thing, nearly equal in worth, the user's and then the newer first."""
+    """Put the user's line, then the newer one, before another about the same thing of nearly equal worth."""
     ordered: list[_Line] = []
     for line in lines:
         place = len(ordered)
@@ -348,7 +348,7 @@ def _renewed(lines: Sequence[_Line]) -> list[_Line]:
 
 
 def _goes_before(line: _Line, other: _Line) -> bool:
-    """A line that is worth less, but not by much: what a person said later of the same thing."""
+    """Whether a line of slightly lower worth goes first: a person said it later about the same thing."""
     if line.hit.node.source == "assistant" or line.hit.node.at <= other.hit.node.at:
         return False
     one, two = line.matter, other.matter
@@ -365,7 +365,7 @@ def _are_alike(line: _Line, other: _Line) -> bool:
 
 
 def _are_of_one(line: _Line, other: _Line) -> bool:
-    """Whether both say how one attribute of one person is."""
+    """Whether both state one attribute of one person."""
     one, two = line.matter, other.matter
     says = not (one.past or _supposes(line.hit.node.text))
     return says and one.persons == two.persons and not one.attributes.isdisjoint(two.attributes)
@@ -378,6 +378,6 @@ def _share(some: frozenset[str], other: frozenset[str]) -> float:
 
 
 def odds(score: float) -> float:
-    """Log-odds of a score; the ends stand for certainty, not for infinity."""
+    """Log-odds of a score, which is clipped so that 0 and 1 stay finite."""
     share = min(max(score, 1e-6), 1.0 - 1e-6)
     return math.log(share / (1.0 - share))
