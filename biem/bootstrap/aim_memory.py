@@ -34,7 +34,7 @@ def create_aim_memory(
     """Open a memory with AIM-Memory's configuration: any of its names and values, or a preset's name.
 
     Presets are `quick_dialogue`, `precise_knowledge` and `long_term`. What `config` leaves out is as in `settings`, but
-    its gate decides what is formed unless either says otherwise. The other arguments are those of
+    its gate decides which messages are formed unless either sets another rule. The other arguments are those of
     `connect`. Raises `ConfigError` for unknown names and impossible values.
     """
     given = configured(config, settings or load_settings())

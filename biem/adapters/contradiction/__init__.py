@@ -1,4 +1,4 @@
-"""Which statements cannot both hold, without a model: the `ContradictionRules` port in English and Chinese."""
+"""Rules for statements that cannot both hold: `ContradictionRules` for English and Chinese, without a model."""
 
 from threading import Lock
 from typing import TYPE_CHECKING
@@ -13,7 +13,7 @@ __all__ = ["LateRules", "build"]
 
 
 class LateRules:
-    """The rules of both languages, whose patterns take as long to compile as a recall takes: at the first comparison.
+    """The rules of both languages, loaded at the first comparison: compiling their patterns takes as long as a recall.
 
     Thread-safe.
     """
@@ -24,7 +24,7 @@ class LateRules:
         self._rules: RuleContradictions | None = None
 
     def _part(self) -> "Rivalry":
-        """What a recall needs, and no more."""
+        """Only the part that a recall needs."""
         from biem.adapters.contradiction.rivalry import Rivalry  # noqa: PLC0415
 
         with self._loading:

@@ -1,4 +1,4 @@
-"""Nearly the same words: one value swapped, or the same thing said twice."""
+"""Nearly equal texts: one value swapped, or a duplicate."""
 
 from collections import Counter
 from difflib import SequenceMatcher
@@ -8,14 +8,14 @@ from biem.domain.conflict import Verdict
 
 _SWAP_RATIO = 0.75
 _SWAP_WORDS = 10
-"""So many words must be the same around a swapped value: in a short sentence the value may well be another subject."""
+"""Minimum equal words around a swapped value: in a short sentence the value may be another subject."""
 _LONGEST_SWAP = 8
 _SWAPS = 3
-"""Distinct exchanges: a name may stand there in full and in short."""
+"""Maximum distinct swaps: a name may occur in full and in short."""
 _NEAR_SWAPS = 2
-"""Swaps so few words apart are one: May 3, 2020 and June 3, 2021."""
+"""Swaps at most this many words apart count as one: May 3, 2020 and June 3, 2021."""
 _SWAP = 0.74
-"""Recorded, but never acted upon: which of two nearly identical texts is the right one, no rule knows."""
+"""Recorded, but never acted upon: no rule knows which of two nearly identical texts is right."""
 _DUPLICATE, _NEAR = 0.95, 0.85
 
 
@@ -39,9 +39,9 @@ def duplicate(older: Reading, newer: Reading) -> Verdict | None:
 
 
 def swapped(older: Reading, newer: Reading, subjects: frozenset[str], reader: StatementReader) -> Verdict | None:
-    """The same long text with another value in one place (or the same other value in several).
+    """The same long text with another value in one place (or the same swap in several places).
 
-    `subjects` are words for attributes and people: exchanging one of them changes what the text is about.
+    `subjects` are words for attributes and people: swapping one of them changes the subject of the text.
     """
     if older.words == newer.words or min(len(older.words), len(newer.words)) < _SWAP_WORDS:
         return None
@@ -68,7 +68,7 @@ def swapped(older: Reading, newer: Reading, subjects: frozenset[str], reader: St
 
 
 def may_align(one: Surface, other: Surface) -> bool:
-    """Whether `duplicate` or `swapped` may say anything of statements with these words and this essence."""
+    """Whether `duplicate` or `swapped` may match statements with these words and this essence."""
     (words, essence), (others, other_essence) = one, other
     if not words or not others or words == others or essence == other_essence:
         return True
@@ -76,15 +76,14 @@ def may_align(one: Surface, other: Surface) -> bool:
 
 
 def _most_alike(one: tuple[str, ...], other: tuple[str, ...]) -> float:
-    """What the ratio of a `SequenceMatcher` cannot exceed, at a fraction of its cost: each word of one side alone is
-    matched by nothing."""
+    """Upper bound of the ratio of a `SequenceMatcher`, at low cost: words of only one side match nothing."""
     here, there = frozenset(one), frozenset(other)
     matched = min(len(one) - len(here - there), len(other) - len(there - here))
     return 2.0 * matched / (len(one) + len(other))
 
 
 def _akin(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
-    """Whether two stretches name the same: a name in full and in short, or with another ending."""
+    """Whether two word sequences name the same: a name in full and in short, or with another ending."""
     whole, rest = "".join(one), "".join(other)
     return any(len(word) > 1 and word in rest for word in one) or any(len(word) > 1 and word in whole for word in other)
 
@@ -97,7 +96,7 @@ def _crosswise(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
 def _swaps(
     one: tuple[str, ...], other: tuple[str, ...], matcher: SequenceMatcher[str]
 ) -> set[tuple[tuple[str, ...], tuple[str, ...]]] | None:
-    """The distinct pairs of replaced words, neighbours joined; None when something was only added or left out."""
+    """The distinct pairs of replaced words, neighbours joined; None if something was only added or removed."""
     joined: list[list[int]] = []
     for tag, i, j, k, m in matcher.get_opcodes():
         if tag == "equal":

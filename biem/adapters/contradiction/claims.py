@@ -1,8 +1,8 @@
-"""What a statement says beside: "Ann lives in Berlin and owns a cat" is two claims, and her moving ends only one.
+"""Splits a statement into claims: "Ann lives in Berlin and owns a cat" is two claims, and a move ends only one.
 
-Claims are stretches of text: clauses, cut once more at words that join. What only describes (a time, a quality, a place
-within a place) is no claim of its own. Cut too often rather than too rarely: then a conflict waits for somebody, and
-nothing is retired that still holds.
+Claims are parts of the text: clauses, split again at conjunctions. A description (a time, a quality, a place within a
+place) is no separate claim. Splitting too often is the safe error: the conflict then waits for a decision, and no
+valid memory is superseded.
 """
 
 import re
@@ -18,7 +18,7 @@ _JOINED = re.compile(
     r"|up|down|over|under|above|below|behind|beside|inside|outside|next|close|right|just|no|not"
     r"|first|second|third|fourth|fifth|top|ground)\b)"
 )
-"""A comma before a name or a description is left: Berlin, Germany is one place, and so is Berlin, up on the hill."""
+"""No split at a comma before a name or description: Berlin, Germany is one place, and so is Berlin, up on the hill."""
 _JOINED_ZH = frozenset(("、", "；", "并且", "而且", "同时", "以及", "并", "和", "与", "跟", "还", "也", "又"))
 _BOTH = frozenset(("并非", "并不", "并列", "并肩", "并排", "并购", "并存"))
 _SUBJECT = re.compile(
@@ -27,13 +27,13 @@ _SUBJECT = re.compile(
 
 
 class Claims:
-    """`empty`: stems that say nothing by themselves."""
+    """`empty`: stems without content."""
 
     def __init__(self, empty: frozenset[str]) -> None:
         self._empty = empty
 
     def of(self, reading: Reading) -> tuple[str, ...]:
-        """The claims of a statement that has several, those without a subject with that of the first; else nothing."""
+        """The claims of a statement with several; subjects are copied from the first. Empty for a single claim."""
         found = [
             f"我{claim}" if clause.implied else claim
             for clause in reading.clauses
@@ -43,7 +43,7 @@ class Claims:
         return tuple(found) if len(found) > 1 else ()
 
     def adds(self, claim: Reading, newer: Reading) -> bool:
-        """Whether a claim says something that `newer` does not speak of."""
+        """Whether a claim has a subject that is not in `newer`."""
         return any(not word[0].isdigit() for word in claim.content() - newer.content() - self._empty)
 
 
@@ -60,7 +60,7 @@ def _parts(text: str) -> Iterator[str]:
 
 
 def _chinese(text: str) -> Iterator[str]:
-    """Without a verb it is no claim, unless it is joined with one: 北京，朝阳区 is one place."""
+    """Parts without a verb are no claims unless joined with one: 北京，朝阳区 is one place."""
     parts, verb = [""], False
     for word, tag in knowing().tag(text):
         if word in _JOINED_ZH:

@@ -1,4 +1,4 @@
-"""Where one clause ends and the next begins, in both languages."""
+"""Splits text into clauses, in both languages."""
 
 import re
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ _CLAUSE = re.compile(
 
 
 def pieces(text: str) -> Iterator[tuple[str, bool]]:
-    """Clauses and whether a question mark follows."""
+    """Clauses, and whether a question mark follows each."""
     start = 0
     for found in _CLAUSE.finditer(text):
         piece = text[start : found.start()].strip()

@@ -1,4 +1,4 @@
-"""The general and the special: who has no pets has no dog, and a vegetarian eats no steak."""
+"""Hypernyms: a person without pets has no dog, and a vegetarian eats no steak."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -7,7 +7,7 @@ from biem.adapters.contradiction import lexicon
 from biem.adapters.contradiction.reading import Clause, StatementReader
 
 _HAVE = frozenset(("have", "ha", "had", "got", "own", "keep", "有", "养"))
-"""Stems of having: to see a dog is not to have one."""
+"""Stems of having: seeing a dog is not having one."""
 
 
 class Hypernyms:
@@ -33,11 +33,11 @@ class Hypernyms:
                 self._implied[reader.stem(word)] = (sides[0], sides[1])
 
     def speaks(self, content: frozenset[str]) -> bool:
-        """Whether a statement denies something without a negation."""
+        """Whether a statement contains an implicit denial."""
         return not self._implied.keys().isdisjoint(content)
 
     def spelt_out(self, clause: Clause) -> Iterator[Clause]:
-        """The clause, and what it implies: who is a vegetarian does not eat meat."""
+        """The clause and its implications: a vegetarian does not eat meat."""
         yield clause
         if clause.negations:
             return
@@ -48,7 +48,7 @@ class Hypernyms:
             yield replace(clause, content=rest | denied, tokens=(*sorted(rest | denied),), negations=1)
 
     def raised(self, deny: Clause, affirm: Clause) -> Clause | None:
-        """What is affirmed, in the more general words of what is denied; None where it is not of its kind."""
+        """The affirmed clause with the hypernyms of the denied one; None if it is not a special case of it."""
         if self._names.isdisjoint(deny.content):
             return None
         generals = {

@@ -1,4 +1,4 @@
-"""Parts of a newer statement, and which of its words an older one has or names as those of before."""
+"""Parts of a newer statement, and its words that the older one contains or that it names as former."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -10,10 +10,10 @@ from biem.adapters.contradiction.residue import Core, Piece
 from biem.adapters.contradiction.slots import unit
 
 _PLACE = 2
-"""Characters of the shortest Chinese value that is looked for within another."""
+"""Minimum characters of a Chinese value that is searched within another."""
 _GOES_ON = 5
 _BEFORE = 60
-"""Characters looked at before a former value."""
+"""Characters read before a former value."""
 _MINE = re.compile(r"\b(?:my|our)\b|我|[,，]新", re.IGNORECASE)
 _I_CHANGED = re.compile(r"我们?(?:刚|又|已经|都|最近|终于)?[改换变搬转辞调]")
 _HAN = re.compile("[\u4e00-\u9fff]")
@@ -24,7 +24,7 @@ _PLACED = re.compile(
 
 
 def parts_of(old: Core, new: Core) -> Iterator[Core]:
-    """The newer as it is, then without what is told besides, then each part of it that ends a former value."""
+    """The newer statement, then without additional parts, then each part that ends a former value."""
     yield new
     cuts = [0, *(found.end() for found in marks.BOUNDS.finditer(new.text)), len(new.text)]
     spans = [(one, other) for one, other in pairwise(cuts) if new.text[one:other].strip()]
@@ -41,7 +41,7 @@ def parts_of(old: Core, new: Core) -> Iterator[Core]:
         if speaks or about or (shares and not kept) or (pieces and kept and marks.SPECIFIES.match(new.text[one:other])):
             kept.append((one, other))
         elif pieces and not kept and not former and not announces(old, new, other):
-            kept.append((one, other))  # it may tell what the rest is about
+            kept.append((one, other))  # it may name the subject of the rest
     if 0 < len(kept) < len(spans):
         yield _only(new, kept)
     first = [piece for piece in new.words if kept and kept[0][0] <= piece.start < kept[0][1]]
@@ -53,19 +53,19 @@ def parts_of(old: Core, new: Core) -> Iterator[Core]:
 
 
 def announces(old: Core, new: Core, end: int) -> bool:
-    """Whether a part up to `end` only says that something changed, or why, and the rest says what it is of."""
+    """Whether a part up to `end` only says that or why something changed, and the rest names the subject."""
     if _PLACED.search(new.text[:end]):
         return False
     rest = {piece.stem for piece in new.words if piece.start >= end}
     if old.words and stems(old.words) <= rest and not _HAN.search(new.text):
-        return True  # in Chinese, what the first part is about goes on to be the subject of the next
+        return True  # in Chinese, the topic of the first part is also the subject of the next
     if _I_CHANGED.match(new.text):
         return True
     return marks.CHANGES.search(new.text[:end]) is not None and _MINE.search(new.text[end:]) is not None
 
 
 def _only(core: Core, spans: list[tuple[int, int]]) -> Core:
-    """What stands in these parts."""
+    """The core, reduced to these spans."""
 
     def inside(start: int) -> bool:
         return any(one <= start < other for one, other in spans)
@@ -95,7 +95,7 @@ def stems(pieces: Sequence[Piece]) -> set[str]:
 
 
 def same(one: Piece, other: Piece) -> bool:
-    """Whether they are the same word; in Chinese, where words are not parted, also one within the other."""
+    """Whether they are the same word; in Chinese, which has no word boundaries, also if one contains the other."""
     if one.stem == other.stem:
         return True
     if one.stem.isascii() or min(len(one.stem), len(other.stem)) < _PLACE:
@@ -108,8 +108,8 @@ def within(piece: Piece, pieces: Sequence[Piece]) -> bool:
 
 
 def known(piece: Piece, old: Core, new: Core) -> bool:
-    """Whether the older has this word of the newer; a part of one only where that is no word of both: of two bands one
-    is not the other because 乐队 is in both names."""
+    """Whether the older contains this word of the newer; a partial match counts only if the shared part is no word of
+    both: two bands are not equal because 乐队 is in both names."""
     exact = {one.stem for one in old.words}
     if piece.stem in exact:
         return True
@@ -118,7 +118,7 @@ def known(piece: Piece, old: Core, new: Core) -> bool:
 
 
 def former_of(old: Core, new: Core) -> tuple[list[Piece], list[Piece]]:
-    """Of the newer the words and numbers that it names as those of before, and the words that the older has not."""
+    """Words and numbers that the newer names as former, and words that the older lacks."""
     former: list[Piece] = []
     gained: list[Piece] = []
     since = 0
@@ -144,6 +144,6 @@ def former_of(old: Core, new: Core) -> tuple[list[Piece], list[Piece]]:
 
 
 def _so_named(piece: Piece, old: Core, new: Core) -> bool:
-    """Whether the older goes on after the same word in the same way: "Leo's place"."""
+    """Whether the same word follows it in the older: "Leo's place"."""
     follows = new.text[piece.end : piece.end + _GOES_ON]
     return any(old.text[one.end : one.end + _GOES_ON] == follows for one in old.words if one.stem == piece.stem)

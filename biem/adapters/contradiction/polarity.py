@@ -1,4 +1,4 @@
-"""The same thing affirmed and denied, or said with words of opposite meaning, clause against clause."""
+"""Opposite polarity: the same affirmed and denied, or antonyms, compared clause by clause."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -12,14 +12,14 @@ from biem.domain.conflict import ConflictKind, Verdict
 
 _EQUAL, _GENERAL, _BARE = 0.85, 0.72, 0.55
 _NO_MORE = 0.82
-"""When the newer says itself that it is so no longer, of nearly all that the older says."""
+"""If the newer says that nearly all of the older statement is no longer so."""
 _DETAILS = 2
-"""Words more of the older: I work at the bakery as a baker, I no longer work at the bakery."""
+"""Maximum additional words of the older: I work at the bakery as a baker, I no longer work at the bakery."""
 _HAPPENED = 0.7
-"""At most, for what happened and did not, or happened the other way round: recorded, but never acted upon, because
-both may be true of two occasions."""
+"""Maximum confidence for events that happened and did not, or happened the opposite way: recorded, but never acted on,
+because both may be true of two occasions."""
 _SHORT = 3
-"""Clauses: in longer texts, two short clauses that match are rarely about the same."""
+"""Maximum clauses: in longer texts, two matching short clauses rarely have the same subject."""
 _TIMES = (
     "today yesterday tomorrow tonight morning evening night week sometimes now first last monday tuesday wednesday "
     "thursday friday saturday sunday 今天 昨天 明天 前天 后天 今晚 昨晚 早上 晚上 上午 下午 周末 有时 有时候 偶尔 "
@@ -27,16 +27,16 @@ _TIMES = (
     "星期一 星期二 星期三 星期四 星期五 星期六 星期天"
 )
 _ABSOLUTE = frozenset(("never", "从不", "从来不", "从没", "从来", "再也"))
-"""These deny on every occasion."""
+"""Words that deny for every occasion."""
 _HABIT = "every always usually often daily constantly 每天 天天 总是 经常 常常 一直 每 每周 每次 每晚 老是"
 _NOW = "now currently nowadays 现在 目前 如今"
 _ALL = frozenset(("all", "everi", "everyon", "everybodi", "都", "全", "全部", "所有", "每个", "大家"))
 _AGO = frozenset(("last", "month", "year", "week", "dai", "ago", "recent"))
 _PART = "有些 有的 一些 部分 有人 some"
 _NO_NOUN = frozenset(("here", "there", "insid", "outsid", "again", "enough", "these", "all"))
-"""Words that may follow a quality without being what it is a quality of."""
+"""Words that may follow an adjective without being its noun."""
 _HAVE = frozenset(("have", "ha", "had", "got", "own"))
-"""Stems that say enough beside the thing alone: who has no dog has no big dog."""
+"""Stems that need only the object: without a dog there is no big dog."""
 _BEING = frozenset(("有", "在"))
 _COMPARED = re.compile(r"比|\bthan\b", re.IGNORECASE)
 _DID_NOT = re.compile(r"\b(?:did|have|has|had) not\b|没", re.IGNORECASE)
@@ -45,27 +45,27 @@ _DONE = re.compile("[了过]|[a-z]ed\\b|\\b(?:have|has|had) ", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Stance:
-    """What a clause asserts, with what decides at a glance whether another one can oppose it."""
+    """Assertion of a clause, with features that quickly show whether another one can oppose it."""
 
     clause: Clause
     denies: bool
     antonyms: frozenset[str]
-    """Those of its words that have an antonym."""
+    """Its words that have an antonym."""
 
 
 class Stances:
-    """All stances of a statement, and those of them that can oppose a plain one, or one with antonyms."""
+    """All stances of a statement, and those that can oppose a plain one, or one with antonyms."""
 
     def __init__(self, clauses: int, stances: Sequence[Stance], *, told: bool) -> None:
         self.clauses = clauses
         self.told = told
-        """It tells what happened, which stays true when it is so no longer."""
+        """It reports an event, which stays true afterwards."""
         self.all = stances
         self.turned = [one for one in stances if one.denies or one.clause.past]
         self.opposing = [one for one in stances if one.denies or one.clause.past or one.antonyms]
 
     def against(self, old: Stance) -> Sequence[Stance]:
-        """Those that may have something to say against an older stance."""
+        """Stances that may oppose an older one."""
         return self.all if old.denies else self.opposing if old.antonyms else self.turned
 
 
@@ -87,11 +87,11 @@ class Polarity:
             frozenset(reader.stem(word) for word in words.split()) for words in (_TIMES, _HABIT, _NOW, _PART)
         )
         self.describing = frozenset(self._qualities) | self._times | self._habit | self._now
-        """Words for how and when something is."""
+        """Words for manner and time."""
         self._kinds = Hypernyms(reader)
 
     def opposite(self, one: frozenset[str], other: frozenset[str]) -> tuple[str, str] | None:
-        """A word of `one` and its antonym in `other`, neither of which the other side has."""
+        """A word only in `one` and its antonym only in `other`."""
         for word in sorted(one - other):
             against = (self._antonyms.get(word, frozenset()) & other) - one
             if against:
@@ -99,14 +99,14 @@ class Polarity:
         return None
 
     def speaks(self, newer: Reading) -> bool:
-        """Whether a statement may be opposed to one that denies nothing."""
+        """Whether a statement may oppose one without a denial."""
         if any(clause.negations or clause.past for clause in newer.clauses):
             return True
         content = newer.content()
         return not self._antonyms.keys().isdisjoint(content) or self._kinds.speaks(content)
 
     def stances(self, reading: Reading) -> Stances:
-        """What `judge` compares."""
+        """The stances that `judge` compares."""
         known = self._antonyms.keys()
         found = [
             Stance(clause, clause.negations % 2 == 1, frozenset(known & clause.tokens) - _BEING)
@@ -133,7 +133,7 @@ class Polarity:
                         yield from self._special(old, new)
 
     def _special(self, old: Clause, new: Clause) -> Iterator[Verdict]:
-        """Something denied in general, and a special case of it affirmed."""
+        """A general denial, and an affirmed special case."""
         if old.past or new.past:
             return
         deny, affirm = (old, new) if old.negations % 2 else (new, old)
@@ -147,7 +147,7 @@ class Polarity:
         return "update" if new.ended or new.changed or not self._now.isdisjoint(new.tokens) else "contradiction"
 
     def _clauses(self, one: Stance, other: Stance, *, told: bool) -> Iterator[Verdict]:
-        """`told`: of the older statement."""
+        """`told`: that of the older statement."""
         old, new = one.clause, other.clause
         kind = self._kind(new)
         opposed = one.denies != other.denies
@@ -168,7 +168,7 @@ class Polarity:
             return
         if old.negations or new.negations:  # neither liking nor hating is possible
             return
-        if _COMPARED.search(old.text) and _COMPARED.search(new.text):  # who is taller than whom, `relations` knows
+        if _COMPARED.search(old.text) and _COMPARED.search(new.text):  # comparisons are judged in `relations`
             return
         pair = self.opposite(one.antonyms, other.antonyms) if one.antonyms and other.antonyms else None
         if pair and pair[0] in old.content and pair[1] in new.content and self._timeless(old, new):
@@ -184,12 +184,12 @@ class Polarity:
     def _denied(
         self, deny: Clause, affirm: Clause, kind: ConflictKind, *, ended: bool, told: bool
     ) -> Iterator[Verdict]:
-        """The same denied and affirmed, apart from how often and of how many: never and every day, none and all."""
+        """The same denied and affirmed, ignoring frequency and quantity: never and every day, none and all."""
         if not self._part.isdisjoint(deny.tokens) and _ALL.isdisjoint(affirm.tokens):
-            return  # that some do not is no news to some that do
+            return  # "some do not" does not contradict "some do"
         aside = self._habit | _ABSOLUTE | _ALL | self._part
         denied, affirmed = deny.content - aside, affirm.content - aside
-        if ended:  # it says when it ended
+        if ended:  # its number is the time of the end
             denied -= self._times | _AGO
         having = not _HAVE.isdisjoint(deny.tokens) and not _HAVE.isdisjoint(affirm.tokens)
         bare = _bare(denied) and not self._on_any(deny, affirm) and not having
@@ -210,15 +210,15 @@ class Polarity:
         return not _ABSOLUTE.isdisjoint(deny.tokens) or not self._habit.isdisjoint(affirm.tokens)
 
     def _on_any(self, deny: Clause, affirm: Clause) -> bool:
-        """Denied of every occasion, and affirmed of many."""
+        """Denied for every occasion, and affirmed for many."""
         return not _ABSOLUTE.isdisjoint(deny.tokens) and not self._habit.isdisjoint(affirm.tokens)
 
     def _timeless(self, old: Clause, new: Clause) -> bool:
-        """Neither clause is about another occasion than the other."""
+        """Both clauses are about the same occasion, or none."""
         return (old.content & self._times) == (new.content & self._times)
 
     def _tells_apart(self, clause: Clause, word: str) -> bool:
-        """Whether a quality stands before what it is a quality of: hot water and cold water are two things."""
+        """Whether an adjective precedes its noun: hot water and cold water are two things."""
         if word not in self._qualities:
             return False
         after = clause.tokens[clause.tokens.index(word) + 1 :][:1]
@@ -226,7 +226,7 @@ class Polarity:
 
 
 def comparable(old: Clause, new: Clause) -> bool:
-    """Whether both assert something, in the same mood, about the same people, on occasion or at all."""
+    """Whether both assert something with the same modality, about the same people and a common occasion."""
     if not (old.asserts and new.asserts) or old.modality != new.modality:
         return False
     same = old.who == new.who or old.who | old.implied == new.who or old.who == new.who | new.implied
@@ -238,10 +238,10 @@ def _agreement(one: frozenset[str], other: frozenset[str]) -> float:
 
 
 def _bare(content: frozenset[str]) -> bool:
-    """Only a verb: what it is about was left out, and may differ."""
+    """Only a verb: the omitted object may differ."""
     return len(content) == 1 and all(len(word) <= 2 or word.isascii() for word in content)
 
 
 def _completed(clause: Clause, word: str) -> bool:
-    """Whether the word says what was done, not how things are: opened, 打开了."""
+    """Whether the word is a completed action, not a state: opened, 打开了."""
     return re.search(rf"{re.escape(word)}(?:了.|p?ed\b)", clause.text, re.IGNORECASE) is not None

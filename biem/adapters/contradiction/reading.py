@@ -1,7 +1,7 @@
-"""A statement taken apart: clauses, what each asserts, about whom, and with which polarity.
+"""Parses a statement: clauses with assertion, persons and polarity of each.
 
-English words are stemmed, Chinese ones segmented, so that nothing ever matches a part of a word: 别 in 特别 forbids
-nothing and "know" holds no "no".
+English words are stemmed, Chinese ones segmented, so that no pattern matches a part of a word: 别 in 特别 is no
+prohibition and "know" contains no "no".
 """
 
 import re
@@ -23,17 +23,17 @@ from biem.adapters.contradiction.time_phrases import COMING, SINCE, beginnings, 
 from biem.domain.conflict import Statement
 
 _KEPT = 8_192
-"""Stems and segmented stretches kept: most words of a statement were met before."""
+"""Cached stems and segmentations: most words of a statement were seen before."""
 _QUALITIES = "adzlirucpyo"
-"""First letters of the segmenter's tags for adjectives, adverbs, idioms and words of grammar."""
+"""First letters of the segmenter's tags for adjectives, adverbs, idioms and function words."""
 _QUOTED = re.compile(r"“[^”]{1,200}”|\"[^\"\n]{1,200}\"|「[^」]{1,200}」|『[^』]{1,200}』")
 _TOKEN = re.compile(rf"(?P<dense>[{DENSE}]+)|(?P<number>\d[\d.,:/%-]*(?:[A-Za-z]+)?)|(?P<word>[^\W_\d{DENSE}][\w'’-]*)")
 _DENSE = re.compile(f"[{DENSE}]")
 _LATIN = re.compile("[A-Za-z]+")
-_PRONOUNS, _PRONOUN_ENDS = "我你他她", ("们", "的", "自己")  # 我会 and the like are one word to the segmenter
-_OPENED = frozenset(("抽烟", "喝酒", "喝茶", "喝咖啡", "吃肉", "吃鱼", "养猫", "养狗"))  # divided in 抽一包烟
+_PRONOUNS, _PRONOUN_ENDS = "我你他她", ("们", "的", "自己")  # the segmenter takes 我会 for one word
+_OPENED = frozenset(("抽烟", "喝酒", "喝茶", "喝咖啡", "吃肉", "吃鱼", "养猫", "养狗"))  # separable, as in 抽一包烟
 _NAME = re.compile(r"(?<![.!?\w])(?<!\bcalled)(?<!\bnamed)\s([A-Z][a-zA-Z]+)")
-"""Not in a dog called Rufus: that is about a dog."""
+"""Does not match in "a dog called Rufus", whose subject is a dog."""
 _OF_MINE, _GOES_ON = (
     re.compile("我"),
     re.compile("(?!.*[我你他她它])(?:现在|还|也|都|一直|每天)*[养有在住喝吃抽爱学做当开用]"),
@@ -65,24 +65,24 @@ class Clause:
     tokens: tuple[str, ...]
     """Stems and segments in order, without negations."""
     content: frozenset[str]
-    """What it is about: tokens without grammar, pronouns and words of degree."""
+    """Content tokens: without function words, pronouns and words of degree."""
     who: frozenset[str]
-    """The people and owners it names; "I" is the speaker."""
+    """People and owners that it names; "I" is the speaker."""
     negations: int
     asked: bool
     open: bool
     """Hypothetical, doubtful or reported: it asserts nothing."""
     modality: frozenset[str]
-    """Of `modal` and `wish`: what ought to be, or is wanted, says nothing about what is."""
+    """Words of `modal` and `wish`: an obligation or a wish is no statement of fact."""
     past: bool
     ended: bool
     """Says that something is no longer so."""
     changed: bool
     """Says that something has become different."""
     times: frozenset[str]
-    """Signs of its phrases of time, see `leading`."""
+    """Marks of its time phrases, see `time_phrases`."""
     implied: frozenset[str] = frozenset()
-    """Whom it is about, too, without saying so again: 我住在北京，养了一只猫."""
+    """Persons implied by an earlier clause: 我住在北京，养了一只猫."""
 
     @property
     def asserts(self) -> bool:
@@ -92,22 +92,22 @@ class Clause:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What the rules know of one statement."""
+    """Parsed form of one statement."""
 
     text: str
     words: tuple[str, ...]
     """Surface words in lower case, for alignment."""
     essence: tuple[str, ...]
-    """The stems that carry content, in order, quotations included."""
+    """Content stems, in order, including quotations."""
     clauses: tuple[Clause, ...]
     numbers: tuple[str, ...]
-    """In canonical spelling, see `Quantities`."""
+    """In canonical form, see `Quantities`."""
     beginnings: tuple[tuple[int, int], ...]
-    """See `leading.beginnings`."""
+    """See `time_phrases.beginnings`."""
     chinese: bool
     """Most of its characters are Chinese …"""
     in_chinese: bool
-    """… or more than it has words of another script: 访客wifi密码是lemonade22."""
+    """… or more than its words of another script: 访客wifi密码是lemonade22."""
 
     def content(self) -> frozenset[str]:
         """Of all clauses."""
@@ -131,7 +131,7 @@ class StatementReader:
         self._words = tuple(word for word in sorted(known) if len(word) > 1 and not word.isascii() and "*" not in word)
         self.grammar = {name: frozenset(self.stem(word) for word in found) | found for name, found in raw.items()}
         self._anaphors = frozenset(word[0] if word.isascii() else word for word in raw["third"])
-        """As `who` spells them; they stand for whom the clause before is about."""
+        """Spelt as in `who`; they refer to the subject of the previous clause."""
         stop, g = words.load_set("stop_en") | words.load_set("stop_zh"), self.grammar
         people = g["first"] | g["plural"] | g["second"] | g["third"]
         self._empty = frozenset(self.stem(w) for w in stop) | stop | g["degree"] | people | g["present"] | g["negation"]
@@ -146,7 +146,7 @@ class StatementReader:
         return knowing(*self._words)
 
     def read(self, statement: Statement) -> Reading:
-        """Take a statement apart."""
+        """Parse a statement."""
         text = expanded(statement.text)
         speaker = normal(statement.speaker[:64]).strip().lower()
         clauses: list[Clause] = []
@@ -170,11 +170,11 @@ class StatementReader:
         )
 
     def may_deny(self, text: str) -> bool:
-        """Whether a reading of `text` may hold a negation, at a tenth of what reading it costs."""
+        """Whether a reading of `text` may contain a negation, at a tenth of the cost of reading it."""
         return self._denial.search(normal(text[:LONGEST])[:LONGEST]) is not None
 
     def surface(self, text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """`words` and `essence` of a reading of `text`, at a tenth of what reading it costs."""
+        """`words` and `essence` of a reading of `text`, at a tenth of the cost of reading it."""
         return self._surface(expanded(text))
 
     def _surface(self, text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -187,7 +187,7 @@ class StatementReader:
         return [canonical for _, _, canonical in self._quantities.spans(text)]
 
     def is_value(self, words: tuple[str, ...], text: str) -> bool:
-        """Whether these words of a text name something: not only qualities, manners and words of grammar."""
+        """Whether these words of a text name something: not only adjectives, adverbs and function words."""
         for word in words:
             if any(c > "\u2e7f" for c in word):
                 if any(tag[:1] not in _QUALITIES for _, tag in self._segmenter.tag(word)):
@@ -199,15 +199,15 @@ class StatementReader:
         return False
 
     def tagged(self, text: str) -> list[tuple[str, str]]:
-        """The words of a Chinese text with all between them, each with its part of speech."""
+        """The words of a Chinese text and the characters between them, each with its part of speech."""
         return cast(list[tuple[str, str]], self._segmenter.tag(text, hmm=False))
 
     def is_empty(self, stem: str) -> bool:
-        """Whether it is a word of grammar, a pronoun or a word of degree."""
+        """Whether it is a function word, a pronoun or a word of degree."""
         return stem in self._empty
 
     def stem(self, word: str) -> str:
-        """The form under which words are compared."""
+        """The form in which words are compared."""
         return self._stems(word)
 
     def _stem(self, word: str) -> str:
@@ -221,7 +221,7 @@ class StatementReader:
         return cast(str, stemmer.stemWord(lower.removesuffix("'s"))) or lower
 
     def _cut(self, stretch: str) -> tuple[tuple[str, bool], ...]:
-        """Segments of a stretch without spaces, pronouns apart."""
+        """Segments of a string without spaces; pronouns are separate."""
         out: list[tuple[str, bool]] = []
         for segment in self._segmenter.cut(stretch):
             cut = len(segment) > 1 and segment[0] in _PRONOUNS and segment[1:] not in _PRONOUN_ENDS

@@ -1,7 +1,7 @@
-"""The same relation between the same two, the other way round: Anna is taller than Ben, Ben is taller than Anna.
+"""Reversed relations: Anna is taller than Ben, Ben is taller than Anna.
 
-Only relations that cannot hold both ways: comparisons, and roles such as teacher and pupil. Two may teach each other,
-so such a verdict is recorded and never acted upon.
+Only asymmetric relations: comparisons, and roles such as teacher and pupil. Two people may teach each other, so such a
+verdict is recorded and never acted upon.
 """
 
 import re
@@ -31,7 +31,7 @@ _ENGLISH = (
     ),
 )
 _MAY = re.compile(r"\bthan\b|'s\b|\bof\b|\bmy\b|report|supervise|mentor|coach|[比的在]", re.IGNORECASE)
-"""What each of them has: most clauses have none, and need no look at the shapes."""
+"""Each relation has one of these: most clauses have none, and skip the patterns."""
 _ME = re.compile(r"^(?:me|my|我)$")
 _H = "[\u4e00-\u9fffA-Za-z]"
 _CHINESE = (
@@ -54,7 +54,7 @@ class _Relation:
 
 
 class Relations:
-    """The shapes and the roles that lead one way only."""
+    """Patterns and roles of asymmetric relations."""
 
     def __init__(self, reader: StatementReader, polarity: Polarity) -> None:
         self._reader = reader
@@ -62,11 +62,11 @@ class Relations:
         self._roles = reader.grammar["asymmetric"]
 
     def speaks(self, newer: Reading) -> bool:
-        """Whether a statement says such a relation."""
+        """Whether a statement contains such a relation."""
         return bool(self._found(newer))
 
     def judge(self, older: Reading, newer: Reading) -> Verdict | None:
-        """The relation turned round, or its opposite said of the same two in the same order."""
+        """The reversed relation, or its opposite for the same two in the same order."""
         found = self._found(newer)
         for old in self._found(older) if found else ():
             for new in found:
@@ -83,7 +83,7 @@ class Relations:
         return self._polarity.opposite(frozenset((self._plain(one),)), frozenset((self._plain(other),))) is not None
 
     def _plain(self, name: str) -> str:
-        """Tall of taller, big of bigger: as the antonyms have it."""
+        """Base form, as in the list of antonyms: tall for taller, big for bigger."""
         if not name.isascii() or " " in name:
             return name
         bare = re.sub(r"(?:([bdgmnpt])\1)?er$", lambda found: found[1] or "", name)

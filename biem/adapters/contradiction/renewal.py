@@ -1,9 +1,9 @@
-"""What the newer says in place of what the older says, whatever the words around the two values.
+"""Updates: a newer statement replaces the value of an older one, independent of the words around the two values.
 
-From both are taken the persons, the words of correction and change, those of the attribute, and fillers. What is left
-are a thing, its values and numbers. Where the two have persons and thing, or the class of the attribute, in common, and
-differ in nothing but the value, a newer that says of itself that it corrects or changes something takes effect. So does
-one that names the older value as the former one: "the Volvo is gone", 从北京搬到上海.
+Persons, words of correction and change, words of the attribute, and fillers are removed from both. A thing, its values
+and numbers remain. If the two share persons and thing, or the class of the attribute, and differ only in the value, a
+newer statement that marks a correction or change takes effect. So does one that names the older value as the former
+one: "the Volvo is gone", 从北京搬到上海.
 """
 
 import re
@@ -19,16 +19,16 @@ from biem.adapters.contradiction.subjects import Subjects
 from biem.domain.conflict import Verdict
 
 WHOLE = frozenset(("former named", "corrected", "renewed", "corrected right after"))
-"""The rules of this module: they look at all that a statement says …"""
+"""The rules of this module: they consider the whole statement …"""
 JOINED = re.compile(r"\b(?:and|but|while|whereas|who|which)\b|;|[；、也还]|而且|并且|但是?|可是|不过", re.IGNORECASE)
 """… unless it joins several."""
 _LONGEST = 240
-"""Characters: longer texts change one thing and talk of many."""
+"""Maximum characters: longer texts change one thing and mention many."""
 _SURE, _BRIEF = 0.9, 0.85
 _VALUE = 4
-"""Words of a value."""
+"""Maximum words of a value."""
 _SHORT = 8
-"""Words of a correction that does not say of what."""
+"""Maximum words of a correction without a subject."""
 _INDEFINITE = re.compile(
     r"\ban? new\b|\b(?:have|has|got|adopted)\s(?:an?|another)\b|[养买领]了?一[只个条辆]", re.IGNORECASE
 )
@@ -36,7 +36,7 @@ _SPOKEN_OF = re.compile(r"\b(?:sport|diet|strictly)\b|运动|饮食", re.IGNOREC
 _MEASURES = frozenset(("age", "weight", "birthday", "due", "phone", "relationship", "code"))
 _THERE = re.compile(r"(?:\b(?:in|at|on)(?: (?:a|the|my))?\s|在)$", re.IGNORECASE)
 _MANY = frozenset(("liking", "amount", "employer"))
-"""Of these a person has several at a time."""
+"""Attributes with several values at a time."""
 _PLACES = frozenset(("employer", "school"))
 _DETERMINED = re.compile(
     r"^\s(?:(?:has|have|just|finally)\s){0,2}(?:[a-z]{3,}ed|put|set|cut|brought|raised)\s(?:my|our|the|his|her|their)\s+$|^把[我咱]?们?的?$",
@@ -55,11 +55,11 @@ _JOINT = re.compile(r"[\s&·'’-]{0,3}(?:(?:of|the|and|de|van|von|的)\s)?")
 
 
 class Renewal:
-    """Judges pairs by what is left of them. Thread-safe."""
+    """Judges pairs by their cores. Thread-safe."""
 
     def __init__(self, reader: StatementReader, subjects: Subjects) -> None:
         self.core = Residue(reader, subjects).of
-        """What is left of a reading."""
+        """Returns the core of a reading."""
         self._exclusive = {
             reader.stem(value): row[0][0]
             for row in lexicon.columns("exclusive")
@@ -68,33 +68,33 @@ class Renewal:
         }
 
     def holds(self, reading: Reading) -> bool:
-        """Whether it says how something is at all times, in the words of the one who says it."""
+        """Whether it states a permanent fact, in the speaker's own words."""
         core = self.core(reading)
         return core.holds and not core.adds
 
     def turns_to_another(self, older: Reading, newer: Reading) -> bool:
-        """Whether a first part tells of something else, which the rest may be about."""
+        """Whether a first part names another subject, which the rest may be about."""
         old, new = self.core(older), self.core(newer)
         bound = marks.BOUNDS.search(new.text)
         if not bound or bound.end() >= len(new.text):
             return False
         if any(name in old.classes and start < bound.start() for name, start in new.places):
-            return False  # the first part tells of the same attribute
+            return False  # the first part has the same attribute
         first = [piece for piece in new.words if piece.start < bound.start() and not known(piece, old, new)]
         return bool(first) and not announces(old, new, bound.end())
 
     def one_more(self, newer: Reading) -> bool:
-        """Whether it tells of something new: "a cat named Tofu"."""
+        """Whether it introduces something new: "a cat named Tofu"."""
         return _INDEFINITE.search(newer.text) is not None
 
     def speaks(self, newer: Reading) -> bool:
-        """Whether a statement says of itself that it corrects or changes something."""
+        """Whether a statement marks a correction or change."""
         return len(newer.text) <= _LONGEST and bool(
             marks.CORRECTS.search(newer.text) or marks.CHANGES.search(newer.text)
         )
 
     def judge(self, older: Reading, newer: Reading, *, follows: bool) -> Verdict | None:
-        """The newer in place of the older, or None. `follows`: it was said right after, by the same speaker."""
+        """The verdict that the newer replaces the older, or None. `follows`: said right after, by the same speaker."""
         if max(len(older.text), len(newer.text)) > _LONGEST or not self.speaks(newer):
             return None
         old, new = self.core(older), self.core(newer)
@@ -111,18 +111,18 @@ class Renewal:
         return Verdict("update", _SURE, found, subject=_subject(old, common), aligned=True)
 
     def may_rival(self, older: str, newer: str) -> bool:
-        """Whether reading them is worth it."""
+        """Cheap check whether `rivals` may be true."""
         return max(len(older), len(newer)) <= _LONGEST and older != newer
 
     def rivals(self, older: Reading, newer: Reading) -> bool:
-        """Whether they differ in the value alone, whether or not the newer says that anything changed."""
+        """Whether they differ only in the value, with or without a mark of change."""
         old, new = self.core(older), self.core(newer)
         if not (old.holds and new.holds) or new.adds or _of_others(old, new):
             return False
         return self._differ(old, new) is not None
 
     def _differ(self, old: Core, new: Core) -> str | None:
-        """How the newer differs from the older in the value, and in nothing else."""
+        """The rule by which the newer differs from the older only in the value."""
         if old.of_old or old.which != new.which or not _same_persons(old, new) or any(map(VAGUE.match, old.persons)):
             return None
         former, gained = former_of(old, new)
@@ -132,11 +132,11 @@ class Renewal:
         return (self._numbers if kinds else self._worded)(old, new, former, gained)
 
     def _groups(self, pieces: list[Piece]) -> set[str]:
-        """The groups of values of which one thing has one at a time."""
+        """The groups of exclusive values."""
         return {self._exclusive[piece.stem] for piece in pieces if piece.stem in self._exclusive}
 
     def _numbers(self, old: Core, new: Core, former: list[Piece], gained: list[Piece]) -> str | None:
-        """Of the same thing another number of the same kind."""
+        """Another number of the same kind for the same thing."""
         fresh = [one for one in new.numbers if one not in former]
         one, other = by_kind(old.numbers), by_kind(fresh)
         differ = [kind for kind in one.keys() & other.keys() if one[kind].isdisjoint(other[kind])]
@@ -145,7 +145,7 @@ class Renewal:
         if not differ or (gained and not _besides(old, new, gained)):
             return None
         if _INDEFINITE.search(new.text) and not (new.corrects or former or old.classes & new.classes & SINGLE):
-            return None  # a new meeting is one more
+            return None  # a new meeting is an additional one
         shared = stems(old.words) & stems(new.words) or (old.verbs & new.verbs if not old.words else set())
         named = {piece.stem for piece in former} & {piece.stem for piece in old.numbers}
         classes = old.classes & new.classes & SINGLE
@@ -155,7 +155,7 @@ class Renewal:
         return None
 
     def _worded(self, old: Core, new: Core, former: list[Piece], gained: list[Piece]) -> str | None:
-        """Of the same thing another value, or the former one is over."""
+        """Another value for the same thing, or the end of the former one."""
         ended = {piece.stem for piece in former}
         kept = [piece for piece in new.words if piece not in former]
         gone = [piece for piece in old.words if within(piece, former)]
@@ -204,7 +204,7 @@ class Renewal:
 
 
 def _besides(old: Core, new: Core, gained: list[Piece]) -> bool:
-    """Whether the words gained only tell who changed it: "the landlord put my rent up", 房东把我房租涨到."""
+    """Whether the added words only name who changed it: "the landlord put my rent up", 房东把我房租涨到."""
     known = {piece.stem for piece in old.words}
     shared = [piece for piece in new.words if piece.stem in known]
     if not shared or len({piece.stem for piece in shared}) < len(known):
@@ -215,7 +215,7 @@ def _besides(old: Core, new: Core, gained: list[Piece]) -> bool:
 
 
 def _definite(core: Core) -> set[frozenset[str]]:
-    """Of "my dentist is Dr. Pham" the dentist."""
+    """The definite noun: "dentist" in "my dentist is Dr. Pham"."""
     found = [*marks.DEFINITE.finditer(core.text), *marks.DEFINITE_ZH.finditer(core.text)]
     named = {
         frozenset(piece.stem for piece in core.words if one.start("np") <= piece.start < one.end("np")) for one in found
@@ -224,17 +224,17 @@ def _definite(core: Core) -> set[frozenset[str]]:
 
 
 def _last(core: Core, pieces: list[Piece]) -> bool:
-    """Whether one of these is the last word."""
+    """Whether the last word is one of these."""
     return any(same(core.words[-1], piece) for piece in pieces)
 
 
 def _is_named(new: Core, gained: list[Piece]) -> bool:
-    """Whether the value is somebody or something: not "broken"."""
+    """Whether the value names a person or thing: not "broken"."""
     return bool(gained) and _NAMED.search(new.text[: gained[0].start + 1]) is not None
 
 
 def _rest(old: Core, new: Core, left: list[Piece], gone: list[Piece], gained: list[Piece]) -> bool:
-    """Whether what is left of the older is the thing of which the value is gone, or a part of the place that is."""
+    """Whether the rest of the older is the thing whose value ended, or a part of a place that ended."""
     if gained and any({piece.stem for piece in left} <= named for named in _definite(old)):
         return True
     ends = {piece.end for piece in gone}
@@ -242,12 +242,12 @@ def _rest(old: Core, new: Core, left: list[Piece], gone: list[Piece], gained: li
 
 
 def _numbered(core: Core) -> set[str]:
-    """The words that a number follows as their name."""
+    """Words followed by a number as their name."""
     return {(found["noun"] or found["zh"]).lower() for found in _NUMBERED.finditer(core.text)}
 
 
 def _parted(new: Core, former: list[Piece], gained: list[Piece]) -> bool:
-    """Whether something stands between the former value and the new one."""
+    """Whether other words separate the former value and the new one."""
     first, last = former[0], former[-1]
     return all(
         piece.end <= first.start or marks.PARTED.search(new.text[last.end : piece.start]) is not None
@@ -256,7 +256,7 @@ def _parted(new: Core, former: list[Piece], gained: list[Piece]) -> bool:
 
 
 def _same_persons(old: Core, new: Core) -> bool:
-    """The same people; a name that only one has is a value where it is said what something is called."""
+    """The same people; a name in only one of them is a value if the statement gives a name."""
     if old.persons != new.persons:
         return False
     naming = "name" in old.classes | new.classes
@@ -269,7 +269,7 @@ def _same_persons(old: Core, new: Core) -> bool:
 
 
 def _one_value(text: str, pieces: list[Piece]) -> bool:
-    """Whether these are words of one value: nothing else stands between them."""
+    """Whether these are adjacent words of one value."""
     ordered = sorted(pieces, key=lambda piece: piece.start)
     between = (text[one.end : other.start] for one, other in pairwise(ordered))
     return len(pieces) <= _VALUE and all(_JOINT.fullmatch(gap) for gap in between)
@@ -280,7 +280,7 @@ def _is_brief(new: Core) -> bool:
 
 
 def _replies(old: Core, new: Core) -> bool:
-    """Whether a correction that does not say of what has a value of the kind that the older has."""
+    """Whether a correction without a subject has a value of the same kind as the older."""
     former, gained = former_of(old, new)
     fresh = [one for one in new.numbers if one not in former]
     if fresh:
@@ -292,7 +292,7 @@ def _replies(old: Core, new: Core) -> bool:
 
 
 def _adds(new: Core, gained: list[Piece], classes: frozenset[str]) -> bool:
-    """Whether a change may leave the older as it is: one more cat, another dish, where the car stands."""
+    """Whether a change may leave the older valid: an additional cat, another dish, the place of the car."""
     if classes & {"diet", "sport"} and not (marks.STRONG.search(new.text) or _SPOKEN_OF.search(new.text)):
         return True
     if "name" in classes and _INDEFINITE.search(new.text) and not re.search(r"\bnew\b", new.text, re.IGNORECASE):
@@ -306,7 +306,7 @@ def _measured(core: Core) -> bool:
 
 
 def _several(old: Core, new: Core) -> bool:
-    """Whether the older speaks of more than one attribute."""
+    """Whether the older mentions more than one attribute."""
     return len(old.classes & SINGLE) > 1 and not old.classes & SINGLE <= new.classes
 
 

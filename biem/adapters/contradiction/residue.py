@@ -1,4 +1,4 @@
-"""What is left of a statement without persons, words of correction and of the attribute, and fillers: see `renewal`."""
+"""The core of a statement: without persons, words of correction and of the attribute, and fillers; see `renewal`."""
 
 import re
 from collections.abc import Iterator
@@ -20,16 +20,16 @@ _WAYS = {"out": "outbound", "home": "return", "back": "return", "inbound": "retu
 _PREFIXED = "我你他她咱不没"
 _STRETCH = re.compile(r"[\u4e00-\u9fff]+|[A-Za-z]+|[^\u4e00-\u9fffA-Za-z]+")
 _SYLLABLES = ("zg", "g", "o", "y", "e", "a", "ag")
-"""Tags of characters of which unknown words consist."""
+"""Tags of characters that form unknown words."""
 _DIVIDED = 3
-"""Characters of the shortest word that no unknown one begins with."""
+"""Minimum characters of a word that no unknown word begins with."""
 _PLAIN = frozenset("姓叫是在有去到当做养买开坐住用换改成为给说看要会能想来得上下过没不")
 _BEFORE_VALUES = _PLAIN - {"看"}
 _NAMED = ("nr", "ns", "nt", "nz")
 _GRAMMAR = "ucpdrymqfexokt"
 """First letters of the segmenter's tags of particles, prepositions, conjunctions, adverbs, pronouns, times …"""
 _RESULTS = "到成为给去回来在掉了走完上下出入"
-"""A verb with one of these behind is a predicate: neither a thing nor a value."""
+"""A verb followed by one of these is a predicate: neither a thing nor a value."""
 _PETS = re.compile(r"\b(?:dog|cat|puppy|kitten)s?\b|[狗猫]", re.IGNORECASE)
 _DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _WEEKDAY = re.compile(
@@ -45,7 +45,7 @@ _PREDICATE = re.compile(
     r"|went|came|gave|took|found|lost|bought|brought|ran|kept|meant|thought|ps|argh|whoops|yay)\b",
     re.IGNORECASE,
 )
-"""What was done, and interjections: neither a thing nor a value."""
+"""Actions and interjections: neither a thing nor a value."""
 _HAPPENED = re.compile(r"\b(?:i|we|he|she|they) (?!need|seed|feed)[a-z]{3,}ed\b|了(?:$|[，。！,.!;])", re.IGNORECASE)
 _SINCE = re.compile(r"从[^，。,.；;]{1,6}?(?:开始|以来|起(?!飞))")
 _CODE = re.compile(
@@ -74,13 +74,13 @@ _ASIDE = re.compile(
     r"(?:日期|时间|名字|密码|学校)?(?:[说记搞弄写打看听算填][错混](?:[表票]|日期|时间|了)*了?|输入法(?:打成了)?|不知怎么|[写打说]成了)|把(?:学校|日期|时间|名字)记混了"
     r"|秤不准|票到了"
 )
-"""Words of a correction that could be taken for those of an attribute."""
+"""Words of a correction that could be mistaken for those of an attribute."""
 _IN_SENTENCE = re.compile(r"[\w,’'&-]\s{1,2}$")
 _NO_PERSON = re.compile(r"^(?:me|we|you|he|she|they|quoted|[他她你您]们?)(?:$|\.)")
 
 
 class Token(NamedTuple):
-    """A Chinese word, its part of speech and where it stands."""
+    """A Chinese word, its part of speech and position."""
 
     word: str
     tag: str
@@ -89,7 +89,7 @@ class Token(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A word, or a number in canonical spelling, and where it stands."""
+    """A word, or a number in canonical form, and its position."""
 
     stem: str
     start: int
@@ -98,7 +98,7 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Core:
-    """What is left of a statement."""
+    """The core of a statement."""
 
     text: str
     persons: frozenset[str]
@@ -107,35 +107,35 @@ class Core:
     numbers: tuple[Piece, ...]
     classes: frozenset[str]
     places: tuple[tuple[str, int], ...]
-    """Where words of each class begin."""
+    """Positions of words of each class."""
     corrects: bool
     changes: bool
     holds: bool
-    """It says how something is, in the words of the one who says it."""
+    """It states a fact in the speaker's own words."""
     adds: bool
-    """It says something besides what is known, or of some occasions only."""
+    """It adds to known facts, or concerns only some occasions."""
     days: bool
-    """Of some days of the week only."""
+    """It concerns only some days of the week."""
     which: frozenset[str]
-    """Words that tell one of several apart."""
+    """Words that distinguish one of several."""
     of_old: bool
-    """It speaks of what was replaced already."""
+    """It mentions a value that was already replaced."""
     past: bool
-    """Of what used to be so."""
+    """It states what used to be so."""
     denies: bool
     verbs: frozenset[str]
     """Chinese verbs of one character."""
     told: bool
-    """It tells what happened once: that cannot end."""
+    """It reports a single event, which cannot end."""
 
     @property
     def marked(self) -> bool:
-        """Whether it says of itself that something is otherwise than was said."""
+        """Whether it marks a correction or change."""
         return (self.corrects or self.changes) and self.holds and not self.adds
 
 
 class Residue:
-    """Reads what is left of statements. Thread-safe."""
+    """Reads the cores of statements. Thread-safe."""
 
     def __init__(self, reader: StatementReader, subjects: Subjects) -> None:
         self._reader = reader
@@ -221,7 +221,7 @@ class Residue:
         return found
 
     def _tagged(self, text: str) -> Iterator[tuple[str, str]]:
-        """Chinese and other stretches apart: the segmenter takes wifi密码 for one word."""
+        """Splits Chinese from other text: the segmenter takes wifi密码 for one word."""
         for stretch in _STRETCH.findall(text):
             if stretch[0] >= "\u4e00":
                 yield from self._reader.tagged(stretch)
@@ -240,7 +240,7 @@ class Residue:
                 yield Piece(stem, found.start(), found.start() + len(word))
 
     def _han(self, tokens: list[Token], taken: list[tuple[int, int]], *, favourite: bool) -> list[Piece]:
-        """Words, not stretches: 于 within 终于 is none. Those of grammar are known by their part of speech."""
+        """Whole words: 于 within 终于 does not match. Function words are recognised by their part of speech."""
         found: list[tuple[Piece, str]] = []
         for token, after, later in zip(tokens, [*tokens[1:], None], [*tokens[2:], None, None], strict=False):
             word, tag, start = token.word, token.tag, token.start
@@ -278,7 +278,7 @@ class Residue:
 
 
 def _changes(text: str, tokens: list[Token]) -> bool:
-    """Whether it says that something changed; a Chinese character counts as a word alone, or at the head of one."""
+    """Whether it reports a change; a Chinese character counts as a separate word or at the start of one."""
     starts = {token.start for token in tokens}
     return any(
         not tokens or len(found.group()) > 1 or found.start() in starts for found in marks.CHANGES.finditer(text)
@@ -286,8 +286,8 @@ def _changes(text: str, tokens: list[Token]) -> bool:
 
 
 def _joined(pieces: list[tuple[Piece, str]]) -> list[Piece]:
-    """Single characters side by side, or beside a short noun, are a word that the segmenter does not know, mostly a
-    name; alone they are none unless they are nouns."""
+    """Adjacent single characters, or one next to a short noun, are a word unknown to the segmenter, mostly a name;
+    single ones count only if they are nouns."""
     out: list[tuple[Piece, str]] = []
     for one, tag in pieces:
         last, before = out[-1] if out else (None, "")
@@ -306,7 +306,7 @@ def _joined(pieces: list[tuple[Piece, str]]) -> list[Piece]:
 def _on_words(
     classes: dict[str, list[tuple[int, int]]], tokens: list[Token], text: str
 ) -> dict[str, list[tuple[int, int]]]:
-    """Of the words of classes those that begin and end where a word does: 开始 opens nothing."""
+    """Class words that start and end at word boundaries: 开始 does not mean opening."""
     starts = {token.start for token in tokens} | {len(text)}
     found = {
         name: [
@@ -321,7 +321,7 @@ def _on_words(
 
 
 def _blanked(text: str, taken: list[tuple[int, int]]) -> str:
-    """The text with these stretches as spaces."""
+    """The text with these spans replaced by spaces."""
     out, at = [], 0
     for start, end in sorted(taken):
         if end > at:
@@ -335,11 +335,11 @@ def _day(found: re.Match[str]) -> str:
 
 
 def _anaphors(persons: frozenset[str], text: str) -> frozenset[str]:
-    """Pronouns that stand for somebody or something named before, or for people in general."""
+    """Pronouns that refer to a person or thing named before, or to people in general."""
     named = any(not VAGUE.match(one) and one not in ("me", "quoted") for one in persons) or _PETS.search(text)
     return _PRONOUNS if named or _PEOPLE.search(text) else frozenset()
 
 
 def _leads(name: str, text: str) -> bool:
-    """Whether a Chinese name stands where a subject or an owner stands."""
+    """Whether a Chinese name is in the position of a subject or an owner."""
     return re.search(rf"(?:^|[，。；：:,!！？\s]){re.escape(name)}|{re.escape(name)}的", text) is not None

@@ -1,4 +1,4 @@
-"""The `ContradictionRules` port by rules: specific ones first, what is left goes to a small model of weak cues."""
+"""Implements `ContradictionRules`: specific rules first, then a small model of weak cues."""
 
 from dataclasses import replace
 from datetime import datetime
@@ -19,15 +19,15 @@ from biem.adapters.contradiction.weak_cues import CEILING, Cues
 from biem.domain.conflict import Statement, Verdict
 
 _SAME_WORDS = 0.6
-"""Calibrated similarity below which two statements have neither the same words nor the same but for a value."""
+"""Calibrated similarity below which two statements are neither duplicates nor differ in a single value."""
 _COMING = 0.75
-"""At most, of what is to change some day: recorded, but until then the older one holds."""
+"""Maximum confidence for future changes: recorded, but until then the older one is valid."""
 _AHEAD_MONTHS = 6
-"""A month without a year is the next one of that name, if it is no further away; else the last one."""
+"""A month without a year is the next such month if at most this many months ahead, else the last one."""
 _BY_WORDS = frozenset(("announced", "changed", "quantity changed"))
-"""Rules that see a change and two values, and not by themselves of what."""
+"""Rules that find a change and two values, but not their subject."""
 _SUSPICION = 0.3
-"""Cues below this are silence: a coin thrown among unrelated memories would do better."""
+"""Minimum confidence of cues: below it they are worse than chance among unrelated memories."""
 
 
 class RuleContradictions:
@@ -75,9 +75,9 @@ class RuleContradictions:
         return Verdict("contradiction", confidence, "cues") if confidence >= _SUSPICION else None
 
     def _has_nothing_to_say(self, older: Statement, newer: Statement, similarity: float | None) -> bool:
-        """Whether no rule can be sure, as is seen without reading the older: so it is with most neighbours.
+        """Cheap check, without reading the older, that no rule can match; true for most neighbours.
 
-        Words as alike as `duplicate` and `swapped` want them make a high similarity; every other rule needs something
+        Words as similar as `duplicate` and `swapped` require imply a high similarity; every other rule needs a feature
         of the newer statement, or a negation.
         """
         if not self._is_plain(newer.text, newer.speaker) or self._may_deny(older.text):
@@ -91,7 +91,7 @@ class RuleContradictions:
         return not (self._said(text, speaker) or any(rule(reading) for rule in speaks))
 
     def _specific(self, before: Statement, after: Statement) -> Verdict | None:
-        """What the rules are sure of."""
+        """The verdict of the specific rules."""
         older, newer = (self._read(side.text, side.speaker) for side in (before, after))
         turned = self._relations.judge(older, newer)
         same = duplicate(older, newer) if turned is None else None
@@ -116,7 +116,7 @@ class RuleContradictions:
         return best
 
     def _aligned(self, verdict: Verdict, older: Statement, newer: Statement) -> Verdict | None:
-        """The verdict with what the two speak of; None where that is something else after all."""
+        """The verdict with the subject of the two; None if their subjects differ."""
         found = self._subjects_of.agreement(*(self._read(side.text, side.speaker) for side in (older, newer)))
         if verdict.subject:  # two values of one attribute of one subject: the words around them may differ
             after = self._read(newer.text, newer.speaker)
@@ -133,9 +133,9 @@ class RuleContradictions:
         return replace(verdict, aligned=holds and found.whole and (found.within or not by_words), subject=found.subject)
 
     def _about_all(self, verdict: Verdict, older: Statement, newer: Statement) -> Verdict:
-        """The verdict on all that the older claims: partial, or no surer than what is least sure of its claims."""
+        """The verdict on all claims of the older: partial, or limited to the lowest confidence of its claims."""
         if verdict.rule in WHOLE and not JOINED.search(older.text):
-            return verdict  # nothing else was left of it
+            return verdict  # the core covers the whole statement
         after = self._read(newer.text, newer.speaker)
         disputed: list[str] = []
         stands, least = False, verdict.confidence
@@ -154,7 +154,7 @@ class RuleContradictions:
         return replace(verdict, confidence=least)
 
     def cues(self, older: Statement, newer: Statement, similarity: float | None) -> dict[str, float] | None:
-        """The weak cues of a pair, from which the weights are fitted; None where a rule decides."""
+        """The weak cues of a pair, used to fit the weights; None if a rule decides."""
         if self._specific(older, newer) is not None or not one_speaker(older, newer):
             return None
         one, other = (self._read(side.text, side.speaker) for side in (older, newer))
@@ -168,7 +168,7 @@ class RuleContradictions:
 
 
 def _is_to_come(reading: Reading, at: datetime | None) -> bool:
-    """Whether it says what will be so: from next week, or from a month of the coming half of a year."""
+    """Whether it is about the future: from next week, or from a month in the coming half year."""
     if any(COMING in clause.times for clause in reading.clauses):
         return True
     return at is not None and any(

@@ -1,7 +1,7 @@
-"""Single-valued attributes: what a clause says about the home, age, name, job … of one subject.
+"""Single-valued attributes (slots): the home, age, name, job … of a subject in a clause.
 
-A thing has one home, one age, one birthday at a time, but may like many teas: only the attributes found here can
-disagree by having two values.
+A subject has one home, one age, one birthday at a time, but may like many teas: only two values of these attributes
+can disagree.
 """
 
 import re
@@ -19,11 +19,11 @@ Phase = Literal["now", "past", "changed"]
 
 _ME = frozenset(("i", "my", "me", "我"))
 _SPELT = frozenset(("phone", "account", "email", "model"))
-"""Attributes whose value is a row of signs, and no number."""
+"""Attributes whose value is a string of characters, not a number."""
 _SIGNS_OF = {"phone": re.compile(r"\d"), "email": re.compile("@")}
-"""What their values have; a phone may also be broken, or black."""
+"""Required contents of their values, because a phone may also be broken, or black."""
 _SHORT = 2
-"""Clauses of a statement that needs no context."""
+"""Maximum clauses of a statement that needs no context."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class Slots:
         self._chinese = [(name, re.compile(p)) for name, ps in patterns_zh.PATTERNS.items() for p in ps]
         self._nouns = {noun: row[0][0] for row in lexicon.columns("attributes") for noun in row[1]}
         self.nouns = frozenset(self._nouns)
-        """Nouns that have one value at a time."""
+        """Nouns with one value at a time."""
         self._groups = {
             value: (row[0][0], column[0])
             for row in lexicon.columns("exclusive")
@@ -58,14 +58,14 @@ class Slots:
         self._endings = tuple(sorted((n for n in self._nouns if not n.isascii()), key=len, reverse=True))
 
     def all(self, reading: Reading, speaker: str) -> Iterator[Slot]:
-        """The attributes that a statement asserts, of which it may repeat some; 他, it … stand for the last subject."""
+        """The attributes that a statement asserts, maybe with repetitions; 他, it … refer to the last subject."""
         topic = ""
         for place, clause in enumerate(reading.clauses):
             others = any(self._introduces(before) for before in reading.clauses[:place])
             for slot in self._of(clause, speaker, others=others, later=any(c.content for c in reading.clauses[:place])):
                 subject = slot.subject
                 if len(reading.clauses) > _SHORT and self._bare(subject):
-                    continue  # 金额128元 in a long notice is the amount of that notice
+                    continue  # 金额128元 in a long notice belongs to that notice
                 if topic and not _resolved(subject):
                     subject = phrases.ANAPHOR.sub("", subject).strip("的 ")
                     yield replace(slot, subject=f"{topic} {subject}".strip())
@@ -77,11 +77,11 @@ class Slots:
                 topic = subject_of(named, speaker)
 
     def _bare(self, subject: str) -> bool:
-        """An attribute without its owner."""
+        """Whether an attribute has no owner."""
         return subject in self.nouns or subject in ("金额", "amount")
 
     def _introduces(self, clause: Clause) -> bool:
-        """Whether it brings up somebody or something that the next clause may be about without naming it again."""
+        """Whether it introduces a person or thing that the next clause may refer to without naming it."""
         kin = self._reader.grammar["kin"]
         return bool(kin & clause.content or kin & clause.who or phrases.INTRODUCED.search(clause.text))
 
@@ -91,7 +91,7 @@ class Slots:
         parts = phrases.AND_I.split(clause.text)
         said = [replace(clause, text=part) for part in parts] if len(parts) > 1 else [clause]
         for slot in (slot for one in said for slot in self._stated(one, speaker, others=others, later=later)):
-            if slot.phase != "now" or MOMENT not in clause.times:  # where I lived last year is no home of today
+            if slot.phase != "now" or MOMENT not in clause.times:  # where I lived last year is not my current home
                 yield slot
 
     def _stated(self, clause: Clause, speaker: str, *, others: bool, later: bool) -> Iterator[Slot]:
@@ -119,7 +119,7 @@ class Slots:
         what = self._reader.stem(groups.get("what") or "")
         who = groups.get("who") or ""
         if name == "home" and who.lower() in ("we", "我们"):
-            who = "I"  # who lives or moves with others lives or moves there
+            who = "I"  # "we live there" includes the speaker
         if name == "home" and phrases.HOUSED.match(groups["value"] or ""):
             return None
         return Slot(
@@ -137,7 +137,7 @@ class Slots:
         return "changed" if groups.get("changed") or clause.changed else "now"
 
     def _definite(self, clause: Clause, speaker: str, *, chinese: bool) -> Iterator[Slot]:
-        """ "The NP is VALUE": single-valued for nouns that say so, and for values that exclude each other."""
+        """ "The NP is VALUE": single-valued for certain nouns, and for values that exclude each other."""
         text = clause.text.removesuffix(".")
         found = (phrases.DEFINITE_ZH if chinese else phrases.DEFINITE).match(text)
         if not found:
@@ -150,7 +150,7 @@ class Slots:
         if hour:
             numbers = [f"{hour[1]:0>2}:00"]
         if noun in _SIGNS_OF and not _SIGNS_OF[noun].search(value):
-            return  # a phone that is broken has no other number
+            return  # a broken phone has no new number
         if noun:
             attribute = noun
         elif numbers and not (chinese and groups["verb"] == "有"):
@@ -173,10 +173,10 @@ class Slots:
             return
         subject = subject_of(np, speaker)
         renewed = phrases.RENEWED.search(subject)
-        if renewed:  # my new boss is who my boss is from now on
+        if renewed:  # my new boss is my boss from now on
             subject = f"{subject[: renewed.start()]} {subject[renewed.end() :]}".strip()
         if phrases.ENDS.match(groups["verb"]):
-            subject += " end"  # a shop opens at one time and closes at another
+            subject += " end"  # opening and closing times are separate attributes
         yield Slot(
             subject if not chinese else re.sub(r"的?时间$|的$", "", subject),
             attribute,
@@ -198,7 +198,7 @@ class Slots:
             )
 
     def _altered(self, clause: Clause, speaker: str) -> Iterator[Slot]:
-        """ "I changed the password to X": a new value of a noun that has one."""
+        """ "I changed the password to X": a new value of a single-valued noun."""
         found = phrases.ALTERED.match(clause.text.removesuffix("."))
         noun = found and self._noun(found["np"], chinese=False)
         if not found or not noun or clause.negations:
@@ -208,7 +208,7 @@ class Slots:
         yield Slot(subject_of(found["np"], speaker), noun, value, positive=True, phase="changed", number=bool(numbers))
 
     def _count(self, clause: Clause, speaker: str) -> Iterator[Slot]:
-        """ "I have two sons": how many there are of something."""
+        """ "I have two sons": the number of things of a kind."""
         found = phrases.COUNT.match(clause.text) or phrases.COUNT_ZH.match(clause.text)
         numbers = self._reader.numbers(found["value"]) if found else []
         if found and not numbers:
@@ -229,7 +229,7 @@ class Slots:
         return last if last and len(np.split()) > 1 else None
 
     def _group(self, clause: Clause) -> Iterator[Slot]:
-        """A value of an exclusive group that is all that a short clause says of its subject."""
+        """A value of an exclusive group that is the whole predicate of a short clause."""
         words = clause.text.lower().split() if clause.text.isascii() else list(clause.tokens)
         for token in dict.fromkeys(words):
             if token not in self._groups:
@@ -247,7 +247,7 @@ def _resolved(subject: str) -> bool:
 
 
 def subject_of(text: str, speaker: str) -> str:
-    """One spelling for a subject: I and 我 are the speaker, `my sister` is theirs."""
+    """Canonical form of a subject: I and 我 are the speaker, `my sister` is the speaker's sister."""
     me = speaker.strip().lower() or "i"
     name = re.sub(r"(?:'s|的)$", "", text.strip()).strip()
     if not name or name.lower() in _ME or name in ("我自己", "本人", "俺", "咱"):
@@ -265,7 +265,7 @@ def subject_of(text: str, speaker: str) -> str:
 
 
 def unit(number: str) -> str:
-    """What a canonical number counts: `¥`, `h`, `time`, `date` … or nothing."""
+    """Unit of a canonical number: `¥`, `h`, `time`, `date` … or empty."""
     if re.fullmatch(r"\d\d:\d\d", number):
         return "time"
     if re.fullmatch(r"(?:\d{4}-)?\d\d-\d\d|\d{4}-\d\d", number):

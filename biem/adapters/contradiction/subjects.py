@@ -1,7 +1,7 @@
-"""Who and what two statements are about, and whose word they are: what a rule must know before it acts alone.
+"""Persons and things that two statements are about, and whether they are reported: conditions for automatic rules.
 
-A rule that acts retires a memory without asking. It may do so only where both statements are the words of the one who
-says them (no report, quotation or joke) about the same people and the same thing.
+An automatic rule supersedes a memory without confirmation. It may do so only if both statements are the speaker's own
+words (no report, quotation or joke) about the same people and the same thing.
 """
 
 import re
@@ -15,7 +15,7 @@ from biem.adapters.contradiction.time_phrases import OCCASION
 
 _KEPT = 2_048
 _NAMED = 6
-"""Words of a thing that its name in a record has."""
+"""Maximum words of a thing's name in a verdict."""
 _REPORT = re.compile(
     r"\b(?!(?:i|i've|i'd|as|like|just|that|be|is|are|was|were|it|scales?|watch|clock|display|sign|label|calendar|tickets?|map|screen|bill|thermometer)\b)[a-z][\w'-]{0,40}+,?\s(?:has\s|have\s|had\s|just\s|always\s|also\s|once\s)?"
     r"(?:said|says|say|told|tells|claims?|claimed|mentioned|mentions|announced|reported|reckons|insists|swears|wrote|writes"
@@ -38,7 +38,7 @@ _KIN_CHAIN = re.compile(
     r"|great)[\s-]){0,2})(?P<kin>[a-z]+(?:-in-law)?)(?P<name>(?:\s(?!I\b)[A-Z][\w-]+){0,2})"
 )
 _WHICH = re.compile(r"(?:former|new|good|dear|big|little|best)[\s-]|\s$")
-"""Words that tell no other person apart."""
+"""Adjectives that do not distinguish persons."""
 _ASKING = r"(?!(?:What|Who|Whose|When|Where|Which|Why|How|That|This|It|He|She|There|Here|Let)\b)"
 _OWNED = re.compile(
     rf"\b(?P<name>{_ASKING}[A-Z][\w-]+(?:\s[A-Z][\w-]+)?)['’]s\b(?!\s(?:a|an|the|not|now|been|going)\b)"
@@ -74,7 +74,7 @@ _ALONE = re.compile(
     r"(?<!\bmy )(?<!\bour )(?<!\bhis )(?<!\bher )(?<!\btheir )(?<!['’]s )(?<!\b[Aa] )(?<!\bthe )\b"
     r"(?P<kin>(?i:mom|mum|mommy|mummy|mama|dad|daddy|papa|grandma|grandpa|granny|nana|auntie))\b"
 )
-"""Whose they are is not said: the speaker's."""
+"""Relations without an owner: the speaker's."""
 _KIN_NAMES = {
     **dict.fromkeys(("mom", "mum", "mommy", "mummy", "mama"), "mother"),
     **dict.fromkeys(("dad", "daddy", "papa"), "father"),
@@ -84,7 +84,7 @@ _KIN_NAMES = {
     "妻子": "老婆", "丈夫": "老公", "男友": "男朋友", "女友": "女朋友",
     "哥": "哥哥", "姐": "姐姐", "弟": "弟弟", "妹": "妹妹",
 }  # fmt: skip
-"""Other words for the same relation."""
+"""Synonyms of relations."""
 _NICKNAME = re.compile(
     r"(?<![\u4e00-\u9fff])(?P<name>[老小阿][\u4e00-\u9fff])(?=[的家他她们]|(?:现在|已经)?(?:不|的|住|在|说|问|换|改|搬))"
 )
@@ -114,48 +114,48 @@ _HAN_NUMBER = re.compile(
 
 
 def mentions_speaker(text: str) -> bool:
-    """Whether it has a word for who says it."""
+    """Whether it contains a word for the speaker."""
     return _FIRST.search(text) is not None
 
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """Whom and what a statement is about."""
+    """Persons and things that a statement is about."""
 
     persons: frozenset[str]
     """`me` for the speaker, `me.mother`, `jana`, `she` …; empty for a statement that names no person."""
     things: frozenset[str]
-    """Stems of what it speaks of, without persons, values, times and words of change."""
+    """Stems of the things it mentions, without persons, values, times and words of change."""
     reported: bool
-    """It gives somebody else's words."""
+    """It reports another person's words."""
     joking: bool
     spans: tuple[tuple[int, int], ...]
-    """Where it names persons by what they are to another: `my sister`, 我妹妹; not pets."""
+    """Spans that name persons by a relation: `my sister`, 我妹妹; not pets."""
 
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """What two statements have in common."""
+    """Agreement of two statements."""
 
     persons: bool
-    """Both speak of the same persons; the speaker may be left out of one."""
+    """Both are about the same persons; one may omit the speaker."""
     thing: bool
-    """The newer speaks of nothing that the older does not, or the other way round, and of one of several in neither."""
+    """One mentions only things that the other does, and neither is about one of several."""
     within: bool
-    """The newer speaks of nothing that the older does not."""
+    """The newer mentions only things that the older does."""
     own_words: bool
-    """Both are the words of the one who says them."""
+    """Both are the speaker's own words."""
     subject: str
     """As in `Verdict`."""
 
     @property
     def whole(self) -> bool:
-        """All of it."""
+        """Whether all of these hold."""
         return self.persons and self.thing and self.own_words
 
 
 class Subjects:
-    """Reads whom and what statements are about. Thread-safe."""
+    """Reads persons and things of statements. Thread-safe."""
 
     def __init__(self, reader: StatementReader) -> None:
         self._reader = reader
@@ -173,7 +173,7 @@ class Subjects:
         self._about = lru_cache(_KEPT)(self._read)
 
     def agreement(self, older: Reading, newer: Reading) -> Agreement:
-        """What the two are about, compared."""
+        """Compare the persons and things of two statements."""
         one, other = self._about(older), self._about(newer)
         left, right = one.things - other.things, other.things - one.things
         shared = one.things & other.things
@@ -188,7 +188,7 @@ class Subjects:
         )
 
     def about(self, reading: Reading) -> About:
-        """Whom and what one statement is about."""
+        """Persons and things of one statement."""
         return self._about(reading)
 
     def _read(self, reading: Reading) -> About:
@@ -258,7 +258,7 @@ class Subjects:
         for found in _THIRD.finditer(rest):
             who = (found["who"] or "").lower()
             who = _SAME.get(who, who)
-            if not (known and who in _ANAPHORS):  # who was named before, in the same statement
+            if not (known and who in _ANAPHORS):  # a person named before in the same statement
                 persons.add(who)
         return persons - {""}, words, spans
 
@@ -270,7 +270,7 @@ class Subjects:
         for found in self._han_chain.finditer(text):
             before = text[max(0, found.start() - 1) : found.start()]
             if found.group() == "客户" or (not found["owner"] and before and _PROFESSION.search(text[: found.start()])):
-                continue  # of nobody in particular, or what somebody is by profession
+                continue  # no specific person, or a profession
             owner = found["owner"] or "我"
             persons.add(
                 f"{'me' if owner[0] in '我咱' else owner[0] if owner[0] in '你您他她' else owner}"

@@ -1,8 +1,8 @@
-"""Phrases of time before or within what a clause says: since when it is so, when it happened, on what occasion only.
+"""Time phrases of clauses: the start of a state, the time of an event, or a limiting occasion.
 
-"Since June I work at Bosch" says that something has become so, "in March I moved" when it became so, and "on Fridays I
-work at the library" says nothing of the other days. The first two are taken out, so that a clause is read as without
-them, and it is kept in mind what they said; the third stays, and such a clause is compared with its like only.
+"Since June I work at Bosch" marks a change, "in March I moved" its time, and "on Fridays I work at the library" says
+nothing about other days. The first two are removed, so that the rest of the clause is read as usual, and recorded as
+marks; the third stays, and such a clause is only compared with clauses of the same occasion.
 """
 
 import re
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 
 SINCE, COMING, MOMENT, OCCASION = "\ue000", "\ue001", "\ue002", "\ue003"
-"""What is so since then; what will be so from then on; when something happened; when alone something is so."""
+"""Marks: start in the past; start in the future; time of an event; limiting occasion."""
 _SIGNS = re.compile(f"[{SINCE}{COMING}{MOMENT}{OCCASION}]")
 
 _BEGINS = (
@@ -74,14 +74,14 @@ _ENGLISH = (
         rf"|at\sthe\s(?:beginning|start|end)\sof\s(?:the|this|last)\s{_SPAN}|after\s(?:graduation|christmas|easter|the\smove)"
         rf"|this\smorning)){_PERSON}",
     ),
-)  # the first that fits counts
+)  # the first match counts
 _STATED = (
     (re.compile(r"\b(?:have|has) been (?=\w+ing\b)"), "am "),
     (re.compile(r"\b(?:have|has) (live|work)ed\b"), r"\1"),
     (re.compile(r"\b(?:will|is going to|are going to) be\b(?! \w+ing\b)"), "is"),
     (re.compile(r"\b(?:will|am going to|is going to) (?=\w)(?!not\b)"), ""),
 )
-"""How English says what is so since then: as what is so."""
+"""English verb forms with "since", converted to the present."""
 
 _N = "[0-9一二两三四五六七八九十半几]"
 _YEAR = "(?:(?:19|20)[0-9]{2}|[一二][零〇一二三四五六七八九]{3}|[今去前])年"
@@ -95,7 +95,7 @@ _AHEAD_ZH = f"(?:下+个?(?:周末|周|星期|礼拜|月|季度|学期)[一二�
 _FROM_ZH = "(?:自从|从|自|打)?"
 _ONWARDS = "(?:开始|以来|以后|之后|起)"
 _NOT_UP = "(?![床来得飞身码因点源初步头诉草名])"
-"""起床 is to get up, 起来 to rise."""
+"""Excludes 起床 (get up), 起来 (rise) and the like."""
 _SAYS = "(?=[，,]?[\u4e00-\u9fffA-Za-z]{3})"
 _BEGINS_ZH = (
     "(?P<begin>(?:^|[，,。！？；.!?;\n][^\\S\n]*)(?:嗯|哦|对了|其实|而且|所以|更新[:：]?|但是?|那|顺便说一下?[，,])?)"
@@ -149,15 +149,15 @@ class Timed:
     """A part of a marked text."""
 
     text: str
-    """Without since when, and without when it happened."""
+    """Without phrases of start and of event time."""
     told: str
-    """Without since when it is so."""
+    """Without phrases of start."""
     signs: frozenset[str]
-    """Of its phrases."""
+    """Marks of its phrases."""
 
 
 def marked(text: str) -> str:
-    """The text with each such phrase between two signs of its kind, and no comma after it."""
+    """The text with each time phrase between two marks of its kind, and no comma after it."""
     text = _SIGNS.sub(" ", text)
     for sign, shape in _COMPILED_ZH if _DENSE.search(text) else _COMPILED_EN:
         text = shape.sub(partial(_between, sign), text)
@@ -168,7 +168,7 @@ def marked(text: str) -> str:
 
 
 def timed(text: str) -> Timed:
-    """A part of a marked text read."""
+    """Read a part of a marked text."""
     if not _SIGNS.search(text):
         return Timed(text, text, frozenset())
     kinds = frozenset(_SIGNS.findall(text))
@@ -176,7 +176,7 @@ def timed(text: str) -> Timed:
 
 
 def beginnings(text: str) -> tuple[tuple[int, int], ...]:
-    """The years and months from which a marked text says that something is so; the year 0 where it names none."""
+    """Years and months of the start phrases of a marked text; year 0 if not named."""
     found = []
     for phrase in (one["phrase"].lower() for one in _MARKED.finditer(text) if one["sign"] == SINCE):
         month = None if _AGO.search(phrase) else _NAMED_MONTH.search(phrase)
@@ -192,7 +192,7 @@ def _without(text: str, *signs: str) -> str:
 
 
 def _between(sign: str, found: re.Match[str]) -> str:
-    """Unless the phrase is, or begins within, one that was found before."""
+    """Mark a phrase unless it is, or begins within, one that was found before."""
     before = found.string[: found.start("phrase")]
     taken = _SIGNS.search(found["phrase"]) or len(_SIGNS.findall(before)) % 2
     return found.group() if taken else f"{found['begin']}{sign}{found['phrase']}{sign}"

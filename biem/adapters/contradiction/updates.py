@@ -1,4 +1,4 @@
-"""The newer statement says itself that something changed, and names another value of what the older one is about."""
+"""Updates in which the newer statement marks a change and has another value for the subject of the older one."""
 
 import re
 
@@ -36,16 +36,16 @@ _RISEN = re.compile(
     r"|[涨升降减增加长缩调提](?:价|薪|高|低|少|短)?[到至为]|现在|如今|目前",
     re.IGNORECASE,
 )
-"""Says that a quantity is another one than before."""
+"""Marks a changed quantity."""
 _GONE = 0.75
-"""Recorded, but never acted upon: there may be another one of the kind."""
+"""Recorded, but never acted upon: there may be another one of this kind."""
 _CODE = re.compile(r"(?<![\w-])([A-Z]+-?)(\d+(?:\.\d+)*)(?![\w-])")
 _NUMBERED = re.compile(r"([A-Za-z]+|[\u4e00-\u9fff]{2})\s?#?(\d+)")
 _BASE, _ALIKE, _VALUED, _TOLD = 0.5, 0.15, 0.15, 0.1
 _LONGEST = 40
-"""Words: longer texts change one thing and talk of many."""
+"""Maximum words: longer texts change one thing and mention many."""
 _SHARED = 0.3
-"""Share of the shorter statement's content that both must have."""
+"""Minimum share of the shorter statement's content that both contain."""
 
 
 class Updates:
@@ -63,7 +63,7 @@ class Updates:
         }
 
     def speaks(self, newer: Reading) -> bool:
-        """Whether a statement says that something changed."""
+        """Whether a statement marks a change."""
         return bool(
             _REPLACED.search(newer.text)
             or _ANNOUNCED.search(newer.text)
@@ -106,7 +106,7 @@ class Updates:
         return Verdict("update", min(0.9, confidence), "announced" if announced else "changed", group or "")
 
     def _measured(self, older: Reading, newer: Reading) -> bool:
-        """Whether the newer gives, as that of today, another number of the same kind than the older."""
+        """Whether the newer gives a current number of the same kind that differs from the older's."""
         if not _RISEN.search(newer.text) or len(older.clauses) != 1 or len(newer.clauses) != 1:
             return False
         old, new = older.clauses[0], newer.clauses[0]
@@ -117,7 +117,7 @@ class Updates:
         return len(newer.numbers) == 1 and _numbers_differ(older, newer, plain=True)
 
     def _disposed(self, older: Reading, newer: Reading) -> bool:
-        """Whether somebody has no more what the older says that they have."""
+        """Whether a person no longer has what the older says they have."""
         content = frozenset().union(*(one.content for one in older.clauses if one.asserts and _HAS.search(one.text)))
         told = " ".join(clause.text for clause in newer.clauses if clause.asserts and not clause.negations)
         things = {self._reader.stem(thing) for found in _DISPOSED.findall(told) for thing in found if thing}
@@ -137,7 +137,7 @@ class Updates:
 
 
 def _exchanged(old: Clause, new: Clause) -> bool:
-    """Whether the newer says, since some time, the same of the same but for one word: I take the train, not the bus."""
+    """Whether the newer, with a start time, differs in one word: I take the train, not the bus."""
     if not (new.times & {SINCE, COMING} and old.asserts and new.asserts and old.who == new.who):
         return False
     if old.times or old.modality != new.modality or (old.negations + new.negations):
@@ -158,7 +158,7 @@ def _exchanged(old: Clause, new: Clause) -> bool:
 
 
 def _people(reading: Reading) -> frozenset[str]:
-    """Who is named anywhere, or begins it."""
+    """Persons named anywhere, or at the start."""
     return _who(reading) | frozenset(clause.tokens[0] for clause in reading.clauses if clause.tokens)
 
 
@@ -171,7 +171,7 @@ def _who(reading: Reading) -> frozenset[str]:
 
 
 def _numbers_differ(older: Reading, newer: Reading, *, plain: bool = False) -> bool:
-    """The same kind of number, and no value in common. `plain`: a number without a unit is a kind, too."""
+    """The same kind of number, and no common value. `plain`: numbers without a unit are also a kind."""
     one, other = _by_unit(older), _by_unit(newer)
     return any(kind in other and not values & other[kind] for kind, values in one.items() if kind or plain)
 
@@ -184,12 +184,12 @@ def _by_unit(reading: Reading) -> dict[str, set[str]]:
 
 
 def _named_differ(one: str, other: str) -> bool:
-    """Order 5 and order 6: what is numbered are two things."""
+    """Numbered things differ: order 5 and order 6."""
     numbered = {noun.lower(): number for noun, number in _NUMBERED.findall(one)}
     return any(numbered.get(noun.lower(), number) != number for noun, number in _NUMBERED.findall(other))
 
 
 def _codes_differ(one: str, other: str) -> bool:
-    """P2 and P0: the same letters before another number."""
+    """Codes with the same letters and different numbers: P2 and P0."""
     codes = dict(_CODE.findall(one))
     return any(codes.get(letters, number) != number for letters, number in _CODE.findall(other))

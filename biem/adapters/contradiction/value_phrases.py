@@ -1,4 +1,4 @@
-"""Shapes of phrases that state one value of something, in both languages: what `slots` looks for beside patterns."""
+"""Patterns of phrases that state one value, in both languages; `slots` uses them in addition to its own."""
 
 import re
 
@@ -10,7 +10,7 @@ TOPIC = re.compile(
     r"(?:\s(?:is|was|are|has|had|got|just|moved|started)\b|是|有|住|在)"
     r"|^(?P<topic2>我将?要?[\u4e00-\u9fff]{2,24})$"
 )
-"""Whom or what a clause is about; `topic2` is a Chinese topic that the next clause takes up with 它."""
+"""Subject of a clause; `topic2` is a Chinese topic to which the next clause refers with 它."""
 OWNER = re.compile(
     r"^(?P<owner>my|his|her|our|their|your|the|我们?|你们?|他们?|她们?)[ 的]?的?(?P<rest>.*)$", re.IGNORECASE
 )
@@ -26,15 +26,15 @@ VAGUE = re.compile(
     r"interesting|nice|bad|night|noon|work|weekends?|really|too|all|always|never|the same)\b",
     re.IGNORECASE,
 )
-"""Says too little to differ from another value."""
+"""Too vague to differ from another value."""
 HOUSED = re.compile(
     r"(?:an?|the|my|our|his|her|their)\s+[a-z]|(?:constant\s)?(?:fear|peace|hope|harmony|poverty|luxury)\b"
 )
-"""How somebody lives, not where: in a small flat, in fear."""
+"""Manner of living, not a place: in a small flat, in fear."""
 OCLOCK = re.compile(r"\sat\s(1?\d|2[0-3])$")
 """A bare hour."""
 AND_I = re.compile(r"\s+and\s+(?=(?:I|we|he|she|they)\s)")
-"""Between two statements that no comma parts."""
+"""Between two statements without a comma."""
 _CHANGED = (
     r"(?P<changed>(?:was |has been |got |is now |has |have )?(?:moved|postponed|rescheduled|changed|pushed|delayed|"
     r"shifted|brought|cut|reset|slashed|increased|raised|lowered|reduced|updated|escalated|switched|renamed|went up|"
@@ -67,14 +67,14 @@ ALTERED = re.compile(
     r"(?P<np>(?:my|the|our|his|her|their)\s[\w' -]{2,40}?)\s"
     r"(?:from\s[^,;.!?]+?\s)?to\s(?P<value>[^,;.!?]{1,40}?)(?:\s(?:now|today|yesterday|last\s\w+))?$"
 )
-"""Somebody changed NP to VALUE."""
+"""A person changed NP to VALUE."""
 HOLDER = re.compile(
     r"^(?P<value>[A-Z][\w.-]+(?:\s[A-Z][\w.-]+)?)\sis\s(?P<not>not\s)?(?:now\s)?(?P<owner>the|my|our)\s(?:new\s|current\s)?"
     r"(?P<noun>\w+)(?:\s(?:on|of|for|at)\s(?P<np>[\w ]{2,40}))?$"
 )
 """NAME is the OFFICE of NP."""
 RENEWED = re.compile(r"\bnew\s|新的?(?=[\u4e00-\u9fff]{2})")
-"""Before a noun that has one value at a time."""
+"""Before a single-valued noun."""
 NOW = re.compile(r"\bnow\b")
 NAME = re.compile(r"^(?:[A-Z][\w.'-]+)(?:\s(?:[A-Z][\w.'-]+|of|the|de))*$|^[A-Z0-9][A-Z0-9-]*\d[A-Z0-9-]*$")
 LOCATED = re.compile(
@@ -84,7 +84,7 @@ LOCATED = re.compile(
 )
 PLACE_ZH = re.compile(r"(?:里|上|下|旁边|后面|前面|抽屉|桌|柜|楼|室|房|厅|包|箱)$")
 INTRODUCED = re.compile(r"[一二两三四五六七八九十几有了][个只条位名头匹道部本家款种首座门台辆套]")
-"""一只猫: somebody or something that is new to the talk."""
+"""一只猫: introduces a person or thing."""
 ENDS = re.compile(r"closes?|ends?|expires?", re.IGNORECASE)
 SMALL = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 COUNT = re.compile(

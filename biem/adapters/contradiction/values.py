@@ -1,4 +1,4 @@
-"""Two values of one attribute: which pairs of slots disagree, and how sure that is."""
+"""Two values of one attribute: pairs of slots that disagree, with a confidence."""
 
 import re
 from collections.abc import Sequence
@@ -19,12 +19,12 @@ _SURE = {
     "count": 0.7, "size": 0.78, "model": 0.76, "language": 0.8, "place": 0.78, "diet": 0.8, "number": 0.78,
     "identity": 0.6, "state": 0.6,
 }  # fmt: skip
-"""Confidence by attribute: measured where the development data has it, else by analogy with those measured. Places lie
-within others and things come in twos, so without a word of change these are left to a person."""
+"""Confidence by attribute: measured if the development data has it, else by analogy. Places may contain each other and
+things may exist twice, so without a word of change these are left to a person."""
 _MARKED = 0.06
-"""More, when the newer statement says itself that something changed."""
+"""Added if the newer statement marks a change."""
 _VAGUE_SUBJECT = 0.25
-"""Less, when the subject is a pronoun or left out: two people may be meant."""
+"""Subtracted if the subject is a pronoun or omitted: two people may be meant."""
 _PRONOUNS = frozenset(
     (
         "",
@@ -57,7 +57,7 @@ Agreement = Literal["same", "different", "unrelated"]
 
 
 class Values:
-    """Knows which places lie within others."""
+    """Compares slots; knows which places contain others."""
 
     def __init__(self) -> None:
         self._level = {place: level for level, found in lexicon.sets("regions").items() for place in found}
@@ -67,7 +67,7 @@ class Values:
     def judge(
         self, older: Sequence[Slot], newer: Sequence[Slot], times: tuple[datetime | None, datetime | None], *, now: bool
     ) -> Verdict | None:
-        """The surest conflict between two lists of slots; an attribute that has one value in common has none.
+        """The surest conflict between two lists of slots; an attribute with a common value has none.
 
         `now`: the newer statement says "now" or "currently".
         """
@@ -104,14 +104,14 @@ class Values:
         if new.phase != "changed" or not one or not other or not (one <= other or other <= one):
             return False
         less, more = sorted((old.subject.split(), new.subject.split()), key=len)
-        if less == more[len(more) - len(less) :]:  # Arjun is my brother Arjun, and the car is not my sister's
+        if less == more[len(more) - len(less) :]:  # Arjun may be my brother Arjun; the car is not my sister's car
             before = more[len(more) - len(less) - 1]
             return before in self._people or self._people.isdisjoint(word.removesuffix("'s") for word in more)
         added = {word.removesuffix("'s") for word in set(more) - set(less)}
         return len(less) > 1 and self._people.isdisjoint(added)
 
     def _one(self, old: Slot, new: Slot) -> bool:
-        """Whether both are certainly of one thing: named alike, or the newer by fewer words than the older."""
+        """Whether both certainly have the same subject: the same name, or a shorter one in the newer."""
         if old.attribute != new.attribute or _vague(old.subject) or _vague(new.subject):
             return False
         if old.subject == new.subject:
@@ -179,7 +179,7 @@ class Values:
 
 
 def _ages(old: Slot, new: Slot, times: tuple[datetime | None, datetime | None], sure: float) -> Verdict | None:
-    """Ages grow: the expected one is an update, another a contradiction."""
+    """Ages grow: the expected age is an update, another one a contradiction."""
     try:
         grown = float(new.value) - float(old.value)
     except ValueError:
@@ -192,7 +192,7 @@ def _ages(old: Slot, new: Slot, times: tuple[datetime | None, datetime | None], 
 
 
 def _pairs(value: str) -> set[str]:
-    """Pairs of Chinese characters: 广东深圳 and 深圳广东 are one place."""
+    """Pairs of Chinese characters: 广东深圳 and 深圳广东 are the same place."""
     return {value[i : i + 2] for i in range(len(value) - 1) if value[i] > "\u2e7f"}
 
 
@@ -202,7 +202,7 @@ def _nickname(short: str, name: str) -> bool:
 
 
 def _vague(subject: str) -> bool:
-    """Whether a pronoun stands for the subject or its owner."""
+    """Whether the subject or its owner is a pronoun."""
     return subject[:1] in "他她它其" or subject.partition(" ")[0] in _PRONOUNS
 
 

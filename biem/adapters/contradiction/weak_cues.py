@@ -1,10 +1,10 @@
-"""Weak cues of disagreement, weighed by a logistic model: what is left when no rule is sure.
+"""Weak cues of disagreement, weighted by a logistic model, for pairs that no rule decides.
 
-Every cue is something a reader could point at: one side denies, numbers of one kind differ, one answers "I don't
-know". The weights in `cues.json`, a table for each language, come from `python -m benchmarks.fit_conflicts`.
-Fitted where nearly half of the pairs are contradictions. Among the neighbours of a memory they are far rarer, so what
-the model gives above `_KNEE` is pressed together below `CEILING`, in the same order: such a verdict is a question for a
-model or a person, not a finding, and the strongest questions are asked first.
+Every cue is a visible feature: one side denies, numbers of one kind differ, one answers "I don't know". The weights in
+`cues.json`, a table for each language, come from `python -m benchmarks.fit_conflicts`. They were fitted on data where
+nearly half of the pairs are contradictions. Among the neighbours of a memory these are far rarer, so values above
+`_KNEE` are compressed below `CEILING`, in the same order: such a verdict is a suspicion for a model or a person to
+check, the strongest first.
 """
 
 import json
@@ -20,12 +20,12 @@ from biem.adapters.contradiction.slots import unit
 
 CEILING = 0.45
 _KNEE = 0.34
-"""What the logistic model gives is kept as it is up to here."""
+"""Values of the logistic model up to this are not changed."""
 _LONGEST = 40
 _CLAUSES, _CHINESE_CLAUSES = 1, 4
-"""Words and clauses of a single thought (a Chinese comma ends a clause): two longer texts always have some cue."""
+"""Maximum words and clauses of a short text (a Chinese comma ends a clause): longer pairs always have some cue."""
 _TYPICAL_SIMILARITY = 0.55
-"""Assumed where nobody measured it: the middle of the pairs that the weights were fitted on."""
+"""Default without a measurement: the median of the pairs that the weights were fitted on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class Cues:
         self._weights: Mapping[str, Mapping[str, float]] = json.loads(text)
 
     def confidence(self, older: Reading, newer: Reading, similarity: float | None) -> float:
-        """0 to `CEILING`; 0 where one side asserts nothing."""
+        """Confidence from 0 to `CEILING`; 0 if one side asserts nothing."""
         features = self.features(older, newer, similarity)
         if not features:
             return 0.0
@@ -60,7 +60,7 @@ class Cues:
         return chance if chance <= _KNEE else _KNEE + (chance - _KNEE) * (CEILING - _KNEE) / (1.0 - _KNEE)
 
     def features(self, older: Reading, newer: Reading, similarity: float | None) -> dict[str, float]:
-        """The cues of a pair; empty where one side only asks, or is about as long as a document."""
+        """The cues of a pair; empty if one side only asks, or is as long as a document."""
         one, other = _side(older), _side(newer)
         if not one.clauses or not other.clauses or not (_brief(older) and _brief(newer)):
             return {}
@@ -111,7 +111,7 @@ class Cues:
         return {name: float(value) for name, value in values.items()}
 
     def _answer(self, reading: Reading) -> int:
-        """1 for a statement that opens with yes, -1 for one that opens with no."""
+        """1 for a statement that begins with yes, -1 for one that begins with no."""
         first = reading.words[0] if reading.words else ""
         if first in self._grammar["deny"] or (first[:1] in ("不", "没") and first not in self._grammar["non-negation"]):
             return -1
@@ -140,7 +140,7 @@ def _who(side: _Side) -> frozenset[str]:
 
 
 def _clauses(one: _Side, other: _Side) -> tuple[float, float]:
-    """The greatest share of content that two clauses have in common: of equal, and of opposite polarity."""
+    """Maximum share of common content of two clauses: with equal, and with opposite polarity."""
     same = crossed = 0.0
     for old in one.clauses:
         for new in other.clauses:
@@ -155,7 +155,7 @@ def _clauses(one: _Side, other: _Side) -> tuple[float, float]:
 
 
 def _beginning(one: _Side, other: _Side) -> float:
-    """How much of two clauses is the same before they part: 我在南京上学, 我在苏州上学."""
+    """Maximum share of two clauses that is an equal start: 我在南京上学, 我在苏州上学."""
     best = 0.0
     for old in one.clauses:
         for new in other.clauses:
@@ -167,7 +167,7 @@ def _beginning(one: _Side, other: _Side) -> float:
 
 
 def _numbers(older: Reading, newer: Reading) -> tuple[bool, bool]:
-    """Whether both have one number of a kind and the two differ, and whether they share a number."""
+    """Whether each has one number of a kind and these differ, and whether they share a number."""
     one, other = _kinds(older), _kinds(newer)
     both = one.keys() & other.keys()
     differ = any(len(one[kind]) == len(other[kind]) == 1 and one[kind] != other[kind] for kind in both)

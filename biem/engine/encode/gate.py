@@ -48,7 +48,7 @@ _YOUNG = 3
 _NEAREST = 10
 """Neighbours passed with each memory; if none of them is formed, no formed memory is nearer than the last."""
 _COMPARED = 3
-"""Nearest formed neighbours that represent what is known about the subject."""
+"""Nearest formed neighbours that are compared with a text."""
 _MARKED = 4.0
 """Minimum importance of an explicit memory."""
 
@@ -201,7 +201,7 @@ class Gate:
         return surprise(known.likeness, told.words, self._news(told, known))
 
     def _conflict(self, statement: Statement, known: _Known) -> float:
-        """The confidence of the surest conflict with what is formed nearby, as the worker would record it."""
+        """Confidence of the surest conflict with formed memories nearby, as the worker would record it."""
         least, longest = self._conflicts.record_confidence, self._conflicts.max_statement_chars
         verdicts = (
             compare(self._rules, other, statement, likeness, longest=longest, least=least)
@@ -242,7 +242,7 @@ def _first(near: Sequence[tuple[str, float]], formed: set[str]) -> list[tuple[st
 
 
 def _near(near: Sequence[tuple[str, float]], formed: set[str], fields: Mapping[str, Fields]) -> _Known:
-    """What is known of a text with these neighbours, nearest first."""
+    """Known statements and fields from these neighbours, nearest first."""
     if not near:
         return _Known()
     nearest = _first(near, formed)

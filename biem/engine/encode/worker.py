@@ -1,7 +1,7 @@
 """One batch of encoding jobs: claim, analyse, embed, relate, index, complete.
 
-Called by thin workers (architecture D10): after a crash between two steps the lease expires and the next worker
-repeats the batch. Embeddings are cached by text, the index replaces rows on a retry, completion is one transaction.
+Called by thin workers: after a crash between two steps the lease expires and the next worker repeats the batch.
+Embeddings are cached by text, the index replaces rows on a retry, completion is one transaction.
 """
 
 import logging

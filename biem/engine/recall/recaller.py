@@ -4,10 +4,9 @@
     score = Σ weight · signal (rank.signals) + w_a · activation − w_c · conflict − w_s · superseded
 
 One round trip reads the candidates of the text search during the vector search, a second one the rest of the pool, and
-a third one the current state of the best (architecture D4–D6). A superseded memory passes its score to
-its successor. A superseded fact is left out; a superseded message is still returned, at a lower rank.
-A question with a session is first ranked over prefetched candidates (recall.orbit); if that is confident, no search
-runs.
+a third one the current state of the best. A superseded memory passes its score to its successor. A superseded fact is
+left out; a superseded message is still returned, at a lower rank. A question with a session is first ranked over
+prefetched candidates (recall.orbit); if that is confident, no search runs.
 """
 
 from collections.abc import Mapping, Sequence

@@ -25,7 +25,7 @@ def words(*names: str) -> frozenset[str]:
 
 
 def denial() -> re.Pattern[str]:
-    """Finds all that a reading takes for a negation, or turns into one, and more: also parts of words."""
+    """Matches everything that a reading treats as a negation, and more: also parts of words."""
     negations = sets("grammar")["negation"]
     english = "|".join(sorted(re.escape(word) for word in negations if word.isascii()))
     chinese = "|".join(sorted(re.escape(word) for word in negations if not word.isascii()))

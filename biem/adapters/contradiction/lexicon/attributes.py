@@ -1,7 +1,7 @@
-"""Attributes of which one person has one value at a time, by the words with which people speak of them.
+"""Classes of attributes with one value at a time, by the words used for them.
 
-"My flat is in Graz", "I'm based in Graz" and 我在格拉茨租了个小房子 are of one class, whatever the verb. The words of a class
-say nothing of the value: what is left without them is the value, and the thing that the attribute is of.
+"My flat is in Graz", "I'm based in Graz" and 我在格拉茨租了个小房子 are of one class, with different verbs. The words of a
+class are not part of the value: without them, the value and the thing with this attribute remain.
 """
 
 import re
@@ -82,7 +82,7 @@ _CLASSES = {
     ),
     "identity": (r"(?:i|he|she) (?:am|is) (?:now |not )?(?=an?\b)", r"我?(?:准确地说，)?我是(?=一?[名个位])"),
 }
-"""Of each class the words of English, between which and others there is a boundary, and those of Chinese."""
+"""English words (matched at word boundaries) and Chinese words of each class."""
 SINGLE = frozenset(
     (
         "home",
@@ -100,9 +100,9 @@ SINGLE = frozenset(
         "relationship",
     )
 )
-"""Of these a person has one; of the others one for each thing or person that is named with them."""
+"""Classes with one value per person; others have one for each thing or person named with them."""
 _NEAR = {"identity": "job"}
-"""What is told in the words of another class."""
+"""Classes that are expressed with the words of another one."""
 _ENGLISH = {name: re.compile(rf"\b(?:{english})\b", re.IGNORECASE) for name, (english, _) in _CLASSES.items()}
 _CHINESE = {name: re.compile(chinese) for name, (_, chinese) in _CLASSES.items()}
 
@@ -112,7 +112,7 @@ _MIDST = re.compile(r"(?<=[\w,’'] )[A-Z]|(?<=[\w,’']  )[A-Z]")
 
 
 def spans(text: str, *, chinese: bool) -> dict[str, list[tuple[int, int]]]:
-    """For each class of which a text has words, where these stand."""
+    """Positions of a text's words of each class."""
     patterns = _CHINESE if chinese else _ENGLISH
     capitals = frozenset() if chinese else frozenset(one.start() for one in _MIDST.finditer(text))
     found = {

@@ -1,14 +1,14 @@
-"""Spellings that are read as another one: contractions written out, ways to say no as a plain no."""
+"""Normalises spellings: expands contractions, and replaces forms of denial by a plain "no"."""
 
 import re
 
 from biem.adapters.analyzers.characters import normal
 
 LONGEST = 600
-"""Characters of a statement that are read: conflicts between documents are not found by rules."""
+"""Maximum characters of a statement that are read: rules do not find conflicts between documents."""
 
 _BLANKS = re.compile(r"\s{2,}")
-"""A run of them is read as one, so that no rule can be slow over it."""
+"""Runs of blanks are read as one, so that they cannot slow a rule."""
 _PAIRS = (
     (r"\bwon't\b", "will not"),
     (r"\bcan't\b|\bcannot\b", "can not"),
@@ -43,7 +43,7 @@ def _blank(run: re.Match[str]) -> str:
 
 
 def expanded(text: str) -> str:
-    """What is read of a text."""
+    """The normalised text that is read."""
     clean = _BLANKS.sub(_blank, normal(text[:LONGEST])[:LONGEST]).strip()
     if _EXPANDABLE.search(clean):
         for pattern, to in _EXPANSIONS:

@@ -1,11 +1,11 @@
-"""Words by which a statement says that it corrects or changes something, and by which it names what was so before."""
+"""Words that mark a correction or change in a statement, or a former value."""
 
 import re
 from collections.abc import Iterator
 
 
 class Both:
-    """A pattern of English and one of Chinese words: most texts need but one of them."""
+    """A pattern of English and one of Chinese words: most texts need only one of them."""
 
     def __init__(self, english: str, chinese: str) -> None:
         self._english, self._chinese, self._both = (
@@ -40,14 +40,14 @@ CORRECTS = Both(
     r"(?:说|记|搞|弄|写|打|看|听|算|填|发|报|传)(?:错|混|岔|反)|口误|笔误|手误|更正|纠正|改正|不对|应该是|应为|其实|准确(?:地|来)说|确切"
     r"|才对|混淆|弄反|是错的|错了|有误|不准|量过了|不是.{1,24}[，,]?(?:而?是|应)|，不是|输入法|[打写说]成了|[，,]不是|想说的是|刚才说的|我是说|我的意思是|不知怎么",
 )
-"""It corrects something."""
+"""Marks a correction."""
 _POINT = r"(?:\d|noon\b|midnight\b|(?:mon|tues|wednes|thurs|fri|satur|sun)day|(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\b)"
 _SHIFTED = (
     r"\b(?:[a-z]{3,}ed|put|brought|cut|set|went|gone|ran|had to [a-z]+)\b[^,;.!?]{0,40}\b(?:to|until|till)\s(?:the\s|[$€£¥])?"
     + _POINT
 )
 _SHIFTED_ZH = r"[挪延移调提推拖缩加减升降涨跌滑顺][到至成]|[到至成](?=[^，。！,!]{1,14}了(?:$|[，。！,!]))"
-"""A finished verb with the point that something was brought to: bumped to Wednesday, 挪到周三."""
+"""A completed verb with its new value: bumped to Wednesday, 挪到周三."""
 CHANGES = Both(
     r"\bnow\b|\bthese days\b|\bnowadays\b|\bcurrently\b|\bas of\b|\bfrom (?:today|now)\b|\bsince (?:this|last|the|january|"
     r"february|march|april|may|june|july|august|september|october|november|december|then|yesterday|monday|tuesday|wednesday"
@@ -64,18 +64,18 @@ CHANGES = Both(
     r"|现在|如今|目前|眼下|这(?:周|个?月|天)起|从.{1,6}起|改|换|变|搬|[推延]后?[一两三四半\d]{1,2}个?(?:天|周|星期|月|小时)|转(?:到|行|学|为|做|去)|新|跳槽|涨|降|推迟|提前|延期|延后|延误|调[到整]|接替|停了"
     r"|作废|取消|离开|离职|辞|戒|卖(?:了|掉)|迷上|胜过|不再|不行了|[不没].{1,12}了(?=$|[，。！,.;；])|放弃|取代|代替|多给了时间|升(?:到|为|职)|告别|接手|加入",
 )
-"""It says that something is otherwise than before."""
+"""Marks a change."""
 QUOTED_SELF = re.compile(
     r"[\"“「『][^\"“「『”」』]*(?:\b(?:i|i['’]m|i['’]ve|my|me|we|our)\b|[我咱])|(?:^|\s)['‘](?:i|i['’]m|i['’]ve|my|we|our)\b",
     re.IGNORECASE,
 )
-"""Who quotes an "I" quotes somebody: perhaps themselves, at another time."""
+"""A quotation with "I" quotes a person, maybe the speaker at another time."""
 DENIES = re.compile(r"\b(?:not|never)\b|\b(?:have|has) no\b|(?<!比)不(?![过错仅但止管论久少同断])|没", re.IGNORECASE)
 ADMITS = re.compile(
     r"\b(?:wrong|typo|mistak\w+|mixed|misread|mistyped|misspoke|my bad)\b|[记写打看说搞弄算听填][错混]|笔误|口误",
     re.IGNORECASE,
 )
-"""Who laughs at a mistake of their own does not joke."""
+"""Laughter about one's own mistake is no joke."""
 LEAVES_OPEN = re.compile(
     r"\?|？|\b(?:assum(?:e|ing)|picture (?:me|us|him|her)|hypothetical(?:ly)?|in theory|theoretically|in another life|as though|as if|provided|in case"
     r"|let us say|(?:^|[,;] )say (?:i|we|my)|otherwise|had (?:i|we|he|she|they|my \w+) (?:not )?\w+ed\b|were (?:i|we|he|she|they|my \w+) (?:to\b|\w+ing\b|in\b|at\b|an?\b)"
@@ -92,7 +92,7 @@ LEAVES_OPEN = re.compile(
     r"|还没[定决]|将来|过几年|有一天|哪天|明年|开玩笑|哈哈|差点|[吗么呢吧](?=$|[。！？，])|绝不(?!是)|不想|不愿|拒绝|建议|似的|好像|简直",
     re.IGNORECASE,
 )
-"""It decides nothing: a question, a hypothesis, a plan, a wish, a refusal, a joke."""
+"""No statement of fact: a question, a hypothesis, a plan, a wish, a refusal, a joke."""
 ANOTHER = re.compile(
     r"\balso\b|\btoo\b(?! (?:much|many|late|early|long|big|small|expensive|far|old|hard))|\bas well\b|\bbesides\b|\bon top of\b"
     r"|\banother\b|\bsecond\b(?! (?:of|thoughts?))|\bin addition\b|\badditional(?:ly)?\b|\bone more\b|\bstill\b|\bsometimes\b"
@@ -100,42 +100,42 @@ ANOTHER = re.compile(
     r"|除了|还(?!是|没|款|钱|给|书|会|得)|也(?!许)|第二|另外?一|又(?!改|换|变)|之外|有时|偶尔|同时|备用|仍",
     re.IGNORECASE,
 )
-"""It adds to what is known, or leaves it."""
+"""Adds to known facts, or keeps them."""
 ON_OCCASION = re.compile(
     r"\b(?:on|at) (?:the )?weekends?\b|\bfor (?:now|once|today|the moment)\b"
     r"|\bjust (?:for )?(?:today|this)\b|\bduring\b|\bin (?:the )?(?:spring|summer|autumn|winter|morning|evening)s?\b|\bwhenever\b"
     r"|^(?:this|next) (?:week|month|weekend)\b|\btemporarily\b|\bwhile\b|\bthis (?:once|time)\b|\bexcept\b|(?<![长上])周末|暂时|临时|这次|偶然|[就只仅](?:是|有)?[这今]|这周[一二三四五六日天]|\b(?:only|just) (?:on|this|that|today|tomorrow)\b",
     re.IGNORECASE,
 )
-"""It speaks of some occasions only."""
+"""Limited to some occasions."""
 ON_DAYS = re.compile(
     r"\bon (?:mon|tues|wednes|thurs|fri|satur|sun)days\b|^(?:周|星期)[一二三四五六日天](?!\d)", re.IGNORECASE
 )
-"""The same; of another day where the other statement is of one, too."""
+"""The same; refers to another day if the other statement also names one."""
 WHICH = re.compile(
     r"\b(?:second|third|other|first|previous|last|next|upper|lower|(?<=\bthe )(?:left|right|front|back)|(?<=\bmy )(?:left|right|front|back)|outbound|inbound|return)\b(?= (?!(?:week|month|year|night|day|time|spring|summer|autumn|fall|winter|name|floor|grade|class|year)s?\b)(?!(?:to|from|in|on|at|for|and|up|by|the|my|our)\b)[a-z])"
     r"|(?<=\bflight )(?:out|home|back)\b|(?<=\btrain )(?:out|home|back)\b|(?<=\bway )(?:out|home|back)\b"
     r"|第[一二三四五]|去程|回程|返程|另",
     re.IGNORECASE,
 )
-"""Tells one of several apart."""
+"""Distinguishes one of several."""
 STRONG = re.compile(
     r"\b(?:new|any ?more|no longer|chang|switch|swap|trad|replac|instead|stopp|g[ai]ven? up|gone\b|end(?:ed|s)\b|used to|quit|convert|ditch|dropp|over to"
     r"|moved?\b|relocat|hired|left\b|retrain|retired|became|from today|transferr|turned)"
     r"|改|换|变|搬|转|新|停了|作废|戒|胜过|不再|不行了|放弃|取代|代替|跳槽|离开|从.{1,6}起|[不没].{1,12}了",
     re.IGNORECASE,
 )
-"""Changes that leave nothing of what was before; "now I play football" may well say that I do so, too."""
+"""Changes that end the former state; "now I play football" may be an addition."""
 OCCASIONS = re.compile(
     r"\b(?:summer|winter|spring|autumn|christmas|easter|weekend|honeymoon|anniversary|new year|thanksgiving|birthday|wedding)\b"
     r"|春节|新年|元旦|暑假|寒假|圣诞|五一|十一|国庆|中秋|端午|周末|蜜月|纪念日|婚礼",
     re.IGNORECASE,
 )
-"""What a journey or a party is for."""
+"""Purpose of a journey or a party."""
 OLD_ONE = re.compile(
     r"\b(?:my|our|the|his|her|their) (?:old|former|ex)\b|旧|前任|老(?=手机|房|车|公司|家的)", re.IGNORECASE
 )
-"""Speaks of what was replaced already."""
+"""Refers to a value that was already replaced."""
 OF_THE_PAST = re.compile(
     r"\bago\b|\bas a (?:child|kid|student|teenager|boy|girl|young)\b|\bback (?:in|then)\b|\bat (?:school|university|college|\w+teen|the time)\b(?=[, ]\s?i\b)"
     r"|\bwhen i was\b|\bin my (?:\w+ )?(?:twenties|thirties|teens|youth|childhood|first year|days|student)\b|\bmy first\b|\bbefore (?:my|all|the|that|i|we)\b"
@@ -144,7 +144,7 @@ OF_THE_PAST = re.compile(
     r"|毕业之?后|以前(?=我)|年前|从前|小时候|上学(?:的)?时|当兵|学生时代|年轻时|过去|曾|去年(?!.{0,4}起)|岁时|[住工作吃干练过]过(?!敏|生日|节)|第一[份家辆年]|之前(?:我|在|的)|前我",
     re.IGNORECASE,
 )
-"""It tells of another time."""
+"""Refers to another time."""
 _FILL = (
     r"(?:(?:anymore|a|an|the|my|our|his|her|their|your|its|in|at|on|to|for|as|by|with|of|be|being|called|named|eating|doing|playing"
     r"|driving|working|living|going|like|likes|liking|love|loves|enjoy|enjoys|eat|eats|drive|drives|live|lives|work|works"
@@ -161,26 +161,26 @@ FORMER_BEFORE = re.compile(
     r"|原来是|旧的是|之前是|以前是|比|[打写说看听记]成了?|取代了?|代替了?|而不是|放弃了?|卖了|戒了|辞了|听不懂)\s*)$",
     re.IGNORECASE,
 )
-"""What stands right before the former value."""
+"""Words right before the former value."""
 FORMER_BETWEEN = (
     (re.compile(r"不再?[\u4e00-\u9fff]{0,2}$"), re.compile(r"^[^，。！？；,;!]{0,4}了(?:$|[，。！；,;!])")),
     (re.compile(r"[和跟与]$"), re.compile(r"^(?:已经)?(?:分手|分了|离婚|离了|绝交)")),
     (re.compile(r"把$"), re.compile(r"^[\u4e00-\u9fff]?(?:换|改|卖|扔|送|退|停|戒|还)")),
 )
-"""不教数学了: what stands between is so no more, whatever the verb."""
+"""不教数学了: the words between end, with any verb."""
 OWNS = re.compile(r"^(?:['’]s (?!gone|history|no |over|sold|out|finished|off|not|been)|的)")
-"""After a word that only tells whose or of what kind the next one is."""
+"""After a word that only names the owner or kind of the next one."""
 BOUNDS = re.compile(
     r"[,;:!?，；。！？、—–…]+|(?<!\b[dD]r)(?<!\b[mM]rs)(?<!\b[mM]r)(?<!\b[mM]s)(?<!\b[sS]t)\.(?=\s|$)|\s(?=(?:so|and|but|because|cause|cuz|since|as)\s(?:I|we|he|she|they|it|my|our|his|her|their|the|it['’]s|I['’]m)\b)",
     re.IGNORECASE,
 )
-"""Between what is told one after the other."""
+"""Separates consecutive parts of a statement."""
 SPECIFIES = re.compile(
     r"^\W*(?:(?:and|but|so|or) )?(?:for|at|in|on|with|of|from|to|by|near|not|the|that|this|which|who|where|when|while|until|except|only|both|our|my"
     r"|i mean|meaning|namely|as|at least|if|or|than)\b|^\s*(?:指|就是|在|那|仅|只|除|至少|不是|我说的)",
     re.IGNORECASE,
 )
-"""A part that begins so tells of which thing, whose, where or when the one before speaks."""
+"""Start of a part that specifies the thing, owner, place or time of the previous one."""
 DEFINITE = re.compile(
     r"\b(?:my|our|his|her|their|the|[a-z]+['’]s)\s(?P<np>(?!(?:one|name)\b)(?:[\w'’-]+\s){1,4}?)(?:is|are|was|'s)\s",
     re.IGNORECASE,
@@ -188,20 +188,20 @@ DEFINITE = re.compile(
 DEFINITE_ZH = re.compile(
     r"(?:^|[，。！；,;!])我?们?的?新?(?P<np>[^，。！；,;!是叫]{1,8}?)(?:现在|已经|换成|改成)*(?:是|叫|姓|换成|改成)"
 )
-"""My NP is VALUE: of what is spoken of so there is one."""
+"""My NP is VALUE: implies a single value."""
 REPLACES = re.compile(r"\breplac(?:ed|es)\b|\btook over\b|\bhired\b", re.IGNORECASE)
-"""Its subject is the new value, or somebody who brings it about."""
+"""The subject is the new value, or the person who causes the change."""
 ROLE = re.compile(
     r"\b(?:my|our) (?:new |current )?[a-z-]+(?: [a-z-]+)? (?:is|['’]s) (?:now )?(?:called )?(?-i:[A-Z])|\b(?-i:[A-Z])[\w-]+ (?:is|['’]s) (?:now )?(?:my|our) [a-z]"
     r"|我们?(?:现在)?的?新?[^，。,是]{2,4}(?:现在)?是|是我们?的?[^，。,]{2,4}(?:$|[，。,!])",
     re.IGNORECASE,
 )
-"""NAME is my ROLE, or the other way round."""
+"""NAME is my ROLE, or the reverse."""
 FORMER_SOMEWHERE = re.compile(
     r"\b(?:not anymore|instead of|rather than|replac(?:e|es|ed|ing)|g[ai]ven? up|lost interest)\b[^,;:.!?]*$|不再[^，。；：,]*$",
     re.IGNORECASE,
 )
-"""The same with other words between, where nothing else is known to stand there."""
+"""The same with other words between, if these have no other known meaning."""
 FORMER_AFTER = re.compile(
     r"^(?:['’]s (?:gone|history|no longer|no more|over|sold|out|finished|off)\b|\sand (?:I|me) (?:broke up|split|divorced|separated)\b"
     r"|[\"”']?\s(?:is|are|was|were|has|have)(?: been)? (?:gone|history|no longer|no more|over|sold|replaced|out|not|closed|finished|taken over"
@@ -209,9 +209,9 @@ FORMER_AFTER = re.compile(
     r"|[”\"]?\s*(?:终于|已经|早就|现在|都|也|就){0,2}(?:退了|黄了|坏了|过期了?|到期了|关了|拆了|倒闭了?|不(?![错过得好同少久如仅是])[\u4e00-\u9fff]{1,2}了|搬?走了|搬出|丢了|退休|停了|不行了|作废|没了|卖了|没兴趣|不感兴趣|取消|不(?:再|是|做|练|吃|用|去|开|住|叫)|已经不|早就不|换成|改成|变成|换为|改为|离职|辞职|改名|换了|被))",
     re.IGNORECASE,
 )
-"""What stands right after it."""
+"""Words right after it."""
 PARTED = re.compile(
     r"[,;:.!，；：。、–—]|\b(?:but|to|for|is|it|since|with|and|by|into|now|took|as)\b|换|而|成|到|是|改|给|去|来|在|为|叫|吃|住|开",
     re.IGNORECASE,
 )
-"""What must stand between a former value and the new one: "no longer the sushi at Kim's" has no new one."""
+"""Required between a former value and the new one: "no longer the sushi at Kim's" has no new one."""
