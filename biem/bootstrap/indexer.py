@@ -52,10 +52,10 @@ def main(arguments: list[str]) -> None:
                 pass_over_what_is_loaded()
                 indexer.wait(wanted, told.wait)
         except StoreUnavailable as error:
-            logger.warning("the indexer begins anew: %s", error)
+            logger.warning("the indexer starts again: %s", error)
             told.wait(_PAUSE_S)
         except ConfigError as error:
-            logger.error("there is no indexer: %s", error)  # noqa: TRY400  the message has the solution
+            logger.error("the indexer cannot start: %s", error)  # noqa: TRY400  the message has the solution
             return
 
 
