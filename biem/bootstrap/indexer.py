@@ -38,7 +38,7 @@ def start(settings: Settings) -> None:
 
 
 def main(arguments: list[str]) -> None:
-    """Index new memories until the process is told to stop or its servers are not kept any more."""
+    """Index new memories until a stop is requested or the servers are no longer kept."""
     home, lock = Path(arguments[0]), int(arguments[1])
     settings: Settings = pickle.loads(sys.stdin.buffer.read())  # from our own parent
     logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s: %(message)s")
