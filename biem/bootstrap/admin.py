@@ -89,7 +89,7 @@ def _migrated(where: Servers) -> list[Finding]:
             )
             return [mended]
     except BiemError as error:
-        logger.warning("the schema stays as it is: %s", error)
+        logger.warning("the schema was not migrated: %s", error)
     return []
 
 

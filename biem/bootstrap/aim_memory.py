@@ -74,7 +74,7 @@ def configured(config: Mapping[str, Any] | str | None, settings: Settings) -> Se
     if isinstance(window, bool) or not isinstance(window, int) or window < 1:
         raise ConfigError(f"{_WINDOW} must be a whole number from 1 on, not {window!r}")
     if window not in _USUAL_WINDOW:
-        logger.warning("%s is %d; it is meant to lie in 128 to 512", _WINDOW, window)
+        logger.warning("%s is %d; the intended range is 128 to 512", _WINDOW, window)
     return settings.model_copy(update={"aim": aim, "write": replace(settings.write, hot_window=window)})
 
 

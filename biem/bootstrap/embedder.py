@@ -73,7 +73,7 @@ def agreed(settings: Settings, dsn: str, mine: Embedder, build: Callable[[Settin
     choice = choice_of_record(dsn)
     if choice is None or choice.model == mine.info.id:
         return mine
-    logger.info("all memories were moved to the embedder %s, so it is taken instead of %s", choice.model, mine.info.id)
+    logger.info("all memories were moved to the embedder %s, which replaces %s", choice.model, mine.info.id)
     mine.close()
     built = build(with_choice(settings, choice))
     if built.info.id != choice.model:

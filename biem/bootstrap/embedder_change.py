@@ -37,7 +37,7 @@ def _watch(system: System, build: Callable[[], System], every_s: float) -> None:
             )
             refused = choice.model
             continue
-        logger.warning("going over to the embedder %s", choice.model)
+        logger.warning("switching to the embedder %s", choice.model)
         if system.closed.is_set():
             fresh.release()
             return

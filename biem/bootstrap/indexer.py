@@ -38,7 +38,7 @@ def start(settings: Settings) -> None:
 
 
 def main(arguments: list[str]) -> None:
-    """Index new memories until the process is told to stop or its servers are not kept any more."""
+    """Index new memories until a stop is requested or the servers are no longer kept."""
     home, lock = Path(arguments[0]), int(arguments[1])
     settings: Settings = pickle.loads(sys.stdin.buffer.read())  # from our own parent
     logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s: %(message)s")
@@ -52,10 +52,10 @@ def main(arguments: list[str]) -> None:
                 pass_over_what_is_loaded()
                 indexer.wait(wanted, told.wait)
         except StoreUnavailable as error:
-            logger.warning("the indexer begins anew: %s", error)
+            logger.warning("the indexer starts again: %s", error)
             told.wait(_PAUSE_S)
         except ConfigError as error:
-            logger.error("there is no indexer: %s", error)  # noqa: TRY400  the message has the solution
+            logger.error("the indexer cannot start: %s", error)  # noqa: TRY400  the message has the solution
             return
 
 

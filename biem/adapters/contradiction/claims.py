@@ -43,7 +43,7 @@ class Claims:
         return tuple(found) if len(found) > 1 else ()
 
     def adds(self, claim: Reading, newer: Reading) -> bool:
-        """Whether a claim has a subject that is not in `newer`."""
+        """Whether a claim has content that is not in `newer`."""
         return any(not word[0].isdigit() for word in claim.content() - newer.content() - self._empty)
 
 

@@ -189,7 +189,7 @@ class Polarity:
             return  # "some do not" does not contradict "some do"
         aside = self._habit | _ABSOLUTE | _ALL | self._part
         denied, affirmed = deny.content - aside, affirm.content - aside
-        if ended:  # its number is the time of the end
+        if ended:  # ignore the time of the end
             denied -= self._times | _AGO
         having = not _HAVE.isdisjoint(deny.tokens) and not _HAVE.isdisjoint(affirm.tokens)
         bare = _bare(denied) and not self._on_any(deny, affirm) and not having
@@ -226,7 +226,7 @@ class Polarity:
 
 
 def comparable(old: Clause, new: Clause) -> bool:
-    """Whether both assert something with the same modality, about the same people and a common occasion."""
+    """Whether both assert with the same modality about the same people, both or neither limited to an occasion."""
     if not (old.asserts and new.asserts) or old.modality != new.modality:
         return False
     same = old.who == new.who or old.who | old.implied == new.who or old.who == new.who | new.implied

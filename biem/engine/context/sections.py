@@ -137,7 +137,7 @@ class ContextBuilder:
         try:
             entries = self._hot.recent(scope, self._policy.recent)
         except BiemError as error:
-            logger.warning("the block goes without the newest texts: %s", error)
+            logger.warning("the context block omits the newest texts: %s", error)
             if "redis" not in degraded:
                 degraded.append("redis")
             return ""

@@ -178,7 +178,7 @@ class EncodeWorker:
     def _set_apart(self, jobs: Sequence[Job], error: BiemError) -> None:
         """Retry each alone from now on, with growing pauses. None is given up: the server may be the cause."""
         if len(jobs) > 1 or jobs[0].attempts == 1:
-            logger.warning("%d memories are tried one by one, for what they meet is no outage: %s", len(jobs), error)
+            logger.warning("%d memories are retried one by one, because their server is up: %s", len(jobs), error)
             self._records.release(jobs, 0.0, str(error), refund=False)
         else:
             pause = self._policy.backoff_s * 2 ** min(jobs[0].claims, 20)

@@ -113,7 +113,7 @@ class Orbits:
         try:
             news = self._reader.since(scope.readable, known.written, self._policy.news)
         except BiemError as error:
-            logger.warning("recall does not know what was written since: %s", error)
+            logger.warning("recall cannot read new memories of this session: %s", error)
             return None
         if news is None:
             return None
@@ -147,7 +147,7 @@ class Orbits:
                 ready = prepared(vicinity.turns)
                 conflicts = open_conflicts(scope, list(vicinity.turns.by_id))
             except BiemError as error:
-                logger.warning("the next question of this session will be searched for: %s", error)
+                logger.warning("no prefetch for this session: %s", error)
                 self._forget(scope, session)
                 return
             span.add(turns=len(vicinity.turns.by_id))

@@ -270,7 +270,7 @@ class ProfileRecaller:
         try:
             return self._router.against(asked.scope, asked.text, nodes)
         except BiemError as error:
-            logger.warning("recall does not know of conflicts: %s", error)
+            logger.warning("recall cannot read conflicts: %s", error)
             degraded.append("conflicts")
             return frozenset()
 
@@ -278,7 +278,7 @@ class ProfileRecaller:
         try:
             self._associations.refresh(scope)
         except BiemError as error:
-            logger.warning("recall uses the graph as it was: %s", error)
+            logger.warning("recall uses a stale graph: %s", error)
 
 
 def _hit(pool: _Pool, key: str, value: float, why: dict[str, float | str]) -> Hit:

@@ -101,7 +101,7 @@ class Chooser:
             try:
                 scores = self._reranker.rerank(query, texts, policy.timeout_s)
             except BiemError as error:
-                logger.warning("recall goes on without the reranker: %s", error)
+                logger.warning("recall continues without the reranker: %s", error)
                 pause_s: float | None = getattr(error, "pause_s", None)
                 self._down_until = time.monotonic() + max(policy.pause_s, pause_s or 0.0)
                 degraded.append("reranker")

@@ -121,13 +121,13 @@ class Searcher:
         return found
 
     def unindexed(self, scope: Scope) -> Future[int]:
-        """How many memories in the scope are not indexed yet; counted concurrently, 0 if the count fails."""
+        """How many readable memories are not indexed yet; counted concurrently, 0 if the count fails."""
 
         def count() -> int:
             try:
                 return self._records.unindexed(scope.readable)
             except BiemError as error:
-                logger.warning("recall does not know what waits to be indexed: %s", error)
+                logger.warning("recall cannot count memories that are not indexed yet: %s", error)
                 return 0
 
         return self.submit(count)
@@ -154,7 +154,7 @@ class Searcher:
         try:
             self._associations.refresh(scope)
         except BiemError as error:
-            logger.warning("recall uses the graph as it was: %s", error)
+            logger.warning("recall uses a stale graph: %s", error)
 
     def _spread(self, scope: Scope, found: Found) -> dict[str, float]:
         """Spread activation from the nearest vectors; if there are none, from the best text matches."""
@@ -189,7 +189,7 @@ class Searcher:
         try:
             return work()
         except BiemError as error:
-            logger.warning("recall goes on without %s: %s", server, error)
+            logger.warning("recall continues without %s: %s", server, error)
             if not isinstance(error, CallRefused | InvalidInput):  # these concern only this request
                 self._down_until[server] = time.monotonic() + self._policy.retry_down_s
             if server not in found.degraded:

@@ -48,7 +48,7 @@ class Similarities:
         try:
             known = dict(zip(tags, self._embedder.embed(tags, "passage"), strict=True))
         except BiemError as error:
-            logger.warning("tags have no say in this recall: %s", error)
+            logger.warning("recall ignores tags: %s", error)
             degraded.append("embedder")
             return likeness
         for node in nodes:

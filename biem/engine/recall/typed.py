@@ -119,7 +119,7 @@ class TypedRecaller:
         try:
             vector = self._embedder.embed([query], "query")[0]
         except BiemError as error:
-            logger.warning("typed recall goes by words: %s", error)
+            logger.warning("typed recall uses text search only: %s", error)
             degraded.append("embedder")
         return Query(query, list(dict.fromkeys(self._analyzer.lexemes(query))), vector)
 
@@ -133,7 +133,7 @@ class TypedRecaller:
             try:
                 found = self._index.dense(scope.readable, asked.vector, max(self._policy.pool, per_kind), where)
             except BiemError as error:
-                logger.warning("a channel of typed recall goes by words: %s", error)
+                logger.warning("a channel of typed recall uses text search only: %s", error)
                 down = ("milvus",)
         if found is None:
             most = max(self._policy.pool, per_kind)
@@ -153,7 +153,7 @@ class TypedRecaller:
         try:
             self._associations.refresh(scope)
         except BiemError as error:
-            logger.warning("the chain follows the graph as it was: %s", error)
+            logger.warning("typed recall uses a stale graph: %s", error)
         return occurrences(channels.values(), lambda node: self._linked(scope, node), hops=self._policy.hops)
 
     def _linked(self, scope: Scope, node: str) -> Iterable[str]:

@@ -182,7 +182,7 @@ def test_presets_have_the_designs_values_and_leave_the_rest(name: str, window: i
 @pytest.mark.req("A22")
 def test_a_window_outside_the_usual_is_taken_with_a_warning(caplog: pytest.LogCaptureFixture) -> None:
     assert configured({"hot_window_size": 127}, Settings()).write.hot_window == 127
-    assert "meant to lie in 128 to 512" in caplog.text
+    assert "the intended range is 128 to 512" in caplog.text
     caplog.clear()
     configured({"hot_window_size": 512}, Settings())
     assert not caplog.text

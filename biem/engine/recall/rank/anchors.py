@@ -66,7 +66,7 @@ class Anchors:
             try:
                 known = self._records.anchors(scope.readable, ids)
             except BiemError as error:
-                logger.warning("recall does not know of anchors: %s", error)
+                logger.warning("recall cannot read anchors: %s", error)
                 return NO_ANCHORS
             fields = {key: self._fields(one) for key, one in known.items()}
             dropped = self._dropped(query, must, ids, fields)

@@ -45,5 +45,5 @@ def open_conflicts(conflicts: Conflicts, scope: Scope, ids: Sequence[str]) -> Ma
     try:
         return conflicts.open_of(scope.readable, ids)
     except BiemError as error:
-        logger.warning("recall does not know of conflicts: %s", error)
+        logger.warning("recall cannot read conflicts: %s", error)
         return {}

@@ -32,7 +32,7 @@ _SHARED = 0.3
 _COMMON = 0.25
 """A term in more than this share of candidates is not specific to the matter."""
 _OF_A_NAME = 2
-"""The same for a name, as a number: all may name Sara, but two that name Python share a matter."""
+"""The same for a name, as a number: all may name Sara, but two that name Python are about its version."""
 _LEAST_COMMON = 4
 """Minimum number for `_COMMON`, for small pools."""
 _LIKE = 0.2
