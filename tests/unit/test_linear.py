@@ -53,8 +53,8 @@ PICKER = Picker(RULES, ANALYZER.lexemes, ContextPolicy())
 
 
 def hits(text: str) -> list[Hit]:
-    """Four memories that say it, one after the other."""
-    told = (text, f"I moved to Graz. {text}", f"Ann lives in Linz. {text}", text[::-1])
+    """Four memories, one after the other, two of which say it."""
+    told = (text, "I moved to Graz.", f"Ann lives in Linz. {text}", "I live in Wien now.")
     return [
         Hit(
             Node(
