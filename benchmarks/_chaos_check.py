@@ -119,6 +119,9 @@ def _trace(memory: biem.Memory, token: str, story: Story) -> str:
     except biem.NotFound:
         return f"{token} is gone from PostgreSQL, too"
     state = f"{node.status} {node.tier} valid to {node.valid_to} superseded by {node.superseded_by}"
+    while node.superseded_by is not None and len(state) < 4_000:
+        node = memory.get(node.superseded_by)
+        state += f", which is {node.status} ({node.kind}) and says {node.text!r}, superseded by {node.superseded_by}"
     hits = memory.recall(token, top_k=50)
     return f"{token} is {state}; {len(hits)} others are recalled: {story.text!r}"
 
