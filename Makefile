@@ -16,7 +16,7 @@ RAN := $(CURDIR)/.ran
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test check lint format types contracts traceability secrets licences mutants audit requirements \
-	unit unit-odd unit-even system contract integration deployment test-containers test-bge test-names test-milvus-server test-rabbitmq test-compose bench-mem0 lock up down logs ps migrate release-archive clean
+	unit unit-linear unit-odd unit-even system contract integration deployment test-containers test-bge test-names test-python test-milvus-server test-rabbitmq test-compose bench-mem0 lock up down logs ps migrate release-archive clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' Makefile
@@ -37,7 +37,7 @@ $(STAMP): requirements.lock pyproject.toml
 test: export TEST_REPORT = $(RAN)
 test: setup  ## Everything the README promises: lint, types, contracts, tests on real servers
 	@rm -rf $(RAN)
-	@$(TOGETHER) lint types contracts traceability secrets unit-odd unit-even
+	@$(TOGETHER) unit-linear lint types contracts traceability secrets unit-odd unit-even
 	@$(MAKE) --no-print-directory system
 	@$(BIN)/python -m tests.requirements --ran $(RAN)
 	@echo "docs/requirements.md is what this run proved"
@@ -84,13 +84,18 @@ audit: setup  ## Ask a database of known vulnerabilities about every locked pack
 requirements: setup  ## Write docs/requirements.md from the markers of the tests
 	@$(BIN)/python -m tests.requirements
 
+# One file takes as long as half of the others.
+LINEAR = tests/unit/test_linear_time.py
 # Every other file in each of two processes: one that hands out thousands of short tests would take a quarter of the
 # time. HYPOTHESIS_PROFILE=thorough tries ten times as much.
-unit: setup  ## Unit tests alone (seconds)
-	@$(TOGETHER) unit-odd unit-even
+unit: setup  ## Unit tests alone (minutes)
+	@$(TOGETHER) unit-linear unit-odd unit-even
 
 unit-odd unit-even: setup
-	@$(BIN)/python -m pytest $$(find tests/unit -name "test_*.py" | sort | awk 'NR % 2 == $(words $(filter unit-odd,$@))')
+	@$(BIN)/python -m pytest $$(find tests/unit -name "test_*.py" | grep -v $(LINEAR) | sort | awk 'NR % 2 == $(words $(filter unit-odd,$@))')
+
+unit-linear: setup
+	@$(BIN)/python -m pytest $(LINEAR)
 
 # What the tests of the house ask is about the repository itself: files, docs, packages, what an import loads.
 system: setup  ## The tests on real servers and of the house, all in one run
@@ -122,6 +127,15 @@ test-names: requirements.lock  ## Names through spaCy, with pipelines made by th
 	@.venv-names/bin/python -m pip install --quiet 'spacy>=3.8,<4' pytest pytest-timeout hypothesis --editable .
 	@.venv-names/bin/python -m pytest tests/names
 
+# make test-python PYTHON=python3.13
+test-python: OTHER = .venv-$(notdir $(PYTHON))
+test-python: export BIEM_TEST_PYTHON = $(CURDIR)/$(OTHER)/bin/python
+test-python: setup  ## The built wheel on another Python: demo, web page, strict types of a program (400 MB)
+	@test -x $(OTHER)/bin/python || $(PYTHON) -m venv $(OTHER)
+	@$(OTHER)/bin/python -m pip install --quiet --disable-pip-version-check '.[web]'
+	@$(OTHER)/bin/python --version
+	@$(BIN)/python -m pytest tests/house/test_wheel.py tests/integration/cli/test_installed_wheel.py
+
 test-compose: export BIEM_TEST_COMPOSE = 1
 test-compose: setup  ## `make up` in a clean clone, and a program on the host that remembers (Docker, minutes)
 	@$(BIN)/python -m pytest tests/compose
@@ -138,7 +152,7 @@ test-milvus-server: export BIEM_TEST_SERVERS = milvus-server
 test-milvus-server: export BIEM_TEST_MILVUS_SERVER = $(CURDIR)/.venv-milvus/bin/milvus-server
 test-milvus-server: setup  ## The index and memories on an old Milvus standalone server (2.3: vectors only), in a venv of its own (300 MB)
 	@test -x .venv-milvus/bin/milvus-server || { $(PYTHON) -m venv .venv-milvus && .venv-milvus/bin/python -m pip install --quiet milvus==2.3.5; }
-	@$(BIN)/python -m pytest -rs tests/milvus_server tests/contract/test_vector_index.py tests/contract/test_memory_map.py tests/integration/test_memory.py
+	@$(BIN)/python -m pytest -rs tests/milvus_server tests/contract/milvus/test_vector_index.py tests/contract/milvus/test_memory_map.py tests/integration/api/test_memory.py
 
 test-rabbitmq: setup  ## Worker and beat on the RabbitMQ that BIEM_TEST_AMQP_URL names
 	@test -n "$(BIEM_TEST_AMQP_URL)" || { echo "set BIEM_TEST_AMQP_URL, such as amqp://guest:guest@127.0.0.1:5672//"; exit 1; }
@@ -178,4 +192,4 @@ release-archive: setup  ## Keep the code of a release, REF=tag or commit, for th
 	@git archive --format=tar $(REF) biem workers | xz -9e > tests/releases/$(REF).tar.xz
 
 clean:  ## Remove .venv and caches
-	rm -rf $(VENV) .venv-bge .venv-milvus .venv-mem0 .mypy_cache .ruff_cache .pytest_cache .ran .hypothesis .import_linter_cache
+	rm -rf $(VENV) .venv-* .mypy_cache .ruff_cache .pytest_cache .ran .hypothesis .import_linter_cache

@@ -87,7 +87,7 @@ class BareMilvus:
 def disk_ms(folder: Path, count: int) -> list[float]:
     """Milliseconds that a disk takes to keep a page of PostgreSQL's log, each time.
 
-    Beside a worker of the same process one would measure how long its thread keeps the interpreter.
+    With a worker in the same process one would measure how long its thread keeps the interpreter.
     """
     synced = getattr(os, "fdatasync", os.fsync)  # macOS has no fdatasync
     times: list[float] = []

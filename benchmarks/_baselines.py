@@ -18,7 +18,7 @@ _STOP = frozenset(STOPWORDS_EN_PLUS)
 
 
 class System(Protocol):
-    """What is compared. Loads everything first, then answers."""
+    """One of the compared systems. Loads everything first, then answers."""
 
     adds: list[float]
     """Milliseconds of each turn that was added on its own; empty where `load` takes a conversation at once."""
@@ -34,7 +34,7 @@ class System(Protocol):
         """Called once when everything is loaded; returns when all of it can be found."""
 
     def ask(self, conversation: Conversation, question: Question) -> list[str]:
-        """Turn ids of that conversation, best first. This call is what is timed."""
+        """Turn ids of that conversation, best first. This call is timed."""
 
 
 class Bm25:
@@ -90,7 +90,7 @@ class Dense:
         self._vectors: dict[str, Vectors] = {}
 
     def load(self, conversation: Conversation) -> None:
-        """All vectors in one call; whoever embeds the same texts again finds them in the cache."""
+        """All vectors in one call; later calls with the same texts find them in the cache."""
         texts = [turn.indexed_text for turn in conversation.turns]
         self._vectors[conversation.id] = self._embedder.embed(texts, "passage")
 

@@ -1,7 +1,7 @@
-"""Who plays in `benchmarks.chaos`, and what is done to them: processes that this one started, and nobody else.
+"""Who plays in `benchmarks.chaos`, and the faults they get: only processes that this one started.
 
 A dead client, worker or beat is started again, as an init system would. A dead server is brought back by the owner of
-the embedded servers, and a dead owner by whoever uses them.
+the embedded servers, and a dead owner by their users.
 """
 
 import os
@@ -100,7 +100,7 @@ class Cast:
         return self._folder / f"notes-{number}"
 
     def tend(self) -> None:
-        """Start what is dead, except those that have retired."""
+        """Start dead processes, except those that have retired."""
         for number in range(len(SCOPES)):
             self._keep_up(f"client {number}", lambda number=number: self._client(number))  # type: ignore[misc]
         pool = ["--pool", "prefork", "--concurrency", "2"]

@@ -34,7 +34,7 @@ class Story:
 
 @dataclass(slots=True)
 class Verdict:
-    """Tokens by what is wrong with them, and what broke."""
+    """Tokens by their fault, and broken invariants."""
 
     acked: int = 0
     erased: int = 0
@@ -44,13 +44,13 @@ class Verdict:
     resurrected: set[str] = field(default_factory=set)
     broken: list[str] = field(default_factory=list)
     traces: list[str] = field(default_factory=list)
-    """What is known of each lost memory."""
+    """Details of each lost memory."""
 
 
 def stories(events: Mapping[Scope, Sequence[Sequence[Any]]], verdict: Verdict) -> dict[str, Story]:
     """The story of each token; what a client saw with its own eyes goes into the verdict.
 
-    Several clients may tell of one token, in any order: an erasure is the end of its story, whoever noted it.
+    Several clients may tell of one token, in any order: an erasure by any client is the end of its story.
     """
     told: dict[str, Story] = {}
     doomed: dict[str, str] = {}
@@ -80,7 +80,7 @@ def stories(events: Mapping[Scope, Sequence[Sequence[Any]]], verdict: Verdict) -
     for token, fate in doomed.items():
         told[token].fate = fate
     for token, count in missing.items():
-        if count == erasures[token]:  # nobody who tried to erase it found it
+        if count == erasures[token]:  # no client that tried to erase it found it
             verdict.lost.add(token)
             verdict.traces.append(f"{token} was not there when it was to be erased")
     verdict.acked = sum(bool(story.memory_id) for story in told.values())

@@ -2,7 +2,7 @@
 
     python -m benchmarks._chaos_client HOME TENANT USER PROJECT NOTES SEED NUMBER LIFE [NOTES_OF_THE_SCOPE ...]
 
-What is tried is noted before, what was acknowledged after, a JSON array a line; a line in the operating system's hands
+Attempts are noted before, acknowledgements after, a JSON array a line; a line in the operating system's hands
 outlives the process. A call that ended with `StoreUnavailable` is repeated with the same `ref`, as a caller should.
 """
 
@@ -23,7 +23,7 @@ from biem.config import load_settings
 T = TypeVar("T")
 
 TOKEN = re.compile("zq[bcdfghjkmnprtvwx]{12}q")
-"""A word that nobody says: one a memory, the same through stemming, and found in any store by looking at its bytes."""
+"""A made-up word: one a memory, the same through stemming, and found in any store by looking at its bytes."""
 _LETTERS = "bcdfghjkmnprtvwx"
 _SUBJECTS = (
     "harbour",
@@ -133,7 +133,7 @@ class Client:
                 deed()
             except biem.BiemError as error:
                 self._notes.write("refused", type(error).__name__, str(error)[:200])
-            except Exception:  # noqa: BLE001  whatever breaks the public API is what this looks for
+            except Exception:  # noqa: BLE001  any failure of the public API is a finding
                 self._notes.write("broken", traceback.format_exc()[-2000:])
             self._told.wait(self._chance.uniform(0.0, 0.2))
 
@@ -211,7 +211,7 @@ class Client:
             self._erased.append(word)
 
     def _of_anybody(self) -> tuple[str, str] | None:
-        """One of the newest memories of this scope, by whomever; it may have been erased already."""
+        """One of the newest memories of this scope, by any client; it may have been erased already."""
         lines = [line for path in self._others for line in Notes.read(path)]
         kept = [(word, memory_id) for kind, word, *rest in lines if kind == "kept" for memory_id in rest][-50:]
         return self._chance.choice(kept) if kept else None

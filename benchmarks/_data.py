@@ -1,4 +1,4 @@
-"""Conversation files: one JSON object a line, plain or gzipped (see docs/benchmarks.md for the format)."""
+"""Conversation files: one JSON object a line, plain or gzipped (see docs/benchmarks/README.md for the format)."""
 
 import gzip
 import itertools

@@ -123,7 +123,7 @@ class PassageCache:
         return self._inner.similarity(vector, others)
 
     def close(self) -> None:
-        """Keep what is new and close the model."""
+        """Keep the new vectors and close the model."""
         self.save()
         self._inner.close()
 

@@ -14,7 +14,7 @@ Conditions = tuple[str, str, str, str]
 
 
 def at_once(work: Callable[..., Any], *arguments: Any) -> Future[Any]:
-    """What a pool of threads is asked with `submit`, done in this thread: nothing runs beside a route."""
+    """What a pool of threads is asked with `submit`, done in this thread: nothing runs at the same time as a route."""
     done: Future[Any] = Future()
     done.set_result(work(*arguments))
     return done

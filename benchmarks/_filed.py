@@ -1,7 +1,7 @@
 """Many short facts about many people in one scope: bare, filed under topics, and said in one busy channel.
 
-What an assistant's memory tool writes when it is told to file each fact under a topic: no dialogue, no speaker, one
-conversation a topic, times of no meaning, and the same sentence about other people beside each.
+What an assistant's memory tool writes when it has to file each fact under a topic: no dialogue, no speaker, one
+conversation a topic, times of no meaning, and the same sentence about other people next to each.
 """
 
 from collections.abc import Iterator, Sequence
@@ -18,7 +18,7 @@ from benchmarks.lives.schedule import START
 _FILE = Path(__file__).parent / "lives" / "filed.txt"
 _PEOPLE = 40
 _QUESTIONS = 5
-"""Times what is asked of one life: there is one scope, not several."""
+"""Times the questions of one life: there is one scope, not several."""
 _STEP = timedelta(seconds=1)
 _YEAR = timedelta(days=365)
 _TOGETHER = 3
@@ -76,7 +76,7 @@ def _facts(lang: Lang, random: Random) -> tuple[list[Turn], list[Question]]:
 
 
 def _channel(facts: Sequence[Turn], lang: Lang, random: Random) -> list[Turn]:
-    """The same facts, told by colleagues in one channel, a few threads at a time, with what chatter they add."""
+    """The same facts, stated by colleagues in one channel, a few threads at a time, with what chatter they add."""
     speakers = _names(lang)[::5]
     replies = {
         "en": ("Good to know.", "Thanks!", "Really?", "OK, noted."),

@@ -1,7 +1,7 @@
 """Does a memory hold anything that a stranger's question asks? Told from the question's own evidence, without a model.
 
 A question and its evidence meet in some words. Where no turn of another memory has three fifths of them, weighed by
-how rare they are in the file, nothing there is about what is asked: it holds *nothing relevant*. Of a question of
+how rare they are in the file, nothing there is about the question: it holds *nothing relevant*. Of a question of
 several sentences, any one that asks is enough; where it names a day, only turns of that day count; and who asks only
 for people of whom the other memory has never heard asks for nothing that it holds. Where question and evidence share no
 word this cannot tell, and the memory counts as one that may hold something.
@@ -31,7 +31,7 @@ class Foreign:
         self._known: dict[str, frozenset[str]] = {}
 
     def nothing(self, question: Question, own: Conversation, turns: Sequence[Turn]) -> bool:
-        """Whether these turns of somebody else hold nothing relevant to a question about `own`."""
+        """Whether these turns of another person hold nothing relevant to a question about `own`."""
         if not turns:
             return True
         names = {turn.speaker: sorted(self._words(turn.speaker)) for turn in own.turns}

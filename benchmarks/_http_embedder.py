@@ -1,6 +1,6 @@
 """A synthetic embedder behind HTTP, as an OpenAI-compatible server: `python -m benchmarks._http_embedder LATENCY_S`.
 
-It answers in a process of its own after a fixed time, so that what waits for it costs no CPU.
+It answers in a separate process after a fixed time, so that what waits for it costs no CPU.
 """
 
 import json

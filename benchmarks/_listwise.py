@@ -1,9 +1,9 @@
-"""Learning the weights of signals from pools of candidates: first what is likely, then what the first ten hold.
+"""Learning the weights of signals from pools of candidates: first likelihood, then the contents of the first ten.
 
 1. Listwise softmax (Cao et al. 2007): a question spreads its probability over its pool by exp(Σ weight · signal), and
    what falls on evidence is raised. Convex, so that the start does not matter.
 2. From there, smooth recall: of each piece of evidence the logistic of its lead over the candidate that it must beat to
-   be among the first k. The softmax minds how sure the best answer is; this minds who is let in.
+   be among the first k. The softmax running_memory how sure the best answer is; this running_memory who is let in.
 """
 
 from collections.abc import Collection, Sequence

@@ -1,4 +1,4 @@
-"""biem on real servers with its insides in reach: the memory that `biem.connect` opens, and variants beside it."""
+"""biem on real servers with its insides in reach: the memory that `biem.connect` opens, and variants of it."""
 
 import sys
 import tempfile
@@ -30,7 +30,7 @@ from biem.system import System
 from biem.telemetry import Span
 
 VARIANTS = ("activation", "conflict", "neighbours", "nameless", "revision")
-"""What only another search can switch off: it changes which candidates there are, or what is added to their scores."""
+"""What only another search can switch off: it changes the candidates, or the terms added to their scores."""
 _UNSET = {"postgres_dsn": None, "postgres_host": None, "redis_url": None, "milvus_uri": None, "milvus_host": None}
 _STAGES = "biem.recall"
 _SAMPLE = 200
@@ -40,7 +40,7 @@ _Note = Callable[[Conversation, Question, int], None]
 
 
 class NoNeighbours:
-    """A reader of turns that leaves out what merely stands beside a hit."""
+    """A reader of turns that leaves out mere neighbours of a hit."""
 
     def __init__(self, inner: TurnReader) -> None:
         self._inner = inner
@@ -55,7 +55,7 @@ class NoNeighbours:
 
 
 class Recording:
-    """The pools of one file, and what was measured while they were recorded."""
+    """The pools of one file, and the measurements made while they were recorded."""
 
     def __init__(self, cases: Sequence[Case], measured: Mapping[str, Any]) -> None:
         self.cases = cases
@@ -74,7 +74,7 @@ def recording(
 ) -> Recording:
     """The pools of a file: those of the cache if it has them, else recorded now.
 
-    `limits`: at most so many conversations, and questions of each. Without `variants` only the pools are measured.
+    `limits`: at most this many conversations, and questions of each. Without `variants` only the pools are measured.
     Raises `InvalidInput` for a file without a question that has evidence.
     """
     conversations = list(read_conversations(file, *limits))
@@ -139,7 +139,7 @@ def _record(
 
 
 def _assembled(settings: Settings, where: Servers, embedder: Embedder, stack: ExitStack) -> System:
-    """One object graph, without threads of its own; closed with `stack`."""
+    """One object graph, without threads; closed with `stack`."""
     assemble = import_module("biem.bootstrap.system").assemble  # clients of servers: not for those who only reckon
     system: System = assemble(
         settings=settings.model_copy(update={"queue": "none"}),
@@ -189,7 +189,7 @@ def _scope_of(system: System, conversation: Conversation) -> Memory:
 def _ask(
     title: str, conversations: Sequence[Conversation], system: System, every: int, note: _Note | None = None
 ) -> list[Score]:
-    """The scores of every so many questions through the public API; `note` hears each one after it was answered."""
+    """The scores of every n-th question through the public API; `note` hears each one after it was answered."""
     asked = [(number, one, question) for number, one in enumerate(conversations) for question in one.questions]
     scores: list[Score] = []
     with _report.progress() as bar:

@@ -1,4 +1,4 @@
-"""mem0 as a peer: the same turns, the same questions, the same embedder, in an environment of its own."""
+"""mem0 as a peer: the same turns, the same questions, the same embedder, in a separate environment."""
 
 import json
 import os
@@ -24,7 +24,7 @@ PYTHON = ".venv-mem0/bin/python"
 class Endpoint:
     """The embedder behind `POST …/embeddings` as OpenAI speaks it, on the loopback interface.
 
-    The protocol does not tell questions from passages, the packaged model does: whoever asks sets `role`.
+    The protocol does not tell questions from passages, the packaged model does: the caller sets `role`.
     """
 
     def __init__(self, embedder: Embedder) -> None:

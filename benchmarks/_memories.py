@@ -24,7 +24,7 @@ _BATCH = 500
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """What every benchmark of this kind is told."""
+    """Options of every benchmark of this kind."""
     on_conversations(parser)
     parser.add_argument("--home", type=Path, metavar="DIR", help="keep the memory there and load what it does not have")
 
@@ -52,7 +52,7 @@ def opened(options: argparse.Namespace, **settings: Any) -> Iterator[biem.Memory
 def opened_beside(
     options: argparse.Namespace, **settings: Any
 ) -> Iterator[tuple[biem.Memory, bootstrap.Servers, PassageCache]]:
-    """The same, with its servers and its embedder, for a system that is measured beside it."""
+    """The same, with its servers and its embedder, for a system that is compared with it."""
     with ExitStack() as stack:
         home = options.home or stack.enter_context(
             tempfile.TemporaryDirectory(prefix="biem-bench-", ignore_cleanup_errors=True)

@@ -1,4 +1,4 @@
-"""What benchmarks are told on the command line, said once."""
+"""Options that several benchmarks share."""
 
 import argparse
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What was measured, where and by which command: as a table for people and as JSON for documents."""
+"""Measurements, with machine and command: as a table for people and as JSON for documents."""
 
 import json
 import os

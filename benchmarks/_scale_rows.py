@@ -1,7 +1,7 @@
-"""Fills a database with memories that nobody said, as if they had been written over a year: by SQL, as the owner.
+"""Fills a database with made-up memories, as if they had been written over a year: by SQL, as the owner.
 
 Everything that a background job looks at is there and settled: nothing is due, so that a run of the jobs meets only
-what is new. Vectors are left out, except those of the canvas.
+the new rows. Vectors are left out, except those of the canvas.
 """
 
 from collections.abc import Iterator
@@ -81,7 +81,7 @@ _SETTLED = (
 
 
 def create_database(dsn: str, name: str) -> str:
-    """Make an empty database beside the given one; returns its DSN."""
+    """Make an empty database on the server of the given one; returns its DSN."""
     with psycopg.connect(dsn, autocommit=True) as connection:
         connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
     return make_conninfo(dsn, dbname=name)

@@ -24,7 +24,7 @@ from biem.ports import Embedder, Entry
 _UNSET = {"postgres_dsn": None, "postgres_host": None, "redis_url": None, "milvus_uri": None, "milvus_host": None}
 _BATCH = 1_000
 _ANSWER_S = 60.0
-"""A busy machine may take a while to index a thousand rows, which is not what is measured."""
+"""A busy machine may take a while to index a thousand rows, which is not measured."""
 _LIVE = 0.8
 """Of the rows that `_scale_rows` makes; the others are archived, so they are in no index and not counted here."""
 _PAGE = """
@@ -45,7 +45,7 @@ class Settled:
 
 @contextmanager
 def settled(home: Path, scope: Scope, size: int, embedder: Embedder) -> Iterator[Settled]:
-    """`size` live memories of one scope, on servers of their own in `home`.
+    """`size` live memories of one scope, on separate servers in `home`.
 
     A home that was filled before is taken as it is. Texts, words and dates are made; vectors are those of the synthetic
     embedder of as many dimensions, so with any other `embedder` questions cost the same, but lead anywhere.

@@ -73,7 +73,7 @@ def shaped(conversations: Sequence[Conversation], name: str, random: Random) -> 
 
 
 def together(conversations: Sequence[Conversation], beside: Sequence[Turn] = ()) -> list[Conversation]:
-    """All in one scope, with `beside`. Ids get the number of their conversation, as sessions do."""
+    """All in one scope, with the turns `beside`. Ids get the number of their conversation, as sessions do."""
     turns: list[Turn] = []
     questions: list[Question] = []
     for number, one in enumerate(conversations):
@@ -90,7 +90,7 @@ def together(conversations: Sequence[Conversation], beside: Sequence[Turn] = ())
 
 
 def cut(conversation: Conversation, questions: int, turns: int, random: Random) -> Conversation:
-    """At most so many questions, and so many turns: those that they need, and others as they come."""
+    """At most this many questions, and this many turns: those that they need, and others as they come."""
     asked = [one for one in conversation.questions if one.before is None] or list(conversation.questions)
     chosen = random.sample(asked, min(questions, len(asked)))
     gold = frozenset[str]().union(*(group for question in chosen for group in question.groups))

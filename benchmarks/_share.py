@@ -13,7 +13,7 @@ from biem.errors import ConfigError
 
 _ROOT = Path("/sys/fs/cgroup")
 _PERIOD_US = 10_000
-"""Short, so that nobody who holds a lock stands still for long."""
+"""Short, so that no holder of a lock stands still for long."""
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""Memories nobody said: sentences of 15–30 words, half Chinese, about topics whose words are Zipf-distributed.
+"""Made-up memories: sentences of 15–30 words, half Chinese, about topics whose words are Zipf-distributed.
 
 The same seed gives the same texts in every process.
 """
@@ -73,7 +73,7 @@ class Texts:
 
 @cache
 def _vocabulary() -> tuple[list[list[str]], list[list[str]], list[str]]:
-    """English and Chinese words by topic, and the rare ones: the same whatever the seed."""
+    """English and Chinese words by topic, and the rare ones: the same for every seed."""
     source = random.Random(0)
     english = [[_english(source) for _ in range(_WORDS_PER_TOPIC)] for _ in range(_TOPICS)]
     chinese = [[_chinese(source) for _ in range(_WORDS_PER_TOPIC)] for _ in range(_TOPICS)]

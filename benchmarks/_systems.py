@@ -38,7 +38,7 @@ def conditions(conversation: Conversation, question: Question) -> dict[str, Any]
 
 
 def settle(memory: Memory) -> None:
-    """Wait for whoever indexes as long as he makes progress."""
+    """Wait for indexing as long as it makes progress."""
     left = -1
     while not memory.flush(_FLUSH_S):
         pending = int(memory.stats()["pending"])

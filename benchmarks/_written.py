@@ -24,7 +24,7 @@ END $$;
 
 
 class Meter:
-    """Counts of what was written so far."""
+    """Counts of the rows written so far."""
 
     def __init__(self, where: Servers) -> None:
         self._postgres = psycopg.connect(where.postgres_dsn, autocommit=True)

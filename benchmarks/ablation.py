@@ -1,11 +1,11 @@
 """What each part of recall is worth: R@10 of every data set with one thing switched off, and what each step takes.
 
 Rows are `{"data", "signal", "switched", "n", "r10", "delta"}`; `signal` is empty for the whole. `switched` is `off`,
-and `delta` what is lost; a signal that is off by default is switched `on`, with a weight of a half, and `delta` is what
-is gained: a positive number speaks for the signal either way. Weights are not fitted anew.
+and `delta` is the loss; a signal that is off by default is switched `on`, with a weight of a half, and `delta` is the
+gain: a positive number speaks for the signal either way. Weights are not fitted again.
 
 Signals, repetition and balance only order the pool: it is recorded once on real servers, then ordered again by the
-engine's own code. Activation, conflict and neighbours change what is in the pool: they are searched again, with a
+engine's own code. Activation, conflict and neighbours change the pool: they are searched again, with a
 sample of the questions. What each step of recall takes was measured while recording.
 """
 

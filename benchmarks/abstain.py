@@ -9,7 +9,7 @@ cannot tell the two apart. `lost_at_5`: what the threshold loses that injects at
 silence. `auc`: how often an answer with evidence of the right memory is surer than a stranger's. With `--gate NAME` the
 exit code is 1 when a file with NAME in its name injects more than 5 % or loses more than a point.
 
-The same generic question has an answer in everybody's memory, so a stranger's question is not yet one of which nothing
+The same generic question has an answer in every memory, so a stranger's question is not yet one of which nothing
 is known. `nothing`: strangers' questions to a memory that holds nothing relevant, decided by the words in which each
 question meets its own evidence (`benchmarks._foreign`); `injected_nothing`, `reachable_nothing`: the same two shares
 among these.
@@ -43,7 +43,7 @@ from biem.errors import BiemError
 _MOST_INJECTED = 0.05
 _MOST_LOST = 0.01
 _FEW = (0, 1, 3, 8)
-"""Turns of a small memory beside the evidence."""
+"""Turns of a small memory in addition to the evidence."""
 _EVIDENCE = 3
 _NAME_CHARS = 256
 _SHOWN = 11
@@ -138,7 +138,7 @@ def replies(told: Sequence[Told], most: int = 0) -> Iterator[Reply]:
 
 
 def small_replies(memory: biem.Memory, told: Sequence[Told], most: int) -> Iterator[Reply]:
-    """Ask small memories, each made of one question's evidence and a few turns beside it, at most so many."""
+    """Ask small memories, each made of one question's evidence and a few more turns, at most this many."""
     random = Random(9)
     foreign = Foreign([one.conversation for one in told])
     pairs = [(one, question) for one in told for question in one.conversation.questions if question.groups]

@@ -1,4 +1,4 @@
-"""What ageing costs: rows and keys written on a simulated day on which nobody uses the memory.
+"""What ageing costs: rows and keys written on a simulated day without any use of the memory.
 
 Memories of four months are remembered and indexed through the public API, a tenth of them was returned once, and
 nights go by until there is nothing left to do. Beyond `--remembered` memories, the older ones are written by SQL as a
@@ -52,7 +52,7 @@ _REMEMBERED = 1_000
 _USED_ONE_IN = 10
 _MOST_NIGHTS = 20
 _TUPLES_A_CHANGE = 3
-"""The memory, link or item itself, the row of its scope, and what was noted about it."""
+"""The memory, link or item itself, the row of its scope, and the notes about it."""
 _MORE_TUPLES = {"jobs": 55, "merged": 5}
 """Beyond these: of an archived memory its job, written, claimed and done, and the links it may have
 (`GraphPolicy.max_links`); of an item of a concept that was merged into another, up to three sources, which go with
@@ -103,7 +103,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 
 def _measure(size: int, remembered: int) -> dict[str, Any]:
-    """Always on servers of its own: on shared ones others write, too."""
+    """Always on separate servers: on shared ones others write, too."""
     with ExitStack() as stack:
         home = stack.enter_context(tempfile.TemporaryDirectory(prefix="biem-bench-", ignore_cleanup_errors=True))
         unset = dict.fromkeys(("postgres_dsn", "postgres_host", "redis_url", "milvus_uri", "milvus_host"))
@@ -166,7 +166,7 @@ class _Jobs:
         self.timetable["outbox"] = (settings.sleep.outbox_s, self.encode)
 
     def encode(self) -> Mapping[str, int]:
-        """All that waits in the outbox; what is written for it belongs to the transition that put it there."""
+        """All that waits in the outbox; rows written for it belong to the transition that put it there."""
         done = 0
         while count := self._worker.encode():
             done += count

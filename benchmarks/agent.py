@@ -1,21 +1,21 @@
-"""What an agent is told: `python -m benchmarks.agent [--lang en|zh|mixed] [--seed N] [--lives K] [--pairs N]`.
+"""What an agent gets: `python -m benchmarks.agent [--lang en|zh|mixed] [--seed N] [--lives K] [--pairs N]`.
 
 Lives are made by `benchmarks.lives` (facts, how they change, small talk, hearsay, plans, jokes, courtesies, over some
 months) and told to biem message by message through `BIEMContextPlugin` with its defaults, with nights between sessions.
 Questions are asked during the life, a day after its end, and of what never expires four months later. Each line of the
 block is judged by the turn that it stands for, never by its words.
 
-    answer            every value asked for stands in the block, of the questions whose answer was told
+    answer            every value asked for stands in the block, for questions whose answer was mentioned
     first             of these, the first line answers; `recall_first`: the first hit of `recall` does
-    precision         lines about the matter that was asked for, of all lines for questions whose answer was told
+    precision         lines about the matter that was asked for, of all lines for the same questions
     stale_above       of the questions about what changed: a former value stands above the valid one, or in its place
     stale_unmarked    … stands there without "until", "disputed", or its date below the valid value
-    silent            nothing is told though the answer was; `told_unknown`: something is told though nothing was
+    silent            the block is empty though the answer was mentioned; `told_unknown`: it is not, though nothing was
     acknowledgements  lines that only say "Noted.", "好的" and the like
 
-Pairs (`--pairs N`): two messages of one user in a scope of their own; innocent ones agree with each other, updates
+Pairs (`--pairs N`): two messages of one user in a separate scope; innocent ones agree with each other, updates
 replace the first. `retired`: of a thousand innocent pairs, how often the first no longer holds afterwards; `disputed`:
-how often it is told as disputed; `effect`: share of updates after which the first no longer holds; `noticed`: or is
+how often it is marked as disputed; `effect`: share of updates after which the first no longer holds; `noticed`: or is
 disputed. `--rules-only` asks the rules alone, without servers.
 
 What became of turns: `refused`: share of the user's turns that a later question needs, and of courtesies, that the
@@ -147,7 +147,7 @@ def _live(
 
 
 def _systems(one: Life, options: argparse.Namespace, embedder: Embedder, fates: Fates) -> Iterator[tuple[str, Shown]]:
-    """A life in a home of its own: its clock begins anew."""
+    """A life in a separate home: its clock begins again."""
     with ExitStack() as stack:
         home = stack.enter_context(tempfile.TemporaryDirectory(prefix="biem-bench-", ignore_cleanup_errors=True))
         settings = held_settings(Path(home))
@@ -175,7 +175,7 @@ def _systems(one: Life, options: argparse.Namespace, embedder: Embedder, fates: 
 
 
 def held_settings(home: Path) -> Settings:
-    """The defaults, on servers of their own; jobs run at simulated nights only.
+    """The defaults, on separate servers; jobs run at simulated nights only.
 
     By their timetable a clock that jumps would start them in the middle of a call.
     """
@@ -196,7 +196,7 @@ def _show_pairs(judged: Sequence[Decided], most: int) -> None:
 
 
 def _show(shown: Sequence[Shown], most: int) -> None:
-    """Failures of each measure: what was asked, what the block told, and what recall found."""
+    """Failures of each measure: the question, the block, and the hits of recall."""
     for name, failed in failures(shown).items():
         print(f"\n=== {name}: {len(failed)}")
         for one in failed[:most]:

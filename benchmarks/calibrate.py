@@ -1,4 +1,4 @@
-"""Write the packaged models' means and scales anew: `python -m benchmarks.calibrate`.
+"""Write the packaged models' means and scales again: `python -m benchmarks.calibrate`.
 
 Run it after a change of `sentences.json`, of a packaged model or of the fit; commit what it writes under
 `biem/adapters/embedders/calibrations/`. `--check` writes nothing and fails when the files are not up to date.

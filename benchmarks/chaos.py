@@ -1,7 +1,7 @@
 """Whether anything is lost, doubled, leaked or raised from the dead while processes are killed and frozen.
 
 Four client processes in three scopes remember unique words, recall, erase, archive and restore; a Celery worker and
-beat work for them; embedded PostgreSQL, Valkey and Milvus hold everything, in a folder of their own. A schedule that
+beat work for them; embedded PostgreSQL, Valkey and Milvus hold everything, in a separate folder. A schedule that
 the seed decides kills (SIGKILL) and freezes (SIGSTOP, then SIGCONT) each of them once: a client, the worker, one of its
 processes, beat, each server, and the process that runs the servers. Then everything may settle, and is checked:
 
@@ -10,8 +10,8 @@ processes, beat, each server, and the process that runs the servers. Then everyt
     leaked       in another scope, in any store or answer
     resurrected  in any store or answer although its erasure was acknowledged
 
-Two processes share a scope, and each erases what the other has just kept. What is gone without anybody's having erased
-it is lost, and an error that is no outage counts as broken.
+Two processes share a scope, and each erases what the other has just kept. A memory gone without an erasure
+is lost, and an error that is no outage counts as broken.
 """
 
 import argparse
@@ -168,7 +168,7 @@ def _settings(home: Path, environment: Mapping[str, str]) -> Settings:
 
 
 def _play(cast: Cast, faults: Sequence[Fault]) -> None:
-    """Let everybody start, then let happen what the schedule says."""
+    """Start all processes, then carry out the schedule."""
     cast.tend()
     _wait(lambda: all(len(Notes.read(cast.notes(number))) > 2 for number in range(len(SCOPES))), 300.0, cast)
     began = time.monotonic()
@@ -214,7 +214,7 @@ def _settle(cast: Cast, memory: biem.Memory, where: Servers) -> list[str]:
 
 
 def _complain(verdict: Verdict) -> bool:
-    """Say what is wrong; whether anything is."""
+    """Report faults; returns whether there are any."""
     for name in _FAULTS:
         for token in sorted(getattr(verdict, name)):
             print(f"  {name}: {token}", file=sys.stderr)
@@ -226,5 +226,5 @@ def _complain(verdict: Verdict) -> bool:
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # whoever ends it must not leave its processes behind
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # ending it must not leave its processes behind
     sys.exit(main())

@@ -1,10 +1,10 @@
 """How well the rules tell contradictions from consistent pairs: `python -m benchmarks.conflicts --data FILE …`.
 
 Three thresholds of `ConflictPolicy` are measured: `f1` with precision and recall where a pair becomes suspect (a model
-would be asked), `*_recorded` where it becomes a conflict, `*_acting` where the rule supersedes by itself. `--halves`
+would be asked), `*_recorded` where it becomes a conflict, `*_acting` where the rule supersedes alone. `--halves`
 adds the rows of the tune half, on which the weights were fitted, and of the validation half (split by hash).
 `f1_all` is what calling every pair a contradiction gives, and `auc` how often a contradiction is judged likelier than a
-consistent pair: 0.5 by chance, whatever the threshold and the share of contradictions.
+consistent pair: 0.5 by chance, for any threshold and the share of contradictions.
 Only verdicts of kind contradiction and update count as predictions, and as acting only those about the whole of the
 older text: of one that says more, nothing is superseded.
 """
@@ -120,7 +120,7 @@ class Judged:
     confidence: float
     """That it is a conflict; 0 where it is none or a duplicate."""
     acting: float
-    """The same as far as it may act: 0 where the older text says more than what is disputed."""
+    """The same as far as it may act: 0 where the older text says more than the disputed claim."""
 
 
 _NONE = Judged(0.0, 0.0)
@@ -129,7 +129,7 @@ _NONE = Judged(0.0, 0.0)
 def judge(
     rules: RuleContradictions, pairs: Iterable[Pair], alike: Iterable[float | None]
 ) -> tuple[list[Judged], float]:
-    """What is said of each pair, and the seconds of CPU it took."""
+    """The verdict on each pair, and the seconds of CPU it took."""
     started = time.process_time()
     verdicts = [
         rules.compare(pair.older, pair.newer, similarity) for pair, similarity in zip(pairs, alike, strict=True)

@@ -1,4 +1,4 @@
-"""How many tokens the context block takes for the evidence it tells, beside ten raw turns.
+"""How many tokens the context block takes for the evidence in it, compared with ten raw turns.
 
 Every system tells what it found for the same questions; `evidence_recall` is the share of a question's evidence that is
 told, and `tokens` is what the text costs, by biem's own estimate (a CJK character or four others are one token).
@@ -36,7 +36,8 @@ from biem.adapters import contradiction
 from biem.adapters.analyzers import RuleAnalyzer
 from biem.bootstrap import Servers
 from biem.config import load_settings
-from biem.engine.context.block import BlockReader, estimate_tokens, render
+from biem.domain.text import estimate_tokens
+from biem.engine.context.block import BlockReader, render
 from biem.engine.context.picking import LOOKED_AT, Picker
 from biem.errors import BiemError
 
@@ -76,7 +77,7 @@ class Shown:
 
 @dataclass
 class Tally:
-    """All systems; `blocks[k, budget]` is biem's block of at most k memories and so many tokens."""
+    """All systems; `blocks[k, budget]` is biem's block of at most k memories and this many tokens."""
 
     raw: Shown = field(default_factory=Shown)
     own: Shown = field(default_factory=Shown)
@@ -103,7 +104,7 @@ class Beside:
 
 
 class Judge:
-    """Counts what was told of a question's evidence and answer."""
+    """Counts the returned parts of a question's evidence and answer."""
 
     def __init__(self, answers: Mapping[tuple[str, str], str]) -> None:
         self._answers = answers

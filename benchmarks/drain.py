@@ -1,6 +1,6 @@
 """How fast worker processes drain pending memories, with one process and with several, embedder remote and local.
 
-For each row a real `celery worker` with so many processes is started in a home of its own; when all of them have loaded
+For each row a real `celery worker` with this many processes is started in a separate home; when all of them have loaded
 what they work with, pending memories are written, and the worker is woken once. Time runs from the first memory that is
 indexed to the last one, so neither Celery's start nor loading a model counts. `ratio` compares with the row of one
 process.
@@ -14,9 +14,9 @@ the embedder behind HTTP not counted, and `most_per_s` what the cores allow at t
 faster. `most_ratio` is what that leaves to gain over the row of one process: cores * (wait + cpu_ms) / cpu_ms where it
 computes on one core at a time and waits the rest, and never more than the number of processes.
 
-`--share 0.2` holds each process of the worker to a fifth of a core (as root): as on machines of their own that are so
-slow, while PostgreSQL and Milvus have what is left. That is how several processes scale where cores do not end first.
-`--scopes 8` spreads the memories over so many users: what is written to one scope at once may wait for itself.
+`--share 0.2` holds each process of the worker to a fifth of a core (as root): as on separate machines that are so
+slow, while PostgreSQL and Milvus have the rest. That is how several processes scale where cores do not end first.
+`--scopes 8` spreads the memories over this many users: concurrent writes to one scope may wait for each other.
 """
 
 import argparse
@@ -53,7 +53,7 @@ from biem.errors import BiemError
 
 _COLUMNS = ("embedder", "workers", "scopes", "n", "seconds", "per_s", "ratio", "most_ratio", "cpu_ms", "most_per_s")
 _AT_ONCE = 16
-"""Memories of one user beside those of others: less than a worker takes."""
+"""Memories of one user among those of others: less than a worker takes."""
 _EMBEDDERS = ("remote", "remote-per-text", "local")
 _ROOT = Path(__file__).parents[1]
 _PATIENCE_S = 1_800.0
@@ -141,7 +141,7 @@ def _row(embedder: str, workers: int, options: argparse.Namespace) -> dict[str, 
 
 
 def _write(memory: biem.Memory, size: int, scopes: int) -> None:
-    """So many memories, in turn of each user: workers take the oldest first."""
+    """This many memories, in turn of each user: workers take the oldest first."""
     said = [Texts(seed=5 + number).items(size) for number in range(scopes)]
     left = size
     while left:
@@ -157,7 +157,7 @@ def _cores() -> int:
 
 @contextmanager
 def _worker(folder: Path, home: Path, workers: int, model: Mapping[str, str]) -> Iterator["subprocess.Popen[bytes]"]:
-    """A real Celery worker for encoding, with so many processes."""
+    """A real Celery worker for encoding, with this many processes."""
     environment = {name: os.environ[name] for name in _KEPT if name in os.environ}
     environment |= {"BIEM_HOME": str(home), "TMPDIR": str(folder)}
     environment |= {f"BIEM_EMBEDDER__{name.upper()}": value for name, value in model.items()}
@@ -201,7 +201,7 @@ def _still(deadline: float) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Drained:
-    """What was measured from the first memory that was seen to be indexed to the last, or to the end of all at once."""
+    """Measurements from the first memory that was seen to be indexed to the last, or to the end of all at once."""
 
     rows: int
     seconds: float
@@ -221,7 +221,7 @@ def _drained(where: Servers, size: int, cpu_s: Callable[[], float | None]) -> _D
     deadline = time.monotonic() + _PATIENCE_S
     with psycopg.connect(where.postgres_dsn, autocommit=True) as admin:
         while time.monotonic() < deadline:
-            oldest = _oldest(admin)  # to count what is left costs more than some of it
+            oldest = _oldest(admin)  # counting the rest costs more than some of it
             if began is None and oldest != first:
                 row = admin.execute("SELECT count(*) FROM outbox WHERE dead_at IS NULL").fetchone()
                 left = int(row[0]) if row else 0
@@ -242,5 +242,5 @@ def _oldest(admin: "psycopg.Connection[tuple[Any, ...]]") -> int | None:
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # whoever ends it must not leave its processes behind
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # ending it must not leave its processes behind
     sys.exit(main())

@@ -1,4 +1,4 @@
-"""Fit the weights of confidence and of the local orbit anew: `python -m benchmarks.fit_confidence --data FILE…`.
+"""Fit the weights of confidence and of the local orbit again: `python -m benchmarks.fit_confidence --data FILE…`.
 
 Asks as `benchmarks.abstain` and `benchmarks.orbit` do, fits two logistic regressions (L2 on standardised grounds), and
 prints the weights for `biem/domain/policies/confidence.py` with what every threshold does to each file. Both are
@@ -7,7 +7,7 @@ sure is surer than one that should not: with other conversations left to fit (`a
 (`auc, other files`), which is what a memory unlike all of these can hope for.
 
 Files named by `--people` (part of their names) are dialogues of people who name each other: there a stranger's question
-can be told apart, so these files decide. In the others ("what is my uncle's name?") a wrong memory may look right; an
+can be distinguished, so these files decide. In the others ("who is my uncle?") a wrong memory may look right; an
 answer withheld there weighs far more than one injected. Small memories of each file (see `benchmarks.abstain`) take
 part, so that a young memory speaks; a question whose evidence was not found has no say.
 """
@@ -136,7 +136,7 @@ def _tell(what: str, cases: Sequence[Case], names: Sequence[str]) -> list[dict[s
     abroad = _held_out(table, wanted, weight, np.array([files[key[0]] for key in keys]))
     told_apart = [_auc_row(what, data, cases, chance, abroad) for data in dict.fromkeys(case.data for case in cases)]
     _report.print_table(f"{what}: told apart", tuple(told_apart[0]), told_apart)
-    if what == "orbit":  # what is no follow-up is searched for, however sure
+    if what == "orbit":  # a question that is no follow-up is searched for, however sure
         chance *= np.array([case.grounds["talk"] >= OrbitPolicy().least_talk for case in cases])
     slopes, bias = fit(table, wanted, weight)
     print(f"{what}: bias = {bias:.3f}, " + ", ".join(f"{n} = {v:.3f}" for n, v in zip(grounds, slopes, strict=True)))

@@ -1,7 +1,7 @@
-"""Fit the weights of the weak cues anew: `python -m benchmarks.fit_conflicts --zh FILE … --en FILE … [--write]`.
+"""Fit the weights of the weak cues again: `python -m benchmarks.fit_conflicts --zh FILE … --en FILE … [--write]`.
 
 Logistic regression with an L2 penalty on standardised cues, on the tune half of the files and only on the pairs that no
-rule decides. Each language is fitted by itself, as if the share `_BASE_RATE` of its pairs were contradictions, so that
+rule decides. Each language is fitted separately, as if the share `_BASE_RATE` of its pairs were contradictions, so that
 one threshold serves both. `--write` replaces `biem/adapters/contradiction/cues.json`; commit it.
 """
 

@@ -1,4 +1,4 @@
-"""Fits the weights of recall's signals anew, and says how they do on conversations and on data that they never saw.
+"""Fits the weights of recall's signals again, and says how they do on conversations and on data that they never saw.
 
 How it learns: `benchmarks._listwise`. Every number is measured behind the engine's whole ranking, repetitions and all:
 

@@ -1,7 +1,7 @@
 """Does forgetting cost what matters? Evidence recall against store size, while noise is added and forgotten.
 
 Conversations are remembered as they were held. Then weeks go by on a simulated clock: each brings memories of
-importance 1 that nobody asks for, and ends with `sleep`. The same happens to a second store, whose memories have no
+importance 1 without questions, and ends with `sleep`. The same happens to a second store, whose memories have no
 end. Both are asked the same questions every few weeks. `size` counts what recall may return, `stored` all there is.
 """
 
@@ -64,7 +64,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 
 def _measure(file: Path, options: argparse.Namespace) -> Iterator[dict[str, object]]:
-    """Each system in a home of its own: background work is done for all scopes of one."""
+    """Each system in a separate home: background work is done for all scopes of one."""
     conversations = list(read_conversations(file, options.limit_conversations, options.limit_questions))
     if not any(conversation.questions for conversation in conversations):
         raise InvalidInput(f"{file}: no question has evidence, nothing can be measured")
@@ -84,7 +84,7 @@ def _weeks(
     options: argparse.Namespace,
 ) -> Iterator[tuple[int, Biem, Sequence[biem.Memory]]]:
     """One store on the days on which it is asked: the system and its memories, one a conversation."""
-    # The weeks follow the talk: a date without its year is the latest one, seen from what was said last.
+    # The weeks follow the talk: a date without its year is the latest one, seen from the last message.
     start = max(turn.at for conversation in conversations for turn in conversation.turns) + timedelta(days=1)
     texts, tenant, clock = Texts(seed=3), "benchmark-forgetting", HeldClock(start)
     with ExitStack() as stack:
@@ -115,7 +115,7 @@ def _weeks(
 
 
 def _noise(memory: biem.Memory, texts: Texts, count: int) -> None:
-    """Messages that nobody will ask for, and that were marked as such."""
+    """Messages without questions, and that were marked as such."""
     memory.remember_many({**item, "importance": 1.0, "at": memory.now(), "ref": None} for item in texts.items(count))
 
 

@@ -8,8 +8,8 @@ gate refuses is found as well as what it lets form.
 needs, and among the rest. `auc`: how likely a turn with evidence has the greater gate value than one without; 0.5 is
 chance. `r` and `s`: mean relevance and surprise. `ms`: time a turn, without embedding.
 
-`--lives K` judges so many lives of `benchmarks.lives` (with `--lang`, `--seed`, `--split`), too, and prints what was
-refused of what a later question needs, of all facts of the user, of his other sentences, and of courtesies.
+`--lives K` judges this many lives of `benchmarks.lives` (with `--lang`, `--seed`, `--split`), too, and the shares
+refused of the turns that a later question needs, of all facts of the user, of his other sentences, and of courtesies.
 """
 
 import argparse
@@ -80,7 +80,7 @@ class Room:
 
 
 class Nobody:
-    """The port `Neighbours`, which only a judgement of its own asks."""
+    """The port `Neighbours`, which only a separate judgement asks."""
 
     def nearest(self, scope: Scope, vectors: Vectors, limit: int) -> list[dict[str, float]]:  # noqa: ARG002
         """Nothing."""

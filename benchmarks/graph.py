@@ -136,7 +136,7 @@ def _links(nodes: Sequence[str], edges: int, source: random.Random) -> Iterator[
 
 
 def _fill(dsn: str, scope: Scope, nodes: Sequence[str], rows: Sequence[tuple[str, str, str, float, int]]) -> None:
-    """Straight into the tables: writing is not what is measured."""
+    """Straight into the tables: writing is not measured."""
     with psycopg.connect(dsn) as connection:
         connection.execute(
             "INSERT INTO scopes (ns, tenant, usr, project) VALUES (%s, %s, %s, %s)",

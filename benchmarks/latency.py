@@ -1,4 +1,4 @@
-"""How long one write and one search take, beside the bare servers doing the same on the very same data.
+"""How long one write and one search take, compared with the bare servers doing the same on the very same data.
 
 A scope is filled with synthetic memories through the public API; the embedder costs nothing, so `recall` is measured
 without embedding. Everything is measured in turns inside one loop, so that the machine's drift hits all alike.
@@ -77,7 +77,7 @@ class Samples:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The command line. 0, 130 when interrupted (what was measured is reported), else biem's exit codes."""
+    """The command line. 0, 130 when interrupted (measurements so far are reported), else biem's exit codes."""
     options = _options(arguments)
     samples = Samples()
     overlap: list[float] = []
@@ -183,7 +183,7 @@ def _measure(options: argparse.Namespace, samples: Samples, overlap: list[float]
 
 @contextmanager
 def _helped(settings: Settings) -> Iterator[None]:
-    """A second worker on the same servers, in a process of its own; gone before anything is measured."""
+    """A second worker on the same servers, in a separate process; gone before anything is measured."""
     context = multiprocessing.get_context("spawn")
     done = context.Event()
     helper = context.Process(target=_help, args=(settings, done, os.getpid()), daemon=True)
@@ -197,7 +197,7 @@ def _helped(settings: Settings) -> Iterator[None]:
 
 
 def _help(settings: Settings, done: Event, parent: int) -> None:
-    """Index what is pending until told to stop; an interrupted benchmark tells so, too."""
+    """Index pending memories until stopped; an interrupted benchmark stops it, too."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     with biem.connect(settings, embedder=SyntheticEmbedder()):
         while not done.wait(1.0) and os.getppid() == parent:
@@ -233,7 +233,7 @@ def _show_pending(bar: Progress, task: TaskID, others: int) -> Callable[[int], N
 
 
 def _write(name: str, scope: biem.Memory, texts: Texts, samples: Samples, postgres: BarePostgres | None) -> None:
-    """One acknowledged text and, beside it, the bare transaction, so that the machine's drift hits both alike."""
+    """One acknowledged text and, right after it, the bare transaction, so that the machine's drift hits both alike."""
     text = texts.text()
     with samples.timed(name):
         scope.remember(text, kind="event")

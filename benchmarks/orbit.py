@@ -1,4 +1,4 @@
-"""Follow-up questions from what is at hand: `python -m benchmarks.orbit --data FILE… [--json OUT]`.
+"""Follow-up questions from prefetched candidates: `python -m benchmarks.orbit --data FILE… [--json OUT]`.
 
 A pair is two questions of one conversation: the first is answered and opens the session, the second is asked within the
 session and, for comparison, without one. A follow-up has its evidence in sessions of the first one's evidence; about
@@ -6,9 +6,9 @@ session and, for comparison, without one. A follow-up has its evidence in sessio
 filters, which are always searched.
 
 `local_share`: follow-ups answered without a search. `lost`: what R@10 falls over all pairs, unrelated ones too.
-`latency_ratio`: the median time of the questions answered at hand over the median of the same questions searched for;
+`latency_ratio`: the median time of the questions answered so over that of the same questions searched for;
 `…_embed`: the same with the median time of embedding a question added to both. `searched_ratio`: what it costs the
-others to have looked at hand first.
+others to have looked there first.
 """
 
 import argparse
@@ -126,7 +126,7 @@ def ask(memory: biem.Memory, chosen: Sequence[Pair]) -> list[Outcome]:
         task = bar.add_task("ask", total=len(chosen))
         for number, pair in enumerate(chosen):
             session, recall = uuid.uuid4().hex, pair.told.memory.recall
-            recall(pair.second.text, top_k=10)  # embeds the question: its time is told apart
+            recall(pair.second.text, top_k=10)  # embeds the question: its time is reported separately
             if recall(pair.first.text, top_k=10, session=session):
                 gathered.acquire(timeout=_GATHERED_S)
             names = [session, ""] if number % 2 else ["", session]

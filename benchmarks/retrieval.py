@@ -1,11 +1,11 @@
-"""How well biem finds what was said, beside BM25, the bare embedder, a plain Milvus hybrid search and mem0.
+"""How well biem finds earlier turns, compared with BM25, the bare embedder, a plain Milvus hybrid search and mem0.
 
 All systems answer the same questions in turns, question by question, so that a slow moment of the machine hits all of
 them. `p50_ms` and `p95_ms` are the time of one search including the embedding of the question, `add_p50_ms` and
 `add_p95_ms` that of adding one message, where a system takes them singly: its vector comes from a cache that all share.
 
 With `--json OUT` every file's rows are written as soon as they are known; the same command given again goes on after
-the last file that was finished (`--fresh` measures all anew).
+the last file that was finished (`--fresh` measures all again).
 """
 
 import argparse
@@ -37,7 +37,7 @@ from biem.errors import BiemError, InvalidInput
 
 SYSTEMS = ("bm25", "dense", "hybrid", "biem", "mem0")
 DEFAULT = SYSTEMS[:-1]
-"""mem0 needs an environment of its own: `make bench-mem0`."""
+"""mem0 needs a separate environment: `make bench-mem0`."""
 _COLUMNS = (
     *("data", "system", "n", "R@5", "R@10", "R@20", "nDCG@10", "MRR", "session_any@5"),
     *("p50_ms", "p95_ms", "add_p50_ms", "add_p95_ms"),
@@ -70,7 +70,7 @@ class Answers:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The command line. 0: all measured; 130: interrupted, what was measured is reported; else biem's exit codes."""
+    """The command line. 0: all measured; 130: interrupted, measurements so far are reported; else biem's exit codes."""
     options = _options(arguments)
     line = _report.command("benchmarks.retrieval", sys.argv[1:] if arguments is None else arguments)
     rows = _finished(options, line)
@@ -113,7 +113,7 @@ def _finished(options: argparse.Namespace, line: str) -> list[dict[str, object]]
             return []
         rows = [row for row in report["rows"] if row["data"] in report["finished"]]
     except (OSError, ValueError, KeyError, TypeError):
-        return []  # whatever this file is, it is no report of ours
+        return []  # this file is no report of ours
     if rows:
         print(f"{options.json.name}: going on after {', '.join(report['finished'])}", file=sys.stderr)
     return rows

@@ -41,7 +41,7 @@ from biem.ports import Embedder, Filter, Role, Vectors
 from biem.ports.aim import AimRecords, Held, MemoryMap
 from biem.ports.conflicts import Conflicts
 from biem.ports.contradiction import ContradictionRules
-from biem.ports.hot import Heading, Headings
+from biem.ports.hot import InertiaState, InertiaStore
 from biem.telemetry import Telemetry
 
 _COLUMNS = (
@@ -68,7 +68,7 @@ class NoRules:
 
 
 class Notes:
-    """Records, conflicts, headings and embedder of made notes: the parts of the ports that a route uses."""
+    """Records, conflicts, inertia and embedder of made notes: the parts of the ports that a route uses."""
 
     def __init__(self, size: int, dim: int = _DIM) -> None:
         random = np.random.default_rng(5)
@@ -84,7 +84,7 @@ class Notes:
         self.asked: Vectors = np.empty((0, dim), dtype=np.float32)
         self.scored: list[int] = []
         self.fields: dict[int, Fields] = {}
-        self.kept: dict[str, Heading] = {}
+        self.kept: dict[str, InertiaState] = {}
         self.analyzer = RuleAnalyzer()
         self.map: MemoryMap = ExactMap()
 
@@ -120,11 +120,11 @@ class Notes:
         """No conflicts."""
         return {}
 
-    def load(self, scope: Scope, conversation: str) -> Heading:  # noqa: ARG002
+    def load(self, scope: Scope, conversation: str) -> InertiaState:  # noqa: ARG002
         """As the port says."""
-        return self.kept.get(conversation, Heading())
+        return self.kept.get(conversation, InertiaState())
 
-    def save(self, scope: Scope, conversation: str, heading: Heading, *, most: int, ttl_s: float) -> None:  # noqa: ARG002
+    def save(self, scope: Scope, conversation: str, heading: InertiaState, *, most: int, ttl_s: float) -> None:  # noqa: ARG002
         """As the port says."""
         self.kept[conversation] = heading
 
@@ -136,7 +136,7 @@ class Notes:
             index=self.map,
             conflicts=cast(Conflicts, self),
             rules=cast(ContradictionRules, NoRules()),
-            inertia=Inertia(headings=cast(Headings, self), policy=policy, telemetry=telemetry),
+            inertia=Inertia(inertia_store=cast(InertiaStore, self), policy=policy, telemetry=telemetry),
             embedder=cast(Embedder, self),
             analyzer=self.analyzer,
             accessed=lambda scope, ids: None,  # noqa: ARG005
@@ -181,7 +181,7 @@ def measure(size: int, queries: int = _QUERIES, dim: int = _DIM) -> dict[str, ob
 
 
 def measured(notes: Notes, queries: int) -> dict[str, object]:
-    """What so many queries give, asked of the map of these notes."""
+    """What this many queries give, asked of the map of these notes."""
     random, size, dim = np.random.default_rng(11), notes.size, notes.vectors.shape[1]
     aside = np.float32(_ASIDE / dim**0.5)
     wanted: NDArray[np.int64] = random.integers(0, size, queries)

@@ -3,7 +3,7 @@
 Two databases on one server hold one scope each, filled by SQL with settled rows and no vectors. Then, in turns, each
 takes the same few new memories and feedback, and runs every job once: through `sleep()`, and as a scheduler does. So
 the jobs have the same to do at both sizes, and what remains is what grows with the rows that are already there.
-Writes alternate one by one, nights one by one, so that whatever else the machine does meanwhile slows both.
+Writes alternate one by one, nights one by one, so that other load of the machine slows both.
 """
 
 import argparse
@@ -65,7 +65,7 @@ class Contestant:
             return self._memory.remember(text, speaker="Ana", conversation=f"round {self._turns}")
 
     def settle(self, ids: Sequence[str]) -> None:
-        """Index what is new, and say that some of it was useful."""
+        """Index the new memories, and say that some of it was useful."""
         while self._system.encoder():
             pass
         self._turns += 1
@@ -133,7 +133,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
 def _measure(
     options: argparse.Namespace,
 ) -> tuple[list[dict[str, Any]], dict[str, float], dict[str, float], list[str]]:
-    """Always on servers of its own: a million rows are nobody else's business."""
+    """Always on separate servers: a million rows would slow other users."""
     with ExitStack() as stack:
         home = stack.enter_context(tempfile.TemporaryDirectory(prefix="biem-bench-", ignore_cleanup_errors=True))
         settings = load_settings().model_copy(update={"home": Path(home), **_UNSET})
@@ -193,7 +193,7 @@ def _run(contestants: Sequence[Contestant], options: argparse.Namespace, advance
         turns = list(contestants if number % 2 else reversed(contestants))
         for night in (Contestant.sleep, Contestant.upkeep):
             written: dict[int, list[str]] = {one.size: [] for one in turns}
-            for place in range(options.acks):  # one by one, so that whatever else the machine does slows both
+            for place in range(options.acks):  # one by one, so that other load of the machine slows both
                 for one in turns if place % 2 else reversed(turns):
                     written[one.size].append(one.write(place))
             for one in turns:
@@ -204,7 +204,7 @@ def _run(contestants: Sequence[Contestant], options: argparse.Namespace, advance
 
 
 def _ratios(rows: Sequence[dict[str, Any]], options: argparse.Namespace) -> dict[str, float]:
-    """Large divided by small, of what is judged."""
+    """Large divided by small, of the judged numbers."""
     by_key = {(row["size"], row["what"]): row for row in rows}
     return {
         f"{what} {rank}": by_key[options.large, what][f"{rank}_ms"] / by_key[options.small, what][f"{rank}_ms"]

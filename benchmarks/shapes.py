@@ -2,12 +2,12 @@
 
 Every set of conversations in the folders (or files) is asked again with its structure replaced: bare facts (no speaker,
 conversation or time), a label per topic, random labels, one label, shuffled turns, no times (an import within minutes),
-equal times, one speaker, all conversations in one scope, ten thousand turns of other sets beside it; and product-like
+equal times, one speaker, all conversations in one scope, ten thousand turns of other sets added; and product-like
 sets made of `benchmarks.lives`: facts as an extractor keeps them, the same under topic labels, tickets, a diary, a
-channel log, and many short facts about many people. `--embedder` names another embedder, for a run of its own.
+channel log, and many short facts about many people. `--embedder` names another embedder, for a separate run.
 
 Of each set `--conversations` are taken, of each of these `--questions` questions, and `--turns` turns: those that the
-questions need, and others by chance. R@10 of biem beside BM25, dense and hybrid in the same run; `margin`: biem less
+questions need, and others by chance. R@10 of biem, BM25, dense and hybrid in the same run; `margin`: biem less
 the better of BM25 and hybrid.
 """
 

@@ -38,14 +38,14 @@ Work = Callable[[argparse.Namespace, Settings], Iterator[Row]]
 _COLUMNS = ("what", "n", "rss_mb", "cache_mb", "objects", "threads", "seconds")
 _SCOPE = Scope("benchmark", "soak")
 _STEPS = 10
-"""Sizes are told so many times."""
+"""Sizes are reported this many times."""
 _TOP_K = 10
 _ASKED_A_CYCLE = 20
 _LEAVE_S = 30.0
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The command line. 0, 130 when interrupted (what was measured is reported), else biem's exit codes."""
+    """The command line. 0, 130 when interrupted (measurements so far are reported), else biem's exit codes."""
     options = _options(arguments)
     rows: list[Row] = []
     interrupted = False

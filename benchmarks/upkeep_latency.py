@@ -4,7 +4,7 @@ A reply is one `recall` and one `remember`, through the public API, in a process
 second process is a worker: it opens the same servers and does one task over and over, without a pause, or nothing. The
 two alternate in one loop, a few replies each or as many as one run of the task takes, so that the machine's drift hits
 both alike; the row `nothing` compares a worker that waits with itself, and says how much of a ratio is chance. `encode`
-finds a backlog, which is there beside the worker that waits, too. The embedder costs nothing.
+finds a backlog, which is there with the idle worker, too. The embedder costs nothing.
 
 `ratio` is the median reply while the task runs over that while it does not, `low` and `high` enclose it in 19 of 20
 samples of the same turns; `run_ms` is one run of the task, `changes` what it changed in all its runs.
@@ -49,7 +49,7 @@ _NOTHING, _DRAIN = "nothing", "drain"
 _BACKLOG = 30
 """Memories waiting for `encode`, for each reply of a turn."""
 _MOST = 40
-"""Replies of a turn, at most so many times as many as wanted, while the first run of the task lasts."""
+"""Replies of a turn, at most this many times as many as wanted, while the first run of the task lasts."""
 _RESAMPLED = 500
 _LEAVE_S = 60.0
 
@@ -76,7 +76,7 @@ class Turns:
 
 
 class AheadClock:
-    """The port `Clock`; both processes read the same, and the tasks find time gone by that nobody waited for."""
+    """The port `Clock`; both processes read the same, and the tasks see time that has passed without waiting."""
 
     def __init__(self, hours: Any) -> None:
         self._hours = hours
@@ -87,7 +87,7 @@ class AheadClock:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The command line. 0, 130 when interrupted (what was measured is reported), else biem's exit codes."""
+    """The command line. 0, 130 when interrupted (measurements so far are reported), else biem's exit codes."""
     options = _options(arguments)
     turns: dict[str, Turns] = {}
     interrupted = False

@@ -75,8 +75,8 @@ class AimMemory:
         strict = aim.router.is_strict(query, mode, auto_mode=auto_mode)
 
         def recall() -> tuple[list[Hit], float]:
-            told = "strict" if strict else "fast"
-            route = aim.router.route(scope, query, mode=told, auto_mode=False, conversation=conversation)
+            way = "strict" if strict else "fast"
+            route = aim.router.route(scope, query, mode=way, auto_mode=False, conversation=conversation)
             return route.hits(aim.policy), route.inertia_norm
 
         return aim.conversant.answer(scope, query, generate, strict=strict, conversation=conversation, recall=recall)

@@ -41,6 +41,20 @@ class RefConflict(InvalidInput):
     http_status = 409
 
 
+class RevisionConflict(InvalidInput):
+    """The memory is at another revision than the caller expected; nothing was changed."""
+
+    exit_code = 4
+    http_status = 409
+
+
+class ImportConflict(InvalidInput):
+    """A line of a file contradicts what the scope holds, or itself. What stood before it is stored."""
+
+    exit_code = 4
+    http_status = 409
+
+
 class AlreadyDecided(InvalidInput):
     """The conflict was resolved or ignored before; undo that first. Nothing was changed."""
 

@@ -14,7 +14,8 @@ from typing import Any, Self, Unpack
 
 from biem.config import memory_is_disabled
 from biem.domain.node import Hit, new_id
-from biem.domain.prompt_contents import known
+from biem.domain.notes.library import NoteHit
+from biem.domain.prompt_contents import known, role_of
 from biem.domain.text import storable
 from biem.engine.concepts.prompt_sections import with_notes, with_running
 from biem.engine.context.block import Context
@@ -31,6 +32,7 @@ class _Turn:
 
     question: str
     hits: tuple[Hit, ...]
+    notes: tuple[NoteHit, ...]
     name: str
 
 
@@ -94,6 +96,12 @@ class BIEMContextPlugin:
         turn = self._turn
         return tuple(hit.node.id for hit in turn.hits) if turn else ()
 
+    @property
+    def injected_notes(self) -> tuple[str, ...]:
+        """Citations of the notes in the last block, until the reply to it was recorded."""
+        turn = self._turn
+        return tuple(hit.citation for hit in turn.notes) if turn else ()
+
     def close(self) -> None:
         """Store buffered messages if possible, and close the memory if it was opened here. Idempotent."""
         with self._unsaved.lock:
@@ -102,7 +110,7 @@ class BIEMContextPlugin:
         if opened is not None and not isinstance(self._source, Memory):
             try:
                 opened.close()
-            except Exception as error:  # noqa: BLE001
+            except BaseException as error:  # noqa: BLE001
                 log_failure("closing the memory failed", error)
 
     def __enter__(self) -> Self:
@@ -134,21 +142,21 @@ class BIEMContextPlugin:
             where = conditions_of({**self._where, **asked})
             most, room = self._top_k, self._budget_tokens
             block = memory.context(text, top_k=most, budget_tokens=room, session=self._session, exclude=held, **where)
-        except Exception as error:  # noqa: BLE001
+        except BaseException as error:  # noqa: BLE001
             log_failure("no memories for this turn", error)
             return Context("", ())
-        self._turn = _Turn(text, block.hits, new_id())
+        self._turn = _Turn(text, block.hits, block.notes, new_id())
         prompt = known((), held)
         if self._instant:
             try:
                 block = with_notes(block, memory.instant(self._conversation), text, prompt)
-            except Exception as error:  # noqa: BLE001
+            except BaseException as error:  # noqa: BLE001
                 log_failure("no notes of this conversation for this turn", error)
         if self._running:
             try:
                 items = memory.running(text, conversation=self._conversation)
                 block = with_running(block, items, text, prompt, bare=memory.layout == "bare")
-            except Exception as error:  # noqa: BLE001
+            except BaseException as error:  # noqa: BLE001
                 log_failure("no running memories for this turn", error)
         return block
 
@@ -189,7 +197,8 @@ class BIEMContextPlugin:
     def record_user_message(self, content: str, **details: Unpack[Details]) -> str | None:
         """Remember the user's message; returns the id, or None when nothing was stored now.
 
-        `details`: speaker, at, ref, importance, layer, tags, metadata and kind, as for `Memory.remember`. A message
+        `details`: speaker, at, ref, importance, layer, tags, metadata, kind, origin, trust and expiry, as for
+        `Memory.remember`. A message
         that `remember` would refuse is logged and dropped.
         """
         return self._record(content, "user", details)
@@ -202,10 +211,17 @@ class BIEMContextPlugin:
             self._learn(turn, content)
         return memory_id
 
+    def record_tool_message(self, content: str, **details: Unpack[Details]) -> str | None:
+        """Remember what a tool returned, or a web page (`origin="web"`; default: tool); as `record_user_message`.
+
+        Untrusted by default: it can be found, is marked as not verified, and changes no other memory.
+        """
+        return self._record(content, "tool", {"origin": "tool", "kind": "event", **details})
+
     def _learn(self, turn: _Turn, reply: str) -> None:
         try:
             useful = echoed(turn.hits, turn.question, reply)
-        except Exception as error:  # noqa: BLE001
+        except BaseException as error:  # noqa: BLE001
             log_failure("feedback on this turn failed", error)
             return
         if useful:
@@ -220,7 +236,7 @@ class BIEMContextPlugin:
             return False
         try:
             self._connected().feedback(useful, useless, turn=turn)
-        except Exception as error:  # noqa: BLE001
+        except BaseException as error:  # noqa: BLE001
             log_failure("feedback on this turn failed", error)
             return False
         return True
@@ -231,7 +247,7 @@ class BIEMContextPlugin:
             return None
         try:
             text = storable(content)
-        except Exception as error:  # noqa: BLE001
+        except BaseException as error:  # noqa: BLE001
             log_failure(f"a message of type {type(content).__name__} was not remembered; pass its text", error)
             return None
         if not text.strip():
@@ -241,7 +257,7 @@ class BIEMContextPlugin:
         message["ref"] = details.get("ref") or new_id()  # a retry must not store it twice
         memory_id = self._unsaved.save(message)
         if memory_id is not None:
-            self._recorded.add(source, text, memory_id)
+            self._recorded.add(role_of(source), text, memory_id)
         return memory_id
 
     def _connected(self) -> Memory:
@@ -256,7 +272,7 @@ class BIEMContextPlugin:
         try:
             if known is not None:
                 return known.now()
-        except Exception as error:  # noqa: BLE001
+        except BaseException as error:  # noqa: BLE001
             log_failure("the memory's clock failed; the message gets the time of this machine", error)
         return datetime.fromtimestamp(time.time_ns() / 1e9, UTC)
 
@@ -273,6 +289,10 @@ class BIEMContextPlugin:
     async def arecord_assistant_message(self, content: str, **details: Unpack[Details]) -> str | None:
         """`record_assistant_message` on a thread."""
         return await asyncio.to_thread(self.record_assistant_message, content, **details)
+
+    async def arecord_tool_message(self, content: str, **details: Unpack[Details]) -> str | None:
+        """`record_tool_message` on a thread."""
+        return await asyncio.to_thread(self.record_tool_message, content, **details)
 
     @asynccontextmanager
     async def ainject(

@@ -14,7 +14,7 @@ from biem.engine.admin.diagnosis import Diagnoser
 from biem.engine.admin.reindex import Reindexer
 from biem.engine.admin.stage_times import StageTimes
 from biem.engine.aim.system import AimSystem
-from biem.engine.concepts.notes import InstantMaker
+from biem.engine.concepts.instant_memory import InstantMaker
 from biem.engine.concepts.recollect import Reminder
 from biem.engine.concepts.running import Activator
 from biem.engine.conflicts.resolve import Resolver
@@ -26,9 +26,13 @@ from biem.engine.life.erase import Eraser
 from biem.engine.life.feedback import Feedback
 from biem.engine.life.retention import Lifecycle
 from biem.engine.priority import Calling
+from biem.engine.query.listing import MemoryList
 from biem.engine.recall.recaller import Recaller
+from biem.engine.remember.revise import Reviser
 from biem.engine.remember.writer import Writer
 from biem.engine.sleep.jobs import JobRunner, Schedule
+from biem.engine.transfer import Transfer
+from biem.notes.system import NoteSystem
 from biem.ports import Clock, EmbedderInfo, JobQueue, Records
 from biem.ports.consolidation import Consolidations
 from biem.ports.readers import ScopeDirectory
@@ -38,10 +42,10 @@ from biem.telemetry import Telemetry
 _AT_EXIT_S = 5.0
 """How long a program that ends without closing waits for its current batch, whose C++ code would abort otherwise."""
 _REPLACED = (
-    "records", "queue", "writer", "recaller", "context_builder", "relevance_filter", "eraser", "reindexer", "lifecycle",
-    "associations", "feedback", "resolver", "reminder", "activator", "instants", "consolidations", "aim", "browser",
-    "scopes", "diagnosis", "embedders", "job_runner", "encoder", "schedule", "pacing", "scheduler", "clock", "policies",
-    "embedder", "collection", "close_timeout_s",
+    "records", "notes", "queue", "writer", "reviser", "recaller", "context_builder", "relevance_filter", "eraser",
+    "reindexer", "lifecycle", "associations", "feedback", "resolver", "reminder", "activator", "instants",
+    "consolidations", "aim", "browser", "listing", "scopes", "transfer", "diagnosis", "embedders", "job_runner",
+    "encoder", "schedule", "pacing", "scheduler", "clock", "policies", "embedder", "collection", "close_timeout_s",
 )  # fmt: skip
 """Fields that `System.become` takes from the other graph: those that depend on the embedder or its connections."""
 
@@ -51,8 +55,10 @@ class System:
     """The object graph that all scopes of one `connect` share. Only bootstrap builds it."""
 
     records: Records
+    notes: NoteSystem
     queue: JobQueue
     writer: Writer
+    reviser: Reviser
     recaller: Recaller
     context_builder: ContextBuilder
     relevance_filter: RelevanceFilter
@@ -68,7 +74,9 @@ class System:
     consolidations: Consolidations
     aim: AimSystem
     browser: MemoryBrowser
+    listing: MemoryList
     scopes: ScopeDirectory
+    transfer: Transfer
     diagnosis: Callable[[], AbstractContextManager[Diagnoser]]
     times: StageTimes
     unobserve: Callable[[], None]
@@ -113,6 +121,7 @@ class System:
     def start(self) -> None:
         """Start background work, if this process does any."""
         self.queue.start(self.encoder)
+        self.notes.start()
         self.scheduler.start(self.schedule.tick)
         atexit.register(self.leave)
 
@@ -120,6 +129,7 @@ class System:
         """Stop background work. Leases of unfinished jobs are released and do not count as failed attempts."""
         atexit.unregister(self.leave)
         self.scheduler.stop(timeout_s)
+        self.notes.rest(timeout_s)
         self.queue.stop(timeout_s)
         self.encoder.give_back()
 
@@ -145,12 +155,15 @@ class System:
         Returns a function that closes the former ones, to be called when calls that began before have ended.
         """
         queue, scheduler, encoder, recaller = self.queue, self.scheduler, self.encoder, self.recaller
+        notes = self.notes
         old, new = self.release, fresh.release
         fresh.queue.start(fresh.encoder)
+        fresh.notes.start()
         fresh.scheduler.start(fresh.schedule.tick)
         for name in _REPLACED:
             setattr(self, name, getattr(fresh, name))
         scheduler.stop(self.close_timeout_s)
+        notes.rest(self.close_timeout_s)
         queue.stop(self.close_timeout_s)
 
         def let_go() -> None:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import hypothesis
+import psycopg
 import pytest
 
 import biem
@@ -18,6 +19,7 @@ from tests.support.fakes import WordEmbedder
 from tests.support.servers import Choice, Configure, Testbed, choose, docker_answers, started
 
 CHOICE = pytest.StashKey[Choice]()
+BED = pytest.StashKey[Testbed]()
 MEMORY = Path("/dev/shm")
 """Linux keeps what is written there in memory."""
 ROOM = 3 << 30
@@ -94,7 +96,19 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def testbed(request: pytest.FixtureRequest, home: Path) -> Iterator[Testbed]:
     """The session's servers, and what can be done to them."""
     with started(request.config.stash[CHOICE], home) as bed:
+        request.config.stash[BED] = bed
         yield bed
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _no_jobs_from_another_file(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Servers that this process has alone: the workers of the next file would first encode what this one left."""
+    yield
+    bed = request.config.stash.get(BED, None)
+    if bed is not None and bed.where.embedded:
+        with psycopg.connect(bed.where.postgres_dsn) as connection:
+            if connection.execute("SELECT to_regclass('outbox') IS NOT NULL").fetchone() == (True,):
+                connection.execute("DELETE FROM outbox WHERE id IN (SELECT id FROM outbox FOR UPDATE SKIP LOCKED)")
 
 
 @pytest.fixture(scope="session")

@@ -12,7 +12,8 @@ from benchmarks.lives.facts import Life, Question, Turn
 from benchmarks.lives.judge import Line, Shown
 from benchmarks.lives.schedule import LATE
 from biem.domain.node import Hit, Node
-from biem.engine.context.block import Context, estimate_tokens
+from biem.domain.text import estimate_tokens
+from biem.engine.context.block import Context
 from biem.engine.context.lines import harmless
 from biem.plugin import BIEMContextPlugin
 
@@ -84,7 +85,7 @@ class Agent:
             settle(self.memory)
 
     def _after(self, when: str, last: Turn) -> Iterator[Shown]:
-        """Each question in a conversation of its own, none of which is recorded."""
+        """Each question in a separate conversation, none of which is recorded."""
         nights = 1 if when == "after" else LATE.days // 30
         until = timedelta(days=1) if when == "after" else LATE
         for night in range(nights):

@@ -68,7 +68,7 @@ def _similarity(pair: Pair, embedder: Embedder) -> float:
 
 
 def by_memory(pairs: Sequence[Pair], embedder: Embedder, settings: Settings) -> list[Decided]:
-    """Each pair is told by one user in a scope of its own; `settings` name the home of a store of its own."""
+    """Each pair is stated by one user in a separate scope; `settings` name the home of a separate store."""
     with ExitStack() as stack:
         clock = HeldClock(START)
         memory = stack.enter_context(biem.connect(settings, embedder=embedder, clock=clock))
@@ -113,7 +113,7 @@ def _decided(pair: Pair, scope: biem.Memory, older: str, newer: str) -> Decided:
 
 
 def decided(pairs: Sequence[Pair], embedder: Embedder | None, settings: Settings, *, rules_only: bool) -> list[Decided]:
-    """What becomes of pairs: in a store of its own, or by the rules alone."""
+    """What becomes of pairs: in a separate store, or by the rules alone."""
     if rules_only or embedder is None:
         return by_rules(pairs, embedder, settings)
     with tempfile.TemporaryDirectory(prefix="biem-bench-", ignore_cleanup_errors=True) as home:

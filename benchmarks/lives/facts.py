@@ -1,7 +1,7 @@
-"""What is known in a life: facts as they are told and changed, the turns that carry them, and questions."""
+"""The facts of a life as they are stated and changed, the turns that carry them, and questions."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Literal
 
@@ -10,7 +10,7 @@ from benchmarks.lives.grammar import Lang, Value
 Role = Literal["user", "assistant"]
 When = Literal["during", "after", "late"]
 PERMANENT = frozenset(("birthday", "allergy", "relation", "order"))
-"""Kinds that hold until they are told otherwise, however long ago they were told."""
+"""Kinds that hold until they are changed, however long ago they were stated."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,17 +68,24 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Life:
-    """The turns of one life in order, and what is asked of it."""
+    """The turns of one life in order, and its questions."""
 
     id: str
     lang: str
     turns: tuple[Turn, ...]
     questions: tuple[Question, ...]
 
+    def beginning(self, turns: int) -> "Life":
+        """Its first turns, and the questions that are asked among or answered by them."""
+        kept = self.turns[:turns]
+        ids = {turn.id for turn in kept}
+        asked = (one for one in self.questions if one.answers <= ids and (one.when != "during" or one.before < turns))
+        return replace(self, turns=kept, questions=tuple(asked))
+
 
 @dataclass
 class Matter:
-    """How one fact stands while a life is told."""
+    """The state of one fact during a life."""
 
     key: Key
     current: list[Value] = field(default_factory=list)

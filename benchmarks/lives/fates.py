@@ -1,4 +1,4 @@
-"""What became of the turns of a life: refused by the write gate, retired, told again beside the history."""
+"""The fates of the turns of a life: refused by the write gate, retired, repeated though in the history."""
 
 from collections import Counter
 from collections.abc import Collection

@@ -36,7 +36,7 @@ _REPLIES = frozenset(("echo", "echo_of", "guess"))
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """What a fact says; `id` tells two values of one list apart, whatever language they are told in."""
+    """What a fact says; `id` tells two values of one list apart, in any language."""
 
     id: str
     en: str
@@ -106,7 +106,7 @@ def templates(lang: Lang, kind: str, field: str, split: Split) -> tuple[str, ...
 
 @cache
 def chatter(kind: str, lang: Lang, split: Split) -> tuple[str, ...]:
-    """What is said beside facts, in one split."""
+    """The other messages of a life, in one split."""
     return _part(_chatter()[f"{kind} {lang}"], split)
 
 

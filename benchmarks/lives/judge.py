@@ -123,7 +123,7 @@ def measure(shown: Iterable[Shown], acknowledging: frozenset[str]) -> dict[str, 
 
 
 def breakdown(shown: Iterable[Shown]) -> list[dict[str, object]]:
-    """The share of answers in the block and first there, by when and what was asked, and by kind of fact."""
+    """The share of answers in the block and first there, by time and type of question, and by kind of fact."""
     groups: dict[str, list[Shown]] = defaultdict(list)
     known = [one for one in shown if one.judged and one.question.groups]
     for one in sorted(known, key=lambda one: one.question.kind):

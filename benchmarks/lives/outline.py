@@ -1,4 +1,4 @@
-"""Which facts a life has, in which of its sessions they are told and change, and what is said beside them."""
+"""Which facts a life has, in which of its sessions they are stated and change, and its other messages."""
 
 from dataclasses import dataclass
 from random import Random
@@ -9,7 +9,7 @@ from benchmarks.lives.grammar import LANGS, Split, Value, kinds, templates, word
 SESSIONS = 16
 ALLUSIONS = ("reported", "hypo", "plan", "past", "joke", "deny")
 OTHERS = ("birthday", "home", "employer", "job", "sport", "pet", "allergy", "diet", "car", "favourite")
-"""Kinds of facts that are told of other people, too."""
+"""Kinds of facts that other people have, too."""
 _OWN = (
     *("birthday", "home", "employer", "sport", "allergy", "diet", "weight", "distance", "car", "order", "wish"),
     *("holiday", "promo", "trip", "pet", "relation", "code", "favourite"),
@@ -19,7 +19,7 @@ _IN_PAIRS = ("meeting", "flight", "appointment", "amount", "deadline")
 _OWN_TOLD, _PAIRS_TOLD, _OTHERS_TOLD = 14, 3, 3
 _ALLUDED, _CHANGED, _CORRECTED, _ASKED = 14, 11, 5, 15
 _BESIDE = {"small": 9, "task": 4, "courtesy": 7, "stranger": 4}
-"""How often each is said: small talk, requests, courtesies, questions about what was never told."""
+"""How often each occurs: small talk, requests, courtesies, questions about things never mentioned."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class Event:
 
 
 def outline(random: Random, split: Split) -> list[list[Event]]:
-    """What is said in each session, in order."""
+    """The messages of each session, in order."""
     sessions: list[list[Event]] = [[] for _ in range(SESSIONS)]
     told = [(key, random.randrange(SESSIONS - 5)) for key in _keys(random)]
     for key, session in told:

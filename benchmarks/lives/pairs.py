@@ -34,7 +34,7 @@ class Pair:
 
 
 def pairs(count: int, seed: int, lang: str, split: Split) -> Iterator[Pair]:
-    """So many pairs, two innocent ones for each update; the same arguments give the same pairs. `lang`: or mixed."""
+    """This many pairs, two innocent ones for each update; the same arguments give the same pairs. `lang`: or mixed."""
     random = Random(f"pairs {split} {lang} {seed}")
     maker = _Maker(random, split)
     for number in range(count):
@@ -88,7 +88,7 @@ class _Maker:
         return draw(kinds("en")[key.kind], key.thing, self._split, self._random, self._at, ids)
 
     def say(self, lang: Lang, key: Key, field: str, value: Value | None, old: Value | None = None) -> str | None:
-        """A sentence; None where there is no such form or value. Employers are told without a profession."""
+        """A sentence; None where there is no such form or value. Employers are stated without a profession."""
         forms = [one for one in templates(lang, key.kind, field, self._split) if "{w}" not in one]
         if not forms or (value is None and any("{v}" in one for one in forms)):
             return None

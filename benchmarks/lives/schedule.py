@@ -1,4 +1,4 @@
-"""A life: what is told when, what changes, what is said beside it, and what is asked during and after."""
+"""A life: its facts and their changes in time, its other messages, and its questions during and after."""
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
@@ -44,7 +44,7 @@ class _Teller:
         self._ask_after()
         return Life(self._name, self._lang, tuple(self._turns), tuple(self._questions))
 
-    # -- what is said -------------------------------------------------------------------------------------------------
+    # -- messages ----------------------------------------------------------------------------------------------------
 
     def _happen(self, event: Event, lang: Lang) -> None:
         if event.key is None:
@@ -128,7 +128,7 @@ class _Teller:
         self._matter(key).carry(value, self._say(lang, "assistant", text, "echo", key))
 
     def _reply(self, lang: Lang, key: Key, value: Value) -> None:
-        """Mostly an acknowledgement, sometimes what was understood, sometimes a guess about something else."""
+        """Mostly an acknowledgement, sometimes a paraphrase, sometimes a guess about something else."""
         random, drawn = self._random, self._random.random()
         if drawn < 0.15:
             self._echo(lang, key, value)
@@ -145,7 +145,7 @@ class _Teller:
         sort = "reply" if self._random.random() < 0.6 else "noted"
         self._say(lang, "assistant", self._random.choice(chatter(sort, lang, self._split)), sort, None)
 
-    # -- what is asked ------------------------------------------------------------------------------------------------
+    # -- questions ----------------------------------------------------------------------------------------------------
 
     def _ask_after(self) -> None:
         self._session, self._at = f"{self._name}-after", self._at + timedelta(days=1)

@@ -1,7 +1,7 @@
 """mem0 in a process and a virtual environment of its own: one JSON command a line in, one JSON answer a line out.
 
 Imports nothing of biem. `open` builds a `mem0.Memory` with mem0's defaults, except for an embedded Qdrant in a folder
-of its own and an embedder behind the URL given; `add` stores one message as it is (`infer=False`), `search` finds.
+and an embedder behind the URL given; `add` stores one message as it is (`infer=False`), `search` finds.
 Times are taken here, around the calls of mem0 alone.
 """
 
@@ -54,7 +54,7 @@ def _answer(memory: Any, command: dict[str, Any]) -> Any:
 def main() -> None:
     """Serve commands until the input ends."""
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)  # whatever mem0 prints is no answer
+    os.dup2(2, 1)  # output of mem0 is no answer
     memory: Any = None
     for line in sys.stdin:
         command = json.loads(line)

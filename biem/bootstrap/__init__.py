@@ -120,7 +120,7 @@ def connect_late(settings: Settings, scope: Scope, *, asks: bool = False) -> "Me
 
     `asks`: it will be used, so it is loaded while servers are connected to.
     """
-    from biem.adapters.embedders.sharing import MODELS
+    from biem.adapters.embedders.shared_model import MODELS
     from biem.memory import Memory
 
     MODELS.keep()
@@ -194,9 +194,10 @@ def _assembly() -> "Callable[..., System]":
 
 @dataclass(frozen=True, slots=True)
 class WorkerRuntime:
-    """What a worker process needs: encoding one batch, running a background job by name, and closing."""
+    """What a worker process needs: encoding one batch, indexing notes, running a background job by name, closing."""
 
     encode: Work
+    index_notes: Work
     run: Callable[[str], Mapping[str, int]]
     paced: Callable[[], AbstractContextManager[None]]
     """Entered around a job: for a while, it leaves four fifths of the time to foreground calls of other processes."""
@@ -218,6 +219,7 @@ def open_worker(settings: Settings, *, embedder: Embedder | None = None, clock: 
     _survive_forks(system, lambda: _open(alone, embedder, clock, serve=False), begin)
     return WorkerRuntime(
         encode=lambda: system.here().encoder(),
+        index_notes=lambda: system.here().notes.encoder(),
         run=lambda name: system.here().schedule.run(name),
         paced=lambda: system.here().pacing(),
         close=Memory(system, Scope()).close,

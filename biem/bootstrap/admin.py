@@ -213,6 +213,8 @@ def _reembedder(settings: Settings, where: Servers, embedder: Embedder, clock: C
             encoder=system.encoder,
             embedder=embedder,
             collection=index.collection,
+            move_notes=system.notes.encoder.move,
+            drop_notes=system.notes.index.drop_others,
             telemetry=system.telemetry,
         )
 

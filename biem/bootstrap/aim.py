@@ -1,6 +1,6 @@
 """Builds AIM-Memory's part of the object graph."""
 
-from biem.bootstrap.ground import Ground, Life, ReadPath, WritePath
+from biem.bootstrap.groups import Ground, Life, ReadPath, WritePath
 from biem.engine.aim.conversation import AimConversation
 from biem.engine.aim.route import Router
 from biem.engine.aim.snapshot import Snapshots

@@ -14,7 +14,8 @@ from biem.adapters.postgres.inspection import PostgresInspection
 from biem.adapters.postgres.life import PostgresLife
 from biem.adapters.postgres.links import PostgresLinks
 from biem.adapters.probes import CeleryWorkers, HomeDisk, MilvusProbe, NoWorkers, PostgresProbe, RedisProbe
-from biem.bootstrap.ground import Ground
+from biem.bootstrap.groups import Ground
+from biem.bootstrap.notes import note_check
 from biem.bootstrap.servers import Servers, broker_of, home_of
 from biem.bootstrap.stores import milvus_inspection, open_projections
 from biem.config import Settings
@@ -109,13 +110,16 @@ def _contents(
     database = stack.enter_context(small_pool(where.postgres_dsn))
     inspection = PostgresInspection(database)
     kept = open_projections(settings, where, info, stack)
-    projections = (kept.canvas, kept.hot, kept.minds, kept.rates, kept.headings)
+    projections = (kept.canvas, kept.hot, kept.running_memory, kept.rates, kept.inertia_store)
     life = PostgresLife(database, clock=clock, decay_per_hour=decay, model=info.id, policies=policies)
     workers: Workers = CeleryWorkers(broker_of(settings, where)) if settings.queue == "celery" else NoWorkers()
     return [
         OutboxCheck(inspection, inspection, records, workers=workers, limits=limits),
         RowCheck(inspection, index, inspection, collection=collection, model=info.id, random=random, limits=limits),
         MoveCheck(inspection),
+        note_check(
+            settings=settings, where=where, info=info, clock=clock, database=database, limits=limits, stack=stack
+        ),
         ProjectionCheck(PostgresScopes(database), projections, random=random, limits=limits),
         CanvasCheck(
             inspection,

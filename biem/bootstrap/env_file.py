@@ -77,8 +77,8 @@ def _require_harmless(env_file: Path) -> None:
     if wrong:
         them = "it" if len(wrong) == 1 else "them"
         raise ConfigError(
-            f"{', '.join(wrong)} in {env_file} of this folder would decide where your texts and keys are sent, or what "
-            f"code runs, and nobody named that file. If you trust it, give --env-file {env_file} or set "
+            f"{', '.join(wrong)} in {env_file} would decide where your texts and keys are sent, or what code runs; a "
+            f"file that only lies in the current folder may not. If you trust it, give --env-file {env_file} or set "
             f"{VARIABLE}={env_file.absolute()}; else set {them} in the environment"
         )
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from biem.adapters.embedded import indexer
 from biem.bootstrap import connect
-from biem.bootstrap.garbage import pass_over_what_is_loaded
+from biem.bootstrap.garbage_collection import pass_over_what_is_loaded
 from biem.bootstrap.servers import home_of
 from biem.config import Settings
 from biem.errors import ConfigError, StoreUnavailable

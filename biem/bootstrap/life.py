@@ -1,17 +1,26 @@
-"""Builds the effects of energy on memories, the decision of conflicts, and erasure."""
+"""Builds the effects of energy on memories, the decision of conflicts, erasure, and what takes memories elsewhere."""
+
+from collections.abc import Callable, Sequence
 
 from biem.adapters.clock import SystemClock
-from biem.bootstrap.ground import Backups, Ground, Life, ReadPath, WritePath
+from biem.bootstrap.groups import Backups, Ground, Life, ReadPath, WritePath
 from biem.bootstrap.servers import Servers, automatic_backups, home_of
 from biem.config import Settings
 from biem.domain.scope import Scope
 from biem.engine.conflicts.resolve import Resolver
 from biem.engine.graph.associations import Associations
 from biem.engine.life.erase import Eraser
+from biem.engine.life.expiry import Expiry
 from biem.engine.life.feedback import Feedback
 from biem.engine.life.retention import Lifecycle
 from biem.engine.life.tiers import Tiers
+from biem.engine.remember.revise import Reviser
 from biem.engine.remember.writer import Writer
+from biem.engine.transfer import Transfer
+from biem.engine.transfer.export import Exporter
+from biem.engine.transfer.importing import Importer
+from biem.engine.transfer.moving import Mover
+from biem.notes.system import NoteSystem
 
 
 def build_life(ground: Ground) -> Life:
@@ -50,30 +59,96 @@ def build_life(ground: Ground) -> Life:
     return Life(associations, tiers, lifecycle, feedback)
 
 
-def build_eraser(ground: Ground, *, life: Life, write: WritePath, read: ReadPath) -> Eraser:
-    """Erases memories from all stores and from what this process holds."""
-    stores = ground.stores
+def forgets(*, life: Life, write: WritePath, read: ReadPath) -> Callable[[Scope], None]:
+    """Drops what this process holds of a scope from which something was taken."""
 
     def forgotten(scope: Scope) -> None:
-        """Drop what this process holds of a scope from which something was erased."""
         life.associations.drop(scope)
         read.orbits.drop(scope)
         write.inertia.drop(scope)
 
+    return forgotten
+
+
+def build_eraser(ground: Ground, *, life: Life, write: WritePath, read: ReadPath, notes: NoteSystem) -> Eraser:
+    """Erases memories from all stores and from what this process holds."""
+    stores = ground.stores
     return Eraser(
         records=stores.records,
         index=stores.index,
         hot=stores.hot,
         feed=write.feed,
         canvas=stores.canvas,
-        minds=stores.minds,
-        headings=write.headings,
+        running_memory=stores.running_memory,
+        inertia_store=write.inertia_store,
         scopes=stores.directory,
-        forgotten=forgotten,
+        forgotten=forgets(life=life, write=write, read=read),
+        erase_notes=notes.erase_scope,
         backups=ground.backups,
         clock=ground.clock,
         policy=ground.policies.encode,
         telemetry=ground.telemetry,
+    )
+
+
+def build_reviser(ground: Ground, *, write: WritePath) -> Reviser:
+    """Revises memories, and removes them from the caches."""
+    stores = ground.stores
+
+    def clear(ns: str, ids: Sequence[str]) -> None:
+        write.feed.settle()  # words queued before must not reach HotKV after it was cleared
+        write.follower.clear(ns, ids)
+
+    return Reviser(
+        records=stores.records,
+        revisions=stores.revisions,
+        writer=write.writer,
+        queue=stores.queue,
+        clear=clear,
+        clock=ground.clock,
+        telemetry=ground.telemetry,
+        calling=ground.priority.calling,
+    )
+
+
+def build_expiry(ground: Ground, *, eraser: Eraser) -> Expiry:
+    """Archives and erases what has expired."""
+    return Expiry(
+        life=ground.stores.life,
+        destroy=eraser.erase,
+        queue=ground.stores.queue,
+        clock=ground.clock,
+        policy=ground.policies.retention,
+        telemetry=ground.telemetry,
+    )
+
+
+def build_transfer(ground: Ground, *, write: WritePath, forgotten: Callable[[Scope], None]) -> Transfer:
+    """`forgotten(scope)` drops what this process holds of a scope from which something was taken."""
+    stores = ground.stores
+    return Transfer(
+        exporter=Exporter(stores.transfer, ground.telemetry),
+        importer=Importer(
+            stores.transfer,
+            writer=write.writer,
+            analyzer=ground.analyzer,
+            queue=stores.queue,
+            policy=ground.policies.write,
+            telemetry=ground.telemetry,
+        ),
+        mover=Mover(
+            stores.transfer,
+            hot=stores.hot,
+            feed=write.feed,
+            canvas=stores.canvas,
+            running_memory=stores.running_memory,
+            inertia_store=write.inertia_store,
+            scopes=stores.directory,
+            forgotten=forgotten,
+            queue=stores.queue,
+            clock=ground.clock,
+            telemetry=ground.telemetry,
+        ),
     )
 
 

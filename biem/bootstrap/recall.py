@@ -1,6 +1,6 @@
 """Builds the read path: search, profiles, typed recall, reranker, context block."""
 
-from biem.bootstrap.ground import Ground, Life, ReadPath
+from biem.bootstrap.groups import Ground, Life, ReadPath
 from biem.domain.scope import Scope
 from biem.engine.aim.route import Router
 from biem.engine.concepts.recollect import Reminder
@@ -46,13 +46,13 @@ def build_read_path(ground: Ground, *, life: Life) -> ReadPath:
 
 def build_orbits(ground: Ground, *, tiers: Tiers) -> Orbits:
     """Candidates held in this process: also the hottest memories, and those of a conversation's running concepts."""
-    policy, minds = ground.policies.orbit, ground.stores.minds
+    policy, running_memory = ground.policies.orbit, ground.stores.running_memory
 
     def from_canvas(scope: Scope, _: str) -> list[str]:
         return [entry.id for own in scope.readable for entry in tiers.read(own)[: policy.canvas]]
 
     def from_mind(scope: Scope, session: str) -> list[str]:
-        return [key for running in minds.load(scope, session).running for key in running.sources]
+        return [key for running in running_memory.load(scope, session).running for key in running.sources]
 
     return Orbits(
         reader=ground.stores.orbits,

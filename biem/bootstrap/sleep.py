@@ -4,11 +4,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 
 from biem.adapters.jobs.thread import InProcessQueue, NoQueue
-from biem.bootstrap.ground import Ground, Life
+from biem.bootstrap.groups import Ground, Life
 from biem.domain.scope import Scope
 from biem.engine.concepts.build import ConceptJobs
 from biem.engine.conflicts.resolve import Resolver
 from biem.engine.life.erased_sweep import ErasedSweep
+from biem.engine.life.expiry import Expiry
 from biem.engine.life.retention import Aging
 from biem.engine.life.tiers import Tiers
 from biem.engine.sleep.consolidate import Consolidator
@@ -17,20 +18,23 @@ from biem.engine.sleep.integrity import Integrity
 from biem.engine.sleep.jobs import BackgroundJob, JobRunner
 from biem.engine.sleep.relink import LinkTransfer
 from biem.engine.sleep.similar import Neighbourhood
+from biem.notes.system import NoteSystem
 from biem.ports import JobQueue
 
 
-def build_job_runner(ground: Ground, *, life: Life, resolver: Resolver) -> JobRunner:
+def build_job_runner(ground: Ground, *, life: Life, resolver: Resolver, expiry: Expiry, notes: NoteSystem) -> JobRunner:
     """Runs background jobs, each in one process at a time."""
     return JobRunner(
-        build_jobs(ground, life=life, resolver=resolver),
+        build_jobs(ground, life=life, resolver=resolver, expiry=expiry, notes=notes),
         exclusive=ground.stores.exclusive,
         clock=ground.clock,
         telemetry=ground.telemetry,
     )
 
 
-def build_jobs(ground: Ground, *, life: Life, resolver: Resolver) -> list[BackgroundJob]:
+def build_jobs(
+    ground: Ground, *, life: Life, resolver: Resolver, expiry: Expiry, notes: NoteSystem
+) -> list[BackgroundJob]:
     """All background jobs that are switched on: first those that build, then those that merge and that fade."""
     policies = ground.policies
     every = policies.sleep.periods()
@@ -45,10 +49,12 @@ def build_jobs(ground: Ground, *, life: Life, resolver: Resolver) -> list[Backgr
     consolidator = build_consolidator(ground, neighbourhood=neighbourhood, transfer=transfer)
     crystalliser = build_crystalliser(ground, neighbourhood=neighbourhood, transfer=transfer)
     integrity = build_integrity(ground, transfer=transfer)
-    sweep = build_sweep(ground, tiers=life.tiers)
+    sweep = build_sweep(ground, tiers=life.tiers, expiry=expiry, notes=notes)
 
     def archive(scope: Scope | None = None) -> Mapping[str, int]:
-        return _counts(life.lifecycle.run(scope))
+        ended = expiry.run(scope)
+        aging = _counts(life.lifecycle.run(scope))
+        return {**aging, "expired": aging["expired"] + ended.archived, "erased": ended.erased}
 
     def decide() -> Mapping[str, int]:
         return {"decided": resolver.work(policies.conflicts.decisions)}
@@ -66,6 +72,7 @@ def build_jobs(ground: Ground, *, life: Life, resolver: Resolver) -> list[Backgr
         BackgroundJob("decisions", lambda _: decide(), every["decisions"], everywhere=decide),
         BackgroundJob("turns", life.feedback.compact, every["turns"]),
         BackgroundJob("integrity", integrity.mend, every["integrity"]),
+        BackgroundJob("notes", notes.scan_all, every["notes"], everywhere=notes.scan_all, at_start=True),
     ]
     return [job for job in jobs if job.name not in policies.sleep.off]
 
@@ -153,8 +160,8 @@ def build_integrity(ground: Ground, *, transfer: LinkTransfer) -> Integrity:
     )
 
 
-def build_sweep(ground: Ground, *, tiers: Tiers) -> Callable[[], Mapping[str, int]]:
-    """Removes expired backups, cooled and erased memories from all stores."""
+def build_sweep(ground: Ground, *, tiers: Tiers, expiry: Expiry, notes: NoteSystem) -> Callable[[], Mapping[str, int]]:
+    """Removes expired backups, and expired, cooled and erased memories, from all stores."""
     stores = ground.stores
     erased = ErasedSweep(
         tombstones=stores.tombstones,
@@ -162,12 +169,20 @@ def build_sweep(ground: Ground, *, tiers: Tiers) -> Callable[[], Mapping[str, in
         hot=stores.hot,
         canvas=stores.canvas,
         forget_talk=stores.forget_talk,
+        late_notes=notes.late_rows,
     )
 
     def sweep() -> Mapping[str, int]:
         ground.backups()  # listing them deletes those that expired
+        ended = expiry.run()
         swept = tiers.sweep()
-        return {"left": swept.left, "repaired": swept.repaired, "removed": erased.sweep()}
+        return {
+            "expired": ended.archived,
+            "ended": ended.erased,
+            "left": swept.left,
+            "repaired": swept.repaired,
+            "removed": erased.sweep(),
+        }
 
     return sweep
 

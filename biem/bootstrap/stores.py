@@ -28,9 +28,12 @@ from biem.adapters.postgres.readers import (
 from biem.adapters.postgres.reasoner_ledger import PostgresReasonerLedger
 from biem.adapters.postgres.records import PostgresRecords
 from biem.adapters.postgres.reindexing import PostgresAnalyses, PostgresEmbedders
+from biem.adapters.postgres.revisions import PostgresRevisions
+from biem.adapters.postgres.transfer import PostgresTransfer
 from biem.adapters.redis.canvas import RedisCanvas
-from biem.adapters.redis.conversation_state import RedisHeadings, RedisMinds
-from biem.adapters.redis.hot import RedisHotStore, RedisRates
+from biem.adapters.redis.conversation_state import RedisInertia, RedisRunningMemory
+from biem.adapters.redis.hot import RedisHotStore
+from biem.adapters.redis.rates import RedisRates
 from biem.bootstrap.servers import Servers, broker_of
 from biem.config import Settings
 from biem.domain.policies import Policies
@@ -56,6 +59,7 @@ class Stores:
 
     database: Database
     records: PostgresRecords
+    revisions: PostgresRevisions
     turns: PostgresTurns
     orbits: PostgresOrbits
     core: PostgresCore
@@ -71,15 +75,16 @@ class Stores:
     directory: PostgresScopeDirectory
     tombstones: PostgresTombstones
     analyses: PostgresAnalyses
+    transfer: PostgresTransfer
     exclusive: PostgresExclusive
     ledger: PostgresReasonerLedger
     embedders: PostgresEmbedders
     hot: RedisHotStore
     canvas: RedisCanvas
-    minds: RedisMinds
+    running_memory: RedisRunningMemory
     rates: RedisRates
     aim: PostgresAim
-    headings: RedisHeadings
+    inertia_store: RedisInertia
     index: MilvusIndex
     search: SelectiveIndex
     reasoner: Reasoner | None
@@ -88,8 +93,8 @@ class Stores:
 
     def forget_talk(self, ns: str) -> None:
         """Remove cached conversation states with memories of a scope, for all scopes that may read it."""
-        self.minds.forget([ns])
-        self.headings.forget([ns])
+        self.running_memory.forget([ns])
+        self.inertia_store.forget([ns])
 
 
 class _PostgresStore(Protocol[S]):
@@ -109,8 +114,7 @@ def open_stores(
     priority: ForegroundPriority,
 ) -> Stores:
     """Connect to every server; connections close with `stack`."""
-    policies, info = settings.policies, embedder.info
-    decay = policies.energy.decay_per_hour
+    policies, info, decay = settings.policies, embedder.info, settings.policies.energy.decay_per_hour
     database = open_database(settings=settings, where=where, priority=priority, stack=stack)
 
     def stored(kind: _PostgresStore[S]) -> S:
@@ -118,7 +122,6 @@ def open_stores(
 
     embedders = stored(PostgresEmbedders)
     _require_one_dimension(embedders, info)
-    exclusive = stack.enter_context(closing(PostgresExclusive(where.postgres_dsn)))
     records = stored(PostgresRecords)
     kept = open_projections(settings, where, info, stack)
     index = open_index(settings, where, info, stack)
@@ -126,15 +129,16 @@ def open_stores(
     return Stores(
         database=database,
         records=records,
+        revisions=stored(PostgresRevisions),
         turns=stored(PostgresTurns),
         orbits=stored(PostgresOrbits),
         core=stored(PostgresCore),
         browser=stored(PostgresBrowser),
         life=stored(PostgresLife),
         links=PostgresLinks(database),
-        concepts=PostgresConcepts(database, model=info.id),
+        concepts=PostgresConcepts(database, model=info.id, clock=clock),
         instants=PostgresInstants(database),
-        conflicts=PostgresConflicts(database, model=info.id, purge_after_s=policies.encode.lease_s + 5.0),
+        conflicts=PostgresConflicts(database, model=info.id, purge_after_s=policies.encode.lease_s + 5.0, clock=clock),
         consolidations=PostgresConsolidations(
             database, write_row=records.write_row, clock=clock, decay_per_hour=decay, policies=policies
         ),
@@ -143,14 +147,15 @@ def open_stores(
         directory=PostgresScopeDirectory(database),
         tombstones=PostgresTombstones(database),
         analyses=stored(PostgresAnalyses),
-        exclusive=exclusive,
+        transfer=stored(PostgresTransfer),
+        exclusive=stack.enter_context(closing(PostgresExclusive(where.postgres_dsn))),
         ledger=ledger,
         embedders=embedders,
         hot=kept.hot,
         canvas=kept.canvas,
-        minds=kept.minds,
+        running_memory=kept.running_memory,
         rates=kept.rates,
-        headings=kept.headings,
+        inertia_store=kept.inertia_store,
         aim=stored(PostgresAim),
         index=index,
         search=SelectiveIndex(index, stored(PostgresSelection)),
@@ -291,9 +296,9 @@ class Projections:
 
     canvas: RedisCanvas
     hot: RedisHotStore
-    minds: RedisMinds
+    running_memory: RedisRunningMemory
     rates: RedisRates
-    headings: RedisHeadings
+    inertia_store: RedisInertia
 
 
 def open_projections(settings: Settings, where: Servers, info: EmbedderInfo, stack: ExitStack) -> Projections:
@@ -310,10 +315,10 @@ def open_projections(settings: Settings, where: Servers, info: EmbedderInfo, sta
     opened = Projections(
         canvas=canvas,
         hot=RedisHotStore(url, timeout_s=REDIS_TIMEOUT_S),
-        minds=RedisMinds(url, timeout_s=REDIS_TIMEOUT_S),
+        running_memory=RedisRunningMemory(url, timeout_s=REDIS_TIMEOUT_S),
         rates=RedisRates(url, timeout_s=REDIS_TIMEOUT_S),
-        headings=RedisHeadings(url, timeout_s=REDIS_TIMEOUT_S, model=info.id, dim=info.dim),
+        inertia_store=RedisInertia(url, timeout_s=REDIS_TIMEOUT_S, model=info.id, dim=info.dim),
     )
-    for one in (opened.canvas, opened.hot, opened.minds, opened.rates, opened.headings):
+    for one in (opened.canvas, opened.hot, opened.running_memory, opened.rates, opened.inertia_store):
         stack.callback(one.close)
     return opened

@@ -8,8 +8,18 @@ from random import Random
 from biem.adapters import analyzers, contradiction
 from biem.bootstrap.aim import build_aim
 from biem.bootstrap.diagnosis import build_reindexer, diagnoser
-from biem.bootstrap.ground import Ground, Life, ReadPath, WritePath
-from biem.bootstrap.life import backups_of, build_eraser, build_life, build_resolver
+from biem.bootstrap.groups import Ground, Life, ReadPath, WritePath
+from biem.bootstrap.life import (
+    backups_of,
+    build_eraser,
+    build_expiry,
+    build_life,
+    build_resolver,
+    build_reviser,
+    build_transfer,
+    forgets,
+)
+from biem.bootstrap.notes import build_notes
 from biem.bootstrap.observe import observe
 from biem.bootstrap.recall import build_context, build_read_path, build_recaller
 from biem.bootstrap.servers import Servers
@@ -24,6 +34,7 @@ from biem.engine.concepts.running import Activator
 from biem.engine.context.relevance_filter import RelevanceFilter
 from biem.engine.life.tiers import sweep_all
 from biem.engine.priority import ForegroundPriority, YieldingAnalyzer, YieldingEmbedder, YieldingRules
+from biem.engine.query.listing import MemoryList
 from biem.engine.sleep.jobs import Schedule
 from biem.ports import Clock, Embedder
 from biem.system import System
@@ -117,14 +128,18 @@ def build_system(
 ) -> System:
     """The whole system; `System.release` closes `stack`."""
     stores, policies = ground.stores, ground.policies
-    eraser = build_eraser(ground, life=life, write=write, read=read)
+    notes = build_notes(ground, stack=stack)
+    eraser = build_eraser(ground, life=life, write=write, read=read, notes=notes)
     resolver = build_resolver(ground, writer=write.writer, eraser=eraser)
-    job_runner = build_job_runner(ground, life=life, resolver=resolver)
+    expiry = build_expiry(ground, eraser=eraser)
+    jobs = build_job_runner(ground, life=life, resolver=resolver, expiry=expiry, notes=notes)
     aim = build_aim(ground, life=life, write=write, read=read)
     return System(
         records=stores.records,
+        notes=notes,
         queue=stores.queue,
         writer=write.writer,
+        reviser=build_reviser(ground, write=write),
         recaller=build_recaller(ground, life=life, read=read, router=aim.router),
         relevance_filter=RelevanceFilter(stores.reasoner, policies.context, ground.telemetry),
         context_builder=build_context(ground),
@@ -140,16 +155,16 @@ def build_system(
         consolidations=stores.consolidations,
         aim=aim,
         browser=MemoryBrowser(stores.browser),
+        listing=MemoryList(stores.browser, ground.clock),
         scopes=stores.directory,
+        transfer=build_transfer(ground, write=write, forgotten=forgets(life=life, write=write, read=read)),
         diagnosis=partial(diagnose_from_within, ground, life=life, write=write),
         times=times,
         unobserve=unobserve,
         embedders=stores.embedders,
-        job_runner=job_runner,
+        job_runner=jobs,
         encoder=write.encoder,
-        schedule=Schedule(
-            job_runner, stores.scopes, clock=ground.clock, scopes_per_tick=policies.sleep.scopes_per_tick
-        ),
+        schedule=Schedule(jobs, stores.scopes, clock=ground.clock, scopes_per_tick=policies.sleep.scopes_per_tick),
         pacing=ground.priority.pacing,
         scheduler=build_scheduler(ground),
         clock=ground.clock,
@@ -165,7 +180,7 @@ def build_system(
 def build_activator(ground: Ground, *, read: ReadPath) -> Activator:
     """The running memory of a conversation."""
     return Activator(
-        minds=ground.stores.minds,
+        running_memory=ground.stores.running_memory,
         reminder=read.reminder,
         analyzer=ground.analyzer,
         policy=ground.policies.concepts,

@@ -2,13 +2,15 @@
 
 from contextlib import ExitStack
 
-from biem.bootstrap.ground import Ground, Life, WritePath
+from biem.bootstrap.groups import Ground, Life, WritePath
+from biem.domain.text import cut_lexemes
 from biem.engine.aim.inertia import Inertia
-from biem.engine.aim.inertia_write_behind import HeadingFeed
-from biem.engine.concepts.notes import InstantMaker
+from biem.engine.aim.inertia_write_behind import InertiaWriteBehind
+from biem.engine.concepts.instant_memory import InstantMaker
 from biem.engine.conflicts.detect import ConflictChecker
 from biem.engine.encode.gate import Gate
 from biem.engine.encode.integrate import Integrator
+from biem.engine.encode.revised import RevisionFollower
 from biem.engine.encode.worker import EncodeWorker
 from biem.engine.remember.hot_write_behind import HotFeed
 from biem.engine.remember.writer import Writer
@@ -19,8 +21,8 @@ def build_write_path(ground: Ground, *, life: Life, stack: ExitStack) -> WritePa
     stores, policies = ground.stores, ground.policies
     feed = HotFeed(stores.hot, window=policies.write.hot_window)
     stack.callback(feed.close)
-    headings = HeadingFeed(stores.headings)
-    stack.callback(headings.close)
+    inertia_store = InertiaWriteBehind(stores.inertia_store)
+    stack.callback(inertia_store.close)
     gate = build_gate(ground)
     instants = InstantMaker(
         instants=stores.instants,
@@ -30,15 +32,17 @@ def build_write_path(ground: Ground, *, life: Life, stack: ExitStack) -> WritePa
         reasoner=stores.reasoner,
     )
     integrator = build_integrator(ground, life=life, gate=gate, instants=instants)
+    follower = build_follower(ground, life=life)
     return WritePath(
         feed=feed,
         writer=build_writer(ground, life=life, feed=feed),
-        headings=headings,
-        inertia=Inertia(headings=headings, policy=policies.aim, telemetry=ground.telemetry),
+        inertia_store=inertia_store,
+        inertia=Inertia(inertia_store=inertia_store, policy=policies.aim, telemetry=ground.telemetry),
         gate=gate,
         instants=instants,
         integrator=integrator,
-        encoder=build_encoder(ground, life=life, integrator=integrator),
+        follower=follower,
+        encoder=build_encoder(ground, life=life, integrator=integrator, follower=follower),
     )
 
 
@@ -96,7 +100,20 @@ def build_integrator(ground: Ground, *, life: Life, gate: Gate, instants: Instan
     )
 
 
-def build_encoder(ground: Ground, *, life: Life, integrator: Integrator) -> EncodeWorker:
+def build_follower(ground: Ground, *, life: Life) -> RevisionFollower:
+    """Carries revisions into caches and vectors."""
+    stores, most = ground.stores, ground.policies.write.max_lexeme_bytes
+    return RevisionFollower(
+        revisions=stores.revisions,
+        records=stores.records,
+        hot=stores.hot,
+        leave=life.tiers.leave,
+        forget_talk=stores.forget_talk,
+        lexemes=lambda text: cut_lexemes(" ".join(ground.analyzer.lexemes(text)), most),
+    )
+
+
+def build_encoder(ground: Ground, *, life: Life, integrator: Integrator, follower: RevisionFollower) -> EncodeWorker:
     """Encodes one batch of jobs at a time."""
     stores = ground.stores
     return EncodeWorker(
@@ -112,4 +129,5 @@ def build_encoder(ground: Ground, *, life: Life, integrator: Integrator) -> Enco
         policy=ground.policies.encode,
         telemetry=ground.telemetry,
         deferring=stores.database.deferring,
+        follower=follower,
     )

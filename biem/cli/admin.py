@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from biem import errors
-from biem.cli.memories import unarchive
 from biem.cli.output import Interrupted, Output, plain
+from biem.cli.removing import unarchive
 from biem.cli.session import of
 from biem.domain.node import id_part, parse_id
 from biem.errors import BiemError, InvalidInput
@@ -229,7 +229,7 @@ def reindex(context: typer.Context) -> None:
     out = of(context).out
     with of(context).memory() as memory, out.progress("reindex") as ticker:
         count = memory.reindex(on_progress=lambda done: ticker.update(done, done))
-    out.result({"reindexed": count}, lambda: out.line(f"{count} memories indexed anew"))
+    out.result({"reindexed": count}, lambda: out.line(f"{count} memories indexed again"))
 
 
 def migrate(context: typer.Context) -> None:

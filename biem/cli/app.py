@@ -16,7 +16,23 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
-from biem.cli import admin, conflicts, demo, health, local, memories, queue, relations, transcripts_import, web
+from biem.cli import (
+    admin,
+    conflicts,
+    demo,
+    health,
+    import_files,
+    listing,
+    local,
+    memories,
+    notes,
+    queue,
+    relations,
+    removing,
+    revisions,
+    transfer,
+    web,
+)
 from biem.cli.output import INTERRUPTED, Output
 from biem.cli.session import Session, of
 
@@ -30,9 +46,9 @@ _GARBAGE = 100_000
 """New objects before a garbage collection: imports create no garbage, and collecting took 0.1 s of CPU."""
 
 EPILOG = (
-    "Exit codes: 0 done, 1 unexpected, 2 invalid input, 3 not found, 4 the ref is taken or the conflict decided, "
-    "5 settings or schema, 6 a server is down, 7 a server is full, 8 the embedder is down, "
-    "9 the embedder answers another dimension, 10 diagnose found faults, 130 interrupted."
+    "Exit codes: 0 done, 1 unexpected, 2 invalid input, 3 not found, 4 the ref is taken, the conflict decided or the "
+    "memory revised, 5 settings or schema, 6 a server is down, 7 a server is full, 8 the embedder is down, "
+    "9 the embedder answers another dimension, 10 diagnose or lint found something, 130 interrupted."
 )
 
 app = typer.Typer(
@@ -89,7 +105,13 @@ app.command("remember")(memories.remember)
 app.command("recall")(memories.recall)
 app.command("context")(memories.context)
 app.command("get")(memories.get)
-app.command("erase")(memories.erase)
+app.command("revise")(revisions.revise)
+app.command("history")(revisions.history)
+app.command("revert")(revisions.revert)
+app.command("list")(listing.listed)
+app.command("timeline")(listing.timeline)
+app.command("count")(listing.count)
+app.command("erase")(removing.erase)
 app.command("feedback")(memories.feedback)
 app.command("conflicts")(conflicts.conflicts)
 app.command("resolve")(conflicts.resolve)
@@ -98,11 +120,15 @@ app.command("related")(relations.related)
 app.command("instant")(relations.instant)
 app.command("links")(relations.links)
 app.command("facts")(relations.facts)
-app.command("archive")(memories.archive)
-app.command("unarchive")(memories.unarchive)
+app.command("archive")(removing.archive)
+app.command("unarchive")(removing.unarchive)
+app.command("quarantine")(removing.quarantine)
+app.command("release")(removing.release)
 app.command("restore")(admin.restore)
 app.command("sleep")(admin.sleep)
-app.command("import")(transcripts_import.import_files)
+app.command("import")(import_files.import_files)
+app.command("export")(transfer.export)
+app.command("move")(transfer.move)
 app.command("stats")(queue.stats)
 app.command("scopes")(queue.scopes)
 app.command("dead")(queue.dead)
@@ -115,6 +141,7 @@ app.command("perf")(admin.perf)
 app.command("web")(web.web)
 app.command("backup")(admin.backup)
 app.command("reembed")(admin.reembed)
+app.add_typer(notes.app, name="notes")
 app.add_typer(local.app, name="local")
 app.command("demo")(demo.demo)
 app.command("version")(version)

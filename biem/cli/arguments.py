@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from biem.cli.output import SHOWN_CHARS
+from biem.cli.output import SHOWN_CHARS, read_stdin
 from biem.domain.text import MOST_LISTED, one_line
 from biem.errors import NotFound
 
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from biem.memory import Memory
 
 Id = Annotated[str, typer.Argument(metavar="ID")]
+Tags = Annotated[list[str] | None, typer.Option("--tag", help="May be given several times.")]
 Ids = Annotated[list[str] | None, typer.Option(metavar="ID", help="May be given several times.")]
 Limit = Annotated[int, typer.Option(min=1, max=MOST_LISTED, help="Maximum number of rows.")]
 
@@ -22,3 +23,8 @@ def text_of(memory: "Memory", node_id: str) -> str:
         return one_line(memory.get(node_id).text, SHOWN_CHARS)
     except NotFound:
         return "-"
+
+
+def given_text(text: str) -> str:
+    """An argument, or what stands in stdin for `-`."""
+    return read_stdin() if text == "-" else text

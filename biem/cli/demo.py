@@ -23,9 +23,10 @@ import biem
 from biem.cli.demo_life import DemoLife, live, show
 from biem.cli.output import Output, percentile, plain
 from biem.cli.session import of
-from biem.cli.transcripts import TranscriptMessage, TranscriptReader
 from biem.domain.node import Hits
 from biem.domain.scope import Scope
+from biem.importers.record import Record
+from biem.importers.transcripts import TranscriptReader
 from biem.telemetry import Span
 
 if TYPE_CHECKING:
@@ -97,7 +98,7 @@ class Story:
 def demo(context: typer.Context) -> None:
     """Run a demo: a bilingual dialogue of six weeks, six questions with their evidence, and the background jobs."""
     session = of(context)
-    messages = [message for message in TranscriptReader(str(DIALOGUE)).read() if isinstance(message, TranscriptMessage)]
+    messages = [message for message in TranscriptReader(str(DIALOGUE)).read() if isinstance(message, Record)]
     settings = session.settings().model_copy(update=dict.fromkeys(_NO_SERVERS))
     if session.home is not None:
         _play(session.out, settings, messages)
@@ -112,7 +113,7 @@ def demo(context: typer.Context) -> None:
             local_down(settings)
 
 
-def _play(out: Output, settings: "Settings", messages: Sequence[TranscriptMessage]) -> None:
+def _play(out: Output, settings: "Settings", messages: Sequence[Record]) -> None:
     story = Story()
     people = {message.item["speaker"] for message in messages} - {"assistant"}
     clock = StoryClock(messages[0].item["at"])
@@ -132,12 +133,12 @@ def _play(out: Output, settings: "Settings", messages: Sequence[TranscriptMessag
         with story.step(out, "indexing them with their vectors"), out.progress("indexed") as ticker:
             left = len(messages)
             if not memory.flush(_INDEX_TIMEOUT_S, on_progress=lambda n: ticker.update(left - n, left - n)):
-                out.note("not everything is indexed yet; what is pending is found by its words")
+                out.note("not everything is indexed yet; pending memories are found by their words")
         blocks = [(question, remark, memory.context(question)) for question, remark in QUESTIONS]
         if not out.as_json:
             for number, (question, remark, block) in enumerate(blocks, start=1):
                 _show_block(out, f"{number}/{len(blocks)}  {question}", remark, block)
-            _heading(out, "what it does by itself")
+            _heading(out, "what background jobs did")
         life = live(memory)
         if not out.as_json:
             show(out, life)

@@ -1,4 +1,4 @@
-"""Commands about single memories: remember, recall, context, get, erase."""
+"""Commands about memories: remember, recall, context, get, feedback."""
 
 import time
 from datetime import UTC, datetime
@@ -7,46 +7,34 @@ from typing import Annotated, Any
 import typer
 from rich.text import Text
 
-from biem.cli.arguments import Id, Ids
-from biem.cli.filters import (
-    AsOf,
-    Conversations,
-    Excluded,
-    Kinds,
-    MinEnergy,
-    Mood,
-    Since,
-    Speakers,
-    Until,
-    conditions,
-    require_one_of,
-)
-from biem.cli.output import Output, plain, read_stdin, shown_time
+from biem.cli.arguments import Ids, Tags, given_text
+from biem.cli.filters import RecallFilters, parse_duration, require_one_of
+from biem.cli.option_groups import with_options
+from biem.cli.output import Output, plain, shown_time
 from biem.cli.session import NO_WORKER, Session, of
-from biem.cli.transcripts import parse_time
 from biem.domain.energy import indicator
 from biem.domain.node import (
     ID_TIME,
     KINDS,
     LAYERS,
     MODES,
+    ON_EXPIRY,
     Hit,
     Hits,
     Node,
-    Receipt,
     id_part,
     new_id,
+    require_expiry,
     require_importance,
     require_time,
 )
 from biem.domain.policies.designs import PROFILES, SELECTIONS
 from biem.domain.text import one_line
-from biem.errors import InvalidInput, StoreUnavailable
+from biem.domain.trust import LEVELS, ORIGINS, UNTRUSTED, unverified_mark
+from biem.errors import InvalidInput
+from biem.importers.times import parse_time
 
 _SHOWN_CHARS = 500
-_STDIN = "-"
-
-Tags = Annotated[list[str] | None, typer.Option("--tag", help="May be given several times.")]
 
 
 def remember(
@@ -62,19 +50,37 @@ def remember(
     at: Annotated[str | None, typer.Option(metavar="TIME", help="When, in ISO 8601; without an offset: UTC.")] = None,
     ref: Annotated[str | None, typer.Option(help="Your own id: writing it again changes nothing.")] = None,
     layer: Annotated[str, typer.Option(help=f"One of {', '.join(LAYERS)}.")] = "short_term",
+    origin: Annotated[str | None, typer.Option(help=f"One of {', '.join(ORIGINS)}, or your own; default user.")] = None,
+    trust: Annotated[str | None, typer.Option(help=f"One of {', '.join(LEVELS)}; default by origin.")] = None,
+    expires: Annotated[
+        str | None, typer.Option("--expires", metavar="TIME", help="Hidden from this ISO time on.")
+    ] = None,
+    ttl: Annotated[
+        str | None, typer.Option("--ttl", metavar="DURATION", help="Hidden after this long: 90s, 15m, 12h, 30d or 2w.")
+    ] = None,
+    on_expiry: Annotated[
+        str, typer.Option(help=f"What happens to it then: one of {', '.join(ON_EXPIRY)}.")
+    ] = "archive",
     wait: Annotated[bool, typer.Option("--wait", help="Wait until it is indexed.")] = False,
 ) -> None:
     """Store one text; prints its id once it is durable."""
     session = of(context)
     out = session.out
-    for name, value, known in (("--kind", kind, KINDS), ("--layer", layer, LAYERS)):
+    for name, value, known in (
+        ("--kind", kind, KINDS),
+        ("--layer", layer, LAYERS),
+        ("--trust", trust, LEVELS),
+        ("--on-expiry", on_expiry, ON_EXPIRY),
+    ):
         require_one_of(name, value, known)
     require_importance(importance)
-    words = read_stdin() if text == _STDIN else text
+    words = given_text(text)
     _require_words(words, "the text")
     moment = parse_time(at, "--at") if at is not None else None
+    ends, lives = (None if expires is None else parse_time(expires, "--expires")), parse_duration(ttl, "--ttl")
+    now = datetime.fromtimestamp(time.time_ns() / 1e9, UTC)
+    require_expiry(ends, lives, now)
     if moment is not None:
-        now = datetime.fromtimestamp(time.time_ns() / 1e9, UTC)
         require_time(moment, "--at", now, session.settings().policies.write.future_days)
     if not wait:
         session.changes |= NO_WORKER
@@ -92,6 +98,11 @@ def remember(
             at=moment,
             ref=ref,
             layer=layer,
+            expires_at=ends,
+            ttl=lives,
+            on_expiry=on_expiry,
+            origin=origin,
+            trust=trust,
             wait=wait,
         )
         created = memory_id[:ID_TIME] >= started
@@ -101,26 +112,19 @@ def remember(
             out.note("it was there already")
 
 
+@with_options
 def recall(
     context: typer.Context,
     query: Annotated[str, typer.Argument(help="A question or words; - reads it from stdin.")],
     top_k: Annotated[int | None, typer.Option("--top-k", "-k", help="Maximum number of hits; default 10.")] = None,
     mode: Annotated[str, typer.Option(help=f"One of {', '.join(MODES)}; strict adds the originals.")] = "auto",
-    kind: Kinds = None,
-    since: Since = None,
-    until: Until = None,
-    speaker: Speakers = None,
-    conversation: Conversations = None,
-    exclude_conversation: Excluded = None,
-    tag: Tags = None,
-    as_of: AsOf = None,
-    min_energy: MinEnergy = 0.0,
-    sentiment: Mood = None,
     profile: Annotated[str | None, typer.Option(help=f"Ranking profile: {', '.join(PROFILES)}.")] = None,
     selection: Annotated[str | None, typer.Option(help=f"How to choose: {', '.join(SELECTIONS)}.")] = None,
     seed: Annotated[int | None, typer.Option(help="Seed of a random selection.")] = None,
     why: Annotated[bool, typer.Option("--why", help="Explain each hit.")] = False,
     signals: Annotated[bool, typer.Option("--signals", help="Show every signal of every hit.")] = False,
+    *,
+    filters: RecallFilters,
 ) -> None:
     """Find the memories relevant to a query, best first."""
     session = of(context)
@@ -129,17 +133,17 @@ def recall(
     _require_top_k(session, top_k)
     require_one_of("--profile", profile, PROFILES)
     require_one_of("--selection", selection, SELECTIONS)
-    words = read_stdin() if query == _STDIN else query
+    words = given_text(query)
     _require_words(words, "the query")
-    where = conditions(kind, since, until, speaker, conversation, tag, as_of, min_energy, sentiment)
+    met = filters.conditions()
     session.asks = True
     with session.memory() as memory:
         hits = memory.recall(
             words,
             top_k=top_k,
             mode=mode,
-            exclude_conversation=exclude_conversation or (),
-            **where,
+            exclude_conversation=filters.exclude_conversation or (),
+            **met,
             profile=profile,
             selection=selection,
             seed=seed,
@@ -148,37 +152,30 @@ def recall(
     out.result(hits, lambda: _show_hits(out, hits, why=why, signals=signals))
 
 
+@with_options
 def context(
     context: typer.Context,
     query: Annotated[str, typer.Argument(help="The message that the model will answer; - reads it from stdin.")],
     top_k: Annotated[int | None, typer.Option("--top-k", "-k", help="Maximum number of memories; default 5.")] = None,
     budget_tokens: Annotated[int | None, typer.Option(help="Maximum tokens of the block; default 1,000.")] = None,
-    kind: Kinds = None,
-    since: Since = None,
-    until: Until = None,
-    speaker: Speakers = None,
-    conversation: Conversations = None,
-    exclude_conversation: Excluded = None,
-    tag: Tags = None,
-    as_of: AsOf = None,
-    min_energy: MinEnergy = 0.0,
-    sentiment: Mood = None,
+    *,
+    filters: RecallFilters,
 ) -> None:
     """Print the context block for an agent's prompt."""
     session = of(context)
     out = session.out
-    words = read_stdin() if query == _STDIN else query
+    words = given_text(query)
     _require_words(words, "the query")
     _require_top_k(session, top_k)
-    where = conditions(kind, since, until, speaker, conversation, tag, as_of, min_energy, sentiment)
+    met = filters.conditions()
     session.asks = True
     with session.memory() as memory:
         block = memory.context(
             words,
             top_k=top_k,
             budget_tokens=budget_tokens,
-            exclude_conversation=exclude_conversation or (),
-            **where,
+            exclude_conversation=filters.exclude_conversation or (),
+            **met,
         )
     hits = Hits(block.hits, degraded=block.degraded, indexing=block.indexing)
     _note_degraded(out, hits)
@@ -197,53 +194,6 @@ def get(context: typer.Context, memory_id: Annotated[str, typer.Argument(metavar
     session.out.result(node, lambda: _show_node(session.out, node))
 
 
-def erase(
-    context: typer.Context,
-    memory_id: Annotated[str | None, typer.Argument(metavar="[ID]", help="The memory to erase.")] = None,
-    scope: Annotated[bool, typer.Option("--scope", help="Erase the whole scope.")] = False,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
-    scrub: Annotated[
-        bool, typer.Option("--scrub", help="Then rewrite files that still contain erased data; alone: only that.")
-    ] = False,
-) -> None:
-    """Erase a memory, a scope or, with --user alone, a user with all projects; prints the receipt."""
-    session = of(context)
-    out = session.out
-    person = session.user if memory_id is None and not scope else None
-    if scrub and not (memory_id or scope or person):
-        done = _scrubbed(session)
-        out.result(done, lambda: _show_scrubbed(out, done))
-        return
-    if (memory_id is not None and scope) or not (memory_id or scope or person) or (person and session.project):
-        raise InvalidInput("say what to erase: an ID, --scope, or --user without --project for all that a user has")
-    if memory_id is not None:
-        id_part(memory_id)
-    session.changes |= NO_WORKER
-    if scope and not yes:
-        _confirm(out, f"Destroy everything that {session.scope(session.settings())} remembers, for ever?")
-    with session.memory() as memory:
-        if person and not yes:
-            out.note(f"{person} of tenant {memory.bound_to.tenant} has:")
-            for summary in memory.scopes():
-                out.note(f"  {summary.scope}: {summary.memories} memories")
-            _confirm(out, f"Destroy everything that {person} has in all these scopes, for ever?")
-        if person:
-            receipt = memory.erase(user=person)
-        else:
-            receipt = memory.erase(memory.bound_to if memory_id is None else memory.whole_id(memory_id))
-        scrubbed = _scrubbed(session) if scrub else None
-
-    def show() -> None:
-        _show_receipt(out, receipt)
-        if scrubbed:
-            _show_scrubbed(out, scrubbed)
-
-    out.result(plain(receipt) | ({"scrubbed": scrubbed} if scrubbed else {}), show)
-    if not receipt.complete:
-        out.note("not complete: a store did not answer; nothing of it is shown, and a worker removes the rest later")
-        raise typer.Exit(StoreUnavailable.exit_code)
-
-
 def _require_top_k(session: Session, top_k: int | None) -> None:
     if top_k is not None:
         most = session.settings().policies.recall.max_top_k
@@ -254,26 +204,6 @@ def _require_top_k(session: Session, top_k: int | None) -> None:
 def _require_words(text: str, what: str) -> None:
     if not text.strip():
         raise InvalidInput(f"{what} is empty; say something")
-
-
-def _scrubbed(session: Session) -> dict[str, list[str]]:
-    from biem.bootstrap.scrub import scrub
-
-    return scrub(session.settings())
-
-
-def _show_scrubbed(out: Output, done: dict[str, list[str]]) -> None:
-    for path in done["deleted"]:
-        out.line(f"deleted {path}")
-    out.line("scrubbed; what may still hold it, and is yours to look after:")
-    for left in done["left"]:
-        out.line(f"- {left}")
-
-
-def _confirm(out: Output, question: str) -> None:
-    if not out.stdin_is_terminal:
-        raise InvalidInput("erasing a scope or a user needs a yes: run it in a terminal or add --yes")
-    typer.confirm(question, abort=True, err=True)
 
 
 def _note_degraded(out: Output, hits: Hits) -> None:
@@ -296,7 +226,8 @@ def _show_hits(out: Output, hits: Hits, *, why: bool, signals: bool) -> None:
 
 def _row(rank: int, hit: Hit) -> tuple[object, ...]:
     node = hit.node
-    text = one_line(node.text, _SHOWN_CHARS)
+    mark = f"[{unverified_mark(node.origin)}] " if node.trust == UNTRUSTED else ""
+    text = mark + one_line(node.text, _SHOWN_CHARS)
     return rank, f"{hit.score:.3f}", indicator(node.energy), shown_time(node.at), node.speaker or "-", text
 
 
@@ -327,22 +258,6 @@ def _show_node(out: Output, node: Node) -> None:
     out.line(text)
 
 
-def _count(records: int | None) -> str:
-    return "no answer" if records is None else str(records)
-
-
-def _show_receipt(out: Output, receipt: Receipt) -> None:
-    state = Text("complete", "green") if receipt.complete else Text("NOT COMPLETE", "bold red")
-    out.line(Text(f"erased {receipt.memories} of {receipt.target}: ") + state)
-    rows = [(count.store, _count(count.before), _count(count.after)) for count in receipt.stores]
-    out.table(("store", "before", "after"), rows, right=("before", "after"))
-    if receipt.scopes:
-        out.table(("scope", "memories"), list(receipt.scopes.items()), right=("memories",))
-    for backup in receipt.backups:
-        out.note(f"may still hold it until {shown_time(backup.expires_at)}, when it is deleted: {backup.path}")
-    out.line(f"receipt {receipt.id}", "dim")
-
-
 def feedback(
     context: typer.Context,
     useful: Ids = None,
@@ -364,29 +279,3 @@ def feedback(
         told, not_told, written = (list(map(memory.whole_id, parts or ())) for parts in (useful, useless, new))
         lesson = memory.feedback(told, not_told, new=written, turn=turn)
     out.result(lesson, lambda: out.pairs(plain(lesson)))
-
-
-def archive(
-    context: typer.Context,
-    memory_id: Id,
-    reason: Annotated[str, typer.Option(help="The reason, for the record.")] = "",
-) -> None:
-    """Archive a memory: it is no longer recalled, but kept; unarchive restores it."""
-    session = of(context)
-    out = session.out
-    session.changes |= NO_WORKER
-    id_part(memory_id)
-    with session.memory() as memory:
-        done = memory.archive(memory.whole_id(memory_id), reason)
-    out.result({"archived": done}, lambda: out.line("archived" if done else "it was archived already"))
-
-
-def unarchive(context: typer.Context, memory_id: Id) -> None:
-    """Restore an archived memory."""
-    session = of(context)
-    out = session.out
-    id_part(memory_id)
-    session.changes |= NO_WORKER
-    with session.memory() as memory:
-        done = memory.restore(memory.whole_id(memory_id))
-    out.result({"restored": done}, lambda: out.line("restored" if done else "it was not archived"))

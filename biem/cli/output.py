@@ -177,7 +177,7 @@ class Output:
         elif isinstance(error, USAGE_ERROR):
             code, message = 2, str(getattr(error, "format_message", lambda: error)())
         elif isinstance(error, KeyboardInterrupt):
-            kind, code, message = "Interrupted", INTERRUPTED, "interrupted; what was acknowledged is kept"
+            kind, code, message = "Interrupted", INTERRUPTED, "interrupted; acknowledged memories are kept"
         else:
             hint = "" if self.verbose else " (--verbose shows the traceback)"
             message = f"unexpected {kind}: {str(error) or 'no message'}{hint}"

@@ -23,10 +23,11 @@ from biem.errors import ConfigError
 OPERATOR: Mapping[str, tuple[str, ...]] = {
     "write": (
         "max_text_bytes", "max_tags", "max_metadata_bytes", "hot_window", "bulk_rows", "future_days", "max_per_minute",
+        "trust_by_origin",
     ),
     "encode": ("batch", "lease_s", "max_attempts", "backoff_s", "poll_s"),
     "recall": (
-        "profile", "selection", "top_k", "max_top_k", "min_candidates", "max_query_chars", "strict_words",
+        "profile", "selection", "top_k", "max_top_k", "max_query_chars", "strict_words",
         "search_timeout_s", "retry_down_s",
     ),
     "ranking": (),
@@ -40,20 +41,23 @@ OPERATOR: Mapping[str, tuple[str, ...]] = {
         "top_k", "item_chars", "budget_tokens", "min_confidence", "second_look", "order", "marks", "layout",
         "core_tokens", "core_most", "slots", "recent",
     ),
-    "energy": ("decay_per_hour", "boost", "boost_cooldown_s", "feedback"),
-    "tiers": ("max_nodes", "idle_s", "enter", "promote", "demote", "minimum"),
+    "energy": ("decay_per_hour",),
+    "tiers": ("max_nodes", "idle_s"),
     "retention": (
-        "noise_days", "low_days", "normal_days", "high_days", "own_days", "keep_lasting", "assistant_factor",
+        "noise_days", "low_days", "normal_days", "high_days", "own_days", "keep_lasting",
         "long_term_days", "promote_accesses", "promote_useful", "max_memories",
     ),
-    "graph": ("max_links", "hops", "trace_days"),
-    "conflicts": ("record_confidence", "act_confidence", "judge_confidence", "protected_importance"),
+    "graph": ("max_links",),
+    "conflicts": ("act_confidence", "protected_importance"),
     "consolidation": (),
     "feedback": (),
     "sleep": (
         "sweep_s", "build_s", "forget_s", "consolidate_s", "crystallise_s", "lifecycle_s", "links_s", "integrity_s",
-        "decisions_s", "outbox_s", "task_limit_s", "off",
+        "decisions_s", "notes_s", "outbox_s", "task_limit_s", "off",
     ),
+    "notes": ("root", "max_file_mb"),
+    "note_cut": (),
+    "note_ranking": (),
     "concepts": ("enabled", "keywords", "banned", "selection", "instant"),
 }  # fmt: skip
 """By section, the numbers that have a variable of the environment."""

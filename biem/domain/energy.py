@@ -8,6 +8,8 @@ without an access, so `key = ln E_anchor + λ·t_anchor` orders them for ever an
 import math
 from datetime import UTC, datetime
 
+from biem.domain.scores import clamp01
+
 _EPOCH = datetime(2020, 1, 1, tzinfo=UTC)
 _FLOOR = 1e-12
 """Energy 0 has no logarithm; this value replaces it and stays below every threshold for ever."""
@@ -21,7 +23,7 @@ def hours_since_epoch(at: datetime) -> float:
 def energy_at(anchor: float, anchor_at: datetime, at: datetime, decay_per_hour: float) -> float:
     """Energy in [0, 1] at `at`. A clock that ran backwards does not raise it."""
     hours = max(0.0, (at - anchor_at).total_seconds() / 3600.0)
-    return min(1.0, max(0.0, anchor * math.exp(-decay_per_hour * hours)))
+    return clamp01(anchor * math.exp(-decay_per_hour * hours))
 
 
 def energy_key(anchor: float, anchor_at: datetime, decay_per_hour: float) -> float:

@@ -29,7 +29,7 @@ _SAID_ALREADY = 0.8
 """A sentence is left out of a digest when this share of its terms is already in it."""
 
 Terms = Callable[[str], Iterable[str]]
-"""Splits a text into terms, such as the index terms of the port `Analyzer`."""
+"""Splits a text into terms: the index terms or the wording of the port `Analyzer`."""
 
 
 @dataclass(frozen=True, slots=True)

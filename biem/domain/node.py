@@ -5,12 +5,14 @@ import time
 import uuid
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from types import MappingProxyType
 from typing import Any, Literal, get_args
 
 from biem.domain.fields import Fields
+from biem.domain.notes.library import NoteHits
 from biem.domain.scope import Scope
+from biem.domain.trust import is_quarantine
 from biem.errors import InvalidInput
 
 Kind = Literal["knowledge", "skill", "emotion", "task", "event"]
@@ -27,11 +29,15 @@ Mode = Literal["auto", "fast", "strict"]
 KINDS: tuple[str, ...] = get_args(Kind)
 LAYERS: tuple[str, ...] = get_args(Layer)
 MODES: tuple[str, ...] = get_args(Mode)
+ON_EXPIRY: tuple[str, ...] = ("archive", "erase")
+"""What happens to an expired memory: archived it can be restored, erased it is destroyed."""
 
 
 ID_TIME = len("018f3a5e-7c01")
 """The prefix of an id is its creation time: it shows whether a call created the memory or found it."""
 _REPR_HITS, _REPR_CHARS = 3, 40
+_FAR_FUTURE_DAYS = 3_000_000
+"""An expiry may be any time that a datetime can represent."""
 
 
 DIGITS_OF_ID = 32
@@ -81,6 +87,10 @@ class Draft:
     ref: str | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
     layer: str = "short_term"
+    origin: str = "user"
+    trust: str = "trusted"
+    expires_at: datetime | None = None
+    on_expiry: str = "archive"
 
     @property
     def indexed_text(self) -> str:
@@ -132,6 +142,21 @@ class Node:
     """The memory that replaced it."""
     archived_at: datetime | None = None
     archive_reason: str = ""
+    revision: int = 1
+    """1 as written; each change adds 1."""
+    revised_at: datetime | None = None
+    """When it was last changed; None: never."""
+    expires_at: datetime | None = None
+    """It is hidden from then on, then archived or erased (`on_expiry`); None: never."""
+    on_expiry: str = "archive"
+    origin: str = "user"
+    """Where it comes from; see `biem.domain.trust`."""
+    trust: str = "trusted"
+
+    @property
+    def quarantined(self) -> bool:
+        """Whether it is in quarantine: archived, and returned only by `release`."""
+        return self.status == "archived" and is_quarantine(self.archive_reason)
 
     @property
     def indexed_text(self) -> str:
@@ -161,7 +186,8 @@ class Hits(list[Hit]):
     `channels` holds the candidates of each kind in typed recall, best first. `confidence` in [0, 1] estimates whether
     this memory has the answer at all, and `grounds` holds its features; `way` is "search", or "orbit" for an answer
     from prefetched candidates. `indexing` counts the memories in the searched scopes that are not indexed yet (100,000:
-    at least as many): they were matched by words only.
+    at least as many): they were matched by words only. `notes` are chunks of notes for the same query, best first, with
+    a confidence of their own.
     """
 
     def __init__(
@@ -188,6 +214,7 @@ class Hits(list[Hit]):
         self.grounds = grounds
         self.way = way
         self.indexing = indexing
+        self.notes = NoteHits()
 
     def __repr__(self) -> str:
         """Short, for a debugger: the details of each hit are in its fields."""
@@ -251,6 +278,27 @@ def require_time(value: datetime, what: str, now: datetime, future_days: int) ->
         raise InvalidInput(
             f"{what} ({value.isoformat()}) lies {ahead:.0f} days ahead; at most {future_days} are allowed"
         )
+    return moment
+
+
+def require_expiry(expires_at: datetime | None, ttl: timedelta | None, now: datetime) -> datetime | None:
+    """When a memory expires, given as an instant or as the time it lives from `now` on; None for never."""
+    if expires_at is not None and ttl is not None:
+        raise InvalidInput("pass either expires_at or ttl, not both")
+    if ttl is not None:
+        if not isinstance(ttl, timedelta):
+            raise InvalidInput(f"ttl must be a timedelta such as timedelta(days=30), not {type(ttl).__name__}")
+        if ttl <= timedelta(0):
+            raise InvalidInput(f"ttl must be positive, not {ttl}")
+        try:
+            return now + ttl
+        except OverflowError:
+            raise InvalidInput(f"ttl ({ttl}) ends outside the calendar; leave it out to keep the memory") from None
+    if expires_at is None:
+        return None
+    moment = require_time(expires_at, "expires_at", now, _FAR_FUTURE_DAYS)
+    if moment <= now:
+        raise InvalidInput(f"expires_at ({expires_at.isoformat()}) is not in the future")
     return moment
 
 

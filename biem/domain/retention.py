@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from biem.domain.energy import reason_quality
-from biem.domain.lasting_statements import is_lasting, is_own
 from biem.domain.policies.life import RetentionPolicy
+from biem.domain.speech.lasting import is_lasting, is_own
 
 _DAY_H = 24.0
 _NORMAL = 3.0
@@ -39,6 +39,8 @@ class Lived:
     reason: str = ""
     access_count: int = 0
     useful_count: int = 0
+    believed: bool = True
+    """False for an untrusted memory: it is kept no longer for what it says."""
 
 
 def retention_days(memory: Lived, policy: RetentionPolicy) -> float | None:
@@ -50,12 +52,13 @@ def retention_days(memory: Lived, policy: RetentionPolicy) -> float | None:
     layer, importance, access_count = memory.layer, memory.importance, memory.access_count
     useful_count, reason = memory.useful_count, memory.reason
     by_assistant = memory.source == ASSISTANT
-    if layer == "core" or importance >= 5 or (policy.keep_lasting and not by_assistant and is_lasting(memory.text)):
+    lasting = policy.keep_lasting and memory.believed and not by_assistant
+    if layer == "core" or importance >= 5 or (lasting and is_lasting(memory.text)):
         return None
     days = _base_days(importance, policy)
     if by_assistant:
         days *= policy.assistant_factor
-    elif memory.kind == "event" and importance >= _NORMAL and is_own(memory.text):
+    elif memory.believed and memory.kind == "event" and importance >= _NORMAL and is_own(memory.text):
         days = max(days, policy.own_days)
     if layer == "long_term":
         days = max(days, policy.long_term_days)

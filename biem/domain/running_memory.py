@@ -21,7 +21,7 @@ class Running:
 
 
 @dataclass(frozen=True, slots=True)
-class Mind:
+class RunningMemory:
     """The state of one conversation. `version` grows with every saved turn."""
 
     keywords: tuple[str, ...] = ()

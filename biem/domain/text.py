@@ -15,6 +15,7 @@ _INVISIBLE = re.compile(
 )
 """Invisible characters that Unicode does not class as controls: fillers, variation selectors, tags."""
 _UNSTORABLE = dict.fromkeys((0, *range(0xD800, 0xE000)), "\N{REPLACEMENT CHARACTER}")
+_BEFORE_CJK = 0x2E7F
 MOST_LISTED = 1_000
 """Maximum items that one call lists."""
 
@@ -60,6 +61,17 @@ def cut_lexemes(lexemes: str, most_bytes: int) -> str:
     """As many whole terms, space-separated, as fit."""
     head = cut_bytes(lexemes, most_bytes)
     return lexemes if head == lexemes else head.rpartition(" ")[0]
+
+
+def estimate_tokens(text: str) -> int:
+    """A conservative estimate without a tokenizer: a CJK character is a token, four other characters are one."""
+    wide = wide_characters(text)
+    return wide + (len(text) - wide + 3) // 4
+
+
+def wide_characters(text: str) -> int:
+    """How many of its characters are a token each: CJK and everything behind it in Unicode."""
+    return 0 if text.isascii() else sum(map(_BEFORE_CJK.__lt__, map(ord, text)))
 
 
 def storable(text: str) -> str:
@@ -114,3 +126,9 @@ class Terms(Sequence[str]):
 def stored(terms: Sequence[str]) -> str:
     """The terms as one string."""
     return terms.text if isinstance(terms, Terms) else " ".join(terms)
+
+
+def jaccard(some: frozenset[str], other: frozenset[str]) -> float:
+    """The share of common terms of two texts, in [0, 1]; 1 for two texts without terms."""
+    both = some | other
+    return len(some & other) / len(both) if both else 1.0

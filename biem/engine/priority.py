@@ -188,6 +188,11 @@ class YieldingAnalyzer:
         self._give_way()
         return self._inner.lexemes(text)
 
+    def wording(self, text: str) -> list[str]:
+        """See the port."""
+        self._give_way()
+        return self._inner.wording(text)
+
     def analyze(self, text: str) -> Analysis:
         """See the port."""
         self._give_way()

@@ -98,7 +98,7 @@ class AimRecords(Protocol):
     def standing(self, scope: Scope, ids: Sequence[str]) -> Mapping[str, Standing]:
         """The gate state of these memories of the scope; unknown ids are left out."""
 
-    def foretell(self, scope: Scope, decisions: Sequence[tuple[str, GateDecision, int | None]]) -> None:
+    def record_decisions(self, scope: Scope, decisions: Sequence[tuple[str, GateDecision, int | None]]) -> None:
         """Store decisions about memories that are not written yet, with their mirror numbers where known.
 
         An existing decision stays.

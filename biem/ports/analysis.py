@@ -15,6 +15,13 @@ class Analyzer(Protocol):
         Text that has letters or digits never gives an empty list.
         """
 
+    def wording(self, text: str) -> list[str]:
+        """The terms of `lexemes` and those of all other words but articles, in order, with repeats.
+
+        Two texts of the same wording say the same: "I do" is not "I don't", nor is "from A to B" "to A from B".
+        Text that has letters or digits never gives an empty list.
+        """
+
     def analyze(self, text: str) -> Analysis:
         """Fields, entities, sentiment and language."""
 

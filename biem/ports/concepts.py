@@ -137,6 +137,8 @@ class InstantMemory:
     keywords: tuple[str, ...]
     created_at: datetime
     viewed_at: datetime | None = None
+    revision: int = 1
+    """The revision of the message that it is a note of; a note of a former one is not stored."""
 
 
 class Instants(Protocol):

@@ -29,6 +29,7 @@ class Peer:
     vector: Vector
     long: bool = False
     """Its text is too long to be read with the others, and empty here; see `Conflicts.texts`."""
+    revision: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +52,9 @@ class ConflictFinding:
     """As in `Verdict`."""
     subject: str = ""
     """As in `Verdict`."""
+    older_revision: int | None = None
+    newer_revision: int | None = None
+    """The compared revisions: the finding is void if a memory is at another one by now. None: any."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +100,8 @@ class Conflicts(Protocol):
         """These memories, and those written up to `around` positions before or after any of `seqs`.
 
         Fewer where the positions lie far apart: the result is bounded by `around` and the number of arguments. Archived
-        memories and those without a vector of this embedder are left out. Texts longer than `max_chars` are not read.
+        and untrusted memories, and those without a vector of this embedder, are left out. Texts longer than `max_chars`
+        are not read.
         """
 
     def texts(self, scope: Scope, ids: Sequence[str]) -> Mapping[str, str]:
@@ -106,7 +111,7 @@ class Conflicts(Protocol):
         """Store findings, and supersede the older memory of those that act; returns the stored conflicts of these
         pairs.
 
-        A known pair, in whatever state, is left as it is: a check that is repeated, or runs after a decision was
+        A known pair, in any state, is left as it is: a check that is repeated, or runs after a decision was
         undone, changes nothing. Pairs with an archived or erased memory, or one of another scope, are left out.
         """
 

@@ -66,7 +66,8 @@ class Consolidations(Protocol):
         """Mark memories as processed; those touched since `waiting` keep waiting."""
 
     def absorb(self, scope: Scope, kept: str, replaced: Sequence[str], at: datetime) -> bool:
-        """Let `kept` replace `replaced`; returns False, with nothing changed, unless all are active and current.
+        """Let `kept` replace `replaced`; returns False, with nothing changed, unless all are active and current, none
+        is untrusted, and none more trusted than `kept`.
 
         Tags are united (a job updates the index), importance and energy are the maximum, counters are summed, and its
         metadata lists `merged_from`. The replaced are archived with `superseded_by` set. A repetition returns True and
@@ -76,15 +77,16 @@ class Consolidations(Protocol):
     def merge(self, scope: Scope, write: Write, sources: Sequence[str], at: datetime) -> bool:
         """Write a new memory that replaces `sources`, which are archived; inheritance as with `absorb`.
 
-        Returns False, with nothing changed, unless all sources are active and current. A repetition with the same id
-        returns True and changes nothing.
+        Returns False, with nothing changed, unless all sources are active, current, and as trusted as the new one,
+        which is not untrusted. A repetition with the same id returns True and changes nothing.
         """
 
     def crystallise(self, scope: Scope, fact: CrystalFact, write: Write, grown_from: str | None, at: datetime) -> bool:
         """Store a fact and its memory, which has the same id; `grown_from` is archived as superseded by it.
 
-        Returns False, with nothing changed, unless all sources are memories of the scope and none belongs to another
-        fact than `grown_from`. A repetition returns True and changes nothing.
+        Returns False, with nothing changed, unless all sources are memories of the scope, none is untrusted or less
+        trusted than the fact, and none belongs to another fact than `grown_from`. A repetition returns True and changes
+        nothing.
         """
 
     def facts(self, scope: Scope, limit: int, *, after: str = "") -> list[CrystalFact]:

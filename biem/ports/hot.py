@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
-from biem.domain.running_memory import Mind
+from biem.domain.running_memory import RunningMemory
 from biem.domain.scope import Scope
 from biem.ports.embedding import Vector
 from biem.ports.records import Touched
@@ -60,7 +60,7 @@ class Rates(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Heading:
+class InertiaState:
     """The direction of a conversation: its inertia, and λ, γ and K where these are adaptive."""
 
     vector: Vector | None = None
@@ -70,39 +70,39 @@ class Heading:
     cluster: int | None = None
 
 
-class Headings(Protocol):
-    """Stores headings by scope and conversation; short-lived, and their loss is harmless."""
+class InertiaStore(Protocol):
+    """Stores inertia by scope and conversation; short-lived, and their loss is harmless."""
 
-    def load(self, scope: Scope, conversation: str) -> Heading:
-        """The last saved heading, bit for bit; an empty one when there is none, or one of another model's vectors."""
+    def load(self, scope: Scope, conversation: str) -> InertiaState:
+        """The last saved state, bit for bit; an empty one when there is none, or one of another model's vectors."""
 
-    def save(self, scope: Scope, conversation: str, heading: Heading, *, most: int, ttl_s: float) -> None:
-        """Store a heading for `ttl_s`; beyond `most` headings of a scope, the least recently used go first."""
+    def save(self, scope: Scope, conversation: str, inertia: InertiaState, *, most: int, ttl_s: float) -> None:
+        """Store a state for `ttl_s`; beyond `most` states of a scope, the least recently used go first."""
 
-    def all(self, scope: Scope) -> Mapping[str, Heading]:
-        """Every heading of a scope by its conversation."""
+    def all(self, scope: Scope) -> Mapping[str, InertiaState]:
+        """Every state of a scope by its conversation."""
 
     def forget(self, spaces: Collection[str]) -> None:
-        """Remove all headings that memories of these scopes may have influenced.
+        """Remove all states that memories of these scopes may have influenced.
 
         Those are the scopes' own and, for a user's own level, those of all projects that read it.
         """
 
     def count(self, spaces: Collection[str]) -> int:
-        """How many headings `forget` would remove."""
+        """How many states `forget` would remove."""
 
     def close(self) -> None:
         """Release connections; a second call does nothing."""
 
 
-class Minds(Protocol):
+class RunningMemoryStore(Protocol):
     """The running memory of each conversation, shared by all workers. A lost state starts empty."""
 
-    def load(self, scope: Scope, conversation: str) -> Mind:
+    def load(self, scope: Scope, conversation: str) -> RunningMemory:
         """The state of a conversation; an empty one when there is none."""
 
-    def save(self, scope: Scope, conversation: str, mind: Mind, *, most: int, ttl_s: float) -> bool:
-        """Replace the state if it still has `mind.version`; returns False, with nothing changed, if it changed
+    def save(self, scope: Scope, conversation: str, state: RunningMemory, *, most: int, ttl_s: float) -> bool:
+        """Replace the state if it still has `state.version`; returns False, with nothing changed, if it changed
         meanwhile.
 
         A scope has at most `most` conversations, the least recently used go first, and none is kept after `ttl_s`

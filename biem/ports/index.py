@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
+from biem.domain.metadata_filter import Condition
 from biem.domain.scope import Scope
 from biem.ports.embedding import Vector, Vectors
 
@@ -31,6 +32,10 @@ class Filter:
     """Only memories with at least this energy now."""
     sentiment: tuple[float, float] = (-1.0, 1.0)
     """Minimum and maximum; memories not analysed yet count as 0."""
+    metadata: tuple[Condition, ...] = ()
+    """All of these; see `biem.domain.metadata_filter`."""
+    min_trust: int = 0
+    """Only memories of at least this trust level, a position in `biem.domain.trust.LEVELS`."""
     not_conversations: tuple[str, ...] = ()
     """None of these."""
     not_ids: tuple[str, ...] = ()
@@ -38,8 +43,9 @@ class Filter:
 
     @property
     def late(self) -> bool:
-        """Whether it has conditions on mutable state, which the vector index cannot evaluate."""
-        return self.as_of is not None or self.min_energy > 0.0 or self.sentiment != (-1.0, 1.0)
+        """Whether it has conditions that the vector index cannot evaluate: mutable state, and metadata."""
+        mutable = self.as_of is not None or self.min_energy > 0.0 or self.sentiment != (-1.0, 1.0)
+        return mutable or bool(self.metadata) or self.min_trust > 0
 
 
 EVERYTHING = Filter()

@@ -74,10 +74,35 @@ class LifeRecords(Protocol):
         """
 
     def restore(self, scope: Scope, memory_id: str, at: datetime) -> bool:
-        """Restore an archived memory as pending, with a job that indexes it; returns False when there is none."""
+        """Restore an archived or expired memory as pending, with a job that indexes it; False when there is none.
+
+        An expiry that has passed is cleared. One that is to be erased at its expiry cannot be restored from then on.
+        Raises `InvalidInput` for one in quarantine.
+        """
+
+    def quarantine(self, scope: Scope, memory_id: str, reason: str, at: datetime) -> bool:
+        """Archive a memory, archived before or not, and all that was made of it; returns False when there is none, or
+        it is in quarantine already.
+
+        What it replaced is valid again, conflicts about it vanish, and facts, concepts and notes made of it are gone.
+        """
+
+    def release(self, scope: Scope, memory_id: str, trust: str | None, at: datetime) -> bool:
+        """Restore a memory from quarantine, as `restore` does, with this trust level if one is given; returns False
+        when it is not in quarantine.
+        """
 
     def cleared(self, jobs: Sequence[Job]) -> None:
         """Remove finished `archive` jobs; memories restored meanwhile are encoded again."""
+
+    def expire(self, scope: Scope | None, at: datetime, limit: int) -> list[str]:
+        """Archive at most `limit` memories that have expired, in one scope or in all, for the reason `expired`.
+
+        As `archive` does; returns their ids. Those locked by others, and those to be erased, are left out.
+        """
+
+    def expired(self, scope: Scope | None, at: datetime, limit: int) -> list[tuple[Scope, str]]:
+        """At most `limit` memories, also archived ones, that are to be erased because they have expired."""
 
     def crowded(self) -> list[Scope]:
         """Scopes that may hold more memories than allowed, by their writes since they were last counted."""

@@ -40,6 +40,10 @@ class Turn(NamedTuple):
     """How often it was returned."""
     energy: float = 0.0
     """When it was read, in [0, 1]."""
+    former: bool = False
+    """It was revised since `as_of`, and these are the values that it had then."""
+    believed: bool = True
+    """Whether it is not untrusted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +70,7 @@ class TurnReader(Protocol):
         pending_limit: int,
     ) -> Turns:
         """These memories; the unindexed ones that share a word with `lexemes`; up to two said before and after each of
-        them in its conversation; and what superseded any of them. One round trip.
+        them in its conversation, untrusted ones skipped; and what superseded any of them. One round trip.
 
         Archived and erased memories, those of other scopes, and anything said before `since` or from `until` on are
         never returned.
@@ -77,16 +81,8 @@ class Browser(Protocol):
     """Reads the lists of one scope page by page. No page holds data of another scope.
 
     `after` is the `next` of the page before, or empty; anything else raises `InvalidInput`. A row that exists
-    throughout is in exactly one page, whatever is written meanwhile. The cost of a page does not grow with the scope.
+    throughout is in exactly one page, also while others are written. The cost of a page does not grow with the scope.
     """
-
-    def memories(
-        self, scope: Scope, limit: int, *, after: str = "", tier: str | None = None, layer: str | None = None
-    ) -> Page[Node]:
-        """Memories, including archived ones, last written first; of one tier or layer where these are given.
-
-        Examines a bounded number of memories: a page may have fewer than `limit`, or none, and yet not be the last.
-        """
 
     def links(self, scope: Scope, limit: int, *, after: str = "") -> Page[Link]:
         """Links, last changed first; one that changes meanwhile moves to the front, and may be listed again."""
@@ -102,6 +98,36 @@ class Browser(Protocol):
 
     def nodes(self, scope: Scope, ids: Sequence[str], label_chars: int) -> list[GraphNode]:
         """Those of these nodes that exist; labels are cut at `label_chars`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """Which memories a list has; empty means any."""
+
+    where: Filter
+    status: str = "live"
+    """A key of `biem.domain.listing.STATUSES`."""
+    layer: str | None = None
+    tier: str | None = None
+    origins: tuple[str, ...] = ()
+
+
+class Lister(Protocol):
+    """Lists the memories of exactly one scope, page by page.
+
+    A memory counts as archived from its expiry on, and one that is to be erased then is never returned.
+    """
+
+    def page(self, scope: Scope, listed: Listed, order: str, limit: int, after: str) -> Page[Node]:
+        """At most `limit` memories in an order of `biem.domain.listing`, after the cursor of the page before.
+
+        Raises `InvalidInput` for a cursor that is none, or of another order. A memory that exists throughout, and does
+        not change its place in the order, is in exactly one page, also while others write. Except for the order
+        `energy`, which reads the whole scope, a page costs as much as the memories that are passed over for it.
+        """
+
+    def count(self, scope: Scope, listed: Listed) -> int:
+        """How many memories meet the conditions."""
 
 
 class CoreReader(Protocol):
@@ -148,9 +174,9 @@ class OrbitReader(Protocol):
         """
 
     def since(self, scopes: Sequence[Scope], written: Mapping[str, int], limit: int) -> Vicinity | None:
-        """Memories written after these numbers, and the numbers now, in one round trip.
+        """Memories written or revised after these numbers, and the numbers now, in one round trip.
 
-        None where a scope has more than `limit` of them, or was erased: then `gather` must run again.
+        None where a scope has more than `limit` of either, or was erased: then `gather` must run again.
         """
 
 
@@ -164,6 +190,14 @@ class ScopeDirectory(Protocol):
         """The scopes that may read `scope`: itself and, for a user's own level, all projects of this user."""
 
 
+class Former(NamedTuple):
+    """A memory that was revised since an instant, with the words and the vector that it had then."""
+
+    id: str
+    lexemes: Sequence[str]
+    vector: Vector | None
+
+
 class Selection(Protocol):
     """Evaluates a filter, and searches a small selection without the vector index."""
 
@@ -173,6 +207,9 @@ class Selection(Protocol):
 
         Archived and erased memories and those of other scopes are never returned.
         """
+
+    def former(self, scopes: Sequence[Scope], where: Filter) -> list[Former]:
+        """Memories that were revised after `as_of`, with the values that stood then, if those meet the conditions."""
 
     def meeting(self, scopes: Sequence[Scope], ids: Sequence[str], where: Filter) -> frozenset[str]:
         """Those of these memories that are live and meet the conditions."""

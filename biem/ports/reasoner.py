@@ -98,8 +98,8 @@ class Reasoner(Protocol):
         """The same uses for one foreground call: one model call at most, never retried, within a hard limit of about a
         second.
 
-        No method takes longer than the limit, whatever the server or the budget's database do. The second and further
-        calls of one such object return None at once, and so do all during a pause.
+        No method takes longer than the limit, also while the server or the budget's database hang. The second and
+        further calls of one such object return None at once, and so do all during a pause.
         """
 
     def close(self) -> None:

@@ -1,12 +1,12 @@
 """The records in PostgreSQL, which are the source of truth: writes, reads, the outbox of the workers, erasure."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal, Protocol
 
 from biem.domain.fields import Analysis
-from biem.domain.node import Draft, Node
+from biem.domain.node import Draft, Node, new_id
 from biem.domain.scope import Scope
 from biem.ports.embedding import Vector
 from biem.ports.index import Filter
@@ -54,13 +54,15 @@ class Job:
     """
 
     key: int
-    task: Literal["encode", "purge", "archive"]
+    task: Literal["encode", "purge", "archive", "leave", "revised", "reindex"]
     memory_id: str
     ns: str
     attempts: int
     claims: int
     lexemes: str = ""
     node: Node | None = None
+    known: bool = False
+    """Its conflicts, links and notes came with it: it is only indexed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,12 +77,14 @@ class Encoded:
 class Completion:
     """The outcome of `complete`: memories erased meanwhile, and memories that another worker completed first.
 
-    `hot` are those that became active now, with tier L1.
+    `hot` are those that became active now, with tier L1; `revised` were revised while they were encoded, and wait for
+    another job.
     """
 
     erased: tuple[str, ...]
     overtaken: tuple[str, ...]
     hot: tuple[str, ...] = ()
+    revised: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +133,8 @@ class Erasure:
     whole: bool
     """Whether a whole scope was erased."""
     before: Mapping[str, int]
+    receipt: str = field(default_factory=new_id)
+    """The id of its receipt."""
 
 
 class Records(Protocol):
@@ -167,7 +173,10 @@ class Records(Protocol):
         """Full-text search without the vector index: ids and scores > 0, best first."""
 
     def get(self, scope: Scope, memory_id: str) -> Node | None:
-        """One memory of exactly this scope, whatever its status."""
+        """One memory of exactly this scope, of any status."""
+
+    def known_refs(self, scope: Scope, refs: Sequence[str]) -> set[str]:
+        """Those of these refs that name a memory of exactly this scope, of any status."""
 
     def touch(self, scope: Scope, ids: Sequence[str], at: datetime) -> list[Touched]:
         """Count one access of each live memory, add the boost at most once a cooldown, and promote those that reach a
@@ -190,6 +199,7 @@ class Records(Protocol):
     def complete(self, encoded: Sequence[Encoded]) -> Completion:
         """Make these memories active and their jobs done in one transaction. Safe to repeat.
 
+        A memory that was revised since its job was claimed stays as it is.
         Those with enough energy enter tier L1, the others L2.
         """
 
@@ -228,8 +238,13 @@ class Records(Protocol):
     def mark_indexed(self, ids: Sequence[str]) -> None:
         """Note that this embedder's collection holds these active memories."""
 
-    def erase(self, scope: Scope, memory_id: str | None, purge_after_s: float) -> Erasure:
+    def erase(
+        self, scope: Scope, memory_id: str | None, purge_after_s: float, *, expired_at: datetime | None = None
+    ) -> Erasure:
         """Destroy one memory, or all of a scope, with everything derived from it, in one transaction.
+
+        With `expired_at` nothing is destroyed unless the memory is to be erased because it had expired by then. A first
+        receipt with the counts before is stored in the same transaction, until `save_receipt` replaces it.
 
         Originals and vectors that other memories share stay. Leaves a delayed `purge` job for each memory, so that a
         worker that was encoding it concurrently leaves nothing behind.

@@ -73,11 +73,10 @@ class ListQuery:
 
 
 def memories(request: Request) -> Response:
-    """Memories, newest first; of one tier or layer."""
+    """Memories of any status, newest first; of one tier or layer."""
     wish = ListQuery.of(request, "tier", "layer", "limit", "after")
-    page = wish.memory.memories(
-        tier=wish.text("tier"), layer=wish.text("layer"), limit=wish.limit(50), after=wish.after
-    )
+    tier, layer = wish.text("tier"), wish.text("layer")
+    page = wish.memory.list(status="all", tier=tier, layer=layer, limit=wish.limit(50), after=wish.after)
     return wish.answer(memories=[_node(node) for node in page.items], next=page.next)
 
 

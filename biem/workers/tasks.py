@@ -12,14 +12,17 @@ from celery.concurrency.prefork import TaskPool
 
 from biem.bootstrap import ENCODE_TASK, WorkerRuntime, open_worker
 from biem.bootstrap.embedder import sharing_cores
-from biem.bootstrap.garbage import pass_over_what_is_loaded
+from biem.bootstrap.garbage_collection import pass_over_what_is_loaded
 from biem.bootstrap.rescan import rescan
 from biem.config import Settings
 
 JOB_TASK = "biem.job"
 RESCAN_TASK = "biem.rescan"
 SLEEP_TASK = "biem.sleep"
+NOTES_TASK = "biem.notes"
 
+NOTES_JOB = "notes"
+"""The job after which notes may be pending."""
 _ENCODE_S = 20.0
 """After this long an encoding task ends and leaves the rest to its successor, so that other tasks run."""
 _HELP_EXPIRES_S = 60
@@ -115,11 +118,31 @@ def register(app: Celery, bench: WorkerResources) -> None:
                 break
         return jobs
 
+    def ran(name: str) -> Mapping[str, Any]:
+        """Run one job; notes that it left pending are indexed by another task."""
+        with bench.runtime.paced():
+            done = {"job": name, **bench.runtime.run(name)}
+        if name == NOTES_JOB:
+            app.send_task(NOTES_TASK, expires=_HELP_EXPIRES_S)
+        return done
+
     @app.task(name=JOB_TASK)
     def job(name: str) -> Mapping[str, Any]:
         """Run one background job over all scopes; returns its changes by kind."""
+        return ran(name)
+
+    @app.task(name=NOTES_TASK)
+    def notes() -> int:
+        """Index notes for a bounded time; sends itself again while there are more."""
+        deadline = time.monotonic() + _ENCODE_S
+        taken = total = 0
         with bench.runtime.paced():
-            return {"job": name, **bench.runtime.run(name)}
+            while taken := bench.runtime.index_notes():
+                total += taken
+                if time.monotonic() > deadline:
+                    app.send_task(NOTES_TASK)
+                    break
+        return total
 
     @app.task(name=SLEEP_TASK)
     def sleep(jobs: Sequence[str] | None = None) -> Mapping[str, Any]:
@@ -133,8 +156,7 @@ def register(app: Celery, bench: WorkerResources) -> None:
             return {}
         name, *rest = wanted
         try:
-            with bench.runtime.paced():
-                return {"job": name, **bench.runtime.run(name)}
+            return ran(name)
         finally:
             if rest:
                 app.send_task(SLEEP_TASK, args=(rest,))

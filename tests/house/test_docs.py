@@ -2,6 +2,7 @@
 
 import dataclasses
 import inspect
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -50,6 +51,8 @@ def shown(default: object) -> str:
         return "empty"
     if isinstance(value, tuple):
         return " ".join(f"`{word}`" for word in value) or "empty"
+    if isinstance(value, dict):
+        return f"`{json.dumps(value)}`"
     return f"`{str(value).lower() if isinstance(value, bool) else value}`"
 
 
@@ -76,7 +79,7 @@ def test_the_reference_has_every_command_with_its_options_and_no_other() -> None
     documented: dict[str, str] = {}
     for row in rows(REFERENCE):
         if len(row) == 2 and row[0].startswith("`biem "):
-            name = " ".join(word for word in row[0].strip("`").split() if re.fullmatch("[a-z]+", word))
+            name = " ".join(word for word in row[0].strip("`").split() if re.fullmatch("[a-z]+(?:-[a-z]+)*", word))
             documented[name] = f"{documented.get(name, '')} {row[0]} {row[1]}"
     known = dict(commands(typer.main.get_command(app)))
     assert set(documented) == set(known)
@@ -140,6 +143,16 @@ def test_links_of_a_page_lead_somewhere(page: Path) -> None:
 def test_the_readme_leads_to_every_page() -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     assert [page.name for page in (ROOT / "docs").glob("*.md") if f"(docs/{page.name})" not in readme] == []
+
+
+def test_the_index_of_the_benchmarks_leads_to_every_page_and_each_begins_with_its_conclusion() -> None:
+    folder = ROOT / "docs" / "benchmarks"
+    index = (folder / "README.md").read_text(encoding="utf-8")
+    for page in sorted(set(folder.glob("*.md")) - {folder / "README.md"}):
+        title, _, conclusion, *_ = page.read_text(encoding="utf-8").split("\n")
+        assert f"({page.name})" in index, page.name
+        assert re.fullmatch(r"# .*\?", title), title
+        assert conclusion[:1].isalnum(), f"{page.name} begins with {conclusion!r}"
 
 
 def test_the_readme_fits_on_one_screen() -> None:

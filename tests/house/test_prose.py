@@ -23,6 +23,9 @@ PRIVATE = re.compile(
 """Words that stood in this code's own dialect where a plainer one exists."""
 
 
+FOLDERS = [*sorted(path for path in ROOT.iterdir() if any(path.glob("*.py"))), ROOT.parent / "benchmarks"]
+
+
 def prose(source: str) -> Iterator[str]:
     """Docstrings, strings that document an attribute, and comments."""
     for node in ast.walk(ast.parse(source)):
@@ -39,14 +42,28 @@ def measured(paths: list[Path]) -> tuple[float, Counter[str]]:
     for path in paths:
         for text in prose(path.read_text(encoding="utf-8")):
             words += len(text.split())
-            found[str(path.relative_to(ROOT))] += len(PRIVATE.findall(text))
+            found[str(path.relative_to(ROOT.parent))] += len(PRIVATE.findall(text))
     return 1_000 * sum(found.values()) / max(words, 1), found
 
 
-@pytest.mark.parametrize("floor", ["adapters", "bootstrap", "cli", "domain", "engine", "ports", "workers"])
-def test_comments_and_docstrings_use_common_words(floor: str) -> None:
-    rate, found = measured(sorted((ROOT / floor).rglob("*.py")))
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
+def test_comments_and_docstrings_use_common_words(folder: Path) -> None:
+    rate, found = measured(sorted(folder.rglob("*.py")))
     assert rate <= PER_THOUSAND, f"{rate:.1f} in a thousand words; most in {found.most_common(8)}"
+
+
+PAGES = sorted(
+    {*ROOT.parent.glob("*.md"), *(ROOT.parent / "docs").rglob("*.md")}
+    - {ROOT.parent / "CHANGELOG.md", ROOT.parent / "docs" / "requirements.md"}
+)
+"""What people read: not the history, and not the page that tests write."""
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT.parent)))
+def test_a_page_uses_common_words(page: Path) -> None:
+    text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    found = PRIVATE.findall(text)
+    assert len(found) <= max(1, PER_THOUSAND * len(text.split()) / 1_000), found
 
 
 def test_the_measure_sees_private_words_in_docstrings_and_comments() -> None:

@@ -43,9 +43,9 @@ def test_a_recall_loads_no_more_than_it_did() -> None:
     # and no more modules than when its CPU time was measured
     found = modules("import biem.cli.app, biem.bootstrap.system, biem.memory, biem.bootstrap.embedder")
     top = {name.partition(".")[0] for name in found}
-    assert top & {"celery", "httpx", "pandas", "requests", "rjieba", "starlette"} == set()
+    assert top & {"celery", "httpx", "networkx", "pandas", "requests", "rjieba", "starlette"} == set()
     assert "rich.progress" not in found
-    assert len(found) < 1_500
+    assert len(found) < 1_250
 
 
 def test_a_command_that_needs_no_memory_loads_none() -> None:
@@ -93,7 +93,7 @@ def test_a_recall_that_compares_values_loads_half_of_the_rules() -> None:
         "assert contradiction.build().rivals(one, two)\nassert contradiction.build().matter('I am Ann').persons"
     )
     rules = {name.rpartition(".")[2] for name in found if name.startswith("biem.adapters.contradiction.")}
-    assert rules & {"claims", "cues", "relations", "rules", "updates"} == set()
+    assert rules & {"claims", "weak_cues", "relations", "rules", "updates"} == set()
 
 
 def test_the_public_names_load_what_they_name_only() -> None:

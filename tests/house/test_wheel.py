@@ -8,18 +8,16 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.wheels import PYTHON, built, installed
+
 ROOT = Path(__file__).parents[2]
 INSIDE = ROOT / "biem"
 
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Iterator[zipfile.ZipFile]:
-    """The wheel of this checkout, built with the tools of this environment and no index."""
-    folder = tmp_path_factory.mktemp("wheel")
-    build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
-    subprocess.run(build, cwd=ROOT, check=True, capture_output=True, timeout=120)
-    (path,) = folder.glob("*.whl")
-    with zipfile.ZipFile(path) as opened:
+    """The wheel of this checkout."""
+    with zipfile.ZipFile(built(tmp_path_factory.mktemp("wheel"))) as opened:
         yield opened
 
 
@@ -48,17 +46,13 @@ def test_the_workers_run_from_the_wheel_alone(wheel: zipfile.ZipFile, tmp_path: 
         f"assert workers.MINE and biem.workers.__file__.startswith({str(tmp_path)!r})"
     )
     # When both are imported / Then each is its own
-    done = subprocess.run(
-        [sys.executable, "-P", "-c", program], capture_output=True, text=True, timeout=60, check=False
-    )
+    done = subprocess.run([PYTHON, "-P", "-c", program], capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 0, done.stderr
 
 
 def test_a_program_that_uses_the_wheel_is_checked_strictly(wheel: zipfile.ZipFile, tmp_path: Path) -> None:
     # Given an environment with the wheel alone, and a program that uses it
-    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(tmp_path / "venv")], check=True, timeout=60)
-    (packages,) = (tmp_path / "venv" / "lib").glob("python*/site-packages")
-    wheel.extractall(packages)
+    python = installed(Path(str(wheel.filename)), tmp_path / "venv")
     program = tmp_path / "program.py"
     program.write_text(
         "import biem\n\n\n"
@@ -75,7 +69,7 @@ def test_a_program_that_uses_the_wheel_is_checked_strictly(wheel: zipfile.ZipFil
     wrong.write_text('import biem\n\nnumber: int = biem.connect().remember("text")\n', encoding="utf-8")
 
     # When mypy reads it strictly / Then it finds nothing, and finds a wrong type where there is one
-    words = [sys.executable, "-m", "mypy", "--strict", "--python-executable", str(tmp_path / "venv" / "bin" / "python")]
+    words = [sys.executable, "-m", "mypy", "--strict", "--python-executable", str(python)]
     words += ["--cache-dir", str(tmp_path / "cache"), "--config-file", ""]
     done = [
         subprocess.run([*words, str(path)], capture_output=True, text=True, cwd=tmp_path, timeout=300, check=False)

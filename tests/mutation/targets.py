@@ -3,10 +3,11 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-UNIT, CONTRACT, WHOLE = "tests/unit/", "tests/contract/test_", "tests/integration/test_"
+UNIT, POSTGRES, REDIS = "tests/unit/", "tests/contract/postgres/test_", "tests/contract/redis/test_"
+OVER_STORES, WHOLE = "tests/contract/engine/test_", "tests/integration/"
 AIM_ALL, AIM = "tests/integration/aim", "tests/integration/aim/test_"
 
-OUTAGE = "--deselect=tests/integration/test_plugin.py::test_the_event_loop_stays_free_while_memory_is_slow"
+OUTAGE = "--deselect=tests/integration/plugin/test_plugin.py::test_the_event_loop_stays_free_while_memory_is_slow"
 """It stops servers of its own and measures seconds, which proves nothing while runs go on beside each other."""
 
 
@@ -19,19 +20,29 @@ class Target:
 
 
 TARGETS = (
-    Target("engine/remember/writer", (f"{UNIT}engine/remember/test_remember.py",)),
-    Target("engine/encode/worker", (f"{UNIT}engine/encode/test_encode.py",)),
-    Target("engine/remember/hot_write_behind", (f"{UNIT}engine/remember/test_hotfeed.py",)),
-    Target("adapters/jobs/thread", (f"{CONTRACT}queue.py",)),
+    Target("engine/remember/writer", (f"{UNIT}engine/remember/test_writer.py",)),
+    Target("engine/encode/worker", (f"{UNIT}engine/encode/test_worker.py",)),
+    Target("engine/remember/hot_write_behind", (f"{UNIT}engine/remember/test_hot_write_behind.py",)),
+    Target("adapters/jobs/thread", ("tests/contract/jobs/test_queue.py",)),
     Target("engine/life/erase", (f"{UNIT}engine/life/test_erase.py",)),
-    Target("engine/life/retention", (f"{UNIT}engine/life/test_lifecycle.py", f"{CONTRACT}lifecycle.py")),
-    Target("engine/life/erased_sweep", (f"{UNIT}engine/life/test_tombstones.py",)),
-    Target("adapters/postgres/life", (f"{CONTRACT}tombstones.py", f"{CONTRACT}lifecycle.py")),
-    Target("adapters/redis/forget", (f"{CONTRACT}redis_keys.py",)),
+    Target("engine/life/retention", (f"{UNIT}engine/life/test_retention.py", f"{POSTGRES}life.py")),
+    *(
+        Target(
+            f"engine/context/{module}",
+            (f"{UNIT}engine/context/test_picking.py", f"{UNIT}engine/context", f"{UNIT}engine/recall"),
+        )
+        for module in ("picking", "worth", "newer_lines")
+    ),
+    Target("engine/recall/rank/anchors", (f"{UNIT}engine/recall/rank/test_anchors.py",)),
+    Target("domain/merging", (f"{UNIT}domain/test_merging.py", "tests/contract/engine/test_consolidation_jobs.py")),
+    Target("engine/graph/scope_graph", (f"{UNIT}engine/graph",)),
+    Target("engine/life/erased_sweep", (f"{UNIT}engine/life/test_erased_sweep.py",)),
+    Target("adapters/postgres/life", (f"{POSTGRES}tombstones.py", f"{POSTGRES}life.py")),
+    Target("adapters/redis/forget", (f"{REDIS}keys.py",)),
     Target("domain/scope", (f"{UNIT}domain/test_scope.py",)),
     Target("engine/query/request", (f"{UNIT}engine/query/test_request.py",)),
-    Target("adapters/postgres/records", (f"{CONTRACT}core.py", f"{CONTRACT}records.py")),
-    Target("bootstrap/system", (f"{WHOLE}wiring.py", f"{WHOLE}life_effects.py")),
+    Target("adapters/postgres/records", (f"{POSTGRES}core.py", "tests/contract/postgres/records")),
+    Target("bootstrap/system", (f"{WHOLE}api/test_wiring.py", f"{WHOLE}life/test_effects.py")),
     Target(
         "bootstrap/aim",
         (f"{AIM}end_to_end.py {AIM}own_settings.py", f"{AIM}write_and_read.py {AIM}persistence.py", AIM_ALL),
@@ -40,22 +51,22 @@ TARGETS = (
         "plugin",
         (
             f"{UNIT}test_plugin.py {UNIT}test_plugin_never_raises.py",
-            f"{WHOLE}plugin.py {OUTAGE} {WHOLE}plugin_feedback.py",
+            f"{WHOLE}plugin/test_plugin.py {OUTAGE} {WHOLE}plugin/test_feedback.py",
         ),
     ),
-    Target("engine/conflicts/detect", (f"{UNIT}engine/conflicts/test_conflicts.py",)),
-    Target("engine/conflicts/resolve", (f"{CONTRACT}resolution.py",)),
-    Target("engine/life/tiers", (f"{UNIT}engine/life/test_tiers.py", f"{CONTRACT}tiers.py")),
+    Target("engine/conflicts/detect", (f"{UNIT}engine/conflicts/test_detect.py",)),
+    Target("engine/conflicts/resolve", (f"{OVER_STORES}conflict_resolution.py",)),
+    Target("engine/life/tiers", (f"{UNIT}engine/life/test_tiers.py", f"{OVER_STORES}tiers.py")),
     Target("engine/life/feedback", (f"{UNIT}engine/life/test_feedback.py",)),
     Target("domain/energy", (f"{UNIT}domain/test_energy.py",)),
-    Target("engine/query/agent_input", (f"{UNIT}test_plugin.py", f"{WHOLE}plugin.py {OUTAGE}")),
+    Target("engine/query/agent_input", (f"{UNIT}test_plugin.py", f"{WHOLE}plugin/test_plugin.py {OUTAGE}")),
     Target(
         "engine/remember/unsaved",
         (f"{UNIT}engine/remember/test_unsaved.py", f"{UNIT}test_plugin.py {UNIT}test_plugin_never_raises.py"),
     ),
     Target(
         "engine/concepts/prompt_sections",
-        (f"{UNIT}engine/context/test_context.py {UNIT}test_plugin.py", f"{WHOLE}plugin.py {OUTAGE}"),
+        (f"{UNIT}engine/context/test_block.py {UNIT}test_plugin.py", f"{WHOLE}plugin/test_plugin.py {OUTAGE}"),
     ),
 )
 
@@ -76,6 +87,9 @@ EQUIVALENT: Mapping[tuple[str, str, str], Why] = {
     ): "how many keys a round trip looks at; it finds the same",
     ("adapters/redis/forget", "found.clear()", "None"): (
         "what was removed is asked for again at the end, and counts once; pieces only bound a call"
+    ),
+    ("adapters/postgres/records", "_MOST_COUNTED = 100000", "_MOST_COUNTED = 100001"): (
+        "it bounds what counting costs; of more than that many it only tells that they are many"
     ),
     ("domain/energy", "_FLOOR = 1e-12", "_FLOOR = 1.02e-12"): "any number below all thresholds does",
 }

@@ -10,7 +10,7 @@ import biem
 from biem.adapters.probes import CeleryWorkers
 from biem.config import Settings
 from biem.domain.policies.jobs import SleepPolicy
-from tests.integration.test_celery import PERIODS, celery, worker
+from tests.integration.remember.test_celery import PERIODS, celery, worker
 from tests.support.fakes import eventually
 
 BROKER = os.environ.get("BIEM_TEST_AMQP_URL", "")

@@ -21,7 +21,7 @@ from biem.ports import Embedder, Filter, Vector, Vectors
 from biem.ports.aim import AimRecords, Held
 from biem.ports.conflicts import Conflicts
 from biem.ports.contradiction import ContradictionRules
-from biem.ports.hot import Heading
+from biem.ports.hot import InertiaState
 from biem.telemetry import Telemetry
 from tests.support.fakes import START, HeldClock
 
@@ -29,20 +29,20 @@ SCOPE = Scope(user="bank")
 ANALYZER = RuleAnalyzer()
 
 
-class Headings:
+class InertiaStore:
     """The port, in a dictionary."""
 
     def __init__(self) -> None:
-        self.kept: dict[tuple[str, str], Heading] = {}
+        self.kept: dict[tuple[str, str], InertiaState] = {}
 
-    def load(self, scope: Scope, conversation: str) -> Heading:
-        return self.kept.get((scope.ns, conversation), Heading())
+    def load(self, scope: Scope, conversation: str) -> InertiaState:
+        return self.kept.get((scope.ns, conversation), InertiaState())
 
-    def save(self, scope: Scope, conversation: str, heading: Heading, *, most: int, ttl_s: float) -> None:
-        self.kept[scope.ns, conversation] = heading
+    def save(self, scope: Scope, conversation: str, state: InertiaState, *, most: int, ttl_s: float) -> None:
+        self.kept[scope.ns, conversation] = state
 
-    def all(self, scope: Scope) -> Mapping[str, Heading]:
-        return {name: heading for (ns, name), heading in self.kept.items() if ns == scope.ns}
+    def all(self, scope: Scope) -> Mapping[str, InertiaState]:
+        return {name: state for (ns, name), state in self.kept.items() if ns == scope.ns}
 
     def forget(self, spaces: Collection[str]) -> None:
         self.kept.clear()
@@ -141,7 +141,7 @@ class Bank:
             index=self,
             conflicts=cast(Conflicts, self),
             rules=rules,
-            inertia=Inertia(headings=Headings(), policy=chosen, telemetry=telemetry),
+            inertia=Inertia(inertia_store=InertiaStore(), policy=chosen, telemetry=telemetry),
             embedder=embedder,
             analyzer=ANALYZER,
             accessed=accessed,

@@ -74,7 +74,7 @@ def _feedback(memory: biem.Memory, ids: list[str]) -> str:
 
 def _erase(memory: biem.Memory, ids: list[str]) -> str:
     receipt = memory.erase(ids[1])
-    return FINE if receipt.complete else "erased; the receipt names what is to be cleared later"
+    return FINE if receipt.complete else "erased; the receipt names the stores to be cleared later"
 
 
 def _conflicts(memory: biem.Memory, ids: list[str]) -> str:

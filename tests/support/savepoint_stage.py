@@ -40,6 +40,9 @@ STATE = {
     "jobs": "SELECT o.task, m.text FROM outbox o JOIN memories m ON m.id = o.memory_id WHERE o.ns = %(ns)s",
     "waiting": """
         SELECT q.job, m.text FROM consolidation_queue q JOIN memories m ON m.id = q.memory_id WHERE q.ns = %(ns)s""",
+    "revisions": """
+        SELECT m.text, r.revision, r.revised_by, r.text, r.before - 'revised_at' - 'valid_from'
+        FROM memory_revisions r JOIN memories m ON m.id = r.memory_id WHERE r.ns = %(ns)s""",
     "turns": "SELECT turn FROM feedbacks WHERE ns = %(ns)s",
 }
 """What a night makes of a scope, apart from ids and the times at which it ran."""

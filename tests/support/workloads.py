@@ -97,10 +97,10 @@ def in_postgres(dsn: str, needle: str) -> list[str]:
 def in_redis(url: str, needle: str) -> list[str]:
     """The keys that hold the text, in their name or anywhere in their value."""
     with redis.Redis.from_url(url) as client:
-        return [key.decode() for key in client.scan_iter() if needle.encode() in key + _value(client, key)]
+        return [key.decode() for key in client.scan_iter() if needle.encode() in key + value_of(client, key)]
 
 
-def _value(client: "redis.Redis", key: bytes) -> bytes:
+def value_of(client: "redis.Redis", key: bytes) -> bytes:
     readers: dict[bytes, Callable[[], object]] = {
         b"string": lambda: client.get(key),
         b"list": lambda: client.lrange(key, 0, -1),
@@ -120,17 +120,19 @@ def in_milvus(uri: str, *, needle: str = "", ns: str = "", ids: Sequence[str] = 
         found = []
         for collection in client.list_collections():
             client.load_collection(collection)
+            named = collection.endswith("_tags")  # tags of notes: a number, a scope and a vector each, no text
             rows = client.query(
-                collection, filter='id != ""', output_fields=["id", "ns", "lexemes"], limit=16_384,
+                collection, filter="id >= 0" if named else 'id != ""',
+                output_fields=["id", "ns"] if named else ["id", "ns", "lexemes"], limit=16_384,
                 consistency_level="Strong",
             )  # fmt: skip
             assert len(rows) < 16_384
             found += [
                 str(row["id"])
                 for row in rows
-                if (not needle or needle in row["lexemes"].split())
+                if (not needle or needle in row.get("lexemes", "").split())
                 and (not ns or row["ns"] == ns)
-                and (not ids or row["id"] in ids)
+                and (not ids or str(row["id"]) in ids)
             ]
         return found
     finally:

@@ -80,6 +80,7 @@ CALLS: dict[str, tuple[Callable[[BIEMContextPlugin], Coroutine[Any, Any, object]
     "aprepare_context": (lambda plugin: plugin.aprepare_context("keys"), "about keys"),
     "arecord_user_message": (lambda plugin: plugin.arecord_user_message("Hello"), "Hello"),
     "arecord_assistant_message": (lambda plugin: plugin.arecord_assistant_message("Bye"), "Bye"),
+    "arecord_tool_message": (lambda plugin: plugin.arecord_tool_message("42 pages"), "42 pages"),
     "ainject": (injected, "base\n\nabout keys"),
 }
 
@@ -176,7 +177,7 @@ class One:
         return [] if after else [Scope(user="ann")]
 
 
-# The static rules: house/test_living. Milliseconds of lag on real servers that hang: integration/test_plugin
+# The static rules: house/test_no_global_state. Milliseconds of lag on real servers that hang: integration/plugin
 @pytest.mark.req("X31")
 def test_the_loop_turns_while_each_job_of_the_night_and_the_worker_are_held() -> None:
     # Given every job there is, each held while it runs, and a batch of the worker, as a process has them

@@ -21,10 +21,9 @@ from hypothesis import strategies as st
 
 from biem.adapters.analyzers import RuleAnalyzer
 from biem.adapters.contradiction import build
-from biem.adapters.postgres import backup_file as archives
+from biem.adapters.postgres.backup import file as archives
 from biem.adapters.reasoner import parsing
 from biem.adapters.reasoner.client import ModelReply
-from biem.cli.transcripts import BadLine, TranscriptMessage, TranscriptReader, parse_time
 from biem.config import load_settings
 from biem.domain.conflict import Statement
 from biem.domain.node import KINDS, LAYERS, parse_id
@@ -35,6 +34,9 @@ from biem.engine.query.question import is_asked, sentences_of
 from biem.engine.remember.hot_write_behind import HotFeed
 from biem.engine.remember.writer import Writer
 from biem.errors import BiemError, ConfigError, InvalidInput
+from biem.importers.record import BadLine, Record
+from biem.importers.times import parse_time
+from biem.importers.transcripts import TranscriptReader
 from biem.ports import JobQueue, Records
 from biem.telemetry import Telemetry
 from tests.support.fakes import HeldClock
@@ -154,7 +156,7 @@ class TestTranscripts:
                 assert found.column >= 1
                 assert found.reason
                 continue
-            assert isinstance(found, TranscriptMessage)
+            assert isinstance(found, Record)
             assert found.item["text"].strip()
             item = dict(found.item)
             accepted(lambda item=item: WRITER.draft(**item), InvalidInput, "")  # type: ignore[misc]

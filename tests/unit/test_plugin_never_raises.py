@@ -22,7 +22,14 @@ NODE = Node(
     id=new_id(), scope=Scope(), text="The ferry costs 42", kind="event", status="active", layer="short_term",
     at=START, created_at=START, fields=Fields(numbers=("42",)),
 )  # fmt: skip
-FOREIGN = (
+
+
+class Panic(BaseException):
+    """As libraries in Rust raise it: no `Exception`."""
+
+
+FOREIGN: tuple[BaseException, ...] = (
+    Panic("called `Option::unwrap()` on a `None` value"),
     UnicodeDecodeError("utf-8", b"\xff", 0, 1, "invalid start byte"),
     KeyError("x"),
     RuntimeError("closed"),
@@ -37,7 +44,7 @@ class Broken:
 
     layout = "quoted"
 
-    def __init__(self, method: str = "", error: Exception | None = None) -> None:
+    def __init__(self, method: str = "", error: BaseException | None = None) -> None:
         self.method, self.error = method, error
         self.kept: list[str] = []
         self.closed = 0
@@ -121,7 +128,7 @@ TURNS: tuple[Callable[[BIEMContextPlugin], list[str]], ...] = (
 @pytest.mark.parametrize("error", FOREIGN, ids=lambda error: type(error).__name__)
 @pytest.mark.parametrize("method", METHODS)
 def test_no_failure_below_the_plugin_costs_a_turn(
-    caplog: pytest.LogCaptureFixture, method: str, error: Exception, turn: Callable[[BIEMContextPlugin], list[str]]
+    caplog: pytest.LogCaptureFixture, method: str, error: BaseException, turn: Callable[[BIEMContextPlugin], list[str]]
 ) -> None:
     # Given a memory of which one method raises something foreign
     memory = Broken(method, error)
@@ -135,10 +142,19 @@ def test_no_failure_below_the_plugin_costs_a_turn(
     assert any(record.exc_info and record.exc_info[1] is error for record in caplog.records)
 
 
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), SystemExit(3), asyncio.CancelledError(), GeneratorExit()])
+@pytest.mark.parametrize("method", METHODS)
+def test_what_ends_the_program_or_the_task_ends_it(method: str, error: BaseException) -> None:
+    # Given a signal, or a cancelled task, while the memory is at work / When a turn is made / Then it is ended, too
+    plugin = plugin_of(Broken(method, error))
+    with pytest.raises(type(error)):
+        a_turn(plugin)
+
+
 @pytest.mark.parametrize("turn", TURNS, ids=["sync", "async"])
 @pytest.mark.parametrize("error", FOREIGN, ids=lambda error: type(error).__name__)
 def test_nor_does_a_memory_that_cannot_be_opened(
-    error: Exception, turn: Callable[[BIEMContextPlugin], list[str]]
+    error: BaseException, turn: Callable[[BIEMContextPlugin], list[str]]
 ) -> None:
     # Given a function that fails to make a memory, a few times
     memory, left = Broken(), [error] * 20
@@ -198,7 +214,7 @@ def test_a_message_that_can_never_be_stored_blocks_the_others_for_a_bounded_time
 
 
 @pytest.mark.parametrize("error", [StoreUnavailable("down"), ConnectionResetError("gone"), TimeoutError()])
-def test_while_a_server_is_away_messages_wait_however_often_they_were_tried(error: Exception) -> None:
+def test_while_a_server_is_away_messages_wait_however_often_they_were_tried(error: BaseException) -> None:
     # Given a server that is away for many turns / When it comes back / Then every message is there, in order
     memory = Broken("remember", error)
     plugin = plugin_of(memory)

@@ -36,6 +36,10 @@ class RuleAnalyzer:
         """See `Analyzer.lexemes`."""
         return self._lexer.lexemes(text)
 
+    def wording(self, text: str) -> list[str]:
+        """See `Analyzer.wording`."""
+        return self._lexer.wording(text)
+
     def analyze(self, text: str) -> Analysis:
         """See `Analyzer.analyze`."""
         return self._analyzed(text) if len(text) <= _LONGEST_KEPT else self._analyze(text)

@@ -30,8 +30,8 @@ class Extractor:
         self._names = Names()
         self._definitions = Definitions()
 
-    def extract(self, text: str) -> tuple[Fields, tuple[str, ...]]:
-        """The fields, and the names and products for display, most useful first."""
+    def extract(self, text: str, *, numbered: bool = True) -> tuple[Fields, tuple[str, ...]]:
+        """The fields, and the names and products for display, most useful first; `numbered`: with the numbers."""
         named: list[_Named] = []
         products: list[_Named] = []
         numbers: list[str] = []
@@ -43,7 +43,8 @@ class Extractor:
             bare = _blank(part, ((begin, end) for begin, end, _, _ in marks))
             named += [(start + at, name, kind) for at, name, kind in sorted(set(self._names.found(bare)))]
             products += [(start + at, symbol, "name") for at, _, symbol, kind in marks if kind == "model"]
-            numbers += [number for _, _, number in self._quantities.spans(bare)]
+            if numbered:
+                numbers += [number for _, _, number in self._quantities.spans(bare)]
             definitions += self._definitions.terms(part)
             marked += [symbol for _, _, symbol, _ in marks]
             start += len(part)

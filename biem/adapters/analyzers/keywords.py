@@ -41,7 +41,7 @@ class Keywords:
     def keywords(self, text: str, limit: int) -> list[str]:
         """See `Analyzer.keywords`."""
         clean = normal(text[:_EDGE])[:_EDGE]
-        fields, entities = self._extractor.extract(clean)
+        fields, entities = self._extractor.extract(clean, numbered=False)
         named = [name for name in (*entities, *fields.names, *fields.definitions, *fields.symbols) if self._names(name)]
         singles: Counter[str] = Counter()
         pairs: Counter[str] = Counter()

@@ -35,6 +35,8 @@ _MAGNITUDES = frozenset("kmbgt")
 _HUMPS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _DATE_PART = re.compile(r"0([0-9])")
 _HAN = re.compile(f"[{HAN}]")
+_NONE: frozenset[str] = frozenset()
+_ARTICLES = frozenset({"a", "an", "the"})
 
 
 class Lexer:
@@ -48,10 +50,13 @@ class Lexer:
     def lexemes(self, text: str) -> list[str]:
         """See `Analyzer.lexemes`. Stop words are kept when there is nothing else."""
         text_ = normal(text)
-        return self._terms(text_, drop=True) or self._terms(text_, drop=False) or _anything(text)
+        return self._terms(text_, self._stop, self._grammar) or self._terms(text_, _NONE, _NONE) or _anything(text)
 
-    def _terms(self, text: str, *, drop: bool) -> list[str]:
-        stop, grammar = (self._stop, self._grammar) if drop else (frozenset[str](), frozenset[str]())
+    def wording(self, text: str) -> list[str]:
+        """See `Analyzer.wording`."""
+        return self._terms(normal(text), _ARTICLES, _NONE) or self.lexemes(text)
+
+    def _terms(self, text: str, stop: frozenset[str], grammar: frozenset[str]) -> list[str]:
         stemmer = self._stemmer()
         out: list[str] = []
         for found in chain.from_iterable(map(_TOKEN.finditer, parts(text, PART))):

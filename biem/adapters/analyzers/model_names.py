@@ -44,6 +44,10 @@ class ModelNames:
         """See `Analyzer.lexemes`."""
         return self._inner.lexemes(text)
 
+    def wording(self, text: str) -> list[str]:
+        """See `Analyzer.wording`."""
+        return self._inner.wording(text)
+
     def analyze(self, text: str) -> Analysis:
         """See `Analyzer.analyze`."""
         known = self._inner.analyze(text)

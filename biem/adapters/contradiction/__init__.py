@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from biem.domain.conflict import Matter, Statement, Verdict
 
 if TYPE_CHECKING:
-    from biem.adapters.contradiction.rivalry import Rivalry
+    from biem.adapters.contradiction.recall_rules import RecallRules
     from biem.adapters.contradiction.rules import RuleContradictions
 
 __all__ = ["LateRules", "build"]
@@ -20,16 +20,16 @@ class LateRules:
 
     def __init__(self) -> None:
         self._loading = Lock()
-        self._rivalry: Rivalry | None = None
+        self._recall_rules: RecallRules | None = None
         self._rules: RuleContradictions | None = None
 
-    def _part(self) -> "Rivalry":
+    def _part(self) -> "RecallRules":
         """Only the part that a recall needs."""
-        from biem.adapters.contradiction.rivalry import Rivalry  # noqa: PLC0415
+        from biem.adapters.contradiction.recall_rules import RecallRules  # noqa: PLC0415
 
         with self._loading:
-            self._rivalry = self._rivalry or Rivalry()
-            return self._rivalry
+            self._recall_rules = self._recall_rules or RecallRules()
+            return self._recall_rules
 
     def _made(self) -> "RuleContradictions":
         from biem.adapters.contradiction.rules import RuleContradictions  # noqa: PLC0415
@@ -47,11 +47,11 @@ class LateRules:
 
     def rivals(self, older: Statement, newer: Statement) -> bool:
         """As the port says."""
-        return (self._rivalry or self._part()).rivals(older, newer)
+        return (self._recall_rules or self._part()).rivals(older, newer)
 
     def matter(self, text: str) -> Matter:
         """As the port says."""
-        return (self._rivalry or self._part()).matter(text)
+        return (self._recall_rules or self._part()).matter(text)
 
 
 def build() -> LateRules:

@@ -4,10 +4,11 @@ import re
 
 from biem.adapters.analyzers.chinese_words import knowing
 from biem.adapters.contradiction import lexicon
+from biem.adapters.contradiction.journeys import returns
 from biem.adapters.contradiction.lexicon import marks
 from biem.adapters.contradiction.lexicon.attributes import SINGLE
 from biem.adapters.contradiction.reading import Reading
-from biem.adapters.contradiction.residue import Core
+from biem.adapters.contradiction.statement_core import Core
 from biem.adapters.contradiction.subjects import Subjects, mentions_speaker
 from biem.domain.conflict import Matter
 
@@ -54,6 +55,7 @@ _QUALIFIED = re.compile(
 )
 """One of several people of one name: Anna from accounting."""
 _WAYS = {"去程": "outbound", "返程": "return"}
+_BACK = frozenset(("return",))
 
 
 def _topics() -> tuple[dict[str, frozenset[str]], frozenset[str], re.Pattern[str]]:
@@ -112,7 +114,7 @@ def matter_of(reading: Reading, subjects: Subjects, core: Core) -> Matter:
         bool(marks.OF_THE_PAST.search(text) or (core.of_old and not core.marked)),
         core.classes.union(*(_TOPICS[word] for word in words)),
         frozenset(piece.stem for piece in core.words) | (words & _THINGS),
-        frozenset(_WAYS.get(word, word) for word in core.which),
+        frozenset(_WAYS.get(word, word) for word in core.which) | (_BACK if returns(text) else frozenset()),
         core.holds,
         core.marked,
         frozenset(kind for kind, pattern in _WANTS.items() if pattern.search(text)),

@@ -6,14 +6,15 @@ from functools import lru_cache
 
 from biem.adapters.contradiction.alignment import duplicate, may_align, swapped
 from biem.adapters.contradiction.claims import Claims
+from biem.adapters.contradiction.journeys import opposed
 from biem.adapters.contradiction.polarity import Polarity, Stances
 from biem.adapters.contradiction.reading import Reading
+from biem.adapters.contradiction.recall_rules import KEPT, RecallRules, one_speaker
 from biem.adapters.contradiction.relations import Relations
-from biem.adapters.contradiction.renewal import JOINED, WHOLE
-from biem.adapters.contradiction.rivalry import KEPT, Rivalry, one_speaker
 from biem.adapters.contradiction.slots import Slot, Slots
 from biem.adapters.contradiction.time_phrases import COMING
 from biem.adapters.contradiction.updates import Updates
+from biem.adapters.contradiction.value_updates import JOINED, WHOLE
 from biem.adapters.contradiction.values import Values
 from biem.adapters.contradiction.weak_cues import CEILING, Cues
 from biem.domain.conflict import Statement, Verdict
@@ -33,9 +34,9 @@ _SUSPICION = 0.3
 class RuleContradictions:
     """Deterministic, thread-safe, without network; build one and share it."""
 
-    def __init__(self, rivalry: Rivalry | None = None) -> None:
-        rivalry = rivalry or Rivalry()
-        self._reader = rivalry.reader
+    def __init__(self, recall_rules: RecallRules | None = None) -> None:
+        recall_rules = recall_rules or RecallRules()
+        self._reader = recall_rules.reader
         self._slots = Slots(self._reader)
         self._values = Values()
         self._polarity = Polarity(self._reader)
@@ -44,11 +45,11 @@ class RuleContradictions:
         self._cues = Cues(self._reader, self._polarity)
         self._claims = Claims(self._polarity.describing | self._reader.grammar["courtesy"])
         self._subjects = self._reader.grammar["kin"] | self._slots.nouns
-        self._subjects_of = rivalry.subjects
-        self._renewal = rivalry.renewal
-        self._read = rivalry.read
-        self.rivals = rivalry.rivals
-        self.matter = rivalry.matter
+        self._subjects_of = recall_rules.subjects
+        self._value_updates = recall_rules.value_updates
+        self._read = recall_rules.read
+        self.rivals = recall_rules.rivals
+        self.matter = recall_rules.matter
         self._said = lru_cache(KEPT)(self._slots_of)
         self._stances = lru_cache(KEPT)(self._stances_of)
         self._is_plain = lru_cache(KEPT)(self._plain)
@@ -87,7 +88,7 @@ class RuleContradictions:
 
     def _plain(self, text: str, speaker: str) -> bool:
         reading = self._read(text, speaker)
-        speaks = (self._polarity.speaks, self._relations.speaks, self._updates.speaks, self._renewal.speaks)
+        speaks = (self._polarity.speaks, self._relations.speaks, self._updates.speaks, self._value_updates.speaks)
         return not (self._said(text, speaker) or any(rule(reading) for rule in speaks))
 
     def _specific(self, before: Statement, after: Statement) -> Verdict | None:
@@ -107,7 +108,7 @@ class RuleContradictions:
             self._updates.judge(older, newer),
             swapped(older, newer, self._subjects, self._reader),
         ]
-        renewed = self._renewal.judge(older, newer, follows=after.follows)
+        renewed = self._value_updates.judge(older, newer, follows=after.follows)
         if renewed is not None:
             found = [renewed]
         best = max((verdict for verdict in found if verdict), key=lambda verdict: verdict.confidence, default=None)
@@ -117,19 +118,22 @@ class RuleContradictions:
 
     def _aligned(self, verdict: Verdict, older: Statement, newer: Statement) -> Verdict | None:
         """The verdict with the subject of the two; None if their subjects differ."""
-        found = self._subjects_of.agreement(*(self._read(side.text, side.speaker) for side in (older, newer)))
+        sides = [self._read(side.text, side.speaker) for side in (older, newer)]
+        found = self._subjects_of.agreement(*sides)
+        if opposed(*sides):
+            return replace(verdict, aligned=False)
         if verdict.subject:  # two values of one attribute of one subject: the words around them may differ
             after = self._read(newer.text, newer.speaker)
             holds = verdict.rule in WHOLE or (
-                self._renewal.holds(after)
-                and not (verdict.attribute in ("name", "called") and self._renewal.one_more(after))
-                and not self._renewal.turns_to_another(self._read(older.text, older.speaker), after)
+                self._value_updates.holds(after)
+                and not (verdict.attribute in ("name", "called") and self._value_updates.one_more(after))
+                and not self._value_updates.turns_to_another(self._read(older.text, older.speaker), after)
             )
             return replace(verdict, aligned=verdict.aligned and found.own_words and holds)
         by_words = verdict.rule in _BY_WORDS
         if (not found.persons and (by_words or not found.own_words)) or (by_words and not found.thing):
             return None
-        holds = self._renewal.holds(self._read(newer.text, newer.speaker))
+        holds = self._value_updates.holds(self._read(newer.text, newer.speaker))
         return replace(verdict, aligned=holds and found.whole and (found.within or not by_words), subject=found.subject)
 
     def _about_all(self, verdict: Verdict, older: Statement, newer: Statement) -> Verdict:

@@ -75,6 +75,11 @@ _ALONE = re.compile(
     r"(?P<kin>(?i:mom|mum|mommy|mummy|mama|dad|daddy|papa|grandma|grandpa|granny|nana|auntie))\b"
 )
 """Relations without an owner: the speaker's."""
+_TITLED = re.compile(
+    r"\b(?P<kin>(?i:aunt|auntie|uncle|cousin|grandma|grandpa|granny|nana|grandmother|grandfather))\s"
+    r"(?P<name>[A-Z][\w-]+)"
+)
+"""Aunt Vera: the speaker's."""
 _KIN_NAMES = {
     **dict.fromkeys(("mom", "mum", "mommy", "mummy", "mama"), "mother"),
     **dict.fromkeys(("dad", "daddy", "papa"), "father"),
@@ -88,6 +93,11 @@ _KIN_NAMES = {
 _NICKNAME = re.compile(
     r"(?<![\u4e00-\u9fff])(?P<name>[老小阿][\u4e00-\u9fff])(?=[的家他她们]|(?:现在|已经)?(?:不|的|住|在|说|问|换|改|搬))"
 )
+_SURNAMED = re.compile(
+    "(?:^|[，。！？；,!?;]|听说|据说|告诉|[和跟给替帮叫问])(?P<name>[老小阿]"
+    "[王李张刘陈杨赵黄周吴徐孙胡朱林何郭罗梁宋郑谢韩唐冯董萧曹袁邓许傅沈曾彭吕苏卢蒋蔡贾丁魏薛阎潘杜戴钟汪姜范姚谭廖邹陆崔邱秦顾侯邵孟尹黎])"
+)
+"""A nickname of a surname: 小周."""
 _NO_NAMES = frozenset(
     (
         "小学",
@@ -108,6 +118,11 @@ _NO_NAMES = frozenset(
     )
 )
 _OURS = {"my": "me", "our": "me", "the": ""}
+_OF_THINGS = re.compile(
+    "[开买骑用换修卖]了?(?:一?[辆台部架]|的是)?[旧新]?[\u4e00-\u9fff]{2,4}(?=$|[，。！？,!?；;了上去])"
+    "|[\u4e00-\u9fff]{2,4}(?=(?:已经|早就|终于|前几天|上周|昨天)?(?:报废|坏了|坏掉|卖掉|卖了|修好|没电|涨价|到期|过期|停产|送修|抛锚))"
+)
+"""Names of things: what is driven, bought or broken."""
 _HAN_NUMBER = re.compile(
     "[零〇一二两三四五六七八九十百千万半几]+[^\u4e00-\u9fff]*(?:公里|公斤|米|元|块|岁|点|号|月|年|次|个|天|分|小时)?$"
 )
@@ -243,6 +258,11 @@ class Subjects:
             if kin.lower() not in _PETS:
                 spans.append(found.span())
             rest = rest.replace(found.group(), " ", 1)
+        for found in _TITLED.finditer(rest):
+            persons.add(f"me.{found['name'].lower()}")
+            words |= {self._reader.stem(word) for word in found.group().split()}
+            spans.append((place := text.index(found.group()), place + len(found.group())))
+        rest = _TITLED.sub(" ", rest)
         for found in _ALONE.finditer(rest):
             persons.add(f"me.{_KIN_NAMES.get(found['kin'].lower(), found['kin'].lower())}")
             words.add(self._reader.stem(found["kin"]))
@@ -280,12 +300,12 @@ class Subjects:
             if found["kin"] not in _PETS:
                 spans.append(found.span())
             rest = rest.replace(found.group(), " ", 1)
-        for found in _NICKNAME.finditer(rest):
+        for found in (*_NICKNAME.finditer(rest), *_SURNAMED.finditer(rest)):
             if found["name"] not in _NO_NAMES:
                 persons.add(found["name"])
                 words.add(found["name"])
         before = ""
-        for word, tag in knowing().tag(rest):
+        for word, tag in knowing().tag(_OF_THINGS.sub(" ", rest)):
             if tag.startswith("nr") and len(word) > 1 and before not in self._words["placed"]:
                 persons.add(word)
                 words.add(word)

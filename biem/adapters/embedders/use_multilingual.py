@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from biem.adapters.embedders.encoder import unit
-from biem.adapters.embedders.sharing import Lease
+from biem.adapters.embedders.shared_model import Lease
 from biem.errors import ConfigError, MissingExtra
 from biem.ports import Role, Vectors
 

@@ -104,6 +104,31 @@ class InProcessQueue:
             self._stop.wait(_LINGER_S)
 
 
+class LateQueue:
+    """Starts another queue at the first wake-up: most processes never need that one's thread."""
+
+    def __init__(self, queue: InProcessQueue) -> None:
+        self._queue = queue
+        self._work: Work | None = None
+        self._lock = threading.Lock()
+
+    def start(self, work: Work) -> None:
+        with self._lock:
+            self._work = work
+
+    def wake(self) -> None:
+        with self._lock:
+            work, self._work = self._work, None
+            if work is not None:
+                self._queue.start(work)
+        self._queue.wake()
+
+    def stop(self, timeout_s: float) -> None:
+        with self._lock:
+            self._work = None
+        self._queue.stop(timeout_s)
+
+
 class NoQueue:
     """For processes without background work: others poll for their rows."""
 

@@ -86,10 +86,7 @@ def create(client: MilvusClient, name: str, dialect: Dialect, *, dim: int) -> No
     schema.add_field("conversation", DataType.VARCHAR, max_length=16)
     schema.add_field("tags", DataType.VARCHAR, max_length=2_048)
     schema.add_field("at", DataType.INT64)
-    if dialect.bm25:
-        _add_words(schema)
-    else:
-        schema.add_field("lexemes", DataType.VARCHAR, max_length=65_535)
+    add_words(schema, dialect)
     schema.add_field("dense", DataType.FLOAT_VECTOR, dim=dim)
     client.create_collection(name, schema=schema, consistency_level="Bounded")
 
@@ -110,7 +107,11 @@ def add_indexes(
         client.create_index(name, index, sync=False)
 
 
-def _add_words(schema: Any) -> None:
+def add_words(schema: Any, dialect: Dialect) -> None:
+    """Add the field of index terms and, where the server searches by words, what it derives from them."""
+    if not dialect.bm25:
+        schema.add_field("lexemes", DataType.VARCHAR, max_length=65_535)
+        return
     schema.add_field(
         "lexemes",
         DataType.VARCHAR,

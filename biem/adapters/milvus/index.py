@@ -3,23 +3,18 @@
 Rows never change except when their text does.
 """
 
-import threading
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar
 
-import grpc
-
-from biem.adapters.forking import CALLS
+from biem.adapters.milvus.calls import MilvusCalls, delete_rows
 from biem.adapters.milvus.collection import (
     LOAD_TIMEOUT_S,
     Dialect,
     add_indexes,
     collection_name,
-    connected,
     create,
     is_ours,
     searches_words,
@@ -28,7 +23,7 @@ from biem.adapters.milvus.collection import (
 from biem.adapters.milvus.light_import import MilvusClient, MilvusException
 from biem.adapters.milvus.rows import FILTERED, expression, fitting, meets, row
 from biem.domain.scope import Scope
-from biem.errors import CallRefused, StoreFull, StoreUnavailable
+from biem.errors import CallRefused, StoreUnavailable
 from biem.ports import EVERYTHING, EmbedderInfo, Entry, Filter, Vector, Vectors
 
 T = TypeVar("T")
@@ -41,30 +36,19 @@ _MOST_HERE, _MOST_AT_ONCE = 1_000, 16_384
 """Rows fetched where the server cannot evaluate all conditions, to be filtered here, and the second limit if these
 are too few: a match is missed if more rows than that are nearer and meet the server's conditions.
 """
-_NOT_LOADED = (101, 106, 503)
-"""Milvus' codes for an existing collection that is not in memory, as after a restart."""
-_MISSING = (100, 4)
-_REFUSED = (*range(1100, 1200), *range(2000, 2100))
-"""Milvus' codes for invalid parameters or expressions, and failed evaluations: the server is up."""
 
 
-class MilvusIndex:
+class MilvusIndex(MilvusCalls):
     """The port `VectorIndex` on one Milvus server. Thread-safe; connects when called, and reconnects after outages."""
 
     def __init__(
         self, uri: str, *, token: str, prefix: str, info: EmbedderInfo, index_type: str, timeout_s: float, ca: str = ""
     ) -> None:
+        super().__init__(uri, token=token, ca=ca, timeout_s=timeout_s)
         self.collection = collection_name(prefix, info)
-        self._uri = uri
-        self._token = token
-        self._tls = {"server_pem_path": ca} if ca else {}
         self._prefix = prefix
         self._info = info
         self._index_type = index_type
-        self._timeout_s = timeout_s
-        self._lock = threading.Lock()
-        self._client: MilvusClient | None = None
-        self._opened = False
         self._lexical = True
         self._dialect = Dialect()
 
@@ -77,10 +61,6 @@ class MilvusIndex:
         return self._dialect.lite
 
     # -- the collection ---------------------------------------------------------------------------------------------
-
-    def open(self) -> None:
-        with self._errors():
-            self._ready()
 
     def _open(self, client: MilvusClient) -> None:
         if self._opened:
@@ -117,7 +97,7 @@ class MilvusIndex:
                 self._call(lambda client: client.upsert(self.collection, replaced, timeout=self._timeout_s * 10))
                 rows = [each for each in rows if each["id"] not in there]
             elif replaced:
-                self._call(partial(_delete, collection=self.collection, ids=there))
+                self._call(partial(delete_rows, collection=self.collection, ids=there))
         if rows:
             self._call(lambda client: client.insert(self.collection, rows, timeout=self._timeout_s * 10))
         self._await_visible(entries[-1].id)
@@ -202,7 +182,7 @@ class MilvusIndex:
             for start in range(0, len(ids), _ID_BATCH):
                 there = self._present(collection, ids[start : start + _ID_BATCH])
                 if there:  # a delete costs Milvus Lite 35–170 ms, even if nothing matches
-                    self._call(partial(_delete, collection=collection, ids=there))
+                    self._call(partial(delete_rows, collection=collection, ids=there))
 
     def count(self, ids: Sequence[str] | None = None) -> int:
         if ids is None:
@@ -247,62 +227,3 @@ class MilvusIndex:
 
     def ping(self) -> None:
         self._collections()
-
-    def close(self) -> None:
-        client, self._client, self._opened = self._client, None, False
-        if client is not None:
-            with CALLS.one():
-                client.close()
-
-    # -- plumbing ---------------------------------------------------------------------------------------------------
-
-    def _call(self, work: Callable[[MilvusClient], T]) -> T:
-        """Run `work`, again if the server has restarted and must load or create the collection first."""
-        with self._errors():
-            client = self._ready()
-            try:
-                return work(client)
-            except MilvusException as error:
-                if error.code not in _NOT_LOADED + _MISSING and "not load" not in str(error).lower():
-                    raise
-            self._opened = False
-            return work(self._ready())
-
-    def _ready(self) -> MilvusClient:
-        """The client with its collection open; waits for another thread that opens it no longer than for an answer."""
-        client = self._client
-        if client is not None and self._opened:
-            return client
-        if not self._lock.acquire(timeout=self._timeout_s):
-            raise StoreUnavailable("still connecting to Milvus; check that it runs and BIEM_MILVUS_URI")
-        try:
-            client = self._connect()
-            self._open(client)
-            return client
-        finally:
-            self._lock.release()
-
-    def _connect(self) -> MilvusClient:
-        if self._client is None:
-            self._client = connected(self._uri, timeout_s=self._timeout_s, token=self._token, **self._tls)
-        return self._client
-
-    @contextmanager
-    def _errors(self) -> Iterator[None]:
-        try:
-            with CALLS.one():
-                yield
-        except (MilvusException, grpc.RpcError, grpc.FutureTimeoutError, ValueError) as error:
-            if isinstance(error, ValueError) and "closed channel" not in str(error):
-                raise
-            text = " ".join(str(error).split())[:300]
-            if "no space left" in text.lower() or "disk quota" in text.lower():
-                raise StoreFull(f"Milvus' disk is full ({text}); free some space, then repeat") from error
-            if isinstance(error, MilvusException) and error.code in _REFUSED:
-                raise CallRefused(f"Milvus refused a call ({text}); request fewer rows at once") from error
-            self._opened = False
-            raise StoreUnavailable(f"Milvus did not answer ({text}); check that it runs and BIEM_MILVUS_URI") from error
-
-
-def _delete(client: MilvusClient, collection: str, ids: Collection[str]) -> None:
-    client.delete(collection, ids=sorted(ids), timeout=LOAD_TIMEOUT_S)

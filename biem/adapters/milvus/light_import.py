@@ -81,7 +81,7 @@ def _load() -> ModuleType:
     sys.meta_path.insert(0, finder)
     try:
         return import_module("pymilvus")
-    except Exception:  # noqa: BLE001  whatever another version makes of it
+    except Exception:  # noqa: BLE001  another version may raise anything
         for name in [name for name in sys.modules if name.partition(".")[0] == "pymilvus"]:
             del sys.modules[name]
     finally:

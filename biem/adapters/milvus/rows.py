@@ -37,7 +37,7 @@ def row(entry: Entry) -> dict[str, Any]:
         "speaker": hashed(entry.speaker),
         "conversation": hashed(entry.conversation),
         "tags": " ".join(hashed(tag) for tag in entry.tags),
-        "at": _microseconds(entry.at),
+        "at": microseconds(entry.at),
         "lexemes": fitting(entry.lexemes),
         "dense": entry.vector,
     }
@@ -52,33 +52,34 @@ def meets(found: Mapping[str, Any], where: Filter) -> bool:
         and set(map(hashed, where.tags)) <= set(found["tags"].split())
         and (not where.not_conversations or found["conversation"] not in set(map(hashed, where.not_conversations)))
         and found["id"] not in where.not_ids
-        and (where.since is None or found["at"] >= _microseconds(where.since))
-        and (where.until is None or found["at"] < _microseconds(where.until))
+        and (where.since is None or found["at"] >= microseconds(where.since))
+        and (where.until is None or found["at"] < microseconds(where.until))
     )
 
 
 def expression(scopes: Sequence[Scope], where: Filter) -> str:
     """The filter expression for rows of these scopes that meet the conditions."""
-    parts = [_one_of("ns", [scope.ns for scope in scopes])]
+    parts = [one_of("ns", [scope.ns for scope in scopes])]
     if where.kinds:
-        parts.append(_one_of("kind", where.kinds))
+        parts.append(one_of("kind", where.kinds))
     if where.speakers:
-        parts.append(_one_of("speaker", [hashed(name) for name in where.speakers]))
+        parts.append(one_of("speaker", [hashed(name) for name in where.speakers]))
     if where.conversations:
-        parts.append(_one_of("conversation", [hashed(name) for name in where.conversations]))
+        parts.append(one_of("conversation", [hashed(name) for name in where.conversations]))
     if where.not_conversations:
         parts.append(_none_of("conversation", [hashed(name) for name in where.not_conversations]))
     if where.not_ids:
         parts.append(_none_of("id", where.not_ids))
     parts += [f'tags like "%{hashed(tag)}%"' for tag in where.tags]
     if where.since is not None:
-        parts.append(f"at >= {_microseconds(where.since)}")
+        parts.append(f"at >= {microseconds(where.since)}")
     if where.until is not None:
-        parts.append(f"at < {_microseconds(where.until)}")
+        parts.append(f"at < {microseconds(where.until)}")
     return " and ".join(parts)
 
 
-def _one_of(field: str, values: Sequence[str]) -> str:
+def one_of(field: str, values: Sequence[str]) -> str:
+    """The condition that a field has one of these values, which are hashes or names of ours."""
     if len(values) == 1:
         return f'{field} == "{values[0]}"'
     return f"{field} in [" + ", ".join(f'"{value}"' for value in values) + "]"
@@ -88,5 +89,6 @@ def _none_of(field: str, values: Sequence[str]) -> str:
     return f"{field} not in [" + ", ".join(f'"{value}"' for value in values) + "]"
 
 
-def _microseconds(at: datetime) -> int:
+def microseconds(at: datetime) -> int:
+    """A time as rows have it: since 1970."""
     return int(at.timestamp() * 1_000_000)

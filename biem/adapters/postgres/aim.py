@@ -31,7 +31,7 @@ class PostgresAim(Store):
             row.id: Standing(row.formed, decided=row.numbered or not row.formed, foretold=row.foretold) for row in rows
         }
 
-    def foretell(self, scope: Scope, decisions: Sequence[tuple[str, GateDecision, int | None]]) -> None:
+    def record_decisions(self, scope: Scope, decisions: Sequence[tuple[str, GateDecision, int | None]]) -> None:
         self._database.execute(scope.ns, "aim_record", {"ns": scope.ns, "decisions": _packed(decisions)})
 
     def decide(self, scope: Scope, ids: Sequence[str], refused: Mapping[str, GateDecision]) -> frozenset[str]:
@@ -68,7 +68,9 @@ class PostgresAim(Store):
         return self._database.retrying(attempt)
 
     def refusals(self, scope: Scope, limit: int) -> list[Refusal]:
-        rows = self._database.fetch(scope.ns, "aim_refusals", {"ns": scope.ns, "limit": limit})
+        rows = self._database.fetch(
+            scope.ns, "aim_refusals", {"ns": scope.ns, "limit": limit, "now": self._clock.now()}
+        )
         return [_refusal(row) for row in rows]
 
     def nodes(self, scopes: Sequence[Scope], ids: Sequence[str], at: datetime, *, evidence: bool) -> list[Held]:
@@ -94,11 +96,12 @@ class PostgresAim(Store):
 
     def census(self, scope: Scope, gamma: float, fresh: float, high: float) -> Census:
         parameters = {"ns": scope.ns, "fresh": fresh, "high": high, "log_gamma": float(np.log(gamma))}
+        parameters["now"] = self._clock.now()
         return Census(**self._database.fetch(scope.ns, "aim_census", parameters)[0]._asdict())
 
     def page(self, scope: Scope, after: int) -> list[Kept]:
-        rows = self._database.fetch(scope.ns, "aim_page", {"ns": scope.ns, "after": after})
         now = self._clock.now()
+        rows = self._database.fetch(scope.ns, "aim_page", {"ns": scope.ns, "after": after, "now": now})
         return [Kept(self.node(row, scope, now), row.formed, row.mirror_seq) for row in rows]
 
     def counter(self, scope: Scope) -> int:

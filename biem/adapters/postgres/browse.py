@@ -1,4 +1,4 @@
-"""The port `Browser` in PostgreSQL: each page is one statement, which begins where the page before it ended."""
+"""The ports `Browser` and `Lister` in PostgreSQL: a page is one statement, which begins where the one before ended."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -6,9 +6,8 @@ from typing import Any
 
 from biem.adapters.postgres.database import Row
 from biem.adapters.postgres.links import link_of
-from biem.adapters.postgres.node_rows import Store
+from biem.adapters.postgres.listing import PostgresListing
 from biem.domain.link import Link
-from biem.domain.node import Node
 from biem.domain.paging import GraphNode, Page
 from biem.domain.scope import Scope
 from biem.errors import InvalidInput
@@ -16,30 +15,11 @@ from biem.errors import InvalidInput
 _MOST = 2**63
 
 
-class PostgresBrowser(Store):
+class PostgresBrowser(PostgresListing):
     """A place in a list is the sort key of the last item before it."""
 
     looked_at = 2_000
     """Rows that one page looks at to find those it may show: some milliseconds."""
-
-    def memories(
-        self, scope: Scope, limit: int, *, after: str = "", tier: str | None = None, layer: str | None = None
-    ) -> Page[Node]:
-        """As the port says."""
-        (seq,) = _place(after, _whole)
-        now = self._clock.now()
-        parameters = {
-            "ns": scope.ns,
-            "before": seq,
-            "tier": tier,
-            "layer": layer,
-            "limit": limit,
-            "looked": max(self.looked_at, limit),
-        }
-        rows = self._database.fetch(scope.ns, "browse_memories", parameters)
-        ends_at = rows[0].ends_at
-        nodes = tuple(self.node(row, scope, now) for row in rows if row.id is not None)
-        return Page(nodes, "" if ends_at is None else str(ends_at))
 
     def links(self, scope: Scope, limit: int, *, after: str = "") -> Page[Link]:
         """As the port says."""
@@ -68,7 +48,7 @@ class PostgresBrowser(Store):
 
     def nodes(self, scope: Scope, ids: Sequence[str], label_chars: int) -> list[GraphNode]:
         """As the port says."""
-        parameters = {"ns": scope.ns, "ids": list(ids), "chars": label_chars}
+        parameters = {"ns": scope.ns, "ids": list(ids), "chars": label_chars, "now": self._clock.now()}
         return [GraphNode(**row._asdict()) for row in self._database.fetch(scope.ns, "browse_nodes", parameters)]
 
 

@@ -6,10 +6,12 @@ from typing import Any
 
 from psycopg.types.json import Jsonb
 
+from biem.adapters.clock import SystemClock
 from biem.adapters.postgres.database import Connection, Database, Row
 from biem.adapters.postgres.node_rows import FIRST_ID
 from biem.domain.concept import Concept, Item, Message, Snippet, cut
 from biem.domain.scope import Scope
+from biem.ports import Clock
 from biem.ports.concepts import Fading, InstantMemory, Named
 
 _SCAN = 20
@@ -19,7 +21,9 @@ _SCAN = 20
 class PostgresConcepts:
     """The port `Concepts`. `model` is the embedder's id; the database is shared with other adapters."""
 
-    def __init__(self, database: Database, *, model: str = "") -> None:
+    def __init__(self, database: Database, *, model: str = "", clock: Clock | None = None) -> None:
+        """`clock`: the system's by default; it tells what has expired."""
+        self._clock = clock or SystemClock()
         self._database = database
         self._sql = database.sql
         self._model = model
@@ -35,9 +39,10 @@ class PostgresConcepts:
                 if row is None:
                     return 0
                 unread = {"ns": scope.ns, "seq": row.seq, "limit": limit}
-                messages = [Message(**row._asdict()) for row in connection.execute(self._sql["concept_unread"], unread)]
-                if not messages:
+                rows = connection.execute(self._sql["concept_unread"], unread).fetchall()
+                if not rows:
                     return 0
+                messages = [_message(row) for row in rows if row.trust > 0]
                 talks = list({message.conversation if message.spoken else "" for message in messages})
                 found = connection.execute(self._sql["concept_running"], {"ns": scope.ns, "conversations": talks})
                 running = [Snippet(**row._asdict()) for row in found]
@@ -45,8 +50,8 @@ class PostgresConcepts:
                 connection.cursor().executemany(
                     self._sql["concept_snippet_save"], [_snippet_row(scope, snippet) for snippet in snippets]
                 )
-                connection.execute(self._sql["concept_progress_save"], {"ns": scope.ns, "seq": messages[-1].seq})
-            return len(messages)
+                connection.execute(self._sql["concept_progress_save"], {"ns": scope.ns, "seq": rows[-1].seq})
+            return len(rows)
 
         return self._database.retrying(attempt)
 
@@ -58,7 +63,7 @@ class PostgresConcepts:
         return Snippet(**rows[0]._asdict()) if rows else None
 
     def messages(self, scope: Scope, snippet: Snippet) -> list[Message]:
-        rows = self._fetch([scope], "concept_messages", _snippet_row(scope, snippet))
+        rows = self._fetch([scope], "concept_messages", {**_snippet_row(scope, snippet), "now": self._clock.now()})
         return [Message(**row._asdict()) for row in rows]
 
     def used(self, scope: Scope, snippet: Snippet, uses: int) -> bool:
@@ -92,7 +97,7 @@ class PostgresConcepts:
         def attempt() -> int:
             with self._database.connection() as connection, connection.transaction():
                 self._see(connection, scope)
-                living = self._living(connection, scope, {source for item in items for source in item.sources})
+                living = self._living(connection, scope, {source for item in items for source in item.sources}, at)
                 kept = {item.id: item for item in items if item.sources and living.issuperset(item.sources)}
                 owners = {item.concept for item in kept.values()}
                 self._name(connection, scope, [concept for concept in concepts if concept.id in owners], at)
@@ -100,9 +105,13 @@ class PostgresConcepts:
 
         return self._database.retrying(attempt)
 
-    def _living(self, connection: Connection, scope: Scope, memories: set[str]) -> set[str]:
-        """The existing ones, locked until the transaction ends; waits for a concurrent erasure."""
-        row = {"ns": scope.ns, "ids": sorted(memories)}
+    def _living(
+        self, connection: Connection, scope: Scope, memories: set[str], read_at: datetime | None = None
+    ) -> set[str]:
+        """The existing ones, without those revised after `read_at`, locked until the transaction ends; waits for a
+        concurrent erasure.
+        """
+        row = {"ns": scope.ns, "ids": sorted(memories), "read_at": read_at}
         return {found.id for found in connection.execute(self._sql["concept_living"], row)}
 
     def _sources(self, connection: Connection, scope: Scope, items: Sequence[str]) -> set[str]:
@@ -236,7 +245,8 @@ class PostgresConcepts:
         return self._database.execute(scope.ns, "concept_vanish", {"ns": scope.ns, "ids": list(ids)})
 
     def sources(self, scopes: Sequence[Scope], memories: Sequence[str]) -> dict[str, bool]:
-        return {row.id: row.live for row in self._fetch(scopes, "concept_memories", {"ids": list(memories)})}
+        parameters = {"ids": list(memories), "now": self._clock.now()}
+        return {row.id: row.live for row in self._fetch(scopes, "concept_memories", parameters)}
 
     def count(self, scope: Scope) -> Mapping[str, int]:
         return self._fetch([scope], "concept_counts", {"ns": scope.ns})[0]._asdict()
@@ -249,6 +259,10 @@ class PostgresConcepts:
 
     def _see(self, connection: Connection, *scopes: Scope) -> None:
         connection.execute(self._sql["see_scopes"], (",".join(scope.ns for scope in scopes),))
+
+
+def _message(row: Row) -> Message:
+    return Message(**{name: value for name, value in row._asdict().items() if name != "trust"})
 
 
 def _snippet_row(scope: Scope, snippet: Snippet) -> dict[str, Any]:
@@ -283,6 +297,7 @@ class PostgresInstants:
                 "text": note.text,
                 "keywords": note.keywords,
                 "at": note.created_at.isoformat(),
+                "revision": note.revision,
             }
             for note in notes
         ]

@@ -12,11 +12,13 @@ from typing import Any
 import numpy as np
 from psycopg.types.json import Jsonb
 
+from biem.adapters.clock import SystemClock
 from biem.adapters.postgres.database import ALL_SCOPES, Connection, Database, Row
 from biem.adapters.postgres.node_rows import scope_of
 from biem.domain.conflict import Conflict, ConflictKind, Decider, Dispute, Resolution
 from biem.domain.scope import Scope
 from biem.errors import AlreadyDecided, InvalidInput, NotFound
+from biem.ports import Clock
 from biem.ports.conflicts import Claimed, ConflictFinding, Peer, Plan
 
 _RESTORE_AFTER_S = 120.0
@@ -26,11 +28,13 @@ class PostgresConflicts:
     """The port `Conflicts`. `model` is the id of the embedder whose vectors are compared; `purge_after_s` outlasts the
     lease of a worker that may be encoding a memory while it is archived."""
 
-    def __init__(self, database: Database, *, model: str, purge_after_s: float) -> None:
+    def __init__(self, database: Database, *, model: str, purge_after_s: float, clock: Clock | None = None) -> None:
+        """`clock`: the system's by default; it tells what has expired."""
         self._database = database
         self._sql = database.sql
         self._model = model
         self._purge_after_s = purge_after_s
+        self._clock = clock or SystemClock()
 
     def peers(self, scope: Scope, ids: Sequence[str], seqs: Sequence[int], around: int, max_chars: int) -> list[Peer]:
         if not ids and not seqs:
@@ -41,6 +45,7 @@ class PostgresConflicts:
             "seqs": around_all(seqs, around),
             "model": self._model,
             "max_chars": max_chars,
+            "now": self._clock.now(),
         }
         rows = self._database.fetch(scope.ns, "conflict_peers", parameters, binary=True)
         return [Peer(**{**row._asdict(), "vector": np.frombuffer(row.vector, dtype="<f4")}) for row in rows]
@@ -101,12 +106,13 @@ class PostgresConflicts:
             "limit": limit,
             "memory_id": memory_id,
             "after": after,
+            "now": self._clock.now(),
         }
         name = "conflict_find_pending" if status == "pending" else "conflict_find"
         return [conflict_of(row) for row in self._database.fetch(scope.ns, name, parameters)]
 
     def count(self, scope: Scope, status: str | None, kinds: Sequence[str]) -> int:
-        parameters = {"ns": scope.ns, "status": status, "kinds": list(kinds) or None}
+        parameters = {"ns": scope.ns, "status": status, "kinds": list(kinds) or None, "now": self._clock.now()}
         name = "conflict_count_pending" if status == "pending" else "conflict_count"
         return int(self._database.fetch(scope.ns, name, parameters)[0].conflicts)
 
@@ -114,7 +120,8 @@ class PostgresConflicts:
         if not ids:
             return {}
         namespaces = [scope.ns for scope in scopes]
-        rows = self._database.fetch(",".join(namespaces), "conflict_open_of", {"scopes": namespaces, "ids": list(ids)})
+        parameters = {"scopes": namespaces, "ids": list(ids), "now": self._clock.now()}
+        rows = self._database.fetch(",".join(namespaces), "conflict_open_of", parameters)
         found: dict[str, list[Dispute]] = {}
         for row in rows:
             found.setdefault(row.id, []).append(Dispute(row.confidence, row.newer_id, row.since, row.claim))

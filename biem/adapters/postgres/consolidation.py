@@ -62,6 +62,8 @@ class PostgresConsolidations(Store):
                 return True
             if kept not in rows or not all(_is_current(rows.get(key)) for key in (kept, *ids)):
                 return False
+            if any(rows[key].trust == 0 or rows[key].trust > rows[kept].trust for key in ids):
+                return False
             if self._was_taken_back(connection, scope, kept, ids):
                 return False
             tags = self._replace(connection, scope, kept, ids, "dedupe", [kept, *ids], at)
@@ -81,6 +83,8 @@ class PostgresConsolidations(Store):
                 return True
             if write.id in rows or not all(_is_current(rows.get(key)) for key in ids):
                 return False
+            if {rows[key].trust for key in ids} != {row["trust"]} or not row["trust"]:
+                return False
             if self._was_taken_back(connection, scope, ids[0], ids[1:]):
                 return False
             if connection.execute(self._sql["remember"], row).fetchone() is None:
@@ -99,7 +103,9 @@ class PostgresConsolidations(Store):
             rows = self._lock(connection, scope, [fact.id, *sources, *([grown_from] if grown_from else [])])
             if fact.id in rows:
                 return True
-            if not rows.keys() >= set(sources):
+            if not rows.keys() >= set(sources) or any(_is_revised(rows[key], at) for key in sources):
+                return False
+            if min(rows[key].trust for key in sources) < max(1, row["trust"]):
                 return False
             held: dict[str, str] = dict(connection.execute(self._sql["facts_of"], (scope.ns, sources)).fetchall())
             if any(other != grown_from for other in held.values()):
@@ -170,7 +176,7 @@ class PostgresConsolidations(Store):
     # -- reading ----------------------------------------------------------------------------------------------------
 
     def facts(self, scope: Scope, limit: int, *, after: str = "") -> list[CrystalFact]:
-        parameters = {"ns": scope.ns, "after": after or FIRST_ID, "limit": limit}
+        parameters = {"ns": scope.ns, "after": after or FIRST_ID, "limit": limit, "now": self._clock.now()}
         return [_fact(row) for row in self._database.fetch(scope.ns, "list_facts", parameters)]
 
     def fact(self, scope: Scope, fact_id: str) -> CrystalFact | None:
@@ -203,6 +209,10 @@ class PostgresScopes:
 
     def scopes(self, after: str, limit: int) -> list[Scope]:
         return [scope_of(row) for row in self._database.fetch(ALL_SCOPES, "scope_page", (after, limit))]
+
+
+def _is_revised(row: Row, read_at: datetime) -> bool:
+    return row.revised_at is not None and row.revised_at > read_at
 
 
 def _stands_for(rows: Mapping[str, Row], kept: str, ids: Sequence[str]) -> bool:

@@ -1,8 +1,9 @@
 """Erasing with proof. One part of the port `Records`."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from datetime import datetime
+from typing import Any, LiteralString
 
 from psycopg.types.json import Jsonb
 
@@ -29,28 +30,23 @@ _STEPS = (
 class PostgresErasure(Store):
     """The only thing that deletes memories."""
 
-    def erase(self, scope: Scope, memory_id: str | None, purge_after_s: float) -> Erasure:
+    def erase(
+        self, scope: Scope, memory_id: str | None, purge_after_s: float, *, expired_at: datetime | None = None
+    ) -> Erasure:
         first: list[Erasure] = []
 
         def attempt() -> Erasure:
             with self._database.connection(patient=True) as connection, connection.transaction():
                 connection.execute(self._sql["see_scopes"], (ALL_SCOPES,))  # shared vectors may belong to other scopes
                 connection.execute(self._sql["lock_scope"], (scope.ns,))
-                ids = None if memory_id is None else self._doomed(connection, scope, memory_id)
-                rows = connection.execute(self._sql["erase_targets"], {"ns": scope.ns, "ids": ids}).fetchall()
-                found = Erasure(
-                    ids=tuple(row.id for row in rows),
-                    originals=tuple({row.evidence_sha for row in rows}),
-                    vectors=tuple({row.embed_sha for row in rows}),
-                    whole=memory_id is None,
-                    before={},
-                )
-                keys = self._erase_keys(scope, found)
-                erasure = replace(found, before=self._count(connection, keys))
-                for step in _STEPS:
-                    connection.execute(self._sql[f"erase_{step}"], {**keys, "after_s": purge_after_s})
+                ids = None if memory_id is None else closure(connection, self._sql, scope.ns, memory_id)
+                if expired_at is not None and not self._has_expired(connection, scope, memory_id, expired_at):
+                    ids = []
+                erasure = self.erase_here(connection, scope, ids, purge_after_s)
                 if memory_id is None:
-                    connection.execute(self._sql["erase_scope"], keys)
+                    connection.execute(self._sql["erase_scope"], self._erase_keys(scope, erasure))
+                if erasure.ids:
+                    self._save(connection, scope, _first_receipt(scope, memory_id, erasure, self._clock.now()))
                 if not first:
                     first.append(erasure)
             return erasure
@@ -58,19 +54,29 @@ class PostgresErasure(Store):
         erasure = self._database.retrying(attempt)
         return erasure if erasure.ids else first[0]  # repeated after an erasure whose answer was lost
 
-    def _doomed(self, connection: Connection, scope: Scope, memory_id: str) -> list[str]:
-        """The memory, and everything that says what it says: what it stood for, and texts made of any of these."""
-        doomed: set[str] = set()
-        unseen = {memory_id}
-        while unseen:
-            found: set[str] = set()
-            for key in sorted(unseen):
-                rows = connection.execute(self._sql["erase_closure"], {"ns": scope.ns, "id": key}).fetchall()
-                found |= {row.id for row in rows}
-            rows = connection.execute(self._sql["erase_merged"], {"ns": scope.ns, "ids": sorted(found)}).fetchall()
-            doomed |= unseen | found
-            unseen = {row.id for row in rows} - doomed
-        return sorted(doomed)
+    def _has_expired(self, connection: Connection, scope: Scope, memory_id: str | None, at: datetime) -> bool:
+        keys = {"ns": scope.ns, "id": memory_id, "at": at}
+        return connection.execute(self._sql["erase_expired"], keys).fetchone() is not None
+
+    def erase_here(
+        self, connection: Connection, scope: Scope, ids: Sequence[str] | None, purge_after_s: float
+    ) -> Erasure:
+        """Within a transaction that has locked the scope: destroy these memories, or all of it."""
+        rows = connection.execute(self._sql["erase_targets"], {"ns": scope.ns, "ids": ids}).fetchall()
+        keys_of = {"ns": scope.ns, "ids": [row.id for row in rows]}
+        texts = [*rows, *connection.execute(self._sql["erase_former"], keys_of)]
+        found = Erasure(
+            ids=tuple(row.id for row in rows),
+            originals=tuple({row.evidence_sha for row in texts}),
+            vectors=tuple({row.embed_sha for row in texts}),
+            whole=ids is None,
+            before={},
+        )
+        keys = self._erase_keys(scope, found)
+        erasure = replace(found, before=self._count(connection, keys))
+        for step in _STEPS:
+            connection.execute(self._sql[f"erase_{step}"], {**keys, "after_s": purge_after_s})
+        return erasure
 
     def remains(self, scope: Scope, erasure: Erasure) -> Mapping[str, int]:
         keys = self._erase_keys(scope, erasure)
@@ -97,5 +103,41 @@ class PostgresErasure(Store):
         return by_table._asdict()
 
     def save_receipt(self, scope: Scope, receipt: Mapping[str, Any]) -> None:
-        row = (receipt["id"], scope.ns, receipt["erased_at"], Jsonb(dict(receipt)))
-        self._database.execute(scope.ns, "save_receipt", row)
+        def attempt() -> None:
+            with self._database.connection() as connection, connection.transaction():
+                connection.execute(self._sql["see_scopes"], (scope.ns,))
+                self._save(connection, scope, receipt)
+
+        self._database.retrying(attempt)
+
+    def _save(self, connection: Connection, scope: Scope, receipt: Mapping[str, Any]) -> None:
+        row = {"id": receipt["id"], "ns": scope.ns, "at": receipt["erased_at"], "receipt": Jsonb(dict(receipt))}
+        connection.execute(self._sql["save_receipt"], row)
+
+
+def _first_receipt(scope: Scope, memory_id: str | None, erasure: Erasure, at: datetime) -> dict[str, Any]:
+    """What is known when the records are gone: it stays the receipt of an erasure that is broken off then."""
+    return {
+        "id": erasure.receipt,
+        "target": memory_id or str(scope.ns),
+        "erased_at": at.isoformat(),
+        "memories": len(erasure.ids),
+        "stores": [
+            {"store": f"postgres.{name}", "before": count, "after": None} for name, count in erasure.before.items()
+        ],
+    }
+
+
+def closure(connection: Connection, sql: Mapping[str, LiteralString], ns: str, memory_id: str) -> list[str]:
+    """A memory, and everything that says what it says: what it stood for, and texts made of any of these."""
+    doomed: set[str] = set()
+    unseen = {memory_id}
+    while unseen:
+        found: set[str] = set()
+        for key in sorted(unseen):
+            rows = connection.execute(sql["erase_closure"], {"ns": ns, "id": key}).fetchall()
+            found |= {row.id for row in rows}
+        rows = connection.execute(sql["erase_merged"], {"ns": ns, "ids": sorted(found)}).fetchall()
+        doomed |= unseen | found
+        unseen = {row.id for row in rows} - doomed
+    return sorted(doomed)

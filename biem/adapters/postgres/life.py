@@ -7,16 +7,19 @@ from typing import Any
 import numpy as np
 
 from biem.adapters.postgres.database import ALL_SCOPES, Connection, Database, Row
-from biem.adapters.postgres.node_rows import Store, scope_of
+from biem.adapters.postgres.node_rows import EXPIRED, Store, scope_of
+from biem.adapters.postgres.trust.quarantine import PostgresQuarantine, lived
 from biem.domain.energy import energy_at, energy_key
-from biem.domain.retention import Lived, retention_days
+from biem.domain.retention import retention_days
 from biem.domain.scope import Scope
+from biem.domain.trust import is_quarantine
+from biem.errors import InvalidInput
 from biem.ports import Job, Touched
 from biem.ports.hot import CanvasEntry
 from biem.ports.life import Aged, RetentionVerdict
 
 
-class PostgresLife(Store):
+class PostgresLife(PostgresQuarantine):
     """The port `LifeRecords`."""
 
     # -- tiers ------------------------------------------------------------------------------------------------------
@@ -92,7 +95,7 @@ class PostgresLife(Store):
 
     def _aged(self, row: Row, at: datetime) -> Aged:
         energy = energy_at(row.energy_anchor, row.anchor_at, at, self._decay)
-        return Aged(row.id, row.ns, _lived(row), energy, row.touched_at)
+        return Aged(row.id, row.ns, lived(row, believed=row.trust > 0), energy, row.touched_at)
 
     def archive(
         self, scope: Scope, ids: Sequence[str], reason: str, at: datetime, *, superseded_by: str | None = None
@@ -118,10 +121,14 @@ class PostgresLife(Store):
         def attempt() -> bool:
             with self._database.connection() as connection, connection.transaction():
                 connection.execute(self._sql["see_scopes"], (scope.ns,))
-                found = connection.execute(self._sql["archived"], (scope.ns, memory_id)).fetchone()
+                found = connection.execute(
+                    self._sql["archived"], {"ns": scope.ns, "id": memory_id, "at": at}
+                ).fetchone()
                 if found is None:
                     return bool(tried)  # by the attempt whose answer was lost
-                days = retention_days(_lived(found), self._policies.retention)
+                if is_quarantine(found.archive_reason):
+                    raise InvalidInput(f"memory {memory_id} is in quarantine; release() brings it back")
+                days = retention_days(lived(found, believed=found.trust > 0), self._policies.retention)
                 due_at = None if days is None else at + timedelta(days=days)
                 back = {"ns": scope.ns, "id": memory_id, "at": at, "due_at": due_at}
                 connection.execute(self._sql["restore"], back)
@@ -136,6 +143,27 @@ class PostgresLife(Store):
         keys = {"keys": [job.key for job in jobs], "ids": [job.memory_id for job in jobs]}
         self._database.execute(ALL_SCOPES, "cleared", keys)
 
+    # -- expiry -----------------------------------------------------------------------------------------------------
+
+    def expire(self, scope: Scope | None, at: datetime, limit: int) -> list[str]:
+        seen = scope.ns if scope else ALL_SCOPES
+        due = {"at": at, "limit": limit, "ns": scope.ns if scope else None}
+
+        def attempt() -> list[str]:
+            with self._database.connection() as connection, connection.transaction():
+                connection.execute(self._sql["see_scopes"], (seen,))
+                gone = [(row.id, EXPIRED) for row in connection.execute(self._sql["expiring"], due)]
+                if gone:
+                    connection.execute(self._sql["archive"], self._leaving(None, gone, at))
+            return [memory_id for memory_id, _ in gone]
+
+        return self._database.retrying(attempt)
+
+    def expired(self, scope: Scope | None, at: datetime, limit: int) -> list[tuple[Scope, str]]:
+        due = {"at": at, "limit": limit, "ns": scope.ns if scope else None}
+        rows = self._database.fetch(scope.ns if scope else ALL_SCOPES, "expired", due)
+        return [(scope_of(row), row.id) for row in rows]
+
     # -- capacity ---------------------------------------------------------------------------------------------------
 
     def crowded(self) -> list[Scope]:
@@ -148,8 +176,10 @@ class PostgresLife(Store):
         def attempt() -> list[str]:
             with self._database.connection(patient=True) as connection, connection.transaction():
                 connection.execute(self._sql["see_scopes"], (scope.ns,))
-                [(held,)] = connection.execute(self._sql["held"], (scope.ns,)).fetchall()
+                [(held, untrusted)] = connection.execute(self._sql["held"], (scope.ns,)).fetchall()
                 surplus = held - int(policy.max_memories * policy.keep_share) if held > policy.max_memories else 0
+                if held - untrusted <= policy.max_memories:  # then the untrusted ones crowd, and alone make room
+                    surplus = min(surplus, untrusted)
                 gone: list[str] = []
                 full = False
                 if surplus:
@@ -183,19 +213,6 @@ class PostgresLife(Store):
         keys = {"ns": scope.ns, "ids": list(picked), "versions": list(picked.values())}
         held = [row.id for row in connection.execute(self._sql["room_lock"], keys)]
         return [row.id for row in connection.execute(self._sql["room_unchanged"], {**keys, "held": held})]
-
-
-def _lived(row: Row) -> Lived:
-    return Lived(
-        text=row.text,
-        source=row.source,
-        kind=row.kind,
-        layer=row.layer,
-        importance=row.importance,
-        reason=row.reason,
-        access_count=row.access_count,
-        useful_count=row.useful_count,
-    )
 
 
 class PostgresFeedbacks(Store):

@@ -5,15 +5,20 @@ from datetime import datetime
 from typing import Any
 
 import numpy as np
+from psycopg.types.json import Jsonb
 
 from biem.adapters.postgres.database import Database, Row
 from biem.domain.energy import energy_at, energy_key
 from biem.domain.fields import Analysis, Fields
-from biem.domain.node import Node
+from biem.domain.node import Draft, Node
 from biem.domain.policies import Policies
 from biem.domain.scope import Scope
+from biem.domain.text import sha256
+from biem.domain.trust import LEVELS, rank
 from biem.ports import Clock, Touched, Vector
 
+EXPIRED = "expired"
+"""Why a memory was archived at its expiry."""
 FIRST_ID = "00000000-0000-0000-0000-000000000000"
 """Before all ids."""
 
@@ -38,13 +43,17 @@ class Store:
         self._policies = policies or Policies()
 
     def node(self, row: Row, scope: Scope, now: datetime) -> Node:
-        """A memory of `scope` from the columns of the block `node`; its energy is that at `now`."""
+        """A memory of `scope` from the columns of the block `node`; its energy is that at `now`.
+
+        From its expiry on it counts as archived, also before the job came to it.
+        """
+        expired = row.status != "archived" and row.expires_at is not None and row.expires_at <= now
         return Node(
             id=row.id,
             scope=scope,
             text=row.text,
             kind=row.kind,
-            status=row.status,
+            status="archived" if expired else row.status,
             layer=row.layer,
             tags=tuple(row.tags),
             reason=row.reason,
@@ -66,14 +75,20 @@ class Store:
             useful_count=row.useful_count,
             accessed_at=row.accessed_at,
             evidence_ptr=row.evidence_sha.hex(),
-            tier=row.tier,
+            tier="L3" if expired else row.tier,
             energy_key=energy_key(row.energy_anchor, row.anchor_at, self._decay),
             valid_from=row.valid_from,
             valid_to=row.valid_to,
             superseded_by=row.superseded_by,
-            archived_at=row.archived_at,
-            archive_reason=row.archive_reason,
+            archived_at=row.expires_at if expired else row.archived_at,
+            archive_reason=EXPIRED if expired else row.archive_reason,
             initial_energy=row.initial_energy,
+            revision=row.revision,
+            revised_at=row.revised_at,
+            expires_at=row.expires_at,
+            on_expiry=row.on_expiry,
+            origin=row.origin,
+            trust=LEVELS[row.trust],
         )
 
     def touched(self, row: Row) -> Touched:
@@ -86,6 +101,25 @@ class Store:
             tier=row.tier,
             tier_before=row.tier_before,
         )
+
+
+def values_of(draft: Draft) -> dict[str, Any]:
+    """The columns of a memory that a write sets and a revision may change."""
+    return {
+        "text": draft.text,
+        "evidence_sha": sha256(draft.text),
+        "embed_sha": sha256(draft.indexed_text),
+        "kind": draft.kind,
+        "layer": draft.layer,
+        "tags": list(draft.tags),
+        "reason": draft.reason,
+        "importance": draft.importance,
+        "speaker": draft.speaker,
+        "metadata": Jsonb(dict(draft.metadata)),
+        "trust": rank(draft.trust),
+        "expires_at": draft.expires_at,
+        "on_expiry": draft.on_expiry,
+    }
 
 
 def scope_of(row: Row) -> Scope:

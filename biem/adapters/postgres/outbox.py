@@ -38,7 +38,11 @@ class PostgresOutbox(Store):
 
     def complete(self, encoded: Sequence[Encoded]) -> Completion:
         ids = [item.job.memory_id for item in encoded]
-        learned = [analysis_json(item.job.memory_id, item.analysis) for item in encoded]
+        seen = {item.job.memory_id: item.job.node.revision for item in encoded if item.job.node is not None}
+        learned = [
+            {**analysis_json(item.job.memory_id, item.analysis), "revision": seen.get(item.job.memory_id, 1)}
+            for item in encoded
+        ]
         changes = {
             "model": self._model,
             "learned": Jsonb(learned),
@@ -54,13 +58,17 @@ class PostgresOutbox(Store):
                 finished = connection.execute(self._sql["done"], ([item.job.key for item in encoded],))
                 existing = connection.execute(self._sql["existing"], (ids,))
             keys = {row.key for row in finished.fetchall()}
-            alive = {row.id for row in existing.fetchall()}
+            alive = {row.id: row.revision for row in existing.fetchall()}
+            revised = {key for key, revision in alive.items() if revision != seen.get(key, revision)}
             hot = {row.id for row in completed.fetchall() if row.tier == "L1"}
             return Completion(
                 erased=tuple(memory_id for memory_id in ids if memory_id not in alive),
                 overtaken=tuple(
-                    item.job.memory_id for item in encoded if item.job.key not in keys and item.job.memory_id in alive
+                    item.job.memory_id
+                    for item in encoded
+                    if item.job.key not in keys and item.job.memory_id in alive.keys() - revised
                 ),
+                revised=tuple(memory_id for memory_id in ids if memory_id in revised),
                 hot=tuple(memory_id for memory_id in ids if memory_id in hot),
             )
 

@@ -8,14 +8,15 @@ from typing import Any
 import numpy as np
 
 from biem.adapters.postgres.database import ALL_SCOPES, Database, Row
+from biem.adapters.postgres.metadata_path import scoped_path
 from biem.adapters.postgres.node_rows import Store, scope_of, vector_of
 from biem.adapters.postgres.records import conditions, searched, tsquery
-from biem.domain.bm25 import bm25
 from biem.domain.node import Node
 from biem.domain.scope import Scope, ScopeSummary
+from biem.domain.scores import bm25
 from biem.domain.text import Terms
 from biem.ports import Filter, Vector
-from biem.ports.readers import Turn, Turns, Vicinity
+from biem.ports.readers import Former, Turn, Turns, Vicinity
 
 _REACH = 2
 """How many neighbours the statement reads on each side."""
@@ -40,11 +41,17 @@ class PostgresTurns(Store):
             "pending_limit": pending_limit,
             "model": self._model,
         }
+        seen = ",".join(scope.ns for scope in scopes)
+        then: dict[str, Turn] = {}
+        if where.as_of is not None:
+            rows = self._database.fetch(seen, "turns_then", parameters, binary=True)
+            then = {row.id: _turn(row)._replace(former=True) for row in rows}
+        parameters["then"] = [turn.id for turn in then.values() if turn.matches]
         turns: dict[str, Turn] = {}
         stretches: list[tuple[str, ...]] = []
         openings: set[str] = set()
-        for row in self._database.fetch(",".join(scope.ns for scope in scopes), "turns", parameters, binary=True):
-            turns[row.id] = _turn(row)
+        for row in self._database.fetch(seen, "turns", parameters, binary=True):
+            turns[row.id] = then.get(row.id) or _turn(row)
             if row.before is not None:
                 stretch = (*reversed(row.before[:_REACH]), row.id, *row.after)
                 stretches.append(stretch)
@@ -111,7 +118,7 @@ class PostgresOrbits(Store):
             complete &= turn.vector is not None and not row.archived
             if not row.archived:
                 turns[turn.id] = turn
-                if turn.conversation:
+                if turn.conversation and turn.believed:
                     talks.setdefault((turn.ns, turn.conversation), []).append(turn.id)
         stretches = [tuple(talk) for talk in talks.values()]
         return Vicinity(Turns(turns, stretches, frozenset(talk[0] for talk in stretches)), written, complete)
@@ -126,6 +133,7 @@ class PostgresOrbits(Store):
         }
         turns: dict[str, Turn] = {}
         now: dict[str, int] = {}
+        revised = 0
         for row in self._database.fetch(",".join(names), "orbit_since", parameters):
             known = written.get(row.known_ns, 0)
             number = row.written or 0
@@ -134,6 +142,9 @@ class PostgresOrbits(Store):
             now[row.known_ns] = number
             if row.id is not None:
                 turns[row.id] = _turn(row)
+                revised += row.write_seq <= known
+                if revised > limit:
+                    return None
         return Vicinity(Turns(turns, (), frozenset()), now)
 
     def _at(self) -> dict[str, Any]:
@@ -160,6 +171,7 @@ def _turn(row: Row) -> Turn:
         row.importance,
         row.accesses,
         row.energy,
+        believed=row.trust > 0,
     )
 
 
@@ -198,12 +210,18 @@ class PostgresSelection(Store):
             name = "matching"
         elif least > 0 or greatest < 0:
             name, parameters["least"], parameters["greatest"] = "matching_mood", least, greatest
+        elif scoped := scoped_path(where.metadata, parameters["scopes"]):
+            return self._by_metadata(scopes, {**parameters, "scoped": scoped}, most)
         elif where.min_energy > 0:
             name, parameters["warm_since"] = "matching_warm", self._warm_since(where.min_energy, now)
         else:
             return None
         ids = [row.id for row in self._fetch(scopes, name, parameters)]
         return ids if most is None or len(ids) <= most else None
+
+    def _by_metadata(self, scopes: Sequence[Scope], parameters: dict[str, Any], most: int) -> list[str] | None:
+        found = self._fetch(scopes, "matching_metadata", parameters)
+        return [row.id for row in found if row.meets] if len(found) <= most else None
 
     def meeting(self, scopes: Sequence[Scope], ids: Sequence[str], where: Filter) -> frozenset[str]:
         if not ids:
@@ -222,6 +240,13 @@ class PostgresSelection(Store):
         parameters = {"scopes": [scope.ns for scope in scopes], "ids": list(ids), "words": tsquery(lexemes)}
         rows = self._fetch(scopes, "selected_words", parameters)
         return bm25(lexemes, {key: stored.split(" ") for key, stored in rows})
+
+    def former(self, scopes: Sequence[Scope], where: Filter) -> list[Former]:
+        if where.as_of is None:
+            return []
+        parameters = {**conditions(scopes, where, self._clock.now(), self._decay), "model": self._model}
+        rows = self._fetch(scopes, "selected_then", parameters, binary=True)
+        return [Former(row.id, row.lexemes.split(" "), vector_of(row.vector)) for row in rows]
 
     def _fetch(
         self, scopes: Sequence[Scope], name: str, parameters: dict[str, Any], *, binary: bool = False

@@ -5,19 +5,19 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import numpy as np
-from psycopg.types.json import Jsonb
 
-from biem.adapters.postgres.database import ALL_SCOPES, Connection, Database
+from biem.adapters.postgres.database import ALL_SCOPES, Database
 from biem.adapters.postgres.erasure import PostgresErasure
-from biem.adapters.postgres.node_rows import FIRST_ID, scope_of, vector_of
+from biem.adapters.postgres.metadata_path import metadata_path
+from biem.adapters.postgres.node_rows import FIRST_ID, scope_of, values_of, vector_of
 from biem.adapters.postgres.outbox import PostgresOutbox
-from biem.domain.bm25 import bm25
+from biem.adapters.postgres.trust.repeated import settle_repeated
 from biem.domain.node import Node
 from biem.domain.policies import Policies
 from biem.domain.retention import Lived, retention_days
 from biem.domain.scope import Scope
-from biem.domain.text import sha256
-from biem.errors import RefConflict, StoreUnavailable
+from biem.domain.scores import bm25
+from biem.domain.trust import rank
 from biem.ports import Candidates, Clock, Filter, Touched, Vector, Write, Written
 
 _TEXT_SEARCH_ROWS = 500
@@ -71,7 +71,7 @@ class PostgresRecords(PostgresOutbox, PostgresErasure):
                     if lock.fetchone() is None:
                         return None
                     return [
-                        Written(write.id, True) if new else self._existing(connection, row)
+                        Written(write.id, True) if new else settle_repeated(connection, self._sql, row)
                         for write, row, new in zip(writes, rows, created, strict=True)
                     ]
 
@@ -81,45 +81,27 @@ class PostgresRecords(PostgresOutbox, PostgresErasure):
                 return written
             self._known_scopes.discard(scope.ns)  # the scope was erased by another process since we last wrote
 
-    def _existing(self, connection: Connection, row: Mapping[str, Any]) -> Written:
-        found = connection.execute(self._sql["find_same"], row).fetchone()
-        if found is None:  # pragma: no cover - the scope's lock makes this unreachable
-            raise StoreUnavailable("a memory vanished while it was being written; try again")
-        if row["ref"] is not None and found.text != row["text"]:
-            raise RefConflict(
-                f"ref {row['ref']!r} already names memory {found.id} with another text; write under another ref, "
-                f"or erase {found.id} first"
-            )
-        if found.archived:  # archived and written again: an acknowledged memory must be found
-            connection.execute(self._sql["restore"], {**row, "id": found.id, "at": row["now"]})
-        return Written(found.id, False, restored=found.archived)
-
     def write_row(self, scope: Scope, write: Write, now: datetime) -> dict[str, Any]:
         draft = write.draft
-        written = Lived(draft.text, draft.source, draft.kind, draft.layer, draft.importance, draft.reason)
+        believed = rank(draft.trust) > 0
+        written = Lived(
+            draft.text, draft.source, draft.kind, draft.layer, draft.importance, draft.reason, believed=believed
+        )
         days = retention_days(written, self._policies.retention)
         return {
+            **values_of(draft),
             "id": write.id,
             "ns": scope.ns,
             "ref": draft.ref,
             "fact_key": write.fact_key,
-            "text": draft.text,
-            "evidence_sha": sha256(draft.text),
-            "embed_sha": sha256(draft.indexed_text),
-            "kind": draft.kind,
-            "layer": draft.layer,
-            "tags": list(draft.tags),
-            "reason": draft.reason,
-            "importance": draft.importance,
             "source": draft.source,
-            "speaker": draft.speaker,
             "conversation": draft.conversation,
             "at": draft.at,
             "now": now,
-            "metadata": Jsonb(dict(draft.metadata)),
             "lexemes": write.lexemes,
             "energy": write.energy,
             "due_at": None if days is None else now + timedelta(days=days),
+            "origin": draft.origin,
         }
 
     def touch(self, scope: Scope, ids: Sequence[str], at: datetime) -> list[Touched]:
@@ -160,6 +142,9 @@ class PostgresRecords(PostgresOutbox, PostgresErasure):
             "model": self._model,
         }
         rows = self._database.fetch(",".join(by_ns), "candidates" if lexemes else "live", parameters)
+        if where.as_of is not None:
+            former = {**parameters, "lexemes": list(lexemes)}
+            rows = [*rows, *self._database.fetch(",".join(by_ns), "live_then", former)]
         nodes: dict[str, Node] = {}
         originals: dict[str, str] = {}
         words: dict[str, str] = {}
@@ -181,7 +166,10 @@ class PostgresRecords(PostgresOutbox, PostgresErasure):
             return {}
         where_to = conditions(scopes, where, self._clock.now(), self._decay)
         parameters = {**where_to, "words": tsquery(lexemes), "most": _TEXT_SEARCH_ROWS}
-        rows = self._database.fetch(",".join(scope.ns for scope in scopes), "text_search", parameters)
+        seen = ",".join(scope.ns for scope in scopes)
+        rows = self._database.fetch(seen, "text_search", parameters)
+        if where.as_of is not None:
+            rows = [*rows, *self._database.fetch(seen, "words_then", {**where_to, "lexemes": list(lexemes)})]
         scores = bm25(lexemes, {row.id: row.lexemes.split(" ") for row in rows})
         best = sorted(scores, key=lambda key: (-scores[key], key))[:limit]
         return {key: scores[key] for key in best}
@@ -192,8 +180,12 @@ class PostgresRecords(PostgresOutbox, PostgresErasure):
         return int(self._database.fetch(",".join(namespaces), "unindexed", parameters)[0].memories)
 
     def get(self, scope: Scope, memory_id: str) -> Node | None:
-        rows = self._database.fetch(scope.ns, "get", (scope.ns, memory_id))
-        return self.node(rows[0], scope, self._clock.now()) if rows else None
+        now = self._clock.now()
+        rows = self._database.fetch(scope.ns, "get", {"ns": scope.ns, "id": memory_id, "now": now})
+        return self.node(rows[0], scope, now) if rows else None
+
+    def known_refs(self, scope: Scope, refs: Sequence[str]) -> set[str]:
+        return {row.ref for row in self._database.fetch(scope.ns, "known_refs", (scope.ns, list(refs)))}
 
     def mark_indexed(self, ids: Sequence[str]) -> None:
         self._database.execute(ALL_SCOPES, "mark_indexed", (self._model, list(ids)))
@@ -269,4 +261,6 @@ def conditions(scopes: Sequence[Scope], where: Filter, now: datetime, decay_per_
         "decay": decay_per_hour,
         "min_sentiment": least if least > -1.0 else None,
         "max_sentiment": greatest if greatest < 1.0 else None,
+        "metadata": metadata_path(where.metadata),
+        "min_trust": where.min_trust or None,
     }

@@ -15,9 +15,9 @@ import orjson
 
 from biem.adapters.redis.client import RedisClient
 from biem.adapters.redis.keys import Kind, keys_of
-from biem.domain.running_memory import Mind, Running
+from biem.domain.running_memory import Running, RunningMemory
 from biem.domain.scope import Scope
-from biem.ports.hot import Heading
+from biem.ports.hot import InertiaState
 
 _READERS: dict[str, Kind] = {"mind": "mind-readers", "heading": "heading-readers"}
 
@@ -65,32 +65,32 @@ def _field(conversation: str) -> str:
     return hashlib.sha256(conversation.encode(errors="replace")).hexdigest()[:32]
 
 
-class RedisMinds(RedisReaders):
-    """The port `Minds`. A call waits at most `timeout_s`."""
+class RedisRunningMemory(RedisReaders):
+    """The port `RunningMemoryStore`. A call waits at most `timeout_s`."""
 
     def __init__(self, url: str, *, timeout_s: float) -> None:
         super().__init__(url, "mind", timeout_s=timeout_s)
-        self._save = self._script("mind_save")
+        self._save = self._script("running_memory_save")
 
-    def load(self, scope: Scope, conversation: str) -> Mind:
+    def load(self, scope: Scope, conversation: str) -> RunningMemory:
         field = _field(conversation)
 
-        def read(keys: list[str]) -> Mind:
+        def read(keys: list[str]) -> RunningMemory:
             found: bytes | None = self._client.hget(keys[0], field)
             if found is None:
-                return Mind()
+                return RunningMemory()
             try:
                 return _unpacked(found)
             except (ValueError, LookupError, TypeError):  # the other states of the scope are readable
                 self._client.hdel(keys[0], field)
-                return Mind()
+                return RunningMemory()
 
         return self._on(scope.ns, read)
 
-    def save(self, scope: Scope, conversation: str, mind: Mind, *, most: int, ttl_s: float) -> bool:
-        running = [(item.topic, item.content, item.duration, item.sources) for item in mind.running]
-        packed = orjson.dumps({"keywords": mind.keywords, "running": running}).decode()
-        arguments = [_field(conversation), mind.version, packed, most, ttl_s]
+    def save(self, scope: Scope, conversation: str, state: RunningMemory, *, most: int, ttl_s: float) -> bool:
+        running = [(item.topic, item.content, item.duration, item.sources) for item in state.running]
+        packed = orjson.dumps({"keywords": state.keywords, "running": running}).decode()
+        arguments = [_field(conversation), state.version, packed, most, ttl_s]
         return bool(self.saved(self._save, scope, arguments, ttl_s))
 
     def _inspect(self, keys: list[str]) -> None:
@@ -98,8 +98,8 @@ class RedisMinds(RedisReaders):
             _unpacked(packed)
 
 
-def _unpacked(found: bytes) -> Mind:
-    """Parses the output of `mind_save`; raises `ValueError`, `LookupError` or `TypeError` for anything else."""
+def _unpacked(found: bytes) -> RunningMemory:
+    """Parses the output of the script; raises `ValueError`, `LookupError` or `TypeError` for anything else."""
     version, _, packed = found.partition(b" ")
     if not version.isdigit() or len(version) > 15:
         raise ValueError("a state without a version")
@@ -108,7 +108,7 @@ def _unpacked(found: bytes) -> Mind:
         Running(_text(topic), _text(content), _turns(duration), tuple(map(_text, sources)))
         for topic, content, duration, sources in known["running"]
     )
-    return Mind(tuple(map(_text, known["keywords"])), running, int(version))
+    return RunningMemory(tuple(map(_text, known["keywords"])), running, int(version))
 
 
 def _text(value: Any) -> str:
@@ -123,49 +123,53 @@ def _turns(value: Any) -> int:
     return value
 
 
-class RedisHeadings(RedisReaders):
-    """The port `Headings`. A call waits at most `timeout_s`; `model` is the embedder's id, `dim` its dimension."""
+class RedisInertia(RedisReaders):
+    """The port `InertiaStore`. A call waits at most `timeout_s`; `model` is the embedder's id, `dim` its dimension."""
 
     def __init__(self, url: str, *, timeout_s: float, model: str, dim: int) -> None:
         super().__init__(url, "heading", timeout_s=timeout_s)
         self._model = model
         self._dim = dim
-        self._save = self._script("heading_save")
+        self._save = self._script("inertia_save")
 
-    def load(self, scope: Scope, conversation: str) -> Heading:
+    def load(self, scope: Scope, conversation: str) -> InertiaState:
         field = _field(conversation)
 
-        def read(keys: list[str]) -> Heading:
+        def read(keys: list[str]) -> InertiaState:
             packed: bytes | None = self._client.hget(keys[0], field)
-            return self._read(keys, {field.encode(): packed}).get(conversation, Heading()) if packed else Heading()
+            return (
+                self._read(keys, {field.encode(): packed}).get(conversation, InertiaState())
+                if packed
+                else InertiaState()
+            )
 
         return self._on(scope.ns, read)
 
-    def save(self, scope: Scope, conversation: str, heading: Heading, *, most: int, ttl_s: float) -> None:
-        vector = None if heading.vector is None else base64.b64encode(heading.vector.astype("<f4").tobytes()).decode()
+    def save(self, scope: Scope, conversation: str, inertia: InertiaState, *, most: int, ttl_s: float) -> None:
+        vector = None if inertia.vector is None else base64.b64encode(inertia.vector.astype("<f4").tobytes()).decode()
         packed = orjson.dumps(
             {
                 "conversation": conversation,
                 "model": self._model,
                 "vector": vector,
-                "strength": heading.strength,
-                "gamma": heading.gamma,
-                "cluster": heading.cluster,
+                "strength": inertia.strength,
+                "gamma": inertia.gamma,
+                "cluster": inertia.cluster,
             }
         )
         self.saved(self._save, scope, [_field(conversation), packed, most, ttl_s], ttl_s)
 
-    def all(self, scope: Scope) -> Mapping[str, Heading]:
+    def all(self, scope: Scope) -> Mapping[str, InertiaState]:
         found = self._on(scope.ns, lambda keys: self._read(keys, self._client.hgetall(keys[0])))
-        return {name: heading for name, heading in found.items() if heading.vector is not None}
+        return {name: inertia for name, inertia in found.items() if inertia.vector is not None}
 
-    def _read(self, keys: list[str], packed: Mapping[bytes, bytes]) -> dict[str, Heading]:
+    def _read(self, keys: list[str], packed: Mapping[bytes, bytes]) -> dict[str, InertiaState]:
         """The readable ones, by conversation; the others are removed."""
-        found: dict[str, Heading] = {}
+        found: dict[str, InertiaState] = {}
         for field, value in packed.items():
             try:
-                conversation, heading = self._unpacked(value)
-                found[conversation] = heading
+                conversation, inertia = self._unpacked(value)
+                found[conversation] = inertia
             except (ValueError, LookupError, TypeError):
                 self._client.hdel(keys[0], field)
         return found
@@ -174,22 +178,22 @@ class RedisHeadings(RedisReaders):
         for packed in self._client.hgetall(keys[0]).values():
             self._unpacked(packed)
 
-    def _unpacked(self, packed: bytes) -> tuple[str, Heading]:
+    def _unpacked(self, packed: bytes) -> tuple[str, InertiaState]:
         """Parses the output of `save`; raises `ValueError`, `LookupError` or `TypeError` for anything else."""
         known: dict[str, Any] = orjson.loads(packed)
         if not isinstance(known["conversation"], str) or not isinstance(known["model"], str):
-            raise TypeError("a heading without conversation or model")
+            raise TypeError("inertia without conversation or model")
         if known["model"] != self._model:
-            return known["conversation"], Heading()
+            return known["conversation"], InertiaState()
         vector = None
         if known["vector"] is not None:
             vector = np.frombuffer(base64.b64decode(known["vector"], validate=True), dtype="<f4")
             if len(vector) != self._dim or not np.isfinite(vector).all():
-                raise ValueError("a heading of another dimension")
+                raise ValueError("inertia of another dimension")
         cluster = known["cluster"]
         if cluster is not None and (not isinstance(cluster, int) or cluster < 1):
             raise ValueError("a cluster size below 1")
-        return known["conversation"], Heading(vector, _number(known["strength"]), _number(known["gamma"]), cluster)
+        return known["conversation"], InertiaState(vector, _number(known["strength"]), _number(known["gamma"]), cluster)
 
 
 def _number(value: Any) -> float | None:

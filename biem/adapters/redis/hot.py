@@ -1,4 +1,4 @@
-"""The newest memories and the rate limits, in Redis or Valkey."""
+"""The newest memories of each scope, in Redis or Valkey."""
 
 from collections.abc import Sequence
 
@@ -71,25 +71,3 @@ def _terms(raw: bytes) -> str:
     if len(raw) > _LONGEST:
         raise ValueError(f"the terms of one text have {len(raw):,} bytes")
     return raw.decode()
-
-
-_MINUTE_MS = 60_000.0
-
-
-class RedisRates(RedisClient):
-    """The port `Rates`. A call waits at most `timeout_s`; raises `StoreUnavailable` when the server does not answer."""
-
-    def __init__(self, url: str, *, timeout_s: float) -> None:
-        super().__init__(url, "rate", timeout_s=timeout_s)
-        self._take = self._script("take_rate")
-
-    def take(self, scope: Scope, writes: int, per_minute: int) -> float:
-        arguments = [_MINUTE_MS / per_minute, writes, _MINUTE_MS]
-        wait_ms = self._on(scope.ns, lambda keys: self._take(keys=keys, args=arguments))
-        return float(wait_ms) / 1e3
-
-    def _inspect(self, keys: list[str]) -> None:
-        if (full_at := self._client.get(keys[0])) is not None:
-            int(full_at)
-            if self._client.pttl(keys[0]) == -1:
-                raise ValueError("an allowance that never expires")

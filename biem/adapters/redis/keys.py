@@ -10,6 +10,7 @@ searches for erased data under every name. The braces keep a scope's keys in one
 
 from typing import Literal, get_args
 
+# "mind" holds running memory and "heading" inertia: a kind keeps its first name, which older versions know.
 Kind = Literal["canvas", "hot", "mind", "mind-readers", "heading", "heading-readers", "rate"]
 EVERYTHING = "biem:*"
 """Matches every key of this program."""

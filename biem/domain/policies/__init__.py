@@ -11,6 +11,7 @@ from biem.domain.policies.designs import FormulaPolicy, TypedPolicy
 from biem.domain.policies.graph import GraphPolicy
 from biem.domain.policies.jobs import ConsolidationPolicy, FeedbackPolicy, SleepPolicy
 from biem.domain.policies.life import EnergyPolicy, RetentionPolicy, TierPolicy
+from biem.domain.policies.notes import LibraryPolicy, NotePolicy, NoteRankPolicy
 from biem.domain.policies.orbit import OrbitPolicy
 from biem.domain.policies.ranking import RankPolicy
 from biem.domain.policies.recall import RecallPolicy, RerankPolicy
@@ -41,3 +42,6 @@ class Policies:
     consolidation: ConsolidationPolicy = field(default_factory=ConsolidationPolicy)
     feedback: FeedbackPolicy = field(default_factory=FeedbackPolicy)
     sleep: SleepPolicy = field(default_factory=SleepPolicy)
+    notes: LibraryPolicy = field(default_factory=LibraryPolicy)
+    note_cut: NotePolicy = field(default_factory=NotePolicy)
+    note_ranking: NoteRankPolicy = field(default_factory=NoteRankPolicy)

@@ -8,6 +8,9 @@ from typing import Literal
 SLOTS: Mapping[str, int] = MappingProxyType({"knowledge": 14, "skill": 7, "event": 3, "task": 1, "emotion": 1})
 """Angel's short-term slots of each kind."""
 
+UNVERIFIED_SHARE = 0.2
+"""Maximum share of a block's tokens for untrusted memories; they get only what the others leave."""
+
 
 @dataclass(frozen=True, slots=True)
 class ContextPolicy:
@@ -44,6 +47,12 @@ class ContextPolicy:
     """Maximum tokens of these memories; part of the budget."""
     original_chars: int = 2_000
     """Maximum characters of an original that strict mode adds for a cut text."""
+    notes_share: float = 0.4
+    """Maximum share of what core memories leave for notes, as long as memories need the rest; 0: no notes."""
+    notes_min_confidence: float = 0.5
+    """Minimum confidence, 0 to 1, that the notes answer; else the block has none."""
+    note_chars: int = 600
+    """Maximum characters shown of a chunk of a note: of a longer one the sentences that the query asks for."""
     recent: int = 0
     """Newest texts of the scope at the end of the block; agents that send their history need none."""
 
@@ -56,6 +65,8 @@ class ContextPolicy:
             raise ValueError("context.top_k and item_chars must be positive, the other sizes not negative")
         if not 0 <= self.second_look <= 50:
             raise ValueError("context.second_look is a number from 0 to 50")
+        if not 0 <= self.notes_share <= 1 or not 0 <= self.notes_min_confidence <= 1 or self.note_chars < 1:
+            raise ValueError("context.notes_share and notes_min_confidence are from 0 to 1, note_chars positive")
         if min(self.core_most, self.original_chars, self.recent, self.slot_tokens) < 0 or not 0 <= self.slots <= 100:
             raise ValueError(
                 "context.core_most, original_chars, recent and slot_tokens must not be negative, slots ≤ 100"

@@ -67,6 +67,8 @@ class SleepPolicy:
     integrity_s: float = 86_400.0
     decisions_s: float = 10.0
     """Judging conflicts that wait for a model, and finishing interrupted merges."""
+    notes_s: float = 900.0
+    """Scanning the folders of notes, at start, too."""
     tick_s: float = 1.0
     """How often an idle process checks for due jobs."""
     task_limit_s: float = 600.0
@@ -108,4 +110,5 @@ class SleepPolicy:
             "decisions": self.decisions_s,
             "turns": self.integrity_s,
             "integrity": self.integrity_s,
+            "notes": self.notes_s,
         }

@@ -34,7 +34,7 @@ class TierPolicy:
     demote: float = 0.3
     """A memory with less energy leaves."""
     minimum: float = 0.1
-    """With at least this energy nothing is archived; with less nothing stays in the canvas, whatever `demote` is."""
+    """With at least this energy nothing is archived; with less nothing stays in the canvas, for any `demote`."""
     sweep_rows: int = 5_000
     """Maximum memories that one sweep moves out."""
     sweep_scopes: int = 200

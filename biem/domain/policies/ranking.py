@@ -43,9 +43,7 @@ class SignalWeights:
     speaker: float = 0.6
     """Said by a speaker whom the query names. Small: adversarial questions name the wrong speaker."""
     machine: float = -0.55
-    """Said by a program: statements of people about themselves are evidence more often …"""
-    machine_asked: float = 0.0
-    """… unless the query asks what the program said. Off: `benchmarks.ablation` found no set where it helps."""
+    """Said by a program: statements of people about themselves are evidence more often."""
     when: float = 1.9
     """Nearness to a time that the query names."""
     day: float = 1.77

@@ -1,6 +1,9 @@
 """Limits of writing: lengths, rates, batches and leases of the workers."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from biem.domain.trust import LEVELS, ORIGINS
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,8 +27,15 @@ class WritePolicy:
     """Rows per transaction of `remember_many`: large enough to share one fsync, small enough to report progress."""
     future_days: int = 366
     """`at` may be this far in the future (planned events, clocks that run fast)."""
+    trust_by_origin: Mapping[str, str] = field(default_factory=lambda: dict(ORIGINS))
+    """The trust level of what comes from each origin: trusted, normal or untrusted; `normal` for all others."""
     max_per_minute: int = 0
     """Memories that one scope may write a minute, over all processes; 0: unlimited. A loop must not fill the disk."""
+
+    def __post_init__(self) -> None:
+        for origin, level in self.trust_by_origin.items():
+            if level not in LEVELS:
+                raise ValueError(f"the trust level of {origin!r} must be one of {', '.join(LEVELS)}, not {level!r}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,13 +1,14 @@
-"""Browsing a scope: pages of memories, and a part of the graph for display.
+"""Browsing a scope: abbreviated ids, and a part of the graph for display.
 
 Reads PostgreSQL only, counts no access and changes no energy.
 """
 
-from typing import get_args
+from collections.abc import Sequence
 
 from biem.domain.designs.biem_node import BiemMemoryNode
-from biem.domain.node import DIGITS_OF_ID, LAYERS, Node, Tier, id_part, parse_id
-from biem.domain.paging import MOST_ON_A_PAGE, GraphPart, Page
+from biem.domain.link import Link
+from biem.domain.node import DIGITS_OF_ID, Node, id_part, parse_id
+from biem.domain.paging import MOST_ON_A_PAGE, GraphNode, GraphPart
 from biem.domain.scope import Scope
 from biem.domain.text import require_count, require_string, sha256
 from biem.engine.graph.associations import Associations
@@ -15,7 +16,6 @@ from biem.errors import InvalidInput, NotFound
 from biem.ports import Records
 from biem.ports.readers import Browser
 
-TIERS: tuple[str, ...] = get_args(Tier)
 IDS = ("memory", "conflict")
 _LABEL_CHARS = 120
 _CANDIDATES = 5
@@ -23,22 +23,15 @@ _CANDIDATES = 5
 
 
 class MemoryBrowser:
-    """Lists memories for display; `browser` reads them."""
+    """Looks up ids and links for display; `browser` reads them."""
 
     def __init__(self, browser: Browser) -> None:
         self._browser = browser
 
-    def memories(self, scope: Scope, limit: int, after: str, tier: str | None, layer: str | None) -> Page[Node]:
-        """A page of memories, newest first."""
-        require_count(limit, "limit", MOST_ON_A_PAGE)
-        require_string(after, "after")
-        _require_one_of(tier, "tier", TIERS)
-        _require_one_of(layer, "layer", LAYERS)
-        return self._browser.memories(scope, limit, after=after, tier=tier, layer=layer)
-
     def whole_id(self, scope: Scope, part: str, of: str) -> str:
         """The only id of the scope that begins or ends with these digits; a whole id is returned unchecked."""
-        _require_one_of(of, "of", IDS)
+        if of not in IDS:
+            raise InvalidInput(f"of {of!r} is unknown; choose one of {', '.join(IDS)}")
         digits = id_part(part)
         if len(digits) == DIGITS_OF_ID:
             return parse_id(digits)
@@ -62,17 +55,22 @@ class MemoryBrowser:
             page = self._browser.links(scope, limit, after=after)
         else:
             page = self._browser.links_around(scope, center, limit, after=after)
-        ends = dict.fromkeys(end for link in page.items for end in (link.source, link.target))
-        nodes = {node.id: node for node in self._browser.nodes(scope, list(ends), _LABEL_CHARS)}
-        # Links of a node archived a moment ago are left out with it.
-        links = tuple(link for link in page.items if link.source in nodes and link.target in nodes)
+        nodes, links = self._there(scope, page.items)
         drawn = {end for link in links for end in (link.source, link.target)}
-        return GraphPart(tuple(nodes[end] for end in ends if end in drawn), links, page.next)
+        return GraphPart(tuple(node for end, node in nodes.items() if end in drawn), tuple(links), page.next)
 
+    def shown(self, scope: Scope, links: Sequence[Link]) -> list[Link]:
+        """Those of these links of which neither end was archived or has expired."""
+        return self._there(scope, links)[1]
 
-def _require_one_of(value: str | None, what: str, known: tuple[str, ...]) -> None:
-    if value is not None and value not in known:
-        raise InvalidInput(f"{what} {value!r} is unknown; choose one of {', '.join(known)}")
+    def _there(self, scope: Scope, links: Sequence[Link]) -> tuple[dict[str, GraphNode], list[Link]]:
+        ends = dict.fromkeys(end for link in links for end in (link.source, link.target))
+        found = {node.id: node for node in self._browser.nodes(scope, list(ends), _LABEL_CHARS)}
+        # Links of a node archived a moment ago are left out with it.
+        return (
+            {end: found[end] for end in ends if end in found},
+            [link for link in links if link.source in found and link.target in found],
+        )
 
 
 def portrait(node: Node, *, records: Records, associations: Associations, model: str) -> BiemMemoryNode:

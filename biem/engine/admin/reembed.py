@@ -41,8 +41,11 @@ class Reembedder:
         encoder: EncodeWorker,
         embedder: Embedder,
         collection: str,
+        move_notes: Callable[[], int],
+        drop_notes: Callable[[], int],
         telemetry: Telemetry,
     ) -> None:
+        """`move_notes` indexes all notes with the new embedder; `drop_notes` drops all other collections of notes."""
         self._registry = registry
         self._records = records
         self._known = known
@@ -52,6 +55,8 @@ class Reembedder:
         self._embedder = embedder
         self._info = embedder.info
         self._collection = collection
+        self._move_notes = move_notes
+        self._drop_notes = drop_notes
         self._telemetry = telemetry
 
     def move(self, settings: Mapping[str, Any], on_progress: Callable[[int], None] | None = None) -> int:
@@ -77,11 +82,14 @@ class Reembedder:
                     if on_progress:
                         on_progress(done)
             done += self._mark()
+            span.add(notes=self._move_notes())
             self._registry.switch(self._info)
             for _ in range(_ROUNDS):
                 if not self._mark():
                     break
+            self._move_notes()
             self._move_items()
+            self._encoder.renew_former()
             span.add(moved=done)
         return done
 
@@ -92,6 +100,7 @@ class Reembedder:
             if collection.name != self._collection:
                 self._inspection.drop(collection.name)
                 dropped["collections"] += 1
+        dropped["collections"] += self._drop_notes()
         others = [model for model in self._registry.stored_models() if model != self._info.id]
         for model in others:
             while count := self._registry.drop_vectors(model, _VECTORS_AT_ONCE):
@@ -121,16 +130,19 @@ class Reembedder:
         return [entry.id for entry in entries]
 
     def _mark(self) -> int:
-        """Mark every memory in the new collection as its own; returns how many had to be inserted."""
+        """Mark every memory in the new collection as its own; returns how many had to be inserted.
+
+        Those that were ever revised are inserted again: their row may be of a former text.
+        """
         put, after, full = 0, "", True
         while full:
             page = self._registry.unmoved(self._info.id, after, _PAGE)
             full = len(page) == _PAGE
             there = self._inspection.present(self._collection, [unmoved.node.id for unmoved in page])
-            missing = [unmoved for unmoved in page if unmoved.node.id not in there]
+            missing = [one for one in page if one.node.id not in there or one.node.revision > 1]
             if missing:
                 fresh = self._put(missing)
-                put += len(fresh)
+                put += len(set(fresh) - set(there))
                 there = {*there, *fresh}
             if page:
                 self._records.mark_indexed([unmoved.node.id for unmoved in page if unmoved.node.id in there])

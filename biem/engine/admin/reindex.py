@@ -62,9 +62,11 @@ class Reindexer:
                 ]
                 self._index.insert(entries, again=True)
                 self._records.mark_indexed([entry.id for entry in entries])
+                self._encoder.outdated([node for node, _, _ in page])
                 done += len(entries)
                 if on_progress:
                     on_progress(done)
+            self._encoder.renew_former()
         return done
 
     def _describe(self, on_progress: Callable[[int], None] | None) -> int:

@@ -23,6 +23,7 @@ from biem.domain.node import Hit, Node
 from biem.domain.policies.aim import AimPolicy
 from biem.domain.scope import Scope
 from biem.domain.text import require_string
+from biem.domain.trust import UNTRUSTED, unverified_mark
 from biem.engine.context.lines import harmless
 from biem.engine.query.request import require_question
 from biem.engine.remember.writer import Writer
@@ -77,8 +78,12 @@ def four_parts(recent: Sequence[Node], hits: Sequence[Hit], policy: AimPolicy) -
     """The context of an answer; empty parts are left out. Its size is bounded by the policy alone."""
     said = [_line(node, policy) for node in recent]
     summaries = [f"{n}. {_line(hit.node, policy)}" for n, hit in enumerate(hits, 1)]
-    fields = [f"{n}. {shown}" for n, hit in enumerate(hits, 1) if (shown := _fields(hit.node.fields))]
-    evidence = [f"{n}.\n{_fenced(hit.evidence)}" for n, hit in enumerate(hits, 1) if hit.evidence is not None]
+    fields = [f"{n}. {_mark(hit.node)}{shown}" for n, hit in enumerate(hits, 1) if (shown := _fields(hit.node.fields))]
+    evidence = [
+        f"{n}. {_mark(hit.node)}".rstrip() + f"\n{_fenced(hit.evidence)}"
+        for n, hit in enumerate(hits, 1)
+        if hit.evidence is not None
+    ]
     parts = zip(_LABELS, (said, summaries, fields, evidence), strict=True)
     return "\n\n".join("\n".join([label, *lines]) for label, lines in parts if lines)
 
@@ -153,7 +158,12 @@ class AimConversation:
 
 
 def _line(node: Node, policy: AimPolicy) -> str:
-    return harmless(node.indexed_text, policy.summary_chars)
+    return _mark(node) + harmless(node.indexed_text, policy.summary_chars)
+
+
+def _mark(node: Node) -> str:
+    """The mark of an untrusted memory in a block; empty for all others."""
+    return f"[{unverified_mark(node.origin)}] " if node.trust == UNTRUSTED else ""
 
 
 def _fields(fields: Fields) -> str:

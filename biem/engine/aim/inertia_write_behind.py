@@ -1,4 +1,4 @@
-"""Saves headings in the background (write-behind): a route returns without waiting for a round trip to Redis.
+"""Saves inertia in the background (write-behind): a route returns without waiting for a round trip to Redis.
 
 This process sees its own saves at once, other processes when they have arrived. Saves in flight when a process dies are
 lost, which is harmless.
@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from biem.domain.scope import Scope
 from biem.errors import StoreUnavailable
-from biem.ports.hot import Heading, Headings
+from biem.ports.hot import InertiaState, InertiaStore
 
 logger = logging.getLogger("biem.inertia")
 
@@ -19,27 +19,27 @@ _SETTLE_S = 2.0
 """How long a read or removal of everything waits for saves in flight."""
 
 
-class HeadingFeed:
-    """The port `Headings` in front of another, which stays open. Thread-safe; `close` completes the saves in flight."""
+class InertiaWriteBehind:
+    """The port `InertiaStore` in front of another, which stays open. Thread-safe; `close` completes the saves."""
 
-    def __init__(self, headings: Headings) -> None:
-        self._headings = headings
-        self._unsaved: dict[tuple[str, str], Heading] = {}
+    def __init__(self, inertia_store: InertiaStore) -> None:
+        self._inertia_store = inertia_store
+        self._unsaved: dict[tuple[str, str], InertiaState] = {}
         self._lock = threading.Lock()
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="biem-headings")
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="biem-inertia")
 
-    def load(self, scope: Scope, conversation: str) -> Heading:
+    def load(self, scope: Scope, conversation: str) -> InertiaState:
         """See the port."""
         with self._lock:
             unsaved = self._unsaved.get((scope.ns, conversation))
-        return self._headings.load(scope, conversation) if unsaved is None else unsaved
+        return self._inertia_store.load(scope, conversation) if unsaved is None else unsaved
 
-    def save(self, scope: Scope, conversation: str, heading: Heading, *, most: int, ttl_s: float) -> None:
+    def save(self, scope: Scope, conversation: str, inertia: InertiaState, *, most: int, ttl_s: float) -> None:
         """See the port; asynchronous, and an outage is logged."""
         key = (scope.ns, conversation)
         with self._lock:
             waiting = key in self._unsaved
-            self._unsaved[key] = heading
+            self._unsaved[key] = inertia
         if waiting:  # a save in progress takes the newest value
             return
         try:
@@ -49,20 +49,20 @@ class HeadingFeed:
                 self._unsaved.pop(key, None)
             raise StoreUnavailable("this memory is closed") from error
 
-    def all(self, scope: Scope) -> Mapping[str, Heading]:
+    def all(self, scope: Scope) -> Mapping[str, InertiaState]:
         """See the port."""
         self._settle()
-        return self._headings.all(scope)
+        return self._inertia_store.all(scope)
 
     def forget(self, spaces: Collection[str]) -> None:
         """See the port: nothing saved before arrives afterwards."""
         self._settle()
-        self._headings.forget(spaces)
+        self._inertia_store.forget(spaces)
 
     def count(self, spaces: Collection[str]) -> int:
         """See the port."""
         self._settle()
-        return self._headings.count(spaces)
+        return self._inertia_store.count(spaces)
 
     def close(self) -> None:
         """See the port."""
@@ -72,18 +72,18 @@ class HeadingFeed:
         key = (scope.ns, conversation)
         while True:
             with self._lock:
-                heading = self._unsaved.get(key)
-            if heading is None:
+                inertia = self._unsaved.get(key)
+            if inertia is None:
                 return
             try:
-                self._headings.save(scope, conversation, heading, most=most, ttl_s=ttl_s)
+                self._inertia_store.save(scope, conversation, inertia, most=most, ttl_s=ttl_s)
             except StoreUnavailable as error:
                 logger.warning("inertia is stored in this process only: %s", error)
                 with self._lock:  # with a hanging server each of them would wait, and so would `close`
                     self._unsaved.clear()
                 return
             with self._lock:
-                if self._unsaved.get(key) is heading:
+                if self._unsaved.get(key) is inertia:
                     del self._unsaved[key]
 
     def _settle(self) -> None:
@@ -91,8 +91,6 @@ class HeadingFeed:
         try:
             self._thread.submit(lambda: None).result(_SETTLE_S)
         except TimeoutError as error:
-            raise StoreUnavailable(
-                "headings cannot be saved in Redis; check that it runs and BIEM_REDIS_URL"
-            ) from error
+            raise StoreUnavailable("inertia cannot be saved in Redis; check that it runs and BIEM_REDIS_URL") from error
         except RuntimeError:  # closed: nothing is in flight
             return

@@ -23,16 +23,18 @@ from biem.domain.fields import Fields
 from biem.domain.node import MODES, Hit, Node
 from biem.domain.policies.aim import AimPolicy
 from biem.domain.scope import Scope
+from biem.domain.scores import clamp01
 from biem.domain.text import one_line, require_count, require_string
-from biem.engine.aim.doubts import Doubts
+from biem.domain.trust import UNTRUSTED
 from biem.engine.aim.inertia import Inertia, direction, norm
+from biem.engine.aim.route_conflicts import RouteConflicts
 from biem.engine.query.request import is_strict, require_question
 from biem.errors import BiemError, InvalidInput, NotFound
 from biem.ports import EVERYTHING, Analyzer, Clock, Embedder, Filter, Vector
 from biem.ports.aim import AimRecords, Held, MemoryMap
 from biem.ports.conflicts import Conflicts
 from biem.ports.contradiction import ContradictionRules
-from biem.ports.hot import Heading
+from biem.ports.hot import InertiaState
 from biem.telemetry import Telemetry
 
 logger = logging.getLogger("biem.inertia")
@@ -72,7 +74,7 @@ class Route:
         return [
             Hit(
                 one.node,
-                min(1.0, max(0.0, one.score.total / most)),
+                clamp01(one.score.total / most),
                 {
                     "base": one.score.base,
                     "anchor": one.score.bonus,
@@ -113,7 +115,7 @@ class Router:
     ) -> None:
         self._records = records
         self._index = index
-        self._doubts = Doubts(conflicts, rules, clock)
+        self._conflicts = RouteConflicts(conflicts, rules, clock)
         self._inertia = inertia
         self._embedder = embedder
         self._analyzer = analyzer
@@ -150,22 +152,22 @@ class Router:
             kept = self._submit(self._inertia.of, scope, conversation)
             asked = self._submit(self._analyzer.analyze, query)
             vector = self._embedder.embed([query], "query")[0]
-            heading = kept.result()
-            cluster = self._cluster(scope, vector, heading)
+            inertia = kept.result()
+            cluster = self._cluster(scope, vector, inertia)
             held = self._records.nodes(scope.readable, cluster, self._clock.now(), evidence=strict)
             nodes = {one.node.id: one for one in held if one.formed}
             disputed = {key for key, one in nodes.items() if one.disputed}
-            doubted = self._doubts.about(query, [one.node for one in nodes.values()], disputed)
-            chosen = self._choose(asked.result().fields, heading, nodes, doubted, top_n)
-            heading = self._follow(scope, conversation, heading, vector, cluster, [nodes[one.id] for one in chosen])
+            conflicting = self._conflicts.about(query, [one.node for one in nodes.values()], disputed)
+            chosen = self._choose(asked.result().fields, inertia, nodes, conflicting, top_n)
+            inertia = self._follow(scope, conversation, inertia, vector, cluster, [nodes[one.id] for one in chosen])
             span.add(cluster=len(cluster), nodes=len(chosen))
         if chosen:
             self._submit(self._accessed, scope, [one.id for one in chosen])
         return Route(
-            tuple(self._selected(one, nodes[one.id], heading, strict) for one in chosen),
+            tuple(self._selected(one, nodes[one.id], inertia, strict) for one in chosen),
             "strict" if strict else "fast",
             tuple(cluster),
-            norm(heading),
+            norm(inertia),
         )
 
     def cluster(self, scope: Scope, query: str, conversation: str = "") -> list[str]:
@@ -176,15 +178,15 @@ class Router:
 
     def follow(self, scope: Scope, query: str, ids: Sequence[str], conversation: str = "") -> float:
         """Update the inertia of a conversation with an external selection for a query; returns its length."""
-        heading = self._inertia.of(scope, conversation)
+        inertia = self._inertia.of(scope, conversation)
         if ids:
             vector = self._embedder.embed([query], "query")[0]
             held = self._records.nodes(scope.readable, ids, self._clock.now(), evidence=False)
-            heading = self._follow(scope, conversation, heading, vector, list(ids), held)
-        return norm(heading)
+            inertia = self._follow(scope, conversation, inertia, vector, list(ids), held)
+        return norm(inertia)
 
-    def heading(self, scope: Scope, conversation: str) -> Heading:
-        """The heading of a conversation."""
+    def inertia(self, scope: Scope, conversation: str) -> InertiaState:
+        """The inertia of a conversation."""
         return self._inertia.of(scope, conversation)
 
     def node(self, scope: Scope, memory_id: str, links: Sequence[str]) -> AimMemoryNode:
@@ -212,12 +214,12 @@ class Router:
         """
         if vector is None:
             return None
-        heading = self._inertia.of(scope, conversation)
-        pulls = self._policy.inertia_strength if heading.strength is None else heading.strength
-        if heading.vector is None or pulls == 0:
+        inertia = self._inertia.of(scope, conversation)
+        pulls = self._policy.inertia_strength if inertia.strength is None else inertia.strength
+        if inertia.vector is None or pulls == 0:
             return None
         try:
-            return self._cluster(scope, vector, heading, where)
+            return self._cluster(scope, vector, inertia, where)
         except BiemError as error:
             logger.warning("recall follows no inertia: %s", error)
             return None
@@ -230,35 +232,40 @@ class Router:
         """Those of these nodes that contradict the query, or are in an undecided conflict."""
         if not nodes:
             return frozenset()
-        return self._doubts.about(query, nodes, self._doubts.open(scope, [node.id for node in nodes]))
+        return self._conflicts.about(query, nodes, self._conflicts.open(scope, [node.id for node in nodes]))
 
     def went(self, scope: Scope, conversation: str, vector: Vector, cluster: Sequence[str], ids: Sequence[str]) -> None:
         """Update the inertia with the nodes that were selected of a cluster."""
-        heading = self._inertia.of(scope, conversation)
+        inertia = self._inertia.of(scope, conversation)
         held = self._records.nodes(scope.readable, ids, self._clock.now(), evidence=False)
-        self._follow(scope, conversation, heading, vector, cluster, held)
+        self._follow(scope, conversation, inertia, vector, cluster, held)
 
-    def _cluster(self, scope: Scope, vector: Vector, heading: Heading, where: Filter = EVERYTHING) -> list[str]:
+    def _cluster(self, scope: Scope, vector: Vector, inertia: InertiaState, where: Filter = EVERYTHING) -> list[str]:
         policy = self._policy
-        strength = policy.inertia_strength if heading.strength is None else heading.strength
-        pulled = direction(vector, heading, strength)
+        strength = policy.inertia_strength if inertia.strength is None else inertia.strength
+        pulled = direction(vector, inertia, strength)
         length = float(np.linalg.norm(pulled))
         if length == 0:  # the inertia is the exact opposite
             pulled, length = vector, 1.0
         unit = np.ascontiguousarray(pulled / np.float32(length))
-        k = policy.local_cluster_k if heading.cluster is None else heading.cluster
+        k = policy.local_cluster_k if inertia.cluster is None else inertia.cluster
         found = self._index.dense(scope.readable, unit, k, where)
         return sorted(found, key=lambda key: (-found[key], key))
 
     def _choose(
-        self, asked: Fields, heading: Heading, nodes: dict[str, Held], doubted: Collection[str], top_n: int | None
+        self,
+        asked: Fields,
+        inertia: InertiaState,
+        nodes: dict[str, Held],
+        conflicting: Collection[str],
+        top_n: int | None,
     ) -> list[AimScore]:
         seen = [
             AimNode(
                 key,
-                mirror_weight(one.age, self._policy, heading.gamma),
+                mirror_weight(one.age, self._policy, inertia.gamma),
                 self._fields(one.node),
-                1.0 if key in doubted else 0.0,
+                1.0 if key in conflicting else 0.0,
             )
             for key, one in nodes.items()
         ]
@@ -271,27 +278,29 @@ class Router:
         self,
         scope: Scope,
         conversation: str,
-        heading: Heading,
+        inertia: InertiaState,
         vector: Vector,
         cluster: Sequence[str],
         held: Sequence[Held],
-    ) -> Heading:
-        known = [(one.node.id, one.vector, one.age) for one in held if one.vector is not None]
+    ) -> InertiaState:
+        known = [
+            (one.node.id, one.vector, one.age) for one in held if one.vector is not None and one.node.trust != UNTRUSTED
+        ]
         return self._inertia.follow(
             scope,
             conversation,
-            heading,
+            inertia,
             vector,
             [one for _, one, _ in known],
             [age for _, _, age in known],
             [cluster.index(key) for key, _, _ in known],
         )
 
-    def _selected(self, score: AimScore, held: Held, heading: Heading, strict: bool) -> Selected:
+    def _selected(self, score: AimScore, held: Held, inertia: InertiaState, strict: bool) -> Selected:
         evidence = held.evidence if strict and self._policy.store_evidence else None
         return Selected(
             held.node,
             score,
-            mirror_weight(held.age, self._policy, heading.gamma),
+            mirror_weight(held.age, self._policy, inertia.gamma),
             None if evidence is None else evidence[: self._policy.max_evidence_length],
         )

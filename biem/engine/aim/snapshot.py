@@ -23,7 +23,7 @@ from biem.domain.policies.aim import AimPolicy
 from biem.domain.scope import Scope
 from biem.domain.text import one_line
 from biem.engine.aim.inertia import Inertia
-from biem.engine.aim.snapshot_file import DETAILS, FORMAT, VERSION, Saved, SavedNode, heading_json, read
+from biem.engine.aim.snapshot_file import DETAILS, FORMAT, VERSION, Saved, SavedNode, inertia_json, read
 from biem.engine.remember.hot_write_behind import HotFeed
 from biem.engine.remember.writer import Writer
 from biem.errors import BiemError, InvalidInput
@@ -106,7 +106,7 @@ class Snapshots:
             "model": self._embedder.id,
             "config": self.config,
             "mirror_seq": counter,
-            "inertia": {name: heading_json(one) for name, one in self._inertia.all(scope).items()},
+            "inertia": {name: inertia_json(one) for name, one in self._inertia.all(scope).items()},
             "hot": [entry.id for entry in self._hot.recent(scope, self._window)],
         }
         write(json.dumps(head, ensure_ascii=False)[:-1] + ', "nodes": [')
@@ -162,7 +162,7 @@ class Snapshots:
         self._check(path, saved)
         names = {node.id: _target_id(scope, saved.scope, node.id) for node in saved.nodes}
         base = self._base(scope, saved, names)
-        self._records.foretell(
+        self._records.record_decisions(
             scope,
             [
                 (names[node.id], _decision(node, self._clock.now()), _shifted(node.mirror_seq, base))
@@ -176,9 +176,9 @@ class Snapshots:
         self._feed.settle()
         self._connect(scope, saved, names)
         self._push(scope, saved, names)
-        for conversation, heading in saved.inertia.items():
+        for conversation, inertia in saved.inertia.items():
             if saved.model == self._embedder.id:
-                self._inertia.keep(scope, conversation, heading)
+                self._inertia.keep(scope, conversation, inertia)
             else:
                 logger.warning("the inertia of %r belongs to another model and is left out", conversation)
         return len(saved.nodes)
@@ -191,7 +191,7 @@ class Snapshots:
                 uuid.UUID(node.id)
             except (InvalidInput, ValueError) as error:
                 raise InvalidInput(f"{path}: node {place} is broken: {error}") from None
-        vectors = (heading.vector for heading in saved.inertia.values() if saved.model == self._embedder.id)
+        vectors = (inertia.vector for inertia in saved.inertia.values() if saved.model == self._embedder.id)
         if any(vector is not None and len(vector) != self._embedder.dim for vector in vectors):
             raise InvalidInput(f"{path} is broken: an inertia has not the {self._embedder.dim} dimensions of its model")
 

@@ -13,7 +13,7 @@ import numpy as np
 from biem.domain.designs.aim import GateDecision
 from biem.domain.link import LinkType, NewLink
 from biem.errors import InvalidInput
-from biem.ports.hot import Heading
+from biem.ports.hot import InertiaState
 
 FORMAT, VERSION = "biem-aim", 1
 DETAILS = ("kind", "layer", "reason", "importance", "source", "speaker", "conversation", "ref")
@@ -44,7 +44,7 @@ class Saved:
     model: str
     config: Mapping[str, Any]
     mirror_seq: int
-    inertia: Mapping[str, Heading]
+    inertia: Mapping[str, InertiaState]
     hot: tuple[str, ...]
     """Ids, newest first."""
     nodes: tuple[SavedNode, ...]
@@ -68,7 +68,7 @@ def read(path: Path) -> Saved:
             model=_of(saved["model"], str),
             config=_of(saved["config"], dict),
             mirror_seq=_number(saved["mirror_seq"], 0),
-            inertia={name: _heading(one) for name, one in _of(saved["inertia"], dict).items()},
+            inertia={name: _inertia(one) for name, one in _of(saved["inertia"], dict).items()},
             hot=tuple(_list(saved["hot"], str)),
             nodes=tuple(_node(path, place, node) for place, node in enumerate(nodes)),
         )
@@ -83,10 +83,10 @@ def read(path: Path) -> Saved:
     return known
 
 
-def heading_json(heading: Heading) -> dict[str, Any]:
-    """The representation of a heading in a file."""
-    vector = None if heading.vector is None else [float(value) for value in heading.vector]
-    return {"vector": vector, "strength": heading.strength, "gamma": heading.gamma, "cluster": heading.cluster}
+def inertia_json(inertia: InertiaState) -> dict[str, Any]:
+    """The representation of inertia in a file."""
+    vector = None if inertia.vector is None else [float(value) for value in inertia.vector]
+    return {"vector": vector, "strength": inertia.strength, "gamma": inertia.gamma, "cluster": inertia.cluster}
 
 
 def _node(path: Path, place: int, node: Mapping[str, Any]) -> SavedNode:
@@ -125,7 +125,7 @@ def _refusal(saved: Mapping[str, Any]) -> GateDecision:
     )
 
 
-def _heading(saved: Mapping[str, Any]) -> Heading:
+def _inertia(saved: Mapping[str, Any]) -> InertiaState:
     vector = None if saved["vector"] is None else np.array(_list(saved["vector"], (float, int)), dtype=np.float32)
     if vector is not None and not (np.isfinite(vector).all() and np.linalg.norm(vector) < 2):
         raise ValueError("an inertia is not finite, or longer than can be")
@@ -134,7 +134,7 @@ def _heading(saved: Mapping[str, Any]) -> Heading:
         raise ValueError(f"strength is {strength}")
     if gamma is not None and not 0 < gamma <= 1:
         raise ValueError(f"gamma is {gamma}")
-    return Heading(vector, strength, gamma, None if cluster is None else _number(cluster, 1))
+    return InertiaState(vector, strength, gamma, None if cluster is None else _number(cluster, 1))
 
 
 def _of(value: Any, kind: type) -> Any:

@@ -29,7 +29,7 @@ class MemoryWriter:
         memory_id = new_id()
         if context is not None:
             _require_texts(context)
-            self._records.foretell(
+            self._records.record_decisions(
                 scope, [(memory_id, self._gate.judge(scope, text, context, details.get("speaker", "")), None)]
             )
         self._writer.remember_as(scope, memory_id, text, kind="event", **details)

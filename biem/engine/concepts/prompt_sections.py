@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from biem.domain.prompt_contents import Known
 from biem.domain.running_memory import Running
-from biem.engine.concepts.notes import render as render_notes
+from biem.engine.concepts.instant_memory import render as render_notes
 from biem.engine.concepts.running import render as render_running
 from biem.engine.context.block import Context
 from biem.ports.concepts import InstantMemory

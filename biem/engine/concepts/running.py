@@ -10,13 +10,13 @@ from typing import Protocol
 
 from biem.domain.concept import Recollection
 from biem.domain.policies.concepts import ConceptPolicy
-from biem.domain.running_memory import Mind, Running, next_turn, with_keywords
+from biem.domain.running_memory import Running, RunningMemory, next_turn, with_keywords
 from biem.domain.scope import Scope
 from biem.domain.text import require_string
 from biem.engine.context.lines import harmless, quoted
 from biem.errors import StoreUnavailable
 from biem.ports import Analyzer
-from biem.ports.hot import Minds
+from biem.ports.hot import RunningMemoryStore
 from biem.ports.reasoner import Reasoner
 
 logger = logging.getLogger("biem.concepts")
@@ -42,13 +42,13 @@ class Activator:
     def __init__(
         self,
         *,
-        minds: Minds,
+        running_memory: RunningMemoryStore,
         reminder: Reminds,
         analyzer: Analyzer,
         policy: ConceptPolicy,
         reasoner: Reasoner | None = None,
     ) -> None:
-        self._minds = minds
+        self._running_memory = running_memory
         self._reminder = reminder
         self._analyzer = analyzer
         self._policy = policy
@@ -63,28 +63,28 @@ class Activator:
             require_string(text, what)
         if not self._policy.enabled:
             return ()
-        mind = self._load(scope, conversation)
-        new = self._keywords(scope, message, history, mind.keywords)
+        state = self._load(scope, conversation)
+        new = self._keywords(scope, message, history, state.keywords)
         found: list[Recollection] | None = None
         for _ in range(_TRIES):
-            keywords = self._cached(mind, new)
+            keywords = self._cached(state, new)
             if found is None:
                 found = self._reminder.from_topics(scope, keywords)
             policy = self._policy
             running = next_turn(
-                self._reminder.living(scope, mind.running),
+                self._reminder.living(scope, state.running),
                 found,
                 turns=policy.running_turns,
                 most=policy.running_items,
                 similarity=policy.running_similarity,
             )
-            if self._save(scope, conversation, Mind(keywords, running, mind.version)):
+            if self._save(scope, conversation, RunningMemory(keywords, running, state.version)):
                 break
-            mind = self._load(scope, conversation)
+            state = self._load(scope, conversation)
         return running
 
-    def _cached(self, mind: Mind, new: Sequence[str]) -> tuple[str, ...]:
-        return with_keywords(mind.keywords, new, most=self._policy.cached_keywords, kept=self._policy.kept_keywords)
+    def _cached(self, state: RunningMemory, new: Sequence[str]) -> tuple[str, ...]:
+        return with_keywords(state.keywords, new, most=self._policy.cached_keywords, kept=self._policy.kept_keywords)
 
     def _keywords(self, scope: Scope, message: str, history: str, cached: Sequence[str]) -> list[str]:
         """The keywords of a message: from the small model, else by segmentation."""
@@ -95,17 +95,19 @@ class Activator:
                 return found
         return self._analyzer.keywords(message, limit)[::-1]  # the cache drops its oldest: the best come last
 
-    def _load(self, scope: Scope, conversation: str) -> Mind:
+    def _load(self, scope: Scope, conversation: str) -> RunningMemory:
         try:
-            return self._minds.load(scope, conversation)
+            return self._running_memory.load(scope, conversation)
         except StoreUnavailable as error:
             logger.info("running memory starts empty: %s", error)
-            return Mind()
+            return RunningMemory()
 
-    def _save(self, scope: Scope, conversation: str, mind: Mind) -> bool:
+    def _save(self, scope: Scope, conversation: str, state: RunningMemory) -> bool:
         policy = self._policy
         try:
-            return self._minds.save(scope, conversation, mind, most=policy.conversations, ttl_s=policy.state_ttl_s)
+            return self._running_memory.save(
+                scope, conversation, state, most=policy.conversations, ttl_s=policy.state_ttl_s
+            )
         except StoreUnavailable as error:
             logger.info("running memory was not saved: %s", error)
             return True

@@ -13,7 +13,7 @@ from biem.domain.concept import Message, Snippet, concept_id, salient
 from biem.domain.merging import information
 from biem.domain.policies.concepts import ConceptPolicy
 from biem.domain.scope import Scope
-from biem.domain.speech_acts import is_courtesy
+from biem.domain.speech.acts import is_courtesy
 from biem.domain.text import one_line
 from biem.ports import Analyzer
 from biem.ports.concepts import Named

@@ -30,6 +30,9 @@ from biem.telemetry import Telemetry
 _RIGHT_AFTER = timedelta(minutes=10)
 """Within this time a correction without a subject refers to the message before it."""
 
+_DEEPER, _MOST_NEAR = 8, 500
+"""Growth of the number of nearest memories searched, and the number from which it ends."""
+
 
 @dataclass(frozen=True, slots=True)
 class Fresh:
@@ -79,16 +82,10 @@ class ConflictChecker:
 
         Safe to repeat. Earlier decisions about a pair stay.
         """
-        policy = self._policy
         if not fresh:
             return Checked((), {})
         with self._telemetry.span("biem.encode.conflicts", rows=len(fresh)) as span:
-            # one more than needed: a retry finds the memory itself
-            vectors = np.stack([item.vector for item in fresh])
-            near = self._neighbours.nearest(scope, vectors, policy.neighbours + 1)
-            ids = {item.node.id for item in fresh}.union(*near)
-            seqs = [item.node.write_seq for item in fresh]
-            found = self._conflicts.peers(scope, sorted(ids), seqs, policy.around, policy.max_statement_chars)
+            found = self._peers(scope, fresh)
             peers = {peer.id: peer for peer in found}
             nearest = self._nearest([item.node.id for item in fresh], peers)
             follows = _following([peer for peer in found if not peer.long])
@@ -101,6 +98,25 @@ class ConflictChecker:
             findings = self._limit_suspicions(_unambiguous([finding for finding in compared if finding is not None]))
             span.add(pairs=len(pairs), findings=len(findings))
             return Checked(self._conflicts.record(scope, findings, self._clock.now()), nearest)
+
+    def _peers(self, scope: Scope, fresh: Sequence[Fresh]) -> list[Peer]:
+        """The new memories, what is near them, and what was written around them.
+
+        Untrusted memories are no peers. Where they take most places of the nearest, more are searched.
+        """
+        policy = self._policy
+        vectors = np.stack([item.vector for item in fresh])
+        seqs = [item.node.write_seq for item in fresh]
+        limit = policy.neighbours + 1  # one more than needed: a retry finds the memory itself
+        while True:
+            near = self._neighbours.nearest(scope, vectors, limit)
+            ids = {item.node.id for item in fresh}.union(*near)
+            found = self._conflicts.peers(scope, sorted(ids), seqs, policy.around, policy.max_statement_chars)
+            known = {peer.id for peer in found}
+            crowded = any(len(hits) >= limit and 2 * len(known & hits.keys()) < policy.neighbours for hits in near)
+            if not crowded or limit >= _MOST_NEAR:
+                return found
+            limit *= _DEEPER
 
     def _nearest(self, ids: Sequence[str], peers: Mapping[str, Peer]) -> dict[str, list[tuple[str, float]]]:
         """For each new memory the most similar ids and their similarity, without those erased meanwhile."""
@@ -162,6 +178,8 @@ class ConflictChecker:
             acts=acts,
             judged_later=judged_later,
             suspected=suspected,
+            older_revision=older.revision,
+            newer_revision=newer.revision,
         )
 
     def _acts(self, older: Peer, newer: Peer, verdict: Verdict) -> bool:

@@ -16,6 +16,7 @@ from biem.domain.node import Node, new_id, parse_id
 from biem.domain.policies.conflicts import ConflictPolicy
 from biem.domain.scope import Scope
 from biem.domain.text import MOST_LISTED, require_count
+from biem.domain.trust import UNTRUSTED, least_trusted
 from biem.engine.remember.writer import Writer
 from biem.errors import AlreadyDecided, InvalidInput, NotFound
 from biem.ports import Clock, Records
@@ -151,6 +152,8 @@ class Resolver:
         if plan is None:
             nodes = [self._records.get(scope, key) for key in (conflict.older_id, conflict.newer_id)]
             older, newer = (_require(node, conflict_id) for node in nodes)
+            if UNTRUSTED in (older.trust, newer.trust):
+                raise InvalidInput(f"conflict {conflict_id} is with an untrusted memory, which is merged with no other")
             details = self._details(scope, older, newer)
             self._writer.draft(**{**details, "at": newer.at})  # reject now what would be rejected later
             plan = Plan("merge", by, ref=f"merge:{new_id()}", details=details)
@@ -182,6 +185,11 @@ class Resolver:
 
     def _details(self, scope: Scope, older: Node, newer: Node) -> dict[str, Any]:
         """The merged memory, as JSON: shared attributes are kept, of others the stronger; dated as the newer."""
+        if older.expires_at is not None or newer.expires_at is not None:
+            raise InvalidInput(
+                "one of these memories expires, and a merged text would tell it on; choose another resolution: "
+                "keep_new, keep_old, keep_both or ignore"
+            )
         one_voice = older.speaker == newer.speaker
         texts = [node.text if one_voice else node.indexed_text for node in (older, newer)]
         text = self._reasoner.merge(scope, texts) if self._reasoner is not None else None
@@ -197,6 +205,8 @@ class Resolver:
             "at": newer.at.isoformat(),
             "metadata": {"merged_from": [older.id, newer.id]},
             "layer": max(older.layer, newer.layer, key=_LAYERS.index),
+            "origin": older.origin if older.origin == newer.origin else "system",
+            "trust": least_trusted((older.trust, newer.trust)),
         }
 
     # -- working ----------------------------------------------------------------------------------------------------

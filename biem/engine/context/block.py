@@ -10,9 +10,11 @@ memory as a line so that its text cannot escape from it.
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 
-from biem.domain.excerpt import excerpt
 from biem.domain.node import Hit
+from biem.domain.notes.library import NoteHit
 from biem.domain.policies.context import ContextPolicy
+from biem.domain.speech.excerpt import excerpt
+from biem.domain.text import estimate_tokens
 from biem.engine.context.lines import harmless, item
 
 HEADING = "## Relevant Memories"
@@ -27,6 +29,8 @@ class Context:
     degraded: tuple[str, ...] = ()
     indexing: int = 0
     """Memories that are not indexed yet, and were searched only by words."""
+    notes: tuple[NoteHit, ...] = ()
+    """The chunks of notes that it shows, in order."""
 
     def __str__(self) -> str:
         return self.text
@@ -38,12 +42,6 @@ class BlockReader:
 
     asked: Collection[str] = ()
     terms_of: Callable[[str], Iterable[str]] = str.split
-
-
-def estimate_tokens(text: str) -> int:
-    """A conservative estimate without a tokenizer: a CJK character is a token, four other characters are one."""
-    wide = sum(1 for c in text if ord(c) > 0x2E7F)
-    return wide + (len(text) - wide + 3) // 4
 
 
 def render(
@@ -70,7 +68,7 @@ def render(
         words = frozenset(reader.terms_of(shown)) or frozenset([shown])
         lines = item(hit, said, policy)
         cost = _cost([f"{len(hits)}. {lines[0]}", *lines[1:]])
-        if cost > left or any(_repeats(words, other, policy.repeat_from) for other in seen):
+        if cost > left or any(repeats(words, other, policy.repeat_from) for other in seen):
             continue
         left -= cost
         picked.append((hit, lines))
@@ -99,7 +97,7 @@ def _cost(lines: Iterable[str]) -> int:
     return sum(estimate_tokens(f"{line}\n") for line in lines)
 
 
-def _repeats(words: frozenset[str], other: frozenset[str], repeat_from: float) -> bool:
+def repeats(words: frozenset[str], other: frozenset[str], repeat_from: float) -> bool:
     """Whether two texts say the same. Texts with different numbers never do."""
     different = words ^ other
     if not different:

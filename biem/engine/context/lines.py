@@ -17,6 +17,7 @@ from biem.domain.energy import indicator
 from biem.domain.node import Hit, Node
 from biem.domain.policies.context import ContextPolicy
 from biem.domain.text import one_line
+from biem.domain.trust import UNTRUSTED, unverified_mark
 
 NAME_CHARS = 40
 """Maximum characters of a shown name of a speaker or an entity."""
@@ -26,8 +27,9 @@ _MARKUP = re.compile(
     r"[<＜﹤](?=[<＜﹤]{0,8}[^\W\d]|[<＜﹤]{0,8}[/／|｜!！?？%$@:&])"  # <system role=…>, </s>, <|im_start|>, <<SYS>>
     r"|[<＜﹤](?=\s{1,8}[/／|｜!！?？])"  # < /system>
     r"|[<＜﹤](?=\s{1,8}[^\W\d][\w:.\-]{0,64}(?:\s{0,8}[/／]?\s{0,8}[>＞﹥]|\s{1,8}[\w:.\-]{1,64}\s{0,8}=))"
-    r"|[\[［](?=\s{0,8}(?:[/／]\s{0,8}[^\W\d]|[A-Z][A-Z0-9_ \-]{1,64}[\]］]|[A-Za-z]{1,32}_[A-Za-z_]{1,64}[\]］]))"
+    r"|[\[［](?=\s{0,8}(?:[/／]\s{0,8}[^\W\d]|[a-z]?[A-Z][A-Z\d_ \-]{1,64}[\]］]|[A-Za-z]{1,32}_[A-Za-z_]{1,64}[\]］]))"
     r"|[\[［](?=\s{0,8}(?i:system|user|assistant|human|model|tool|developer|inst)\s{0,8}[\]］])"
+    r"|\](?=~b\]|~!b\[)|\[(?=e~\[)"
 )
 """Openings of tags, special tokens and bracketed control words such as `[INST]`. `a < b`, `<3`, `[1]` do not match."""
 _CLOSING = re.compile(r"(?<=[|｜])[>＞﹥]")
@@ -47,6 +49,11 @@ def harmless(text: str, limit: int) -> str:
     """`text` as one unquoted line of at most `limit` characters that cannot be mistaken for structure."""
     line = _plain(text, limit)
     return _LEADING_MARKUP.sub("", line) or line
+
+
+def harmless_line(text: str, limit: int) -> str:
+    """As `harmless`, for a line that stands behind a mark of ours: signs of lists and headings stay."""
+    return _plain(text, limit)
 
 
 def quoted(text: str, limit: int) -> str:
@@ -70,17 +77,21 @@ def speaker_of(node: Node) -> str:
     return {"user": "you", "assistant": "assistant"}.get(node.source, "unknown") if not node.speaker else "unknown"
 
 
-def told(node: Node, said: str, policy: ContextPolicy) -> str:
-    """A memory as a line without its number: with speaker and date, or only its text in the layout `bare`."""
+def told(node: Node, said: str, policy: ContextPolicy, *, chinese: bool = False) -> str:
+    """A memory as a line without its number: with speaker and date, or only its text in the layout `bare`.
+
+    The line of an untrusted memory begins with its origin, in either layout; `chinese`: in this language.
+    """
+    mark = f"[{unverified_mark(node.origin, chinese=chinese)}] " if node.trust == UNTRUSTED else ""
     if policy.layout == "bare":
-        return harmless(said, policy.item_chars)
-    return f"{speaker_of(node)}, {node.at:%Y-%m-%d}: {quoted(said, policy.item_chars)}"
+        return mark + harmless(said, policy.item_chars)
+    return f"{mark}{speaker_of(node)}, {node.at:%Y-%m-%d}: {quoted(said, policy.item_chars)}"
 
 
-def item(hit: Hit, said: str, policy: ContextPolicy) -> list[str]:
-    """The lines of one hit, without its number: text, end of validity and entities."""
+def item(hit: Hit, said: str, policy: ContextPolicy, *, chinese: bool = False) -> list[str]:
+    """The lines of one hit, without its number: text, end of validity and entities; `chinese` as for `told`."""
     node = hit.node
-    first = told(node, said, policy)
+    first = told(node, said, policy, chinese=chinese)
     if policy.marks:
         first = f"[{indicator(node.energy)} E={node.energy:.2f}] {first}"
     if "held_until" in hit.why and node.valid_to is not None:

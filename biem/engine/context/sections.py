@@ -1,7 +1,8 @@
 """Builds the context block from its sections.
 
     core (always, within its share) → relevant → recently useful (optional, within its share) → originals in strict
-    mode → newest texts
+    mode → newest texts → notes (within their share, and what the others leave) → untrusted memories
+    (`biem.engine.context.unverified`)
 
 The rest of a section's budget goes to the next one; items are never cut to fit, and no memory is shown twice. An
 unavailable section is skipped and reported.
@@ -15,9 +16,13 @@ from biem.domain.node import Hit, Hits, Node
 from biem.domain.policies.context import ContextPolicy
 from biem.domain.prompt_contents import NOTHING, Known
 from biem.domain.scope import Scope
-from biem.engine.context.block import BlockReader, Context, estimate_tokens, listed, render
+from biem.domain.text import estimate_tokens
+from biem.domain.trust import UNTRUSTED
+from biem.engine.context.block import BlockReader, Context, listed, render
 from biem.engine.context.lines import told
+from biem.engine.context.noted import noted
 from biem.engine.context.picking import Picker
+from biem.engine.context.unverified import unverified
 from biem.engine.query.request import admits
 from biem.errors import BiemError, InvalidInput
 from biem.ports import EVERYTHING, Analyzer, Filter, HotStore, Records
@@ -80,14 +85,16 @@ class ContextBuilder:
         reader = BlockReader(set(self._analyzer.lexemes(query[:_READ])), self._analyzer.lexemes)
 
         def is_news(node: Node) -> bool:
-            return admits(where, node) and not known.has(node)
+            return node.trust != UNTRUSTED and admits(where, node) and not known.has(node)
 
         with self._telemetry.span("biem.context") as span:
             always, shown = self._always(scope, min(budget_tokens, policy.core_tokens), is_news)
             sections, left = [always], budget_tokens - _cost(always)
+            section, notes = noted(hits.notes, policy, reader, int(left * policy.notes_share))
+            left -= _cost(section)
             told_first = {hit.node.id for hit in shown}
             share = min(policy.slot_tokens, left // 2) if policy.slots else 0
-            found = [hit for hit in hits if hit.node.id not in told_first]
+            found = [hit for hit in hits if hit.node.id not in told_first and hit.node.trust != UNTRUSTED]
             worth = self._picker.pick(found, query[:_READ], hits.confidence if hits.grounds else None, top_k)
             block = render(worth, policy, left - share, (), reader, top_k)
             sections.append(block.text)
@@ -104,9 +111,26 @@ class ContextBuilder:
             if policy.recent:
                 ids = {hit.node.id for hit in shown}
                 sections.append(self._newest(scope, ids, left, degraded, is_news))
+                left -= _cost(sections[-1])
+            if section and len(notes) < len(hits.notes):  # what memories leave goes to notes
+                left += _cost(section)
+                section, notes = noted(hits.notes, policy, reader, left)
+                left -= _cost(section)
+            sections.append(section)
+            doubtful = self._doubtful(hits, query[:_READ], top_k)
+            last, untrusted = unverified(doubtful, shown, query, policy, reader, budget_tokens, left)
+            sections.append(last)
+            shown += untrusted
             text = "\n\n".join(section for section in sections if section)
-            span.add(items=len(shown), tokens=estimate_tokens(text))
-        return Context(text, tuple(shown), tuple(degraded), hits.indexing)
+            span.add(items=len(shown), notes=len(notes), tokens=estimate_tokens(text))
+        degraded += [server for server in hits.notes.degraded if server not in degraded]
+        return Context(text, tuple(shown), tuple(degraded), hits.indexing, notes)
+
+    def _doubtful(self, hits: Sequence[Hit], question: str, top_k: int | None) -> list[Hit]:
+        """The untrusted ones that answer, by their own confidence."""
+        apart = [hit for hit in hits if hit.node.trust == UNTRUSTED]
+        sure = apart[0].why.get("confidence") if apart else None
+        return self._picker.pick(apart, question, sure if isinstance(sure, float) else None, top_k)
 
     def _always(self, scope: Scope, budget_tokens: int, is_news: Callable[[Node], bool]) -> tuple[str, list[Hit]]:
         """Core memories that fit into their share."""

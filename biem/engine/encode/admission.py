@@ -12,7 +12,7 @@ from dataclasses import replace
 from biem.domain.designs.aim import GateDecision
 from biem.domain.policies.aim import AimPolicy
 from biem.domain.scope import Scope
-from biem.domain.speech_acts import is_courtesy, is_statement
+from biem.domain.speech.acts import is_courtesy, is_statement
 from biem.engine.encode.gate_text import Told
 from biem.ports import Clock
 from biem.ports.reasoner import Reasoner

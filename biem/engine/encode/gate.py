@@ -29,7 +29,7 @@ from biem.domain.node import Draft, Node
 from biem.domain.policies.aim import AimPolicy
 from biem.domain.policies.conflicts import ConflictPolicy
 from biem.domain.scope import Scope
-from biem.domain.speech_acts import is_standing_order
+from biem.domain.speech.acts import is_standing_order
 from biem.engine.conflicts.passages import compare
 from biem.engine.encode.admission import Admission
 from biem.engine.encode.gate_text import GateTextReader, Told

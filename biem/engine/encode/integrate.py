@@ -10,7 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from biem.domain.link import Moment
 from biem.domain.node import Node
 from biem.domain.scope import Scope
-from biem.engine.concepts.notes import InstantMaker
+from biem.domain.trust import UNTRUSTED
+from biem.engine.concepts.instant_memory import InstantMaker
 from biem.engine.conflicts.detect import ConflictChecker, Fresh
 from biem.engine.graph.associations import Associations, Linkable
 from biem.engine.life.tiers import Tiers
@@ -45,9 +46,12 @@ class Integrator:
         self._telemetry = telemetry
 
     def relate(self, memories: Sequence[Embedded]) -> None:
-        """Detect conflicts, decide which are formed, and link these; the embedding cache must hold the vectors."""
+        """Detect conflicts, decide which are formed, and link these; the embedding cache must hold the vectors.
+
+        Untrusted memories are left out.
+        """
         scopes: dict[Scope, list[Embedded]] = defaultdict(list)
-        for node, vector in memories:
+        for node, vector in _believed(memories):
             scopes[node.scope].append((node, vector))
         with self._telemetry.span("biem.encode.relate", rows=len(memories)):
             for scope, part in scopes.items():
@@ -61,12 +65,19 @@ class Integrator:
                 ]
                 self._associations.link_new(scope, linkable)
 
-    def settle(self, memories: Sequence[Embedded], hot: frozenset[str]) -> None:
-        """Put the `hot` ones into the canvas and make instant memories; a cache or model that is down is no error."""
+    def settle(self, memories: Sequence[Embedded], hot: frozenset[str], noted: frozenset[str] = frozenset()) -> None:
+        """Put the `hot` ones into the canvas and make instant memories of all that are not `noted`; a cache or model
+        that is down is no error.
+        """
         with self._telemetry.span("biem.encode.settle", rows=len(memories)):
             self._tiers.enter([(node, vector) for node, vector in memories if node.id in hot])
-            self._instants.create_and_store_memories([node for node, _ in memories])
+            fresh = [node for node, _ in _believed(memories) if node.id not in noted]
+            self._instants.create_and_store_memories(fresh)
 
 
 def _moment(node: Node) -> Moment:
     return Moment(node.id, node.at, node.write_seq, node.conversation)
+
+
+def _believed(memories: Sequence[Embedded]) -> list[Embedded]:
+    return [(node, vector) for node, vector in memories if node.trust != UNTRUSTED]

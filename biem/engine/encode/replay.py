@@ -44,7 +44,7 @@ class Replayer:
         passes = decision.formed or force or standing.formed
         if passes:
             if not standing.decided:  # the worker will read this decision
-                self._records.foretell(scope, [(memory_id, replace(decision, formed=True), None)])
+                self._records.record_decisions(scope, [(memory_id, replace(decision, formed=True), None)])
             self._records.admit(scope, memory_id, decision)
             if node.status == "active":
                 self._integrator.relate([(node, self._embedder.embed([node.indexed_text], "passage")[0])])

@@ -17,6 +17,7 @@ from biem.domain.policies.writing import EncodePolicy
 from biem.domain.text import sha256
 from biem.engine.encode.integrate import Integrator
 from biem.engine.encode.lease import kept
+from biem.engine.encode.revised import RevisionFollower
 from biem.errors import BiemError, ConfigError, EmbedderUnavailable, InvalidInput, StoreFull, StoreUnavailable
 from biem.ports import Analyzer, Embedder, Encoded, Entry, HotStore, Job, Records, Vector, VectorIndex, Vectors
 from biem.telemetry import Telemetry
@@ -54,7 +55,9 @@ class EncodeWorker:
         policy: EncodePolicy,
         telemetry: Telemetry,
         deferring: Callable[[], AbstractContextManager[None]] = nullcontext,
+        follower: RevisionFollower | None = None,
     ) -> None:
+        """`follower` carries out revisions; None where there are none."""
         self._records = records
         self._index = index
         self._hot = hot
@@ -64,6 +67,7 @@ class EncodeWorker:
         self._clear = clear
         self._leave = leave
         self._forget_talk = forget_talk
+        self._follower = follower
         self._policy = policy
         self._telemetry = telemetry
         self._deferring = deferring
@@ -185,7 +189,7 @@ class EncodeWorker:
             self._records.release(jobs, min(self._policy.backoff_max_s, pause), str(error), refund=True)
 
     def _do(self, jobs: Sequence[Job]) -> None:
-        """Remove erased or archived memories from the projections; after an outage the jobs are retried."""
+        """Remove erased, archived or moved memories from the projections; after an outage the jobs are retried."""
         try:
             with kept(self._records, jobs, self._policy.lease_s):
                 self._clear_all(jobs)
@@ -203,12 +207,22 @@ class EncodeWorker:
         erased = [job for job in jobs if job.task == "purge"]
         if erased:
             self._index.purge([job.memory_id for job in erased])
-            for ns in {job.ns for job in erased}:
-                ids = [job.memory_id for job in erased if job.ns == ns]
-                self._hot.purge(ns, ids)
-                self._leave(ns, ids)
-                self._forget_talk(ns)
-            self._records.done(erased)
+        left = [job for job in jobs if job.task in ("purge", "leave")]  # moved ones keep their row in the index
+        for ns in {job.ns for job in left}:
+            ids = [job.memory_id for job in left if job.ns == ns]
+            self._hot.purge(ns, ids)
+            self._leave(ns, ids)
+            self._forget_talk(ns)
+        if left:
+            self._records.done(left)
+        revised = [job for job in jobs if job.task in ("revised", "reindex")]
+        if revised and self._follower is not None:
+            self._follower.follow(revised, self.vectors_taken)
+
+    def outdated(self, nodes: Sequence[Node]) -> None:
+        """Queue those again that were revised since: what was just written may be of a former text."""
+        if nodes and self._follower is not None:
+            self._follower.outdated([(node.id, node.revision) for node in nodes])
 
     def _encode(self, jobs: Sequence[Job]) -> None:
         erased = [job for job in jobs if job.node is None]
@@ -226,23 +240,32 @@ class EncodeWorker:
                 job.key: entry_of(node, job.lexemes, vector) for (job, node), vector in zip(live, vectors, strict=True)
             }
             memories = {job.key: (node, vector) for (job, node), vector in zip(live, vectors, strict=True)}
-            self._integrator.relate(list(memories.values()))
+            self._integrator.relate([memories[job.key] for job, _ in live if not job.known])
             held = self._records.renew([job for job, _ in live], self._policy.lease_s)  # it may have been suspended
+        keys = {job.key for job in held}
+        self.outdated([node for job, node in live if job.key not in keys])
         if not held:
             return
         with self._telemetry.span("biem.encode.index", rows=len(held)):
             self._index.insert([entries[job.key] for job in held], again=any(job.claims > 1 for job in held))
-        keys = {job.key for job in held}
         completion = self._records.complete([item for item in encoded if item.job.key in keys])
         if completion.erased:
             self._index.purge(completion.erased)
-        gone = {*completion.erased, *completion.overtaken}
+        gone = {*completion.erased, *completion.overtaken, *completion.revised}
         settled = [memories[job.key] for job in held if job.memory_id not in gone]
+        noted = frozenset(job.memory_id for job in held if job.known)
         with self._deferring():
-            self._integrator.settle(settled, frozenset(completion.hot))
+            self._integrator.settle(settled, frozenset(completion.hot), noted)
+        unsure = {*completion.revised, *completion.hot}  # the canvas and the index may have vectors of former texts
+        self.outdated([memories[job.key][0] for job in held if job.memory_id in unsure])
         if completion.overtaken:  # the lease expired between the two steps: there may be two rows of one memory
             doubled = set(completion.overtaken)
             self._index.insert([entry for entry in entries.values() if entry.id in doubled], again=True)
+
+    def renew_former(self) -> None:
+        """Analyse and embed the former texts of revised memories again."""
+        if self._follower is not None:
+            self._follower.renew(self.vectors_taken)
 
     def vectors(self, texts: Sequence[str]) -> list[Vector]:
         """One vector per text: duplicate texts are embedded once, cached ones not at all."""

@@ -5,6 +5,7 @@ PostgreSQL stores the links. A process keeps a graph of each scope it uses, load
 `spread` uses the graph loaded last. The least recently used scopes are dropped.
 """
 
+import logging
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
@@ -21,9 +22,12 @@ from biem.domain.policies.graph import GraphPolicy
 from biem.domain.scope import Scope
 from biem.domain.spreading import multiplicative, subtractive
 from biem.engine.graph.scope_graph import NOTHING, UNKNOWN, ScopeGraph
+from biem.errors import BiemError
 from biem.ports import Clock, Vector, Vectors
 from biem.ports.links import Links
 from biem.telemetry import Telemetry
+
+logger = logging.getLogger("biem.graph")
 
 Strategy = Literal["multiplicative", "subtractive"]
 _LOADING_S = 3.0
@@ -165,6 +169,13 @@ class Associations:
             span.add(links=links)
             if links or larger:
                 self._make_room()
+
+    def refresh_or_stale(self, scope: Scope) -> None:
+        """As `refresh`, for a caller that can use the known graph while PostgreSQL is away: it is logged."""
+        try:
+            self.refresh(scope)
+        except BiemError as error:
+            logger.warning("recall uses a stale graph: %s", error)
 
     def spread(
         self,

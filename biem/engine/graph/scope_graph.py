@@ -1,12 +1,19 @@
-"""The links of one scope in memory: a NetworkX graph that follows the changes in PostgreSQL, read by many threads."""
+"""The links of one scope in memory: a NetworkX graph that follows the changes in PostgreSQL, read by many threads.
+
+A process that only loads links and asks for the strongest, such as one recall on the command line, builds no graph and
+imports no NetworkX.
+"""
 
 import threading
-from collections.abc import Iterable
-
-import networkx as nx
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
 
 from biem.domain.link import DIRECTED, Link
 from biem.ports.links import LinkChanges
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 UNKNOWN = -1
 """The version of a graph that was never loaded."""
@@ -25,11 +32,27 @@ class ScopeGraph:
         self.loading = threading.Lock()
         self.version = UNKNOWN
         self.edges = 0
-        self.links: nx.MultiDiGraph[str] = nx.MultiDiGraph()
+        self._loaded = NOTHING
+        self._links: nx.MultiDiGraph[str] | None = None
         self._max_links = max_links
         self._added: dict[str, None] = {}
         self._by_weight: dict[str, tuple[tuple[str, float], ...]] = {}
         self._by_strength: dict[str, tuple[tuple[str, int], ...]] = {}
+
+    @property
+    def links(self) -> "nx.MultiDiGraph[str]":
+        """The graph, built from what was loaded when it is first asked for."""
+        with self.lock:
+            if self._links is None:
+                import networkx as nx  # noqa: PLC0415  a recall on the command line needs no graph
+
+                self._links = nx.MultiDiGraph()
+                self._links.add_nodes_from(self._loaded.nodes)
+                _add(self._links, self._loaded.links)
+                if self.version != UNKNOWN:
+                    self._links.add_nodes_from(self._added)
+                self._loaded = NOTHING
+            return self._links
 
     def add(self, nodes: Iterable[str]) -> None:
         """Add new nodes, which have no links yet. A graph that was never loaded gets them by loading."""
@@ -54,18 +77,15 @@ class ScopeGraph:
         if changes is NOTHING and self.version == NOTHING.version:
             return True
         if changes.complete:
-            fresh: nx.MultiDiGraph[str] = nx.MultiDiGraph()
-            fresh.add_nodes_from(changes.nodes)  # readers keep using the old graph meanwhile
-            _add(fresh, changes.links)
             by_weight: dict[str, tuple[tuple[str, float], ...]] = {}
             by_strength: dict[str, tuple[tuple[str, int], ...]] = {}
-            for node in {end for link in changes.links for end in (link.source, link.target)}:
-                by_weight[node], by_strength[node] = _strongest(fresh, node, self._max_links)
+            for node, edges in _passable(changes.links).items():  # readers keep using the old graph meanwhile
+                by_weight[node], by_strength[node] = _strongest(edges, self._max_links)
             with self.lock:
                 if self.version in (since, UNKNOWN) or self.version < changes.version:
-                    self.links, self.version, self.edges = fresh, changes.version, len(changes.links)
+                    self._links, self._loaded = None, changes
+                    self.version, self.edges = changes.version, len(changes.links)
                     self._by_weight, self._by_strength = by_weight, by_strength
-                    self.links.add_nodes_from(self._added)
             return True
         with self.lock:
             if self.version >= changes.version:
@@ -108,33 +128,55 @@ class ScopeGraph:
         return self._looked_up(node)[1] if found is None else found
 
     def _looked_up(self, node: str) -> "_Neighbours":
-        if node not in self.links:
+        graph = self._links
+        if graph is None or node not in graph:  # all links of a graph that is not built yet are looked up already
             return (), ()
-        found = self._by_weight[node], self._by_strength[node] = _strongest(self.links, node, self._max_links)
+        found = self._by_weight[node], self._by_strength[node] = _strongest(_edges(graph, node), self._max_links)
         return found
 
 
 _Neighbours = tuple[tuple[tuple[str, float], ...], tuple[tuple[str, int], ...]]
 
 
-def _strongest(graph: "nx.MultiDiGraph[str]", node: str, most: int) -> _Neighbours:
+_Edge = tuple[str, float, int]
+"""Where it leads to, weight, strength."""
+
+
+def _passable(links: Iterable[Link]) -> dict[str, list[_Edge]]:
+    """The edges that lead from each end of these links."""
+    found: defaultdict[str, list[_Edge]] = defaultdict(list)
+    for link in links:
+        found[link.source].append((link.target, link.weight, link.strength))
+        back = found[link.target]
+        if link.type not in DIRECTED:
+            back.append((link.source, link.weight, link.strength))
+    return found
+
+
+def _edges(graph: "nx.MultiDiGraph[str]", node: str) -> Iterator[_Edge]:
+    """The edges that lead from a node.
+
+    From the dictionaries behind NetworkX's views: the views are five times as slow, and this is the hot path.
+    """
+    for edges_of, skipped in ((vars(graph)["_succ"], _NONE), (vars(graph)["_pred"], DIRECTED)):
+        for other, edges in edges_of.get(node, {}).items():
+            for kind, edge in edges.items():
+                if kind not in skipped:
+                    yield other, edge["weight"], edge["strength"]
+
+
+def _strongest(edges: Iterable[_Edge], most: int) -> _Neighbours:
     """Each neighbour once, with the weight and the strength of its best edge.
 
     Ties by id, or two processes would differ.
     """
     weights: dict[str, float] = {}
     strengths: dict[str, int] = {}
-    # The dictionaries behind NetworkX's views: the views are five times as slow, and this is the hot path.
-    for edges_of, skipped in ((vars(graph)["_succ"], _NONE), (vars(graph)["_pred"], DIRECTED)):
-        for other, edges in edges_of.get(node, {}).items():
-            for kind, edge in edges.items():
-                if kind in skipped:
-                    continue
-                weight, strength = edge["weight"], edge["strength"]
-                if weight > weights.get(other, 0):
-                    weights[other] = weight
-                if strength > strengths.get(other, 1):
-                    strengths[other] = strength
+    for other, weight, strength in edges:
+        if weight > weights.get(other, 0):
+            weights[other] = weight
+        if strength > strengths.get(other, 1):
+            strengths[other] = strength
     heaviest = sorted(((value, other) for other, value in weights.items()), reverse=True)[:most]
     closest = sorted(((value, other) for other, value in strengths.items()), reverse=True)[:most]
     return tuple((other, weight) for weight, other in heaviest), tuple((other, value) for value, other in closest)

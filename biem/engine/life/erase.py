@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, replace
+from datetime import datetime
 
 from biem.domain.node import AutomaticBackup, Receipt, StoreCount, new_id, parse_id
 from biem.domain.policies.writing import EncodePolicy
@@ -9,7 +10,7 @@ from biem.domain.scope import Scope
 from biem.engine.remember.hot_write_behind import HotFeed
 from biem.errors import NotFound, StoreUnavailable
 from biem.ports import Clock, HotStore, Records, VectorIndex
-from biem.ports.hot import Canvas, Headings, Minds
+from biem.ports.hot import Canvas, InertiaStore, RunningMemoryStore
 from biem.ports.readers import ScopeDirectory
 from biem.telemetry import Telemetry
 
@@ -28,38 +29,42 @@ class Eraser:
         hot: HotStore,
         feed: HotFeed,
         canvas: Canvas,
-        minds: Minds,
-        headings: Headings,
+        running_memory: RunningMemoryStore,
+        inertia_store: InertiaStore,
         scopes: ScopeDirectory,
         forgotten: Callable[[Scope], None],
+        erase_notes: Callable[[Scope], Sequence[StoreCount]],
         backups: Callable[[], Sequence[AutomaticBackup]],
         clock: Clock,
         policy: EncodePolicy,
         telemetry: Telemetry,
     ) -> None:
-        """`backups` lists the unexpired automatic backups."""
+        """`erase_notes` destroys all notes of a scope; `backups` lists the unexpired automatic backups."""
         self._records = records
         self._index = index
         self._hot = hot
         self._feed = feed
         self._canvas = canvas
-        self._minds = minds
-        self._headings = headings
+        self._running_memory = running_memory
+        self._inertia_store = inertia_store
         self._scopes = scopes
         self._forgotten = forgotten
+        self._erase_notes = erase_notes
         self._backups = backups
         self._clock = clock
         self._policy = policy
         self._telemetry = telemetry
 
-    def erase(self, scope: Scope, memory_id: str | None) -> Receipt:
+    def erase(self, scope: Scope, memory_id: str | None, expired_at: datetime | None = None) -> Receipt:
         """Erase one memory of `scope`, or all of it; the receipt lists every store, including unreachable ones.
+
+        With `expired_at`, raises `NotFound` unless the memory is to be erased because it had expired by then.
 
         Rows in an unreachable store are removed later by the delayed `purge` job, and never returned meanwhile.
         """
         target = parse_id(memory_id) if memory_id is not None else None
         with self._telemetry.span("biem.erase"):
-            receipt = self._erase(scope, target)
+            receipt = self._erase(scope, target, expired_at)
             self._keep(scope, receipt)
         return receipt
 
@@ -94,9 +99,10 @@ class Eraser:
             self._keep(own, receipt)
         return receipt
 
-    def _erase(self, scope: Scope, target: str | None) -> Receipt:
+    def _erase(self, scope: Scope, target: str | None, expired_at: datetime | None = None) -> Receipt:
         reading = self._scopes.reading(scope)
-        erasure = self._records.erase(scope, target, self._policy.lease_s + 5.0)
+        notes = self._erase_notes(scope) if target is None else ()
+        erasure = self._records.erase(scope, target, self._policy.lease_s + 5.0, expired_at=expired_at)
         if target is not None and not erasure.ids:
             raise NotFound(f"no memory {target} in scope {scope}")
         ids, ns = erasure.ids, scope.ns
@@ -114,9 +120,9 @@ class Eraser:
                 lambda: self._canvas.forget_scope(ns) if target is None else self._canvas.leave(ns, ids),
             ),
             # Running memory holds texts, and does not record of which memories.
-            self._forget_talk("redis.minds", self._minds, reading),
-            # Nor does a heading record which memories it was computed from.
-            self._forget_talk("redis.headings", self._headings, reading),
+            self._forget_talk("redis.running_memory", self._running_memory, reading),
+            # Nor does inertia record which memories it was computed from.
+            self._forget_talk("redis.inertia", self._inertia_store, reading),
         ]
         if target is None:
             for reader in reading:
@@ -124,15 +130,15 @@ class Eraser:
         after = self._records.remains(scope, erasure)
         tables = [StoreCount(f"postgres.{name}", count, after[name]) for name, count in erasure.before.items()]
         return Receipt(
-            id=new_id(),
+            id=erasure.receipt,
             target=target or str(ns),
             erased_at=self._clock.now(),
             memories=len(ids),
-            stores=(*tables, *counts),
+            stores=(*tables, *counts, *notes),
             backups=tuple(self._backups()),
         )
 
-    def _forget_talk(self, store: str, talk: Minds | Headings, reading: Iterable[Scope]) -> StoreCount:
+    def _forget_talk(self, store: str, talk: RunningMemoryStore | InertiaStore, reading: Iterable[Scope]) -> StoreCount:
         """In all scopes that may read the erased one, including those written by a process of an older version."""
         spaces = [scope.ns for scope in reading]
         return self._clear(store, lambda: talk.count(spaces), lambda: talk.forget(spaces))

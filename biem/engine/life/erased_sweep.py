@@ -36,13 +36,15 @@ class ErasedSweep:
         hot: HotStore,
         canvas: Canvas,
         forget_talk: Callable[[str], None],
+        late_notes: Callable[[list[str]], int],
     ) -> None:
-        """`forget_talk(ns)` removes conversation state of a scope."""
+        """`forget_talk(ns)` removes conversation state of a scope; `late_notes` rows of chunks of notes, and counts."""
         self._tombstones = tombstones
         self._index = index
         self._hot = hot
         self._canvas = canvas
         self._forget_talk = forget_talk
+        self._late_notes = late_notes
 
     def sweep(self) -> int:
         """Check the due ids; returns how many rows of the vector index were removed.
@@ -69,6 +71,7 @@ class ErasedSweep:
                 "%d rows were added to the vector index after their memories were erased; they are removed", late
             )
             self._index.purge(ids)
+        late += self._late_notes(ids)
         scopes: dict[str, list[str]] = defaultdict(list)
         for memory_id, ns in due:
             scopes[ns].append(memory_id)

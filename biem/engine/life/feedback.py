@@ -13,6 +13,7 @@ from biem.domain.node import Node, new_id, parse_id
 from biem.domain.policies.jobs import FeedbackPolicy
 from biem.domain.scope import Scope
 from biem.domain.text import require_clean
+from biem.domain.trust import UNTRUSTED
 from biem.errors import InvalidInput, NotFound
 from biem.ports import EVERYTHING, Clock, Records, Touched
 from biem.ports.life import Feedbacks
@@ -95,10 +96,10 @@ class Feedback:
         return {"turns": self._feedbacks.compact(scope, before, self._policy.batch)}
 
     def _link(self, scope: Scope, nodes: Sequence[Node], name: str) -> int:
-        """Links between memories of one scope: the earlier led to the later."""
+        """Links between memories of one scope, without untrusted ones: the earlier led to the later."""
         grown = 0
         for home in scope.readable:
-            mine = {node.id: node for node in nodes if node.scope == home}
+            mine = {node.id: node for node in nodes if node.scope == home and node.trust != UNTRUSTED}
             ordered = sorted(mine.values(), key=lambda node: (node.at, node.write_seq))
             links: list[NewLink] = learned_links([node.id for node in ordered])
             if links:

@@ -15,6 +15,7 @@ from biem.domain.policies import Policies
 from biem.domain.retention import becomes_long_term, deadline, retention_days
 from biem.domain.scope import Scope
 from biem.domain.text import require_clean
+from biem.domain.trust import is_quarantine, require_trust
 from biem.errors import InvalidInput, NotFound
 from biem.ports import Clock, HotStore, Job, JobQueue, Records, VectorIndex
 from biem.ports.hot import Canvas
@@ -128,21 +129,33 @@ class Lifecycle:
     def archive(self, scope: Scope, memory_id: str, reason: str = "") -> bool:
         """Archive one memory of this scope now, in any layer; False when it was archived already."""
         target = parse_id(memory_id)
-        if not isinstance(reason, str) or len(reason) > _MAX_REASON_CHARS:
-            raise InvalidInput(f"the reason must be a string of at most {_MAX_REASON_CHARS} characters")
-        require_clean(reason, "the reason")
+        _require_reason(reason)
+        if is_quarantine(reason):
+            raise InvalidInput(f"the reason {reason!r:.60} is that of a quarantine; call quarantine() instead")
         done = self._life.archive(scope, [target], reason or "by request", self._clock.now())
-        if not done and self._records.get(scope, target) is None:
-            raise NotFound(f"no memory {target} in scope {scope}")
-        self._queue.wake()
-        return bool(done)
+        return self._finish(scope, target, done=bool(done))
 
     def restore(self, scope: Scope, memory_id: str) -> bool:
         """Restore an archived memory; recall finds it at once by its words. False when it was not archived."""
         target = parse_id(memory_id)
-        done = self._life.restore(scope, target, self._clock.now())
-        if not done and self._records.get(scope, target) is None:
-            raise NotFound(f"no memory {target} in scope {scope}")
+        return self._finish(scope, target, done=self._life.restore(scope, target, self._clock.now()))
+
+    def quarantine(self, scope: Scope, memory_id: str, reason: str = "") -> bool:
+        """Withdraw a memory, and all that was made of it, at once; False when it was in quarantine already."""
+        target = parse_id(memory_id)
+        _require_reason(reason)
+        done = self._life.quarantine(scope, target, reason or "by request", self._clock.now())
+        return self._finish(scope, target, done=done)
+
+    def release(self, scope: Scope, memory_id: str, trust: str | None = None) -> bool:
+        """Bring a memory back from quarantine, with this trust; False when it was not in quarantine."""
+        target = parse_id(memory_id)
+        level = None if trust is None else require_trust(trust)
+        return self._finish(scope, target, done=self._life.release(scope, target, level, self._clock.now()))
+
+    def _finish(self, scope: Scope, memory_id: str, *, done: bool) -> bool:
+        if not done and self._records.get(scope, memory_id) is None:
+            raise NotFound(f"no memory {memory_id} in scope {scope}")
         self._queue.wake()
         return done
 
@@ -156,3 +169,9 @@ class Lifecycle:
             for hear in self._on_archived:
                 hear(ns, ids)
         self._life.cleared(jobs)
+
+
+def _require_reason(reason: object) -> None:
+    if not isinstance(reason, str) or len(reason) > _MAX_REASON_CHARS:
+        raise InvalidInput(f"the reason must be a string of at most {_MAX_REASON_CHARS} characters")
+    require_clean(reason, "the reason")

@@ -4,7 +4,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping, MutableMapping, Sequence
 from contextlib import contextmanager
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, TypedDict, cast, get_type_hints
 
@@ -26,6 +26,11 @@ class Details(TypedDict, total=False):
     tags: Sequence[str]
     metadata: Mapping[str, Any] | None
     kind: str | None
+    origin: str | None
+    trust: str | None
+    expires_at: datetime | None
+    ttl: timedelta | None
+    on_expiry: str
 
 
 class Asking(Conditions, total=False):

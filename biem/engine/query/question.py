@@ -13,12 +13,6 @@ MACHINES = frozenset({"assistant", "ai", "bot", "chatbot", "助手", "助理", "
 ROLES = MACHINES | {"user", "human", "me", "用户", "我"}
 """Speakers, lower-cased, whose name in a question refers to no person: "what did the user say" names nobody."""
 
-_ASKS_MACHINE = re.compile(
-    r"\b(?:did|have|had|were) you\b|\byou(?:'ve| have| had)?\s+(?:\w+\s+)?(?:recommend|suggest|mention|told|said|gave|"
-    r"give|shar|advis|explain|introduc)|\byour (?:advice|suggestion|recommendation)"
-    r"|[你您](?:曾|之前|给|跟|对|向|和|推荐|建议|告诉|分享|说|提|讲|介绍|教)",
-    re.IGNORECASE,
-)
 _CUT = re.compile(r"(?<=[?!。？！；;\n])|(?<=\.)\s+|(?<=[a-z)]\.)(?=[A-Z])")
 _EDGES = " \n\t-*—…"
 _QUESTION_MARKS = frozenset("?？")
@@ -71,11 +65,6 @@ class Query:
         if len(self.sentences) < 2:
             return ()
         return [one for one in self.sentences if one.asked] or self.sentences
-
-    @property
-    def asks_machine(self) -> bool:
-        """Whether it is about the program's own messages: "what did you recommend", "你推荐的"."""
-        return bool(_ASKS_MACHINE.search(self.text))
 
 
 def sentences_of(text: str, count_words: Callable[[str], int], most: int = _MOST_SENTENCES) -> list[str]:

@@ -1,16 +1,18 @@
 """The arguments of a recall, validated once."""
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import TypedDict
+from typing import Any, TypedDict
 
+from biem.domain.metadata_filter import meets, parse_where
 from biem.domain.node import KINDS, MODES, Node, require_time
 from biem.domain.policies.recall import RecallPolicy
 from biem.domain.prompt_contents import NOTHING, Known
 from biem.domain.scope import Scope
 from biem.domain.text import require_clean
+from biem.domain.trust import rank, require_trust
 from biem.errors import InvalidInput
 from biem.ports import EVERYTHING, Filter
 
@@ -19,6 +21,11 @@ _MOST_IDS = 500
 """Maximum ids that a search excludes; further ones are removed from its results."""
 _FAR_FUTURE_DAYS = 3_000_000
 """Conditions may use any time that a datetime can represent."""
+
+
+MEMORIES, NOTES = "memories", "notes"
+SOURCES: tuple[str, ...] = (MEMORIES, NOTES)
+"""What a recall may search."""
 
 
 class Conditions(TypedDict, total=False):
@@ -33,6 +40,8 @@ class Conditions(TypedDict, total=False):
     as_of: datetime | None
     min_energy: float
     sentiment: tuple[float, float] | None
+    where: Mapping[str, Any] | None
+    min_trust: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,10 +132,12 @@ def conditions(
     as_of: datetime | None = None,
     min_energy: float = 0.0,
     sentiment: tuple[float, float] | None = None,
+    where: Mapping[str, Any] | None = None,
+    min_trust: str | None = None,
 ) -> Filter:
     """The filter; `InvalidInput` names the argument that is no list of names, unknown, impossible or out of range."""
     for names, what in ((kinds, "kinds"), (speakers, "speakers"), (conversations, "conversations"), (tags, "tags")):
-        _require_names(names, what)
+        require_names(names, what)
     for kind in kinds:
         if kind not in KINDS:
             raise InvalidInput(f"kind {kind!r} is unknown; choose one of {', '.join(KINDS)}")
@@ -143,7 +154,17 @@ def conditions(
     if not -1.0 <= least <= greatest <= 1.0:
         raise InvalidInput(f"sentiment must lie in -1 to 1, least before greatest, not {sentiment!r}")
     exact = (tuple(kinds), tuple(speakers), tuple(conversations), tuple(tags), since, until, as_of)
-    return Filter(*exact, float(min_energy), (float(least), float(greatest)))
+    metadata, trust = parse_where(where), 0 if min_trust is None else rank(require_trust(min_trust, "min_trust"))
+    return Filter(*exact, float(min_energy), (float(least), float(greatest)), metadata, trust)
+
+
+def require_sources(sources: object) -> frozenset[str]:
+    """The sources to search; `InvalidInput` for none, or for another name."""
+    require_names(sources, "sources")
+    wanted = frozenset(sources) if isinstance(sources, Collection) else frozenset()
+    if not wanted or not wanted <= set(SOURCES):
+        raise InvalidInput(f"sources must be some of {', '.join(SOURCES)}, not {sources!r}")
+    return wanted
 
 
 def admits(where: Filter, node: Node) -> bool:
@@ -158,11 +179,14 @@ def admits(where: Filter, node: Node) -> bool:
         and (where.as_of is None or _valid_at(node, where.as_of))
         and node.energy >= where.min_energy
         and where.sentiment[0] <= node.sentiment <= where.sentiment[1]
+        and meets(where.metadata, node.metadata)
+        and rank(node.trust) >= where.min_trust
     )
 
 
 def _valid_at(node: Node, moment: datetime) -> bool:
-    begun = (node.valid_from or node.at) <= moment
+    """A memory that was revised after the moment said something else then."""
+    begun = (node.valid_from or node.at) <= moment and (node.revised_at is None or node.revised_at <= moment)
     return begun and (node.kind == "event" or node.valid_to is None or node.valid_to > moment)
 
 
@@ -177,7 +201,7 @@ def unexcluded(where: Filter) -> Filter:
     return replace(where, not_conversations=(), not_ids=())
 
 
-def _require_names(names: object, what: str) -> None:
+def require_names(names: object, what: str) -> None:
     """A lone string would be read letter by letter, and find nothing."""
     if isinstance(names, str | bytes) or not isinstance(names, Collection):
         raise InvalidInput(f"{what} must be a list of strings, such as [{names!r:.40}], not {type(names).__name__}")

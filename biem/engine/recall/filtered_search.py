@@ -5,7 +5,8 @@
                         is exhausted
     few near ones match the index is exhausted although more memories match: compare all of those
 
-If the index supports all conditions, it answers alone.
+If the index supports all conditions, it answers alone. With `as_of`, memories that were revised since are compared by
+the values that they had then; they are few, and no index has these.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -13,6 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from biem.domain.scope import Scope
+from biem.domain.scores import bm25
 from biem.ports import Filter, SearchIndex, Vector
 from biem.ports.readers import Selection
 
@@ -43,17 +45,16 @@ class SelectiveIndex:
 
     def dense(self, scopes: Sequence[Scope], vector: Vector, limit: int, where: Filter) -> dict[str, float]:
         def cosines(ids: Sequence[str]) -> Scores:
-            known = {
-                key: other for key, other in self._selection.vectors(scopes, ids).items() if other.shape == vector.shape
-            }
-            if not known:
-                return {}
-            return dict(zip(known, (np.stack(list(known.values())) @ vector).tolist(), strict=True))
+            return _cosines(vector, self._selection.vectors(scopes, ids))
 
         def search(most: int) -> Scores:
             return self._index.dense(scopes, vector, most, where)
 
-        return self._searched(scopes, limit, where, search, cosines)
+        found = self._searched(scopes, limit, where, search, cosines)
+        if where.as_of is None:
+            return found
+        former = {one.id: one.vector for one in self._selection.former(scopes, where) if one.vector is not None}
+        return _best([found, _cosines(vector, former)], limit)
 
     def words(self, scopes: Sequence[Scope], lexemes: str, limit: int, where: Filter) -> dict[str, float]:
         terms = list(dict.fromkeys(lexemes.split()))
@@ -61,7 +62,11 @@ class SelectiveIndex:
         def search(most: int) -> Scores:
             return self._index.words(scopes, lexemes, most, where)
 
-        return self._searched(scopes, limit, where, search, lambda ids: self._selection.words(scopes, ids, terms))
+        found = self._searched(scopes, limit, where, search, lambda ids: self._selection.words(scopes, ids, terms))
+        if where.as_of is None:
+            return found
+        former = {one.id: one.lexemes for one in self._selection.former(scopes, where)}
+        return _best([found, bm25(terms, former)], limit)
 
     def _searched(
         self, scopes: Sequence[Scope], limit: int, where: Filter, search: Callable[[int], Scores], compare: Compare
@@ -84,6 +89,11 @@ class SelectiveIndex:
             most *= _DEEPER
         ids = self._selection.matching(scopes, where, None) or []
         return _best([compare(ids[start : start + _AT_ONCE]) for start in range(0, len(ids), _AT_ONCE)], limit)
+
+
+def _cosines(vector: Vector, others: Mapping[str, Vector]) -> Scores:
+    known = {key: other for key, other in others.items() if other.shape == vector.shape}
+    return dict(zip(known, (np.stack(list(known.values())) @ vector).tolist(), strict=True)) if known else {}
 
 
 def _best(parts: Sequence[Scores], limit: int) -> dict[str, float]:

@@ -3,7 +3,7 @@
 import math
 
 from biem.domain.node import Hit
-from biem.domain.speech_acts import is_courtesy
+from biem.domain.speech.acts import is_courtesy
 from biem.engine.query.request import Request
 from biem.engine.recall.rank.newer_first import newest_first
 from biem.engine.recall.rank.ranker import Answer
@@ -41,7 +41,7 @@ def tell(
             changed |= node is None or (node.valid_to, node.superseded_by) != (turn.valid_to, turn.superseded_by)
         if node is None or known.has(node) or (node.kind == "event" and not thanks and is_courtesy(node.text)):
             continue
-        ceiling = min(ceiling, _share(float(ranked.scores[place])))
+        ceiling = min(ceiling, _logistic(float(ranked.scores[place])))
         why: dict[str, float | str] = {**ranked.why(place), **ordering.why(key)}
         if key in found.dense:
             why["dense"] = found.dense[key]
@@ -52,6 +52,6 @@ def tell(
     return newest_first(request.text, hits, rules)[:count], changed
 
 
-def _share(score: float) -> float:
+def _logistic(score: float) -> float:
     """Logistic of a score, in (0, 1), centred on a typical answer's score."""
     return 1.0 / (1.0 + math.exp(-(score - _PLAIN) / _SCALE))

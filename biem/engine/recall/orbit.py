@@ -5,15 +5,15 @@
                  or the whole scope where it is small
 
 They are read in the background after an answer and cached in this process with all that ranking needs: words, vectors,
-positions in conversations. Every question adds the memories written since, from the records, and hits are read from
-the records again. So a cached copy may be stale, but is never returned.
+positions in conversations. Every question adds the memories written or revised since, from the records, and hits are
+read from the records again. So a cached copy may be stale, but is never returned.
 """
 
 import logging
 import threading
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from biem.domain.conflict import Dispute
@@ -22,9 +22,10 @@ from biem.domain.scope import Scope
 from biem.engine.recall.rank.confidence import most
 from biem.engine.recall.rank.prepared_pool import PreparedPool
 from biem.engine.recall.rank.ranker import Answer, ParsedQuery
+from biem.engine.recall.unverified import parted
 from biem.errors import BiemError
 from biem.ports import Clock, Vector
-from biem.ports.readers import OrbitReader, Turns, Vicinity
+from biem.ports.readers import OrbitReader, Turn, Turns, Vicinity
 from biem.telemetry import Telemetry
 
 logger = logging.getLogger("biem.recall")
@@ -50,6 +51,8 @@ class Orbit:
     """Open conflicts at the time of the prefetch: they only affect the order."""
     since: datetime
     ready: PreparedPool
+    untrusted: Mapping[str, Turn] = field(default_factory=dict)
+    """Prefetched, too, and ranked apart."""
 
     def candidates(self, turns: Turns, vector: Vector | None, lexemes: Sequence[str], limit: int) -> Turns:
         """Candidates among prefetched and newer turns, as many as a search finds."""
@@ -144,6 +147,8 @@ class Orbits:
                 for supply in self._supplies:
                     others += supply(scope, session)
                 vicinity = self._reader.gather(scope.readable, chosen, others, self._policy.whole)
+                parts = parted(vicinity.turns)
+                vicinity = replace(vicinity, turns=parts.believed)
                 ready = prepared(vicinity.turns)
                 conflicts = open_conflicts(scope, list(vicinity.turns.by_id))
             except BiemError as error:
@@ -154,7 +159,8 @@ class Orbits:
             with self._lock:
                 if drops != self._drops:  # an erasure happened during the read
                     return
-                self._orbits[scope, session] = Orbit(vicinity, chosen, conflicts, self._clock.now(), ready)
+                apart = parts.untrusted.by_id
+                self._orbits[scope, session] = Orbit(vicinity, chosen, conflicts, self._clock.now(), ready, apart)
                 self._orbits.move_to_end((scope, session))
                 while len(self._orbits) > self._policy.sessions:
                     self._orbits.popitem(last=False)

@@ -23,13 +23,14 @@ from biem.domain.designs.formulas import aimate_score, biem_score, notes_score, 
 from biem.domain.node import Hit, Hits, Node
 from biem.domain.policies import Policies
 from biem.domain.scope import Scope
+from biem.domain.scores import clamp01
 from biem.engine.aim.route import Router
 from biem.engine.concepts.recollect import Reminder
 from biem.engine.graph.associations import Associations
 from biem.engine.recall.rank.pool import Found
 from biem.engine.recall.rerank import Choice, Chooser
 from biem.engine.recall.search import Searcher
-from biem.engine.recall.similarity import Similarities, share
+from biem.engine.recall.similarity import Similarities
 from biem.engine.recall.typed import TypedRecaller, has_lapsed
 from biem.errors import BiemError
 from biem.ports import Analyzer, Clock, Filter, Records
@@ -150,27 +151,27 @@ class ProfileRecaller:
 
     def _biem(self, asked: _Asked, degraded: list[str]) -> _Pool:
         found = self._search(asked, self._formulas.biem_candidates * asked.count, degraded)
-        near = found.dense or _shares(found.words or found.text)
+        near = found.dense or _over_best(found.words or found.text)
         first = sorted(near, key=lambda key: (-near[key], key))[: self._graph.seeds]
         if self._recall.activation_weight <= 0:  # then the search has not refreshed the graph
-            self._refresh(asked.scope)
+            self._associations.refresh_or_stale(asked.scope)
         active = self._associations.spread(asked.scope, dict.fromkeys(first, 1.0))
         led_to = sorted(active, key=lambda key: (-active[key], key))[: self._graph.max_links + len(first)]
         pool = self._read(asked, [*near, *led_to])
         for key in pool.nodes:
-            vector = share(near.get(key, pool.waiting.get(key, 0.0)))
+            vector = clamp01(near.get(key, pool.waiting.get(key, 0.0)))
             activation = active.get(key, 0.0)
             pool.add(key, biem_score(vector, activation, self._formulas), vector=vector, activation=activation)
         return pool
 
     def _notes(self, asked: _Asked, degraded: list[str]) -> _Pool:
         found = self._search(asked, self._formulas.notes_candidates, degraded)
-        words = _shares(found.words or found.text)
+        words = _over_best(found.words or found.text)
         pool = self._read(asked, [*found.dense, *words])
         content = self._likenesses.cosines(asked.scope, list(pool.nodes), found.vector, asked.where)
         tags = self._likenesses.of_tags(list(pool.nodes.values()), found.vector, degraded)
         for key in pool.nodes:
-            bm25, near = words.get(key, pool.waiting.get(key, 0.0)), share(content.get(key, 0.0))
+            bm25, near = words.get(key, pool.waiting.get(key, 0.0)), clamp01(content.get(key, 0.0))
             value = notes_score(bm25, near, tags[key], self._formulas)
             pool.add(key, value, bm25=bm25, content=near, tag=tags[key])
         return pool
@@ -202,7 +203,7 @@ class ProfileRecaller:
     def _aimate(self, asked: _Asked, degraded: list[str]) -> _Pool:
         policy, now = self._formulas, asked.where.as_of or self._clock.now()
         found = self._search(asked, policy.aimate_candidates, degraded)
-        words = _shares(found.words or found.text) if policy.aimate_keyword else {}
+        words = _over_best(found.words or found.text) if policy.aimate_keyword else {}
         near: Mapping[str, float] = {}
         if policy.aimate_vector:
             near = self._likenesses.similarities(asked.scope, list(found.dense), found.vector, asked.where)
@@ -274,20 +275,14 @@ class ProfileRecaller:
             degraded.append("conflicts")
             return frozenset()
 
-    def _refresh(self, scope: Scope) -> None:
-        try:
-            self._associations.refresh(scope)
-        except BiemError as error:
-            logger.warning("recall uses a stale graph: %s", error)
-
 
 def _hit(pool: _Pool, key: str, value: float, why: dict[str, float | str]) -> Hit:
     node = pool.nodes[key]
     told: dict[str, float | str] = {**why, "score": value, "energy": node.energy, "status": node.status}
-    return Hit(node, share(value), told, pool.evidence.get(key))
+    return Hit(node, clamp01(value), told, pool.evidence.get(key))
 
 
-def _shares(scores: Mapping[str, float]) -> dict[str, float]:
+def _over_best(scores: Mapping[str, float]) -> dict[str, float]:
     """Scores of a search divided by the best one."""
     best = max(scores.values(), default=0.0)
     return {key: value / best for key, value in scores.items()} if best > 0 else {}

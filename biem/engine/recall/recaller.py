@@ -6,12 +6,14 @@
 One round trip reads the candidates of the text search during the vector search, a second one the rest of the pool, and
 a third one the current state of the best. A superseded memory passes its score to its successor. A superseded fact is
 left out; a superseded message is still returned, at a lower rank. A question with a session is first ranked over
-prefetched candidates (recall.orbit); if that is confident, no search runs.
+prefetched candidates (recall.orbit); if that is confident, no search runs. Untrusted memories are ranked apart
+(recall.unverified).
 """
 
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import nullcontext, suppress
+from dataclasses import dataclass, replace
 from functools import partial
 
 from biem.domain.conflict import Dispute
@@ -22,7 +24,8 @@ from biem.domain.policies.ranking import RankPolicy
 from biem.domain.policies.recall import RecallPolicy
 from biem.domain.prompt_contents import NOTHING, Known
 from biem.domain.scope import Scope
-from biem.domain.speech_acts import is_courtesy
+from biem.domain.speech.acts import is_courtesy
+from biem.domain.trust import UNTRUSTED
 from biem.engine.life.tiers import Tiers
 from biem.engine.priority import Calling
 from biem.engine.query.request import Request, checked, excluding
@@ -38,6 +41,7 @@ from biem.engine.recall.rank.ranker import Answer, ParsedQuery, Ranker
 from biem.engine.recall.rank.score import Order, rank
 from biem.engine.recall.rerank import HYBRID, Choice, Chooser
 from biem.engine.recall.search import Searcher
+from biem.engine.recall.unverified import Parted, believed_first, followed_by, near, parted, without_copies
 from biem.errors import BiemError
 from biem.ports import Analyzer, Clock, Embedder, Filter, Records
 from biem.ports.conflicts import Conflicts
@@ -49,6 +53,15 @@ _TOLD = 10
 """Minimum number of best hits used for the prefetch, even if fewer were requested."""
 _AT_HAND = 3
 """Minimum prefetched candidates per requested hit; with fewer a search runs."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Searched:
+    found: Found
+    parts: Parted
+    disputes: Mapping[str, Sequence[Dispute]]
+    led_to: Sequence[str]
+    """Linked memories, the most active first."""
 
 
 class Recaller:
@@ -139,8 +152,11 @@ class Recaller:
             elif choice.profile != HYBRID.profile:
                 hits = self._by_profile(request, choice)
             else:
-                hits = self._by_hybrid(request.of(self._chooser.wanted(choice, top_k)))
+                hits, untrusted = self._by_hybrid(request.of(self._chooser.wanted(choice, top_k)))
                 hits = self._chooser.choose(request.text, hits, choice, top_k + request.more)
+                hits[:] = followed_by(hits, untrusted, top_k + request.more)
+                if hits and hits[0].node.trust == UNTRUSTED:  # unless it became so only after it was ranked
+                    hits.confidence = float(hits[0].why.get("confidence", hits.confidence))
             hits.indexing = indexing.result()
             span.add(hits=len(hits), degraded=",".join(hits.degraded), way=hits.way, confidence=hits.confidence)
         if count:
@@ -160,38 +176,63 @@ class Recaller:
         """A source design's ranking. Its scores are no confidence; if one is required, it is measured first."""
         sure, measured = 0.0, Hits()
         if request.least > 0:
-            found, answer, _ = self._searched(request, self._answerer.asked(request.text))
+            found, answer, _ = self._answered(request, self._answerer.asked(request.text))
             sure = confidence(answer.grounds, self._weights)
-            measured = Hits(degraded=tuple(found.degraded), mode=request.mode, confidence=sure, grounds=answer.grounds)
+            degraded = tuple(found.found.degraded)
+            measured = Hits(degraded=degraded, mode=request.mode, confidence=sure, grounds=answer.grounds)
         if sure < request.least:
             return measured
-        wanted, strict, session = request.top_k + request.known.spare, request.strict, request.session
-        hits = self._profiles.recall(
-            request.scope, request.text, choice, top_k=wanted, strict=strict, where=request.where, session=session
+        wanted = request.top_k + request.known.spare
+        ranked = partial(
+            self._profiles.recall,
+            request.scope,
+            request.text,
+            top_k=wanted,
+            strict=request.strict,
+            session=request.session,
         )
+        hits = ranked(choice, where=request.where)
+        if any(hit.node.trust == UNTRUSTED for hit in hits):
+            believed = ranked(replace(choice, seed=hits.seed), where=_believed(request.where))
+            believed[:] = believed_first(hits, believed, wanted)
+            hits = believed
         hits[:] = [hit for hit in hits if not request.known.has(hit.node)][: request.top_k]
         if request.least > 0:
             hits.confidence, hits.grounds = sure, measured.grounds
         return hits
 
-    def _by_hybrid(self, request: Request) -> Hits:
-        """The default ranking: of prefetched candidates if confident, else of search results."""
+    def _by_hybrid(self, request: Request) -> tuple[Hits, Sequence[Hit]]:
+        """The default ranking: of prefetched candidates if confident, else of search results. Untrusted hits apart."""
         orbit = self._orbits.of(request.scope, request.session) if request.follows else None
         news = None if orbit is None else self._searcher.submit(self._orbits.with_news, request.scope, orbit)
         asked = self._answerer.asked(request.text)
         hits = None if orbit is None or news is None else self._from_orbit(request, asked, orbit, news)
         return self._from_search(request, asked) if hits is None else hits
 
+    def _untrusted(self, request: Request, asked: ParsedQuery, found: Found, parts: Parted, way: str) -> Sequence[Hit]:
+        """The best untrusted hits, by their own confidence, which is in `Hit.why`; none below the one required."""
+        turns = near(parts.untrusted, found.vector, self._limit(request))
+        if not turns.by_id:
+            return ()
+        now, top_k = request.where.as_of or self._clock.now(), request.top_k
+        answer = self._answerer.answer(asked, turns, found, {}, now=now, top_k=top_k, order=self.order)
+        sure = confidence(answer.grounds, self._weights)
+        if sure < request.least:
+            return ()
+        hits, _ = tell(self._records, self._rules, request, without_copies(answer), way)
+        return [replace(hit, why={**hit.why, "confidence": sure}) for hit in hits]
+
     # -- searching --------------------------------------------------------------------------------------------------
 
-    def _from_search(self, request: Request, asked: ParsedQuery) -> Hits:
+    def _from_search(self, request: Request, asked: ParsedQuery) -> tuple[Hits, Sequence[Hit]]:
         scope, top_k = request.scope, request.top_k
-        found, answer, led_to = self._searched(request, asked)
-        sure = confidence(answer.grounds, self._weights)
+        searched, answer, sure = self._answered(request, asked)
+        found = searched.found
         hits: list[Hit] = []
-        if sure >= request.least:
-            with self._telemetry.span("biem.recall.read"):
+        with self._telemetry.span("biem.recall.read"):
+            if sure >= request.least:
                 hits, _ = tell(self._records, self._rules, request, answer, "search")
+            untrusted = self._untrusted(request, asked, found, searched.parts, "search")
         if hits and request.follows:
             told = [answer.ordering.candidates[place].id for place in answer.places(top_k)]
             self._searcher.submit(
@@ -199,16 +240,37 @@ class Recaller:
                 scope,
                 request.session,
                 told[: max(_TOLD, top_k)],
-                led_to,
+                searched.led_to,
                 self._open_conflicts,
                 partial(self._answerer.at_hand, dimension=self._embedder.info.dim),
             )
-        return Hits(hits, degraded=tuple(found.degraded), mode=request.mode, confidence=sure, grounds=answer.grounds)
+        degraded = tuple(found.degraded)
+        return Hits(hits, degraded=degraded, mode=request.mode, confidence=sure, grounds=answer.grounds), untrusted
 
-    def _searched(self, request: Request, asked: ParsedQuery) -> tuple[Found, Answer, list[str]]:
-        """Ranked search results, and linked memories, the most active first."""
-        scope, top_k, where = request.scope, request.top_k, request.where
-        limit = self._limit(request)
+    def _answered(self, request: Request, asked: ParsedQuery) -> tuple[_Searched, Answer, float]:
+        """Search results, the trusted ones ranked, and their confidence."""
+        searched = self._searched(request, asked, request.where)
+        if searched.parts.untrusted.by_id:  # they took places of the search, and so others may be missing
+            untrusted = searched.parts.untrusted
+            searched = self._searched(request, asked, _believed(request.where))
+            searched = replace(searched, parts=Parted(searched.parts.believed, untrusted))
+        turns = searched.parts.believed
+        with self._telemetry.span("biem.recall.rank", pool=len(turns.by_id)):
+            answer = self._answerer.answer(
+                asked,
+                turns,
+                searched.found,
+                searched.disputes,
+                now=request.where.as_of or self._clock.now(),
+                top_k=request.top_k,
+                order=self.order,
+                anchors=self._anchored(request.scope, asked, turns),
+            )
+        return searched, answer, confidence(answer.grounds, self._weights)
+
+    def _searched(self, request: Request, asked: ParsedQuery, where: Filter) -> _Searched:
+        """Search results and linked memories."""
+        scope, limit = request.scope, self._limit(request)
         around = partial(self.turns.around, scope.readable, lexemes=(), where=where, pending_limit=0)
         early = Prefetch(self._searcher.submit, around)
         with self._telemetry.span("biem.recall.search"):
@@ -216,14 +278,8 @@ class Recaller:
         led_to = sorted(found.activation, key=lambda key: (-found.activation[key], key))
         with self._telemetry.span("biem.recall.live"):
             activated = led_to[: self._policy.activated]
-            turns, conflicts = self._around(scope, asked.lexemes, found, activated, where, early)
-            anchors = self._anchored(scope, asked, turns)
-        with self._telemetry.span("biem.recall.rank", pool=len(turns.by_id)):
-            now = where.as_of or self._clock.now()
-            answer = self._answerer.answer(
-                asked, turns, found, conflicts, now=now, top_k=top_k, order=self.order, anchors=anchors
-            )
-        return found, answer, led_to
+            turns, disputes = self._around(scope, asked.lexemes, found, activated, where, early)
+        return _Searched(found, parted(turns), disputes, led_to)
 
     def _limit(self, request: Request) -> int:
         """Number of rows of each search."""
@@ -255,15 +311,15 @@ class Recaller:
         return turns, disputes
 
     def _anchored(self, scope: Scope, asked: ParsedQuery, turns: Turns) -> Anchoring:
-        """Effect of the query's anchors on the candidates; invalid facts are ignored."""
-        ids = [key for key, turn in turns.by_id.items() if turn.matches and turn.valid_to is None]
+        """Effect of the query's anchors on the candidates; invalid facts are ignored, and former texts."""
+        ids = [key for key, turn in turns.by_id.items() if turn.matches and turn.valid_to is None and not turn.former]
         return self._anchors.of(scope, asked.text, ids, turns)
 
     # -- prefetched candidates ---------------------------------------------------------------------------------------
 
     def _from_orbit(
         self, request: Request, asked: ParsedQuery, orbit: Orbit, news: "Future[Turns | None]"
-    ) -> Hits | None:
+    ) -> tuple[Hits, Sequence[Hit]] | None:
         """Hits from prefetched and newer memories; None if a search is needed."""
         scope, top_k = request.scope, request.top_k
         with self._telemetry.span("biem.recall.orbit") as span:
@@ -271,7 +327,8 @@ class Recaller:
             turns = news.result()
             if found is None or turns is None or len(turns.by_id) < _AT_HAND * top_k:
                 return None
-            turns = orbit.candidates(turns, found.vector, asked.lexemes, self._limit(request))
+            parts = parted(turns, orbit.untrusted)
+            turns = orbit.candidates(parts.believed, found.vector, asked.lexemes, self._limit(request))
             answer = self._answerer.answer(
                 asked,
                 turns,
@@ -292,7 +349,8 @@ class Recaller:
             hits, changed = tell(self._records, self._rules, request, answer, "orbit")
             if changed or len(hits) < top_k:
                 return None
-        return Hits(hits, confidence=sure, grounds=grounds, way="orbit")
+            untrusted = self._untrusted(request, asked, found, parts, "orbit")
+        return Hits(hits, confidence=sure, grounds=grounds, way="orbit"), untrusted
 
     def _embedded(self, asked: ParsedQuery) -> Found | None:
         """Vectors of a query; None while the embedder is down; the search detects and reports that."""
@@ -300,3 +358,7 @@ class Recaller:
             vectors = self._embedder.embed(asked.texts, "query")
             return Found(vector=vectors[0], parts=list(vectors[1:]))
         return None
+
+
+def _believed(where: Filter) -> Filter:
+    return replace(where, min_trust=max(1, where.min_trust))

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 from biem.domain.policies.graph import GraphPolicy
 from biem.domain.policies.recall import RecallPolicy
 from biem.domain.scope import Scope
+from biem.domain.scores import clamp01
 from biem.engine.graph.associations import Associations
 from biem.engine.life.tiers import Tiers
 from biem.engine.recall.rank.pool import Found
@@ -82,7 +83,7 @@ class Searcher:
         words = self._begin("milvus", by_words)
         hot = self._begin("redis", lambda: self._recent(readable))
         canvas = self._begin("redis", lambda: self._canvas(readable)) if self._policy.use_canvas else None
-        graph = self.submit(self._refresh, scope) if self._policy.activation_weight > 0 else None
+        graph = self.submit(self._associations.refresh_or_stale, scope) if self._policy.activation_weight > 0 else None
         vector: Vector | None = None
         dense: Mapping[str, float] | None = None
         scored: Mapping[str, float] | None = None
@@ -149,17 +150,10 @@ class Searcher:
     def _canvas(self, scopes: Sequence[Scope]) -> Sequence[CanvasEntry]:
         return [entry for scope in scopes for entry in self._tiers.read(scope)]
 
-    def _refresh(self, scope: Scope) -> None:
-        """Refresh the graph; while PostgreSQL is slow, the stale graph is used."""
-        try:
-            self._associations.refresh(scope)
-        except BiemError as error:
-            logger.warning("recall uses a stale graph: %s", error)
-
     def _spread(self, scope: Scope, found: Found) -> dict[str, float]:
         """Spread activation from the nearest vectors; if there are none, from the best text matches."""
         if found.dense:
-            seeds = {key: min(1.0, max(0.0, value)) for key, value in found.dense.items()}
+            seeds = {key: clamp01(value) for key, value in found.dense.items()}
         else:
             best = max(found.words.values() or found.text.values(), default=1.0)
             seeds = {key: value / best for key, value in (found.words or found.text).items()}

@@ -7,6 +7,7 @@ import numpy as np
 
 from biem.domain.node import Node
 from biem.domain.scope import Scope
+from biem.domain.scores import clamp01
 from biem.errors import BiemError
 from biem.ports import Embedder, Filter, Vector
 from biem.ports.readers import TurnReader
@@ -56,7 +57,7 @@ class Similarities:
             if own:
                 mean = np.mean(own, axis=0)
                 length = float(np.linalg.norm(mean))
-                likeness[node.id] = share(float(mean @ vector) / length) if length > 0 else 0.0
+                likeness[node.id] = clamp01(float(mean @ vector) / length) if length > 0 else 0.0
         return likeness
 
     def _vectors(self, scope: Scope, ids: Sequence[str], vector: Vector, where: Filter) -> Mapping[str, Vector]:
@@ -65,8 +66,3 @@ class Similarities:
         turns = self._turns.around(scope.readable, ids, (), where, pending_limit=0).by_id
         vectors = ((key, turns[key].vector) for key in ids if key in turns)
         return {key: other for key, other in vectors if other is not None and len(other) == len(vector)}
-
-
-def share(value: float) -> float:
-    """`value` clipped to [0, 1]."""
-    return min(1.0, max(0.0, value))

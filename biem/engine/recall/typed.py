@@ -150,10 +150,7 @@ class TypedRecaller:
 
     def _chain(self, scope: Scope, channels: Mapping[str, Sequence[str]]) -> dict[str, int]:
         """How often each memory or concept occurs in the channels and their links."""
-        try:
-            self._associations.refresh(scope)
-        except BiemError as error:
-            logger.warning("typed recall uses a stale graph: %s", error)
+        self._associations.refresh_or_stale(scope)
         return occurrences(channels.values(), lambda node: self._linked(scope, node), hops=self._policy.hops)
 
     def _linked(self, scope: Scope, node: str) -> Iterable[str]:

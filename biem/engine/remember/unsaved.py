@@ -1,5 +1,6 @@
 """Messages buffered in this process because they could not be stored, oldest first, and their later storage."""
 
+import asyncio
 import logging
 import threading
 from collections import deque
@@ -12,6 +13,10 @@ from biem.errors import BiemError, InvalidInput
 logger = logging.getLogger("biem.plugin")
 
 _MOST = 1_000
+_ENDING = (KeyboardInterrupt, SystemExit, GeneratorExit, asyncio.CancelledError)
+"""What ends a program or a task on purpose. Other exceptions that are no `Exception` are failures: libraries written in
+Rust, such as tokenizers, raise them when they panic.
+"""
 _MOST_TRIES = 3
 """Attempts for a message that fails individually; then it is dropped, so that the messages behind it are stored."""
 
@@ -30,8 +35,13 @@ class _Waiting:
     tries: int = 0
 
 
-def log_failure(what: str, error: Exception) -> None:
-    """Logs a warning, with a traceback unless the error is a `BiemError`, whose message tells what to do."""
+def log_failure(what: str, error: BaseException) -> None:
+    """Logs a warning, with a traceback unless the error is a `BiemError`, whose message tells what to do.
+
+    Raises the error again if it ends the program or the task.
+    """
+    if isinstance(error, _ENDING):
+        raise error
     logger.warning("%s: %s", what, error, exc_info=None if isinstance(error, BiemError) else error)
 
 
@@ -61,14 +71,14 @@ class Unsaved:
                 self._wait(message)
             try:
                 memory = self._connect() if self._waiting else None
-            except Exception as error:  # noqa: BLE001
+            except BaseException as error:  # noqa: BLE001
                 self._log_buffered(error)
                 return None
             memory_id = None
             while memory is not None and self._waiting:
                 try:
                     memory_id = memory.remember(**self._waiting[0].message)
-                except Exception as error:  # noqa: BLE001
+                except BaseException as error:  # noqa: BLE001
                     if not self._is_to_be_dropped(error):
                         return None
                     memory_id = None
@@ -86,12 +96,12 @@ class Unsaved:
         self._overflows = len(self._waiting) == _MOST
         self._waiting.append(_Waiting(message))
 
-    def _is_to_be_dropped(self, error: Exception) -> bool:
+    def _is_to_be_dropped(self, error: BaseException) -> bool:
         """Whether the first message must not be retried. OSError: a connection was lost."""
         if isinstance(error, InvalidInput):
             logger.error("message not remembered: %s", error)
             return True
-        if not isinstance(error, (BiemError, OSError)):
+        if not isinstance(error, (BiemError, OSError, *_ENDING)):
             self._waiting[0].tries += 1
             if self._waiting[0].tries >= _MOST_TRIES:
                 logger.error("a message was dropped: storing it failed %d times", _MOST_TRIES, exc_info=error)
@@ -99,5 +109,5 @@ class Unsaved:
         self._log_buffered(error)
         return False
 
-    def _log_buffered(self, error: Exception) -> None:
+    def _log_buffered(self, error: BaseException) -> None:
         log_failure(f"{len(self._waiting)} messages are buffered until memory is available", error)

@@ -11,14 +11,15 @@ import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import fields, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from biem.domain.energy import initial_energy
-from biem.domain.node import KINDS, LAYERS, Draft, new_id, require_importance, require_time
+from biem.domain.node import KINDS, LAYERS, ON_EXPIRY, Draft, new_id, require_expiry, require_importance, require_time
 from biem.domain.policies.writing import WritePolicy
 from biem.domain.scope import Scope
 from biem.domain.text import cut_lexemes, require_clean
+from biem.domain.trust import UNTRUSTED, origin_of, require_origin, require_trust, trust_of
 from biem.engine.priority import Calling
 from biem.engine.remember.hot_write_behind import HotFeed
 from biem.errors import InvalidInput, RateLimited, StoreUnavailable
@@ -29,7 +30,7 @@ from biem.telemetry import Telemetry
 logger = logging.getLogger("biem.remember")
 
 _CHAT_SOURCES = ("user", "assistant")
-_ARGUMENTS = tuple(field.name for field in fields(Draft))
+_ARGUMENTS = (*(field.name for field in fields(Draft)), "ttl")
 
 
 class Writer:
@@ -65,7 +66,7 @@ class Writer:
         """Acknowledge one memory; returns its id, or the id of the existing memory that it equals."""
         with self._telemetry.span("biem.remember"), self._calling():
             write = self._write(text, details)
-            self._admit(scope, 1)
+            self.admit(scope, 1)
             return self._commit(scope, [write])[0]
 
     def remember_many(
@@ -87,13 +88,13 @@ class Writer:
             except InvalidInput as error:
                 raise type(error)(f"item {position}: {error}; {len(ids)} items before it are stored") from None
             if len(batch) == self._policy.bulk_rows:
-                self._admit(scope, len(batch), stored=len(ids))
+                self.admit(scope, len(batch), stored=len(ids))
                 ids += self._commit(scope, batch)
                 batch = []
                 if on_progress:
                     on_progress(len(ids))
         if batch:
-            self._admit(scope, len(batch), stored=len(ids))
+            self.admit(scope, len(batch), stored=len(ids))
             ids += self._commit(scope, batch)
             if on_progress:
                 on_progress(len(ids))
@@ -103,7 +104,7 @@ class Writer:
         """As `remember`, for a new memory with a given id; repeated with the same id it changes nothing."""
         return self._commit(scope, [replace(self._write(text, details), id=memory_id)])[0]
 
-    def _admit(self, scope: Scope, writes: int, *, stored: int = 0) -> None:
+    def admit(self, scope: Scope, writes: int, *, stored: int = 0) -> None:
         """Enforce the scope's rate limit, where one is set; if the counting server is down, writing continues."""
         allowed = self._policy.max_per_minute
         if not allowed or self._rates is None:
@@ -129,20 +130,29 @@ class Writer:
         if created:
             if self._remembered is not None:
                 self._remembered(scope, [write.id for write in created])
-            self._hot.push(scope, [HotEntry(write.id, write.lexemes) for write in created])
+            believed = [write for write in created if write.draft.trust != UNTRUSTED]
+            if believed:  # HotKV has few places
+                self._hot.push(scope, [HotEntry(write.id, write.lexemes) for write in believed])
             self._queue.wake()
         return [result.id for result in written]
 
     def _write(self, text: Any, details: Mapping[str, Any]) -> Write:
         draft = self.draft(text, **details)
+        lexemes, fact_key = self.derived(draft)
+        energy = initial_energy(draft.importance, draft.reason)
+        return Write(id=new_id(), draft=draft, lexemes=lexemes, energy=energy, fact_key=fact_key)
+
+    def derived(self, draft: Draft) -> tuple[str, bytes | None]:
+        """The index terms of a text, and the identity of a fact."""
         lexemes = " ".join(self._analyzer.lexemes(draft.indexed_text))
-        return Write(
-            id=new_id(),
-            draft=draft,
-            lexemes=cut_lexemes(lexemes, self._policy.max_lexeme_bytes),
-            energy=initial_energy(draft.importance, draft.reason),
-            fact_key=_fact_key(draft.text) if draft.kind != "event" and draft.ref is None else None,
-        )
+        is_fact = draft.kind != "event" and draft.ref is None
+        return cut_lexemes(lexemes, self._policy.max_lexeme_bytes), fact_key(draft.text) if is_fact else None
+
+    def checked(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Some values of a memory, validated as by `draft`, by the names of a draft's fields."""
+        others = {name: value for name, value in given.items() if name != "text"}
+        draft = self.draft(given.get("text", "unchanged"), **others)
+        return {name: getattr(draft, name) for name in ("expires_at" if key == "ttl" else key for key in given)}
 
     def draft(
         self,
@@ -159,6 +169,11 @@ class Writer:
         ref: str | None = None,
         metadata: Mapping[str, Any] | None = None,
         layer: str = "short_term",
+        origin: str | None = None,
+        trust: str | None = None,
+        expires_at: datetime | None = None,
+        ttl: timedelta | None = None,
+        on_expiry: str = "archive",
     ) -> Draft:
         """Validate everything that a caller may pass; `InvalidInput` tells what is wrong and what would be right."""
         policy = self._policy
@@ -175,6 +190,13 @@ class Writer:
             _require_name("ref", ref, policy.max_ref_chars)
             if not ref:
                 raise InvalidInput("ref is empty; give an id of your own or leave it out")
+        came_from = origin_of(source) if origin is None else require_origin(origin)
+        level = trust_of(came_from, policy.trust_by_origin) if trust is None else require_trust(trust)
+        if level == UNTRUSTED and layer == "core":
+            raise InvalidInput(
+                f"an untrusted memory (origin {came_from!r}) cannot be core, which every prompt begins with; leave "
+                "`layer` out, or pass trust='normal' if you have checked the text"
+            )
         return Draft(
             text=text,
             kind=kind,
@@ -188,6 +210,10 @@ class Writer:
             ref=ref,
             metadata=_metadata(metadata, policy.max_metadata_bytes),
             layer=layer,
+            origin=came_from,
+            trust=level,
+            expires_at=require_expiry(expires_at, ttl, now),
+            on_expiry=_require_choice("on_expiry", on_expiry, ON_EXPIRY),
         )
 
 
@@ -200,8 +226,8 @@ def _details(item: Any) -> dict[str, Any]:
     return dict(item)
 
 
-def _fact_key(text: str) -> bytes:
-    """Facts are equal when they differ only in full or half width and in white space."""
+def fact_key(text: str) -> bytes:
+    """What identifies a fact in its scope: facts are equal when they differ only in width and white space."""
     return hashlib.sha256(" ".join(unicodedata.normalize("NFKC", text).split()).encode()).digest()
 
 
@@ -219,9 +245,10 @@ def _require_text(text: Any, limit: int) -> None:
         )
 
 
-def _require_choice(what: str, value: Any, choices: Sequence[str]) -> None:
+def _require_choice(what: str, value: Any, choices: Sequence[str]) -> str:
     if value not in choices:
         raise InvalidInput(f"{what} {value!r} is unknown; choose one of {', '.join(choices)}")
+    return str(value)
 
 
 def _require_name(what: str, value: Any, limit: int) -> None:

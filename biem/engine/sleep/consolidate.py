@@ -14,6 +14,7 @@ from biem.domain.node import Draft, Node
 from biem.domain.policies.jobs import ConsolidationPolicy
 from biem.domain.scope import Scope
 from biem.domain.text import require_clean
+from biem.domain.trust import UNTRUSTED, rank
 from biem.engine.sleep.relink import LinkTransfer
 from biem.engine.sleep.similar import Neighbourhood
 from biem.errors import InvalidInput
@@ -125,7 +126,8 @@ class Consolidator:
             return set()
         first = group[0]
         alike = {key: node for key, node in facts.items() if node is first or _same_kind(node, first)}
-        kept = alike[richest({key: node.text for key, node in alike.items()})]
+        most = max(rank(node.trust) for node in alike.values())  # of two levels the higher one stays
+        kept = alike[richest({key: node.text for key, node in alike.items() if rank(node.trust) == most})]
         near = self._near(scope, kept, first, alike) if len(alike) > 2 else alike
         said = [
             key for key, node in near.items() if node is not kept and self._is_covered(kept, node, similar, recorded)
@@ -133,12 +135,12 @@ class Consolidator:
         return self._absorb(scope, kept.id, said)
 
     def _is_covered(self, kept: Node, node: Node, similar: Mapping[str, float], recorded: bool) -> bool:
-        """Whether `node` adds nothing to `kept`: by its words, or by the verdict of a rule or a model."""
+        """Whether `node` adds nothing to `kept`: by its wording, or by the verdict of a rule or a model."""
         if not covers(kept.fields, node.fields):
             return False
         verdict = self._verdict(node, kept, similar)
         if recorded or verdict is None or verdict.confidence < self._policy.disagree_confidence:
-            return recorded or adds_nothing(kept.indexed_text, node.indexed_text, self._analyzer.lexemes)
+            return recorded or adds_nothing(kept.indexed_text, node.indexed_text, self._analyzer.wording)
         return verdict.kind == "duplicate" and verdict.confidence >= self._policy.duplicate_confidence
 
     def _near(self, scope: Scope, kept: Node, first: Node, alike: Mapping[str, Node]) -> Mapping[str, Node]:
@@ -171,7 +173,8 @@ class Consolidator:
 
     def _joins(self, node: Node, group: Sequence[Node], similar: Mapping[str, float]) -> bool:
         return _is_long_term(node) and all(
-            _same_kind(node, member) and self._compatible(node, member, similar) for member in group
+            _same_kind(node, member) and node.trust == member.trust and self._compatible(node, member, similar)
+            for member in group
         )
 
     def _merge_group(self, scope: Scope, group: Sequence[Node]) -> set[str]:
@@ -204,14 +207,14 @@ class Consolidator:
         others = [node for node in group if node is not kept]
         if all(
             covers(kept.fields, node.fields)
-            and adds_nothing(kept.indexed_text, node.indexed_text, self._analyzer.lexemes)
+            and adds_nothing(kept.indexed_text, node.indexed_text, self._analyzer.wording)
             for node in others
         ):
             return best
         return None
 
     def _merged_text(self, scope: Scope, ordered: Sequence[Node]) -> str | None:
-        """The model's merge if it loses no number, name or symbol, else the richest joined with the additions of the
+        """The model's merge if it loses no number, name, or symbol, else the richest joined with the additions of the
         others.
         """
         texts = [node.text for node in ordered]
@@ -225,7 +228,7 @@ class Consolidator:
         best = richest({node.id: node.text for node in ordered})
         kept = next(node.text for node in ordered if node.id == best)
         others = [node.text for node in ordered if node.id != best]
-        joined = join(kept, others, self._analyzer.lexemes)
+        joined = join(kept, others, self._analyzer.wording)
         return joined if len(joined) <= limit else None
 
     def _write(self, text: str, ordered: Sequence[Node], memory_id: str) -> Write:
@@ -240,6 +243,8 @@ class Consolidator:
             at=last.at,
             ref=f"merge:{memory_id}",
             layer="long_term",
+            origin="system",
+            trust=last.trust,
         )
         return Write(memory_id, draft, " ".join(self._analyzer.lexemes(draft.indexed_text)), 0.1, None)
 
@@ -271,15 +276,17 @@ class Consolidator:
 
 
 def is_current(node: Node) -> bool:
-    """Whether it is not superseded, still valid, and no crystal fact."""
-    return (
-        node.status == "active" and node.superseded_by is None and node.valid_to is None and "fact" not in node.metadata
-    )
+    """Whether it is not superseded, valid without an end, no crystal fact, and never expires.
+
+    A text made of several memories would tell an expired one on.
+    """
+    lasts = node.superseded_by is None and node.valid_to is None and node.expires_at is None
+    return node.status == "active" and lasts and "fact" not in node.metadata
 
 
 def _is_plain_fact(node: Node) -> bool:
     """Messages are never rewritten."""
-    return node.kind != "event" and is_current(node)
+    return node.kind != "event" and is_current(node) and node.trust != UNTRUSTED
 
 
 def _is_long_term(node: Node) -> bool:

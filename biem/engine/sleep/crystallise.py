@@ -14,7 +14,8 @@ from biem.domain.node import Draft, Node
 from biem.domain.policies.jobs import ConsolidationPolicy
 from biem.domain.retention import ASSISTANT
 from biem.domain.scope import Scope
-from biem.domain.speech_acts import is_courtesy
+from biem.domain.speech.acts import is_courtesy
+from biem.domain.trust import UNTRUSTED, least_trusted
 from biem.engine.sleep.consolidate import is_current, is_usable
 from biem.engine.sleep.relink import LinkTransfer
 from biem.engine.sleep.similar import Neighbourhood
@@ -115,7 +116,7 @@ class Crystalliser:
     def _is_frequent(self, node: Node) -> bool:
         used = node.access_count >= self._policy.frequent_accesses or node.useful_count >= self._policy.frequent_useful
         spoken = node.source == ASSISTANT or is_courtesy(node.text)  # no evidence for a fact
-        return used and not spoken and is_current(node)
+        return used and not spoken and node.trust != UNTRUSTED and is_current(node)
 
     def _grow(self, scope: Scope, fact_id: str, group: Sequence[str]) -> bool:
         fact = self._consolidations.fact(scope, fact_id)
@@ -124,16 +125,18 @@ class Crystalliser:
         return self._distil(scope, [*fact.source_node_ids, *group], fact_id)
 
     def _distil(self, scope: Scope, ids: Sequence[str], grown_from: str | None) -> bool:
-        sources = sorted(set(ids))
+        sources, now = sorted(set(ids)), self._clock.now()
         nodes = [node for key in sources if (node := self._records.get(scope, key)) is not None]
         if len(nodes) < len(sources):
             return False  # one was erased just now
-        name = sources_hash(sources)
+        trust = least_trusted(node.trust for node in nodes)
+        if trust == UNTRUSTED:
+            return False  # the trust of a source was lowered
+        name = sources_hash(node.id if node.revision == 1 else f"{node.id}:{node.revision}" for node in nodes)
         fact_id = derived_id(scope.ns, "fact", name)
         content = self._content(scope, nodes)
         if not content:
             return False
-        now = self._clock.now()
         pairs = self._neighbourhood.similarity(scope, sources)
         alike = sum(pairs.values()) / len(pairs) if pairs else self._policy.crystal_similarity
         fact = CrystalFact(fact_id, content, tuple(sources), min(1.0, alike), now, now, {"sources_hash": name})
@@ -147,6 +150,8 @@ class Crystalliser:
             ref=f"fact:{name}",
             metadata={"fact": fact_id, "sources": sources},
             layer="long_term",
+            origin="system",
+            trust=trust,
         )
         lexemes = " ".join(self._analyzer.lexemes(content))
         write = Write(fact_id, draft, lexemes, initial_energy(importance, ""), None)

@@ -32,6 +32,8 @@ class BackgroundJob:
     period_s: float = 0.0
     everywhere: Callable[[], Mapping[str, int]] | None = None
     """The same for all scopes at once, for a job that finds due work faster than by querying every scope."""
+    at_start: bool = False
+    """Whether it is due when a process starts, and not only one period later."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +138,9 @@ class Schedule:
         self._guard = threading.Lock()
         now = clock.now()
         self._rounds = {
-            job.name: _Round(now + timedelta(seconds=job.period_s)) for job in sleeper.jobs.values() if job.period_s > 0
+            job.name: _Round(now if job.at_start else now + timedelta(seconds=job.period_s))
+            for job in sleeper.jobs.values()
+            if job.period_s > 0
         }
 
     def tick(self) -> int:

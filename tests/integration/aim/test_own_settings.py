@@ -14,7 +14,7 @@ from tests.support.fakes import WordEmbedder, eventually
 from tests.support.servers import Testbed
 
 
-# That a model may decide, and that what is remembered on purpose is judged by nobody: unit/test_gate
+# That a model may decide, and that what is remembered on purpose is judged by nobody: unit/engine/encode/test_gate
 @pytest.mark.req("C7")
 def test_what_a_classifier_refuses_is_recorded_with_its_score_found_and_replayed(
     testbed: Testbed, model: Embedder

@@ -8,7 +8,7 @@ import pytest
 from benchmarks.route import SIZES, measure
 from biem.domain.policies.aim import AimPolicy
 
-PAGE = (Path(__file__).parents[3] / "docs" / "benchmarks.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[3] / "docs" / "benchmarks" / "routes.md").read_text(encoding="utf-8")
 K = AimPolicy().local_cluster_k
 
 

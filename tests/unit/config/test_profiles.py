@@ -67,11 +67,11 @@ def test_each_design_changes_something_and_the_default_nothing(design: str) -> N
 def test_what_is_set_explicitly_wins(monkeypatch: pytest.MonkeyPatch) -> None:
     # Given a profile and a setting of one of its numbers, in the environment and as an argument
     monkeypatch.setenv("BIEM_PROFILE", "biem")
-    monkeypatch.setenv("BIEM_ENERGY__BOOST_COOLDOWN_S", "30")
+    monkeypatch.setenv("BIEM_ENERGY__DECAY_PER_HOUR", "0.2")
 
     # When they are loaded / Then the setting stays, and the rest of its section is the profile's or the default's
     loaded = load_settings()
-    assert loaded.energy == EnergyPolicy(boost_cooldown_s=30.0)
+    assert loaded.energy == EnergyPolicy(decay_per_hour=0.2, boost_cooldown_s=0.0)
     assert loaded.recall.profile == "biem"
     whole = EnergyPolicy(boost_cooldown_s=5.0, boost=0.2)
     assert Settings(profile="biem", energy=whole).energy == whole

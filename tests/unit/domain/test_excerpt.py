@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from biem.domain.excerpt import excerpt
+from biem.domain.speech.excerpt import excerpt
 
 
 def words(text: str) -> list[str]:

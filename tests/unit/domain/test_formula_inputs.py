@@ -13,7 +13,6 @@ import pytest
 
 import biem.domain
 from biem.domain.anchors import anchor_score, unsaid
-from biem.domain.bm25 import rarity
 from biem.domain.concept import term_similarity
 from biem.domain.designs.aim import AimNode, gate_input, gate_value, mirror_weight, node_score, surprise
 from biem.domain.designs.formulas import (
@@ -42,9 +41,12 @@ from biem.domain.policies.confidence import ConfidenceWeights
 from biem.domain.policies.life import RetentionPolicy
 from biem.domain.policies.orbit import OrbitWeights
 from biem.domain.retention import Lived, retention_days
+from biem.domain.scores import clamp01, rarity
 from biem.domain.selection import chain_weight, occurrences
 from biem.domain.spreading import multiplicative, subtractive
+from biem.domain.text import estimate_tokens, jaccard, wide_characters
 from biem.domain.times.spans import number, year_of
+from biem.domain.trust import rank
 from biem.engine.recall.rank.confidence import confidence
 from tests.support.fakes import START
 
@@ -91,6 +93,11 @@ def aim_score(weight: float, fields: Fields, conflict: float) -> float:
 FORMULAS = [
     Formula(biem_score, {"vector": 0.5, "activation": 0.5}, {"vector": 0.6, "activation": 0.6}),
     Formula(rarity, {"holders": 10, "size": 100}, {"holders": 5, "size": 200}),
+    Formula(
+        jaccard,
+        {"some": frozenset("ab"), "other": frozenset("bc")},
+        {"some": frozenset("bc"), "other": frozenset("ab")},
+    ),
     Formula(notes_score, {"bm25": 0.5, "content": 0.5, "tag": 0.5}, {"bm25": 0.6, "content": 0.6, "tag": 0.6}),
     Formula(share_of_activation, {"own": 1.0, "others": 1.0}, {"own": 1.1, "others": 0.9}),
     Formula(time_factor, {"days": 30.0}, {"days": 29.0}),
@@ -138,6 +145,7 @@ FORMULAS = [
         {"memory": Lived("the sky", "", "knowledge", "short_term", 2.0), "policy": RetentionPolicy()},
         {"memory": Lived("the sky", "", "knowledge", "short_term", 2.5)},
     ),
+    Formula(clamp01, {"value": 0.5}, {"value": 0.6}),
     Formula(chain_weight, {"occurred": 2, "use_count": 2}, {"occurred": 3, "use_count": 3}),
     Formula(met, {"channels": ["m", "k"], "links": ""}, {"channels": ["m", "km"], "links": "m"}),
     Formula(strength_of, {"similarity": 0.7}, {"similarity": 0.8}),
@@ -150,8 +158,18 @@ FORMULAS = [
         {"seed": 0.6, "strength": 6, "other": 6},
     ),
 ]
-NO_SCORES = {hours_since_epoch, key_threshold, require_importance, reason_quality, number, year_of}
-"""Clocks, thresholds, checks and what a text says in words."""
+NO_SCORES = {
+    hours_since_epoch,
+    key_threshold,
+    require_importance,
+    reason_quality,
+    number,
+    rank,
+    year_of,
+    estimate_tokens,
+    wide_characters,
+}
+"""Clocks, thresholds, checks, positions in a list, sizes of a text and what it says in words."""
 CASES = [(formula, name) for formula in FORMULAS for name in formula.rises]
 
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from biem.domain.speech_acts import is_courtesy, is_standing_order
+from biem.domain.speech.acts import is_courtesy, is_standing_order
 
 
 @pytest.mark.req("X24", partly="courtesies and orders are told by whole words")

@@ -18,7 +18,16 @@ from biem.domain.policies.jobs import SleepPolicy
 from biem.workers import tasks as of_workers
 from biem.workers.configuration import configuration
 from biem.workers.pulse import Scheduler
-from biem.workers.tasks import RESCAN_TASK, SLEEP_TASK, WorkerResources, processes_of, register
+from biem.workers.tasks import (
+    JOB_TASK,
+    NOTES_JOB,
+    NOTES_TASK,
+    RESCAN_TASK,
+    SLEEP_TASK,
+    WorkerResources,
+    processes_of,
+    register,
+)
 
 
 class App:
@@ -109,6 +118,26 @@ def test_what_a_rescan_brings_in_is_encoded_at_once() -> None:
         register(cast(Celery, app), cast(WorkerResources, Shop(found)))
         assert app.tasks[RESCAN_TASK]() == {"job": "rescan", "notes": found}
         assert app.sent == sent
+
+
+def test_after_a_scan_notes_are_indexed_by_a_task_that_asks_for_itself_while_there_are_more(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    app, rounds = App(), deque([32, 32, 5])
+    shop = SimpleNamespace(
+        run=lambda name: {"new": 69}, paced=nullcontext, index_notes=lambda: rounds.popleft() if rounds else 0
+    )
+    register(cast(Celery, app), cast(WorkerResources, SimpleNamespace(runtime=shop)))
+    assert app.tasks[JOB_TASK]("sweep")["new"] == 69
+    assert app.sent == []
+    assert app.tasks[JOB_TASK](NOTES_JOB) == {"job": "notes", "new": 69}
+    assert app.sent == [NOTES_TASK]
+    # A task whose time is over leaves the rest to the next one
+    monkeypatch.setattr(of_workers, "_ENCODE_S", -1.0)
+    assert app.tasks[NOTES_TASK]() == 32
+    assert app.sent == [NOTES_TASK, NOTES_TASK]
+    monkeypatch.undo()
+    assert app.tasks[NOTES_TASK]() == 37
 
 
 @pytest.mark.req("C15", partly="each job has its own switch")

@@ -57,12 +57,12 @@ CHANGES = Both(
     r"|\bpostpon(?:e|es|ed)\b|\bdelay(?:s|ed)?\b|\bput back\b|\bbrought forward\b|\bpushed (?:back|to)\b|\bput off\b|\btook over\b|\bhired\b|\bjoined\b|(?<!\bis )(?<!\bare )(?<!\bwas )(?<!\bwere )\bleft\b(?! of\b)"
     r"|\bstopped\b|\bg[ai]ve[n]? up\b|\bgone\b|\bsold\b|\bended\b|\bgoodbye\b|\bused to\b|\bformerly\b|\bpreviously\b"
     r"|\bbec(?:ame|ome)\b|\bupgraded\b|\b(?:up|down) (?:to|from)\b|\braised\b|\blowered\b|\bincreased\b|\breduced\b"
-    r"|\bturned\b|\bstarted\b|\btransferred\b|\bquit\b|\bconverted\b|\bditched\b|\bdropped\b|\bstart(?:s|ing)?\b"
+    r"|\bturned\b|\bstarted\b|\btransferred\b|\bquit\b|\bbroke up\b|\bsplit up\b|\bconverted\b|\bditched\b|\bdropped\b|\bstart(?:s|ing)?\b"
     r"|\b(?:has|have) (?:given|got)\b|\bworn out\b|\bafter all\b|\bover to\b|\bwent (?:up|down|from|to)\b|\blost interest\b"
     rf"|{_SHIFTED}",
     rf"{_SHIFTED_ZH}"
     r"|现在|如今|目前|眼下|这(?:周|个?月|天)起|从.{1,6}起|改|换|变|搬|[推延]后?[一两三四半\d]{1,2}个?(?:天|周|星期|月|小时)|转(?:到|行|学|为|做|去)|新|跳槽|涨|降|推迟|提前|延期|延后|延误|调[到整]|接替|停了"
-    r"|作废|取消|离开|离职|辞|戒|卖(?:了|掉)|迷上|胜过|不再|不行了|[不没].{1,12}了(?=$|[，。！,.;；])|放弃|取代|代替|多给了时间|升(?:到|为|职)|告别|接手|加入",
+    r"|作废|取消|报废|分手|离婚|离开|离职|辞|戒|卖(?:了|掉)|迷上|胜过|不再|不行了|[不没].{1,12}了(?=$|[，。！,.;；])|放弃|取代|代替|多给了时间|升(?:到|为|职)|告别|接手|加入",
 )
 """Marks a change."""
 QUOTED_SELF = re.compile(
@@ -88,7 +88,7 @@ LEAVES_OPEN = re.compile(
     r"|almost|nearly|pretend(?:s|ing|ed)?|kidding|jok(?:e|ed|ing)|gonna|going to (?!(?:the|a|my|our|be in)\b)(?-i:(?=[a-z]))|ought"
     r"|refus(?:e|ed)|declined|turned (?:\w+\s){1,6}?down|never)\b"
     r"|\bi(?:'d| would)\b|\bnext (?:year|spring|summer|autumn|fall|winter)\b"
-    r"|如果|要是|假如|假设|万一|的话|可能|也许|或许|说不定|大概|考虑|打算|计划着|想(?:去|要|换|搬|转|不|做|学|试)|有点想|要不要|希望|但愿|梦|以后"
+    r"|如果|要是|假如|假设|万一|的话|可能|也许|或许|说不定|大概|考虑|打算|计划着|想(?:去|要|换|搬|转|不|做|学|试)|有点想|要不要|希望|但愿|梦|(?<![\u4e00-\u9fff])以后|[我你他她们]以后|以后(?=[我再要想会就可还])|等[^，。！？]{1,12}以后"
     r"|还没[定决]|将来|过几年|有一天|哪天|明年|开玩笑|哈哈|差点|[吗么呢吧](?=$|[。！？，])|绝不(?!是)|不想|不愿|拒绝|建议|似的|好像|简直",
     re.IGNORECASE,
 )
@@ -133,7 +133,8 @@ OCCASIONS = re.compile(
 )
 """Purpose of a journey or a party."""
 OLD_ONE = re.compile(
-    r"\b(?:my|our|the|his|her|their) (?:old|former|ex)\b|旧|前任|老(?=手机|房|车|公司|家的)", re.IGNORECASE
+    r"\b(?:my|our|the|his|her|their) (?:old|former|ex)\b|(?<![辆台部间套只把个件])旧|前任|老(?=手机|房|车|公司|家的)",
+    re.IGNORECASE,
 )
 """Refers to a value that was already replaced."""
 OF_THE_PAST = re.compile(

@@ -6,12 +6,14 @@ from importlib.resources import files
 from typing import LiteralString
 
 _HEAD = re.compile(r"^-- ([a-z_]+): .*$", re.MULTILINE)
+_PARTS = ("listed", "where", "terms", "node")
+"""Blocks that others name in braces; each may name those after it."""
 _NAMED = re.compile(r"%\((\w+)\)s|%%")
 
 
 @cache
 def queries() -> dict[str, LiteralString]:
-    """All blocks of all files by name. `{node}` and `{where}` in a block stand for the blocks of these names."""
+    """All blocks of all files by name, with the parts that they name in braces."""
     blocks: dict[str, LiteralString] = {}
     for file in sorted(files(__package__).iterdir(), key=lambda entry: entry.name):
         if not file.name.endswith(".sql"):
@@ -21,8 +23,10 @@ def queries() -> dict[str, LiteralString]:
             if name in blocks:
                 raise ValueError(f"SQL block {name} of {file.name} is there twice")
             blocks[name] = body.strip().removesuffix(";")
-    node, where = blocks.pop("node"), blocks.pop("where")
-    return {name: body.replace("{node}", node).replace("{where}", where) for name, body in blocks.items()}
+    for part in _PARTS:
+        text = blocks.pop(part)
+        blocks = {name: body.replace(f"{{{part}}}", text) for name, body in blocks.items()}
+    return blocks
 
 
 @cache

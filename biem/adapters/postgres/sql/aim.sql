@@ -1,12 +1,13 @@
 -- AIM-Memory: the gate and its decisions, the temporal mirror, anchors, and a scope as one document.
 
--- aim_said: memories written just before these positions of a scope, with their vectors, without repeats
+-- aim_said: memories written just before these positions of a scope, with their vectors, without repeats; untrusted ones
+-- are no context
 SELECT m.id::text, m.write_seq, m.conversation, m.formed AND m.status <> 'archived' AS formed, e.vector
 FROM (
     SELECT DISTINCT generate_series(s.seq - %(most)s, s.seq - 1) AS seq FROM unnest(%(seqs)s::bigint[]) AS s (seq)
 ) before
 CROSS JOIN LATERAL (
-    SELECT * FROM memories WHERE memories.ns = %(ns)s AND memories.write_seq = before.seq OFFSET 0
+    SELECT * FROM memories WHERE memories.ns = %(ns)s AND memories.write_seq = before.seq AND memories.trust > 0 OFFSET 0
 ) m
 LEFT JOIN LATERAL (
     SELECT vector FROM embeddings WHERE embeddings.model = %(model)s AND embeddings.sha256 = m.embed_sha OFFSET 0
@@ -68,7 +69,8 @@ FROM counted WHERE id = %(id)s AND ns = %(ns)s AND NOT formed
 -- aim_refusals: refused memories that were not formed since, newest first
 SELECT m.id::text, m.text, m.speaker, d.value, d.threshold, d.form, d.relevance, d.surprise, d.conflict, d.decided_at
 FROM gate_decisions d JOIN memories m ON m.id = d.memory_id
-WHERE d.ns = %(ns)s AND NOT d.formed AND NOT m.formed ORDER BY d.decided_at DESC, d.memory_id DESC LIMIT %(limit)s
+WHERE d.ns = %(ns)s AND NOT d.formed AND NOT m.formed AND (m.expires_at IS NULL OR m.expires_at > %(now)s)
+ORDER BY d.decided_at DESC, d.memory_id DESC LIMIT %(limit)s
 
 -- aim_nodes: memories with their vectors and originals, how many were formed since, and whether they are contradicted
 SELECT {node}, m.formed, s.seq - m.mirror_seq AS age, v.vector, e.text AS evidence,
@@ -86,6 +88,7 @@ LEFT JOIN LATERAL (
 ) v ON true
 LEFT JOIN evidence e ON %(evidence)s AND e.ns = m.ns AND e.sha256 = m.evidence_sha
 WHERE (m.ns = ANY (%(scopes)s)) IS TRUE AND m.status <> 'archived' AND (m.valid_to IS NULL OR m.valid_to > %(at)s)
+    AND (m.expires_at IS NULL OR m.expires_at > %(at)s)
 ORDER BY given.place
 
 -- aim_anchors: the fields of memories, or their texts where they are not analysed yet, and how many were formed since
@@ -102,14 +105,16 @@ SELECT count(*) AS nodes, coalesce(sum(access_count), 0)::bigint AS accesses,
 FROM (
     SELECT m.access_count, coalesce(s.seq - m.mirror_seq, 0)::double precision AS age
     FROM memories m LEFT JOIN mirrors s ON s.ns = m.ns
-    WHERE m.ns = %(ns)s AND m.formed AND m.status <> 'archived'
+    WHERE m.ns = %(ns)s AND m.formed AND m.status <> 'archived' AND (m.expires_at IS NULL OR m.expires_at > %(now)s)
 ) held
 
 -- aim_page: the memories of a scope in the order they were written
 -- The limit is literal: a generic plan would take a parameter for a tenth of the table, and sort the scope for each page.
 SELECT {node}, m.formed, m.mirror_seq
 FROM memories m
-WHERE m.ns = %(ns)s AND m.status <> 'archived' AND m.write_seq > %(after)s ORDER BY m.write_seq LIMIT 500
+WHERE m.ns = %(ns)s AND m.status <> 'archived' AND (m.expires_at IS NULL OR m.expires_at > %(now)s)
+    AND m.write_seq > %(after)s
+ORDER BY m.write_seq LIMIT 500
 
 -- aim_counter: how many memories of a scope were formed
 SELECT seq FROM mirrors WHERE ns = %s

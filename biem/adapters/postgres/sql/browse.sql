@@ -1,24 +1,5 @@
 -- Lists for display. Each statement reads one page from an index and begins where the page before it ended.
 
--- browse_memories: memories by write sequence, the last first, and where the page ends; one row of nulls where it is empty
-WITH looked AS MATERIALIZED (
-    SELECT id, write_seq, tier, layer FROM memories
-    WHERE ns = %(ns)s AND write_seq < coalesce(%(before)s::bigint, 9223372036854775807)
-    ORDER BY write_seq DESC LIMIT %(looked)s
-), page AS MATERIALIZED (
-    SELECT id, write_seq FROM looked
-    WHERE (%(tier)s::text IS NULL OR tier = %(tier)s) AND (%(layer)s::text IS NULL OR layer = %(layer)s)
-    ORDER BY write_seq DESC LIMIT %(limit)s
-), place AS (
-    SELECT CASE
-        WHEN (SELECT count(*) FROM page) = %(limit)s THEN (SELECT min(write_seq) FROM page)
-        WHEN (SELECT count(*) FROM looked) = %(looked)s THEN (SELECT min(write_seq) FROM looked)
-    END AS ends_at
-)
-SELECT {node}, place.ends_at
-FROM place LEFT JOIN page ON true LEFT JOIN memories m ON m.id = page.id
-ORDER BY page.write_seq DESC
-
 -- browse_links: links of a scope, the one changed last first, and where the page ends; traces of removed ones are passed
 WITH looked AS MATERIALIZED (
     SELECT * FROM crystal_links
@@ -54,7 +35,7 @@ ORDER BY weight DESC, id DESC LIMIT %(limit)s
 -- browse_nodes: the ends of links, for display; looked up by id alone, and compared with the scope afterwards
 SELECT id::text, 'memory' AS type, left(text, %(chars)s) AS label, tier, layer, kind
 FROM (SELECT * FROM memories WHERE id = ANY (%(ids)s::uuid[]) AND status <> 'archived' OFFSET 0) m
-WHERE ns = %(ns)s
+WHERE ns = %(ns)s AND (expires_at IS NULL OR expires_at > %(now)s)
 UNION ALL
 SELECT id::text, 'concept', left(name, %(chars)s), '', '', ''
 FROM (SELECT * FROM concepts WHERE id = ANY (%(ids)s::uuid[]) OFFSET 0) c

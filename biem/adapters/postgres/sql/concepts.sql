@@ -15,7 +15,7 @@ UPDATE concept_progress SET seq = %(seq)s WHERE ns = %(ns)s
 SELECT built FROM concept_progress WHERE ns = %(ns)s
 
 -- concept_unread: memories not in snippets yet, without their texts
-SELECT id::text, write_seq AS seq, '' AS text, speaker, conversation, kind, at, created_at AS received_at
+SELECT id::text, write_seq AS seq, '' AS text, speaker, conversation, kind, at, created_at AS received_at, trust
 FROM memories WHERE ns = %(ns)s AND write_seq > %(seq)s ORDER BY write_seq LIMIT %(limit)s
 
 -- concept_running: the last snippet of each conversation, unless it was built from
@@ -47,10 +47,11 @@ SELECT first_seq, last_seq, messages, conversation, spoken, started_at, ended_at
 ) near
 ORDER BY abs(extract(epoch FROM ended_at - %(at)s)), first_seq LIMIT 1
 
--- concept_messages: the memories of a snippet that are not archived, in the order they were written
+-- concept_messages: the memories of a snippet that are neither archived nor untrusted, in the order they were written
 SELECT id::text, write_seq AS seq, text, speaker, conversation, kind, at, created_at AS received_at
 FROM memories
-WHERE ns = %(ns)s AND write_seq BETWEEN %(first_seq)s AND %(last_seq)s AND status <> 'archived'
+WHERE ns = %(ns)s AND write_seq BETWEEN %(first_seq)s AND %(last_seq)s AND status <> 'archived' AND trust > 0
+    AND (expires_at IS NULL OR expires_at > %(now)s)
     AND (kind = 'event' AND conversation <> '') = %(spoken)s AND (NOT %(spoken)s OR conversation = %(conversation)s)
 ORDER BY write_seq
 
@@ -65,8 +66,11 @@ UPDATE concept_progress p SET built = built + 1 FROM used WHERE p.ns = used.ns
 -- concept_used_up: a snippet that may not be built from again
 DELETE FROM concept_snippets WHERE ns = %(ns)s AND first_seq = %(first_seq)s AND times >= %(uses)s
 
--- concept_living: which memories exist, locked until the end of the transaction
-SELECT id::text FROM memories WHERE ns = %(ns)s AND id = ANY (%(ids)s::uuid[]) ORDER BY id FOR KEY SHARE
+-- concept_living: which memories exist, are not in quarantine and were not revised since an instant (null: ever), locked
+-- until the end of the transaction
+SELECT id::text FROM memories
+WHERE ns = %(ns)s AND id = ANY (%(ids)s::uuid[]) AND archive_reason NOT LIKE 'quarantine:%%'
+    AND (%(read_at)s::timestamptz IS NULL OR revised_at IS NULL OR revised_at <= %(read_at)s) ORDER BY id FOR KEY SHARE
 
 -- concept_add: insert concepts; an empty one is marked as non-empty again, others are only locked
 INSERT INTO concepts (id, ns, name, created_at)
@@ -133,7 +137,8 @@ FROM unnest(%(ids)s::uuid[]) AS wanted (id), LATERAL (
     SELECT * FROM concept_items i
     WHERE i.concept_id = wanted.id AND (i.ns = ANY (%(scopes)s)) IS TRUE AND (i.fades_at > %(at)s) IS TRUE AND EXISTS (
         SELECT FROM concept_sources s -- a separate subquery, or a plan made for empty tables would read all memories
-        WHERE s.item_id = i.id AND (SELECT m.status <> 'archived' FROM memories m WHERE m.id = s.memory_id))
+        WHERE s.item_id = i.id AND (SELECT m.status <> 'archived' AND (m.expires_at IS NULL OR m.expires_at > %(at)s)
+            FROM memories m WHERE m.id = s.memory_id))
     ORDER BY i.fades_at DESC, i.id LIMIT %(limit)s
 ) i
 ORDER BY i.concept_id, i.fades_at DESC, i.id
@@ -201,8 +206,9 @@ ORDER BY c.id LIMIT %(limit)s
 -- concept_vanish: concepts that are empty still
 DELETE FROM concepts WHERE ns = %(ns)s AND id = ANY (%(ids)s::uuid[]) AND empty
 
--- concept_memories: memories that are there, and whether they are not archived
-SELECT id::text, status <> 'archived' AS live FROM memories WHERE ns = ANY (%(scopes)s) AND id = ANY (%(ids)s::uuid[])
+-- concept_memories: memories that are there and not in quarantine, and whether they are not archived and have not expired
+SELECT id::text, status <> 'archived' AND (expires_at IS NULL OR expires_at > %(now)s) AS live FROM memories
+WHERE ns = ANY (%(scopes)s) AND id = ANY (%(ids)s::uuid[]) AND archive_reason NOT LIKE 'quarantine:%%'
 
 -- concept_counts: how much there is of a scope, by table
 SELECT
@@ -213,8 +219,9 @@ SELECT
 -- instant_add: notes of messages that are still there, once
 INSERT INTO instant_memories (id, ns, memory_id, conversation, text, keywords, created_at)
 SELECT n.id, m.ns, m.id, m.conversation, n.text, n.keywords, n.at
-FROM jsonb_to_recordset(%(notes)s) AS n (id uuid, memory_id uuid, text text, keywords text[], at timestamptz)
-JOIN memories m ON m.id = n.memory_id
+FROM jsonb_to_recordset(%(notes)s) AS n (id uuid, memory_id uuid, text text, keywords text[], at timestamptz,
+    revision integer)
+JOIN memories m ON m.id = n.memory_id AND m.revision = n.revision
 WHERE m.ns = %(ns)s AND m.status <> 'archived'
 ORDER BY m.id
 ON CONFLICT (memory_id) DO NOTHING
@@ -222,7 +229,7 @@ ON CONFLICT (memory_id) DO NOTHING
 -- instant_view: the newest notes of a conversation, counted as viewed
 WITH seen AS (
     SELECT n.id FROM instant_memories n JOIN memories m ON m.id = n.memory_id
-    WHERE n.ns = %(ns)s AND n.conversation = %(conversation)s AND m.status <> 'archived'
+    WHERE n.ns = %(ns)s AND n.conversation = %(conversation)s AND m.status <> 'archived' AND (m.expires_at IS NULL OR m.expires_at > %(at)s)
     ORDER BY n.created_at DESC, n.id DESC LIMIT %(limit)s
 )
 UPDATE instant_memories n SET viewed_at = %(at)s FROM seen WHERE n.id = seen.id

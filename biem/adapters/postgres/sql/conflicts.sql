@@ -3,7 +3,8 @@
 -- conflict_peers: memories to compare new ones with, and their vectors; each looked up by its key, because a plan
 -- made while there are no vectors yet would later scan all of them for each memory
 SELECT m.id::text, CASE WHEN char_length(m.text) <= %(max_chars)s THEN m.text ELSE '' END AS text, m.kind, m.layer, m.importance,
-    m.source, m.speaker, m.at, m.write_seq, m.valid_from, m.valid_to, m.conversation, e.vector, char_length(m.text) > %(max_chars)s AS long
+    m.source, m.speaker, m.at, m.write_seq, m.valid_from, m.valid_to, m.conversation, e.vector, char_length(m.text) > %(max_chars)s AS long,
+    m.revision
 FROM (
     SELECT unnest(%(ids)s::uuid[]) AS id
     UNION
@@ -13,7 +14,7 @@ CROSS JOIN LATERAL (SELECT * FROM memories WHERE memories.id = near.id OFFSET 0)
 CROSS JOIN LATERAL (
     SELECT vector FROM embeddings WHERE embeddings.model = %(model)s AND embeddings.sha256 = m.embed_sha OFFSET 0
 ) e
-WHERE m.ns = %(ns)s AND m.status <> 'archived'
+WHERE m.ns = %(ns)s AND m.status <> 'archived' AND m.trust > 0 AND (m.expires_at IS NULL OR m.expires_at > %(now)s)
 
 -- conflict_texts: whole texts of memories
 SELECT id::text, text FROM memories WHERE ns = %(ns)s AND id = ANY (%(ids)s::uuid[])
@@ -22,13 +23,16 @@ SELECT id::text, text FROM memories WHERE ns = %(ns)s AND id = ANY (%(ids)s::uui
 SELECT id::text, valid_from, valid_to FROM memories
 WHERE ns = %(ns)s AND id = ANY (%(ids)s::uuid[]) ORDER BY id FOR NO KEY UPDATE
 
--- conflict_record: insert new findings, and the supersessions of those that act
+-- conflict_record: insert new findings about memories that were not revised since they were compared, and the supersessions of those that act
 WITH finding AS (
     SELECT f.*, greatest(n.valid_from, o.valid_from) AS ended_at
     FROM jsonb_to_recordset(%(findings)s) AS f (id uuid, kind text, older_id uuid, newer_id uuid, confidence real,
-        rule text, attribute text, acts boolean, judged_later boolean, suspected boolean, claim text, subject text)
+        rule text, attribute text, acts boolean, judged_later boolean, suspected boolean, claim text, subject text,
+        older_revision integer, newer_revision integer)
     JOIN memories o ON o.id = f.older_id AND o.ns = %(ns)s AND o.status <> 'archived'
+        AND o.revision = coalesce(f.older_revision, o.revision)
     JOIN memories n ON n.id = f.newer_id AND n.ns = %(ns)s AND n.status <> 'archived'
+        AND n.revision = coalesce(f.newer_revision, n.revision)
 ), added AS (
     INSERT INTO conflicts (id, ns, kind, older_id, newer_id, confidence, rule, attribute, suspected, claim, subject, status,
         resolution, decided_by, due_at, created_at, resolved_at)
@@ -80,6 +84,7 @@ SELECT * FROM conflict_records c
 WHERE ns = %(ns)s AND (%(status)s::text IS NULL OR status = %(status)s)
     AND (%(kinds)s::text[] IS NULL OR kind = ANY (%(kinds)s))
     AND (%(memory_id)s::uuid IS NULL OR older_id = %(memory_id)s OR newer_id = %(memory_id)s)
+    AND NOT EXISTS (SELECT FROM memories m WHERE m.id IN (c.older_id, c.newer_id) AND m.expires_at <= %(now)s)
     AND created_at <= (SELECT CASE WHEN %(after)s::uuid IS NULL THEN 'infinity' ELSE max(a.created_at) END
         FROM conflicts a WHERE a.id = %(after)s AND a.ns = %(ns)s)
     AND (%(after)s::uuid IS NULL OR id > %(after)s
@@ -91,6 +96,7 @@ SELECT * FROM conflict_records c
 WHERE ns = %(ns)s AND status = 'pending' AND NOT suspected AND NOT moot
     AND (%(kinds)s::text[] IS NULL OR kind = ANY (%(kinds)s))
     AND (%(memory_id)s::uuid IS NULL OR older_id = %(memory_id)s OR newer_id = %(memory_id)s)
+    AND NOT EXISTS (SELECT FROM memories m WHERE m.id IN (c.older_id, c.newer_id) AND m.expires_at <= %(now)s)
     AND created_at <= (SELECT CASE WHEN %(after)s::uuid IS NULL THEN 'infinity' ELSE max(a.created_at) END
         FROM conflicts a WHERE a.id = %(after)s AND a.ns = %(ns)s)
     AND (%(after)s::uuid IS NULL OR id > %(after)s
@@ -106,18 +112,19 @@ WHERE ns = %(ns)s AND (%(status)s::text IS NULL OR status = %(status)s)
 SELECT count(*) AS conflicts FROM conflicts c
 WHERE ns = %(ns)s AND status = 'pending' AND NOT suspected AND (%(kinds)s::text[] IS NULL OR kind = ANY (%(kinds)s))
     AND NOT EXISTS (SELECT FROM memories m WHERE m.id = ANY (ARRAY[c.older_id, c.newer_id])
-        AND (m.status = 'archived' OR m.superseded_by IS NOT NULL))
+        AND (m.status = 'archived' OR m.superseded_by IS NOT NULL OR m.expires_at <= %(now)s))
 
 -- conflict_open_of: pending disputes of these memories: confidence, the contradicting memory, and since when
 SELECT id::text, confidence, coalesce(newer_id::text, '') AS newer_id, since, claim FROM (
     SELECT p.older_id AS id, p.confidence, p.newer_id, n.valid_from AS since, c.claim
     FROM conflict_records p JOIN conflicts c ON c.id = p.id JOIN memories n ON n.id = p.newer_id
     WHERE p.older_id = ANY (%(ids)s::uuid[]) AND p.ns = ANY (%(scopes)s) AND p.status = 'pending' AND NOT p.moot
-        AND NOT p.suspected AND p.kind <> 'duplicate'
+        AND NOT p.suspected AND p.kind <> 'duplicate' AND (n.expires_at IS NULL OR n.expires_at > %(now)s)
     UNION ALL
     SELECT newer_id, confidence, NULL, NULL, '' FROM conflict_records
     WHERE newer_id = ANY (%(ids)s::uuid[]) AND ns = ANY (%(scopes)s) AND status = 'pending' AND NOT moot
         AND NOT suspected AND kind <> 'duplicate'
+        AND NOT EXISTS (SELECT FROM memories o WHERE o.id = older_id AND o.expires_at <= %(now)s)
 ) AS sides ORDER BY id, confidence DESC, newer_id DESC NULLS LAST
 
 -- conflict_supersede: loser and winner of a decision; keep_old ends the newer where it began

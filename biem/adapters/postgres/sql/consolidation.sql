@@ -8,7 +8,7 @@ DELETE FROM consolidation_queue q USING unnest(%(ids)s::uuid[], %(marks)s::integ
 WHERE q.ns = %(ns)s AND q.job = %(job)s AND q.memory_id = seen.id AND q.marks = seen.marks
 
 -- consolidate_lock: lock the memories to be replaced and their successor
-SELECT id::text, status, superseded_by::text, metadata ? 'fact' AS is_fact, tags FROM memories
+SELECT id::text, status, superseded_by::text, metadata ? 'fact' AS is_fact, tags, revised_at, trust FROM memories
 WHERE ns = %s AND id = ANY (%s::uuid[]) ORDER BY id FOR NO KEY UPDATE
 
 -- inherit: properties that a memory takes over from those it replaces; of energies the greatest at all times
@@ -79,9 +79,13 @@ ON CONFLICT DO NOTHING
 UPDATE crystal_facts SET updated_at = %(at)s, metadata = metadata || jsonb_build_object('superseded_by', %(by)s::text)
 WHERE ns = %(ns)s AND id = %(id)s AND NOT metadata ? 'superseded_by'
 
--- list_facts: current facts by id
+-- list_facts: current facts by id, without those made of what has expired
 SELECT id::text, content, source_node_ids, confidence, created_at, updated_at, metadata FROM crystal_facts
-WHERE ns = %(ns)s AND NOT metadata ? 'superseded_by' AND id > %(after)s::uuid ORDER BY id LIMIT %(limit)s
+WHERE ns = %(ns)s AND NOT metadata ? 'superseded_by' AND NOT metadata ? 'quarantined'
+    AND id > %(after)s::uuid AND NOT EXISTS (
+    SELECT FROM derivations d CROSS JOIN LATERAL (SELECT expires_at FROM memories m WHERE m.id = d.source_id OFFSET 0) m
+    WHERE d.memory_id = crystal_facts.id AND m.expires_at <= %(now)s)
+ORDER BY id LIMIT %(limit)s
 
 -- get_fact: one fact
 SELECT id::text, content, source_node_ids, confidence, created_at, updated_at, metadata FROM crystal_facts
@@ -90,6 +94,7 @@ WHERE ns = %s AND id = %s
 -- facts_of: the current facts that memories belong to
 SELECT DISTINCT ON (d.source_id) d.source_id::text, d.memory_id::text
 FROM derivations d JOIN crystal_facts f ON f.id = d.memory_id AND NOT f.metadata ? 'superseded_by'
+    AND NOT f.metadata ? 'quarantined'
 WHERE d.ns = %s AND d.origin IN ('crystal', 'heir') AND d.source_id = ANY (%s::uuid[])
 ORDER BY d.source_id, d.memory_id
 

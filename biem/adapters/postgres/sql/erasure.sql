@@ -76,19 +76,31 @@ WITH lost AS (
 )
 INSERT INTO outbox (task, memory_id, ns, claims) SELECT 'encode', id, ns, 1 FROM back
 
+-- erase_expired: whether a memory is to be erased because it has expired; locked, so that it is not written again
+SELECT id FROM memories
+WHERE ns = %(ns)s AND id = %(id)s AND expires_at <= %(at)s AND on_expiry = 'erase' FOR UPDATE
+
 -- erase_targets: the memories to be erased, locked against workers
 SELECT id::text, evidence_sha, embed_sha FROM memories
 WHERE ns = %(ns)s AND (%(ids)s::uuid[] IS NULL OR id = ANY (%(ids)s::uuid[])) ORDER BY id FOR UPDATE
 
--- erase_originals: originals that no other memory of the scope has
+-- erase_former: originals and vectors of their former texts
+SELECT evidence_sha, embed_sha FROM memory_revisions WHERE memory_id = ANY (%(ids)s::uuid[]) AND (ns = %(ns)s) IS TRUE
+
+-- erase_originals: originals that no other memory of the scope has or had
 DELETE FROM evidence e
 WHERE e.ns = %(ns)s AND e.sha256 = ANY (%(originals)s)
     AND NOT EXISTS (SELECT FROM memories o WHERE o.ns = %(ns)s AND o.evidence_sha = e.sha256 AND o.id <> ALL (%(ids)s::uuid[]))
+    AND NOT EXISTS (SELECT FROM memory_revisions r
+        WHERE r.ns = %(ns)s AND r.evidence_sha = e.sha256 AND r.memory_id <> ALL (%(ids)s::uuid[]))
 
--- erase_vectors: cached vectors that no other memory of any scope has
+-- erase_vectors: cached vectors that no other memory of any scope has or had
 DELETE FROM embeddings e
 WHERE e.sha256 = ANY (%(vectors)s)
     AND NOT EXISTS (SELECT FROM memories o WHERE o.embed_sha = e.sha256 AND o.id <> ALL (%(ids)s::uuid[]))
+    AND NOT EXISTS (SELECT FROM memory_revisions r WHERE r.embed_sha = e.sha256 AND r.memory_id <> ALL (%(ids)s::uuid[]))
+    AND NOT EXISTS (SELECT FROM note_chunks c WHERE c.body_sha = e.sha256)
+    AND NOT EXISTS (SELECT FROM tags t WHERE t.sha256 = e.sha256)
 
 -- erase_links: links from and to the erased
 DELETE FROM crystal_links
@@ -97,8 +109,8 @@ WHERE ns = %(ns)s AND (%(all)s OR source_id = ANY (%(ids)s::text[]) OR target_id
 -- erase_facts: facts distilled from the erased
 DELETE FROM crystal_facts WHERE ns = %(ns)s AND (%(all)s OR source_node_ids && %(ids)s::text[])
 
--- erase_jobs: jobs of the erased
-DELETE FROM outbox WHERE memory_id = ANY (%(ids)s::uuid[])
+-- erase_jobs: jobs of the erased, but for those that clear the projections of a scope that it was moved from
+DELETE FROM outbox WHERE memory_id = ANY (%(ids)s::uuid[]) AND (task <> 'leave' OR ns = %(ns)s)
 
 -- erase_successors: remove pointers to the erased; a fact may have been repeated meanwhile
 UPDATE memories SET superseded_by = NULL, valid_to = NULL, fact_key = NULL
@@ -108,7 +120,9 @@ WHERE ns = %(ns)s AND superseded_by = ANY (%(ids)s::uuid[]) AND id <> ALL (%(ids
 DELETE FROM memories WHERE ns = %(ns)s AND id = ANY (%(ids)s::uuid[])
 
 -- erase_scope: delete the names of an empty scope
-DELETE FROM scopes WHERE ns = %(ns)s AND NOT EXISTS (SELECT FROM memories WHERE ns = %(ns)s)
+DELETE FROM scopes
+WHERE ns = %(ns)s AND NOT EXISTS (SELECT FROM memories WHERE ns = %(ns)s)
+    AND NOT EXISTS (SELECT FROM note_libraries WHERE ns = %(ns)s)
 
 -- erase_purge: queue a later removal of vectors that a worker may be writing concurrently, and leave a tombstone
 WITH marked AS (
@@ -126,9 +140,16 @@ SELECT
     (SELECT count(*) FROM memories WHERE id = ANY (%(ids)s::uuid[])) AS memories,
     (SELECT count(*) FROM evidence e WHERE e.ns = %(ns)s AND e.sha256 = ANY (%(originals)s)
         AND NOT EXISTS (SELECT FROM memories o WHERE o.ns = %(ns)s AND o.evidence_sha = e.sha256
-            AND o.id <> ALL (%(ids)s::uuid[]))) AS evidence,
+            AND o.id <> ALL (%(ids)s::uuid[]))
+        AND NOT EXISTS (SELECT FROM memory_revisions r
+            WHERE r.ns = %(ns)s AND r.evidence_sha = e.sha256 AND r.memory_id <> ALL (%(ids)s::uuid[]))) AS evidence,
     (SELECT count(*) FROM embeddings e WHERE e.sha256 = ANY (%(vectors)s)
-        AND NOT EXISTS (SELECT FROM memories o WHERE o.embed_sha = e.sha256 AND o.id <> ALL (%(ids)s::uuid[]))) AS embeddings,
+        AND NOT EXISTS (SELECT FROM memories o WHERE o.embed_sha = e.sha256 AND o.id <> ALL (%(ids)s::uuid[]))
+        AND NOT EXISTS (SELECT FROM memory_revisions r
+            WHERE r.embed_sha = e.sha256 AND r.memory_id <> ALL (%(ids)s::uuid[]))
+        AND NOT EXISTS (SELECT FROM note_chunks c WHERE c.body_sha = e.sha256)
+        AND NOT EXISTS (SELECT FROM tags t WHERE t.sha256 = e.sha256)) AS embeddings,
+    (SELECT count(*) FROM memory_revisions WHERE memory_id = ANY (%(ids)s::uuid[])) AS memory_revisions,
     (SELECT count(*) FROM crystal_links
         WHERE ns = %(ns)s AND (%(all)s OR source_id = ANY (%(ids)s::text[]) OR target_id = ANY (%(ids)s::text[]))) AS crystal_links,
     (SELECT count(*) FROM crystal_facts WHERE ns = %(ns)s AND (%(all)s OR source_node_ids && %(ids)s::text[])) AS crystal_facts,
@@ -139,5 +160,6 @@ SELECT
         SELECT FROM concept_sources s WHERE s.item_id = i.id AND s.memory_id = ANY (%(ids)s::uuid[])))) AS concept_items,
     (SELECT count(*) FROM instant_memories WHERE ns = %(ns)s AND (%(all)s OR memory_id = ANY (%(ids)s::uuid[]))) AS instant_memories
 
--- save_receipt: the proof of an erasure
-INSERT INTO erasures (id, ns, erased_at, receipt) VALUES (%s, %s, %s, %s)
+-- save_receipt: the proof of an erasure; the whole one replaces the first one
+INSERT INTO erasures (id, ns, erased_at, receipt) VALUES (%(id)s, %(ns)s, %(at)s, %(receipt)s)
+ON CONFLICT (id) DO UPDATE SET erased_at = EXCLUDED.erased_at, receipt = EXCLUDED.receipt WHERE erasures.ns = EXCLUDED.ns

@@ -18,7 +18,7 @@ WITH before AS MATERIALIZED (
 )
 UPDATE memories m
 SET energy_anchor = energy, anchor_at = greatest(anchor_at, %(at)s), useful_count = useful,
-    tier = CASE WHEN status = 'active' AND energy >= %(promote)s THEN 'L1' ELSE m.tier END,
+    tier = CASE WHEN status = 'active' AND trust > 0 AND energy >= %(promote)s THEN 'L1' ELSE m.tier END,
     layer = CASE WHEN layer = 'short_term' AND useful >= %(useful)s THEN 'long_term' ELSE layer END,
     useful_at = CASE WHEN mark > 0 THEN %(at)s WHEN mark < 0 THEN NULL ELSE useful_at END
 FROM before WHERE m.id = before.id
@@ -69,7 +69,7 @@ SELECT id::text, ns, energy_anchor, anchor_at, greatest(anchor_at, accessed_at) 
             SELECT o.id, o.text, 1 AS step FROM memories o WHERE o.superseded_by = memories.id
             UNION ALL
             SELECT o.id, o.text, step + 1 FROM renewed r JOIN memories o ON o.superseded_by = r.id WHERE step < 8
-        ) SELECT string_agg(renewed.text, E'\n') FROM renewed)) AS text, source, kind, layer, importance, reason, access_count, useful_count
+        ) SELECT string_agg(renewed.text, E'\n') FROM renewed)) AS text, source, kind, layer, importance, reason, access_count, useful_count, trust
 FROM memories
 WHERE id IN (
         SELECT m.id
@@ -107,11 +107,25 @@ SELECT 'archive', id, ns,
 FROM gone
 RETURNING memory_id::text AS id
 
--- archived: one archived memory, locked
-SELECT text, source, kind, layer, importance, reason, access_count, useful_count FROM memories
-WHERE ns = %s AND id = %s AND status = 'archived' FOR NO KEY UPDATE
+-- expiring: memories that are to be archived because they have expired, locked
+SELECT id::text FROM memories
+WHERE expires_at <= %(at)s AND status <> 'archived' AND on_expiry = 'archive' AND (%(ns)s::text IS NULL OR ns = %(ns)s)
+ORDER BY expires_at LIMIT %(limit)s FOR NO KEY UPDATE SKIP LOCKED
 
--- restore: restore an archived memory as if just written; its row in the vector index may or may not be gone, so its
+-- expired: memories that are to be erased because they have expired
+SELECT m.id::text, s.tenant, s.usr, s.project
+FROM memories m JOIN scopes s USING (ns)
+WHERE m.expires_at <= %(at)s AND m.on_expiry = 'erase' AND (m.status <> 'archived' OR m.on_expiry = 'erase')
+    AND (%(ns)s::text IS NULL OR ns = %(ns)s)
+ORDER BY m.expires_at LIMIT %(limit)s
+
+-- archived: one archived memory, or one that has expired and is to be archived, locked
+SELECT text, source, kind, layer, importance, reason, access_count, useful_count, trust, archive_reason FROM memories
+WHERE ns = %(ns)s AND id = %(id)s AND (status = 'archived' OR expires_at <= %(at)s)
+    AND (expires_at <= %(at)s AND on_expiry = 'erase') IS NOT TRUE
+FOR NO KEY UPDATE
+
+-- restore: restore an archived or expired memory as if just written, without an expiry that has passed; its row in the vector index may or may not be gone, so its
 -- job counts as claimed before, which makes the encoder replace the row instead of adding a second one
 WITH dropped AS (
     DELETE FROM outbox WHERE task = 'archive' AND memory_id = %(id)s
@@ -122,8 +136,10 @@ WITH dropped AS (
     SET status = 'pending', tier = 'L2', archived_at = NULL, archive_reason = '', superseded_by = NULL,
         valid_to = CASE WHEN superseded_by IS NULL THEN valid_to END,
         fact_key = CASE WHEN superseded_by IS NULL THEN fact_key END, -- it may have been repeated meanwhile
-        accessed_at = greatest(accessed_at, %(at)s), due_at = %(due_at)s
-    WHERE ns = %(ns)s AND id = %(id)s AND status = 'archived'
+        accessed_at = greatest(accessed_at, %(at)s), due_at = %(due_at)s,
+        on_expiry = CASE WHEN expires_at <= %(at)s THEN 'archive' ELSE on_expiry END,
+        expires_at = CASE WHEN expires_at <= %(at)s THEN NULL ELSE expires_at END
+    WHERE ns = %(ns)s AND id = %(id)s AND (status = 'archived' OR expires_at <= %(at)s)
     RETURNING id, ns
 )
 INSERT INTO outbox (task, memory_id, ns, claims) SELECT 'encode', id, ns, 1 FROM back
@@ -141,17 +157,19 @@ INSERT INTO outbox (task, memory_id, ns, claims) SELECT 'encode', id, ns, 1 FROM
 -- crowded: scopes that may hold more than allowed
 SELECT tenant, usr, project FROM scopes WHERE write_seq > greatest(%(most)s, room_until) ORDER BY ns
 
--- held: how many active memories a scope has
-SELECT count(*) AS memories FROM memories WHERE ns = %s AND status = 'active'
+-- held: how many active memories a scope has, and how many of them are untrusted
+SELECT count(*) AS memories, count(*) FILTER (WHERE trust = 0) AS untrusted FROM memories
+WHERE ns = %s AND status = 'active'
 
 -- room: no count is needed before this many writes
 UPDATE scopes SET room_until = write_seq + %(room)s WHERE ns = %(ns)s
 
--- least_valuable: archived when a scope is too full: least importance and use first, then longest untouched
+-- least_valuable: archived when a scope is too full: untrusted ones of any energy, then least importance and use first,
+-- then longest untouched
 SELECT id::text, xmin::text AS version FROM memories
 WHERE ns = %(ns)s AND status = 'active' AND layer <> 'core'
-    AND energy_at(energy_anchor, anchor_at, %(at)s, %(decay)s) < %(minimum)s
-ORDER BY importance + least(useful_count, 4) + ln(1 + access_count) / 4 + (layer = 'long_term')::integer,
+    AND (trust = 0 OR energy_at(energy_anchor, anchor_at, %(at)s, %(decay)s) < %(minimum)s)
+ORDER BY trust > 0, importance + least(useful_count, 4) + ln(1 + access_count) / 4 + (layer = 'long_term')::integer,
     greatest(anchor_at, accessed_at), id
 LIMIT %(limit)s
 

@@ -1,12 +1,17 @@
--- Parts of other statements: `{node}` and `{where}` stand for these blocks.
+-- Parts of other statements: `{node}`, `{where}`, `{terms}` and `{listed}` stand for these blocks.
 
 -- node: the columns a Node is made of, in the order of adapters/postgres/records.py
 m.id::text, m.ns, m.text, m.kind, m.status, m.layer, m.tags, m.reason, m.importance, m.source, m.speaker,
 m.conversation, m.at, m.created_at, m.ref, m.metadata, m.language, m.fields, m.entities, m.sentiment, m.write_seq,
 m.energy_anchor, m.anchor_at, m.access_count, m.useful_count, m.accessed_at, m.evidence_sha, m.tier, m.valid_from,
-m.valid_to, m.superseded_by::text, m.archived_at, m.archive_reason, m.initial_energy, m.lexemes
+m.valid_to, m.superseded_by::text, m.archived_at, m.archive_reason, m.initial_energy, m.lexemes, m.revision,
+m.revised_at, m.expires_at, m.on_expiry, m.origin, m.trust
 
--- where: a caller's conditions on memories m; a null means any
+-- where: those of a search: memories that a caller may be given now, and that meet the conditions
+{terms}
+AND (m.expires_at IS NULL OR m.expires_at > %(now)s)
+
+-- terms: a caller's conditions on memories m; a null means any
 (%(kinds)s::text[] IS NULL OR m.kind = ANY (%(kinds)s))
 AND (%(speakers)s::text[] IS NULL OR m.speaker = ANY (%(speakers)s))
 AND (%(conversations)s::text[] IS NULL OR m.conversation = ANY (%(conversations)s))
@@ -16,8 +21,19 @@ AND m.tags @> %(tags)s
 AND (%(since)s::timestamptz IS NULL OR m.at >= %(since)s)
 AND (%(until)s::timestamptz IS NULL OR m.at < %(until)s)
 AND (%(as_of)s::timestamptz IS NULL
-    OR m.valid_from <= %(as_of)s AND (m.kind = 'event' OR m.valid_to IS NULL OR m.valid_to > %(as_of)s))
+    OR m.valid_from <= %(as_of)s AND (m.kind = 'event' OR m.valid_to IS NULL OR m.valid_to > %(as_of)s)
+        AND (m.revised_at IS NULL OR m.revised_at <= %(as_of)s))
 AND (%(min_energy)s::double precision IS NULL
     OR energy_at(m.energy_anchor, m.anchor_at, %(now)s, %(decay)s) >= %(min_energy)s)
 AND (%(min_sentiment)s::real IS NULL OR m.sentiment >= %(min_sentiment)s::real)
 AND (%(max_sentiment)s::real IS NULL OR m.sentiment <= %(max_sentiment)s::real)
+AND (%(metadata)s::jsonpath IS NULL OR (m.metadata @@ %(metadata)s::jsonpath) IS TRUE)
+AND (%(min_trust)s::smallint IS NULL OR m.trust >= %(min_trust)s::smallint)
+
+-- listed: those of a list: expired memories count as archived, and those to be destroyed are there no more
+CASE WHEN m.expires_at <= %(now)s THEN 'archived' ELSE m.status END = ANY (%(statuses)s::text[])
+AND (m.expires_at <= %(now)s AND m.on_expiry = 'erase') IS NOT TRUE
+AND (%(layer)s::text IS NULL OR m.layer = %(layer)s)
+AND (%(tier)s::text IS NULL OR m.tier = %(tier)s)
+AND (%(origins)s::text[] IS NULL OR m.origin = ANY (%(origins)s))
+AND {terms}

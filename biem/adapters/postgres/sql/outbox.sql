@@ -8,7 +8,7 @@ WITH due AS (
 UPDATE outbox o
 SET attempts = 1, claims = claims + 1, due_at = clock_timestamp() + make_interval(secs => %(lease_s)s)
 WHERE o.id = ANY (ARRAY(SELECT id FROM due)) -- a join would be planned for a tenth of the outbox, and read all of it
-RETURNING o.id AS key, o.task, o.memory_id::text, o.ns, o.attempts, o.claims
+RETURNING o.id AS key, o.task, o.memory_id::text, o.ns, o.attempts, o.claims, o.known
 
 -- claim_retried: lease one job that was tried before; alone, so that a poison row cannot take others down with it
 WITH due AS (
@@ -18,7 +18,7 @@ WITH due AS (
 UPDATE outbox o
 SET attempts = attempts + 1, claims = claims + 1, due_at = clock_timestamp() + make_interval(secs => %(lease_s)s)
 WHERE o.id = ANY (ARRAY(SELECT id FROM due)) -- a join would be planned for a tenth of the outbox, and read all of it
-RETURNING o.id AS key, o.task, o.memory_id::text, o.ns, o.attempts, o.claims
+RETURNING o.id AS key, o.task, o.memory_id::text, o.ns, o.attempts, o.claims, o.known
 
 -- renew: extend the leases that are still held
 UPDATE outbox o SET due_at = clock_timestamp() + make_interval(secs => %(lease_s)s)
@@ -29,17 +29,18 @@ RETURNING o.id AS key
 -- job_nodes: the memories of leased jobs with the names of their scopes
 SELECT {node}, s.tenant, s.usr, s.project FROM memories m JOIN scopes s USING (ns) WHERE m.id = ANY (%s::uuid[])
 
--- complete: activate memories with the results of encoding
+-- complete: activate memories with the results of encoding, unless they were revised meanwhile
 UPDATE memories m
 SET status = 'active', model = %(model)s, language = r.language, fields = r.fields, entities = r.entities,
     sentiment = r.sentiment,
-    tier = CASE WHEN energy_at(energy_anchor, anchor_at, %(at)s, %(decay)s) >= %(enter)s THEN 'L1' ELSE 'L2' END
-FROM jsonb_to_recordset(%(learned)s) AS r (id uuid, language text, fields jsonb, entities text[], sentiment real)
-WHERE m.id = r.id AND m.status = 'pending'
+    tier = CASE WHEN trust > 0 AND energy_at(energy_anchor, anchor_at, %(at)s, %(decay)s) >= %(enter)s THEN 'L1' ELSE 'L2' END
+FROM jsonb_to_recordset(%(learned)s) AS r (id uuid, revision integer, language text, fields jsonb, entities text[],
+    sentiment real)
+WHERE m.id = r.id AND m.status = 'pending' AND m.revision = r.revision
 RETURNING m.id::text, m.tier
 
--- existing: which of these ids are memories
-SELECT id::text FROM memories WHERE id = ANY (%s::uuid[])
+-- existing: which of these ids are memories, and their revisions
+SELECT id::text, revision FROM memories WHERE id = ANY (%s::uuid[])
 
 -- done: jobs that are finished
 DELETE FROM outbox WHERE id = ANY (%s) RETURNING id AS key

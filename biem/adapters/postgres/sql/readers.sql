@@ -3,8 +3,8 @@
 -- core_memories: valid memories of the layer core
 SELECT {node}
 FROM memories m
-WHERE m.ns = ANY (%(scopes)s) AND m.layer = 'core' AND m.status <> 'archived'
-    AND (m.valid_to IS NULL OR m.valid_to > %(now)s)
+WHERE m.ns = ANY (%(scopes)s) AND m.layer = 'core' AND m.status <> 'archived' AND m.trust > 0
+    AND (m.valid_to IS NULL OR m.valid_to > %(now)s) AND (m.expires_at IS NULL OR m.expires_at > %(now)s)
 ORDER BY m.importance DESC, m.write_seq DESC, m.id
 LIMIT %(most)s
 
@@ -16,8 +16,8 @@ FROM (
     CROSS JOIN unnest(%(scopes)s::text[]) AS home (ns)
     CROSS JOIN LATERAL (
         SELECT id, useful_at FROM memories
-        WHERE ns = home.ns AND kind = slot.kind AND useful_at IS NOT NULL AND status <> 'archived'
-            AND (valid_to IS NULL OR valid_to > %(now)s)
+        WHERE ns = home.ns AND kind = slot.kind AND useful_at IS NOT NULL AND status <> 'archived' AND trust > 0
+            AND (valid_to IS NULL OR valid_to > %(now)s) AND (expires_at IS NULL OR expires_at > %(now)s)
         ORDER BY useful_at DESC LIMIT slot.size) AS found
 ) AS newest
 JOIN memories m ON m.id = newest.id
@@ -34,7 +34,7 @@ WITH given AS MATERIALIZED (
 ), seeds AS MATERIALIZED (
     SELECT m.id, m.ns, m.conversation, m.at, m.write_seq, m.superseded_by, given.place
     FROM given CROSS JOIN LATERAL (SELECT * FROM memories WHERE memories.id = given.id OFFSET 0) m
-    WHERE (m.ns = ANY (%(scopes)s)) IS TRUE AND m.status <> 'archived'
+    WHERE (m.ns = ANY (%(scopes)s)) IS TRUE AND m.status <> 'archived' AND (m.expires_at IS NULL OR m.expires_at > %(now)s)
 ), talks AS MATERIALIZED (
     SELECT min(place) AS place FROM seeds WHERE conversation <> '' AND place <= %(chosen)s
     GROUP BY ns, conversation ORDER BY count(*) DESC, min(place) LIMIT 3
@@ -43,12 +43,12 @@ WITH given AS MATERIALIZED (
         ARRAY(
             SELECT o.id FROM memories o
             WHERE o.ns = s.ns AND o.conversation = s.conversation AND (o.at, o.write_seq) < (s.at, s.write_seq)
-                AND o.status <> 'archived'
+                AND o.status <> 'archived' AND o.trust > 0 AND (o.expires_at IS NULL OR o.expires_at > %(now)s)
             ORDER BY o.at DESC, o.write_seq DESC LIMIT 20) AS before,
         ARRAY(
             SELECT o.id FROM memories o
             WHERE o.ns = s.ns AND o.conversation = s.conversation AND (o.at, o.write_seq) > (s.at, s.write_seq)
-                AND o.status <> 'archived'
+                AND o.status <> 'archived' AND o.trust > 0 AND (o.expires_at IS NULL OR o.expires_at > %(now)s)
             ORDER BY o.at, o.write_seq LIMIT 20) AS after
     FROM seeds s JOIN talks USING (place)
     UNION ALL
@@ -56,12 +56,12 @@ WITH given AS MATERIALIZED (
         ARRAY(
             SELECT o.id FROM memories o
             WHERE o.ns = s.ns AND o.conversation = s.conversation AND (o.at, o.write_seq) < (s.at, s.write_seq)
-                AND o.status <> 'archived'
+                AND o.status <> 'archived' AND o.trust > 0 AND (o.expires_at IS NULL OR o.expires_at > %(now)s)
             ORDER BY o.at DESC, o.write_seq DESC LIMIT 6),
         ARRAY(
             SELECT o.id FROM memories o
             WHERE o.ns = s.ns AND o.conversation = s.conversation AND (o.at, o.write_seq) > (s.at, s.write_seq)
-                AND o.status <> 'archived'
+                AND o.status <> 'archived' AND o.trust > 0 AND (o.expires_at IS NULL OR o.expires_at > %(now)s)
             ORDER BY o.at, o.write_seq LIMIT 6)
     FROM seeds s
     WHERE s.conversation <> '' AND s.place <= %(chosen)s AND s.place NOT IN (SELECT place FROM talks)
@@ -69,7 +69,9 @@ WITH given AS MATERIALIZED (
     SELECT m.id FROM unnest(%(scopes)s::text[]) AS own (ns)
     CROSS JOIN LATERAL (
         SELECT id FROM memories
-        WHERE memories.ns = own.ns AND memories.status <> 'archived' ORDER BY write_seq DESC LIMIT 16) m
+        WHERE memories.ns = own.ns AND memories.status <> 'archived' AND memories.trust > 0
+            AND (expires_at IS NULL OR expires_at > %(now)s)
+        ORDER BY write_seq DESC LIMIT 16) m
 ), near AS MATERIALIZED (
     SELECT id FROM seeds
     UNION SELECT unnest(before) FROM stretches
@@ -87,6 +89,7 @@ SELECT m.id::text, m.ns, m.lexemes, e.vector, m.kind, m.speaker, m.conversation,
     CASE WHEN m.source = 'crystal' AND jsonb_typeof(m.metadata -> 'sources') = 'array'
         THEN ARRAY(SELECT jsonb_array_elements_text(m.metadata -> 'sources')) END AS sources,
     m.importance, m.access_count AS accesses, energy_at(m.energy_anchor, m.anchor_at, %(now)s, %(decay)s) AS energy,
+    m.trust,
     s.reach, s.before::text[], s.after::text[]
 FROM everyone
 CROSS JOIN LATERAL (SELECT * FROM memories WHERE memories.id = everyone.id OFFSET 0) m
@@ -94,7 +97,7 @@ LEFT JOIN LATERAL (
     SELECT vector FROM embeddings WHERE embeddings.model = %(model)s AND embeddings.sha256 = m.embed_sha OFFSET 0
 ) e ON true
 LEFT JOIN stretches s ON s.id = m.id
-WHERE (m.ns = ANY (%(scopes)s)) IS TRUE AND m.status <> 'archived'
+WHERE (m.ns = ANY (%(scopes)s)) IS TRUE AND m.status <> 'archived' AND (m.expires_at IS NULL OR m.expires_at > %(now)s)
 
 -- orbit_everything: all memories of scopes that hold few, in the order they were said
 SELECT m.id::text, m.ns, m.lexemes, e.vector, m.kind, m.speaker, m.conversation, m.at, m.write_seq,
@@ -102,7 +105,8 @@ SELECT m.id::text, m.ns, m.lexemes, e.vector, m.kind, m.speaker, m.conversation,
     CASE WHEN m.source = 'crystal' AND jsonb_typeof(m.metadata -> 'sources') = 'array'
         THEN ARRAY(SELECT jsonb_array_elements_text(m.metadata -> 'sources')) END AS sources,
     m.importance, m.access_count AS accesses, energy_at(m.energy_anchor, m.anchor_at, %(now)s, %(decay)s) AS energy,
-    m.status = 'archived' AS archived
+    m.trust,
+    m.status = 'archived' OR (m.expires_at <= %(now)s) IS TRUE AS archived
 FROM memories m
 LEFT JOIN LATERAL (
     SELECT vector FROM embeddings WHERE embeddings.model = %(model)s AND embeddings.sha256 = m.embed_sha OFFSET 0
@@ -110,19 +114,30 @@ LEFT JOIN LATERAL (
 WHERE (m.ns = ANY (%(scopes)s)) IS TRUE
 ORDER BY m.at, m.write_seq
 
--- orbit_since: the numbers of scopes that were known, and their memories written after those, if they are not too many
+-- orbit_since: the numbers of scopes that were known, and their memories written after those, if they are not too many,
+-- and those revised since, of which some may be known
 SELECT known.ns AS known_ns, s.write_seq AS written,
     m.id::text, m.ns, m.lexemes, e.vector, m.kind, m.speaker, m.conversation, m.at, m.write_seq,
     right(rtrim(m.text), 1) IN ('?', '？') AS asks, true AS matches, m.valid_to, m.superseded_by::text,
     CASE WHEN m.source = 'crystal' AND jsonb_typeof(m.metadata -> 'sources') = 'array'
         THEN ARRAY(SELECT jsonb_array_elements_text(m.metadata -> 'sources')) END AS sources,
-    m.importance, m.access_count AS accesses, energy_at(m.energy_anchor, m.anchor_at, %(now)s, %(decay)s) AS energy
+    m.importance, m.access_count AS accesses, energy_at(m.energy_anchor, m.anchor_at, %(now)s, %(decay)s) AS energy,
+    m.trust
 FROM unnest(%(scopes)s::text[], %(written)s::bigint[]) AS known (ns, seq)
 LEFT JOIN scopes s ON s.ns = known.ns
 LEFT JOIN LATERAL (
     SELECT * FROM memories
     WHERE memories.ns = known.ns AND memories.write_seq > known.seq AND s.write_seq <= known.seq + %(limit)s
         AND memories.status <> 'archived'
+        AND (memories.expires_at IS NULL OR memories.expires_at > %(now)s)
+    UNION ALL
+    SELECT memories.*
+    FROM (
+        SELECT DISTINCT r.memory_id FROM memory_revisions r
+        WHERE r.ns = known.ns AND r.write_seq >= known.seq LIMIT %(limit)s + 1
+    ) revised JOIN memories ON memories.id = revised.memory_id
+    WHERE memories.write_seq <= known.seq AND memories.status <> 'archived'
+        AND (memories.expires_at IS NULL OR memories.expires_at > %(now)s)
     OFFSET 0
 ) m ON true
 LEFT JOIN LATERAL (
@@ -173,6 +188,11 @@ UNION ALL
     AND m.energy_anchor >= %(min_energy)s AND m.anchor_at >= %(warm_since)s AND m.status <> 'archived' AND {where}
  LIMIT %(most)s)
 
+-- matching_metadata: by their index; of those that meet the conditions on metadata, which meet all
+SELECT m.id::text, {where} AS meets
+FROM memories_with_metadata(%(scopes)s, %(scoped)s::jsonpath, %(most)s) AS found
+CROSS JOIN LATERAL (SELECT * FROM memories WHERE memories.id = found.id OFFSET 0) m
+
 -- meeting: which of these meet them
 SELECT m.id::text FROM unnest(%(ids)s::uuid[]) AS asked (id)
 CROSS JOIN LATERAL (SELECT * FROM memories WHERE memories.id = asked.id OFFSET 0) m
@@ -193,6 +213,26 @@ FROM unnest(%(ids)s::uuid[]) AS asked (id)
 CROSS JOIN LATERAL (SELECT * FROM memories WHERE memories.id = asked.id OFFSET 0) m
 WHERE (m.ns = ANY (%(scopes)s)) IS TRUE AND m.status <> 'archived' AND m.tsv @@ %(words)s::tsquery
 
+-- turns_then: memories as they stood at `as_of`, of those that were revised since
+SELECT m.id::text, m.ns, m.lexemes, e.vector, m.kind, m.speaker, m.conversation, m.at, m.write_seq,
+    right(rtrim(m.text), 1) IN ('?', '？') AS asks, ({where}) AS matches, m.valid_to, m.superseded_by::text,
+    CASE WHEN m.source = 'crystal' AND jsonb_typeof(m.metadata -> 'sources') = 'array'
+        THEN ARRAY(SELECT jsonb_array_elements_text(m.metadata -> 'sources')) END AS sources,
+    m.importance, m.access_count AS accesses, energy_at(m.energy_anchor, m.anchor_at, %(now)s, %(decay)s) AS energy,
+    m.trust
+FROM standing_revisions(%(scopes)s, %(as_of)s) m
+LEFT JOIN LATERAL (
+    SELECT vector FROM embeddings WHERE embeddings.model = %(model)s AND embeddings.sha256 = m.embed_sha OFFSET 0
+) e ON true
+
+-- selected_then: the same, only those that meet the conditions
+SELECT m.id::text, m.lexemes, e.vector
+FROM standing_revisions(%(scopes)s, %(as_of)s) m
+LEFT JOIN LATERAL (
+    SELECT vector FROM embeddings WHERE embeddings.model = %(model)s AND embeddings.sha256 = m.embed_sha OFFSET 0
+) e ON true
+WHERE {where}
+
 -- turns: memories found, unindexed ones that share a word, their neighbours in conversation, and what superseded them.
 -- The limits of two are literal: a generic plan would take a parameter for a tenth of the table. `IS TRUE` keeps the
 -- planner from reading a whole scope by its name where ids are known, and OFFSET 0 makes it look each id up: it takes
@@ -202,7 +242,8 @@ WITH RECURSIVE found AS MATERIALIZED (
     UNION
     (SELECT pending.id FROM pending_memories(%(scopes)s, %(here)s::tsquery, %(words)s::tsquery, %(each_word)s::tsquery[],
         %(pending_limit)s, %(kinds)s, %(speakers)s, %(conversations)s, %(tags)s, %(since)s, %(until)s, %(as_of)s,
-        %(min_energy)s, %(now)s, %(decay)s, %(min_sentiment)s::real, %(max_sentiment)s::real) pending
+        %(min_energy)s, %(now)s, %(decay)s, %(min_sentiment)s::real, %(max_sentiment)s::real,
+            %(metadata)s::jsonpath, %(min_trust)s::smallint) pending
      WHERE %(words)s::tsquery IS NOT NULL AND %(pending_limit)s > 0)
     UNION -- memories indexed by another model are not in our collection
     (SELECT m.id FROM memories m
@@ -217,22 +258,24 @@ WITH RECURSIVE found AS MATERIALIZED (
 ), seeds (id, ns, conversation, at, write_seq, superseded_by) AS (
     SELECT m.id, m.ns, m.conversation, m.at, m.write_seq, m.superseded_by
     FROM found JOIN memories m ON m.id = found.id
-    WHERE (m.ns = ANY (%(scopes)s)) IS TRUE AND m.status <> 'archived' AND {where}
+    WHERE (m.ns = ANY (%(scopes)s)) IS TRUE AND m.status <> 'archived' AND ({where} OR m.id = ANY (%(then)s::uuid[]))
     UNION
     SELECT m.id, m.ns, m.conversation, m.at, m.write_seq, m.superseded_by
     FROM seeds s JOIN memories m ON m.id = s.superseded_by
-    WHERE (m.ns = ANY (%(scopes)s)) IS TRUE AND m.status <> 'archived'
+    WHERE (m.ns = ANY (%(scopes)s)) IS TRUE AND m.status <> 'archived' AND (m.expires_at IS NULL OR m.expires_at > %(now)s)
 ), stretches AS MATERIALIZED (
     SELECT s.id,
         ARRAY(
             SELECT o.id FROM memories o
             WHERE o.ns = s.ns AND o.conversation = s.conversation AND (o.at, o.write_seq) < (s.at, s.write_seq)
-                AND (%(since)s::timestamptz IS NULL OR o.at >= %(since)s) AND o.status <> 'archived'
+                AND (%(since)s::timestamptz IS NULL OR o.at >= %(since)s) AND o.status <> 'archived' AND o.trust > 0
+                AND (o.expires_at IS NULL OR o.expires_at > %(now)s)
             ORDER BY o.at DESC, o.write_seq DESC LIMIT 3) AS before, -- the third tells that the second is no opening
         ARRAY(
             SELECT o.id FROM memories o
             WHERE o.ns = s.ns AND o.conversation = s.conversation AND (o.at, o.write_seq) > (s.at, s.write_seq)
-                AND (%(until)s::timestamptz IS NULL OR o.at < %(until)s) AND o.status <> 'archived'
+                AND (%(until)s::timestamptz IS NULL OR o.at < %(until)s) AND o.status <> 'archived' AND o.trust > 0
+                AND (o.expires_at IS NULL OR o.expires_at > %(now)s)
             ORDER BY o.at, o.write_seq LIMIT 2) AS after
     FROM seeds s
     WHERE s.conversation <> ''
@@ -248,6 +291,7 @@ SELECT m.id::text, m.ns, m.lexemes, e.vector, m.kind, m.speaker, m.conversation,
     CASE WHEN m.source = 'crystal' AND jsonb_typeof(m.metadata -> 'sources') = 'array'
         THEN ARRAY(SELECT jsonb_array_elements_text(m.metadata -> 'sources')) END AS sources,
     m.importance, m.access_count AS accesses, energy_at(m.energy_anchor, m.anchor_at, %(now)s, %(decay)s) AS energy,
+    m.trust,
     placed.before, placed.after
 FROM placed
 CROSS JOIN LATERAL (SELECT * FROM memories WHERE memories.id = placed.id OFFSET 0) m

@@ -11,10 +11,11 @@ WITH seq AS (
 ), memory AS (
     INSERT INTO memories (id, ns, ref, fact_key, text, evidence_sha, embed_sha, kind, layer, tags, reason, importance,
         source, speaker, conversation, at, created_at, metadata, lexemes, write_seq, initial_energy, energy_anchor, anchor_at,
-        valid_from, due_at)
+        valid_from, due_at, origin, trust, expires_at, on_expiry, formed)
     SELECT %(id)s, %(ns)s, %(ref)s, %(fact_key)s, %(text)s, %(evidence_sha)s, %(embed_sha)s, %(kind)s, %(layer)s,
         %(tags)s, %(reason)s, %(importance)s, %(source)s, %(speaker)s, %(conversation)s, %(at)s, %(now)s, %(metadata)s,
-        %(lexemes)s, write_seq, %(energy)s, %(energy)s, %(now)s, %(at)s, %(due_at)s
+        %(lexemes)s, write_seq, %(energy)s, %(energy)s, %(now)s, %(at)s, %(due_at)s,
+        %(origin)s, %(trust)s, %(expires_at)s, %(on_expiry)s, %(trust)s > 0
     FROM seq
     RETURNING id, ns
 ), original AS (
@@ -25,9 +26,42 @@ WITH seq AS (
 SELECT id::text FROM memory
 
 -- find_same: the existing memory of a refused write
-SELECT id::text, text, status = 'archived' AS archived FROM memories
+SELECT id::text, text, status = 'archived' AS archived, expires_at, trust,
+    archive_reason LIKE 'quarantine:%%' AS quarantined
+FROM memories
 WHERE id = %(id)s OR (ns = %(ns)s AND (ref = %(ref)s OR fact_key = %(fact_key)s AND superseded_by IS NULL))
 ORDER BY ref IS NOT DISTINCT FROM %(ref)s DESC LIMIT 1
+
+-- let_go: a memory without its ref and its key, which another one takes
+UPDATE memories SET ref = NULL, fact_key = NULL WHERE ns = %(ns)s AND id = %(id)s
+
+-- trust_more: the same was said by a more trusted speaker
+UPDATE memories SET origin = %(origin)s, trust = %(trust)s WHERE ns = %(ns)s AND id = %(id)s
+
+-- trust_first: the same was said by a trusted speaker, whose memory it is from now on; it is encoded again, because it
+-- now may contradict others, and has links
+WITH mine AS (
+    UPDATE memories
+    SET origin = %(origin)s, trust = %(trust)s, formed = true, kind = %(kind)s, layer = %(layer)s, tags = %(tags)s,
+        reason = %(reason)s, importance = %(importance)s, source = %(source)s, at = %(said_at)s, valid_from = %(said_at)s,
+        conversation = %(conversation)s, metadata = %(metadata)s, initial_energy = %(energy)s,
+        energy_anchor = %(energy)s, anchor_at = %(now)s, due_at = %(due_at)s, expires_at = %(expires_at)s,
+        on_expiry = %(on_expiry)s, valid_to = NULL, superseded_by = NULL
+    WHERE ns = %(ns)s AND id = %(id)s
+    RETURNING id, ns, status
+)
+INSERT INTO outbox (task, memory_id, ns, claims)
+SELECT 'encode', id, ns, 1 FROM mine
+WHERE status <> 'archived' AND NOT EXISTS (
+    SELECT FROM outbox o WHERE o.memory_id = mine.id AND o.task = 'encode' AND o.attempts = 0)
+
+-- find_former: a former text of a memory
+SELECT revision FROM memory_revisions WHERE memory_id = %(id)s AND evidence_sha = %(evidence_sha)s AND ns = %(ns)s LIMIT 1
+
+-- keep_longer: a memory that is written again expires when the last of its writes says; one that has expired begins anew
+UPDATE memories SET expires_at = %(expires_at)s::timestamptz, on_expiry = %(on_expiry)s
+WHERE ns = %(ns)s AND id = %(id)s
+    AND (expires_at <= %(now)s OR %(expires_at)s::timestamptz IS NULL OR expires_at < %(expires_at)s::timestamptz)
 
 -- candidates: live rows of given ids, and rows not in our vector index that share a word with the query
 SELECT {node}, e.text AS evidence, m.status = 'pending' OR m.model <> %(model)s AS unindexed
@@ -38,7 +72,8 @@ WHERE (m.ns = ANY (%(scopes)s)) IS TRUE AND m.id IN ( -- else the planner may re
         UNION ALL
         (SELECT pending.id FROM pending_memories(%(scopes)s, %(here)s::tsquery, %(words)s::tsquery, %(each_word)s::tsquery[],
             %(pending_limit)s, %(kinds)s, %(speakers)s, %(conversations)s, %(tags)s, %(since)s, %(until)s, %(as_of)s,
-            %(min_energy)s, %(now)s, %(decay)s, %(min_sentiment)s::real, %(max_sentiment)s::real) pending
+            %(min_energy)s, %(now)s, %(decay)s, %(min_sentiment)s::real, %(max_sentiment)s::real,
+            %(metadata)s::jsonpath, %(min_trust)s::smallint) pending
          WHERE %(words)s::tsquery IS NOT NULL AND %(pending_limit)s > 0)
         UNION ALL -- memories indexed by another model are not in our collection; two ranges, for the index
         (SELECT m.id FROM memories m
@@ -51,6 +86,12 @@ WHERE (m.ns = ANY (%(scopes)s)) IS TRUE AND m.id IN ( -- else the planner may re
             AND m.tsv @@ %(words)s::tsquery AND {where}
          ORDER BY ts_rank(m.tsv, %(words)s::tsquery, 1) DESC, m.write_seq DESC LIMIT %(pending_limit)s))
     AND m.status <> 'archived' AND {where}
+
+-- live_then: of given ids, and of those that share a word with the query, the values that stood at `as_of`
+SELECT {node}, e.text AS evidence, m.status = 'pending' OR m.model <> %(model)s AS unindexed
+FROM standing_revisions(%(scopes)s, %(as_of)s) m
+LEFT JOIN evidence e ON %(evidence)s AND e.ns = m.ns AND e.sha256 = m.evidence_sha
+WHERE (m.id = ANY (%(ids)s::uuid[]) OR string_to_array(m.lexemes, ' ') && %(lexemes)s::text[]) AND {where}
 
 -- unindexed: how many memories of these scopes are not indexed, up to a limit
 SELECT count(*) AS memories FROM (
@@ -66,10 +107,19 @@ WHERE (m.ns = ANY (%(scopes)s)) IS TRUE AND m.id = ANY (%(ids)s::uuid[]) AND m.s
 SELECT id::text, lexemes
 FROM matching_memories(%(scopes)s, %(words)s::tsquery, %(most)s,
     %(kinds)s, %(speakers)s, %(conversations)s, %(tags)s, %(since)s, %(until)s, %(as_of)s,
-    %(min_energy)s, %(now)s, %(decay)s, %(min_sentiment)s::real, %(max_sentiment)s::real)
+    %(min_energy)s, %(now)s, %(decay)s, %(min_sentiment)s::real, %(max_sentiment)s::real,
+            %(metadata)s::jsonpath, %(min_trust)s::smallint)
 
--- get: one memory of one scope, of any status
-SELECT {node} FROM memories m WHERE m.ns = %s AND m.id = %s
+-- words_then: the words of what stood at `as_of` and was revised since
+SELECT m.id::text, m.lexemes FROM standing_revisions(%(scopes)s, %(as_of)s) m
+WHERE string_to_array(m.lexemes, ' ') && %(lexemes)s::text[] AND {where}
+
+-- get: one memory of one scope, of any status, unless it is to be erased by now
+SELECT {node} FROM memories m
+WHERE m.ns = %(ns)s AND m.id = %(id)s AND (m.expires_at <= %(now)s AND m.on_expiry = 'erase') IS NOT TRUE
+
+-- known_refs: those of these refs that name a memory, of any status
+SELECT ref FROM memories WHERE ns = %s AND ref = ANY (%s)
 
 -- touch: count an access, add the boost once per cooldown, and promote memories that became hot or were used often enough
 WITH before AS MATERIALIZED (
@@ -83,7 +133,7 @@ SET access_count = access_count + 1, accessed_at = greatest(accessed_at, %(at)s)
     energy_anchor = CASE WHEN boosts THEN least(1, energy + %(boost)s) ELSE energy_anchor END,
     anchor_at = CASE WHEN boosts THEN greatest(anchor_at, %(at)s) ELSE anchor_at END,
     boosted_at = CASE WHEN boosts THEN greatest(boosted_at, %(at)s) ELSE boosted_at END,
-    tier = CASE WHEN status = 'active' AND energy + CASE WHEN boosts THEN %(boost)s ELSE 0 END >= %(promote)s
+    tier = CASE WHEN status = 'active' AND trust > 0 AND energy + CASE WHEN boosts THEN %(boost)s ELSE 0 END >= %(promote)s
         THEN 'L1' ELSE m.tier END,
     layer = CASE WHEN layer = 'short_term' AND access_count + 1 >= %(accesses)s THEN 'long_term' ELSE layer END
 FROM before WHERE m.id = before.id
@@ -93,10 +143,12 @@ RETURNING m.id::text, m.ns, m.energy_anchor, m.anchor_at, m.accessed_at AS touch
 -- load_vectors: the persistent embedding cache
 SELECT sha256, vector FROM embeddings WHERE model = %s AND sha256 = ANY (%s)
 
--- save_vectors: add a memory's vectors to the persistent embedding cache; the lock orders it with an erasure
+-- save_vectors: add a memory's vectors, also of former texts, to the persistent embedding cache; the lock orders it with
+-- an erasure
 INSERT INTO embeddings (model, sha256, vector)
 SELECT %s, sha, vec FROM unnest(%s::bytea[], %s::bytea[]) AS v (sha, vec)
 WHERE EXISTS (SELECT FROM memories m WHERE m.embed_sha = v.sha FOR KEY SHARE)
+    OR EXISTS (SELECT FROM memory_revisions r WHERE r.embed_sha = v.sha FOR KEY SHARE)
 ON CONFLICT (model, sha256) DO UPDATE SET vector = EXCLUDED.vector -- one of another length is damaged
 WHERE octet_length(embeddings.vector) <> octet_length(EXCLUDED.vector)
 

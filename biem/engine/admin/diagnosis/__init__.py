@@ -3,6 +3,7 @@
 from biem.engine.admin.diagnosis.diagnose import Check, Diagnoser
 from biem.engine.admin.diagnosis.health_probe import ask
 from biem.engine.admin.diagnosis.index_checks import RowCheck
+from biem.engine.admin.diagnosis.note_checks import NoteCheck
 from biem.engine.admin.diagnosis.projection_checks import ProjectionCheck
 from biem.engine.admin.diagnosis.reembed_checks import MoveCheck
 from biem.engine.admin.diagnosis.server_checks import ClockCheck, DiskCheck, IndexCheck, SchemaCheck, ServerCheck
@@ -17,6 +18,7 @@ __all__ = [
     "GraphCheck",
     "IndexCheck",
     "MoveCheck",
+    "NoteCheck",
     "OutboxCheck",
     "ProjectionCheck",
     "RowCheck",

@@ -10,7 +10,7 @@ from biem.domain.policies.recall import RecallPolicy
 from biem.domain.times.spans import Window
 from biem.engine.recall.rank.anchors import NO_ANCHORS, Anchoring
 from biem.engine.recall.rank.pool import Candidate, Found
-from biem.engine.recall.rank.revisions import Revision
+from biem.engine.recall.rank.revisions import ReportedChange
 from biem.engine.recall.rank.term_matrix import Numbers
 from biem.ports.readers import Turn, Turns
 
@@ -94,7 +94,7 @@ class Adjustments:
                 self._note(key, "held_until", valid_to.isoformat())
         return scores
 
-    def revised(self, scores: Numbers, revisions: Sequence[Revision]) -> Numbers:
+    def revised(self, scores: Numbers, revisions: Sequence[ReportedChange]) -> Numbers:
         """Scores with each revision ranked before the memory that it revises."""
         for one in revisions:
             scores[one.newer] += one.gain

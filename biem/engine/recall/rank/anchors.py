@@ -4,6 +4,8 @@ If any candidate has the anchor, candidates with another value are dropped: the 
 Candidates without a value stay, because an answer often follows the sentence that names the subject; so does a reply
 to a symbol, even with its own symbol ("which invoice replaced INV-0114?"). Long queries are talk rather than lookups,
 and bounds ("under 160cm") are no anchors. Costs one more round trip, only for queries with anchors.
+
+The only word of a query is an anchor, too: memories that say it come before similar ones.
 """
 
 import logging
@@ -25,6 +27,8 @@ from biem.telemetry import Telemetry
 logger = logging.getLogger("biem.recall")
 
 
+_SAYS_IT = 8.0
+"""Log-odds of a candidate that says the only word of a query: more than all other signals tell candidates apart."""
 _LOOKUP_TERMS = 16
 """Maximum distinct index terms of a lookup; on the dev dialogues the filter loses evidence for longer queries."""
 
@@ -35,7 +39,8 @@ class Anchoring:
 
     dropped: frozenset[str] = frozenset()
     gains: Mapping[str, float] = field(default_factory=dict)
-    """Log-odds by id: weight · anchor score · weight in the mirror relative to the best candidate's."""
+    """Log-odds by id: weight · anchor score · weight in the mirror relative to the best candidate's; or of saying the
+    only word of the query."""
 
 
 NO_ANCHORS = Anchoring()
@@ -58,23 +63,34 @@ class Anchors:
         """
         if not ids or (self._policy.anchor_filter == "off" and self._policy.anchor_weight == 0):
             return NO_ANCHORS
+        said = self._saying(query, turns)
         asked = self._analyzer.analyze(query).fields
         must = binding(asked, self._policy.anchor_filter)
         if must == Fields() and (self._policy.anchor_weight == 0 or asked == Fields()):
-            return NO_ANCHORS
+            return Anchoring(gains=said)
         with self._telemetry.span("biem.recall.anchors", pool=len(ids)) as span:
             try:
                 known = self._records.anchors(scope.readable, ids)
             except BiemError as error:
                 logger.warning("recall cannot read anchors: %s", error)
-                return NO_ANCHORS
+                return Anchoring(gains=said)
             fields = {key: self._fields(one) for key, one in known.items()}
             dropped = self._dropped(query, must, ids, fields)
             if dropped and must.symbols and self._policy.anchor_filter == "rival":
                 named = Fields(symbols=must.symbols)
                 dropped -= _answers(turns, {key for key, one in fields.items() if shares_anchor(named, one)})
             span.add(dropped=len(dropped))
-            return Anchoring(dropped, self._gains(asked, known, fields))
+            return Anchoring(dropped, {**said, **self._gains(asked, known, fields)})
+
+    def _saying(self, query: str, turns: Turns) -> Mapping[str, float]:
+        """The candidates that say the only word of a query; none for a query of several words.
+
+        A code may have several terms; so has a Chinese sentence, which is written as one word.
+        """
+        terms = set(self._analyzer.lexemes(query))
+        if len(terms) != 1 and not (query.isascii() and len(query.split()) == 1):
+            return {}
+        return {key: _SAYS_IT for key, turn in turns.by_id.items() if terms.issubset(turn.lexemes)}
 
     def _dropped(self, query: str, must: Fields, ids: Sequence[str], fields: Mapping[str, Fields]) -> frozenset[str]:
         if must == Fields() or not any(shares_anchor(must, one) for one in fields.values()):

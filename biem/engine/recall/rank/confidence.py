@@ -16,9 +16,9 @@ from itertools import chain
 
 import numpy as np
 
-from biem.domain.bm25 import rarity as idf
 from biem.domain.policies.confidence import ConfidenceWeights
 from biem.domain.policies.orbit import OrbitWeights
+from biem.domain.scores import rarity as idf
 from biem.engine.query.question import Query, named_in
 from biem.engine.recall.rank.pool import Candidate, Pool
 from biem.engine.recall.rank.score import NAMES, Ranked

@@ -12,6 +12,7 @@ from itertools import chain
 import numpy as np
 
 from biem.engine.recall.rank.pool import Pool
+from biem.engine.recall.rank.term_matrix import rarities
 from biem.ports import Vector
 from biem.ports.readers import Turns
 
@@ -36,7 +37,8 @@ class PreparedPool:
                     self._around[key] = stretch[max(0, place - _NEAR) : place + _NEAR + 1]
 
     def candidates(self, turns: Turns, vector: Vector | None, lexemes: Sequence[str], limit: int) -> Turns:
-        """Select from `turns` (the fixed ones and newer ones): `limit` of each kind, their neighbours, and the newer.
+        """Select from `turns` (the fixed ones and newer ones): `limit` of each kind, their neighbours, and the newer,
+        also those that replace a fixed one.
 
         Returns all if they are few.
         """
@@ -46,7 +48,8 @@ class PreparedPool:
         kept = dict.fromkeys(self.pool.candidates[place].id for place in places)
         windows = [self._around[key] for key in kept if key in self._around]
         kept |= dict.fromkeys(chain.from_iterable(windows))
-        chosen = {key: turn for key, turn in turns.by_id.items() if key in kept or key not in self.turns.by_id}
+        fixed = self.turns.by_id
+        chosen = {key: turn for key, turn in turns.by_id.items() if key in kept or turn is not fixed.get(key)}
         heirs = (turn.superseded_by for turn in list(chosen.values()) if turn.superseded_by is not None)
         chosen |= {key: turns.by_id[key] for key in heirs if key in turns.by_id}
         return Turns(chosen, windows, turns.openings & chosen.keys())
@@ -63,6 +66,6 @@ class PreparedPool:
         """The turns with the largest idf sum of matching query terms."""
         held = self.pool.bag.counts(list(dict.fromkeys(lexemes))) > 0
         holders = held.sum(axis=1)
-        scores = np.log1p((self.pool.size - holders + 0.5) / (holders + 0.5)) @ held
+        scores = rarities(holders, self.pool.size) @ held
         best = np.argsort(-scores, kind="stable")[:limit]
         return [place for place in best.tolist() if scores[place] > 0]

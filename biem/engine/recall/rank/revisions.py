@@ -59,7 +59,7 @@ _NOW = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Revision:
+class ReportedChange:
     """A candidate to rank before an older one, by their indices."""
 
     newer: int
@@ -76,7 +76,7 @@ def revisions(
     names: Iterable[Sequence[str]],
     similarity: Similarity,
     reach: float,
-) -> list[Revision]:
+) -> list[ReportedChange]:
     """Revisions among these candidates for a question with these index terms.
 
     `names`: terms of each name in the question or of a speaker. `reach`: maximum log-odds by which a revision may rank
@@ -100,7 +100,7 @@ def revisions(
     least = {place: _LIKE if not _CHANGES.isdisjoint(held[place]) else _SAME for place in order}
     able = [place for place in order if now or least[place] == _LIKE]
     levels = {place: float(scores[place]) for place in order}
-    found: list[Revision] = []
+    found: list[ReportedChange] = []
     for older in sorted(order[:_OLDER], key=lambda place: (candidates[place].at, place)):
         for newer in able:
             gain = levels[older] - levels[newer]
@@ -112,7 +112,7 @@ def revisions(
                 and sum(rarity[term] for term in terms & held[older] & held[newer]) >= _SHARED * weights[older]
                 and _likeness(candidates[newer], candidates[older], similarity) >= least[newer]
             ):
-                found.append(Revision(newer, older, gain + _BEFORE))
+                found.append(ReportedChange(newer, older, gain + _BEFORE))
                 levels[newer] += gain + _BEFORE
     return found
 

@@ -16,10 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biem.domain.policies.ranking import RankPolicy
+from biem.domain.scores import clamp01
 from biem.domain.times.windows import earlier, windows
 from biem.engine.query.question import Query, named_in
 from biem.engine.recall.rank.pool import Pool
-from biem.engine.recall.rank.term_matrix import Numbers, TermMatrix
+from biem.engine.recall.rank.term_matrix import Numbers, TermMatrix, rarities
 from biem.ports import Vector
 
 _DAY_S = 86_400.0
@@ -98,7 +99,6 @@ def signals(query: Query, pool: Pool, names: Mapping[str, Sequence[str]], policy
         "opening_to_machine": opening * min(1.0, 2 * float(machine.mean())),  # a program says half of it
         "speaker": np.array([float(one.speaker in named) for one in pool.candidates]),
         "machine": machine,
-        "machine_asked": machine * query.asks_machine,
         "when": near,
         "day": day,
         "bridge": _bridge((1 - _WORDS_SHARE) * own_dense + _WORDS_SHARE * own_words, words, pool, policy),
@@ -113,7 +113,7 @@ def _trust(shown: float | None, policy: RankPolicy) -> float:
     if shown is None or policy.coherent == 0:
         return 1.0
     least = _CHANCE * policy.coherent
-    return min(1.0, max(0.0, (shown - least) / (policy.coherent - least)))
+    return clamp01((shown - least) / (policy.coherent - least))
 
 
 def _mixed(by_structure: Numbers, own: Numbers, trust: float) -> Numbers:
@@ -130,12 +130,6 @@ def _terms(lexemes: Sequence[str], of_names: set[str]) -> list[str]:
     return [term for term in terms if term not in of_names] or terms
 
 
-def _idf(held: NDArray[np.int_], size: int) -> Numbers:
-    """Lucene's: ln(1 + (N − n + ½) / (n + ½)), above 0 for every n."""
-    idf: Numbers = np.log1p((size - held + 0.5) / (held + 0.5))
-    return idf
-
-
 def _saturated(counts: Numbers, lengths: Numbers, policy: RankPolicy) -> Numbers:
     norm = policy.k1 * (1 - policy.b + policy.b * lengths / max(1.0, lengths.mean()))
     gain: Numbers = counts * (policy.k1 + 1) / np.maximum(counts + norm, 1e-9)  # k1 = 0: 0 / 0 is 0
@@ -149,7 +143,7 @@ def _over_best(scores: Numbers) -> Numbers:
 
 def _words(terms: Sequence[str], pool: Pool, policy: RankPolicy) -> _Words:
     counts = pool.bag.counts(terms)
-    idf = _idf((counts > 0).sum(axis=1), pool.size)
+    idf = rarities((counts > 0).sum(axis=1), pool.size)
     gain = _saturated(counts, pool.bag.lengths, policy)
     return _Words(terms, counts, idf, float(idf.sum()) or 1.0, gain, _over_best(idf @ gain))
 
@@ -168,7 +162,7 @@ def _words_around(words: _Words, pool: Pool, policy: RankPolicy, trust: float) -
 def _session_words(words: _Words, pool: Pool, policy: RankPolicy) -> Numbers:
     """BM25 of each session's turns in the pool, divided by the best session's."""
     counts = pool.of_sessions(words.counts)
-    idf = _idf((counts > 0).sum(axis=1), pool.sessions)
+    idf = rarities((counts > 0).sum(axis=1), pool.sessions)
     return _over_best(idf @ _saturated(counts, pool.of_sessions(pool.bag.lengths), policy))[pool.session]
 
 
@@ -279,7 +273,7 @@ def _bridge(base: Numbers, words: _Words, pool: Pool, policy: RankPolicy) -> Num
     """
     out = np.zeros(pool.size)
     bag = pool.bag
-    rarity = _idf(bag.holders, pool.size)
+    rarity = rarities(bag.holders, pool.size)
     asked = frozenset(bag.numbers(words.terms))
     present = words.counts > 0
     for seed in np.argsort(-base, kind="stable")[: policy.seeds].tolist():

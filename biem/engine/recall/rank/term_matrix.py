@@ -143,6 +143,12 @@ class Overlap:
         return likeness
 
 
+def rarities(holders: Indices, size: int) -> Numbers:
+    """`domain.scores.rarity` (idf) of many terms, of which `holders` of `size` documents contain each."""
+    idf: Numbers = np.log1p((size - holders + 0.5) / (holders + 0.5))
+    return idf
+
+
 def _letters(texts: Iterable[str]) -> NDArray[np.uint8]:
     """All texts in one array, each followed by a blank."""
     joined = " ".join(texts)

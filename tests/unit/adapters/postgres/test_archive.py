@@ -15,7 +15,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from biem.adapters.postgres.backup_file import FORMAT, Manifest, opened, written
+from biem.adapters.postgres.backup.file import FORMAT, Manifest, opened, written
 from biem.errors import InvalidInput
 
 LINES = st.lists(st.binary(max_size=40).map(lambda raw: raw.replace(b"\n", b" ") + b"\n"), max_size=20)

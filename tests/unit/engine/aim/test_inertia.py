@@ -15,7 +15,7 @@ from biem.domain.scope import Scope
 from biem.engine.aim.inertia import Inertia, adapted, direction, moved, norm
 from biem.errors import StoreUnavailable
 from biem.ports import Vector
-from biem.ports.hot import Heading
+from biem.ports.hot import InertiaState
 from biem.telemetry import Telemetry
 
 SCOPE = Scope(user="inertia")
@@ -32,15 +32,15 @@ BETWEEN = vector(0.70710677, 0.70710677)
 
 @pytest.mark.req("A3")
 def test_the_direction_is_query_and_inertia() -> None:
-    assert direction(X, Heading(vector(0.2, 0.4)), 0.5) == pytest.approx([1.1, 0.2], abs=1e-6)
+    assert direction(X, InertiaState(vector(0.2, 0.4)), 0.5) == pytest.approx([1.1, 0.2], abs=1e-6)
     query = vector(0.1, -0.3)
-    assert direction(query, Heading(Y), 0.0) is query
-    assert direction(query, Heading(), 0.5) is query
+    assert direction(query, InertiaState(Y), 0.0) is query
+    assert direction(query, InertiaState(), 0.5) is query
 
 
 @pytest.mark.req("A5")
 def test_inertia_follows_the_closed_form_and_stays_bit_by_bit_when_nothing_was_selected() -> None:
-    first = moved(Heading(), [X, Y], 0.85)
+    first = moved(InertiaState(), [X, Y], 0.85)
     assert first.vector == pytest.approx([0.075, 0.075], abs=1e-6)
     second = moved(first, [X], 0.85)
     assert second.vector == pytest.approx([0.85 * 0.075 + 0.15, 0.85 * 0.075], abs=1e-6)
@@ -51,28 +51,28 @@ def test_inertia_follows_the_closed_form_and_stays_bit_by_bit_when_nothing_was_s
 @pytest.mark.parametrize(("strength", "margin"), [(0.0, 0.0), (0.5, 0.1), (0.6, 0.12)])
 def test_an_ambiguous_query_is_pulled_into_the_cluster_of_the_last_three(strength: float, margin: float) -> None:
     # Given three queries in cluster X
-    heading = Heading()
+    state = InertiaState()
     for _ in range(3):
-        heading = moved(heading, [X], 0.85)
+        state = moved(state, [X], 0.85)
 
     # When one equally far from X and Y follows / Then X is nearer by λ, and a tie without it
-    pulled = direction(BETWEEN, heading, strength)
+    pulled = direction(BETWEEN, state, strength)
     assert float(pulled @ X - pulled @ Y) == pytest.approx(strength * (1 - 0.85**3), abs=1e-6)
     assert float(pulled @ X - pulled @ Y) >= margin
 
 
 @given(st.lists(st.sampled_from([X, Y, BETWEEN]), max_size=40))
 def test_inertia_is_never_longer_than_one(selected: list[Vector]) -> None:
-    heading = Heading()
+    state = InertiaState()
     for one in selected:
-        heading = moved(heading, [one], 0.85)
-    assert 0.0 <= norm(heading) <= 1.0 + 1e-6
+        state = moved(state, [one], 0.85)
+    assert 0.0 <= norm(state) <= 1.0 + 1e-6
 
 
 @pytest.mark.req("A62", partly="the rules")
 def test_switching_topics_lowers_lambda_within_bounds_and_staying_raises_it() -> None:
     # Given a conversation that jumps between topics, and one that stays
-    jumping = staying = Heading()
+    jumping = staying = InertiaState()
     jumps, stays = [], []
     for turn in range(60):
         topic = X if turn % 2 else Y
@@ -93,26 +93,26 @@ def test_switching_topics_lowers_lambda_within_bounds_and_staying_raises_it() ->
     turns=st.integers(1, 30),
 )
 def test_gamma_and_k_stay_within_bounds(ages: list[int], places: list[int], turns: int) -> None:
-    heading = Heading(X)
+    state = InertiaState(X)
     for _ in range(turns):
-        heading = adapted(heading, Y, ages, places, POLICY)
-    assert 0.5 <= (heading.gamma or 0) <= 0.99
-    assert 16 <= (heading.cluster or 0) <= 128
+        state = adapted(state, Y, ages, places, POLICY)
+    assert 0.5 <= (state.gamma or 0) <= 0.99
+    assert 16 <= (state.cluster or 0) <= 128
 
 
 @pytest.mark.req("A52", "A62", partly="cost and retention")
 def test_k_grows_where_the_last_are_needed_and_gamma_where_old_ones_are() -> None:
-    deep = adapted(Heading(X), X, [200], [31], POLICY)
-    shallow = adapted(Heading(X), X, [0], [0], POLICY)
+    deep = adapted(InertiaState(X), X, [200], [31], POLICY)
+    shallow = adapted(InertiaState(X), X, [0], [0], POLICY)
     assert (shallow.cluster or 0) < POLICY.local_cluster_k < (deep.cluster or 0)
     assert (shallow.gamma or 0) < POLICY.weight_decay_gamma < (deep.gamma or 0)
 
 
-class Headings:
+class InertiaStore:
     """The port, in a dictionary, which can be down."""
 
     def __init__(self) -> None:
-        self.kept: dict[tuple[str, str], Heading] = {}
+        self.kept: dict[tuple[str, str], InertiaState] = {}
         self.down = False
         self.saves = 0
 
@@ -120,18 +120,18 @@ class Headings:
         if self.down:
             raise StoreUnavailable("Redis is down")
 
-    def load(self, scope: Scope, conversation: str) -> Heading:
+    def load(self, scope: Scope, conversation: str) -> InertiaState:
         self._check()
-        return self.kept.get((scope.ns, conversation), Heading())
+        return self.kept.get((scope.ns, conversation), InertiaState())
 
-    def save(self, scope: Scope, conversation: str, heading: Heading, *, most: int, ttl_s: float) -> None:
+    def save(self, scope: Scope, conversation: str, state: InertiaState, *, most: int, ttl_s: float) -> None:
         self._check()
         self.saves += 1
-        self.kept[scope.ns, conversation] = heading
+        self.kept[scope.ns, conversation] = state
 
-    def all(self, scope: Scope) -> Mapping[str, Heading]:
+    def all(self, scope: Scope) -> Mapping[str, InertiaState]:
         self._check()
-        return {name: heading for (ns, name), heading in self.kept.items() if ns == scope.ns}
+        return {name: state for (ns, name), state in self.kept.items() if ns == scope.ns}
 
     def forget(self, spaces: Collection[str]) -> None:
         self.kept = {key: value for key, value in self.kept.items() if key[0] not in spaces}
@@ -143,36 +143,36 @@ class Headings:
         """Holds nothing."""
 
 
-def inertia(headings: Headings, **policy: Any) -> Inertia:
-    return Inertia(headings=headings, policy=replace(POLICY, **policy), telemetry=Telemetry())
+def inertia(inertia_store: InertiaStore, **policy: Any) -> Inertia:
+    return Inertia(inertia_store=inertia_store, policy=replace(POLICY, **policy), telemetry=Telemetry())
 
 
 def test_while_redis_is_down_a_process_goes_on_with_what_it_knows() -> None:
     # Given a conversation on its way, and Redis gone
-    headings = Headings()
-    here = inertia(headings)
+    inertia_store = InertiaStore()
+    here = inertia(inertia_store)
     here.follow(SCOPE, "c", here.of(SCOPE, "c"), X, [X], [0], [0])
-    headings.down = True
+    inertia_store.down = True
 
     # When it goes on / Then with what it knew, and another process without
     after = here.follow(SCOPE, "c", here.of(SCOPE, "c"), X, [X], [0], [0])
     assert norm(after) == pytest.approx(1 - 0.85**2)
     assert norm(here.of(SCOPE, "c")) == pytest.approx(1 - 0.85**2)
-    assert norm(inertia(headings).of(SCOPE, "c")) == 0.0
+    assert norm(inertia(inertia_store).of(SCOPE, "c")) == 0.0
     here.drop(SCOPE)
     assert norm(here.of(SCOPE, "c")) == 0.0
 
 
 @pytest.mark.req("A5", "A62", partly="off by default; decisions are logged")
 def test_nothing_selected_saves_nothing_and_adapting_is_off_by_default(caplog: pytest.LogCaptureFixture) -> None:
-    headings = Headings()
-    still = inertia(headings)
-    assert still.follow(SCOPE, "c", Heading(X), X, [], [], []) == Heading(X)
-    assert headings.saves == 0
+    inertia_store = InertiaStore()
+    still = inertia(inertia_store)
+    assert still.follow(SCOPE, "c", InertiaState(X), X, [], [], []) == InertiaState(X)
+    assert inertia_store.saves == 0
     caplog.set_level(logging.INFO)
-    after = still.follow(SCOPE, "c", Heading(X), X, [X], [50], [30])
+    after = still.follow(SCOPE, "c", InertiaState(X), X, [X], [50], [30])
     assert (after.strength, after.gamma, after.cluster) == (None, None, None)
     assert not caplog.text
-    after = inertia(headings, adaptive=True).follow(SCOPE, "c", Heading(X), X, [X], [50], [30])
+    after = inertia(inertia_store, adaptive=True).follow(SCOPE, "c", InertiaState(X), X, [X], [50], [30])
     assert after.cluster != POLICY.local_cluster_k
     assert "adapted to λ" in caplog.text

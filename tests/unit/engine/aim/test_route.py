@@ -19,7 +19,7 @@ from biem.engine.aim.route import Router
 from biem.engine.life.tiers import Tiers
 from biem.errors import StoreUnavailable
 from biem.ports import Role, Vector, Vectors
-from biem.ports.hot import Heading
+from biem.ports.hot import InertiaState
 from biem.telemetry import Telemetry
 from tests.support.aim_fakes import SCOPE, Bank
 from tests.support.fakes import START, HeldClock, WordEmbedder
@@ -70,14 +70,14 @@ def test_a_route_asks_for_k_nodes_in_the_direction_of_query_and_inertia_and_scor
     bank = clusters(200)
     router = bank.router(Directions(DIM), local_cluster_k=7)
     router.route(SCOPE, "about x", conversation="c")
-    heading = router.heading(SCOPE, "c")
+    state = router.inertia(SCOPE, "c")
     bank.asked.clear()
     bank.scored.clear()
 
     # When it goes on / Then the index was asked once, for exactly K, along d; and K nodes were read
     route = router.route(SCOPE, "and then?", conversation="c")
     ((asked, limit),) = bank.asked
-    wanted = direction(QUERIES["and then?"], heading, 0.5)
+    wanted = direction(QUERIES["and then?"], state, 0.5)
     assert asked == pytest.approx(wanted / np.linalg.norm(wanted), abs=1e-6)
     assert limit == 7
     assert bank.scored == [7] == [len(route.cluster)]
@@ -219,14 +219,14 @@ def test_parameters_follow_a_simulated_conversation_within_bounds_and_only_when_
     # Given a conversation that switches topics, and one that stays
     caplog.set_level("INFO")
 
-    def played(queries: Sequence[str], **policy: Any) -> Heading:
+    def played(queries: Sequence[str], **policy: Any) -> InertiaState:
         bank = Bank()
         for number in range(60):
             bank.add(f"note {number}", QUERIES[TOPICS[number % 6]])
         router = bank.router(Directions(DIM), weight_decay_gamma=0.99, local_cluster_k=10, **policy)
         for query in queries:
             router.route(SCOPE, query, conversation="c")
-        return router.heading(SCOPE, "c")
+        return router.inertia(SCOPE, "c")
 
     # When nothing is said of adapting / Then nothing adapts
     plain = played(TOPICS * 3)

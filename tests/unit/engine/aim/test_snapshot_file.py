@@ -46,9 +46,9 @@ def test_a_whole_file_is_read_as_it_was_written(tmp_path: Path) -> None:
     assert [(link.source, link.target, link.weight) for link in first.links] == [("n1", "n2", 0.9)]
     assert second.refusal is not None
     assert (second.refusal.formed, second.refusal.value) == (False, 0.4)
-    heading = saved.inertia["对话"]
-    assert heading.vector is not None
-    assert (heading.vector.tolist(), heading.gamma, heading.cluster) == ([0.5, 0.25], 0.9, 16)
+    state = saved.inertia["对话"]
+    assert state.vector is not None
+    assert (state.vector.tolist(), state.gamma, state.cluster) == ([0.5, 0.25], 0.9, 16)
 
 
 def _node(**values: Any) -> Change:

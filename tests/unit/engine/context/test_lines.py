@@ -221,6 +221,11 @@ def test_no_character_that_is_drawn_like_a_quotation_mark_stays_inside() -> None
         "[System]",
         "<系统>",
         "<system role=",
+        "[gMASK]",
+        "]~b]user",
+        "[e~[",
+        "]~!b[",
+        "<minimax:tool_call>",
     ],
 )
 @pytest.mark.parametrize("shows", [harmless, quoted])
@@ -250,6 +255,8 @@ def test_markup_of_templates_and_tool_calls_loses_its_opening_sign(shows: Any, m
         "1 << 2",
         "5 < 6",
         "[好的]",
+        "[~5 km]",
+        "a[i]~b[j]",
     ],
 )
 @pytest.mark.parametrize("shows", [harmless, quoted])

@@ -260,3 +260,52 @@ def test_where_another_speaker_lives_is_no_newer_home_of_the_first() -> None:
     same = hit("I live in Porto now.", 0.7, 0.3, days=9, speaker="Daniel")
     assert told("Where does Daniel live?", first, other)[0] == first.node.text
     assert told("Where does Daniel live?", first, same)[0] == same.node.text
+
+
+def test_a_line_in_the_other_language_about_nothing_that_is_asked_is_no_translation_of_the_answer() -> None:
+    home = hit("We live in a cottage in Wexford.", 0.6, 0.16)
+    crowd = hit("地铁今天特别挤。", 0.6, 0.05)
+    assert told("Where do I live?", crowd, home)[0] == home.node.text
+    assert told("Where do I live?", hit("我住在苏州。", 0.48, 0.05), crowd)[0] == "我住在苏州。"
+
+
+@pytest.mark.req("C31", partly="nothing where nothing is known")
+def test_a_best_line_that_shares_one_of_several_topics_and_no_thing_makes_no_surer() -> None:
+    question = "What is the door code of the clinic?"
+    visit, code = hit("I like my doctor.", 0.6, 0.2), hit("The code of the clinic is 4410.", 0.6, 0.2)
+    assert not RULES.matter(question).topics.isdisjoint(RULES.matter(visit.node.text).topics)
+    one, other = (picker().sureness([line], question, 0.6) for line in (visit, code))
+    assert one < other - 0.1
+
+
+@pytest.mark.parametrize(
+    ("question", "line"),
+    [("Do I have a girlfriend?", "Melanie and I broke up last week."), ("我现在有女朋友吗？", "我和小雅上周分手了。")],
+)
+def test_who_is_single_says_whether_he_has_a_girlfriend(question: str, line: str) -> None:
+    other = hit("My colleague Ines drives a Fiat.", 0.6, 0.3)
+    assert told(question, other, hit(line, 0.6, 0.3))[0] == line
+
+
+@pytest.mark.parametrize(
+    ("question", "there", "back"),
+    [
+        ("When does my train to Graz leave?", "My train to Graz leaves at 8:10.",
+         "The train back from Graz was moved to 17:40."),
+        ("我去南京的高铁几点开？", "我去南京的高铁是8:10开。", "从南京回来的高铁改到17:40了。"),
+    ],
+)  # fmt: skip
+def test_the_way_back_is_not_told_for_the_way_there(question: str, there: str, back: str) -> None:
+    assert told(question, hit(there, 0.83, 0.76), hit(back, 0.83, 0.7, days=2))[0] == there
+
+
+@pytest.mark.req("C31", partly="long texts")
+def test_a_long_text_is_judged_by_the_part_that_answers() -> None:
+    # Given a long text whose vector, one of its beginning, is unlike the question
+    pages = "The meeting was long and nobody said much. " * 60
+    text = f"{pages}My sister lives in Gothenburg. {pages}"
+    with_answer, without = hit(text, 0.8, 0.02), hit(pages, 0.8, 0.02)
+
+    # Then what answers within it makes sure, and its other pages do not
+    one, other = (picker().sureness([line], "Where does my sister live?", 0.8) for line in (with_answer, without))
+    assert other < 0.6 < one

@@ -23,12 +23,17 @@ class World:
     """An eraser whose stores note, in order, what they were asked; each has two of the target, then none."""
 
     def __init__(self, ids: tuple[str, ...] = (ID,), **broken: Exception) -> None:
-        self.calls, stores = Mock(), ("records", "index", "hot", "feed", "canvas", "minds", "headings", "forgotten")
+        self.calls, stores = (
+            Mock(),
+            ("records", "index", "hot", "feed", "canvas", "running_memory", "inertia_store", "forgotten"),
+        )
         for name in stores[1:]:
             getattr(self.calls, name).count.side_effect = broken.get(name) or [2, 0]
         self.calls.records.erase.return_value = Erasure(ids, (), (), False, {"memories": len(ids)})
         self.calls.records.remains.return_value = {"memories": 0}
         ports: dict[str, Any] = {name: getattr(self.calls, name) for name in stores}
+        self.calls.erase_notes.return_value = []
+        ports["erase_notes"] = self.calls.erase_notes
         ports["scopes"] = Mock(reading=lambda scope: [scope])
         clock, policy = HeldClock(), EncodePolicy(lease_s=7.0)
         self.eraser = Eraser(**ports, backups=lambda: [], clock=clock, policy=policy, telemetry=Telemetry())
@@ -46,22 +51,25 @@ def test_one_memory_is_taken_out_of_every_store_by_its_id_and_nothing_else_of_it
 
     # Then each store that knows ids loses it, and what holds texts without ids loses all of the scope
     assert world.asked("records")[0] == ("records.erase", SCOPE, ID, 12.0)
-    assert world.asked("feed", "index", "hot", "canvas", "minds", "headings") == [
+    assert world.asked("feed", "index", "hot", "canvas", "running_memory", "inertia_store") == [
         ("feed.settle",),
         ("index.purge", (ID,)),
         ("hot.forget", SCOPE, (ID,)),
         ("canvas.leave", SCOPE.ns, (ID,)),
-        ("minds.forget", [SCOPE.ns]),
-        ("headings.forget", [SCOPE.ns]),
+        ("running_memory.forget", [SCOPE.ns]),
+        ("inertia_store.forget", [SCOPE.ns]),
     ]
     world.calls.hot.count.assert_called_with(SCOPE, (ID,))
     world.calls.canvas.count.assert_called_with(SCOPE.ns, (ID,))
     world.calls.index.count.assert_called_with((ID,))
     world.calls.forgotten.assert_not_called()
+    world.calls.erase_notes.assert_not_called()
 
     # And the receipt counts what there was and is, and is kept
     counts = [StoreCount("postgres.memories", 1, 0)]
-    counts += [StoreCount(name, 2, 0) for name in ("milvus", "redis", "redis.canvas", "redis.minds", "redis.headings")]
+    counts += [
+        StoreCount(name, 2, 0) for name in ("milvus", "redis", "redis.canvas", "redis.running_memory", "redis.inertia")
+    ]
     assert (receipt.target, receipt.memories, receipt.erased_at, receipt.stores) == (ID, 1, START, tuple(counts))
     assert receipt.complete
     ((_, scope, kept),) = [call for call in world.asked("records") if call[0] == "records.save_receipt"]
@@ -70,7 +78,10 @@ def test_one_memory_is_taken_out_of_every_store_by_its_id_and_nothing_else_of_it
 
 def test_a_whole_scope_is_taken_out_as_one_and_what_the_process_keeps_of_it_goes_too() -> None:
     world = World((ID, OTHER))
+    world.calls.erase_notes.return_value = [StoreCount("postgres.notes", 3, 0)]
     receipt = world.eraser.erase(SCOPE, None)
+    assert StoreCount("postgres.notes", 3, 0) in receipt.stores
+    world.calls.erase_notes.assert_called_once_with(SCOPE)
     assert world.asked("records")[0] == ("records.erase", SCOPE, None, 12.0)
     assert world.asked("index", "hot", "canvas", "forgotten") == [
         ("index.purge", (ID, OTHER)),
@@ -83,15 +94,17 @@ def test_a_whole_scope_is_taken_out_as_one_and_what_the_process_keeps_of_it_goes
     assert (receipt.target, receipt.memories) == (SCOPE.ns, 2)
 
 
-@pytest.mark.parametrize("store", ["index", "hot", "canvas", "minds", "headings"])
+@pytest.mark.parametrize("store", ["index", "hot", "canvas", "running_memory", "inertia_store"])
 def test_a_store_out_of_reach_is_named_and_the_others_are_cleared(store: str) -> None:
     world = World((ID,), **{store: StoreUnavailable("down")})
     receipt = world.eraser.erase(SCOPE, None)
     assert [(one.before, one.after) for one in receipt.stores].count((None, None)) == 1
     assert len(receipt.stores) == 6
     assert not receipt.complete
-    cleared = {call[0].split(".")[0] for call in world.asked("index", "hot", "canvas", "minds", "headings")}
-    assert cleared == {"index", "hot", "canvas", "minds", "headings"} - {store}
+    cleared = {
+        call[0].split(".")[0] for call in world.asked("index", "hot", "canvas", "running_memory", "inertia_store")
+    }
+    assert cleared == {"index", "hot", "canvas", "running_memory", "inertia_store"} - {store}
 
 
 def test_what_is_not_there_is_not_found_and_no_store_is_asked() -> None:
@@ -100,7 +113,7 @@ def test_what_is_not_there_is_not_found_and_no_store_is_asked() -> None:
         world.eraser.erase(SCOPE, ID)
     with pytest.raises(InvalidInput):
         world.eraser.erase(SCOPE, "no id")
-    assert world.asked("feed", "index", "hot", "canvas", "minds", "headings", "forgotten") == []
+    assert world.asked("feed", "index", "hot", "canvas", "running_memory", "inertia_store", "forgotten") == []
     assert world.eraser.erase(SCOPE, None).memories == 0  # an empty scope is erased at once
 
 
@@ -117,7 +130,7 @@ class Town:
     def reading(self, scope: Scope) -> list[Scope]:
         return [scope]
 
-    def gone(self, scope: Scope, *_: object) -> Erasure:
+    def gone(self, scope: Scope, *_: object, **__: object) -> Erasure:
         there = scope in self.left
         self.left = [one for one in self.left if one != scope]
         if self.late is not None:
@@ -130,7 +143,7 @@ def person(town: Town, **broken: Exception) -> tuple[World, Receipt]:
     """An erasure of all that a person said; each store has one row of each scope before, and none after."""
     world = World()
     world.calls.records.erase.side_effect = town.gone
-    for name in ("index", "hot", "canvas", "minds", "headings"):
+    for name in ("index", "hot", "canvas", "running_memory", "inertia_store"):
         getattr(world.calls, name).count.side_effect = broken.get(name) or itertools.cycle([1, 0])
     world.eraser._scopes = town  # type: ignore[assignment]
     return world, world.eraser.erase_user("t", "ann")
@@ -152,7 +165,7 @@ def test_a_person_is_erased_with_all_projects_under_one_receipt() -> None:
     counts = {count.store: (count.before, count.after) for count in receipt.stores}
     assert counts == {
         "postgres.scopes": (3, 0), "postgres.memories": (3, 0), "milvus": (4, 0), "redis": (4, 0),
-        "redis.canvas": (4, 0), "redis.minds": (4, 0), "redis.headings": (4, 0),
+        "redis.canvas": (4, 0), "redis.running_memory": (4, 0), "redis.inertia": (4, 0),
     }  # fmt: skip
 
     # And it is kept as the person's own, under an id of its own, beside those of the four erasures

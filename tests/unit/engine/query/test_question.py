@@ -59,23 +59,6 @@ def test_nothing_said_is_lost(text: str) -> None:
         assert [c for c in "".join(found) if c.isalnum()] == [c for c in text if c.isalnum()]
 
 
-@pytest.mark.parametrize(
-    ("text", "machine"),
-    [
-        ("What did you recommend?", True),
-        ("the book you've suggested", True),
-        ("I liked your advice", True),
-        ("你之前推荐的餐厅", True),
-        ("您告诉我的", True),
-        ("What did I tell Bob?", False),
-        ("Do you know where I live?", False),
-        ("我说过什么", False),
-    ],
-)
-def test_asking_what_the_machine_said_is_noticed(text: str, machine: bool) -> None:
-    assert Query(text, [], None).asks_machine is machine
-
-
 def test_what_is_asked_are_the_sentences_that_ask() -> None:
     # Given sentences of which one asks
     told, asked = Sentence(["a"], None, is_asked("I was there.")), Sentence(["b"], None, is_asked("在哪里？"))

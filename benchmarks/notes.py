@@ -1,0 +1,391 @@
+"""How well biem finds notes, compared with BM25, the bare embedder and a plain Milvus hybrid search.
+
+Each vault is written to a folder, added, synced and asked through the public API; the other systems get the same
+sections, question by question in turns. The rank of a note is that of its best section. `R@k` counts the notes that
+answer, `section_R@10` the sections. A question that is a heading of a file (`docs_*`) is removed from the file first.
+`chain_share`: citations and headings over what is shown of all hits. `--policy NAME=VALUE` changes a number of the
+ranking, such as `gamma=0`.
+"""
+
+import argparse
+import gzip
+import json
+import sys
+import tempfile
+import time
+import uuid
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+from pymilvus import AnnSearchRequest, RRFRanker
+
+import biem
+from benchmarks import _report
+from benchmarks._baselines import Bm25, Dense
+from benchmarks._data import Conversation, Turn, data_name
+from benchmarks._embedders import PassageCache, choose_embedder
+from benchmarks._hybrid import MilvusHybrid
+from benchmarks._options import positive
+from benchmarks.metrics import mean, new_gold, percentiles, recall_at, score
+from biem.bootstrap import servers
+from biem.config import Settings, load_settings
+from biem.domain.policies.jobs import SleepPolicy
+from biem.domain.policies.notes import NoteRankPolicy
+
+SYSTEMS = ("bm25", "dense", "hybrid", "biem")
+_DEEP = 100
+"""Sections asked for, so that twenty notes are among them."""
+_COLUMNS = (
+    *("data", "system", "n", "R@5", "R@10", "R@20", "nDCG@10", "MRR", "section_R@10", "p50_ms", "p95_ms"),
+    *("chain_share", "sections"),
+)
+_DAY = datetime(2024, 1, 1, tzinfo=UTC)
+_RRF_K = 60
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of a note that can answer. `line` is where it begins in its file, from 1."""
+
+    id: str
+    note: str
+    text: str
+    line: int
+
+
+@dataclass(frozen=True)
+class NoteQuestion:
+    """A question with the notes and sections that answer it."""
+
+    text: str
+    notes: tuple[str, ...]
+    sections: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Vault:
+    """Notes by path, as they are written to a folder, and questions about them."""
+
+    id: str
+    lang: str
+    files: dict[str, str]
+    note_of: dict[str, str]
+    """Note by path."""
+    sections: tuple[Section, ...]
+    questions: tuple[NoteQuestion, ...]
+
+    def conversation(self) -> Conversation:
+        """The sections as the other systems take them."""
+        turns = tuple(Turn(one.id, one.note, "", one.text, _DAY) for one in self.sections)
+        return Conversation(self.id, self.lang, turns, ())
+
+
+class NoteSystem(Protocol):
+    """What is compared."""
+
+    @property
+    def name(self) -> str:
+        """How reports call it."""
+
+    def load(self, vault: Vault) -> None:
+        """Index a vault."""
+
+    def find(self, vault: Vault, question: str) -> list[str]:
+        """Ids of sections, best first. This call is what is timed."""
+
+
+@dataclass
+class SectionBm25:
+    """BM25 over the sections."""
+
+    name: str = "bm25"
+    inner: Bm25 = field(default_factory=Bm25)
+
+    def load(self, vault: Vault) -> None:
+        """One index a vault."""
+        self.inner.load(vault.conversation())
+
+    def find(self, vault: Vault, question: str) -> list[str]:
+        """Ties keep the order of the sections."""
+        index = self.inner._indexes[vault.id]
+        words = [word for word in self.inner.tokens(question) if word in index.vocab_dict]
+        if not words:
+            return []
+        scores = index.get_scores(words)
+        return [vault.sections[place].id for place in np.argsort(-scores, kind="stable")[:_DEEP] if scores[place] > 0]
+
+
+class SectionDense:
+    """The bare embedder with exact cosine over the sections."""
+
+    name = "dense"
+
+    def __init__(self, embedder: PassageCache) -> None:
+        self._embedder = embedder
+        self._inner = Dense(embedder)
+
+    def load(self, vault: Vault) -> None:
+        """All vectors in one call."""
+        self._inner.load(vault.conversation())
+
+    def find(self, vault: Vault, question: str) -> list[str]:
+        """Ties keep the order of the sections."""
+        scores = self._inner._vectors[vault.id] @ self._embedder.embed([question], "query")[0]
+        return [vault.sections[place].id for place in np.argsort(-scores, kind="stable")[:_DEEP]]
+
+
+class SectionHybrid:
+    """Milvus' hybrid search over the sections."""
+
+    name = "hybrid"
+
+    def __init__(self, inner: MilvusHybrid, embedder: PassageCache) -> None:
+        self._inner = inner
+        self._embedder = embedder
+
+    def load(self, vault: Vault) -> None:
+        """Insert all sections."""
+        self._inner.load(vault.conversation())
+        self._inner.ready()
+
+    def find(self, vault: Vault, question: str) -> list[str]:
+        """One `hybrid_search` call, as deep as the others look."""
+        vector = self._embedder.embed([question], "query")[0]
+        where = f"conversation == {json.dumps(vault.id, ensure_ascii=False)}"
+        found = self._inner._client.hybrid_search(
+            self._inner._collection,
+            [
+                AnnSearchRequest([vector], "dense", {"metric_type": "COSINE"}, limit=_DEEP, expr=where),
+                AnnSearchRequest([question], "sparse", {"metric_type": "BM25"}, limit=_DEEP, expr=where),
+            ],
+            RRFRanker(_RRF_K),
+            limit=_DEEP,
+            output_fields=["turn"],
+        )
+        return [str(hit["entity"]["turn"]) for hit in found[0]]
+
+
+class BiemNotes:
+    """`memory.notes` of one user a vault."""
+
+    name = "biem"
+
+    def __init__(self, memory: biem.Memory, folder: Path) -> None:
+        self._memory = memory
+        self._folder = folder
+        self._tenant = f"benchmark-{uuid.uuid4().hex[:12]}"
+        self.shown = self.chain = 0
+
+    def load(self, vault: Vault) -> None:
+        """Write the files, add the folder, sync it."""
+        root = self._folder / uuid.uuid4().hex
+        for path, text in vault.files.items():
+            file = root / path
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text, encoding="utf-8")
+        notes = self._memory.scope(tenant=self._tenant, user=vault.id).notes
+        notes.add(root, name="vault")
+        report = notes.sync()
+        if report.pending:
+            raise SystemExit(f"{report.pending} notes could not be indexed")
+
+    def find(self, vault: Vault, question: str) -> list[str]:
+        """The sections that begin within the lines of each hit."""
+        hits = self._memory.scope(tenant=self._tenant, user=vault.id).notes.search(question, top_k=_DEEP)
+        self.shown += sum(len(hit.chunk.body) + len(hit.citation) for hit in hits[:5])
+        self.chain += sum(len(hit.citation) for hit in hits[:5])
+        by_note = _by_note(vault)
+        found: dict[str, None] = {}
+        for hit in hits:
+            first, last = hit.chunk.lines
+            for section in by_note[vault.note_of[hit.note.path]]:
+                if section.line <= last and first <= section.line + max(1, section.text.count("\n")):
+                    found[section.id] = None
+        return list(found)
+
+
+_SECTIONS: dict[str, dict[str, list[Section]]] = {}
+
+
+def _by_note(vault: Vault) -> dict[str, list[Section]]:
+    if vault.id not in _SECTIONS:
+        grouped: dict[str, list[Section]] = {}
+        for section in vault.sections:
+            grouped.setdefault(section.note, []).append(section)
+        _SECTIONS[vault.id] = grouped
+    return _SECTIONS[vault.id]
+
+
+def read_vaults(path: Path, limit: int | None, questions: int | None) -> Iterator[Vault]:
+    """The first vaults of a file, each with at most `questions` questions."""
+    opener = gzip.open if path.suffix == ".gz" else open
+    with opener(path, "rt", encoding="utf-8") as lines:
+        for number, line in enumerate(lines):
+            if limit is not None and number >= limit:
+                return
+            yield vault_of(json.loads(line), questions)
+
+
+def vault_of(data: dict[str, Any], limit: int | None = None) -> Vault:
+    """A vault of the data format. Headings that are questions of the same vault are left out of its files."""
+    asked = {one["question"].strip() for one in data["questions"]}
+    files, note_of, sections = {}, {}, []
+    for note in data["notes"]:
+        path = note["path"] if note["path"].endswith((".md", ".markdown")) else f"{note['path']}.md"
+        text = _without_questions(note["markdown"], asked)
+        files[path], note_of[path] = text, note["note_id"]
+        parts = note.get("sections") or [{"section_id": note["note_id"], "text": text}]
+        for part in parts:
+            said = _without_questions(part["text"], asked)
+            if said.strip():
+                sections.append(Section(part["section_id"], note["note_id"], said, _line_of(text, said)))
+    kept = tuple(
+        NoteQuestion(one["question"], tuple(one["evidence"]), tuple(one.get("evidence_sections") or ()))
+        for one in data["questions"][:limit]
+        if one["evidence"]
+    )
+    return Vault(data["id"], data.get("lang", "zh"), files, note_of, tuple(sections), kept)
+
+
+def _without_questions(text: str, asked: set[str]) -> str:
+    kept = []
+    for line in text.split("\n"):
+        heading = line.lstrip("#").partition("{")[0].strip() if line.startswith("#") else ""
+        if not heading or heading not in asked:
+            kept.append(line)
+    return "\n".join(kept)
+
+
+def _line_of(text: str, said: str) -> int:
+    """Where a section begins in its file: the line of its first line that is there."""
+    for line in said.split("\n"):
+        if line.strip() and (place := text.find(line)) >= 0:
+            return text.count("\n", 0, place) + 1
+    return 1
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command line."""
+    options = _options(arguments)
+    rows: list[dict[str, object]] = []
+    for file in options.data:
+        rows += measure(file, options)
+        if options.json:
+            line = _report.command("benchmarks.notes", sys.argv[1:] if arguments is None else arguments)
+            _report.write_json(options.json, line, rows)
+    _report.print_table("Notes", _COLUMNS, rows)
+    return 0
+
+
+def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser("python -m benchmarks.notes", description=__doc__)
+    parser.add_argument("--data", nargs="+", type=Path, required=True, metavar="FILE", help="vaults, .jsonl[.gz]")
+    parser.add_argument("--systems", nargs="+", choices=SYSTEMS, default=list(SYSTEMS))
+    parser.add_argument("--json", type=Path, metavar="OUT", help="write the rows there, too")
+    parser.add_argument("--limit-vaults", type=positive, metavar="N", help="only the first N of each file")
+    parser.add_argument("--limit-questions", type=positive, metavar="N", help="only the first N of each vault")
+    parser.add_argument("--embedder", default="e5", help="synthetic, or a provider as in the settings (default: e5)")
+    parser.add_argument("--cache", type=Path, metavar="DIR", help="keep the vectors of passages there")
+    parser.add_argument(
+        "--policy",
+        nargs="+",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="numbers of the ranking; given several times, each is a further row of biem",
+    )
+    return parser.parse_args(arguments)
+
+
+def measure(file: Path, options: argparse.Namespace) -> list[dict[str, object]]:
+    """The rows of one file."""
+    vaults = list(read_vaults(file, options.limit_vaults, options.limit_questions))
+    rows = []
+    with _built(options, vaults[0].lang) as (systems, memory):
+        for system in systems:
+            for vault in vaults:
+                began = time.perf_counter()
+                system.load(vault)
+                took = time.perf_counter() - began
+                print(f"{system.name} {vault.id}: {len(vault.sections)} sections in {took:.1f} s", file=sys.stderr)
+        rows += [_asked(data_name(file), system, system.name, vaults) for system in systems]
+        for own in (system for system in systems if isinstance(system, BiemNotes) and memory is not None):
+            assert memory is not None
+            searcher = memory._system.notes.searcher
+            usual = searcher._policy
+            for change in options.policy:
+                searcher._policy = changed(usual, change)
+                rows.append(_asked(data_name(file), own, f"biem {' '.join(change)}", vaults))
+            searcher._policy = usual
+    return rows
+
+
+def changed(policy: NoteRankPolicy, change: Sequence[str]) -> NoteRankPolicy:
+    """The policy with other numbers, each as NAME=VALUE."""
+    values = {name: json.loads(value) for name, _, value in (each.partition("=") for each in change)}
+    return replace(policy, **values)
+
+
+def _asked(data: str, system: NoteSystem, name: str, vaults: Sequence[Vault]) -> dict[str, object]:
+    scores, in_sections, times = [], [], []
+    if isinstance(system, BiemNotes):
+        system.shown = system.chain = 0
+    for vault in vaults:
+        note_of = {section.id: section.note for section in vault.sections}
+        system.find(vault, "warm up 热身")
+        for question in vault.questions:
+            began = time.perf_counter()
+            found = system.find(vault, question.text)
+            times.append((time.perf_counter() - began) * 1_000)
+            notes = list(dict.fromkeys(note_of[key] for key in found))
+            groups = [frozenset([note]) for note in question.notes]
+            scores.append(score(notes, groups, {}, frozenset()))
+            if question.sections:
+                wanted = [frozenset([key]) for key in question.sections]
+                in_sections.append(recall_at(10, new_gold(found[:10], wanted), len(wanted)))
+    row = {"data": data, "system": name, "n": len(scores), **mean(scores).as_row(), **percentiles(times, 50, 95)}
+    row["section_R@10"] = sum(in_sections) / len(in_sections) if in_sections else None
+    row["sections"] = sum(len(vault.sections) for vault in vaults)
+    if isinstance(system, BiemNotes) and system.shown:
+        row["chain_share"] = system.chain / system.shown
+    return row
+
+
+@contextmanager
+def _built(
+    options: argparse.Namespace, lang: str
+) -> Iterator[tuple[list[SectionBm25 | SectionDense | SectionHybrid | BiemNotes], biem.Memory | None]]:
+    """The systems, in a fresh temporary home unless the settings name servers."""
+    with ExitStack() as stack:
+        home = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="biem-bench-", ignore_cleanup_errors=True)))
+        alone: dict[str, Any] = {"home": home, "queue": "none", "sleep": SleepPolicy(off=("notes",))}
+        settings: Settings = load_settings().model_copy(update=alone)
+        systems: list[SectionBm25 | SectionDense | SectionHybrid | BiemNotes] = []
+        memory = None
+        if set(options.systems) - {"bm25"}:
+            embedder = PassageCache(choose_embedder(options.embedder, settings), options.cache)
+            stack.enter_context(closing(embedder))
+        if set(options.systems) & {"hybrid", "biem"}:
+            where = stack.enter_context(servers(settings))
+            memory = stack.enter_context(biem.connect(settings, embedder=embedder))
+        for name in options.systems:
+            if name == "bm25":
+                systems.append(SectionBm25())
+            elif name == "dense":
+                systems.append(SectionDense(embedder))
+            elif name == "hybrid":
+                collection = f"benchmark_hybrid_{uuid.uuid4().hex[:12]}"
+                inner = stack.enter_context(closing(MilvusHybrid(where, embedder, lang, collection)))
+                systems.append(SectionHybrid(inner, embedder))
+            elif memory is not None:
+                systems.append(BiemNotes(memory, home / "vaults"))
+        yield systems, memory
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,149 @@
+"""Parts of a newer statement, and its words that the older one contains or that it names as former."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import pairwise
+
+from biem.adapters.contradiction.lexicon import marks
+from biem.adapters.contradiction.slots import unit
+from biem.adapters.contradiction.statement_core import Core, Piece
+
+_PLACE = 2
+"""Minimum characters of a Chinese value that is searched within another."""
+_GOES_ON = 5
+_BEFORE = 60
+"""Characters read before a former value."""
+_MINE = re.compile(r"\b(?:my|our)\b|我|[,，]新", re.IGNORECASE)
+_I_CHANGED = re.compile(r"我们?(?:刚|又|已经|都|最近|终于)?[改换变搬转辞调]")
+_HAN = re.compile("[\u4e00-\u9fff]")
+_PLACED = re.compile(
+    r"\b(?:at|in|on|for|of|with|by)\s(?:(?:the|my|our|his|her|their|your)\b|(?-i:[A-Z]))|\b(?:but|not|another|other)\b|[在的和跟]|但|不过|另",
+    re.IGNORECASE,
+)
+
+
+def parts_of(old: Core, new: Core) -> Iterator[Core]:
+    """The newer statement, then without additional parts, then each part that ends a former value."""
+    yield new
+    cuts = [0, *(found.end() for found in marks.BOUNDS.finditer(new.text)), len(new.text)]
+    spans = [(one, other) for one, other in pairwise(cuts) if new.text[one:other].strip()]
+    if len(spans) < 2:
+        return
+    former = {piece.start for piece in former_of(old, new)[0]}
+    kinds = by_kind(old.numbers).keys()
+    kept: list[tuple[int, int]] = []
+    for one, other in spans:
+        pieces = [piece for piece in new.words if one <= piece.start < other]
+        shares = any(known(piece, old, new) for piece in pieces)
+        speaks = any(one <= piece.start < other and _kind(piece.stem) in kinds for piece in new.numbers)
+        about = any(one <= start < other and name in old.classes for name, start in new.places)
+        if speaks or about or (shares and not kept) or (pieces and kept and marks.SPECIFIES.match(new.text[one:other])):
+            kept.append((one, other))
+        elif pieces and not kept and not former and not announces(old, new, other):
+            kept.append((one, other))  # it may name the subject of the rest
+    if 0 < len(kept) < len(spans):
+        yield _only(new, kept)
+    first = [piece for piece in new.words if kept and kept[0][0] <= piece.start < kept[0][1]]
+    if len(kept) > 1 and first and all(known(piece, old, new) for piece in first):
+        yield _only(new, kept[1:])  # "Adobe just called", of an interview there
+    for one, other in spans:
+        if any(one <= start < other for start in former) or marks.ROLE.search(new.text[one:other]):
+            yield _only(new, [(one, other)])
+
+
+def announces(old: Core, new: Core, end: int) -> bool:
+    """Whether a part up to `end` only says that or why something changed, and the rest names the subject."""
+    if _PLACED.search(new.text[:end]):
+        return False
+    rest = {piece.stem for piece in new.words if piece.start >= end}
+    if old.words and stems(old.words) <= rest and not _HAN.search(new.text):
+        return True  # in Chinese, the topic of the first part is also the subject of the next
+    if _I_CHANGED.match(new.text):
+        return True
+    return marks.CHANGES.search(new.text[:end]) is not None and _MINE.search(new.text[end:]) is not None
+
+
+def _only(core: Core, spans: list[tuple[int, int]]) -> Core:
+    """The core, reduced to these spans."""
+
+    def inside(start: int) -> bool:
+        return any(one <= start < other for one, other in spans)
+
+    return replace(
+        core,
+        words=tuple(piece for piece in core.words if inside(piece.start)),
+        numbers=tuple(piece for piece in core.numbers if inside(piece.start)),
+        classes=frozenset(name for name, start in core.places if inside(start)),
+    )
+
+
+def _kind(number: str) -> str:
+    kind = number.partition(":")[0]
+    return kind if kind in ("weekday", "code", "month") else unit(number)
+
+
+def by_kind(numbers: Sequence[Piece]) -> dict[str, set[str]]:
+    kinds: dict[str, set[str]] = {}
+    for one in numbers:
+        kinds.setdefault(_kind(one.stem), set()).add(one.stem)
+    return kinds
+
+
+def stems(pieces: Sequence[Piece]) -> set[str]:
+    return {one.stem for one in pieces}
+
+
+def same(one: Piece, other: Piece) -> bool:
+    """Whether they are the same word; in Chinese, which has no word boundaries, also if one contains the other."""
+    if one.stem == other.stem:
+        return True
+    if one.stem.isascii() or min(len(one.stem), len(other.stem)) < _PLACE:
+        return False
+    return one.stem in other.stem or other.stem in one.stem
+
+
+def within(piece: Piece, pieces: Sequence[Piece]) -> bool:
+    return any(same(piece, other) for other in pieces)
+
+
+def known(piece: Piece, old: Core, new: Core) -> bool:
+    """Whether the older contains this word of the newer; a partial match counts only if the shared part is no word of
+    both: two bands are not equal because 乐队 is in both names."""
+    exact = {one.stem for one in old.words}
+    if piece.stem in exact:
+        return True
+    apart = [one for one in old.words if one.stem not in {other.stem for other in new.words}]
+    return within(piece, apart)
+
+
+def former_of(old: Core, new: Core) -> tuple[list[Piece], list[Piece]]:
+    """Words and numbers that the newer names as former, and words that the older lacks."""
+    former: list[Piece] = []
+    gained: list[Piece] = []
+    since = 0
+    for piece in sorted((*new.words, *new.numbers), key=lambda piece: piece.start):
+        follows = bool(former) and not re.search(r"[^\s\w]|\b(?:but|to|for)\b", new.text[former[-1].end : piece.start])
+        before, after = new.text[max(0, piece.start - _BEFORE) : piece.start], new.text[piece.end : piece.end + _BEFORE]
+        cued = (
+            marks.FORMER_BEFORE.search(before) is not None
+            or marks.FORMER_AFTER.match(after) is not None
+            or any(left.search(before) and right.match(after) for left, right in marks.FORMER_BETWEEN)
+            or marks.FORMER_SOMEWHERE.search(new.text[since : piece.start]) is not None
+        )
+        since = piece.end
+        cued = cued and (marks.OWNS.match(after) is None or _so_named(piece, old, new))
+        had = known(piece, old, new) or piece.stem in {one.stem for one in old.numbers}
+        if had and (cued or (follows and piece.start - former[-1].end <= 2)):
+            former.append(piece)
+        elif not had and piece in new.words:
+            gained.append(piece)
+        elif cued and piece in new.numbers:
+            former.append(piece)
+    return former, gained
+
+
+def _so_named(piece: Piece, old: Core, new: Core) -> bool:
+    """Whether the same word follows it in the older: "Leo's place"."""
+    follows = new.text[piece.end : piece.end + _GOES_ON]
+    return any(old.text[one.end : one.end + _GOES_ON] == follows for one in old.words if one.stem == piece.stem)

@@ -1,0 +1,331 @@
+"""Updates: a newer statement replaces the value of an older one, independent of the words around the two values.
+
+Persons, words of correction and change, words of the attribute, and fillers are removed from both. A thing, its values
+and numbers remain. If the two share persons and thing, or the class of the attribute, and differ only in the value, a
+newer statement that marks a correction or change takes effect. So does one that names the older value as the former
+one: "the Volvo is gone", 从北京搬到上海.
+"""
+
+import re
+from itertools import pairwise
+
+from biem.adapters.contradiction import lexicon
+from biem.adapters.contradiction.journeys import opposed
+from biem.adapters.contradiction.lexicon import marks
+from biem.adapters.contradiction.lexicon.attributes import SINGLE
+from biem.adapters.contradiction.reading import Reading, StatementReader
+from biem.adapters.contradiction.statement_core import VAGUE, Core, Piece, StatementCores
+from biem.adapters.contradiction.statement_parts import (
+    announces,
+    by_kind,
+    former_of,
+    known,
+    parts_of,
+    same,
+    stems,
+    within,
+)
+from biem.adapters.contradiction.subjects import Subjects
+from biem.domain.conflict import Verdict
+
+WHOLE = frozenset(("former named", "corrected", "renewed", "corrected right after"))
+"""The rules of this module: they consider the whole statement …"""
+JOINED = re.compile(r"\b(?:and|but|while|whereas|who|which)\b|;|[；、也还]|而且|并且|但是?|可是|不过", re.IGNORECASE)
+"""… unless it joins several."""
+_LONGEST = 240
+"""Maximum characters: longer texts change one thing and mention many."""
+_SURE, _BRIEF = 0.9, 0.85
+_VALUE = 4
+"""Maximum words of a value."""
+_SHORT = 8
+"""Maximum words of a correction without a subject."""
+_INDEFINITE = re.compile(
+    r"\ban? new\b|\b(?:have|has|got|adopted)\s(?:an?|another)\b|[养买领]了?一[只个条辆]", re.IGNORECASE
+)
+_SPOKEN_OF = re.compile(r"\b(?:sport|diet|strictly)\b|运动|饮食", re.IGNORECASE)
+_MEASURES = frozenset(("age", "weight", "birthday", "due", "phone", "relationship", "code"))
+_THERE = re.compile(r"(?:\b(?:in|at|on)(?: (?:a|the|my))?\s|在)$", re.IGNORECASE)
+_MANY = frozenset(("liking", "amount", "employer"))
+"""Attributes with several values at a time."""
+_PLACES = frozenset(("employer", "school"))
+_DETERMINED = re.compile(
+    r"^\s(?:(?:has|have|just|finally)\s){0,2}(?:[a-z]{3,}ed|put|set|cut|brought|raised)\s(?:my|our|the|his|her|their)\s+$|^把[我咱]?们?的?$",
+    re.IGNORECASE,
+)
+_NAMED = re.compile(r"(?:\b(?:an?|the|my) [a-z]|[A-Z]|[\u4e00-\u9fff])$")
+_NUMBERED = re.compile(
+    r"\b(?!(?:is|are|was|at|to|of|on|in|now|about|up|only|just|for|by|the|than|from|until"
+    r"|till|and|a|has|have|earn|pay|costs?)\b)(?P<noun>[A-Za-z]+) #?\d+ (?!now\b)[a-z]"
+    r"|(?P<zh>[\u4e00-\u9fff]{2})\d+(?=[\u4e00-\u9fff])(?![了元块岁点月日号年])",
+    re.IGNORECASE,
+)
+_DATE = re.compile(r"[\d-]+$")
+_DAY = re.compile(r"(?:19|20)\d\d|\d{1,2}(?:st|nd|rd|th|[号日])")
+_JOINT = re.compile(r"[\s&·'’-]{0,3}(?:(?:of|the|and|de|van|von|的)\s)?")
+
+
+class ValueUpdates:
+    """Judges pairs by their cores. Thread-safe."""
+
+    def __init__(self, reader: StatementReader, subjects: Subjects) -> None:
+        self.core = StatementCores(reader, subjects).of
+        """Returns the core of a reading."""
+        self._exclusive = {
+            reader.stem(value): row[0][0]
+            for row in lexicon.columns("exclusive")
+            for column in row[1:]
+            for value in column
+        }
+
+    def holds(self, reading: Reading) -> bool:
+        """Whether it states a permanent fact, in the speaker's own words."""
+        core = self.core(reading)
+        return core.holds and not core.adds
+
+    def turns_to_another(self, older: Reading, newer: Reading) -> bool:
+        """Whether a first part names another subject, which the rest may be about."""
+        old, new = self.core(older), self.core(newer)
+        bound = marks.BOUNDS.search(new.text)
+        if not bound or bound.end() >= len(new.text):
+            return False
+        if any(name in old.classes and start < bound.start() for name, start in new.places):
+            return False  # the first part has the same attribute
+        first = [piece for piece in new.words if piece.start < bound.start() and not known(piece, old, new)]
+        return bool(first) and not announces(old, new, bound.end())
+
+    def one_more(self, newer: Reading) -> bool:
+        """Whether it introduces something new: "a cat named Tofu"."""
+        return _INDEFINITE.search(newer.text) is not None
+
+    def speaks(self, newer: Reading) -> bool:
+        """Whether a statement marks a correction or change."""
+        return len(newer.text) <= _LONGEST and bool(
+            marks.CORRECTS.search(newer.text) or marks.CHANGES.search(newer.text)
+        )
+
+    def judge(self, older: Reading, newer: Reading, *, follows: bool) -> Verdict | None:
+        """The verdict that the newer replaces the older, or None. `follows`: said right after, by the same speaker."""
+        if max(len(older.text), len(newer.text)) > _LONGEST or not self.speaks(newer):
+            return None
+        old, new = self.core(older), self.core(newer)
+        if not (old.holds and new.marked) or _of_others(old, new):
+            return None
+        if new.days and "weekday" not in by_kind(old.numbers):
+            return None
+        if follows and new.corrects and _is_brief(new) and _replies(old, new):
+            return Verdict("update", _BRIEF, "corrected right after", subject=_subject(old, old.classes), aligned=True)
+        found = next((why for part in parts_of(old, new) if (why := self._differ(old, part))), None)
+        if found is None:
+            return None
+        common = old.classes & new.classes or old.classes
+        return Verdict("update", _SURE, found, subject=_subject(old, common), aligned=True)
+
+    def may_rival(self, older: str, newer: str) -> bool:
+        """Cheap check whether `rivals` may be true."""
+        return max(len(older), len(newer)) <= _LONGEST and older != newer
+
+    def rivals(self, older: Reading, newer: Reading) -> bool:
+        """Whether they differ only in the value, with or without a mark of change."""
+        old, new = self.core(older), self.core(newer)
+        if not (old.holds and new.holds) or new.adds or _of_others(old, new) or opposed(older, newer):
+            return False
+        return self._differ(old, new) is not None
+
+    def _differ(self, old: Core, new: Core) -> str | None:
+        """The rule by which the newer differs from the older only in the value."""
+        if old.of_old or old.which != new.which or not _same_persons(old, new) or any(map(VAGUE.match, old.persons)):
+            return None
+        former, gained = former_of(old, new)
+        if old.past or ((new.past or old.denies) and not former):
+            return None
+        kinds = by_kind(old.numbers).keys() & by_kind(new.numbers).keys()
+        return (self._numbers if kinds else self._worded)(old, new, former, gained)
+
+    def _groups(self, pieces: list[Piece]) -> set[str]:
+        """The groups of exclusive values."""
+        return {self._exclusive[piece.stem] for piece in pieces if piece.stem in self._exclusive}
+
+    def _numbers(self, old: Core, new: Core, former: list[Piece], gained: list[Piece]) -> str | None:
+        """Another number of the same kind for the same thing."""
+        fresh = [one for one in new.numbers if one not in former]
+        one, other = by_kind(old.numbers), by_kind(fresh)
+        differ = [kind for kind in one.keys() & other.keys() if one[kind].isdisjoint(other[kind])]
+        if differ == [""] and not _numbered(old).isdisjoint(_numbered(new)):
+            return None  # order 5 was shipped, order 6 was cancelled
+        if not differ or (gained and not _besides(old, new, gained)):
+            return None
+        if _INDEFINITE.search(new.text) and not (new.corrects or former or old.classes & new.classes & SINGLE):
+            return None  # a new meeting is an additional one
+        shared = stems(old.words) & stems(new.words) or (old.verbs & new.verbs if not old.words else set())
+        named = {piece.stem for piece in former} & {piece.stem for piece in old.numbers}
+        classes = old.classes & new.classes & SINGLE
+        left = stems(old.words) - shared
+        if shared or (not left and (classes or named)):
+            return "former named" if named else "corrected" if new.corrects else "renewed"
+        return None
+
+    def _worded(self, old: Core, new: Core, former: list[Piece], gained: list[Piece]) -> str | None:
+        """Another value for the same thing, or the end of the former one."""
+        ended = {piece.stem for piece in former}
+        kept = [piece for piece in new.words if piece not in former]
+        gone = [piece for piece in old.words if within(piece, former)]
+        shared = [piece for piece in old.words if piece not in gone and known(piece, new, old) and within(piece, kept)]
+        left = [piece for piece in old.words if piece not in gone and piece not in shared]
+        lone = not (JOINED.search(old.text) or marks.BOUNDS.search(old.text.rstrip(".!。")))
+        if lone and "home" in old.classes and (places := [piece for piece in left if old.text[piece.start].isupper()]):
+            left = places  # a small flat near the canal in Utrecht
+        classes = old.classes & new.classes
+        apart = bool(old.classes and new.classes and not classes)
+        if len(gained) > _VALUE or (gained and not _one_value(new.text, gained)):
+            return None
+        if gone:
+            if (
+                (
+                    left
+                    and not (classes and gained and _one_value(old.text, left))
+                    and not _rest(old, new, left, gone, gained)
+                )
+                or (apart and not shared)
+                or (gained and not _parted(new, former, gained))
+                or (old.told and not gained)
+            ):
+                return None
+            return "former named"
+        single = classes & SINGLE
+        if not new.corrects and _adds(new, gained, classes):
+            return None
+        if _measured(old) or ended or not gained or not left or not _one_value(old.text, left):
+            return None
+        if "name" in old.classes | new.classes and shared and all(_last(core, shared) for core in (old, new)):
+            return None  # another one of that name
+        named = {one for one in _definite(old) & _definite(new) if one <= stems(tuple(shared))}
+        exclusive = bool(shared) and not self._groups(left).isdisjoint(self._groups(gained))
+        role = bool(old.persons) and bool(marks.ROLE.search(old.text) and marks.ROLE.search(new.text))
+        one_of_a_kind = exclusive or role or (bool(named) and _is_named(new, gained))
+        if not (single or one_of_a_kind or (shared and (classes or not new.classes) and old.classes - _MANY)):
+            return None
+        if (
+            (new.classes - old.classes) & _MEASURES
+            or (single and not shared and _several(old, new))
+            or (not single and (new.classes - old.classes) & _PLACES)
+        ):
+            return None
+        return "corrected" if new.corrects else "renewed"
+
+
+def _besides(old: Core, new: Core, gained: list[Piece]) -> bool:
+    """Whether the added words only name who changed it: "the landlord put my rent up", 房东把我房租涨到."""
+    known = {piece.stem for piece in old.words}
+    shared = [piece for piece in new.words if piece.stem in known]
+    if not shared or len({piece.stem for piece in shared}) < len(known):
+        return False
+    first = min(piece.start for piece in shared)
+    last = max(piece.end for piece in gained)
+    return last <= first and _DETERMINED.search(new.text[last:first]) is not None
+
+
+def _definite(core: Core) -> set[frozenset[str]]:
+    """The definite noun: "dentist" in "my dentist is Dr. Pham"."""
+    found = [*marks.DEFINITE.finditer(core.text), *marks.DEFINITE_ZH.finditer(core.text)]
+    named = {
+        frozenset(piece.stem for piece in core.words if one.start("np") <= piece.start < one.end("np")) for one in found
+    }
+    return named - {frozenset()}
+
+
+def _last(core: Core, pieces: list[Piece]) -> bool:
+    """Whether the last word is one of these."""
+    return any(same(core.words[-1], piece) for piece in pieces)
+
+
+def _is_named(new: Core, gained: list[Piece]) -> bool:
+    """Whether the value names a person or thing: not "broken"."""
+    return bool(gained) and _NAMED.search(new.text[: gained[0].start + 1]) is not None
+
+
+def _rest(old: Core, new: Core, left: list[Piece], gone: list[Piece], gained: list[Piece]) -> bool:
+    """Whether the rest of the older is the thing whose value ended, or a part of a place that ended."""
+    if gained and any({piece.stem for piece in left} <= named for named in _definite(old)):
+        return True
+    ends = {piece.end for piece in gone}
+    return "home" in old.classes & new.classes and all(piece.start in ends for piece in left)
+
+
+def _numbered(core: Core) -> set[str]:
+    """Words followed by a number as their name."""
+    return {(found["noun"] or found["zh"]).lower() for found in _NUMBERED.finditer(core.text)}
+
+
+def _parted(new: Core, former: list[Piece], gained: list[Piece]) -> bool:
+    """Whether other words separate the former value and the new one."""
+    first, last = former[0], former[-1]
+    return all(
+        piece.end <= first.start or marks.PARTED.search(new.text[last.end : piece.start]) is not None
+        for piece in gained
+    )
+
+
+def _same_persons(old: Core, new: Core) -> bool:
+    """The same people; a name in only one of them is a value if the statement gives a name."""
+    if old.persons != new.persons:
+        return False
+    naming = "name" in old.classes | new.classes
+    spoken = [one.text.lower() for one in (old, new)]
+    return (
+        naming
+        or marks.REPLACES.search(new.text) is not None
+        or all(name in text for name in old.names ^ new.names for text in spoken)
+    )
+
+
+def _one_value(text: str, pieces: list[Piece]) -> bool:
+    """Whether these are adjacent words of one value."""
+    ordered = sorted(pieces, key=lambda piece: piece.start)
+    between = (text[one.end : other.start] for one, other in pairwise(ordered))
+    return len(pieces) <= _VALUE and all(_JOINT.fullmatch(gap) for gap in between)
+
+
+def _is_brief(new: Core) -> bool:
+    return not new.persons and len(new.words) + len(new.numbers) <= _SHORT
+
+
+def _replies(old: Core, new: Core) -> bool:
+    """Whether a correction without a subject has a value of the same kind as the older."""
+    former, gained = former_of(old, new)
+    fresh = [one for one in new.numbers if one not in former]
+    if fresh:
+        one, other = by_kind(old.numbers), by_kind(fresh)
+        if "" in other and "" not in one and any(map(_DATE.match, one.get("date", ()))):
+            return not gained and all(_DAY.match(new.text[piece.start : piece.end + 2]) for piece in fresh)
+        return not gained and any(kind in one and one[kind].isdisjoint(values) for kind, values in other.items())
+    return bool(gained) and len(gained) <= _VALUE and not _measured(old) and bool(old.words)
+
+
+def _adds(new: Core, gained: list[Piece], classes: frozenset[str]) -> bool:
+    """Whether a change may leave the older valid: an additional cat, another dish, the place of the car."""
+    if classes & {"diet", "sport"} and not (marks.STRONG.search(new.text) or _SPOKEN_OF.search(new.text)):
+        return True
+    if "name" in classes and _INDEFINITE.search(new.text) and not re.search(r"\bnew\b", new.text, re.IGNORECASE):
+        return True
+    return "car" in classes and any(_THERE.search(new.text[: piece.start]) for piece in gained)
+
+
+def _measured(core: Core) -> bool:
+    """Whether its value is a number: not the floor, or the day of the week."""
+    return bool(by_kind(core.numbers).keys() - {"", "weekday"})
+
+
+def _several(old: Core, new: Core) -> bool:
+    """Whether the older mentions more than one attribute."""
+    return len(old.classes & SINGLE) > 1 and not old.classes & SINGLE <= new.classes
+
+
+def _of_others(old: Core, new: Core) -> bool:
+    """Whether they name different occasions."""
+    one, other = ({found.group().lower() for found in marks.OCCASIONS.finditer(side.text)} for side in (old, new))
+    return bool(one and other and one != other)
+
+
+def _subject(old: Core, classes: frozenset[str]) -> str:
+    about = sorted(classes) or [piece.stem for piece in old.words][:_VALUE]
+    return f"{' and '.join(sorted(old.persons)) or 'me'}: {' '.join(about)}"

@@ -1,0 +1,55 @@
+"""Which files of a library are no notes: hidden and temporary ones, and what ignore files name."""
+
+import re
+from collections.abc import Iterable, Sequence
+
+from pathspec import GitIgnoreSpec
+
+IGNORE_FILES = (".gitignore", ".biemignore")
+_TEMPORARY = re.compile(r"^\.|~$|^~\$|^#.*#$")
+_CONFLICT = re.compile(
+    r"\.sync-conflict-\d{8}-\d{6}|\([^()]{0,80}conflicted copy[^()]{0,80}\)|\([^()]{0,80}冲突副本[^()]{0,80}\)",
+    re.IGNORECASE,
+)
+"""Syncthing, Dropbox, Nextcloud and Obsidian keep both versions of a file side by side."""
+
+
+def is_temporary(name: str) -> bool:
+    """Whether a file or folder of this name is hidden, temporary, a backup or a conflict copy."""
+    return _TEMPORARY.search(name) is not None or _CONFLICT.search(name) is not None
+
+
+class IgnoreRules:
+    """The patterns that hold in a folder: those of the caller and of the ignore files in it and above it.
+
+    As in Git, a pattern is relative to the folder of its file, and the one nearest to a path decides.
+    """
+
+    __slots__ = ("_levels",)
+
+    def __init__(self, levels: Sequence[tuple[str, GitIgnoreSpec]] = ()) -> None:
+        self._levels = tuple(levels)
+
+    def and_of(self, folder: str, lines: Iterable[str]) -> "IgnoreRules":
+        """These rules and those of lines of an ignore file in `folder`, a relative path that is empty or ends in `/`.
+
+        A line that is no pattern is left out.
+        """
+        spec = GitIgnoreSpec.from_lines([line for line in lines if _is_pattern(line)])
+        return IgnoreRules([*self._levels, (folder, spec)]) if len(spec) else self
+
+    def hide(self, path: str) -> bool:
+        """Whether they name this relative path; that of a folder ends in `/`."""
+        for folder, spec in reversed(self._levels):
+            decided = spec.check_file(path[len(folder) :]).include
+            if decided is not None:
+                return decided
+        return False
+
+
+def _is_pattern(line: str) -> bool:
+    try:
+        GitIgnoreSpec.from_lines([line])
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,158 @@
+"""The port `Files`: Markdown files of a folder on a disk. Nothing is ever written."""
+
+import os
+import stat
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from biem.adapters.files.ignored import IGNORE_FILES, IgnoreRules, is_temporary
+from biem.domain.note import FileStat, LintRule, SkippedNote
+from biem.errors import StoreUnavailable
+from biem.ports.files import FileContent, Walk
+
+_EXTENSIONS = (".md", ".markdown")
+_MOST_RULES = 1 << 20
+"""Bytes of an ignore file."""
+_FLAGS = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+"""A link or a pipe that took the place of a file is neither followed nor waited for."""
+_OUTSIDE = "it is a link that leads outside of the library: put the file itself here, or add its folder as a library"
+_FOLDER_LINK = "it is a link to a folder, which is not followed: add that folder as a library"
+_NO_NAME = "its name is not valid Unicode: rename it"
+
+
+class FolderFiles:
+    """Stateless and thread-safe."""
+
+    def walk(self, root: str, exclude: Sequence[str] = ()) -> Walk:
+        """See `Files.walk`."""
+        try:
+            if not Path(root).is_dir():
+                raise StoreUnavailable(f"{root} is no folder that can be read: mount it or correct the library's path")
+            top = Path(root).resolve()
+            os.scandir(top).close()
+        except OSError as error:
+            raise StoreUnavailable(f"the folder {root} cannot be read: {error.strerror}") from error
+        files: list[FileStat] = []
+        skipped: list[SkippedNote] = []
+        for found in _walk(top, IgnoreRules().and_of("", exclude)):
+            (files if isinstance(found, FileStat) else skipped).append(found)  # type: ignore[arg-type]
+        return Walk(tuple(sorted(files)), tuple(sorted(skipped, key=lambda one: one.path)))
+
+    def read(self, root: str, path: str, most: int) -> FileContent | SkippedNote | None:
+        """See `Files.read`."""
+        try:
+            top = Path(root).resolve()
+            file = (top / path).resolve(strict=True)
+            if not file.is_relative_to(top):
+                return _skipped(path, "unreadable", _OUTSIDE)
+            handle = os.open(file, _FLAGS)
+        except PermissionError:
+            return _skipped(path, "unreadable", _refused("file"))
+        except (OSError, RuntimeError):
+            return None
+        before = os.fstat(handle)
+        if not stat.S_ISREG(before.st_mode):
+            os.close(handle)
+            return None
+        with os.fdopen(handle, "rb") as stream:
+            if before.st_size > most:
+                reason = f"it has {before.st_size:,} bytes, more than {most:,}: divide it into several notes"
+                return _skipped(path, "too-large", reason)
+            try:
+                data = stream.read(most + 1)
+            except OSError:
+                return None
+            after = os.fstat(handle)
+        try:
+            now = file.stat()
+        except OSError:
+            return None
+        wanted = _stat(path, before)
+        if len(data) != before.st_size or _stat(path, after) != wanted or _stat(path, now) != wanted:
+            return None
+        return FileContent(wanted, data)
+
+
+def _walk(top: Path, rules: IgnoreRules) -> Iterator[FileStat | SkippedNote]:
+    waiting = [("", rules)]
+    while waiting:
+        folder, above = waiting.pop()
+        try:
+            with os.scandir(top / folder) as found:
+                entries = [*found]
+            inside = _rules(top, folder, entries, above)
+        except FileNotFoundError:  # deleted meanwhile
+            continue
+        except OSError:
+            yield _skipped(folder, "unreadable", _refused("folder"))
+            continue
+        for entry in entries:
+            path = folder + entry.name
+            if is_temporary(entry.name):
+                continue
+            try:
+                if entry.is_dir(follow_symlinks=False):
+                    if not inside.hide(f"{path}/"):
+                        waiting.append((f"{path}/", inside))
+                elif (_is_note(entry.name) or entry.is_symlink()) and not inside.hide(path):
+                    yield from _file(top, path, entry)
+            except FileNotFoundError:
+                continue
+            except OSError:
+                yield _skipped(path, "unreadable", _refused("file"))
+
+
+def _file(top: Path, path: str, entry: "os.DirEntry[str]") -> Iterator[FileStat | SkippedNote]:
+    """A note of a folder, or why it is none; nothing for other things."""
+    file = Path(entry.path)
+    if entry.is_symlink():
+        if entry.is_dir():
+            yield _skipped(f"{path}/", "unreadable", _FOLDER_LINK)
+            return
+        try:
+            leads = file.resolve(strict=True)
+        except RuntimeError:  # a link to itself
+            return
+        if not _is_note(entry.name):
+            return
+        if not leads.is_relative_to(top):
+            yield _skipped(path, "unreadable", _OUTSIDE)
+            return
+    about = file.stat()  # not the entry's, which has no inode on Windows
+    if stat.S_ISREG(about.st_mode):
+        yield _stat(path, about) if _is_unicode(path) else _skipped(path, "unreadable", _NO_NAME)
+
+
+def _rules(top: Path, folder: str, entries: Sequence["os.DirEntry[str]"], above: IgnoreRules) -> IgnoreRules:
+    rules = above
+    for name in IGNORE_FILES:
+        entry = next((entry for entry in entries if entry.name == name), None)
+        if entry is not None and entry.is_file(follow_symlinks=False):
+            with (top / folder / name).open("rb") as stream:
+                rules = rules.and_of(folder, stream.read(_MOST_RULES).decode(errors="replace").splitlines())
+    return rules
+
+
+def _is_note(name: str) -> bool:
+    return name.lower().endswith(_EXTENSIONS)
+
+
+def _is_unicode(path: str) -> bool:
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _stat(path: str, about: os.stat_result) -> FileStat:
+    return FileStat(path, about.st_size, about.st_mtime_ns, about.st_ino)
+
+
+def _skipped(path: str, rule: LintRule, reason: str) -> SkippedNote:
+    shown = path.encode(errors="backslashreplace").decode()  # a name that is no Unicode can still be shown and stored
+    return SkippedNote(shown, rule, reason)
+
+
+def _refused(what: str) -> str:
+    return f"this {what} may not be read: give its reader the permission"

@@ -1,0 +1,1 @@
+"""What depends on how far a memory is believed: repeated writes and quarantine."""

@@ -1,0 +1,210 @@
+"""Builds notes: libraries of Markdown files, their scan, their index and their search.
+
+What reads files is imported when a folder is read: most programs only ask.
+"""
+
+import platform
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+
+from biem.adapters.jobs.thread import InProcessQueue, LateQueue, NoQueue
+from biem.adapters.milvus.notes import MilvusNotes
+from biem.adapters.postgres.database import Database
+from biem.adapters.postgres.notes import PostgresNotes
+from biem.bootstrap.groups import Ground
+from biem.bootstrap.servers import Servers, home_of
+from biem.config import Settings
+from biem.domain.diagnosis import Limits
+from biem.domain.note import NoteFinding, ParsedNote, SkippedNote
+from biem.domain.policies.notes import NotePolicy
+from biem.domain.scope import Scope
+from biem.engine.admin.diagnosis import NoteCheck
+from biem.notes.encode import NoteEncoder
+from biem.notes.search import NoteSearcher
+from biem.notes.sync import Scanner
+from biem.notes.system import NoteSystem
+from biem.ports import Analyzer, Clock, EmbedderInfo, JobQueue
+from biem.ports.files import FileContent, Files, Walk
+
+_BYTES_PER_MB = 1 << 20
+_POLL_S = 30.0
+"""How often an idle process looks for notes whose lease has ended."""
+
+
+def build_notes(ground: Ground, *, stack: ExitStack) -> NoteSystem:
+    """The notes of all scopes; connections close with `stack`."""
+    stores, policies = ground.stores, ground.policies
+    index = note_index(ground.settings, ground.where, ground.embedder.info)
+    stack.callback(index.close)
+    records = PostgresNotes(
+        stores.database,
+        clock=ground.clock,
+        decay_per_hour=policies.energy.decay_per_hour,
+        model=ground.embedder.info.id,
+    )
+    files, most_bytes = LateFiles(), int(policies.notes.max_file_mb * _BYTES_PER_MB)
+    reader = LateReader(
+        ground.analyzer, policies.note_cut, most_bytes=most_bytes, most_tokens=ground.embedder.info.max_tokens
+    )
+    return NoteSystem(
+        records=records,
+        index=index,
+        files=files,
+        scanner=Scanner(
+            records=records,
+            index=index,
+            files=files,
+            parse=reader.parse,
+            analyzer=ground.analyzer,
+            exclusive=stores.exclusive,
+            clock=ground.clock,
+            policy=policies.notes,
+            most_bytes=most_bytes,
+            max_lexeme_bytes=policies.write.max_lexeme_bytes,
+            telemetry=ground.telemetry,
+        ),
+        encoder=build_note_encoder(ground, records=records, index=index),
+        searcher=build_note_searcher(ground, records=records, index=index),
+        queue=build_note_queue(ground),
+        embedder=ground.embedder,
+        clock=ground.clock,
+        policy=policies.notes,
+        ranking=policies.note_ranking,
+        telemetry=ground.telemetry,
+        host=platform.node(),
+        default=default_library(ground.settings),
+        parse=reader.parse,
+        judge=reader.judge,
+        most_bytes=most_bytes,
+        save_receipt=stores.records.save_receipt,
+    )
+
+
+def build_note_encoder(ground: Ground, *, records: PostgresNotes, index: MilvusNotes) -> NoteEncoder:
+    """Indexes pending notes, after memories."""
+    return NoteEncoder(
+        records=records,
+        index=index,
+        embedder=ground.embedder,
+        memories_wait=lambda: ground.stores.records.backlog(due_only=True) > 0,
+        policy=ground.policies.notes,
+        telemetry=ground.telemetry,
+    )
+
+
+def build_note_searcher(ground: Ground, *, records: PostgresNotes, index: MilvusNotes) -> NoteSearcher:
+    """Answers queries from notes."""
+    return NoteSearcher(
+        records=records,
+        index=index,
+        embedder=ground.embedder,
+        analyzer=ground.analyzer,
+        clock=ground.clock,
+        policy=ground.policies.note_ranking,
+        tag_weights=ground.policies.note_cut.tag_weights,
+        telemetry=ground.telemetry,
+        calling=ground.priority.calling,
+    )
+
+
+def build_note_queue(ground: Ground) -> JobQueue:
+    """A separate thread, started when there are notes to index: a library must not delay messages."""
+    if ground.settings.queue != "thread":
+        return NoQueue()
+    encode = ground.policies.encode
+    return LateQueue(
+        InProcessQueue(
+            poll_s=_POLL_S,
+            backoff_s=encode.backoff_s,
+            backoff_max_s=encode.backoff_max_s,
+            around=ground.priority.working,
+            name="biem-notes",
+        )
+    )
+
+
+def note_index(settings: Settings, where: Servers, info: EmbedderInfo) -> MilvusNotes:
+    """The index of notes of one embedder; it connects when called."""
+    return MilvusNotes(
+        where.milvus_uri,
+        token=where.milvus_token,
+        ca=where.milvus_ca,
+        prefix=settings.milvus_collection,
+        info=info,
+        index_type=settings.milvus_index,
+        timeout_s=settings.policies.recall.search_timeout_s,
+    )
+
+
+def note_check(
+    *,
+    settings: Settings,
+    where: Servers,
+    info: EmbedderInfo,
+    clock: Clock,
+    database: Database,
+    limits: Limits,
+    stack: ExitStack,
+) -> NoteCheck:
+    """Looks for faults of libraries and of the index of their notes."""
+    index = note_index(settings, where, info)
+    stack.callback(index.close)
+    decay = settings.policies.energy.decay_per_hour
+    return NoteCheck(
+        PostgresNotes(database, clock=clock, decay_per_hour=decay, model=info.id),
+        index,
+        unreadable=lambda root: not Path(root).is_dir(),
+        host=platform.node(),
+        limits=limits,
+    )
+
+
+def default_library(settings: Settings) -> Callable[[], tuple[Scope, str] | None]:
+    """Scope and folder of the library `raw`; None while the folder does not exist."""
+    root = settings.notes.root
+    folder = Path(root).expanduser() if root else home_of(settings) / "raw"
+    scope = Scope(settings.tenant, settings.user, settings.project)
+    return lambda: (scope, str(folder.resolve())) if folder.is_dir() else None
+
+
+class LateFiles:
+    """The port `Files` on folders of this machine."""
+
+    @cached_property
+    def _files(self) -> Files:
+        from biem.adapters.files.tree import FolderFiles
+
+        return FolderFiles()
+
+    def walk(self, root: str, exclude: Sequence[str] = ()) -> Walk:
+        """See `Files.walk`."""
+        return self._files.walk(root, exclude)
+
+    def read(self, root: str, path: str, most: int) -> FileContent | SkippedNote | None:
+        """See `Files.read`."""
+        return self._files.read(root, path, most)
+
+
+class LateReader:
+    """Bytes of a file to a note, and its faults. Thread-safe where its analyzer is."""
+
+    def __init__(self, analyzer: Analyzer, policy: NotePolicy, *, most_bytes: int, most_tokens: int) -> None:
+        """`most_tokens`: what the embedder reads; no chunk is longer."""
+        self._analyzer = analyzer
+        tokens = max(32, min(policy.max_chunk_tokens, most_tokens))
+        self._policy = replace(policy, max_file_bytes=most_bytes, max_chunk_tokens=tokens)
+
+    def parse(self, content: FileContent) -> ParsedNote | SkippedNote:
+        """The note of a file, or why there is none."""
+        from biem.notes.reader import NoteReader
+
+        return NoteReader(self._analyzer, self._policy).read(content.stat.path, content.data)
+
+    def judge(self, note: ParsedNote | SkippedNote) -> list[NoteFinding]:
+        """What makes it hard to find or to understand."""
+        from biem.notes.lint import lint
+
+        return lint(note)

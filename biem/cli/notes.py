@@ -1,0 +1,285 @@
+"""`biem notes`: folders of Markdown files that are searched together with memories."""
+
+from collections.abc import Iterable
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from biem.cli.output import SHOWN_CHARS, Interrupted, Output, shown_time
+from biem.cli.session import NO_WORKER, of
+from biem.domain.text import MOST_LISTED, one_line
+from biem.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from biem.domain.note import NoteFinding
+    from biem.domain.notes.library import LibraryStats, NoteHits, NotePassage, ScanReport
+
+FINDINGS = 10
+"""Exit code of `lint` with findings."""
+
+app = typer.Typer(help="Folders of Markdown files, searched together with memories. Files are only read.")
+Library = Annotated[str | None, typer.Argument(metavar="LIBRARY", help="Default: all of the scope.")]
+
+
+@app.command("add")
+def add(
+    context: typer.Context,
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER")],
+    name: Annotated[str, typer.Option("--name", help="Name of the library; default: that of the folder.")] = "",
+    exclude: Annotated[
+        list[str] | None,
+        typer.Option("--exclude", metavar="GLOB", help="As in .gitignore; may be given several times."),
+    ] = None,
+    any_host: Annotated[
+        bool, typer.Option("--any-host", help="Every machine has this folder, as a shared mount.")
+    ] = False,
+) -> None:
+    """Register a folder; `biem notes sync` reads it."""
+    session = of(context)
+    session.changes |= NO_WORKER
+    with session.memory() as memory:
+        library = memory.notes.add(folder, name=name, exclude=exclude or (), any_host=any_host)
+    session.out.result(library, lambda: session.out.line(f"library {library.name}: {library.root}"))
+
+
+@app.command("sync")
+def sync(
+    context: typer.Context,
+    library: Library = None,
+    full: Annotated[bool, typer.Option("--full", help="Read every file, also those that look unchanged.")] = False,
+    accept_deletions: Annotated[
+        bool, typer.Option("--accept-deletions", help="Delete notes also where most files are missing.")
+    ] = False,
+    wait: Annotated[bool, typer.Option("--wait/--no-wait", help="Wait until everything is indexed.")] = True,
+) -> None:
+    """Read what changed in the files, and index it."""
+    session = of(context)
+    session.changes |= NO_WORKER
+    out = session.out
+    try:
+        with session.memory() as memory, out.progress("read") as ticker:
+
+            def progress(step: str, done: int, every: int) -> None:
+                ticker.what, ticker.total = step, every
+                ticker.update(done, done)
+
+            report = memory.notes.sync(
+                library, full=full, accept_deletions=accept_deletions, wait=wait, on_progress=progress
+            )
+    except KeyboardInterrupt:
+        raise Interrupted("the files read so far are stored; the same command goes on from there") from None
+
+    def show() -> None:
+        for each in report.libraries:
+            out.line(_scanned(each))
+        if report.pending:
+            out.note(f"{report.pending} notes are found by their words only until they are indexed")
+        if not report.libraries:
+            out.note("no libraries; register a folder with `biem notes add FOLDER`")
+
+    out.result(report, show)
+
+
+@app.command("search")
+def search(
+    context: typer.Context,
+    query: Annotated[str, typer.Argument(metavar="QUERY")],
+    top_k: Annotated[int, typer.Option("--top-k", "-k", min=1, max=100, help="Maximum number of hits.")] = 5,
+    library: Annotated[str | None, typer.Option("--library", help="Only this one.")] = None,
+    tag: Annotated[list[str] | None, typer.Option("--tag", help="May be given several times.")] = None,
+    expand: Annotated[
+        str | None, typer.Option("--expand", metavar="RELATION", help="Also show siblings, parent or children.")
+    ] = None,
+) -> None:
+    """Search the notes alone."""
+    session = of(context)
+    session.changes |= NO_WORKER
+    session.asks = True
+    out = session.out
+    with session.memory() as memory:
+        hits = memory.notes.search(query, top_k=top_k, library=library, tags=tag or ())
+        more = {
+            hit.chunk.id: memory.notes.expand(hit, expand, query=query)  # type: ignore[arg-type]
+            for hit in hits
+            if expand is not None
+        }
+    document = {
+        "hits": [{"rank": rank, "hit": hit, "more": more.get(hit.chunk.id, [])} for rank, hit in enumerate(hits, 1)],
+        "confidence": hits.confidence,
+        "degraded": list(hits.degraded),
+    }
+    out.result(document, lambda: _show_hits(out, hits, more))
+    if not hits:
+        out.note("nothing found")
+    if hits.degraded:
+        out.note(f"without {', '.join(hits.degraded)}, which cannot be reached")
+
+
+@app.command("show")
+def show(
+    context: typer.Context,
+    place: Annotated[str, typer.Argument(metavar="PATH[:LINE]", help="A path, or its end; as citations name it.")],
+) -> None:
+    """Show a note, or the part of it that has a line."""
+    session = of(context)
+    session.changes |= NO_WORKER
+    path, line = parted(place)
+    with session.memory() as memory:
+        page = memory.notes.get(path)
+    chunks = [chunk for chunk in page.chunks if line is None or chunk.lines[0] <= line <= chunk.lines[1]]
+    if line is not None and not chunks:
+        before = [chunk for chunk in page.chunks if chunk.lines[0] <= line]
+        chunks = before[-1:] or list(page.chunks[:1])
+    out = session.out
+
+    def print_page() -> None:
+        out.line(f"{page.note.root}/{page.note.path}", "bold")
+        if page.note.reason:
+            out.note(page.note.reason)
+        for chunk in chunks:
+            out.line(f"{chunk.lines[0]}–{chunk.lines[1]}  {' › '.join(chunk.headings)}", "dim")
+            out.line(chunk.body)
+
+    out.result({"note": page.note, "chunks": chunks}, print_page)
+
+
+@app.command("lint")
+def lint(
+    context: typer.Context,
+    target: Annotated[
+        str | None,
+        typer.Argument(metavar="PATH|LIBRARY", help="A file, a folder or a library; default: all libraries."),
+    ] = None,
+) -> None:
+    """Report what makes notes hard to find; exits with 10 if it finds anything."""
+    session = of(context)
+    session.changes |= NO_WORKER
+    with session.memory() as memory:
+        findings = memory.notes.lint(target)
+    session.out.result({"findings": findings}, lambda: _show_findings(session.out, findings))
+    if findings:
+        raise typer.Exit(FINDINGS)
+    session.out.note("nothing to report")
+
+
+@app.command("tags")
+def tags(
+    context: typer.Context,
+    prefix: Annotated[str, typer.Argument(metavar="PREFIX")] = "",
+    limit: Annotated[int, typer.Option(min=1, max=MOST_LISTED, help="Maximum number of rows.")] = 100,
+) -> None:
+    """List tags with the number of chunks that have them."""
+    session = of(context)
+    session.changes |= NO_WORKER
+    with session.memory() as memory:
+        found = memory.notes.tags(prefix, limit)
+    rows = [(tag.shown, tag.uses, "" if tag.root == tag.id else f"is {tag.root_shown}") for tag in found]
+    session.out.result({"tags": found}, lambda: session.out.table(("tag", "chunks", ""), rows, right=("chunks",)))
+
+
+@app.command("rename-tag")
+def rename_tag(
+    context: typer.Context,
+    old: Annotated[str, typer.Argument(metavar="OLD")],
+    new: Annotated[str | None, typer.Argument(metavar="NEW")] = None,
+    undo: Annotated[bool, typer.Option("--undo", help="OLD stands for itself again.")] = False,
+) -> None:
+    """Count a tag as another one, also where a file has it later; the files stay as they are."""
+    session = of(context)
+    session.changes |= NO_WORKER
+    if undo == (new is not None):
+        raise InvalidInput("give OLD and NEW, or OLD and --undo")
+    with session.memory() as memory:
+        memory.notes.rename_tag(old, new, undo=undo)
+    done = {"tag": old, "is": old if undo else new}
+    session.out.result(done, lambda: session.out.line(f"{old} counts as {done['is']}"))
+
+
+@app.command("stats")
+def stats(context: typer.Context) -> None:
+    """Show the libraries of the scope with counts, and files that are not searched."""
+    session = of(context)
+    session.changes |= NO_WORKER
+    with session.memory() as memory:
+        found = memory.notes.stats()
+    session.out.result({"libraries": found}, lambda: _show_stats(session.out, found))
+    if not found:
+        session.out.note("no libraries; register a folder with `biem notes add FOLDER`")
+
+
+@app.command("remove")
+def remove(context: typer.Context, library: Annotated[str, typer.Argument(metavar="LIBRARY")]) -> None:
+    """Forget a library; its files stay."""
+    session = of(context)
+    session.changes |= NO_WORKER
+    with session.memory() as memory:
+        chunks = memory.notes.remove(library)
+    done = {"library": library, "chunks": chunks}
+    session.out.result(done, lambda: session.out.line(f"library {library} is forgotten ({chunks} chunks)"))
+
+
+@app.command("erase")
+def erase(
+    context: typer.Context,
+    path: Annotated[str, typer.Argument(metavar="PATH", help="The whole path within its library.")],
+) -> None:
+    """Destroy the records of one note, and exclude its path; the file stays."""
+    session = of(context)
+    session.changes |= NO_WORKER
+    with session.memory() as memory:
+        receipt = memory.notes.erase(path)
+    rows = [(count.store, count.before, count.after) for count in receipt.stores]
+    session.out.result(receipt, lambda: session.out.table(("store", "before", "after"), rows))
+
+
+def parted(place: str) -> tuple[str, int | None]:
+    """Path and line of `PATH[:LINE]`."""
+    path, colon, line = place.rpartition(":")
+    return (path, int(line)) if colon and line.isdigit() else (place, None)
+
+
+def _scanned(report: "ScanReport") -> str:
+    if report.reason and not report.files:
+        return f"{report.library}: {report.reason}"
+    counts = {name: getattr(report, name) for name in ("new", "changed", "moved", "deleted", "skipped")}
+    parts = [f"{report.files} files", *(f"{count} {name}" for name, count in counts.items() if count)]
+    if report.chunks_added or report.chunks_removed:
+        parts.append(f"{report.chunks_added} chunks added, {report.chunks_removed} removed")
+    said = f"{report.library}: {', '.join(parts)}"
+    return f"{said}\n{report.reason}" if report.reason else said
+
+
+def _show_hits(out: Output, hits: "NoteHits", more: "dict[str, list[NotePassage]]") -> None:
+    for hit in hits:
+        out.line(f"{hit.score:.2f}  {hit.citation}", "bold")
+        out.line(f"      {one_line(hit.chunk.body, SHOWN_CHARS)}")
+        for chunk in more.get(hit.chunk.id, []):
+            out.line(f"      {chunk.lines[0]}: {one_line(chunk.body, SHOWN_CHARS)}", "dim")
+
+
+def _show_findings(out: Output, findings: "Iterable[NoteFinding]") -> None:
+    for found in findings:
+        out.line(f"{found.path}:{found.line}: {found.rule}: {found.advice}")
+
+
+def _show_stats(out: Output, found: "Iterable[LibraryStats]") -> None:
+    for each in found:
+        library = each.library
+        out.line(f"{library.name}  {library.root}", "bold")
+        facts = {
+            "state": library.state,
+            "scanned": _time(library.scanned_at),
+            **{f"files {state}": count for state, count in each.files.items() if count},
+            "chunks": each.chunks,
+            "chunks pending": each.pending_chunks,
+            "tags of the scope": each.tags,
+        }
+        out.pairs(facts)
+        for path, reason in each.troubled:
+            out.line(f"  {path}: {reason}", "dim")
+
+
+def _time(moment: datetime | None) -> str:
+    return "never" if moment is None else shown_time(moment)

@@ -1,0 +1,147 @@
+"""Commands that take memories out of a scope, back into one, and to another: export, import of an export, move."""
+
+import sys
+from io import BufferedReader
+from pathlib import Path
+from typing import Annotated, Any, cast
+
+import typer
+
+from biem.cli.arguments import Ids
+from biem.cli.filters import TransferFilters, require_one_of
+from biem.cli.option_groups import with_options
+from biem.cli.output import Interrupted, Output, plain
+from biem.cli.session import NO_WORKER, Session, of
+from biem.domain.scope import Scope
+from biem.domain.transfer import FORMATS, ON_CONFLICT, ExportReport, MoveReport, TransferReport, is_export
+from biem.errors import InvalidInput
+
+_STDOUT = "-"
+"""Of `import`: stdin."""
+_FIRST_LINE = 4096
+"""Bytes in which the format of a file is named."""
+
+
+@with_options
+def export(
+    context: typer.Context,
+    format: Annotated[str, typer.Option("--format", help=f"One of {', '.join(FORMATS)}.")] = "jsonl",  # noqa: A002
+    out: Annotated[str, typer.Option("--out", "-o", metavar="PATH", help="File or folder; - is stdout.")] = _STDOUT,
+    force: Annotated[bool, typer.Option("--force", help="Replace the file or folder at PATH.")] = False,
+    *,
+    filters: TransferFilters,
+) -> None:
+    """Write a scope to a file that `biem import` takes back, or to a Markdown folder to read."""
+    session = of(context)
+    require_one_of("--format", format, FORMATS)
+    if out == _STDOUT and (format == "markdown" or session.out.as_json):
+        raise InvalidInput(
+            "say where to write to with --out PATH: stdout takes JSON lines, and has the report of --json"
+        )
+    asked = filters.conditions()
+    session.changes |= NO_WORKER
+    target: Any = sys.stdout.buffer if out == _STDOUT else Path(out)
+    try:
+        with session.memory() as memory, session.out.progress("written") as ticker:
+            report = memory.export(
+                target, format, overwrite=force, on_progress=lambda done: ticker.update(done, done), **asked
+            )
+    except BrokenPipeError:
+        raise InvalidInput("stdout was closed before everything was written") from None
+    except KeyboardInterrupt:
+        raise Interrupted("nothing was written" if out != _STDOUT else "the output ends in the middle") from None
+    if out == _STDOUT:
+        session.out.note(_exported(report))
+    else:
+        session.out.result(report, lambda: session.out.line(_exported(report)))
+
+
+def begins_as_export(name: str) -> bool:
+    """Whether a file, or stdin for -, is one that `biem export` wrote."""
+    if name == _STDOUT:
+        return is_export(cast(BufferedReader, sys.stdin.buffer).peek(_FIRST_LINE).split(b"\n")[0])
+    path = Path(name).expanduser()
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return is_export(file.readline(_FIRST_LINE))
+
+
+def take_back(session: Session, source: str, *, on_conflict: str, dry_run: bool) -> None:
+    """The command `import` for a file that `biem export` wrote."""
+    require_one_of("--on-conflict", on_conflict, ON_CONFLICT)
+    out = session.out
+    if dry_run:
+        session.changes |= NO_WORKER
+    done = 0
+
+    def progress(lines: int) -> None:
+        nonlocal done
+        done = lines
+        ticker.update(lines, lines)
+
+    try:
+        with session.memory() as memory, out.progress("lines") as ticker:
+            given = sys.stdin.buffer if source == _STDOUT else source
+            report = memory.import_(given, on_conflict=on_conflict, dry_run=dry_run, on_progress=progress)
+    except KeyboardInterrupt:
+        raise Interrupted(f"at least {done} lines are stored; the same command again goes on from there") from None
+    out.result(report, lambda: out.line(_imported(report)))
+
+
+@with_options
+def move(
+    context: typer.Context,
+    ids: Ids = None,
+    every: Annotated[bool, typer.Option("--all", help="Every memory of the scope.")] = False,
+    to_user: Annotated[str | None, typer.Option("--to-user", help="User of the target; default: the same.")] = None,
+    to_project: Annotated[
+        str | None,
+        typer.Option("--to-project", help="Project of the target; empty: the user's own. Default: the same."),
+    ] = None,
+    *,
+    filters: TransferFilters,
+) -> None:
+    """Move memories to another scope of the tenant: by --ids, by conditions, or --all."""
+    session = of(context)
+    asked = filters.conditions()
+    if to_user is None and to_project is None:
+        raise InvalidInput("say where to: --to-user, --to-project or both")
+    if sum((bool(ids), every, bool(asked))) != 1:
+        raise InvalidInput("say what to move: --ids, conditions, or --all")
+    session.changes |= NO_WORKER
+    with session.memory() as memory:
+        bound = memory.bound_to
+        target = Scope(
+            bound.tenant,
+            bound.user if to_user is None else to_user,
+            bound.project if to_project is None else to_project,
+        )
+        whole = [memory.whole_id(each) for each in ids] if ids else None
+        report = memory.move(target, ids=whole, every=every, **asked)
+    session.out.result(report, lambda: _show_move(session.out, report))
+
+
+def _exported(report: ExportReport) -> str:
+    where = f" to {report.path}" if report.path else ""
+    return f"{report.memories} memories exported{where}"
+
+
+def _imported(report: TransferReport) -> str:
+    parts = [f"{report.created} of {report.memories} memories {'would be ' if report.dry_run else ''}imported"]
+    if report.already_there:
+        parts.append(f"{report.already_there} were there already")
+    if report.skipped:
+        parts.append(f"{report.skipped} left out because others have their ids or refs")
+    if report.equal_facts:
+        parts.append(f"{len(report.equal_facts)} repeat a fact that is there")
+    return ", ".join(parts)
+
+
+def _show_move(out: Output, report: MoveReport) -> None:
+    out.line(f"{report.memories} memories moved to {report.target}")
+    if report.already_there:
+        out.line(f"{report.already_there} were there already")
+    if report.equal_facts:
+        out.line(f"{len(report.equal_facts)} repeat a fact that is there; the next night joins them")
+    out.pairs({f"{name} cut": count for name, count in plain(report.cut).items() if count})

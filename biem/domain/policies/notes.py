@@ -1,0 +1,102 @@
+"""The tunable numbers of notes: cutting files, scanning and indexing libraries, ranking chunks."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class NotePolicy:
+    """How files become chunks and tags."""
+
+    max_file_bytes: int = 4 << 20
+    """Larger files are skipped."""
+    max_chunk_tokens: int = 480
+    """Longer sections are cut; the model that embeds them reads no more."""
+    tag_weights: tuple[float, float, float, float, float] = (1.0, 0.8, 0.6, 0.4, 0.2)
+    """Weight of each source of tags, in the order of `TAG_SOURCES`; strictly falling."""
+    tags_per_chunk: int = 24
+    """Maximum tags of a chunk, those of its note included."""
+    tags_per_note: int = 16
+    """Maximum tags that all chunks of a note have."""
+    keywords_per_chunk: int = 4
+    """Keywords of the body that become tags."""
+
+    def __post_init__(self) -> None:
+        if self.max_file_bytes < 1 or self.max_chunk_tokens < 32:
+            raise ValueError("notes.max_file_bytes must be positive and max_chunk_tokens at least 32")
+        falling = all(one > two for one, two in zip(self.tag_weights, self.tag_weights[1:], strict=False))
+        if len(self.tag_weights) != 5 or not falling or not 0 <= self.tag_weights[-1] <= self.tag_weights[0] <= 1:
+            raise ValueError(
+                "notes.tag_weights are five falling weights from 1 to 0: path, heading, name, bold, keyword"
+            )
+        if not 0 <= self.tags_per_note <= self.tags_per_chunk or self.keywords_per_chunk < 0:
+            raise ValueError("notes.tags_per_note must not exceed tags_per_chunk, keywords_per_chunk not be negative")
+
+
+@dataclass(frozen=True, slots=True)
+class LibraryPolicy:
+    """Scanning and indexing of folders of notes."""
+
+    root: str = ""
+    """The folder that is the library `raw` of the default scope, if it exists; empty: `raw` in `BIEM_HOME`."""
+    max_file_mb: float = 4.0
+    """Larger files are skipped; in MiB."""
+    full_s: float = 86_400.0
+    """Seconds after which a scan reads every file, also those that look unchanged."""
+    readers: int = 4
+    """Files read at once."""
+    notes_at_once: int = 32
+    """Notes leased at once."""
+    batch: int = 64
+    """Texts embedded at once."""
+    lease_s: float = 60.0
+    """After this time another process may index what a dead one had begun."""
+    max_attempts: int = 5
+    """A note whose indexing fails so often is given up, with its reason."""
+    backoff_s: float = 2.0
+    """Pause after an outage."""
+    patience_s: float = 2.0
+    """Maximum wait before each batch while memories are still to be indexed: they go first."""
+
+    def __post_init__(self) -> None:
+        if not 0 < self.max_file_mb <= 256:
+            raise ValueError("notes.max_file_mb is above 0 and at most 256")
+        if min(self.readers, self.notes_at_once, self.batch, self.max_attempts) < 1 or not self.lease_s > 0:
+            raise ValueError("notes.readers, notes_at_once, batch, max_attempts and lease_s must be positive")
+
+
+@dataclass(frozen=True, slots=True)
+class NoteRankPolicy:
+    """Candidates of a search in notes, and their score: α · words + β · content + γ · tags, each in [0, 1]."""
+
+    alpha: float = 0.3
+    """Weight of the words (BM25)."""
+    beta: float = 0.4
+    """Weight of the content vector."""
+    gamma: float = 0.3
+    """Weight of the tag vector."""
+    noise: float = 0.05
+    """Cosines of a pool that lie within this range differ by chance: they are not spread over [0, 1]."""
+    when: float = 0.0
+    """By what share of the score a chunk rises whose note is of a time that the query names."""
+    guided: float = 0.0
+    """By what share of the score a chunk rises whose tags the best memories name."""
+    words: int = 100
+    """Candidates of the search by words."""
+    dense: int = 30
+    """Candidates of the search by content."""
+    tags: int = 8
+    """Tags nearest to the query, of which two are followed."""
+    tagged: int = 20
+    """Candidates from notes that have these tags, or that the query names."""
+    per_note: int = 3
+    """Maximum hits of one note."""
+    top_k: int = 5
+    least_confidence: float = 0.0
+    """Notes of a recall below this confidence are left out."""
+
+    def __post_init__(self) -> None:
+        weights = (self.alpha, self.beta, self.gamma)
+        if min(weights) < 0 or abs(sum(weights) - 1) > 1e-6:
+            raise ValueError("note_ranking.alpha, beta and gamma must not be negative, and their sum is 1")
+        if min(self.words, self.dense, self.tagged, self.per_note, self.top_k) < 1 or self.tags < 0:
+            raise ValueError("note_ranking: the numbers of candidates must be positive")

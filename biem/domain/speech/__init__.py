@@ -1,0 +1,1 @@
+"""What a sentence does: courtesy, order, lasting statement; and the part of a text that answers."""

@@ -1,0 +1,82 @@
+"""Memories on their way out of a scope, into one, or from one to another: the format of the file, and the reports."""
+
+import hashlib
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+FORMAT = "biem-export"
+"""The value of `format` in the first line of a file."""
+VERSION = 1
+"""Higher with every change of the lines; a file is read by its version and by all later ones."""
+FORMATS = ("jsonl", "markdown")
+ON_CONFLICT = ("error", "skip")
+Section = Literal["memory", "revision", "link", "derivation", "conflict", "fact", "refusal", "note", "feedback"]
+"""The type of a line. The lines of a file are in this order, so that what they refer to comes first."""
+SECTIONS: tuple[Section, ...] = (
+    "memory", "revision", "link", "derivation", "conflict", "fact", "refusal", "note", "feedback",
+)  # fmt: skip
+Row = dict[str, Any]
+"""The fields of one line; times are ISO 8601 in UTC."""
+
+_TIME_BITS = 48
+_V7 = 7
+
+
+@dataclass(frozen=True, slots=True)
+class ExportReport:
+    """What was written: lines by type. `path` is empty for a stream."""
+
+    format: str
+    path: str
+    memories: int
+    lines: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class TransferReport:
+    """What became of the memories of a file; `lines` counts all its lines by type."""
+
+    memories: int
+    created: int
+    already_there: int
+    skipped: int
+    """Memories that differ from one of the same id or ref in the scope, with `on_conflict="skip"`."""
+    equal_facts: tuple[tuple[str, str], ...]
+    """Created memories with the fact that the scope knew already, as pairs of ids: the first hundred. The next night
+    joins them."""
+    lines: Mapping[str, int]
+    dry_run: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class MoveReport:
+    """One move between scopes. Of the numbers, `cut` counts what joined moved memories with others and is gone."""
+
+    id: str
+    source: str
+    """Scope, as its names."""
+    target: str
+    memories: int
+    already_there: int = 0
+    """Of the ids given, those that the target has: an earlier call moved them."""
+    moved: Mapping[str, int] = field(default_factory=dict)
+    """Rows that went along: revisions, links, conflicts, derivations, facts."""
+    cut: Mapping[str, int] = field(default_factory=dict)
+    equal_facts: tuple[tuple[str, str], ...] = ()
+    """Moved memories with the fact that the target knew already, as pairs of ids: the first hundred."""
+
+
+def is_export(first_line: bytes) -> bool:
+    """Whether a file that begins like this was written by `Memory.export`."""
+    return first_line.lstrip(b"\xef\xbb\xbf \t")[:1] == b"{" and f'"{FORMAT}"'.encode() in first_line
+
+
+def id_in(ns: str, old: str) -> str:
+    """The id in scope `ns` of what has the id `old` elsewhere: always the same, and with the same time in it."""
+    digest = hashlib.sha256(f"{ns}:{old}".encode()).digest()
+    rest = int.from_bytes(digest[:10])
+    value = uuid.UUID(old).int >> (128 - _TIME_BITS) << (128 - _TIME_BITS) | rest
+    value = value & ~(0xF << 76) | _V7 << 76
+    return str(uuid.UUID(int=value & ~(0x3 << 62) | 0x2 << 62))

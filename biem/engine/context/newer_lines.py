@@ -1,0 +1,147 @@
+"""Later statements before earlier ones about the same thing: the lines of a block tell how things are now.
+
+A replacement, a newer value and a later statement about the subject of the question are lifted just above the line that
+they replace; of two lines of nearly equal worth the user's goes first, then the newer.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from biem.domain.conflict import Matter
+from biem.domain.text import jaccard
+from biem.engine.context.worth import LineQuestion, RatedLine, is_han, supposes
+
+_A_LITTLE = 0.01
+_NEAR = 2.5
+"""Two lines about one thing whose worth differs by less are ordered by speaker (user first), then by time."""
+_SAME_NEAR = 5.0
+"""The same limit for two lines with the same attribute of the same person."""
+_LIFTED, _LIFTED_TRANSLATION = 6.0, 9.0
+"""A later statement about the thing in question is lifted to the earlier one if its worth is lower by at most this; the
+second number is for a text in the other script."""
+_ALIKE = 0.1
+"""Share of common terms (Jaccard) from which two lines may be about one thing."""
+
+
+def lift_replacements(lines: Sequence[RatedLine], question: LineQuestion) -> None:
+    """Lift the replacement of a line, or a newer value of the same thing, just above that line.
+
+    A newer value must be of the requested kind; a replacement may end the older line without a value.
+    """
+    by_id = {line.hit.node.id: line for line in lines}
+    for line in sorted(lines, key=lambda line: line.hit.node.at):
+        for key in (line.hit.node.superseded_by, line.hit.why.get("renewed_by")):
+            newer = by_id.get(str(key))
+            replaced = key == line.hit.node.superseded_by
+            if newer is not None and (replaced or _gives_as_much(newer.matter, line.matter, question.matter)):
+                _lift(newer, line)
+                if not newer.matter.topics:  # "I meant 18 October": of what it corrects
+                    told = line.matter
+                    newer.matter = replace(told, holds=newer.matter.holds, past=False, changes=True)
+
+
+def _lift(newer: RatedLine, older: RatedLine) -> None:
+    if newer.worth < older.worth + _A_LITTLE:
+        newer.worth, newer.named = older.worth + _A_LITTLE, older.named
+
+
+def lift_later(lines: Sequence[RatedLine], question: LineQuestion) -> None:
+    """Lift a later statement about the subject of the question just above an earlier one."""
+    for older in sorted(lines, key=lambda line: line.hit.node.at):
+        for newer in lines:
+            gap = _LIFTED if is_han(newer.hit.node.text) == is_han(older.hit.node.text) else _LIFTED_TRANSLATION
+            if (
+                older.worth > newer.worth > older.worth - gap
+                and _is_later(newer, older)
+                and _is_of(newer, older, question)
+            ):
+                _lift(newer, older)
+
+
+def _is_later(newer: RatedLine, older: RatedLine) -> bool:
+    """Whether a person stated it later as a fact, and not about another person."""
+    told = newer.matter
+    return (
+        newer.hit.node.source != "assistant"
+        and newer.hit.node.at > older.hit.node.at
+        and told.holds
+        and not (told.past or supposes(newer.hit.node.text))
+        and newer.foreign <= older.foreign
+    )
+
+
+def _is_of(newer: RatedLine, older: RatedLine, question: LineQuestion) -> bool:
+    """Whether both are about one thing, and about the subject of the question."""
+    one, other, asked = newer.matter, older.matter, question.matter
+    if _relatives(one) != _relatives(other) or not asked.which & other.which <= one.which:
+        return False
+    if "return" in one.which - other.which - asked.which:
+        return False
+    if _is_own_of_another(newer, older) or not _gives_as_much(one, other, asked):
+        return False
+    same_script = is_han(newer.hit.node.text) == is_han(older.hit.node.text)
+    things = asked.things & other.things
+    if same_script and not things <= one.things:
+        more = asked.topics & one.topics > asked.topics & other.topics and bool(
+            question.terms & newer.terms - older.terms
+        )
+        if not more and not (one.changes and things & one.things):
+            return False
+    if asked.topics:
+        shared = asked.topics & other.topics
+        common = shared & one.topics
+        return bool(common) and (one.changes or common == shared)
+    return one.changes and bool(one.topics & other.topics or (things and same_script))
+
+
+def _is_own_of_another(newer: RatedLine, older: RatedLine) -> bool:
+    """Whether the speakers differ and one speaks of himself or herself: Daniel's home is not Priya's."""
+    one, two = newer.hit.node.speaker, older.hit.node.speaker
+    return bool(one and two and one != two) and "me" in newer.matter.persons | older.matter.persons
+
+
+def _gives_as_much(newer: Matter, older: Matter, asked: Matter) -> bool:
+    """Whether the newer has a value of the requested kind if the older has one."""
+    return asked.wants & older.gives <= newer.gives
+
+
+def _relatives(matter: Matter) -> frozenset[str]:
+    """Persons named by a relation (`me.mother`), and those distinguished by their origin."""
+    return frozenset(name for name in matter.persons if "." in name)
+
+
+def newer_first(lines: Sequence[RatedLine]) -> list[RatedLine]:
+    """Put the user's line, then the newer one, before another about the same thing of nearly equal worth."""
+    ordered: list[RatedLine] = []
+    for line in lines:
+        place = len(ordered)
+        while place and _goes_before(line, ordered[place - 1]):
+            place -= 1
+        ordered.insert(place, line)
+    return ordered
+
+
+def _goes_before(line: RatedLine, other: RatedLine) -> bool:
+    """Whether a line of slightly lower worth goes first: a person said it later about the same thing."""
+    if line.hit.node.source == "assistant" or line.hit.node.at <= other.hit.node.at:
+        return False
+    one, two = line.matter, other.matter
+    if (one.which and two.which and one.which != two.which) or _relatives(one) != _relatives(two):
+        return False
+    if _is_own_of_another(line, other):
+        return False
+    if "return" in one.which ^ two.which:
+        return False
+    less = other.worth - line.worth
+    return (less < _NEAR and _are_alike(line, other)) or (less < _SAME_NEAR and _are_of_one(line, other))
+
+
+def _are_alike(line: RatedLine, other: RatedLine) -> bool:
+    return jaccard(line.terms, other.terms) >= _ALIKE
+
+
+def _are_of_one(line: RatedLine, other: RatedLine) -> bool:
+    """Whether both state one attribute of one person."""
+    one, two = line.matter, other.matter
+    says = not (one.past or supposes(line.hit.node.text))
+    return says and one.persons == two.persons and not one.attributes.isdisjoint(two.attributes)

@@ -1,0 +1,214 @@
+"""The worth of one hit as a line of a context block: does it answer on its own, and about the right person?
+
+    worth = log-odds of the hit + 10 · its own likeness to the question + translation + topic, value − standing, subject
+
+The weights were fitted to the relevance of lines in simulated conversations (`python -m benchmarks.agent`; ADR 0055).
+"""
+
+import math
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from biem.domain.conflict import Matter
+from biem.domain.node import Hit, Node
+from biem.domain.speech.acts import is_standing_order, is_statement
+from biem.domain.speech.excerpt import excerpt
+from biem.domain.text import estimate_tokens
+from biem.engine.query.question import asks_of_the_past
+from biem.ports.contradiction import ContradictionRules
+
+_ODDS, _LIKENESS = 1.0, 10.0
+_TRANSLATED, _TRANSLATED_LIKENESS = 2.0, 2.4
+"""Added for a text in the other script, flat and per likeness: embedders rate translations lower, and
+words do not match."""
+_PLAUSIBLE = 0.2
+"""Likeness from which a brief text in the other script without a known topic gets all of the first number."""
+_TOPIC, _ELSEWHERE = 1.0, 3.0
+"""Added if text and question share a topic; subtracted if both have topics and share none."""
+_THING = 0.5
+"""Added in addition if it names the thing in question: the hotel, not only a place to live."""
+_NO_VALUE = 1.0
+"""Subtracted from a brief text without a value of the requested kind: a date, an amount."""
+BRIEF = 25
+"""Tokens up to which a text has a single subject; the other subjects of a longer text do not count against it."""
+_OPEN = 2.0
+"""Subtracted from reports, hypotheses, plans and wishes."""
+_GUESSED, _SUPPOSED, _PAST = 1.5, 3.0, 3.0
+"""Subtracted from the assistant's statements, from suppositions and quotations, and from statements about the past if
+the question is about the present."""
+_FOREIGN, _UNNAMED = 4.0, 1.0
+"""Subtracted from texts about other persons than the question, and from texts about no person if it names one."""
+_READ = 500
+"""Characters of a text that are searched for persons: a longer text is about many."""
+_BEGINNING = 2_000
+"""Characters of a text that are searched for a supposition or a quotation."""
+_BY_WORDS = 0.5
+"""Likeness, 0 to 1, of a part that has all words of the question."""
+_PARTNERS = frozenset(("girlfriend", "boyfriend", "wife", "husband", "partner"))
+_SUPPOSES = re.compile(
+    r"^\W*(?:if|suppose|imagine|what if|perhaps|maybe|i (?:may|might|could))\b"
+    r"|^\W*(?:假如|如果|要是|假设|也许|可能|或许)"
+    r"|\bnot sure yet\b|还没(?:想好|定|确定)",
+    re.IGNORECASE,
+)
+_QUOTES = re.compile(
+    '^["“‘\'「『][^"”’」』]+["”’\'」』]\\W{0,2}(?:\\w+\\W+){0,4}?(?:said|says|told|wrote)\\b'
+    '|^["“‘\'「『].+["”’\'」』].{0,12}[说道]|^\\W*.{1,20}(?:\\b(?:said|says)\\b|说)\\s*[,:，：]?\\s*["“‘「『]',
+    re.IGNORECASE,
+)
+
+
+@dataclass(slots=True)
+class RatedLine:
+    """A hit that may become a line of the block."""
+
+    hit: Hit
+    worth: float
+    terms: frozenset[str]
+    matter: Matter
+    """From the user's point of view: the user is `me`, even if the assistant says "you"."""
+    foreign: float = 0.0
+    """Subtracted from its worth because of the persons it is about."""
+    named: float = 0.0
+    """Added for the thing it names: this orders lines and does not raise the sureness."""
+
+
+@dataclass(frozen=True, slots=True)
+class LineQuestion:
+    """The question that the lines are to answer."""
+
+    text: str
+    matter: Matter
+    terms: frozenset[str]
+    now: bool
+    """Whether it asks about the present."""
+
+
+class LineWorth:
+    """Rates hits as lines. `terms_of` returns the index terms of a text. Thread-safe."""
+
+    def __init__(self, rules: ContradictionRules, terms_of: Callable[[str], Iterable[str]]) -> None:
+        self._rules = rules
+        self._terms_of = terms_of
+
+    def question(self, text: str) -> LineQuestion:
+        """A question with its subject."""
+        matter = self._rules.matter(text[:_READ])
+        return LineQuestion(text, matter, frozenset(self._terms_of(text)), now=not asks_of_the_past(text))
+
+    def lines(self, hits: Sequence[Hit], question: LineQuestion) -> list[RatedLine] | None:
+        """The hits as lines with their worth; None if no hit has a likeness, so that the order of the hits is kept.
+
+        Rankings of the source designs have none, nor have recalls without an embedder.
+        """
+        if not any("likeness" in hit.why for hit in hits):
+            return None
+        asked, terms = question.matter, question.terms
+        persons = asked.persons - {"you"}
+        named = any(hit.node.speaker for hit in hits)  # then the speaker of the question's "I" is unknown
+        lines = []
+        for hit, found in zip(hits, _likenesses(hits), strict=True):
+            node, part = hit.node, self._part(hit.node.text, terms)
+            like = found if part == node.text else max(found, self._likeness(part, terms))
+            worth, told = _worth(hit, like), Matter()
+            foreign = named_thing = 0.0
+            brief = estimate_tokens(part) <= BRIEF
+            if node.kind == "event":
+                told = _seen_by_the_user(self._rules.matter(part[:_READ]), node)
+                worth -= 0.0 if only_asks(node) else _openness(node.text, told, now=question.now, brief=brief)
+                foreign = 0.0 if named else _foreign(persons, told.persons, part.lower(), told.topics)
+                of_it = not (asked.topics.isdisjoint(told.topics) or asked.things.isdisjoint(told.things))
+                named_thing = _THING if of_it else 0.0
+                worth += _about(asked, told, brief=brief) + named_thing - foreign
+            if is_han(node.text) != is_han(question.text):
+                known = node.kind != "event" or not asked.topics or told.topics or not brief
+                worth += _TRANSLATED * (1.0 if known else min(1.0, like / _PLAUSIBLE)) + _TRANSLATED_LIKENESS * like
+            lines.append(RatedLine(hit, worth, frozenset(self._terms_of(node.text)), told, foreign, named_thing))
+        return lines
+
+    def _part(self, text: str, terms: frozenset[str]) -> str:
+        """The sentences of a long text that have most of these terms; a shorter text itself."""
+        return text if len(text) <= _BEGINNING else excerpt(text, _READ, terms, self._terms_of)
+
+    def _likeness(self, part: str, terms: frozenset[str]) -> float:
+        """A likeness of the part of a long text by its words: the vector of the text is one of its beginning."""
+        return _BY_WORDS * len(terms.intersection(self._terms_of(part))) / max(1, len(terms))
+
+
+def _seen_by_the_user(told: Matter, node: Node) -> Matter:
+    """The subject of a message with persons named as the user names them, without the assistant."""
+    persons = told.persons
+    if node.source == "assistant":
+        swapped = {"me": "you", "you": "me"}
+        names = (name.partition(".") for name in persons)
+        persons = frozenset(f"{swapped.get(owner, owner)}{dot}{rest}" for owner, dot, rest in names)
+    return replace(told, persons=persons - {"you"})
+
+
+def _foreign(asked: frozenset[str], told: frozenset[str], text: str, topics: frozenset[str]) -> float:
+    """Subtracted from a text about the persons `told` if the question is about `asked`.
+
+    Who says that he is single or engaged also tells whether he has a girlfriend.
+    """
+    others = {name.rpartition(".")[2] for name in asked - {"me"}}
+    if others and not (others <= _PARTNERS and "me" in told and "partner" in topics):
+        if any(other in text or any(other in name for name in told) for other in others):
+            return 0.0
+        return _FOREIGN if told else _UNNAMED
+    return _FOREIGN if "me" in asked and told and "me" not in told else 0.0
+
+
+def _openness(text: str, told: Matter, *, now: bool, brief: bool) -> float:
+    """Subtracted from a text that asserts no present fact, or no past one if the question is about the past."""
+    if told.past and not supposes(text):
+        return _PAST if now else 0.0
+    return _OPEN if brief and not (told.holds or is_standing_order(text)) else 0.0
+
+
+def _about(asked: Matter, told: Matter, *, brief: bool) -> float:
+    """Added for the subject of the question; negative for another subject."""
+    worth = -_NO_VALUE if brief and not asked.wants <= told.gives else 0.0
+    if not (asked.topics and told.topics):
+        return worth
+    if asked.topics.isdisjoint(told.topics):
+        return worth - (_ELSEWHERE if brief else 0.0)
+    return worth + _TOPIC
+
+
+def is_han(text: str) -> bool:
+    """Whether it is written in Chinese characters rather than in letters."""
+    han = sum("\u4e00" <= c <= "\u9fff" for c in text)
+    return 3 * han > len(text)
+
+
+def _likenesses(hits: Sequence[Hit]) -> list[float]:
+    """Likenesses of the hits; a hit without a vector gets the highest of the others."""
+    found = [hit.why.get("likeness") for hit in hits]
+    best = max((one for one in found if isinstance(one, float)), default=0.0)
+    return [one if isinstance(one, float) else best for one in found]
+
+
+def only_asks(node: Node) -> bool:
+    return node.kind == "event" and not (is_statement(node.text) or is_standing_order(node.text))
+
+
+def _worth(hit: Hit, likeness: float) -> float:
+    node, worth = hit.node, _ODDS * odds(hit.score) + _LIKENESS * likeness
+    if node.kind != "event":
+        return worth
+    if supposes(node.text):
+        worth -= _SUPPOSED
+    return worth - _GUESSED if node.source == "assistant" else worth
+
+
+def supposes(text: str) -> bool:
+    """Whether its beginning is a supposition or a quotation."""
+    text = text[:_BEGINNING]
+    return bool(_SUPPOSES.search(text) or _QUOTES.search(text))
+
+
+def odds(score: float) -> float:
+    """Log-odds of a score, which is clipped so that 0 and 1 stay finite."""
+    share = min(max(score, 1e-6), 1.0 - 1e-6)
+    return math.log(share / (1.0 - share))

@@ -1,0 +1,251 @@
+"""Finding memories for a question, as hits or as a block for a prompt."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any, Unpack
+
+from biem.domain.concept import Recollection
+from biem.domain.node import Hits
+from biem.domain.notes.library import NoteHits
+from biem.domain.prompt_contents import Excluded, known
+from biem.domain.running_memory import Running
+from biem.domain.speech.acts import is_courtesy
+from biem.domain.text import require_count
+from biem.engine.context.block import Context
+from biem.engine.context.picking import LOOKED_AT
+from biem.engine.life.feedback import Lesson
+from biem.engine.query.request import (
+    MEMORIES,
+    NOTES,
+    SOURCES,
+    Conditions,
+    conditions,
+    require_question,
+    require_sources,
+)
+from biem.engine.recall.rerank import HYBRID, Choice
+from biem.memory.bound import BoundMemory
+from biem.ports import Filter
+from biem.ports.concepts import InstantMemory
+
+_ANY = 1e-9
+"""Below any confidence: the worth of the lines decides, and a courtesy is not searched."""
+
+
+class RecallMethods(BoundMemory):
+    """`recall`, `recall_typed` and `context`; topics and notes of a conversation; feedback on hits."""
+
+    def recall(
+        self,
+        query: str,
+        *,
+        top_k: int | None = None,
+        mode: str = "auto",
+        kinds: Sequence[str] = (),
+        since: datetime | None = None,
+        until: datetime | None = None,
+        speakers: Sequence[str] = (),
+        conversations: Sequence[str] = (),
+        tags: Sequence[str] = (),
+        as_of: datetime | None = None,
+        min_energy: float = 0.0,
+        sentiment: tuple[float, float] | None = None,
+        where: Mapping[str, Any] | None = None,
+        min_trust: str | None = None,
+        session: str = "",
+        exclude_conversation: str | Sequence[str] = (),
+        exclude: Sequence[Excluded] = (),
+        min_confidence: float = 0.0,
+        profile: str | None = None,
+        selection: str | None = None,
+        seed: int | None = None,
+        sources: Sequence[str] = SOURCES,
+    ) -> Hits:
+        """The most relevant memories for a query, best first: at most `top_k` (default 10).
+
+        Reads this scope and, from a project, the user's own. `since` ≤ `at` < `until`; all `tags` must match; of
+        `kinds`, `speakers` and `conversations` any. `mode="strict"` adds the originals, `"auto"` does so when the query
+        asks for them. `as_of` answers as of that instant; without it, facts that are no longer valid are left out.
+        `min_energy` excludes memories with less energy now, `sentiment` those outside (minimum, maximum) in -1 to 1.
+        `where` are conditions on metadata, such as `{"project": "x", "score": {"$gte": 3}}` (`$eq $ne $gt $gte $lt $lte
+        $in $nin $exists`); `min_trust` excludes memories of a lower trust level.
+        `Hits.degraded` names unavailable servers: the result is then the best of the others.
+
+        A recall returns the best candidates, however unlikely: `Hits.confidence` estimates whether this memory has the
+        answer at all, and with `min_confidence` nothing is returned below. With `session`, your name for the
+        conversation in which you ask, follow-up questions can be answered from prefetched candidates (`Hits.way` is
+        then "orbit").
+
+        Content of your prompt is left out, and does not count for `top_k`: `exclude_conversation` excludes whole
+        conversations, `exclude` single memories: ids, your own `ref`s, texts, or chat messages with `role` and
+        `content` (the same text from the other role stays). Texts must be equal except for blanks and compatible
+        characters.
+
+        `profile` ranks as one of the source designs does: aim, biem, notes, hippocampus, angel, aimate; the default is
+        hybrid. `selection` draws the hits from more candidates: weighted_random or squared_norm instead of top_k; the
+        same `seed` draws the same, and `Hits.seed` returns it.
+
+        `Hits.notes` are the best chunks of notes (`Memory.notes`) for the same query, of which `since`, `until`, `tags`
+        and `min_confidence` hold as well; the other conditions concern memories only. `sources` chooses: memories,
+        notes, or both.
+        """
+        system = self._system
+        asked = (kinds, since, until, speakers, conversations, tags, as_of, min_energy, sentiment, where, min_trust)
+        met = conditions(system.clock.now(), *asked)
+        limit = system.policies.recall.top_k if top_k is None else top_k
+        wanted = require_sources(sources)
+        hits = Hits()
+        if MEMORIES in wanted:
+            hits = system.recaller.recall(
+                self.bound_to,
+                query,
+                top_k=limit,
+                mode=mode,
+                where=met,
+                session=session,
+                min_confidence=min_confidence,
+                choice=self._choice(profile, selection, seed),
+                known=known(exclude_conversation, exclude),
+            )
+        else:
+            require_question(query, "the query")
+            require_count(limit, "top_k", system.policies.recall.max_top_k)
+        if NOTES in wanted:
+            hits.notes = self._noted(query, hits, met, top_k=limit, min_confidence=min_confidence)
+        return hits
+
+    def _noted(self, query: str, hits: Hits, where: Filter, *, top_k: int, min_confidence: float) -> NoteHits:
+        """The notes for a query whose memories are these."""
+        notes = self._system.notes.found(
+            self.bound_to, query, top_k=top_k, tags=where.tags, since=where.since, until=where.until, guides=hits
+        )
+        return notes if notes.confidence >= min_confidence else NoteHits(degraded=notes.degraded)
+
+    def recall_typed(
+        self,
+        query: str,
+        *,
+        per_kind: int | None = None,
+        top_k: int | None = None,
+        kinds: Sequence[str] = (),
+        since: datetime | None = None,
+        until: datetime | None = None,
+        speakers: Sequence[str] = (),
+        conversations: Sequence[str] = (),
+        tags: Sequence[str] = (),
+        as_of: datetime | None = None,
+        where: Mapping[str, Any] | None = None,
+        min_trust: str | None = None,
+        selection: str | None = None,
+        seed: int | None = None,
+    ) -> Hits:
+        """Memories of several kinds: the best of each and their linked memories, drawn by weight (Angel).
+
+        Each kind has a channel with `per_kind` (default 7) candidates, `Hits.channels`; associations extend these. A
+        memory's weight is the number of channels and links that led to it × its uses; `top_k` (default 7) are drawn by
+        it without repeats, of at least three kinds if as many have candidates. The other arguments are those of
+        `recall`; `selection` defaults to weighted_random.
+        """
+        system = self._system
+        each = system.policies.typed.per_kind if per_kind is None else per_kind
+        require_count(each, "per_kind", system.policies.recall.max_top_k)
+        asked = (kinds, since, until, speakers, conversations, tags, as_of)
+        return system.recaller.recall(
+            self.bound_to,
+            query,
+            top_k=system.policies.typed.per_kind if top_k is None else top_k,
+            mode="auto",
+            where=conditions(system.clock.now(), *asked, where=where, min_trust=min_trust),
+            choice=Choice("angel", selection, seed, each),
+        )
+
+    def context(
+        self,
+        query: str,
+        *,
+        top_k: int | None = None,
+        budget_tokens: int | None = None,
+        session: str = "",
+        exclude_conversation: str | Sequence[str] = (),
+        exclude: Sequence[Excluded] = (),
+        **where: Unpack[Conditions],
+    ) -> Context:
+        """The block for a prompt with this query; its `text` is empty when nothing is relevant.
+
+        Nothing is returned below `BIEM_CONTEXT__MIN_CONFIDENCE` (a profile of a source design has no threshold and
+        returns its best). `session`, `exclude_conversation`, `exclude` and the conditions (`kinds`, `since`, `until`,
+        `speakers`, `conversations`, `tags`, `as_of`, `min_energy`, `sentiment`, `where`,
+        `min_trust`) are those of `recall`; they apply to every section of the block.
+        """
+        policy = self._system.policies.context
+        limit, relevance = policy.top_k if top_k is None else top_k, self._system.relevance_filter
+        own = self._system.policies.recall.profile == HYBRID.profile
+        least = _ANY if own and policy.min_confidence else 0.0
+        held, terms = known(exclude_conversation, exclude), conditions(self._system.clock.now(), **where)
+        hits = self._system.recaller.recall(
+            self.bound_to,
+            query,
+            top_k=relevance.wanted(limit),
+            mode="auto",
+            where=terms,
+            session=session,
+            min_confidence=least,
+            choice=self._choice(None, None, None),
+            known=held,
+            more=max(0, LOOKED_AT - limit) if isinstance(limit, int) else 0,
+            count=False,
+        )
+        hits = relevance.keep(self.bound_to, query, hits, limit)
+        if policy.notes_share and not is_courtesy(query):
+            most = self._system.notes.ranking.top_k
+            hits.notes = self._noted(query, hits, terms, top_k=most, min_confidence=policy.notes_min_confidence)
+        budget = policy.budget_tokens if budget_tokens is None else budget_tokens
+        block = self._system.context_builder.brief(
+            self.bound_to, query, hits, budget_tokens=budget, where=terms, known=held, top_k=limit
+        )
+        found = {hit.node.id for hit in hits}
+        self._system.recaller.accessed(self.bound_to, [hit.node.id for hit in block.hits if hit.node.id in found])
+        return block
+
+    def related(self, text: str) -> list[Recollection]:
+        """Topics of past conversation related to a text, with statements about them, best first."""
+        return self._system.reminder.related(self.bound_to, text)
+
+    def running(self, message: str, *, conversation: str, history: str = "") -> tuple[Running, ...]:
+        """The running memory of a conversation in this turn: memories evoked by this message or recent turns."""
+        return self._system.activator.activate(self.bound_to, conversation, message, history)
+
+    def instant(self, conversation: str, *, limit: int = 5) -> list[InstantMemory]:
+        """Notes taken in a conversation while it went on: at most `limit` (1–500), newest first.
+
+        A worker notes a noteworthy message right after it was remembered. Reading counts as a view of each note.
+        """
+        return self._system.instants.recent(self.bound_to, conversation, limit)
+
+    def feedback(
+        self,
+        useful: Sequence[str] = (),
+        useless: Sequence[str] = (),
+        *,
+        new: Sequence[str] = (),
+        turn: str | None = None,
+    ) -> Lesson:
+        """Report which recalled memories were useful in a turn, and which were not.
+
+        Useful ones gain energy, are kept longer and are linked more strongly with each other and with `new` ones of the
+        turn; useless ones fade. `turn`, your name for the turn, makes a repeated call count once. Raises `NotFound`,
+        with nothing changed, for unknown ids.
+        """
+        return self._system.feedback.learn(self.bound_to, useful, useless, new=new, turn=turn)
+
+    @property
+    def layout(self) -> str:
+        """The layout of memories in a prompt, `quoted` or `bare`: `BIEM_CONTEXT__LAYOUT`."""
+        return self._system.policies.context.layout
+
+    def _choice(self, profile: str | None, selection: str | None, seed: int | None) -> Choice:
+        policy = self._system.policies.recall
+        chosen = policy.profile if profile is None else profile
+        if selection is None and chosen != "angel":
+            selection = policy.selection
+        return Choice(chosen, selection, seed)

@@ -1,0 +1,76 @@
+"""Export, import and moves between scopes."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import BinaryIO, Unpack
+
+from biem.domain.scope import Scope
+from biem.domain.transfer import ExportReport, MoveReport, TransferReport
+from biem.engine.query.request import Conditions, conditions
+from biem.errors import InvalidInput
+from biem.memory.bound import BoundMemory
+
+
+class TransferMethods(BoundMemory):
+    """`export`, `import_` and `move`."""
+
+    def export(
+        self,
+        out: str | Path | BinaryIO,
+        format: str = "jsonl",  # noqa: A002 - the word of the command line
+        *,
+        overwrite: bool = False,
+        on_progress: Callable[[int], None] | None = None,
+        **where: Unpack[Conditions],
+    ) -> ExportReport:
+        """Write this scope to a file, or into a stream of bytes, as of one instant.
+
+        `jsonl` holds all that cannot be computed again (docs/export.md) and is taken back by `import_`; `markdown` is a
+        folder to be read. With conditions (those of `recall`), only the memories that meet them and what joins these.
+        A file appears when it is complete, with mode 600; an existing one is replaced with `overwrite` only.
+        `on_progress` is called with the number of lines.
+        """
+        system = self._system
+        met = conditions(system.clock.now(), **where) if where else None
+        exporter = system.transfer.exporter
+        return exporter.export(self.bound_to, out, format, met, overwrite=overwrite, on_progress=on_progress)
+
+    def import_(
+        self,
+        source: str | Path | BinaryIO,
+        *,
+        on_conflict: str = "error",
+        dry_run: bool = False,
+        on_progress: Callable[[int], None] | None = None,
+    ) -> TransferReport:
+        """Take back a file that `export` wrote, also memories erased since; memories that are there stay as they are.
+
+        Repeated, after an interruption at any moment or in full, it stores nothing twice. In another scope than the
+        file's, the memories get ids of their own, the same each time. A memory with the id or `ref` of a different one
+        raises `ImportConflict`, or is left out with `on_conflict="skip"`. `InvalidInput` names the line; what stood
+        before it stays. `dry_run` checks all of the file and stores nothing.
+        """
+        report = self._system.transfer.importer.take(
+            self.bound_to, source, on_conflict=on_conflict, dry_run=dry_run, on_progress=on_progress
+        )
+        self._shared.wrote.set()
+        return report
+
+    def move(
+        self, to: Scope, *, ids: Sequence[str] | None = None, every: bool = False, **where: Unpack[Conditions]
+    ) -> MoveReport:
+        """Move memories of this scope to another one of the tenant: by `ids`, by conditions (those of `recall`), or
+        `every` one. They keep their ids and times.
+
+        One transaction: at no instant is a memory in both scopes or in none. What it was merged from or into goes
+        along, and so do revisions, notes, and the links, conflicts and facts of moved memories only; what joined them
+        with others is removed and counted in `MoveReport.cut`. Found by words at once, by meaning when indexed again.
+        Raises `NotFound` for an unknown id and `RefConflict` for a `ref` that the target has.
+        """
+        if (ids is not None, every, bool(where)).count(True) != 1:
+            raise InvalidInput("say what to move: ids, conditions, or every=True")
+        system = self._system
+        met = conditions(system.clock.now(), **where) if where else None
+        report = system.transfer.mover.move(self.bound_to, to, ids, met)
+        self._shared.wrote.set()
+        return report

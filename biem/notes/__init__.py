@@ -1,0 +1,1 @@
+"""Notes: a folder of Markdown files as knowledge that can be searched."""

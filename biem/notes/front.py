@@ -1,0 +1,89 @@
+"""YAML front matter of a note."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import yaml
+
+from biem.domain.note import FrontMatter
+
+_MOST_CHARS = 64 << 10
+_MOST_DEPTH = 16
+_MOST_ITEMS = 64
+_MOST_VALUE = 200
+_OPEN = re.compile(r"---[ \t]*\n(?=(?:[ \t]*(?:#[^\n]*)?\n){0,20}(?:---|\.\.\.|[ \t]*[^\s#][^:\n]{0,80}:(?:[ \t]|\n)))")
+"""Followed by a first `name:`, or by nothing; else it is a line across, and prose below it."""
+_CLOSE = re.compile(r"^(?:---|\.\.\.)[ \t]*$", re.MULTILINE)
+_WORDS = re.compile(r"[,，\s]+")
+_LOADER: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
+"""Takes every value for a string: a title `2024` stays one, a tag `no` is no truth value, a wrong date no error."""
+_DATES = ("date", "created", "created_at", "created-at", "date created", "creation date")
+
+
+@dataclass(frozen=True, slots=True)
+class Front:
+    """Front matter and where it ends. `problem` says, with line `line` of the file, why it cannot be read."""
+
+    fields: FrontMatter = field(default_factory=FrontMatter)
+    end: int = 0
+    problem: str = ""
+    line: int = 0
+
+
+def split(text: str) -> Front:
+    """The front matter of a text that has one: from `---` in its first line to the next `---`, within 64 KiB.
+
+    Broken YAML has no fields; it is no part of the body either.
+    """
+    opened = _OPEN.match(text)
+    closed = _CLOSE.search(text, opened.end(), _MOST_CHARS) if opened else None
+    if opened is None or closed is None:
+        return Front()
+    end = min(closed.end() + 1, len(text))
+    try:
+        loaded = _load(text[opened.end() : closed.start()])
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        return Front(end=end, problem=error.problem or error.context or "no YAML", line=mark.line + 2 if mark else 1)
+    except yaml.YAMLError as error:  # a character that YAML does not allow
+        return Front(end=end, problem=str(error).split("\n", 1)[0], line=1)
+    if loaded in ("", None):
+        return Front(end=end)
+    if not isinstance(loaded, Mapping):
+        return Front()  # prose between two lines across
+    known = {str(name).strip().lower(): value for name, value in loaded.items()}
+    fields = FrontMatter(
+        title=_line(known.get("title")),
+        tags=_several(known.get("tags", known.get("tag")), words=True),
+        aliases=_several(known.get("aliases", known.get("alias"))),
+        date=next(filter(None, (_line(known.get(name)) for name in _DATES)), ""),
+    )
+    return Front(fields, end)
+
+
+def _load(source: str) -> Any:
+    """The value of a YAML document; aliases, which can make it grow without end, and deep nesting are errors."""
+    depth = 0
+    for event in yaml.parse(source, Loader=_LOADER):
+        if isinstance(event, yaml.AliasEvent):
+            raise yaml.MarkedYAMLError(problem="aliases (*name) are not read", problem_mark=event.start_mark)
+        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+        if depth > _MOST_DEPTH:
+            raise yaml.MarkedYAMLError(problem=f"nested over {_MOST_DEPTH} deep", problem_mark=event.start_mark)
+    return yaml.load(source, Loader=_LOADER)
+
+
+def _line(value: object) -> str:
+    return " ".join(value.split())[:_MOST_VALUE] if isinstance(value, str) else ""
+
+
+def _several(value: object, *, words: bool = False) -> tuple[str, ...]:
+    """A list, or a string: of several words where these are `words`, else of parts between commas."""
+    if isinstance(value, str):
+        value = _WORDS.split(value) if words else value.split(",")
+    if not isinstance(value, list):
+        return ()
+    found = dict.fromkeys(line.strip("#") if words else line for item in value[:_MOST_ITEMS] if (line := _line(item)))
+    return tuple(filter(None, found))

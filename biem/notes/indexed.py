@@ -1,0 +1,53 @@
+"""The text of a chunk that is embedded and searched by words."""
+
+import re
+from collections.abc import Sequence
+
+from biem.domain.note import CHAIN_MARK
+
+_FENCE = re.compile(r" {0,3}(```|~~~)")
+_COMMENT = re.compile(r"<!--[^-]*+(?:-(?!->)[^-]*+)*+-->")
+_IMAGE = re.compile(
+    r"!\[([^\[\]\n]{0,500}+)\](?:\((?:[^()\n]|\([^()\n]{0,200}\)){0,2000}+\)|\[[^\[\]\n]{0,200}+\])"
+    r"|!\[\[[^\[\]\n|]{1,200}?\.(?:png|jpe?g|gif|svg|webp|bmp|pdf|mp[34])(?:\|[^\[\]\n]{0,200}+)?\]\]"
+)
+_DATA = re.compile(r"\bdata:[\w.+/-]{1,80};base64,[\w+/=%-]*+")
+_H3 = re.compile(r" {0,3}###[ \t]")
+
+
+def indexed_text(headings: Sequence[str], body: str) -> str:
+    """The headings of a chunk on one line and its body below, without comments and the addresses of images.
+
+    An h3 that begins the body and ends the headings is written once. The path is no part of it: a file that is moved
+    needs no new vector.
+    """
+    if headings and _H3.match(body) and headings[-1] in body.partition("\n")[0]:
+        headings = headings[:-1]
+    return "\n".join(filter(None, [CHAIN_MARK.join(headings), _said(body)]))
+
+
+def _said(body: str) -> str:
+    """What the body says; code stays as it is."""
+    if "```" not in body and "~~~" not in body:
+        return _shown(body).strip("\n")
+    parts: list[str] = []
+    prose: list[str] = []
+    fence = ""
+    for line in body.splitlines(keepends=True):
+        mark = _FENCE.match(line)
+        if mark and fence in ("", mark[1]):
+            fence = "" if fence else mark[1]
+        if mark or fence:
+            parts += [_shown("".join(prose)), line]
+            prose = []
+        else:
+            prose.append(line)
+    return "".join([*parts, _shown("".join(prose))]).strip("\n")
+
+
+def _shown(prose: str) -> str:
+    if "<!--" in prose:
+        prose = _COMMENT.sub("", prose)
+    if "![" in prose:
+        prose = _IMAGE.sub(lambda image: image[1] or "", prose)
+    return _DATA.sub("", prose) if "data:" in prose else prose

@@ -1,0 +1,302 @@
+"""The notes of one scope: `memory.notes`."""
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from os import PathLike, fspath
+from pathlib import Path
+
+from biem.domain.node import Receipt, StoreCount, new_id
+from biem.domain.note import NoteFinding
+from biem.domain.notes.library import (
+    ANY_HOST,
+    Library,
+    LibraryStats,
+    NoteHit,
+    NoteHits,
+    NotePage,
+    NotePassage,
+    SyncReport,
+)
+from biem.domain.scope import Scope
+from biem.domain.text import require_clean, require_count, require_string
+from biem.errors import InvalidInput, NotFound
+from biem.notes.expand import RELATIONS, Relation, fitting, related
+from biem.notes.system import NoteSystem
+from biem.notes.tags import identity, is_idle
+from biem.ports.notes import TagInfo, TagName
+
+_MOST_HITS = 100
+_MOST_TAGS = 10_000
+_MOST_NAME = 100
+_BUDGET = 1_000
+_SPECIAL = r"\*?[]!# "
+"""Signs that patterns of excluded files read as more than themselves."""
+
+
+class Notebook:
+    """Folders of Markdown files as knowledge of one scope. Files are only read, never written.
+
+    A project searches its own libraries and those of its user; it changes its own.
+    """
+
+    def __init__(self, system: NoteSystem, scope: Scope) -> None:
+        self._system = system
+        self._scope = scope
+
+    # -- libraries --------------------------------------------------------------------------------------------------
+
+    def add(
+        self,
+        root: str | PathLike[str],
+        *,
+        name: str = "",
+        exclude: Sequence[str] = (),
+        any_host: bool = False,
+    ) -> Library:
+        """Register a folder as a library; `sync` reads it. The same folder and name again change nothing.
+
+        `name` defaults to the folder's. `exclude`: patterns as in `.gitignore`. `any_host`: every machine has this
+        folder, as a shared mount; otherwise only this one reads it. Raises `InvalidInput`.
+        """
+        folder = Path(fspath(root)).expanduser()
+        if not folder.is_dir():
+            raise InvalidInput(f"{folder} is no folder; create it, or give another")
+        folder = folder.resolve()
+        title = name or folder.name or "notes"
+        require_string(title, "the name of a library")
+        if len(title) > _MOST_NAME or not title.strip():
+            raise InvalidInput(f"the name of a library has 1 to {_MOST_NAME} characters, not {len(title)}")
+        for pattern in exclude:
+            require_string(pattern, "a pattern of excluded files")
+        host = ANY_HOST if any_host else self._system.host
+        library = self._system.records.add_library(
+            Library(id=new_id(), scope=self._scope, name=title, root=str(folder), host=host, exclude=tuple(exclude))
+        )
+        self._system.searcher.changed()
+        return library
+
+    def libraries(self) -> list[Library]:
+        """The libraries of this scope and, from a project, of its user; by name."""
+        self._system.adopt()
+        return self._system.records.libraries(self._scope.readable)
+
+    def remove(self, name: str) -> int:
+        """Forget a library and everything known of its files, which stay; returns how many chunks it had."""
+        library = self._own(name)
+        erased = self._system.records.remove_library(library)
+        self._system.searcher.changed()
+        self._system.purged(erased)
+        return len(erased.chunks)
+
+    def sync(
+        self,
+        name: str | None = None,
+        *,
+        full: bool = False,
+        accept_deletions: bool = False,
+        wait: bool = True,
+        on_progress: Callable[[str, int, int], None] | None = None,
+    ) -> SyncReport:
+        """Read what changed in the files of one library of this scope, or of all, and index it.
+
+        `full` reads every file, also those that look unchanged. Where more than half of twenty or more files are
+        missing, nothing is deleted unless `accept_deletions`. With `wait` it returns when everything is indexed;
+        notes are found by their words before. `on_progress` is called with "read" or "index", done and all. An
+        interrupted sync goes on where it stopped. Raises `NotFound` and `StoreUnavailable`.
+        """
+        system = self._system
+        system.adopt()
+        libraries = [self._own(name)] if name is not None else system.records.libraries([self._scope])
+        reports = []
+        for library in libraries:
+            report = system.scan(
+                library,
+                full=full,
+                accept_deletions=accept_deletions,
+                on_progress=None if on_progress is None else lambda done, every: on_progress("read", done, every),
+            )
+            reports.append(report)
+        system.searcher.changed()
+        system.queue.wake()
+        every = 0
+
+        def tell(left: int) -> None:
+            nonlocal every
+            every = max(every, left)
+            if on_progress:
+                on_progress("index", every - left, every)
+
+        pending = system.index_all(self._scope, tell) if wait else system.records.backlog([self._scope])
+        return SyncReport(tuple(reports), pending)
+
+    def stats(self) -> list[LibraryStats]:
+        """Counts of each library of this scope, and the first files that are not searched, with the reason."""
+        return [self._system.records.stats(library) for library in self._system.records.libraries([self._scope])]
+
+    # -- reading ----------------------------------------------------------------------------------------------------
+
+    def search(
+        self,
+        query: str,
+        *,
+        top_k: int | None = None,
+        library: str | None = None,
+        tags: Sequence[str] = (),
+        since: datetime | None = None,
+        until: datetime | None = None,
+    ) -> NoteHits:
+        """The best chunks of notes for a query, best first; at most three of a note.
+
+        `library`: only this one. All `tags` must match; `since` ≤ the document's own date < `until`. Raises
+        `InvalidInput`, `NotFound` and `StoreUnavailable`.
+        """
+        require_string(query, "the query")
+        if not query.strip():
+            raise InvalidInput("the query is empty; ask for something")
+        limit = self._system.ranking.top_k if top_k is None else top_k
+        require_count(limit, "top_k", _MOST_HITS)
+        for tag in tags:
+            require_string(tag, "a tag")
+        if not self._system.searcher.is_used(self._scope):
+            return NoteHits()
+        libraries = () if library is None else (self._named(library).id,)
+        return self._system.searcher.search(
+            self._scope, query, top_k=limit, libraries=libraries, tags=tags, since=since, until=until
+        )
+
+    def get(self, path: str) -> NotePage:
+        """The note of this path, or whose path ends in it, with its chunks.
+
+        Raises `NotFound`, and `InvalidInput` if several paths end so.
+        """
+        require_string(path, "the path")
+        records = self._system.records
+        found = records.notes_at(self._scope.readable, path.strip("/"))
+        if not found:
+            raise NotFound(f"no note {path!r} in {self._scope}; `biem notes stats` lists the libraries")
+        exact = [note for note in found if note.path == path.strip("/")] or found
+        if len(exact) > 1:
+            named = ", ".join(f"{note.library}: {note.path}" for note in exact[:5])
+            raise InvalidInput(f"several notes end in {path!r} ({named}); give more of the path")
+        passages = records.chunks_of(self._scope.readable, exact[0].id)
+        return NotePage(exact[0], tuple(stored.chunk for stored in passages))
+
+    def expand(
+        self,
+        hit: NoteHit,
+        relation: Relation,
+        *,
+        query: str = "",
+        budget_tokens: int = _BUDGET,
+        top_k: int = 3,
+    ) -> list[NotePassage]:
+        """More of the hit's note: its "siblings", the "parent" (the overview above it) or its "children".
+
+        Nearest to `query` first, or to the hit itself; whole chunks only, within the budget. Raises `InvalidInput`.
+        """
+        if relation not in RELATIONS:
+            raise InvalidInput(f"relation {relation!r} is unknown; choose one of {', '.join(RELATIONS)}")
+        require_count(top_k, "top_k", _MOST_HITS)
+        system, scopes = self._system, self._scope.readable
+        with system.telemetry.span("biem.notes.expand", relation=relation):
+            chunks = [stored.chunk for stored in system.records.chunks_of(scopes, hit.note.id)]
+            found = related(hit.chunk, chunks, relation)
+            pool = system.records.pool(scopes, [hit.chunk.id, *(chunk.id for chunk in found)]) if found else []
+            vectors = {each.id: each.vector for each in pool if each.vector is not None}
+            question = system.embedder.embed([query], "query")[0] if query else vectors.get(hit.chunk.id)
+            return fitting(found, vectors, question, budget_tokens=budget_tokens, top_k=top_k)
+
+    def lint(self, target: str | PathLike[str] | None = None) -> list[NoteFinding]:
+        """What makes notes hard to find or to understand, by path and line; empty for good ones.
+
+        `target`: a library, a folder or a file; by default every library of this scope. Files are read as they are now,
+        whether indexed or not. Raises `InvalidInput` for anything else.
+        """
+        system = self._system
+        named = [each for each in system.records.libraries([self._scope]) if target is None or each.name == target]
+        if target is None or named:
+            return [finding for each in named for finding in system.lint(each.root, exclude=each.exclude)]
+        path = Path(fspath(target)).expanduser()
+        if path.is_file():
+            return system.lint(str(path.parent), only=path.name)
+        if path.is_dir():
+            return system.lint(str(path))
+        raise InvalidInput(f"{fspath(target)!r} is no library, folder or file")
+
+    # -- tags -------------------------------------------------------------------------------------------------------
+
+    def tags(self, prefix: str = "", limit: int = 100) -> list[TagInfo]:
+        """Tags of this scope whose name begins with `prefix`, those of most chunks first."""
+        require_clean(prefix, "the prefix")
+        require_count(limit, "limit", _MOST_TAGS)
+        return self._system.records.tag_list(self._scope, identity(prefix), limit)
+
+    def rename_tag(self, old: str, new: str | None = None, *, undo: bool = False) -> None:
+        """From now on the tag `old` counts as `new`, also where a file says `old` later; `undo` ends that.
+
+        No content is embedded again, only the new tag. Raises `NotFound` and `InvalidInput`.
+        """
+        require_string(old, "the tag")
+        if undo:
+            if not self._system.records.restore_tag(self._scope, identity(old)):
+                raise InvalidInput(f"the tag {old!r} stands for itself; there is nothing to undo")
+            return
+        require_string(new, "the new tag")
+        assert new is not None
+        shown = new.strip()
+        if not shown or is_idle(shown) or identity(shown) == identity(old):
+            raise InvalidInput(f"{new!r} is no other tag than {old!r}, or says nothing; choose another")
+        self._system.records.rename_tag(self._scope, identity(old), TagName(identity(shown), shown))
+        self._system.encoder.tags()
+
+    # -- erasing ----------------------------------------------------------------------------------------------------
+
+    def erase(self, path: str) -> Receipt:
+        """Destroy the records of one note of this scope; its path is excluded, so that no scan brings it back.
+
+        The file stays. Returns the receipt, which lists every store. Raises `NotFound`.
+        """
+        system = self._system
+        found = [
+            note for note in system.records.notes_at([self._scope], path.strip("/")) if note.path == path.strip("/")
+        ]
+        if not found:
+            raise NotFound(f"no note has the path {path!r} in {self._scope}; give the whole path within its library")
+        counts: list[StoreCount] = []
+        for note in found:
+            library = self._own(note.library)
+            pattern = "/" + "".join(f"\\{c}" if c in _SPECIAL else c for c in note.path)
+            system.records.set_library(library, state=library.state, exclude=[*library.exclude, pattern])
+            erased = system.records.erase_note(library, note.path)
+            left = system.records.pool([self._scope], erased.chunks)
+            counts += [StoreCount("postgres.note_chunks", len(erased.chunks), len(left)), system.purged(erased)]
+        receipt = Receipt(
+            id=new_id(),
+            target=found[0].id,
+            erased_at=system.clock.now(),
+            memories=0,
+            stores=tuple(counts),
+        )
+        shown = {
+            "id": receipt.id,
+            "target": receipt.target,
+            "erased_at": receipt.erased_at.isoformat(),
+            "memories": 0,
+            "stores": [{"store": each.store, "before": each.before, "after": each.after} for each in counts],
+        }
+        system.save_receipt(self._scope, shown)
+        return receipt
+
+    def _own(self, name: str) -> Library:
+        """A library of exactly this scope."""
+        for library in self._system.records.libraries([self._scope]):
+            if library.name == name:
+                return library
+        raise NotFound(f"no library {name!r} in {self._scope}; `biem notes stats` lists them")
+
+    def _named(self, name: str) -> Library:
+        """A library that this scope may read, its own first."""
+        for library in sorted(self.libraries(), key=lambda each: each.scope != self._scope):
+            if library.name == name:
+                return library
+        raise NotFound(f"no library {name!r} in {self._scope}; `biem notes stats` lists them")

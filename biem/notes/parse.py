@@ -1,0 +1,189 @@
+"""The blocks of a Markdown text with their positions, from mistune's block parser.
+
+mistune's tokens have no positions. Here its state stamps each token with the place where its rule matched; this relies
+on the inside of version 3.4, which a contract test holds. Headings within fences, comments, quotes and lists are no
+headings of the text.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, MutableMapping, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+from typing import Any, Literal
+
+from mistune import BlockParser
+from mistune.core import BlockState
+
+BlockKind = Literal["heading", "text", "list", "quote", "code", "table", "html", "rule"]
+
+_KINDS: Mapping[str, BlockKind] = {
+    "heading": "heading",
+    "paragraph": "text",
+    "block_text": "text",
+    "list": "list",
+    "block_quote": "quote",
+    "block_code": "code",
+    "table": "table",
+    "block_html": "html",
+    "thematic_break": "rule",
+}
+_TABLE = (
+    r"^ {0,3}(?=[^\s|]|\|)[^\n|]*+\|[^\n]*+\n"
+    r"(?P<table_rule> {0,3}\|?+(?:[ \t]*+:?+-++:?+[ \t]*+(?:\||(?=\n|\Z)))++[ \t]*+)$"
+)
+"""A row and the line of dashes below it."""
+_BLANK = r"^[ \t\v\f]*+\n(?:[ \t\v\f]*+\n){0,1000}+"
+_RULE = r"^ {0,3}(?:(?:-[ \t]*+){3}[- \t]*+|(?:_[ \t]*+){3}[_ \t]*+|(?:\*[ \t]*+){3}[* \t]*+)$"
+"""Both match what mistune's own do, in less time: a match holds the interpreter."""
+_ROW_END = re.compile(r"(?<!\\)\|")
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A top-level block of a text.
+
+    It begins at character `start`; `stop` is the character after its own lines for a heading, and for other blocks that
+    after the blank lines which follow. `texts` are the sources of its paragraphs and headings, without the marks of
+    lists and quotes; code and HTML have none.
+    """
+
+    kind: BlockKind
+    start: int
+    stop: int
+    level: int = 0
+    texts: tuple[str, ...] = ()
+
+
+class _Rope:
+    """A text that grows in constant time: a paragraph gets its lines one by one."""
+
+    __slots__ = ("parts",)
+
+    def __init__(self, text: str) -> None:
+        self.parts = [text]
+
+    def __iadd__(self, text: str) -> "_Rope":
+        self.parts.append(text)
+        return self
+
+    def __str__(self) -> str:
+        return "".join(self.parts)
+
+
+class _PlacedState(BlockState):
+    """Stamps each token with the place where it begins in this state's source."""
+
+    def __init__(self, parent: BlockState | None = None) -> None:
+        super().__init__(parent)
+        if parent is not None:  # mistune caches the blank lines of one source there: shared, they are sought ever again
+            self.env: MutableMapping[str, Any] = {"ref_links": parent.env["ref_links"]}
+
+    def add_paragraph(self, text: str) -> None:
+        last = self._open_paragraph()
+        if last is None:
+            last = {"type": "paragraph", "text": _Rope(text), "start": self.cursor}
+            self.tokens.append(last)
+        else:
+            last["text"] += text
+        last["end"] = self.cursor + len(text)
+
+    def append_paragraph(self) -> int | None:
+        last = self._open_paragraph()
+        if last is None:
+            return None
+        end = self.find_line_end()
+        last["text"] += self.get_text(end)
+        last["end"] = end
+        return end
+
+    def _open_paragraph(self) -> dict[str, Any] | None:
+        """The paragraph that ends at the cursor; mistune takes the last one even if a quote stands between."""
+        last = self.last_token()
+        return last if last and last["type"] == "paragraph" and last["end"] == self.cursor else None
+
+
+class _PlacedParser(BlockParser):
+    """Gives tokens the place where their rule matched, also if the cursor moved since."""
+
+    state_cls = _PlacedState
+    BLANK_LINE = re.compile(_BLANK, re.MULTILINE)
+
+    def parse_method(self, m: re.Match[str], state: BlockState) -> int | None:
+        before = len(state.tokens)
+        end = super().parse_method(m, state)
+        for token in state.tokens[max(0, before - 1) :]:  # a quote is put before the block that ended it
+            token.setdefault("start", m.start())
+        if m.lastgroup in ("atx_heading", "setex_heading") and end and state.tokens[-1]["type"] == "heading":
+            state.tokens[-1].setdefault("stop", end)
+        return end
+
+    def _parse_indent_code_fast(self, state: BlockState) -> int | None:
+        """The only rule that mistune applies without `parse_method`."""
+        before, start = len(state.tokens), state.cursor
+        end = super()._parse_indent_code_fast(state)
+        for token in state.tokens[before:]:
+            token["start"] = start
+        return end
+
+
+def _parse_table(_parser: BlockParser, m: re.Match[str], state: BlockState) -> int | None:
+    """A table of any rows: they end at a blank line. Each line is looked at once."""
+    head, rule = m.group(0).split("\n", 1)
+    if _cells(head) != _cells(rule):
+        return None
+    end = m.end() + 1
+    while end < state.cursor_max:
+        line = state.get_line(end)
+        if "|" not in line:
+            break
+        end += len(line)
+    state.append_token({"type": "table", "text": state.get_text(end)})
+    return end
+
+
+def _cells(row: str) -> int:
+    row = row.strip()
+    return len(_ROW_END.findall(row)) + 1 - row.startswith("|") - (row.endswith("|") and not row.endswith("\\|"))
+
+
+def _parser() -> BlockParser:
+    parser = _PlacedParser()
+    parser.specification |= {"blank_line": _BLANK, "thematic_break": _RULE}
+    parser.register("table", _TABLE, _parse_table)
+    return parser
+
+
+_PARSER = _parser()
+
+
+def blocks(text: str, start: int = 0) -> list[Block]:
+    """The blocks of `text` from character `start` on, in order. Line breaks must be `\\n`."""
+    source = text[start:]
+    state = _PlacedState()
+    state.process(source if source.endswith("\n") else f"{source}\n")
+    _PARSER.parse(state)
+    tokens = sorted((token for token in state.tokens if token["type"] in _KINDS), key=lambda token: token["start"])
+    return [
+        _block(token, start, after["start"] if after else len(source))
+        for token, after in zip_longest(tokens, tokens[1:])
+    ]
+
+
+def _block(token: Mapping[str, Any], offset: int, end: int) -> Block:
+    heading = token["type"] == "heading"
+    return Block(
+        kind=_KINDS[token["type"]],
+        start=offset + token["start"],
+        stop=offset + (min(token["stop"], end) if heading else end),
+        level=token["attrs"]["level"] if heading else 0,
+        texts=tuple(_texts([token])),
+    )
+
+
+def _texts(tokens: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """The sources of all paragraphs and headings among these tokens, which mistune nests at most 20 deep."""
+    for token in tokens:
+        if "children" in token:
+            yield from _texts(token["children"])
+        elif "text" in token:
+            yield str(token["text"]).strip()

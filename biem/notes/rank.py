@@ -1,0 +1,173 @@
+"""From a pool of chunks to one order: α · words + β · content + γ · tags, each scaled to [0, 1] over the pool.
+
+    tags = cosine of the query and Σ wᵢ · rareᵢ · vᵢ, with rareᵢ = ln(1 + N / dfᵢ) / ln(1 + N)
+    told = score · (1 + δ · when + ε · guided)
+
+A tag is compared by its id; a directory that every chunk has says nothing. Every chunk of the pool has its own score of
+tags and of content, also where no search returned it.
+"""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+import numpy as np
+from numpy.typing import NDArray
+
+from biem.domain.policies.notes import NoteRankPolicy
+from biem.ports import Vector
+from biem.ports.notes import PoolChunk, TagInfo
+
+Values = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class RankedChunk:
+    """A chunk of the pool with its score and the parts of it."""
+
+    chunk: PoolChunk
+    score: float
+    why: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class NoteQuestion:
+    """What the pool is compared with."""
+
+    vector: Vector | None
+    """None while the embedder is down."""
+    words: Mapping[str, float]
+    """BM25 scores by chunk."""
+    times: Sequence[tuple[datetime, datetime]] = ()
+    """Half-open windows that the query names."""
+    guides: frozenset[int] = frozenset()
+    """Tags that the best memories name."""
+
+
+@dataclass(frozen=True, slots=True)
+class TagVectors:
+    """The tags of the pool: their infos by id, and vectors by root. `sizes`: chunks by `ns`."""
+
+    infos: Mapping[int, TagInfo]
+    vectors: Mapping[int, Vector]
+    sizes: Mapping[str, int]
+
+
+def ranked(
+    pool: Sequence[PoolChunk],
+    question: NoteQuestion,
+    tags: TagVectors,
+    weights: Sequence[float],
+    policy: NoteRankPolicy,
+) -> list[RankedChunk]:
+    """All chunks of the pool, best first. `weights`: of the sources of tags."""
+    if not pool:
+        return []
+    words = np.array([question.words.get(chunk.id, 0.0) for chunk in pool])
+    content = np.array([_cosine(question.vector, chunk.vector) for chunk in pool])
+    tagged = np.array([_tag_cosine(question.vector, chunk, tags, weights) for chunk in pool])
+    parts = (
+        policy.alpha * scaled(words, least=0.0),
+        policy.beta * scaled(content, noise=policy.noise),
+        policy.gamma * scaled(tagged, noise=policy.noise),
+    )
+    when = np.array([float(_falls(chunk.at, question.times)) for chunk in pool])
+    guided = np.array([_guided(chunk, question.guides, tags, weights) for chunk in pool])
+    scores = sum(parts) * (1.0 + policy.when * when + policy.guided * guided)
+    most = 1.0 + policy.when + policy.guided
+    found = [
+        RankedChunk(
+            chunk,
+            float(scores[place]) / most,
+            {
+                "words": float(words[place]),
+                "content": float(content[place]),
+                "tags": float(tagged[place]),
+                "when": float(when[place]),
+                "guided": float(guided[place]),
+            },
+        )
+        for place, chunk in enumerate(pool)
+    ]
+    return sorted(found, key=lambda one: (-one.score, one.chunk.id))
+
+
+def few_of_each(found: Sequence[RankedChunk], per_note: int, limit: int) -> list[RankedChunk]:
+    """The best `limit`, of each note at most `per_note`."""
+    taken: dict[str, int] = {}
+    kept: list[RankedChunk] = []
+    for one in found:
+        count = taken.get(one.chunk.note_id, 0)
+        if count < per_note and len(kept) < limit:
+            taken[one.chunk.note_id] = count + 1
+            kept.append(one)
+    return kept
+
+
+def scaled(values: Values, *, least: float | None = None, noise: float = 0.0) -> Values:
+    """Values in [0, 1] by their minimum (or `least`) and maximum; all 0 where these are equal.
+
+    Those that lie within `noise` of each other take a part of the range only.
+    """
+    low = float(values.min()) if least is None else least
+    span = float(values.max()) - low
+    span = max(span, noise) if span > 0 else 0.0
+    return np.zeros_like(values) if span <= 0 else (values - low) / span
+
+
+def weighted(chunk: PoolChunk, weights: Sequence[float]) -> Iterator[tuple[int, float]]:
+    """The tags of a chunk and of its note, each with the weight of its source."""
+    for ids, counts in ((chunk.note_tag_ids, chunk.note_tag_counts), (chunk.tag_ids, chunk.tag_counts)):
+        place = 0
+        for weight, count in zip(weights, counts, strict=False):
+            for tag in ids[place : place + count]:
+                yield tag, weight
+            place += count
+
+
+def rareness(uses: int, size: int) -> float:
+    """1 for a tag of one chunk only, near 0 for one that all have."""
+    return math.log1p(size / max(1, min(uses, size))) / math.log1p(size) if size > 0 else 0.0
+
+
+def _cosine(one: Vector | None, other: Vector | None) -> float:
+    if one is None or other is None or one.shape != other.shape:
+        return 0.0
+    return float(one @ other)
+
+
+def _tag_cosine(vector: Vector | None, chunk: PoolChunk, tags: TagVectors, weights: Sequence[float]) -> float:
+    if vector is None:
+        return 0.0
+    mean = np.zeros_like(vector)
+    for root, weight in roots_of(chunk, tags, weights).items():
+        known = tags.vectors.get(root)
+        if known is not None and known.shape == vector.shape:
+            mean = mean + np.float32(weight) * known
+    length = float(np.linalg.norm(mean))
+    return float(vector @ mean) / length if length > 0 else 0.0
+
+
+def roots_of(chunk: PoolChunk, tags: TagVectors, weights: Sequence[float]) -> dict[int, float]:
+    """The weight of each tag of a chunk: that of its heaviest source, times its rareness."""
+    size = tags.sizes.get(chunk.ns, 1)
+    found: dict[int, float] = {}
+    for tag, weight in weighted(chunk, weights):
+        info = tags.infos.get(tag)
+        if info is not None and not info.idle:
+            found[info.root] = max(found.get(info.root, 0.0), weight * rareness(info.uses, size))
+    return found
+
+
+def _falls(at: datetime | None, times: Sequence[tuple[datetime, datetime]]) -> bool:
+    return at is not None and any(start <= at < end for start, end in times)
+
+
+def _guided(chunk: PoolChunk, guides: frozenset[int], tags: TagVectors, weights: Sequence[float]) -> float:
+    """The share of a chunk's tag weight among the tags that the best memories name."""
+    if not guides:
+        return 0.0
+    found = roots_of(chunk, tags, weights)
+    total = sum(found.values())
+    return sum(weight for root, weight in found.items() if root in guides) / total if total > 0 else 0.0

@@ -1,0 +1,103 @@
+"""Reads a file of a library: bytes to text, front matter, blocks, chunks and their tags."""
+
+from collections.abc import Sequence
+
+from biem.domain.note import NoteChunk, NoteFinding, NoteTags, ParsedNote, SkippedNote
+from biem.domain.policies.notes import NotePolicy
+from biem.domain.text import estimate_tokens
+from biem.notes import chunks, dates, front, tags
+from biem.notes.decode import conversion, decode
+from biem.notes.inline import heading_text, plain
+from biem.notes.marks import HOLE
+from biem.notes.parse import Block, blocks
+from biem.ports import Analyzer
+
+
+class NoteReader:
+    """Deterministic: the same path and bytes give the same note. Thread-safe where its analyzer is."""
+
+    def __init__(self, analyzer: Analyzer, policy: NotePolicy) -> None:
+        self._analyzer = analyzer
+        self._policy = policy
+
+    def read(self, path: str, data: bytes) -> ParsedNote | SkippedNote:
+        """The note of a file with these bytes, or why there is none. `path` is relative to the library's root."""
+        decoded = decode(path, data, max_bytes=self._policy.max_file_bytes)
+        if isinstance(decoded, SkippedNote):
+            return decoded
+        text = decoded.text
+        matter = front.split(text)
+        found = blocks(text, matter.end)
+        sections = chunks.cut(text, matter.end, found, max_tokens=self._policy.max_chunk_tokens)
+        if not sections:
+            return SkippedNote(path, "unreadable", "it is empty below its front matter: write something, or delete it")
+        titles = [name for block in found if block.level == 1 and (name := heading_text(block.texts[0]))]
+        only = titles[0] if len(titles) == 1 else ""
+        inherited = tags.note_tags(path, matter.fields, only, most=self._policy.tags_per_note)
+        return ParsedNote(
+            path=path,
+            title=matter.fields.title or next(iter(titles), "") or tags.stem(path) or path.rpartition("/")[2],
+            at=dates.date_of(matter.fields.date) or dates.date_of_path(path),
+            encoding=decoded.encoding,
+            text=text,
+            front=matter.fields,
+            tags=inherited,
+            chunks=tuple(self._chunks(text, sections, inherited)),
+            findings=_findings(path, matter, decoded.encoding),
+        )
+
+    def _chunks(self, text: str, sections: Sequence[chunks.Section], inherited: NoteTags) -> list[NoteChunk]:
+        numbers, lines = chunks.Numbers(), chunks.LineNumbers(text)
+        made = []
+        for place, section in enumerate(sections):
+            body = section.body(text)
+            first, last = section.body_span(text) if body else (section.start, section.start + 1)
+            chunk = NoteChunk(
+                key=numbers.key(section.chain, body),
+                place=place,
+                span=(section.start, section.stop),
+                lines=(lines.at(first), lines.at(last - 1)),
+                chain=section.chain,
+                body=body,
+                tokens=estimate_tokens(body),
+                tags=self._tags(text, section, inherited),
+            )
+            made.append(chunk)
+        return made
+
+    def _tags(self, text: str, section: chunks.Section, inherited: NoteTags) -> NoteTags:
+        said = [plain(source) for block in section.blocks for source in _sources(text, section, block)]
+        words = "\n".join(part.text for part in said).replace(HOLE, " ")
+        return tags.chunk_tags(
+            inherited,
+            headings=_headings(section),
+            texts=[part.text for part in said],
+            bold=[label for part in said for label in part.bold],
+            keywords=self._analyzer.keywords(words, self._policy.keywords_per_chunk),
+            most=self._policy.tags_per_chunk,
+        )
+
+
+def _headings(section: chunks.Section) -> list[str]:
+    """The headings above the section and its h3."""
+    inside = [heading_text(block.texts[0]) for block in section.blocks if block.level == 3]
+    return [*(heading.text for heading in section.chain), *inside]
+
+
+def _sources(text: str, section: chunks.Section, block: Block) -> Sequence[str]:
+    """The sources of the paragraphs of a block that stand in the section's body."""
+    if not block.texts or 0 < block.level <= 2:
+        return ()
+    if section.start <= block.start and block.stop <= section.stop:
+        return block.texts
+    return (text[max(section.start, block.start) : min(section.stop, block.stop)],)
+
+
+def _findings(path: str, matter: front.Front, encoding: str) -> tuple[NoteFinding, ...]:
+    found = []
+    if matter.problem:
+        advice = f"the front matter cannot be read and is left out: {matter.problem}; repair the YAML"
+        found.append(NoteFinding(path, matter.line, "bad-front-matter", advice))
+    if not encoding.startswith("utf-"):
+        found.append(NoteFinding(path, 1, "not-utf8", f"it was read as {encoding}; {conversion(path, encoding)}"))
+    return tuple(found)

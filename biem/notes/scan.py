@@ -1,0 +1,129 @@
+"""What a scan does about each file: compares a walk through the folder with what is known of it.
+
+No file is opened here. A file of equal size, time and inode is unchanged, except where its time is so close to the scan
+before this one that a later write may have left no trace (Git's "racy" files).
+"""
+
+import unicodedata
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from biem.domain.note import FileStat, NoteFinding
+from biem.ports.files import Walk
+
+RACY_NS = 2_000_000_000
+"""Two seconds: file systems such as FAT round times to this."""
+_GUARDED_FILES = 20
+"""Libraries of fewer files are not guarded against deletion."""
+_GUARDED_SHARE = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class KnownFile:
+    """A file as the last scan left it. `sha256` is of its bytes; empty where it was never read."""
+
+    stat: FileStat
+    sha256: bytes = b""
+
+
+@dataclass(frozen=True, slots=True)
+class FileChanges:
+    """A walk against the known files. Every file of the walk is in exactly one of the first three."""
+
+    unchanged: tuple[FileStat, ...]
+    new: tuple[FileStat, ...]
+    changed: tuple[FileStat, ...]
+    """To be read: stat differs, or nothing else tells a change. The content may prove equal."""
+    vanished: tuple[KnownFile, ...]
+    """Known, but not in the walk."""
+
+
+def compare(walk: Walk, known: Mapping[str, KnownFile], *, scanned_ns: int | None, full: bool = False) -> FileChanges:
+    """Sort the files of a walk by what has to be done about them.
+
+    `known` is by path; `scanned_ns` is when the scan before this one began (None: there was none). `full` has all
+    known files read again. A known file that the walk skipped, or that lies in a folder which it could not read, has
+    not vanished.
+    """
+    unchanged, new, changed = [], [], []
+    present = set()
+    for file in walk.files:
+        present.add(file.path)
+        before = known.get(file.path)
+        if before is None:
+            new.append(file)
+        elif full or before.stat != file or is_racy(file, scanned_ns):
+            changed.append(file)
+        else:
+            unchanged.append(file)
+    skipped = {one.path for one in walk.skipped}
+    vanished = tuple(file for path, file in known.items() if path not in present and not _covers(skipped, path))
+    return FileChanges(tuple(unchanged), tuple(new), tuple(changed), vanished)
+
+
+def is_racy(file: FileStat, scanned_ns: int | None) -> bool:
+    """Whether it may have changed after the last scan read it without a change of its time."""
+    return scanned_ns is None or file.mtime_ns >= scanned_ns - RACY_NS
+
+
+def moves(vanished: Iterable[KnownFile], new: Mapping[str, bytes]) -> dict[str, str]:
+    """Old path of each new one whose content vanished elsewhere; `new` has the SHA-256 of each new path.
+
+    Of several files of one content those of the same name are paired first, then in the order of their paths.
+    """
+    gone: defaultdict[bytes, list[str]] = defaultdict(list)
+    for file in sorted(vanished, key=lambda file: file.stat.path):
+        if file.sha256:
+            gone[file.sha256].append(file.stat.path)
+    found: dict[str, str] = {}
+    for same_name in (True, False):
+        for path in sorted(new.keys() - found.keys()):
+            left = gone.get(new[path], [])
+            old = next((old for old in left if not same_name or _name(old) == _name(path)), None)
+            if old is not None:
+                left.remove(old)
+                found[path] = old
+    return found
+
+
+def is_suspicious(vanished: int, known: int) -> bool:
+    """Whether enough of the known files vanished that an unmounted disk is the likelier reason than their deletion.
+
+    `vanished` counts those that were not found again under another path.
+    """
+    return known >= _GUARDED_FILES and vanished > _GUARDED_SHARE * known
+
+
+def collisions(paths: Collection[str]) -> list[NoteFinding]:
+    """Files whose paths differ only in case or Unicode form: on macOS and Windows they are one."""
+    alike: defaultdict[str, list[str]] = defaultdict(list)
+    for path in paths:
+        alike[unicodedata.normalize("NFC", unicodedata.normalize("NFC", path).casefold())].append(path)
+    return [
+        NoteFinding(path, 1, "case-collision", _advice(path, group))
+        for group in map(sorted, alike.values())
+        if len(group) > 1
+        for path in group
+    ]
+
+
+def _covers(skipped: Collection[str], path: str) -> bool:
+    """Whether the path or a folder above it was skipped; folders end in `/`."""
+    return bool(skipped) and (path in skipped or any(path[:end] in skipped for end in _folder_ends(path)))
+
+
+def _folder_ends(path: str) -> Iterator[int]:
+    return (place + 1 for place, character in enumerate(path) if character == "/")
+
+
+def _advice(path: str, group: Sequence[str]) -> str:
+    others = ", ".join(repr(other) for other in group if other != path)
+    return (
+        f"{path!r} differs from {others} only in case or Unicode form; on macOS and Windows they are one file: "
+        "rename it"
+    )
+
+
+def _name(path: str) -> str:
+    return path.rpartition("/")[2]

@@ -1,0 +1,251 @@
+"""Scans a library: compares its files with the records, one transaction a file.
+
+Changed and new files are read and cut, chunks of the same key stay; a file whose content vanished elsewhere was moved;
+vanished files are deleted, unless most vanished and an unmounted disk is the likelier reason. Nothing is embedded
+here: new chunks are pending until `biem.notes.encode` comes to it.
+"""
+
+import hashlib
+import logging
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from biem.domain.note import FileStat, ParsedNote, SkippedNote
+from biem.domain.notes.library import Library, ScanReport
+from biem.domain.policies.notes import LibraryPolicy
+from biem.errors import BiemError, NotFound, StoreUnavailable
+from biem.notes.draft import drafted
+from biem.notes.scan import FileChanges, KnownFile, compare, is_suspicious, moves
+from biem.ports import Analyzer, Clock
+from biem.ports.files import FileContent, Files
+from biem.ports.jobs import Exclusive
+from biem.ports.notes import KnownNote, NoteIndex, NoteRecords
+from biem.telemetry import Telemetry
+
+logger = logging.getLogger("biem.notes")
+
+Parse = Callable[[FileContent], ParsedNote | SkippedNote]
+Progress = Callable[[int, int], None]
+"""Called with the number of files done, and of all that are to be read."""
+
+_READ_AT_ONCE = 32
+
+
+@dataclass(slots=True)
+class _Run:
+    """One scan under way."""
+
+    library: Library
+    known: dict[str, KnownNote]
+    report: ScanReport
+    removed: list[str]
+    """Ids of chunks whose rows are to leave the index."""
+
+    def add(self, **counts: int) -> None:
+        """Add to the counts of the report."""
+        self.report = replace(
+            self.report, **{name: getattr(self.report, name) + count for name, count in counts.items()}
+        )
+
+
+class Scanner:
+    """Scans libraries; one process at a time scans each. Thread-safe."""
+
+    def __init__(
+        self,
+        *,
+        records: NoteRecords,
+        index: NoteIndex,
+        files: Files,
+        parse: Parse,
+        analyzer: Analyzer,
+        exclusive: Exclusive,
+        clock: Clock,
+        policy: LibraryPolicy,
+        most_bytes: int,
+        max_lexeme_bytes: int,
+        telemetry: Telemetry,
+    ) -> None:
+        """`most_bytes`: larger files are skipped; of each chunk `max_lexeme_bytes` of index terms are kept."""
+        self._records = records
+        self._index = index
+        self._files = files
+        self._parse = parse
+        self._analyzer = analyzer
+        self._exclusive = exclusive
+        self._clock = clock
+        self._policy = policy
+        self._most_bytes = most_bytes
+        self._max_lexeme_bytes = max_lexeme_bytes
+        self._telemetry = telemetry
+
+    def scan(
+        self,
+        library: Library,
+        *,
+        full: bool = False,
+        accept_deletions: bool = False,
+        on_progress: Progress | None = None,
+    ) -> ScanReport:
+        """Bring the records of a library's files up to date. `full` reads every file.
+
+        A folder that cannot be read changes nothing: the report says why. Raises `StoreUnavailable` for PostgreSQL.
+        """
+        with self._telemetry.span("biem.notes.scan") as span:
+            with self._exclusive.hold(library.scope, f"notes:{library.id}") as granted:
+                if not granted:
+                    return ScanReport(library=library.name, busy=True, reason="another process is scanning it")
+                report = self._scan(library, full, accept_deletions, on_progress)
+            span.add(files=report.files, read=report.read, changed=report.altered, reason=report.reason)
+        return report
+
+    def _scan(self, library: Library, full: bool, accept: bool, on_progress: Progress | None) -> ScanReport:
+        started = self._clock.now()
+        try:
+            walk = self._files.walk(library.root, library.exclude)
+        except StoreUnavailable as error:
+            logger.warning("library %s is not scanned: %s", library.name, error)
+            return ScanReport(library=library.name, reason=str(error))
+        run = _Run(library, self._records.files(library), ScanReport(library=library.name, files=len(walk.files)), [])
+        full = full or self._is_due_in_full(library, started)
+        known = {path: KnownFile(note.stat, note.sha256) for path, note in run.known.items()}
+        changes = compare(walk, known, scanned_ns=_nanoseconds(library.scanned_at), full=full)
+        run.add(unchanged=len(changes.unchanged))
+        moved = self._moved(run, changes)
+        for skipped in walk.skipped:
+            self._skip(run, FileStat(skipped.path, 0, 0, 0), skipped.reason)
+        try:
+            self._read_all(run, changes, moved, on_progress)
+            vanished = [file.stat.path for file in changes.vanished if file.stat.path not in moved.values()]
+            self._delete(run, vanished, len(known), accept=accept)
+        except NotFound as error:  # the library was removed meanwhile
+            return replace(run.report, reason=str(error))
+        finally:
+            self._purge(run.removed)
+        self._close(run, started, full=full)
+        return run.report
+
+    def _is_due_in_full(self, library: Library, now: datetime) -> bool:
+        last = library.full_at
+        return last is not None and abs((now - last).total_seconds()) >= self._policy.full_s
+
+    # -- moved files ------------------------------------------------------------------------------------------------
+
+    def _moved(self, run: _Run, changes: FileChanges) -> dict[str, str]:
+        """Former path of each new file whose content vanished elsewhere."""
+        sizes = {file.stat.size for file in changes.vanished if file.sha256}
+        candidates = [file for file in changes.new if file.size in sizes]
+        if not candidates:
+            return {}
+        hashes = {
+            stat.path: hashlib.sha256(content.data).digest()
+            for stat, content in self._contents(run.library, candidates)
+            if isinstance(content, FileContent)
+        }
+        return moves(changes.vanished, hashes)
+
+    # -- reading ----------------------------------------------------------------------------------------------------
+
+    def _contents(
+        self, library: Library, files: Sequence[FileStat]
+    ) -> Iterator[tuple[FileStat, FileContent | SkippedNote | None]]:
+        """The files' contents, in order; a few are read ahead."""
+        with ThreadPoolExecutor(self._policy.readers, thread_name_prefix="biem-notes-read") as pool:
+            for start in range(0, len(files), _READ_AT_ONCE):
+                part = files[start : start + _READ_AT_ONCE]
+                yield from zip(part, pool.map(lambda file: self._read(library, file), part), strict=True)
+
+    def _read(self, library: Library, file: FileStat) -> FileContent | SkippedNote | None:
+        return self._files.read(library.root, file.path, self._most_bytes)
+
+    def _read_all(self, run: _Run, changes: FileChanges, moved: dict[str, str], on_progress: Progress | None) -> None:
+        files = [*changes.new, *changes.changed]
+        same: list[FileStat] = []
+        for done, (file, content) in enumerate(self._contents(run.library, files), 1):
+            if isinstance(content, SkippedNote):
+                self._skip(run, file, content.reason)
+            elif content is not None:  # else it changed while it was read: the next scan sees it
+                run.add(read=1)
+                same += self._take(run, content, moved.get(file.path))
+            if on_progress:
+                on_progress(done, len(files))
+        self._records.touch(run.library, same)
+
+    def _take(self, run: _Run, content: FileContent, moved_from: str | None) -> Iterable[FileStat]:
+        """Store a file; returns its stat instead if only that has changed."""
+        path, sha = content.stat.path, hashlib.sha256(content.data).digest()
+        before = run.known.get(path)
+        if before is not None and before.sha256 == sha:
+            run.add(unchanged=1)
+            return [] if before.stat == content.stat else [content.stat]
+        try:
+            with self._telemetry.span("biem.notes.parse", bytes=len(content.data)):
+                parsed = self._parse(content)
+        except BiemError:
+            raise
+        except Exception as error:  # one file must not stop the others
+            logger.exception("note %s cannot be read", path)
+            parsed = SkippedNote(path, "unreadable", f"reading it failed ({type(error).__name__}); report this file")
+        if isinstance(parsed, SkippedNote):
+            self._skip(run, content.stat, parsed.reason)
+            return []
+        draft = drafted(parsed, content.stat, sha, self._analyzer.lexemes, self._max_lexeme_bytes)
+        change = self._records.put(run.library, draft, moved_from)
+        run.removed += change.removed
+        kind = "moved" if moved_from else "new" if before is None else "changed"
+        run.add(
+            **{kind: 1},
+            chunks_added=change.added,
+            chunks_kept=change.kept,
+            chunks_removed=len(change.removed),
+        )
+        return []
+
+    def _skip(self, run: _Run, stat: FileStat, reason: str) -> None:
+        before = run.known.get(stat.path)
+        run.add(skipped=1)
+        if before is not None and before.skipped and before.stat == stat:
+            return
+        run.removed += self._records.skip(run.library, stat, reason)
+
+    # -- the end ----------------------------------------------------------------------------------------------------
+
+    def _delete(self, run: _Run, vanished: Sequence[str], known: int, *, accept: bool) -> None:
+        library = run.library
+        if is_suspicious(len(vanished), known) and not accept:
+            run.add(held=len(vanished))
+            run.report = replace(
+                run.report,
+                reason=f"{len(vanished)} of {known} files are missing, so nothing was deleted; if that is right, run "
+                f"`biem notes sync {library.name} --accept-deletions`",
+            )
+            logger.warning("library %s is held: %s", library.name, run.report.reason)
+            if library.state == "active":
+                self._records.set_library(library, state="held", exclude=library.exclude)
+            return
+        if vanished:
+            gone = self._records.delete(library, vanished)
+            run.removed += gone
+            run.add(deleted=len(vanished), chunks_removed=len(gone))
+        if library.state == "held":
+            self._records.set_library(library, state="active", exclude=library.exclude)
+
+    def _purge(self, removed: Sequence[str]) -> None:
+        """Remove rows from the index; where it is down, the sweep of erased ids does it later."""
+        if removed:
+            try:
+                self._index.purge(removed)
+            except StoreUnavailable as error:
+                logger.warning("rows of removed chunks stay in the index for now: %s", error)
+
+    def _close(self, run: _Run, started: datetime, *, full: bool) -> None:
+        """Record the scan, unless it changed nothing at all."""
+        report, library = run.report, run.library
+        if report.altered or report.read or report.skipped or library.scanned_at is None:
+            self._records.scanned(library, report.counts, started, full=full or library.full_at is None)
+
+
+def _nanoseconds(moment: datetime | None) -> int | None:
+    return None if moment is None else int(moment.timestamp() * 1e9)

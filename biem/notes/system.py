@@ -1,0 +1,230 @@
+"""Everything that the notes of all scopes of one connection share."""
+
+import logging
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+
+from biem.domain.node import Hit, StoreCount, new_id
+from biem.domain.note import NoteFinding, ParsedNote, SkippedNote
+from biem.domain.notes.library import ANY_HOST, Library, NoteHits, ScanReport
+from biem.domain.policies.notes import LibraryPolicy, NoteRankPolicy
+from biem.domain.scope import Scope
+from biem.errors import BiemError, StoreUnavailable
+from biem.notes.encode import NoteEncoder
+from biem.notes.scan import collisions
+from biem.notes.search import NoteSearcher
+from biem.notes.sync import Parse, Progress, Scanner
+from biem.ports import Clock, Embedder, JobQueue
+from biem.ports.files import FileContent, Files
+from biem.ports.notes import ErasedNotes, NoteIndex, NoteRecords
+from biem.telemetry import Telemetry
+
+logger = logging.getLogger("biem.notes")
+
+_GUIDES = 3
+"""Best memories whose names may raise notes."""
+_MOST_HITS = 100
+RAW = "raw"
+"""The name of the library that the settings define."""
+_WITHDRAWN_AT_ONCE = 1_000
+_POLL_S = 0.05
+_SCANNED_S = 600.0
+"""How long a caller waits for another scan of the same library."""
+_STALLED_S = 30.0
+"""How long a caller waits for another process that indexes its notes without any progress."""
+
+
+@dataclass(slots=True, eq=False)
+class NoteSystem:
+    """The parts of notes, and operations on all scopes. Only bootstrap builds it."""
+
+    records: NoteRecords
+    index: NoteIndex
+    files: Files
+    scanner: Scanner
+    encoder: NoteEncoder
+    searcher: NoteSearcher
+    queue: JobQueue
+    """Wakes the thread that indexes."""
+    embedder: Embedder
+    clock: Clock
+    policy: LibraryPolicy
+    ranking: NoteRankPolicy
+    telemetry: Telemetry
+    host: str
+    """The name of this machine."""
+    default: Callable[[], tuple[Scope, str] | None]
+    """Scope and folder of the library that the settings define; None where the folder does not exist."""
+    parse: Parse
+    judge: Callable[[ParsedNote | SkippedNote], Sequence[NoteFinding]]
+    """What makes a note hard to find or to understand."""
+    most_bytes: int
+    """Larger files are not read."""
+    save_receipt: Callable[[Scope, Mapping[str, object]], None]
+
+    def start(self) -> None:
+        """Begin to index in the background, if this process does."""
+        self.queue.start(self.encoder)
+
+    def rest(self, timeout_s: float) -> None:
+        """Stop indexing."""
+        self.encoder.stop()
+        self.queue.stop(timeout_s)
+        self.encoder.give_back()
+
+    # -- searching --------------------------------------------------------------------------------------------------
+
+    def found(
+        self,
+        scope: Scope,
+        query: str,
+        *,
+        top_k: int,
+        tags: Sequence[str],
+        since: datetime | None,
+        until: datetime | None,
+        guides: Sequence[Hit],
+    ) -> NoteHits:
+        """The notes for a query, of which memories were found; none where the scope has none, or they cannot be read.
+
+        `guides`: these memories, best first.
+        """
+        try:
+            if not self.searcher.is_used(scope):
+                return NoteHits()
+            best = guides[:_GUIDES] if self.ranking.guided else ()
+            names = {name for hit in best for name in (*hit.node.entities, *hit.node.tags)}
+            return self.searcher.search(
+                scope, query, top_k=min(top_k, _MOST_HITS), tags=tags, since=since, until=until, guides=names
+            )
+        except StoreUnavailable as error:
+            logger.warning("recall continues without notes: %s", error)
+            return NoteHits(degraded=("notes",))
+
+    # -- scanning ---------------------------------------------------------------------------------------------------
+
+    def ours(self, scopes: Sequence[Scope] | None) -> list[Library]:
+        """The libraries whose folders are on this machine; None: of all scopes."""
+        return [each for each in self.records.libraries(scopes) if each.host in (ANY_HOST, self.host)]
+
+    def adopt(self) -> None:
+        """Register the folder of the settings, if it exists."""
+        found = self.default()
+        if found is not None:
+            scope, root = found
+            if not any((each.name, each.root) == (RAW, root) for each in self.ours([scope])):
+                self.records.add_library(Library(id=new_id(), scope=scope, name=RAW, root=root, host=self.host))
+                self.searcher.changed()
+
+    def scan_all(self, scope: Scope | None = None) -> Mapping[str, int]:
+        """The job `notes`: scan the libraries of a scope, or of all, and wake who indexes; returns what changed."""
+        self.adopt()
+        total: Counter[str] = Counter()
+        for library in self.ours(None if scope is None else [scope]):
+            if library.state != "paused":
+                report = self.scanner.scan(library)
+                total.update({name: getattr(report, name) for name in ("new", "changed", "moved", "deleted", "held")})
+        if total["new"] or total["changed"] or total["moved"] or total["deleted"]:
+            self.searcher.changed()
+        total["again"] = self.records.withdraw(_WITHDRAWN_AT_ONCE)
+        if self.records.backlog():
+            self.queue.wake()
+        return {name: count for name, count in total.items() if count}
+
+    def scan(self, library: Library, *, full: bool, accept_deletions: bool, on_progress: Progress | None) -> ScanReport:
+        """Scan one library on behalf of a caller, after another scan of it that is under way."""
+        if library.host not in (ANY_HOST, self.host):
+            return ScanReport(library=library.name, reason=f"its folder is on {library.host}: run it there")
+        scan = partial(
+            self.scanner.scan, library, full=full, accept_deletions=accept_deletions, on_progress=on_progress
+        )
+        deadline = time.monotonic() + _SCANNED_S
+        while (report := scan()).busy and time.monotonic() < deadline:
+            time.sleep(_POLL_S)
+        return report
+
+    def index_all(self, scope: Scope, on_progress: Callable[[int], None] | None = None) -> int:
+        """Index until nothing of this scope is pending; returns how many notes are, after an outage.
+
+        `on_progress` is called with the number still pending. Others may index the same notes meanwhile.
+        """
+        left = self.records.backlog([scope])
+        deadline = time.monotonic() + _STALLED_S
+        while left:
+            if on_progress:
+                on_progress(left)
+            try:
+                done = self.encoder()
+            except BiemError as error:
+                logger.warning("notes are not indexed yet: %s", error)
+                return left
+            before, left = left, self.records.backlog([scope])
+            if done or left != before:
+                deadline = time.monotonic() + _STALLED_S
+            elif time.monotonic() > deadline:
+                break
+            else:
+                time.sleep(_POLL_S)
+        if on_progress:
+            on_progress(left)
+        return left
+
+    def lint(self, root: str, *, exclude: Sequence[str] = (), only: str = "") -> list[NoteFinding]:
+        """Findings of the files of a folder, or of the one named `only`. Raises `StoreUnavailable` for the folder."""
+        walk = self.files.walk(root, exclude)
+        paths = [file.path for file in walk.files if not only or file.path == only]
+        found = [NoteFinding(each.path, 1, each.rule, each.reason) for each in walk.skipped if not only]
+        for path in paths:
+            content = self.files.read(root, path, self.most_bytes)
+            if content is not None:
+                found += self.judge(self.parse(content) if isinstance(content, FileContent) else content)
+        return sorted([*found, *(collisions(paths) if not only else ())], key=lambda one: (one.path, one.line))
+
+    # -- rebuilding -------------------------------------------------------------------------------------------------
+
+    def rebuild(self) -> int:
+        """Fill the index again from PostgreSQL, with the vectors kept there; returns how many notes were indexed."""
+        if not self.records.libraries() and not self.index.exists():
+            return 0
+        self.index.open()
+        self.index.drop()
+        self.index.open()
+        count = self.records.forget_index()
+        while self.encoder():
+            pass
+        return count
+
+    def late_rows(self, ids: Sequence[str]) -> int:
+        """Remove rows of chunks that do not exist any more; returns how many there were."""
+        late = self.index.count(ids)
+        if late:
+            self.index.purge(ids)
+        return late
+
+    # -- erasing ----------------------------------------------------------------------------------------------------
+
+    def erase_scope(self, scope: Scope) -> list[StoreCount]:
+        """Destroy all notes of a scope in every store; nothing is listed for a scope that never had any."""
+        erased = self.records.erase_scope(scope)
+        self.searcher.changed()
+        return self.cleared(scope, erased) if any(erased.before.values()) else []
+
+    def cleared(self, scope: Scope, erased: ErasedNotes) -> list[StoreCount]:
+        """Remove rows of an erased scope from the index; returns the counts of every store."""
+        after = self.records.remains(scope)
+        counts = [StoreCount(f"postgres.{name}", count, after[name]) for name, count in erased.before.items()]
+        return [*counts, self.purged(erased)]
+
+    def purged(self, erased: ErasedNotes) -> StoreCount:
+        """Remove rows of erased chunks and tags from the index, and count them before and after."""
+        try:
+            before = self.index.count(erased.chunks) + self.index.count_tags(erased.tags)
+            self.index.purge(erased.chunks, erased.tags)
+            left = self.index.count(erased.chunks) + self.index.count_tags(erased.tags)
+        except StoreUnavailable:
+            return StoreCount("milvus.notes", None, None)
+        return StoreCount("milvus.notes", before, left)

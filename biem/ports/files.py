@@ -1,0 +1,43 @@
+"""The files of a library."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from biem.domain.note import FileStat, SkippedNote
+
+
+@dataclass(frozen=True, slots=True)
+class Walk:
+    """What a walk through a folder found: Markdown files, sorted by path, and those that cannot be indexed."""
+
+    files: tuple[FileStat, ...]
+    skipped: tuple[SkippedNote, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FileContent:
+    """The bytes of a file that did not change while it was read. `stat` is from before reading."""
+
+    stat: FileStat
+    data: bytes
+
+
+class Files(Protocol):
+    """Reads Markdown files below a root; it never writes, and never opens a file outside of the root."""
+
+    def walk(self, root: str, exclude: Sequence[str] = ()) -> Walk:
+        """The Markdown files (`.md`, `.markdown`) below `root`.
+
+        Left out without a word: hidden files and folders, temporary and backup files (`*~`, `.#*`), conflict copies of
+        synchronising programs, and what `.gitignore`, `.biemignore` or `exclude` (patterns of the same kind) name.
+        Links to a folder or to a file outside of the root, and what may not be read, are `skipped`, each with its
+        reason; a skipped folder's path ends in `/`. Raises `StoreUnavailable` if the root itself is missing, no folder,
+        or not readable: nothing follows about its files then.
+        """
+
+    def read(self, root: str, path: str, most: int) -> FileContent | SkippedNote | None:
+        """The file's content, or why it cannot be indexed; more than `most` bytes are never read.
+
+        None where it is gone, or was changed while it was read: the next scan sees it.
+        """

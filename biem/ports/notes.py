@@ -1,0 +1,419 @@
+"""Notes: the records of the files of libraries, and the index of their chunks and tags."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Protocol
+
+from biem.domain.note import FileStat
+from biem.domain.notes.library import Library, LibraryState, LibraryStats, Note, NotePassage
+from biem.domain.scope import Scope
+from biem.ports.embedding import Vector
+
+
+@dataclass(frozen=True, slots=True)
+class KnownNote:
+    """A file as the last scan left it."""
+
+    id: str
+    stat: FileStat
+    sha256: bytes
+    """Of its bytes; empty where they were never read."""
+    skipped: bool
+
+
+@dataclass(frozen=True, slots=True)
+class TagName:
+    """A tag to store: `name` identifies it within a scope, `shown` is as written. An `idle` one has no vector."""
+
+    name: str
+    shown: str
+    idle: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChunkDraft:
+    """A chunk to store. `id` is used if no chunk of the note has this key; tags are names, heaviest source first."""
+
+    id: str
+    key: bytes
+    place: int
+    lines: tuple[int, int]
+    span: tuple[int, int]
+    chain: tuple[str, ...]
+    levels: tuple[int, ...]
+    body: str
+    body_sha: bytes
+    """Of the text that is embedded."""
+    lexemes: str
+    tokens: int
+    tags: tuple[str, ...]
+    tag_counts: tuple[int, ...]
+    """How many of the tags each source has."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoteDraft:
+    """A file that was read and cut, to be stored. `id` is used if the path is new and nothing moved there."""
+
+    id: str
+    stat: FileStat
+    sha256: bytes
+    title: str
+    encoding: str
+    front: Mapping[str, Any]
+    at: datetime | None
+    tags: tuple[str, ...]
+    tag_counts: tuple[int, ...]
+    names: tuple[TagName, ...]
+    """Every tag that the note or one of its chunks names."""
+    chunks: tuple[ChunkDraft, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class NoteChange:
+    """What storing a file changed: chunks added and kept, and the ids of those removed."""
+
+    added: int
+    kept: int
+    removed: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class NoteLease:
+    """A note that this process may index for a while. `claims` identifies the lease."""
+
+    note_id: str
+    claims: int
+    attempts: int
+
+
+@dataclass(frozen=True, slots=True)
+class PendingChunk:
+    """A chunk that this model has not indexed. `again`: a row may be there already."""
+
+    id: str
+    ns: str
+    note_id: str
+    library_id: str
+    at: datetime | None
+    headings: tuple[str, ...]
+    body: str
+    sha: bytes
+    """Of the text that is embedded."""
+    lexemes: str
+    again: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PendingTag:
+    """A tag that this model has not indexed."""
+
+    id: int
+    ns: str
+    shown: str
+    sha: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class PoolChunk:
+    """What ranking needs of a chunk: numbers only. Tag ids stand in the order of their sources."""
+
+    id: str
+    note_id: str
+    library_id: str
+    ns: str
+    place: int
+    at: datetime | None
+    """Of the note."""
+    tag_ids: tuple[int, ...]
+    tag_counts: tuple[int, ...]
+    note_tag_ids: tuple[int, ...]
+    note_tag_counts: tuple[int, ...]
+    vector: Vector | None
+    """Of this model; None where it is not embedded yet."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredPassage:
+    """A chunk as it is now, with its note and its index terms."""
+
+    chunk: NotePassage
+    note: Note
+    lexemes: str
+
+
+@dataclass(frozen=True, slots=True)
+class TagInfo:
+    """A tag. `root` is the one that stands for it; `uses` counts the chunks that have that one."""
+
+    id: int
+    ns: str
+    shown: str
+    root: int
+    root_shown: str
+    sha: bytes
+    """Of the root's text."""
+    idle: bool
+    uses: int
+
+
+@dataclass(frozen=True, slots=True)
+class ErasedNotes:
+    """What an erasure removed: ids of chunks and tags for the index, rows by table before and after it."""
+
+    chunks: tuple[str, ...] = ()
+    tags: tuple[int, ...] = ()
+    before: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class NotesSize:
+    """Number of chunks of a scope, the latest and earliest date of its notes, if any has one, and how many notes the
+    index lacks in part.
+    """
+
+    chunks: int
+    newest: datetime | None
+    oldest: datetime | None
+    unindexed: int
+
+
+class NoteRecords(Protocol):
+    """Libraries, notes, chunks and tags in PostgreSQL. Times are the database's."""
+
+    def add_library(self, library: Library) -> Library:
+        """Register a folder; returns the library, also if it was registered so before.
+
+        Raises `InvalidInput` if its name or its folder belongs to another library of the scope.
+        """
+
+    def libraries(self, scopes: Sequence[Scope] | None = None) -> list[Library]:
+        """The libraries of these scopes, by name; None: of all scopes."""
+
+    def set_library(self, library: Library, *, state: LibraryState, exclude: Sequence[str]) -> None:
+        """Change the state and the excluded patterns."""
+
+    def remove_library(self, library: Library) -> ErasedNotes:
+        """Delete a library with all that is known of its files. Tags of its scope stay while others have them."""
+
+    def scanned(self, library: Library, counts: Mapping[str, int], at: datetime, *, full: bool) -> None:
+        """Record a scan that began at `at`, and count how many chunks have each tag of the scope."""
+
+    def files(self, library: Library) -> dict[str, KnownNote]:
+        """The known files by path."""
+
+    def put(self, library: Library, draft: NoteDraft, moved_from: str | None = None) -> NoteChange:
+        """Store a file and its chunks in one transaction; the file of `moved_from` gets the new path first.
+
+        Chunks of the same key keep their id; others are new. Removed ones leave a tombstone. The note is `pending`
+        until `complete`. Raises `NotFound` if the library was removed.
+        """
+
+    def touch(self, library: Library, stats: Sequence[FileStat]) -> None:
+        """Store size, time and inode of files whose content is the same."""
+
+    def skip(self, library: Library, stat: FileStat, reason: str) -> tuple[str, ...]:
+        """Record a file that cannot be indexed; returns the ids of the chunks that it had."""
+
+    def delete(self, library: Library, paths: Sequence[str]) -> tuple[str, ...]:
+        """Delete notes; returns the ids of their chunks, which leave tombstones."""
+
+    def claim(self, limit: int, lease_s: float, *, retried: bool) -> list[NoteLease]:
+        """Lease due pending notes: those never tried, or one that was tried before."""
+
+    def pending(self, leases: Sequence[NoteLease]) -> tuple[list[PendingChunk], list[PendingTag]]:
+        """What this model has to embed of these notes."""
+
+    def renew(self, leases: Sequence[NoteLease], lease_s: float) -> None:
+        """Extend the leases that are still held."""
+
+    def save_vectors(self, vectors: Mapping[bytes, Vector]) -> None:
+        """Keep vectors of this model for texts that a chunk or a tag has."""
+
+    def load_vectors(self, keys: Sequence[bytes]) -> dict[bytes, Vector]:
+        """Kept vectors of this model."""
+
+    def complete(self, chunks: Sequence[str], tags: Sequence[int]) -> list[str]:
+        """Mark chunks and tags as indexed by this model; returns the ids of chunks that do not exist any more."""
+
+    def finish(self, leases: Sequence[NoteLease]) -> None:
+        """Mark notes as indexed that have nothing pending, unless another process leased them meanwhile."""
+
+    def release(self, leases: Sequence[NoteLease], delay_s: float, reason: str, *, refund: bool) -> None:
+        """Return leases for later; `refund`: the attempt does not count."""
+
+    def fail(self, leases: Sequence[NoteLease], reason: str) -> None:
+        """Give notes up until their file changes or they are retried."""
+
+    def backlog(self, scopes: Sequence[Scope] | None = None) -> int:
+        """Notes that are pending; None: of all scopes."""
+
+    def withdraw(self, limit: int) -> int:
+        """Make notes pending whose chunks another model indexed; returns how many."""
+
+    def forget_index(self) -> int:
+        """Make all notes pending, as if no model had indexed them; returns how many."""
+
+    def unmoved(self, after: str, limit: int) -> list[PendingChunk]:
+        """Chunks of all notes that this model has not indexed, by id after `after`."""
+
+    def unmoved_tags(self, limit: int) -> list[PendingTag]:
+        """Tags that this model has not indexed."""
+
+    def indexed(self, after: str, limit: int) -> list[str]:
+        """Ids of chunks that this model indexed, in order, after `after`."""
+
+    def existing(self, ids: Sequence[str]) -> set[str]:
+        """Which of these are chunks."""
+
+    def index_again(self, ids: Sequence[str]) -> int:
+        """Make the notes of these chunks pending, as if no model had indexed these; returns how many."""
+
+    def overdue(self, seconds: float) -> int:
+        """Notes that are pending for longer."""
+
+    def failed(self, limit: int) -> list[str]:
+        """Paths of notes that were given up."""
+
+    def has_notes(self, scopes: Sequence[Scope]) -> bool:
+        """Whether any of these scopes has a library."""
+
+    def matching(
+        self, scopes: Sequence[Scope], lexemes: Sequence[str], libraries: Sequence[str] | None, limit: int
+    ) -> dict[str, float]:
+        """Ids of the chunks that share most rare words with the query, with a BM25 score; without the index."""
+
+    def pool(self, scopes: Sequence[Scope], ids: Sequence[str]) -> list[PoolChunk]:
+        """The chunks of these ids that exist in these scopes, in no order."""
+
+    def passages(self, scopes: Sequence[Scope], ids: Sequence[str]) -> dict[str, StoredPassage]:
+        """The same with their texts, by id."""
+
+    def chunks_of(self, scopes: Sequence[Scope], note_id: str) -> list[StoredPassage]:
+        """All chunks of one note, in order."""
+
+    def sizes(self, scopes: Sequence[Scope]) -> dict[str, NotesSize]:
+        """How much there is, by `ns`; nothing for scopes without chunks."""
+
+    def tags(self, scopes: Sequence[Scope], ids: Sequence[int]) -> dict[int, TagInfo]:
+        """Tags by id."""
+
+    def named(self, scopes: Sequence[Scope], names: Sequence[str]) -> list[int]:
+        """Ids of the tags that have one of these names and are no idle ones."""
+
+    def tagged(self, scopes: Sequence[Scope], tags: Sequence[int], limit: int) -> list[str]:
+        """Notes that have one of these tags, themselves or in a chunk; at most `limit`."""
+
+    def tag_list(self, scope: Scope, prefix: str, limit: int) -> list[TagInfo]:
+        """The tags of a scope whose name begins so, most used first."""
+
+    def rename_tag(self, scope: Scope, old: str, new: TagName) -> int:
+        """From now on the tag named `old` stands for `new`; returns the id of `new`. Raises `NotFound`."""
+
+    def restore_tag(self, scope: Scope, old: str) -> bool:
+        """Undo `rename_tag`; returns whether it stood for another one. Raises `NotFound`."""
+
+    def notes_at(self, scopes: Sequence[Scope], path: str) -> list[Note]:
+        """The notes of this path, or of paths that end in it, the exact one first."""
+
+    def stats(self, library: Library) -> LibraryStats:
+        """Counts of a library."""
+
+    def erase_note(self, library: Library, path: str) -> ErasedNotes:
+        """Destroy one note, and vectors that nothing else has; its path is excluded from then on."""
+
+    def erase_scope(self, scope: Scope) -> ErasedNotes:
+        """Destroy all libraries, notes, chunks and tags of a scope, and vectors that nothing else has."""
+
+    def remains(self, scope: Scope) -> dict[str, int]:
+        """Rows of the scope by table."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkEntry:
+    """One row of the index of chunks."""
+
+    id: str
+    ns: str
+    library_id: str
+    note_id: str
+    at: datetime | None
+    lexemes: str
+    vector: Vector
+
+
+@dataclass(frozen=True, slots=True)
+class TagEntry:
+    """One row of the index of tags."""
+
+    id: int
+    ns: str
+    vector: Vector
+
+
+@dataclass(frozen=True, slots=True)
+class NoteFilter:
+    """Conditions on a chunk; empty means any. `since` ≤ at < `until`: then chunks without a date do not match."""
+
+    libraries: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    since: datetime | None = None
+    until: datetime | None = None
+
+
+ANY_NOTE = NoteFilter()
+"""No conditions."""
+
+
+class NoteIndex(Protocol):
+    """Nearest vectors and BM25 over chunks, and nearest vectors over tags: two collections per (model, dimension)."""
+
+    @property
+    def lexical(self) -> bool:
+        """Whether this server can search by words."""
+
+    def open(self) -> None:
+        """Create the collections if there are none. Idempotent."""
+
+    def insert(self, entries: Sequence[ChunkEntry], *, again: bool) -> None:
+        """Add rows of chunks durably; `again` replaces rows of the same ids."""
+
+    def insert_tags(self, entries: Sequence[TagEntry]) -> None:
+        """Add rows of tags, or replace them."""
+
+    def dense(self, scopes: Sequence[Scope], vector: Vector, limit: int, where: NoteFilter) -> dict[str, float]:
+        """The chunks with the highest cosine and their cosine, of these scopes only."""
+
+    def words(self, scopes: Sequence[Scope], lexemes: str, limit: int, where: NoteFilter) -> dict[str, float]:
+        """The chunks with the highest BM25 score and that score; none where not `lexical`."""
+
+    def near_tags(self, scopes: Sequence[Scope], vector: Vector, limit: int) -> dict[int, float]:
+        """The tags with the highest cosine and their cosine, of these scopes only."""
+
+    def purge(self, chunks: Sequence[str], tags: Sequence[int] = ()) -> None:
+        """Remove rows by id, from the collections of every model."""
+
+    def count(self, chunks: Sequence[str] | None = None) -> int:
+        """Rows of chunks: all of this model's collection, or these ids' in the collections of every model."""
+
+    def count_tags(self, tags: Sequence[int]) -> int:
+        """Rows of these tags in the collections of every model."""
+
+    def exists(self) -> bool:
+        """Whether this model's collection of chunks is there; creates nothing."""
+
+    def between(self, after: str, until: str, limit: int) -> list[str]:
+        """Ids of rows of chunks above `after` and, unless it is empty, up to `until`; at most `limit`, in no order."""
+
+    def present(self, chunks: Sequence[str]) -> set[str]:
+        """Which of these have a row in this model's collection."""
+
+    def drop(self) -> None:
+        """Delete the collections of this model; `open` creates them again."""
+
+    def drop_others(self) -> int:
+        """Delete the collections of all other models; returns how many."""
+
+    def close(self) -> None:
+        """Release connections; a second call does nothing."""

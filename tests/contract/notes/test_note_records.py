@@ -1,0 +1,299 @@
+"""What the port `NoteRecords` promises, on a real PostgreSQL."""
+
+import uuid
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+import numpy as np
+import pytest
+
+from biem.adapters.postgres.database import Database
+from biem.adapters.postgres.notes import PostgresNotes
+from biem.domain.node import new_id
+from biem.domain.note import FileStat
+from biem.domain.notes.library import Library
+from biem.domain.scope import Scope
+from biem.domain.text import sha256
+from biem.errors import InvalidInput, NotFound
+from biem.ports.notes import ChunkDraft, NoteDraft, TagName
+from tests.contract.conftest import MODEL, Admin, in_scope, unit
+from tests.support.fakes import HeldClock
+
+DAY = datetime(2026, 3, 14, tzinfo=UTC)
+
+
+@pytest.fixture
+def notes(pool: Database, admin: Admin) -> Iterator[PostgresNotes]:
+    """The adapter, and no notes of other tests: leases know no scopes."""
+    admin.execute("DELETE FROM note_libraries")
+    admin.execute("DELETE FROM tags")
+    yield PostgresNotes(pool, clock=HeldClock(), decay_per_hour=0.1, model=MODEL)
+    admin.execute("DELETE FROM note_libraries")
+    admin.execute("DELETE FROM tags")
+
+
+@pytest.fixture
+def library(notes: PostgresNotes, scope: Scope) -> Library:
+    """A library of the scope."""
+    return notes.add_library(Library(id=new_id(), scope=scope, name="lib", root="/notes", host="here"))
+
+
+def chunk(text: str, place: int = 0, tags: tuple[str, ...] = (), headings: tuple[str, ...] = ()) -> ChunkDraft:
+    """A chunk with this body, known by it."""
+    return ChunkDraft(
+        id=new_id(),
+        key=sha256(text),
+        place=place,
+        lines=(place + 1, place + 1),
+        span=(0, len(text)),
+        chain=headings,
+        levels=tuple(range(1, len(headings) + 1)),
+        body=text,
+        body_sha=sha256(text),
+        lexemes=" ".join(text.lower().split()),
+        tokens=len(text) // 4,
+        tags=tags,
+        tag_counts=(0, len(tags), 0, 0, 0),
+    )
+
+
+def draft(path: str, *chunks: ChunkDraft, tags: tuple[str, ...] = (), content: str = "", **more: Any) -> NoteDraft:
+    """A file with these chunks."""
+    named = dict.fromkeys([*tags, *(name for one in chunks for name in (*one.tags, *one.chain))])
+    return NoteDraft(
+        id=new_id(),
+        stat=FileStat(path, 10, 20, 30),
+        sha256=sha256(content or path),
+        title=path,
+        encoding="utf-8",
+        front={},
+        at=more.get("at"),
+        tags=tags,
+        tag_counts=(len(tags), 0, 0, 0, 0),
+        names=tuple(TagName(name, name.title()) for name in named),
+        chunks=chunks,
+    )
+
+
+def test_a_folder_is_registered_once(notes: PostgresNotes, library: Library, scope: Scope) -> None:
+    again = Library(id=new_id(), scope=scope, name="lib", root="/notes", host="here")
+    assert notes.add_library(again) == library
+    for name, root in (("lib", "/elsewhere"), ("other", "/notes")):
+        with pytest.raises(InvalidInput):
+            notes.add_library(Library(id=new_id(), scope=scope, name=name, root=root, host="here"))
+    assert notes.libraries([scope]) == [library]
+    assert notes.has_notes([scope])
+    # And not of another scope
+    other = Scope(user=uuid.uuid4().hex)
+    assert notes.libraries([other]) == []
+    assert not notes.has_notes([other])
+
+
+@pytest.mark.req("G36")
+def test_chunks_of_the_same_key_stay_and_others_go(notes: PostgresNotes, library: Library, scope: Scope) -> None:
+    first = notes.put(library, draft("a.md", chunk("one"), chunk("two", 1)))
+    assert (first.added, first.kept, first.removed) == (2, 0, ())
+    [known] = notes.files(library).values()
+    before = {found.chunk.body: found.chunk for found in notes.chunks_of([scope], known.id)}
+    # When a chunk is put before them and another one is gone
+    second = notes.put(library, draft("a.md", chunk("new"), chunk("one", 1, tags=("lamp",))))
+    assert (second.added, second.kept, second.removed) == (1, 1, (before["two"].id,))
+    after = [found.chunk for found in notes.chunks_of([scope], known.id)]
+    assert [one.body for one in after] == ["new", "one"]
+    # Then the one that stayed has its id, and its new place and tags
+    assert (after[1].id, after[1].place, after[1].tags) == (before["one"].id, 1, ("Lamp",))
+
+
+def test_what_was_removed_leaves_a_tombstone(
+    notes: PostgresNotes, library: Library, scope: Scope, admin: Admin
+) -> None:
+    notes.put(library, draft("a.md", chunk("one")))
+    removed = notes.put(library, draft("a.md", chunk("two"))).removed
+    removed += notes.delete(library, ["a.md"])
+    rows = admin.execute("SELECT memory_id::text FROM tombstones WHERE ns = %s", (scope.ns,)).fetchall()
+    assert {key for (key,) in rows} == set(removed)
+    assert len(removed) == 2
+    assert notes.files(library) == {}
+
+
+def test_a_moved_file_keeps_note_and_chunks(notes: PostgresNotes, library: Library) -> None:
+    notes.put(library, draft("old/a.md", chunk("one"), tags=("old",), content="same"))
+    before = notes.files(library)["old/a.md"]
+    change = notes.put(library, draft("new/a.md", chunk("one"), tags=("new",), content="same"), "old/a.md")
+    assert (change.added, change.kept, change.removed) == (0, 1, ())
+    assert {path: known.id for path, known in notes.files(library).items()} == {"new/a.md": before.id}
+    assert notes.notes_at([library.scope], "a.md")[0].tags == ("New",)
+
+
+def test_a_removed_library_takes_no_file(notes: PostgresNotes, library: Library, scope: Scope) -> None:
+    notes.put(library, draft("a.md", chunk("one")))
+    erased = notes.remove_library(library)
+    assert len(erased.chunks) == 1
+    with pytest.raises(NotFound):
+        notes.put(library, draft("b.md", chunk("two")))
+    assert notes.skip(library, FileStat("c.md", 1, 1, 1), "why") == ()
+    assert notes.remains(scope) == {"note_libraries": 0, "notes": 0, "note_chunks": 0, "tags": 0}
+
+
+def test_a_skipped_file_loses_its_chunks_and_says_why(notes: PostgresNotes, library: Library) -> None:
+    notes.put(library, draft("a.md", chunk("one")))
+    assert len(notes.skip(library, FileStat("a.md", 9, 9, 9), "it is binary")) == 1
+    known = notes.files(library)["a.md"]
+    assert (known.skipped, known.sha256, known.stat.size) == (True, b"", 9)
+    assert notes.stats(library).troubled == (("a.md", "it is binary"),)
+    # And it can become a note again
+    notes.put(library, draft("a.md", chunk("two")))
+    assert not notes.files(library)["a.md"].skipped
+
+
+def test_only_what_is_pending_is_leased_and_only_once(notes: PostgresNotes, library: Library) -> None:
+    notes.put(library, draft("a.md", chunk("one", tags=("lamp",))))
+    notes.put(library, draft("b.md", chunk("two")))
+    leases = notes.claim(10, 60.0, retried=False)
+    assert len(leases) == 2
+    assert notes.claim(10, 60.0, retried=False) == []
+    chunks, tags = notes.pending(leases)
+    assert sorted(one.body for one in chunks) == ["one", "two"]
+    assert [tag.shown for tag in tags] == ["Lamp"]
+    # When they are indexed, nothing is pending
+    assert notes.complete([*(one.id for one in chunks), new_id()], [tag.id for tag in tags]) != []
+    notes.finish(leases)
+    assert notes.backlog([library.scope]) == 0
+    assert notes.pending(leases) == ([], [])
+
+
+def test_a_file_that_changes_while_it_is_indexed_stays_pending(notes: PostgresNotes, library: Library) -> None:
+    notes.put(library, draft("a.md", chunk("one")))
+    leases = notes.claim(10, 60.0, retried=False)
+    [old], _ = notes.pending(leases)
+    notes.put(library, draft("a.md", chunk("two")))
+    # The chunk that went is reported, and the lease ends nothing
+    assert notes.complete([old.id], []) == [old.id]
+    notes.finish(leases)
+    notes.fail(leases, "late")
+    assert notes.backlog([library.scope]) == 1
+    [again] = notes.claim(10, 60.0, retried=False)
+    assert [one.body for one in notes.pending([again])[0]] == ["two"]
+
+
+def test_a_failed_note_is_tried_again_alone(notes: PostgresNotes, library: Library) -> None:
+    notes.put(library, draft("a.md", chunk("one")))
+    notes.put(library, draft("b.md", chunk("two")))
+    leases = notes.claim(10, 60.0, retried=False)
+    notes.release(leases, 0.0, "both", refund=False)
+    assert notes.claim(10, 60.0, retried=False) == []
+    [alone] = notes.claim(10, 60.0, retried=True)
+    assert alone.attempts == 2
+    notes.fail([alone], "no way")
+    assert len(notes.failed(10)) == 1
+    # An outage counts as no attempt
+    [other] = notes.claim(10, 60.0, retried=True)
+    notes.release([other], 0.0, "down", refund=True)
+    [other] = notes.claim(10, 60.0, retried=True)
+    assert other.attempts == 2
+
+
+def test_words_are_found_in_readable_scopes_only(notes: PostgresNotes, library: Library, scope: Scope) -> None:
+    notes.put(library, draft("a.md", chunk("a brass lamp"), chunk("a wooden table", 1)))
+    other = Scope(user=uuid.uuid4().hex)
+    theirs = notes.add_library(Library(id=new_id(), scope=other, name="lib", root="/notes", host="here"))
+    notes.put(theirs, draft("a.md", chunk("their brass lamp")))
+    found = notes.matching([scope], ["brass", "lamp"], None, 10)
+    assert [one.chunk.body for one in notes.passages([scope], list(found)).values()] == ["a brass lamp"]
+    assert notes.matching([scope], ["brass"], [theirs.id], 10) == {}
+    assert notes.passages([other], list(found)) == {}
+    assert notes.pool([other], list(found)) == []
+
+
+@pytest.mark.req("G42", partly="ids only")
+def test_the_pool_has_ids_of_tags_and_vectors(notes: PostgresNotes, library: Library, scope: Scope) -> None:
+    notes.put(library, draft("a.md", chunk("one", tags=("lamp", "brass")), tags=("weapons",), at=DAY))
+    notes.save_vectors({sha256("one"): unit(1, 0), sha256("nobody has this"): unit(0, 1)})
+    assert set(notes.load_vectors([sha256("one"), sha256("nobody has this")])) == {sha256("one")}
+    [one] = notes.pool([scope], list(notes.matching([scope], ["one"], None, 5)))
+    assert (one.tag_counts, one.note_tag_counts, one.at) == ((0, 2, 0, 0, 0), (1, 0, 0, 0, 0), DAY)
+    assert one.vector is not None
+    assert np.allclose(one.vector, unit(1, 0))
+    infos = notes.tags([scope], [*one.tag_ids, *one.note_tag_ids])
+    assert [infos[key].shown for key in one.tag_ids] == ["Lamp", "Brass"]
+    assert notes.tags([Scope(user="nobody")], list(infos)) == {}
+
+
+@pytest.mark.req("G43")
+def test_a_renamed_tag_stands_for_another(notes: PostgresNotes, library: Library, scope: Scope, admin: Admin) -> None:
+    notes.put(library, draft("a.md", chunk("one", tags=("hall master",))))
+    before = admin.execute("SELECT xmin, id FROM note_chunks WHERE ns = %s", (scope.ns,)).fetchall()
+    target = notes.rename_tag(scope, "hall master", TagName("hu tao", "Hu Tao"))
+    [old] = notes.named([scope], ["hall master"])
+    assert notes.tags([scope], [old])[old].root_shown == "Hu Tao"
+    assert notes.tagged([scope], [target], 10) == [notes.files(library)["a.md"].id]
+    # No row of a chunk was written, and the new tag is to be embedded
+    assert admin.execute("SELECT xmin, id FROM note_chunks WHERE ns = %s", (scope.ns,)).fetchall() == before
+    assert [tag.shown for tag in notes.pending([])[1]] == ["Hu Tao"]
+    # Renamed back, neither stands for itself in a circle
+    notes.rename_tag(scope, "hu tao", TagName("hall master", "Hall Master"))
+    assert notes.tags([scope], [target])[target].root == old
+    assert notes.tags([scope], [old])[old].root == old
+    assert notes.restore_tag(scope, "hu tao")
+    assert not notes.restore_tag(scope, "hu tao")
+    with pytest.raises(NotFound):
+        notes.rename_tag(scope, "unknown", TagName("x", "X"))
+
+
+def test_an_erasure_leaves_vectors_that_others_have(notes: PostgresNotes, library: Library, scope: Scope) -> None:
+    other = Scope(user=uuid.uuid4().hex)
+    theirs = notes.add_library(Library(id=new_id(), scope=other, name="lib", root="/notes", host="here"))
+    notes.put(library, draft("a.md", chunk("shared"), chunk("mine", 1, tags=("secret",))))
+    notes.put(theirs, draft("a.md", chunk("shared")))
+    keys = [sha256("shared"), sha256("mine"), sha256("Secret")]
+    notes.save_vectors(dict.fromkeys(keys, unit(1, 0)))
+    erased = notes.erase_scope(scope)
+    assert (len(erased.chunks), len(erased.tags)) == (2, 1)
+    assert dict(erased.before) == {"note_libraries": 1, "notes": 1, "note_chunks": 2, "tags": 1}
+    assert set(notes.load_vectors(keys)) == {sha256("shared")}
+    assert set(notes.remains(scope).values()) == {0}
+    assert notes.remains(other)["note_chunks"] == 1
+
+
+def test_one_note_is_erased_and_the_others_stay(
+    notes: PostgresNotes, library: Library, scope: Scope, admin: Admin
+) -> None:
+    notes.put(library, draft("a.md", chunk("one", tags=("both", "only a"))))
+    notes.put(library, draft("b.md", chunk("two", tags=("both",))))
+    erased = notes.erase_note(library, "a.md")
+    assert (len(erased.chunks), len(erased.tags)) == (1, 1)
+    assert list(notes.files(library)) == ["b.md"]
+    assert in_scope(admin, "tags", scope) == 1
+
+
+def test_uses_of_tags_are_counted_after_a_scan(notes: PostgresNotes, library: Library, scope: Scope) -> None:
+    notes.put(library, draft("a.md", chunk("one", tags=("lamp",)), chunk("two", 1), tags=("weapons",)))
+    notes.scanned(library, {"new": 1}, DAY, full=True)
+    assert [(tag.shown, tag.uses) for tag in notes.tag_list(scope, "", 10)] == [("Weapons", 2), ("Lamp", 1)]
+    assert [tag.shown for tag in notes.tag_list(scope, "la", 10)] == ["Lamp"]
+    [known] = notes.libraries([scope])
+    assert (known.scanned_at, known.full_at, known.report) == (DAY, DAY, {"new": 1})
+    assert notes.sizes([scope])[scope.ns].chunks == 2
+
+
+def test_lost_rows_and_other_models_are_indexed_again(
+    notes: PostgresNotes, library: Library, pool: Database, admin: Admin
+) -> None:
+    notes.put(library, draft("a.md", chunk("one")))
+    leases = notes.claim(10, 60.0, retried=False)
+    [only], _ = notes.pending(leases)
+    notes.complete([only.id], [])
+    notes.finish(leases)
+    assert notes.indexed("", 10) == [only.id]
+    assert notes.existing([only.id, new_id()]) == {only.id}
+    # Another model has indexed nothing, and takes over only where it is in force
+    later = PostgresNotes(pool, clock=HeldClock(), decay_per_hour=0.1, model="another-model")
+    assert [one.id for one in later.unmoved("", 10)] == [only.id]
+    assert later.withdraw(10) == 0
+    assert notes.index_again([only.id]) == 1
+    assert notes.backlog() == 1
+    assert notes.forget_index() == 0
+    assert notes.overdue(600.0) == 0
+    admin.execute("UPDATE notes SET due_at = now() - interval '1 hour'")
+    assert notes.overdue(600.0) == 1

@@ -1,0 +1,180 @@
+"""Libraries of one memory on real servers: from files to answers, and back out again."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+import biem
+from biem.errors import InvalidInput, NotFound
+from tests.support.fakes import WordEmbedder
+
+
+@pytest.fixture
+def synced(memory: biem.Memory, vault: Path) -> biem.Memory:
+    """The memory with the folder as its library."""
+    memory.notes.add(vault, name="vault")
+    memory.notes.sync()
+    return memory
+
+
+def test_a_folder_is_added_synced_and_searched(memory: biem.Memory, vault: Path) -> None:
+    assert memory.notes.search("荒原上的孤灯") == []
+    library = memory.notes.add(vault, name="vault")
+    assert memory.notes.add(vault, name="vault") == library
+    # When it is synced
+    report = memory.notes.sync()
+    # Then every file was read, cut and indexed
+    [scan] = report.libraries
+    assert (scan.files, scan.new, scan.chunks_added, report.pending) == (2, 2, 5, 0)
+    # And a chunk is found by its content, with a citation that opens at its line
+    hits = memory.notes.search("荒原上的孤灯")
+    assert hits[0].note.path == "武器/法器/乌髓孑灯.md"
+    assert hits[0].chunk.headings == ("乌髓孑灯", "武器故事")
+    line = int(hits[0].citation.split(":")[1].split(" ")[0])
+    assert "荒原" in (vault / hits[0].note.path).read_text("utf-8").splitlines()[line - 1]
+    assert not hits.degraded
+
+
+def test_a_second_sync_reads_and_embeds_nothing(synced: biem.Memory, embedder: WordEmbedder) -> None:
+    synced.notes.sync()  # files written within two seconds of a scan are read again
+    embedded = len(embedder.calls)
+    [scan] = synced.notes.sync().libraries
+    assert (scan.unchanged, scan.new, scan.changed, scan.chunks_added) == (2, 0, 0, 0)
+    assert len(embedder.calls) == embedded
+
+
+def test_an_edit_embeds_what_it_changed(synced: biem.Memory, vault: Path, embedder: WordEmbedder) -> None:
+    path = vault / "plans" / "lisbon.md"
+    before = {chunk.headings: chunk.id for chunk in synced.notes.get("lisbon.md").chunks}
+    path.write_text("intro\n\n" + path.read_text("utf-8").split("---\n")[2].replace("14C", "20A"), encoding="utf-8")
+    embedder.calls.clear()
+    [scan] = synced.notes.sync().libraries
+    assert (scan.changed, scan.chunks_removed) == (1, 1)
+    texts = [text for call in embedder.calls for text in call]
+    assert [text for text in texts if "river" in text] == []
+    assert [text for text in texts if "20A" in text] != []
+    after = {chunk.headings: chunk.id for chunk in synced.notes.get("lisbon.md").chunks}
+    assert after["Lisbon plan", "Hotel"] == before["Lisbon plan", "Hotel"]
+    assert after["Lisbon plan", "Flights"] != before["Lisbon plan", "Flights"]
+    assert "20A" in synced.notes.search("seat on the plane")[0].chunk.body
+
+
+def test_a_moved_folder_embeds_no_content(synced: biem.Memory, vault: Path, embedder: WordEmbedder) -> None:
+    ids = [chunk.id for chunk in synced.notes.get("乌髓孑灯.md").chunks]
+    (vault / "武器").rename(vault / "收藏")
+    embedder.calls.clear()
+    [scan] = synced.notes.sync().libraries
+    assert (scan.moved, scan.deleted, scan.chunks_added) == (1, 0, 0)
+    assert [text for call in embedder.calls for text in call] == ["收藏"]  # the new tag
+    assert [chunk.id for chunk in synced.notes.get("收藏/法器/乌髓孑灯.md").chunks] == ids
+
+
+def test_a_deleted_file_is_not_found(synced: biem.Memory, vault: Path) -> None:
+    (vault / "plans" / "lisbon.md").unlink()
+    [scan] = synced.notes.sync().libraries
+    assert scan.deleted == 1
+    assert all("lisbon" not in hit.note.path for hit in synced.notes.search("hotel near the river"))
+    with pytest.raises(NotFound):
+        synced.notes.get("lisbon.md")
+
+
+def test_a_missing_root_deletes_nothing(synced: biem.Memory, vault: Path) -> None:
+    shutil.move(vault, vault.with_name("unmounted"))
+    [scan] = synced.notes.sync().libraries
+    assert (scan.deleted, scan.files) == (0, 0)
+    assert "vault" in scan.reason
+    assert synced.notes.search("hotel near the river")[0].note.path == "plans/lisbon.md"
+
+
+def test_a_mass_deletion_waits_until_it_is_accepted(memory: biem.Memory, tmp_path: Path) -> None:
+    root = tmp_path / "many"
+    root.mkdir()
+    for number in range(24):
+        (root / f"note-{number}.md").write_text(f"# Subject {number}\n\nText number {number}.\n")
+    memory.notes.add(root)
+    memory.notes.sync()
+    for number in range(20):
+        (root / f"note-{number}.md").unlink()
+    # When most of the files are gone, nothing is deleted
+    [scan] = memory.notes.sync().libraries
+    assert (scan.held, scan.deleted) == (20, 0)
+    [stats] = memory.notes.stats()
+    assert (stats.library.state, stats.files["indexed"]) == ("held", 24)
+    # Until that is accepted
+    [scan] = memory.notes.sync(accept_deletions=True).libraries
+    assert (scan.held, scan.deleted) == (0, 20)
+    [stats] = memory.notes.stats()
+    assert (stats.library.state, stats.files["indexed"]) == ("active", 4)
+
+
+def test_a_renamed_tag_needs_one_embedding(synced: biem.Memory, embedder: WordEmbedder) -> None:
+    assert "法器" in {tag.shown for tag in synced.notes.tags()}
+    embedder.calls.clear()
+    synced.notes.rename_tag("法器", "catalyst")
+    assert embedder.calls == [["catalyst"]]
+    assert {tag.root_shown for tag in synced.notes.tags() if tag.shown == "法器"} == {"catalyst"}
+    assert synced.notes.search("a catalyst", tags=["catalyst"])[0].note.title == "乌髓孑灯"
+    synced.notes.sync(full=True)
+    assert synced.notes.search("a catalyst", tags=["catalyst"])[0].note.title == "乌髓孑灯"
+    # And it can be undone
+    synced.notes.rename_tag("法器", undo=True)
+    assert synced.notes.search("a catalyst", tags=["catalyst"]) == []
+    with pytest.raises(InvalidInput):
+        synced.notes.rename_tag("法器", undo=True)
+
+
+def test_an_erased_note_does_not_return(synced: biem.Memory, vault: Path) -> None:
+    receipt = synced.notes.erase("plans/lisbon.md")
+    assert receipt.complete
+    assert {count.store: count.before for count in receipt.stores}["postgres.note_chunks"] == 3
+    [scan] = synced.notes.sync(full=True).libraries
+    assert scan.new == 0
+    assert (vault / "plans" / "lisbon.md").exists()
+    assert all("lisbon" not in hit.note.path for hit in synced.notes.search("hotel near the river"))
+
+
+def test_an_erased_scope_has_no_notes(synced: biem.Memory, vault: Path) -> None:
+    synced.remember("I like tea.")
+    receipt = synced.erase(synced.bound_to)
+    assert receipt.complete
+    before = {count.store: count.before for count in receipt.stores}
+    assert (before["postgres.notes"], before["postgres.note_chunks"], before["postgres.note_libraries"]) == (2, 5, 1)
+    assert before["milvus.notes"]
+    assert synced.notes.libraries() == []
+    assert synced.notes.search("hotel near the river") == []
+    assert vault.exists()
+
+
+def test_two_users_with_equal_files_do_not_meet(synced: biem.Memory, vault: Path) -> None:
+    other = synced.scope(user=f"{synced.bound_to.user}-other")
+    assert other.notes.search("hotel near the river") == []
+    other.notes.add(vault, name="theirs")
+    other.notes.sync()
+    [first, *_] = other.notes.search("hotel near the river")
+    assert first.note.library == "theirs"
+    # When one of them is erased, the other still has all of it
+    other.erase(other.bound_to)
+    assert synced.notes.search("hotel near the river")[0].note.library == "vault"
+    project = synced.scope(project="p")
+    assert project.notes.search("hotel near the river")[0].note.library == "vault"
+    assert project.notes.stats() == []
+
+
+def test_recall_returns_memories_and_notes_of_one_question(synced: biem.Memory) -> None:
+    synced.remember("Ann prefers a hotel in the hills.", wait=True)
+    hits = synced.recall("which hotel is near the river")
+    assert hits[0].node.text == "Ann prefers a hotel in the hills."
+    assert hits.notes[0].note.path == "plans/lisbon.md"
+    assert 0 < hits.notes.confidence <= 1
+    # And each can be switched off
+    assert synced.recall("which hotel", sources=["memories"]).notes == []
+    alone = synced.recall("which hotel", sources=["notes"])
+    assert (list(alone), alone.notes[0].note.path) == ([], "plans/lisbon.md")
+    with pytest.raises(InvalidInput):
+        synced.recall("which hotel", sources=["web"])
+    # And a context block quotes them
+    block = synced.context("Which hotel is near the river, with breakfast until ten?")
+    assert "## Notes" in block.text
+    assert "  > The hotel is near the river" in block.text
+    assert block.notes[0].citation in block.text

@@ -1,0 +1,98 @@
+"""What tags are for: five vaults in which words and content alone find the wrong note."""
+
+from pathlib import Path
+
+import pytest
+
+import biem
+
+
+def synced(memory: biem.Memory, root: Path, files: dict[str, str]) -> None:
+    """Write a vault and sync it."""
+    for path, text in files.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(text, encoding="utf-8")
+    memory.notes.add(root)
+    memory.notes.sync()
+
+
+def best(memory: biem.Memory, query: str) -> str:
+    """The path of the first hit."""
+    return memory.notes.search(query)[0].note.path
+
+
+@pytest.mark.req("G32", partly="homonyms")
+def test_homonyms_are_told_apart_by_their_folders(memory: biem.Memory, tmp_path: Path) -> None:
+    body = "# 苹果\n\n## 历史\n\n它在全世界都很有名，已经有很长的历史。{}\n"
+    files = {"水果/苹果.md": body.format("秋天收获。"), "科技公司/苹果.md": body.format("总部很大。")}
+    others = {
+        f"城市/{name}.md": f"# {name}\n\n## 交通\n\n坐船去要两天。\n" for name in ("杭州", "宁波", "绍兴", "嘉兴")
+    }
+    synced(memory, tmp_path, files | others)
+    assert best(memory, "科技公司苹果的历史") == "科技公司/苹果.md"
+    assert best(memory, "水果苹果的历史") == "水果/苹果.md"
+
+
+@pytest.mark.req("G32", partly="missing identifiers")
+def test_a_section_that_does_not_name_its_subject_is_found_by_it(memory: biem.Memory, tmp_path: Path) -> None:
+    skill = "\n\n## 技能\n\n施放后在十秒内提高攻击力{}。\n"
+    files = {
+        f"角色/{name}.md": f"# {name}{skill.format(number)}" for number, name in enumerate(("胡桃", "甘雨", "可莉"))
+    }
+    synced(memory, tmp_path, files)
+    for name in ("胡桃", "甘雨", "可莉"):
+        assert best(memory, f"{name}的技能是怎样的") == f"角色/{name}.md"
+
+
+@pytest.mark.req("G32", partly="frequent words")
+def test_a_word_that_is_everywhere_does_not_bury_the_one_that_matters(memory: biem.Memory, tmp_path: Path) -> None:
+    files = {
+        f"武器/剑/剑{number}.md": f"# 剑{number}\n\n## 故事\n\n这把武器是武器中的武器，武器之王，编号{number}。\n"
+        for number in range(12)
+    }
+    files["武器/法器/孤灯.md"] = "# 孤灯\n\n## 故事\n\n照亮了荒原上的旅人。\n"
+    synced(memory, tmp_path, files)
+    assert best(memory, "武器孤灯的故事") == "武器/法器/孤灯.md"
+
+
+@pytest.mark.req("G32", partly="missing references")
+def test_a_text_that_uses_another_name_is_found_after_the_tag_is_renamed(memory: biem.Memory, tmp_path: Path) -> None:
+    files = {
+        "往事/夜.md": "# 夜\n\n## 见面\n\n那晚「胡堂主」来到店里，喝了一杯茶。\n",
+        "往事/昼.md": "# 昼\n\n## 见面\n\n那天老板来到店里，喝了一杯茶。\n",
+        "往事/雨.md": "# 雨\n\n## 见面\n\n那时客人来到店里，喝了一杯茶。\n",
+    }
+    synced(memory, tmp_path, files)
+    memory.notes.rename_tag("胡堂主", "胡桃")
+    assert best(memory, "胡桃来到店里喝了一杯茶") == "往事/夜.md"
+    hits = memory.notes.search("胡桃", tags=["胡桃"])
+    assert [hit.note.path for hit in hits] == ["往事/夜.md"]
+
+
+@pytest.mark.req("G31", "G32")
+def test_an_autobiography_that_never_names_its_author_outranks_a_textbook(memory: biem.Memory, tmp_path: Path) -> None:
+    files = {
+        "传记/牛顿.md": "# 牛顿\n\n## 少年\n\n我生在一个庄园里，常常坐在树下想事情，后来去了剑桥。\n",
+        "教材/物理.md": "# 物理\n\n## 力学\n\n力的单位是牛顿，一牛顿等于每秒平方一千克米，十牛顿是十倍。\n",
+    }
+    synced(memory, tmp_path, files)
+    assert best(memory, "牛顿少年的事情") == "传记/牛顿.md"
+
+
+@pytest.mark.req("G45")
+def test_without_words_a_query_of_keywords_is_ranked_otherwise(
+    memory: biem.Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parts = {
+        f"part-{n}.md": f"# Part {n}\n\nThe machine has this part. " + "It turns with the others. " * n + "\n"
+        for n in range(1, 7)
+    }
+    log = "# Log\n\nIn the third hall the pump stopped at night after a long run, and its display said E5 then.\n"
+    synced(memory, tmp_path, {"log.md": log, **parts})
+
+    def place() -> int:
+        return [hit.note.path for hit in memory.notes.search("machine this part turns E5", top_k=20)].index("log.md")
+
+    with_words = place()
+    monkeypatch.setattr(memory._system.notes.index, "words", lambda *arguments: {})
+    assert with_words < place()

@@ -1,0 +1,165 @@
+"""What a new user saw an agent told wrongly, played again in other words through the plugin with its defaults."""
+
+import uuid
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+import biem
+from biem import BIEMContextPlugin
+from tests.support.fakes import HeldClock
+from tests.support.life_workloads import ONLY_SLEEP
+from tests.support.servers import Configure
+
+
+class Life:
+    """One user, who tells and asks an agent through the plugin."""
+
+    def __init__(self, memory: biem.Memory, clock: HeldClock) -> None:
+        self.memory = memory.scope(user=uuid.uuid4().hex)
+        self.clock = clock
+        self.began = clock.now()
+
+    def tells(self, text: str, *, by: str = "user", **details: Any) -> None:
+        """A message in a conversation of its own, a day after the last."""
+        self.clock.advance(days=1)
+        plugin = BIEMContextPlugin(self.memory, conversation=f"day {self.clock.now():%j}")
+        record = plugin.record_user_message if by == "user" else plugin.record_assistant_message
+        record(text, **details)
+        assert self.memory.flush(120)
+
+    def asks(self, question: str) -> list[str]:
+        """The lines that an agent reads, best first."""
+        self.clock.advance(minutes=5)
+        block = BIEMContextPlugin(self.memory, conversation="questions").recall_context(question)
+        return [hit.node.text for hit in block.hits]
+
+    def nights(self, days: int, at_once: int = 30) -> None:
+        """Time passes, with a night now and then."""
+        for _ in range(0, days, at_once):
+            self.clock.advance(days=at_once)
+            self.memory.sleep()
+
+
+@pytest.fixture(scope="module")
+def opened(settings: Configure) -> Iterator[tuple[biem.Memory, HeldClock]]:
+    clock = HeldClock()
+    with biem.connect(settings(sleep=ONLY_SLEEP), clock=clock) as memory:
+        yield memory, clock
+
+
+@pytest.fixture
+def life(opened: tuple[biem.Memory, HeldClock]) -> Life:
+    return Life(*opened)
+
+
+@pytest.mark.parametrize(
+    ("first", "later", "question"),
+    [
+        ("I was born on 21 November.", "Correction: my dad was born on 2 February.", "When was I born?"),
+        ("我的生日是11月21日。", "更正一下，我爸的生日是2月2日。", "我哪天过生日？"),
+        ("我爸爸的生日是2月2日。", "我约了2月9日看牙，改到2月12日了。", "我爸爸哪天过生日？"),
+        ("My train to Graz leaves at 8:10.", "The train back from Graz was moved to 17:40.",
+         "When does my train to Graz leave?"),
+        ("我去南京的高铁是8:10开。", "从南京回来的高铁改到17:40了。", "我去南京的高铁几点开？"),
+        ("I enjoy the night shift.", '"I can\'t stand the night shift any more," Petra told me.',
+         "Do I enjoy the night shift?"),
+    ],
+)  # fmt: skip
+def test_1_what_is_said_of_somebody_or_something_else_retires_nothing(
+    life: Life, first: str, later: str, question: str
+) -> None:
+    life.tells(first)
+    life.tells(later)
+    assert life.asks(question)[0] == first
+    assert not [one for one in life.memory.conflicts(status="resolved") if one.decided_by == "rule"]
+
+
+@pytest.mark.parametrize(
+    ("told", "question"),
+    [
+        ("Penicillin gives me a rash, I must never take it.", "Which medicine must I never take?"),
+        ("我对虾过敏，吃了会起疹子。", "我对什么过敏？"),
+    ],
+)
+def test_2_health_outlives_months_and_details_are_kept(life: Life, told: str, question: str) -> None:
+    life.tells(told)
+    life.tells("The tram was late today.")
+    life.tells("Our fuse box is behind the mirror.", importance=5, layer="long_term", tags=["house"], metadata={"n": 1})
+    life.nights(150)
+    assert life.asks(question)[0] == told
+    [kept] = life.memory.recall("Where is the fuse box?", tags=["house"], top_k=1)
+    assert (kept.node.importance, kept.node.layer, kept.node.metadata) == (5.0, "long_term", {"n": 1})
+
+
+def test_3_a_prompt_repeats_nothing_of_its_history(life: Life) -> None:
+    plugin = BIEMContextPlugin(life.memory, conversation="now")
+    texts = ["I play the oboe in a wind quintet.", "The quintet rehearses in the chapel.", "The oboe needs a new reed."]
+    for text in texts:
+        plugin.record_user_message(text)
+    assert life.memory.flush(120)
+    history = [{"role": "user", "content": text} for text in texts]
+    assert not any(text in plugin.messages("", history, "What about my oboe?")[0]["content"] for text in texts)
+    assert life.memory.context("What about my oboe?", exclude_conversation="now").hits == ()
+    assert texts[0] in plugin.messages("", history[1:], "What about my oboe?")[0]["content"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I drive trams for the city of Linz.", "We moved into a houseboat in April.", "I own a tortoise called Basil",
+        "I can't eat walnuts, they close my throat", "My twins start school next autumn.",
+        "我在地铁公司开列车。", "我们四月搬进了新房子。", "我养了一只叫豆豆的乌龟",
+        "我不能吃核桃，会喘不过气", "我家双胞胎明年上小学。",
+    ],
+)  # fmt: skip
+def test_4_what_users_say_of_themselves_is_formed(life: Life, text: str) -> None:
+    life.tells(text)
+    [hit] = life.memory.recall(text, top_k=1)
+    assert hit.node.energy > 0
+    assert life.memory.node(hit.node.id)
+
+
+def test_5_no_fact_is_made_of_courtesies(life: Life) -> None:
+    for number in range(6):
+        life.tells(("Great, I've made a note of it!", "好的，我已经记下了，谢谢！")[number % 2], by="assistant")
+        life.tells(("Perfect, thank you so much.", "太好了，非常感谢。")[number % 2])
+    for _ in range(3):
+        life.memory.recall("I've made a note of it, thank you", top_k=5)
+    life.nights(6, 1)
+    assert list(life.memory.facts()) == []
+
+
+def test_6_a_birthday_that_was_decided_about_is_not_disputed_by_a_journey(life: Life) -> None:
+    life.tells("My birthday is on 3 June.")
+    life.tells("My birthday is on 5 June.")
+    for conflict in life.memory.conflicts(status=None):
+        life.memory.undo(conflict.id)
+        life.memory.resolve(conflict.id, "keep_both")
+    life.tells("The trip to Bergen is put off.")
+    assert life.memory.conflicts() == []
+    assert not any("disputed" in line for line in life.memory.context("When is my birthday?").text.splitlines())
+
+
+@pytest.mark.parametrize(
+    ("told", "questions"),
+    [
+        (["I teach chemistry at Norwood High.", "I've left Norwood and work for Siemens now."],
+         ["Which company do I work for?"]),
+        (["On Tuesdays I do judo.", "Judo was too hard on my knees, so these days it's swimming."],
+         ["What sport do I practise?", "How do I keep fit these days?"]),
+        (["我每周二打羽毛球。", "膝盖受伤以后羽毛球不打了，改游泳了。"], ["我平时做什么运动？"]),
+        (["我在一家银行当柜员。", "银行那份工作我辞了，如今在一家出版社做编辑。"],
+         ["我靠什么谋生？", "我是做什么工作的？"]),
+        (["我开一辆旧桑塔纳。", "桑塔纳报废了，现在开的是比亚迪。"], ["我开什么车？", "What car do I drive?"]),
+    ],
+)  # fmt: skip
+def test_7_what_holds_now_is_told_first(life: Life, told: list[str], questions: list[str]) -> None:
+    for text in told:
+        life.tells(text)
+    life.tells("I suppose you are an accountant who loves tennis and drives a van.", by="assistant")
+    for question in questions:
+        assert life.asks(question)[:1] == told[-1:], question
+    block = BIEMContextPlugin(life.memory).recall_context("Am I an accountant?")
+    assert all("assistant" in line for line in block.text.splitlines() if "accountant" in line)

@@ -1,0 +1,30 @@
+"""What a citation says, and names that a query mentions."""
+
+import pytest
+
+from biem.domain.notes.library import cited
+from biem.notes.search import mentioned
+
+
+@pytest.mark.req("G39")
+def test_a_citation_names_folders_file_line_and_headings() -> None:
+    path, headings = "武器/法器/乌髓孑灯.md", ("乌髓孑灯", "武器故事")
+    # The heading that the file name says already is left out
+    assert cited(path, 41, headings, 1_150) == "武器/法器/乌髓孑灯.md:41 › 武器故事"
+    assert cited("note.md", 1, (), 10) == "note.md:1"
+
+
+@pytest.mark.req("G39", partly="a tenth of the text")
+def test_a_short_text_has_a_short_citation() -> None:
+    path, headings = "a very long folder/and one more/report.md", ("Results of the year", "Costs", "Paper")
+    assert cited(path, 7, headings, 1_000).startswith("a very long folder/and one more/report.md:7 › Results")
+    assert cited(path, 7, headings, 60) == "report.md:7 › Paper"
+    assert cited("a/name that is longer than its share.md", 7, (), 10) == "name that is longer than its share.md:7"
+
+
+def test_a_query_mentions_runs_of_its_words_and_characters() -> None:
+    found = mentioned("Who wrote Clean Code 的作者？")
+    assert {"clean code", "wrote clean code", "code", "的作者", "作者"} <= set(found)
+    assert "wrote clean code 的" not in found
+    assert mentioned("") == []
+    assert len(mentioned("word " * 500)) <= 400

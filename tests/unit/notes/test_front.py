@@ -1,0 +1,88 @@
+"""Front matter: four fields are read, broken YAML is reported, nothing grows."""
+
+import pytest
+
+from biem.domain.note import FrontMatter
+from biem.notes.front import Front, split
+
+
+def fields(yaml: str) -> FrontMatter:
+    found = split(f"---\n{yaml}\n---\nbody\n")
+    assert not found.problem
+    return found.fields
+
+
+def test_four_fields_are_read_and_all_else_is_left() -> None:
+    yaml = "title: Green  tea\ntags: [tea, '#drinks/hot']\naliases:\n  - 绿茶\ndate: 2024-05-02\nother: {a: 1}"
+    text = f"---\n{yaml}\n---\nbody"
+    found = split(text)
+    assert found.fields == FrontMatter("Green tea", ("tea", "drinks/hot"), ("绿茶",), "2024-05-02")
+    assert text[found.end :] == "body"
+
+
+@pytest.mark.parametrize(
+    ("yaml", "tags"),
+    [
+        ("tags: tea, green", ("tea", "green")),
+        ("tags: tea green", ("tea", "green")),
+        ("Tags:\n- tea\n- [no]\n- tea", ("tea",)),
+        ("tag: no", ("no",)),
+        ("tags:", ()),
+        ("tags: {a: b}", ()),
+        ("tags: [2024, 1.10]", ("2024", "1.10")),
+    ],
+)
+def test_tags_are_taken_in_every_form(yaml: str, tags: tuple[str, ...]) -> None:
+    assert fields(yaml).tags == tags
+
+
+def test_values_stay_as_they_are_written() -> None:
+    assert fields("title: 2024").title == "2024"
+    assert fields("created: 2024-99-99").date == "2024-99-99"
+    assert fields("alias: one, two words").aliases == ("one", "two words")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "# a\n---\nb: c\n---\n",
+        "---\n\nprose\n\n---\nmore\n",
+        "---\na: b\n",
+        " ---\na: b\n---\n",
+        "---\n- a\n---\n",
+        "----\n",
+    ],
+)
+def test_what_only_looks_like_front_matter_is_body(text: str) -> None:
+    assert split(text) == Front()
+
+
+def test_empty_front_matter_is_no_body() -> None:
+    assert split("---\n---\nbody") == Front(end=8)
+    assert split("---\na: b\n...\nbody").end == 13
+
+
+@pytest.mark.parametrize(
+    ("yaml", "line", "words"),
+    [
+        ("title: [a", 3, "expected ',' or ']'"),
+        ("a: b\nb: c: d", 3, "mapping values are not allowed"),
+        ("a: &x b\nb: *x", 3, "aliases"),
+        ("a: " + "[" * 40 + "]" * 40, 2, "deep"),
+        ("a: \x07", 1, "not allowed"),
+    ],
+)
+def test_broken_yaml_is_left_out_and_says_where(yaml: str, line: int, words: str) -> None:
+    found = split(f"---\n{yaml}\n---\nbody\n")
+    assert (found.fields, found.line) == (FrontMatter(), line)
+    assert words in found.problem
+    assert f"---\n{yaml}\n---\nbody\n"[found.end :] == "body\n"
+
+
+def test_a_bomb_of_aliases_is_refused() -> None:
+    lines = ["a0: &a0 [x, x]"] + [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 40)]
+    assert "aliases" in split("---\n" + "\n".join(lines) + "\n---\n").problem
+
+
+def test_more_than_64_kib_is_no_front_matter() -> None:
+    assert split("---\na: " + "x" * (64 << 10) + "\n---\n") == Front()

@@ -1,0 +1,35 @@
+"""What is embedded of a chunk."""
+
+import pytest
+
+from biem.notes.indexed import indexed_text
+
+
+@pytest.mark.req("G36", partly="a body has no tag text")
+def test_headings_stand_above_the_body() -> None:
+    assert indexed_text(["Tea", "Green"], "It is hot.") == "Tea › Green\nIt is hot."
+    assert indexed_text([], "It is hot.") == "It is hot."
+    assert indexed_text(["Tea"], "") == "Tea"
+
+
+def test_an_h3_that_begins_the_body_stands_there_once() -> None:
+    assert indexed_text(["Tea", "Green", "Sencha"], "### Sencha\n\nx") == "Tea › Green\n### Sencha\n\nx"
+    assert indexed_text(["Tea", "Green", "Sencha"], "x") == "Tea › Green › Sencha\nx"
+
+
+@pytest.mark.parametrize(
+    ("body", "shown"),
+    [
+        ("a ![a cup](data:image/png;base64,AAAA==) b", "a a cup b"),
+        ("![a cup](x_(1).png 'title')", "a cup"),
+        ("![a cup][ref]", "a cup"),
+        ("![[cup.png|200]] b ![[Note]]", " b ![[Note]]"),
+        ("a<!-- no - word -->b", "ab"),
+        ("a <!-- open", "a <!-- open"),
+        ("see data:image/png;base64,AAAA+/= there", "see  there"),
+        ("```\n<!-- code -->\n```\n<!-- no -->\nb", "```\n<!-- code -->\n```\n\nb"),
+        ("~~~\n![x](y)\n```\n~~~\n![x](y)", "~~~\n![x](y)\n```\n~~~\nx"),
+    ],
+)
+def test_images_and_comments_are_not_embedded_and_code_is(body: str, shown: str) -> None:
+    assert indexed_text([], body) == shown

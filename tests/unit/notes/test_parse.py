@@ -1,0 +1,172 @@
+"""Blocks of Markdown with their exact places: what mistune's inside must keep to."""
+
+from itertools import pairwise
+
+import mistune
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from biem.notes.parse import Block, blocks
+
+TRAPS = """\
+intro
+# One { #one }
+
+Setext two
+lines
+===
+[link]: http://example.org "title"
+> quote
+> # no heading
+lazy
+- item
+  # no heading
+- second
+still second
+## Two
+```
+# no heading
+```
+~~~~ md
+```
+## no heading
+~~~~
+<!--
+## no heading
+
+# none either
+-->
+<div>
+# no heading within HTML
+
+# Three
+| a | b |
+|---|---|
+| c | d |
+---
+* * *
+    # indented code
+1. one
+
+   # no heading of the note
+2. two
+### Four ###
+text **bold** `# c`
+goes on
+---
+#hashtag
+#
+####### seven
+    # goes on
+\tgoes on, too
+- # no heading
+  text
+> - deep
+>   # no heading
+
+####### Seven
+last
+-"""
+
+
+def shown(text: str, found: list[Block]) -> list[tuple[str, int, str]]:
+    return [(block.kind, block.level, text[block.start : block.stop].rstrip("\n")) for block in found]
+
+
+@pytest.mark.req("G37")
+def test_a_page_of_traps_has_exactly_these_headings_at_exactly_these_lines() -> None:
+    # Given headings of both forms, and what only looks like one / When the page is parsed
+    found = blocks(TRAPS)
+    # Then only headings of the text are found, each with its own lines
+    headings = [(level, text) for kind, level, text in shown(TRAPS, found) if kind == "heading"]
+    assert headings == [
+        (1, "# One { #one }"),
+        (1, "Setext two\nlines\n==="),
+        (2, "## Two"),
+        (1, "# Three"),
+        (3, "### Four ###"),
+        (2, "text **bold** `# c`\ngoes on\n---"),
+        (1, "#"),
+        (2, "####### Seven\nlast\n-"),
+    ]
+    # And every block begins where the one before ends, but for blank lines and link definitions
+    assert [block.start for block in found] == sorted({block.start for block in found})
+    assert all(block.start == 0 or TRAPS[block.start - 1] == "\n" for block in found)
+    kinds = [block.kind for block in found]
+    assert kinds[3:13] == ["quote", "list", "heading", "code", "code", "html", "html", "heading", "table", "rule"]
+
+
+def test_quotes_and_lists_that_another_block_ends_keep_their_places() -> None:
+    # mistune puts the block that ended them before them, for a moment or for good
+    text = "> a\n```\ncode\n```\n- b\n# c\n> d\n- e\n***\n1. f\n> g\n"
+    assert shown(text, blocks(text)) == [
+        ("quote", 0, "> a"),
+        ("code", 0, "```\ncode\n```"),
+        ("list", 0, "- b"),
+        ("heading", 1, "# c"),
+        ("quote", 0, "> d"),
+        ("list", 0, "- e"),
+        ("rule", 0, "***"),
+        ("list", 0, "1. f"),
+        ("quote", 0, "> g"),
+    ]
+
+
+def test_code_of_an_indent_begins_where_it_stands() -> None:
+    text = "a\n\n    code\n\n    more\n\nb\n"
+    assert shown(text, blocks(text)) == [("text", 0, "a"), ("code", 0, "    code\n\n    more"), ("text", 0, "b")]
+
+
+def test_texts_have_no_marks_of_lists_and_quotes_and_no_code() -> None:
+    text = "> quoted\n> more\n\n- one\n- two\n\n      code\n\n```\nx = 1\n```\n"
+    assert [block.texts for block in blocks(text)] == [("quoted\nmore",), ("one", "two"), ()]
+
+
+def test_a_table_needs_a_rule_of_as_many_cells() -> None:
+    assert [block.kind for block in blocks("a | b\n--|--\nc | d\n\n|x|\n|-|-|\n\n| a \\| b |\n|---|\n")] == [
+        "table",
+        "text",
+        "table",
+    ]
+
+
+def test_places_count_from_the_whole_text() -> None:
+    text = "---\nx: 1\n---\n# a\n"
+    assert blocks(text, 13) == [Block("heading", 13, 17, 1, ("a",))]
+
+
+def test_the_end_needs_no_line_break() -> None:
+    assert blocks("# a") == [Block("heading", 0, 3, 1, ("a",))]
+    assert blocks("") == blocks("\n \n") == []
+
+
+PIECES = st.sampled_from(
+    ["# a", "## b", "### c", "a", "b c", "===", "---", "- d", "  e", "    f", "1. g", "> h", "> # i", "```", "~~~",
+     "<!--", "-->", "<div>", "", "", "\tj", "|k|l|", "|-|-|", "[m]: n", "***", "* o", "![p](q)", "<q>", "-",
+     "2. r", "> ```"]
+)  # fmt: skip
+
+
+@given(st.lists(PIECES, max_size=14).map("\n".join))
+def test_blocks_are_in_order_and_begin_lines_whatever_the_text(text: str) -> None:
+    found = blocks(text)
+    starts = [block.start for block in found]
+    assert starts == sorted(set(starts))
+    for block in found:
+        assert block.start < block.stop <= len(text)
+        assert block.start == 0 or text[block.start - 1] == "\n"
+        if block.level:
+            lines = text[block.start : block.stop].rstrip("\n").split("\n")
+            assert len(lines) > 1 or lines[0].lstrip(" ").startswith("#" * block.level)
+            assert len(lines) == 1 or set(lines[-1].strip()) <= set("=-")
+    assert all(one.stop <= two.start for one, two in pairwise(found))
+    assert not found or found[-1].stop == len(text) or found[-1].level
+
+
+@given(st.lists(PIECES.filter(lambda piece: ">" not in piece and "|" not in piece), max_size=14).map("\n".join))
+def test_the_headings_are_those_of_mistune_itself(text: str) -> None:
+    # Stamps and faster rules must not change what mistune finds
+    tokens = mistune.create_markdown(renderer=None)(text)
+    levels = [token["attrs"]["level"] for token in tokens if isinstance(token, dict) and token["type"] == "heading"]
+    assert [block.level for block in blocks(text) if block.level] == levels

@@ -1,0 +1,163 @@
+"""The formula of notes: what each part adds, and that every chunk of the pool has its own."""
+
+import math
+from datetime import UTC, datetime
+
+import numpy as np
+import pytest
+
+from biem.domain.policies.notes import NoteRankPolicy
+from biem.notes.rank import NoteQuestion, TagVectors, few_of_each, ranked, rareness, scaled, weighted
+from biem.ports import Vector
+from biem.ports.notes import PoolChunk, TagInfo
+
+WEIGHTS = (1.0, 0.8, 0.6, 0.4, 0.2)
+POLICY = NoteRankPolicy()
+
+
+def axis(number: int, *others: int) -> Vector:
+    """A unit vector along these axes."""
+    vector = np.zeros(4, dtype=np.float32)
+    vector[[number, *others]] = 1.0
+    return np.asarray(vector / np.linalg.norm(vector), dtype=np.float32)
+
+
+def chunk(
+    name: str,
+    *,
+    note: str = "",
+    vector: Vector | None = None,
+    tags: tuple[int, ...] = (),
+    note_tags: tuple[int, ...] = (),
+    at: datetime | None = None,
+) -> PoolChunk:
+    """A chunk whose tags are headings, and those of its note in its path."""
+    counts, inherited = (0, len(tags), 0, 0, 0), (len(note_tags), 0, 0, 0, 0)
+    return PoolChunk(name, note or name, "lib", "ns", 0, at, tags, counts, note_tags, inherited, vector)
+
+
+def tag(number: int, *, uses: int = 1, root: int | None = None, idle: bool = False) -> TagInfo:
+    """A tag that may stand for another one."""
+    stands = number if root is None else root
+    return TagInfo(number, "ns", f"tag {number}", stands, f"tag {stands}", b"", idle, uses)
+
+
+def known(*tags: TagInfo, vectors: dict[int, Vector] | None = None, size: int = 10) -> TagVectors:
+    """What is known of tags; by default each has the axis of its number."""
+    return TagVectors(
+        {one.id: one for one in tags},
+        {one.root: axis(one.root) for one in tags} if vectors is None else vectors,
+        {"ns": size},
+    )
+
+
+@pytest.mark.req("G46")
+def test_the_score_is_the_weighted_sum_of_scaled_parts() -> None:
+    pool = [
+        chunk("words", vector=axis(1), tags=(1,)),
+        chunk("content", vector=axis(0), tags=(1,)),
+        chunk("tags", vector=axis(1), tags=(0,)),
+    ]
+    question = NoteQuestion(axis(0), {"words": 8.0, "content": 2.0})
+    order = ranked(pool, question, known(tag(0), tag(1)), WEIGHTS, POLICY)
+    # BM25 is scaled from 0, so that no credit is given for none; the others from their minimum
+    assert {one.chunk.id: round(one.score, 6) for one in order} == {
+        "content": round(0.3 * 0.25 + 0.4, 6),
+        "words": 0.3,
+        "tags": 0.3,
+    }
+    assert [one.chunk.id for one in order] == ["content", "tags", "words"]
+    # And other weights give another order
+    by_words = ranked(pool, question, known(tag(0), tag(1)), WEIGHTS, NoteRankPolicy(alpha=0.8, beta=0.1, gamma=0.1))
+    assert by_words[0].chunk.id == "words"
+
+
+@pytest.mark.req("G46", partly="the weights sum to 1")
+@pytest.mark.parametrize(("alpha", "beta", "gamma"), [(0.5, 0.4, 0.3), (-0.1, 0.8, 0.3)])
+def test_weights_that_do_not_sum_to_one_are_refused(alpha: float, beta: float, gamma: float) -> None:
+    with pytest.raises(ValueError, match="sum is 1"):
+        NoteRankPolicy(alpha=alpha, beta=beta, gamma=gamma)
+
+
+@pytest.mark.req("G31")
+def test_a_tag_counts_more_than_a_text_that_only_speaks_of_the_subject() -> None:
+    # Given a chunk about Newton that does not name him, tagged with his name, and a textbook that quotes him often
+    pool = [chunk("autobiography", vector=axis(1), tags=(0,)), chunk("textbook", vector=axis(1, 0), tags=(2,))]
+    order = ranked(pool, NoteQuestion(axis(0), {}), known(tag(0), tag(2)), WEIGHTS, NoteRankPolicy(0.2, 0.3, 0.5))
+    assert order[0].chunk.id == "autobiography"
+
+
+@pytest.mark.req("X48")
+def test_every_chunk_of_a_large_pool_has_its_own_score_of_tags() -> None:
+    pool = [chunk(f"{number:03}", vector=axis(1), tags=(number % 4,)) for number in range(100)]
+    order = ranked(pool, NoteQuestion(axis(0), {}), known(*(tag(number) for number in range(4))), WEIGHTS, POLICY)
+    assert sum(one.why["tags"] == pytest.approx(1.0) for one in order) == 25
+    assert {one.chunk.id for one in order[:25]} == {f"{number:03}" for number in range(0, 100, 4)}
+
+
+def test_a_tag_that_all_chunks_have_says_nothing_beside_a_rare_one() -> None:
+    both = chunk("both", vector=axis(1), tags=(0, 2))
+    common = known(tag(0, uses=1), tag(2, uses=100), size=100)
+    rare = known(tag(0, uses=100), tag(2, uses=1), size=100)
+    [one] = ranked([both], NoteQuestion(axis(0), {}), common, WEIGHTS, POLICY)
+    [other] = ranked([both], NoteQuestion(axis(0), {}), rare, WEIGHTS, POLICY)
+    assert one.why["tags"] > 0.95
+    assert other.why["tags"] < 0.3
+    assert rareness(1, 100) == pytest.approx(1.0)
+    assert rareness(100, 100) == pytest.approx(math.log(2) / math.log(101))
+
+
+@pytest.mark.req("G43", "C35")
+def test_a_renamed_tag_counts_as_the_one_it_stands_for() -> None:
+    pool = [chunk("renamed", vector=axis(1), tags=(3,)), chunk("other", vector=axis(1), tags=(2,))]
+    tags = known(tag(3, root=0), tag(2), vectors={0: axis(0), 2: axis(2)})
+    order = ranked(pool, NoteQuestion(axis(0), {}), tags, WEIGHTS, POLICY)
+    assert order[0].chunk.id == "renamed"
+    assert order[0].why["tags"] == pytest.approx(1.0)
+
+
+def test_idle_tags_and_tags_without_a_vector_are_left_out() -> None:
+    tags = known(tag(0, idle=True), tag(1), vectors={0: axis(0)})
+    [one] = ranked([chunk("a", tags=(0, 1))], NoteQuestion(axis(0), {}), tags, WEIGHTS, POLICY)
+    assert one.why["tags"] == 0.0
+
+
+def test_without_a_vector_of_the_query_words_decide_alone() -> None:
+    pool = [chunk("a", vector=axis(0), tags=(0,)), chunk("b", vector=axis(0), tags=(0,))]
+    order = ranked(pool, NoteQuestion(None, {"b": 1.0}), known(tag(0)), WEIGHTS, POLICY)
+    assert [(one.chunk.id, one.score) for one in order] == [("b", pytest.approx(0.3)), ("a", 0.0)]
+
+
+def test_a_time_that_the_query_names_and_guides_raise_a_score() -> None:
+    day, policy = datetime(2025, 5, 4, tzinfo=UTC), NoteRankPolicy(when=0.5, guided=0.5)
+    pool = [
+        chunk("then", vector=axis(0), at=day),
+        chunk("tagged", vector=axis(0), tags=(1,)),
+        chunk("plain", vector=axis(0)),
+        chunk("far", vector=axis(1)),
+    ]
+    window = (datetime(2025, 5, 1, tzinfo=UTC), datetime(2025, 6, 1, tzinfo=UTC))
+    question = NoteQuestion(axis(0), {}, [window], frozenset({1}))
+    order = {one.chunk.id: one for one in ranked(pool, question, known(tag(1)), WEIGHTS, policy)}
+    assert order["then"].why["when"] == 1.0
+    assert order["tagged"].why["guided"] == 1.0
+    assert min(order["then"].score, order["tagged"].score) > order["plain"].score > order["far"].score
+
+
+def test_the_tags_of_note_and_chunk_have_the_weights_of_their_sources() -> None:
+    mixed = PoolChunk("a", "a", "l", "ns", 0, None, (5, 6, 7), (0, 1, 0, 1, 1), (1, 2), (2, 0, 0, 0, 0), None)
+    assert list(weighted(mixed, WEIGHTS)) == [(1, 1.0), (2, 1.0), (5, 0.8), (6, 0.4), (7, 0.2)]
+
+
+def test_of_one_note_only_a_few_are_taken() -> None:
+    pool = [chunk(str(number), note="long" if number < 5 else "short", vector=axis(0)) for number in range(7)]
+    order = ranked(pool, NoteQuestion(axis(0), {}), known(), WEIGHTS, POLICY)
+    assert [one.chunk.note_id for one in few_of_each(order, 3, 10)] == ["long"] * 3 + ["short"] * 2
+    assert len(few_of_each(order, 3, 2)) == 2
+
+
+def test_equal_values_are_scaled_to_nothing() -> None:
+    assert scaled(np.array([2.0, 2.0])).tolist() == [0.0, 0.0]
+    assert scaled(np.array([1.0, 3.0])).tolist() == [0.0, 1.0]
+    assert scaled(np.array([0.80, 0.81]), noise=0.05).tolist() == pytest.approx([0.0, 0.2])
+    assert scaled(np.array([1.0, 4.0]), least=0.0).tolist() == [0.25, 1.0]

@@ -1,0 +1,66 @@
+"""A file as a note."""
+
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from biem.domain.note import FrontMatter, SkippedNote
+from biem.domain.policies.notes import NotePolicy
+from tests.unit.notes.reading import bodies, note, reader
+
+
+def test_a_note_has_what_its_file_says() -> None:
+    text = "---\ntitle: Tea\ndate: 2024-05-02\n---\n# Green\r\n\r\nIt is hot.\r\n"
+    read = note(text, "2023-01-01 x.md")
+    assert (read.title, read.at, read.encoding) == ("Tea", datetime(2024, 5, 2, tzinfo=UTC), "utf-8")
+    assert read.text == text.replace("\r\n", "\n")
+    assert read.front == FrontMatter(title="Tea", date="2024-05-02")
+    assert bodies(read) == ["It is hot."]
+    assert read.chunks[0].lines == (7, 7)
+
+
+@pytest.mark.parametrize(
+    ("text", "path", "title"),
+    [
+        ("# Green\n\n# Black\n\nx", "tea.md", "Green"),
+        ("## Green\n\nx", "01 tea.md", "tea"),
+        ("x", "2024-05-02.md", "2024-05-02.md"),
+    ],
+)
+def test_a_title_is_found_where_there_is_one(text: str, path: str, title: str) -> None:
+    assert note(text, path).title == title
+
+
+def test_without_a_date_there_is_none() -> None:
+    assert note("x", "tea.md").at is None
+    assert note("x", "2024/05/02 tea.md").at == datetime(2024, 5, 2, tzinfo=UTC)
+
+
+@pytest.mark.parametrize("data", [b"---\na: b\n---\n", b"---\na: b\n---\n \n\n"])
+def test_front_matter_alone_is_no_note(data: bytes) -> None:
+    read = reader().read("a.md", data)
+    assert isinstance(read, SkippedNote)
+    assert read.rule == "unreadable"
+
+
+def test_the_limits_are_those_of_the_policy() -> None:
+    assert isinstance(reader(NotePolicy(max_file_bytes=3)).read("a.md", b"1234"), SkippedNote)
+    with pytest.raises(ValueError, match="max_chunk_tokens"):
+        NotePolicy(max_chunk_tokens=1)
+    with pytest.raises(ValueError, match="tags_per_note"):
+        NotePolicy(tags_per_note=25)
+
+
+@pytest.mark.req("G36", partly="a body has no tag text")
+def test_a_body_has_no_tag_text_that_the_file_has_not() -> None:
+    read = note("---\ntags: [alpha]\n---\n# Beta\n\nbody\n", "gamma/delta.md")
+    assert bodies(read) == ["body"]
+
+
+@given(st.binary(max_size=300), st.text(max_size=20))
+def test_no_file_breaks_the_reader(data: bytes, path: str) -> None:
+    read = reader().read(path, data)
+    assert read.path == path
+    assert read == reader().read(path, data)
