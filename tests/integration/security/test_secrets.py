@@ -250,7 +250,13 @@ def test_no_command_quotes_an_address_that_cannot_be_read(
 
 @pytest.mark.req("X43", partly="workers")
 @pytest.mark.parametrize(
-    "role", [("worker", "--pool", "solo"), ("beat", "--pidfile", ""), ("report",)], ids=lambda r: r[0]
+    "role",
+    [
+        ("worker", "--pool", "solo"),
+        pytest.param(("beat", "--pidfile", ""), marks=pytest.mark.long),
+        pytest.param(("report",), marks=pytest.mark.long),
+    ],
+    ids=lambda r: r[0],
 )
 def test_a_celery_process_logs_no_secret(role: tuple[str, ...], tmp_path: Path) -> None:
     # Given a worker, beat and a report of Celery with a broker that is away / When it runs for a moment, at DEBUG
