@@ -15,7 +15,7 @@ unexport PYTHONDONTWRITEBYTECODE
 RAN := $(CURDIR)/.ran
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check lint format types contracts traceability secrets licences mutants audit requirements \
+.PHONY: help setup demo test test-long check lint format types contracts traceability secrets licences mutants audit requirements \
 	unit unit-linear unit-odd unit-even system contract integration deployment test-containers test-bge test-names test-python test-milvus-server test-rabbitmq test-compose bench-mem0 lock up down logs ps migrate release-archive clean
 
 help:  ## Show this list
@@ -35,12 +35,17 @@ $(STAMP): requirements.lock pyproject.toml
 	@touch $@
 
 test: export TEST_REPORT = $(RAN)
-test: setup  ## Everything the README promises: lint, types, contracts, tests on real servers
+test: setup  ## What the README promises: lint, types, contracts, tests on real servers (ten minutes)
 	@rm -rf $(RAN)
 	@$(TOGETHER) unit-linear lint types contracts traceability secrets unit-odd unit-even
 	@$(MAKE) --no-print-directory system
 	@$(BIN)/python -m tests.requirements --ran $(RAN)
 	@echo "docs/requirements.md is what this run proved"
+
+# Tests that try only a sample in `make test` (`sized`), and those that it leaves out (`long`). CI runs both targets.
+test-long: export BIEM_TEST_THOROUGH = 1
+test-long: setup  ## What `make test` leaves out or tries a sample of: kills at every statement, benchmarks (15 minutes)
+	@$(PYTEST) -m "long or sized" --durations=10 --durations-min=10 tests/integration tests/contract tests/deploy tests/house
 
 check: setup  ## Everything of `make test` that runs no test
 	@$(TOGETHER) lint types contracts traceability secrets
@@ -99,7 +104,7 @@ unit-linear: setup
 
 # What the tests of the house ask is about the repository itself: files, docs, packages, what an import loads.
 system: setup  ## The tests on real servers and of the house, all in one run
-	@$(PYTEST) --durations=10 --durations-min=10 tests/integration tests/contract tests/deploy tests/house
+	@$(PYTEST) -m "not long" --durations=10 --durations-min=10 tests/integration tests/contract tests/deploy tests/house
 
 contract: setup
 	@$(PYTEST) tests/contract

@@ -13,6 +13,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from tests.report import outcomes
@@ -39,6 +40,9 @@ ELSEWHERE = {
 }
 """Folders of tests that `make test` does not run, and the target that does."""
 
+LONG = "test-long"
+"""The target that runs the tests with the marker `long`."""
+
 Missing = Callable[[str], str]
 """Of a test: why it proves nothing whole, or nothing ("") when it passed in `make test`."""
 
@@ -60,13 +64,35 @@ def claims() -> Iterator[Claim]:
         yield from _in(tree.body, path.relative_to(ROOT / "tests").as_posix())
 
 
-def _in(body: list[ast.stmt], name: str) -> Iterator[Claim]:
+@cache
+def left_to_long() -> frozenset[str]:
+    """The tests with the marker `long`, by their ids below tests/."""
+    return frozenset(
+        test
+        for path in (ROOT / "tests").rglob("test_*.py")
+        for test, mark in _marked(
+            ast.parse(path.read_text(encoding="utf-8")).body, path.relative_to(ROOT / "tests").as_posix()
+        )
+        if isinstance(mark, ast.Attribute) and mark.attr == "long"
+    )
+
+
+def _marked(body: list[ast.stmt], name: str) -> Iterator[tuple[str, ast.expr]]:
+    """Every decorator of a test or a class of tests, with its id."""
     for node in body:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             for mark in node.decorator_list:
-                yield from _of_marker(mark, f"{name}::{node.name}")
+                yield f"{name}::{node.name}", mark
             if isinstance(node, ast.ClassDef):
-                yield from _in(node.body, f"{name}::{node.name}")
+                yield from _marked(node.body, f"{name}::{node.name}")
+
+
+def _in(body: list[ast.stmt], name: str) -> Iterator[Claim]:
+    for test, mark in _marked(body, name):
+        yield from _of_marker(mark, test)
+    for node in body:
+        if isinstance(node, ast.ClassDef):
+            yield from _in([each for each in node.body if isinstance(each, ast.Assign)], f"{name}::{node.name}")
         elif isinstance(node, ast.Assign) and any(
             isinstance(target, ast.Name) and target.id == "pytestmark" for target in node.targets
         ):
@@ -83,8 +109,8 @@ def _of_marker(mark: ast.expr, test: str) -> Iterator[Claim]:
 
 
 def by_folder(test: str) -> str:
-    """What a run in which everything passes leaves unproven: tests that only another target runs."""
-    target = ELSEWHERE.get(test.partition("/")[0])
+    """What a `make test` in which everything passes leaves unproven: tests that only another target runs."""
+    target = LONG if test in left_to_long() else ELSEWHERE.get(test.partition("/")[0])
     return f"runs in `make {target}` only" if target else ""
 
 

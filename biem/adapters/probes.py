@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import psycopg
-import redis
 from psycopg.rows import scalar_row
 
 from biem.adapters.jobs.celery import broker_options
 from biem.adapters.milvus.inspection import MilvusInspection
 from biem.adapters.postgres.migrations import require_current
 from biem.adapters.postgres.sql import migrations
+from biem.adapters.redis.light_import import redis
 from biem.errors import ConfigError, SchemaOutdated, StoreUnavailable
 
 _TIMEOUT_S = 3

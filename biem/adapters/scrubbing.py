@@ -7,10 +7,10 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import psycopg
-import redis
 from psycopg import sql
 from psycopg.rows import scalar_row
 
+from biem.adapters.redis.light_import import redis
 from biem.errors import StoreUnavailable
 
 _WAIT_S = 60.0

@@ -1,5 +1,6 @@
 """The `biem` command: its global options, the list of its commands, and error handling."""
 
+import atexit
 import gc
 import logging
 import os
@@ -7,7 +8,7 @@ import platform
 import signal
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from importlib.metadata import version as installed_version
 from io import TextIOWrapper
@@ -42,21 +43,13 @@ if TYPE_CHECKING:
 _FLAGS = ("--json", "--verbose")
 _OPTIONS = ("--env-file", "--home", "--tenant", "--user", "--project")
 _TERMINATED = 128 + signal.SIGTERM
-_GARBAGE = 100_000
-"""New objects before a garbage collection: imports create no garbage, and collecting took 0.1 s of CPU."""
+_GARBAGE = 300_000
+"""New objects before a garbage collection: more than a recall creates, nearly all of which stay."""
 
 EPILOG = (
     "Exit codes: 0 done, 1 unexpected, 2 invalid input, 3 not found, 4 the ref is taken, the conflict decided or the "
     "memory revised, 5 settings or schema, 6 a server is down, 7 a server is full, 8 the embedder is down, "
     "9 the embedder answers another dimension, 10 diagnose or lint found something, 130 interrupted."
-)
-
-app = typer.Typer(
-    name="biem",
-    help="Long-term memory for LLM agents. Global options may stand before or after the command.",
-    epilog=EPILOG,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
 )
 
 
@@ -66,7 +59,6 @@ def _show_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def options(
     context: typer.Context,
     env_file: Annotated[
@@ -101,50 +93,74 @@ def version(context: typer.Context) -> None:
     out.result(facts, lambda: out.line(" · ".join(f"{name} {value}" for name, value in facts.items())))
 
 
-app.command("remember")(memories.remember)
-app.command("recall")(memories.recall)
-app.command("context")(memories.context)
-app.command("get")(memories.get)
-app.command("revise")(revisions.revise)
-app.command("history")(revisions.history)
-app.command("revert")(revisions.revert)
-app.command("list")(listing.listed)
-app.command("timeline")(listing.timeline)
-app.command("count")(listing.count)
-app.command("erase")(removing.erase)
-app.command("feedback")(memories.feedback)
-app.command("conflicts")(conflicts.conflicts)
-app.command("resolve")(conflicts.resolve)
-app.command("undo")(conflicts.undo)
-app.command("related")(relations.related)
-app.command("instant")(relations.instant)
-app.command("links")(relations.links)
-app.command("facts")(relations.facts)
-app.command("archive")(removing.archive)
-app.command("unarchive")(removing.unarchive)
-app.command("quarantine")(removing.quarantine)
-app.command("release")(removing.release)
-app.command("restore")(admin.restore)
-app.command("sleep")(admin.sleep)
-app.command("import")(import_files.import_files)
-app.command("export")(transfer.export)
-app.command("move")(transfer.move)
-app.command("stats")(queue.stats)
-app.command("scopes")(queue.scopes)
-app.command("dead")(queue.dead)
-app.command("retry")(queue.retry)
-app.command("reindex")(admin.reindex)
-app.command("migrate")(admin.migrate)
-app.command("health")(health.health)
-app.command("diagnose")(admin.diagnose)
-app.command("perf")(admin.perf)
-app.command("web")(web.web)
-app.command("backup")(admin.backup)
-app.command("reembed")(admin.reembed)
-app.add_typer(notes.app, name="notes")
-app.add_typer(local.app, name="local")
-app.command("demo")(demo.demo)
-app.command("version")(version)
+COMMANDS: Mapping[str, Callable[..., None]] = {
+    "remember": memories.remember,
+    "recall": memories.recall,
+    "context": memories.context,
+    "get": memories.get,
+    "revise": revisions.revise,
+    "history": revisions.history,
+    "revert": revisions.revert,
+    "list": listing.listed,
+    "timeline": listing.timeline,
+    "count": listing.count,
+    "erase": removing.erase,
+    "feedback": memories.feedback,
+    "conflicts": conflicts.conflicts,
+    "resolve": conflicts.resolve,
+    "undo": conflicts.undo,
+    "related": relations.related,
+    "instant": relations.instant,
+    "links": relations.links,
+    "facts": relations.facts,
+    "archive": removing.archive,
+    "unarchive": removing.unarchive,
+    "quarantine": removing.quarantine,
+    "release": removing.release,
+    "restore": admin.restore,
+    "sleep": admin.sleep,
+    "import": import_files.import_files,
+    "export": transfer.export,
+    "move": transfer.move,
+    "stats": queue.stats,
+    "scopes": queue.scopes,
+    "dead": queue.dead,
+    "retry": queue.retry,
+    "reindex": admin.reindex,
+    "migrate": admin.migrate,
+    "health": health.health,
+    "diagnose": admin.diagnose,
+    "perf": admin.perf,
+    "web": web.web,
+    "backup": admin.backup,
+    "reembed": admin.reembed,
+    "demo": demo.demo,
+    "version": version,
+}
+GROUPS: Mapping[str, typer.Typer] = {"notes": notes.app, "local": local.app}
+
+
+def application(command: str = "") -> typer.Typer:
+    """The command line with all of its commands, in the order of the help; or with one, if `command` names one.
+
+    Typer reads the options of every command it is given before it runs one: 0.1 s of CPU for all of them.
+    """
+    app = typer.Typer(
+        name="biem",
+        help="Long-term memory for LLM agents. Global options may stand before or after the command.",
+        epilog=EPILOG,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback()(options)
+    known = command in COMMANDS or command in GROUPS
+    for name, function in COMMANDS.items():
+        if name == command or not known:
+            app.command(name)(function)
+    for name, group in GROUPS.items():
+        if name == command or not known:
+            app.add_typer(group, name=name)
+    return app
 
 
 def hoist(arguments: Sequence[str]) -> list[str]:
@@ -165,10 +181,22 @@ def hoist(arguments: Sequence[str]) -> list[str]:
     return found + rest
 
 
+def command_of(hoisted: Sequence[str]) -> str:
+    """The first argument behind the global options; empty if there is none."""
+    position = 0
+    while position < len(hoisted):
+        name, equals, _ = hoisted[position].partition("=")
+        if name not in _FLAGS and name not in _OPTIONS:
+            return name
+        position += 2 if name in _OPTIONS and not equals else 1
+    return ""
+
+
 def run(arguments: Sequence[str], embedder: "Embedder | None" = None) -> int:
     """Run one command line; returns the exit code. A program that runs many can pass a loaded embedder."""
     hoisted = hoist(arguments)
     try:
+        app = application(command_of(hoisted))
         code = app(args=hoisted or ["--help"], prog_name="biem", standalone_mode=False, obj=embedder)
         if code == INTERRUPTED:
             raise KeyboardInterrupt
@@ -194,14 +222,15 @@ def main() -> None:
 
 
 def leave(code: int) -> NoReturn:
-    """End the process. The command's resources are closed by now, but a worker may be in the middle of a batch.
+    """End the process without shutting the interpreter down. The command's resources are closed by now.
 
-    A thread that runs C++ code during interpreter shutdown aborts the process, which changes the exit code and prints
-    to stderr. So the interpreter is not shut down while other threads run.
+    Taking apart what was loaded, only to give the memory back, takes 0.3 s of CPU after a recall. And a worker may be
+    in the middle of a batch: a thread that runs C++ code during the shutdown aborts the process, which changes the
+    exit code and prints to stderr.
     """
-    if threading.active_count() > 1:
-        with suppress(OSError, ValueError):  # the reader of our output has closed the pipe
-            sys.stdout.flush()
-            sys.stderr.flush()
-        os._exit(code)
-    sys.exit(code)
+    if threading.active_count() == 1:
+        atexit._run_exitfuncs()  # what libraries clean up; with threads some of it would wait for them
+    with suppress(OSError, ValueError):  # the reader of our output has closed the pipe
+        sys.stdout.flush()
+        sys.stderr.flush()
+    os._exit(code)

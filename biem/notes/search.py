@@ -7,7 +7,6 @@ tags  ┘   (the tags that the query names and the two nearest ─► their note
 
 import logging
 import math
-import re
 import threading
 import time
 from collections import OrderedDict
@@ -21,6 +20,7 @@ from typing import TypeVar
 import numpy as np
 
 from biem.domain.notes.library import NoteHit, NoteHits, cited
+from biem.domain.pattern import late
 from biem.domain.policies.notes import NoteRankPolicy
 from biem.domain.scope import Scope
 from biem.domain.scores import clamp01
@@ -60,8 +60,8 @@ _MOST_NAMES = 400
 """Names of one query."""
 _WORDS = 4
 _HAN = 12
-_RUN = re.compile(r"[\u3400-\u9fff\u3040-\u30ff\uac00-\ud7af]+|[^\W_]+(?:[-'._+#]*[^\W_]+)*[+#]*")
-_CJK = re.compile(r"[\u3400-\u9fff\u3040-\u30ff\uac00-\ud7af]")
+_RUN = late(r"[\u3400-\u9fff\u3040-\u30ff\uac00-\ud7af]+|[^\W_]+(?:[-'._+#]*[^\W_]+)*[+#]*")
+_CJK = late(r"[\u3400-\u9fff\u3040-\u30ff\uac00-\ud7af]")
 
 
 class NoteSearcher:

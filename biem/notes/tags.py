@@ -5,28 +5,29 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 
 from biem.domain.note import FrontMatter, NoteTags
+from biem.domain.pattern import late
 from biem.notes.marks import HOLE
 
 _LONGEST = 100
 """Characters of a tag; a longer heading or name is a sentence."""
 _LONGEST_BOLD = 24
-_SPACES = re.compile(r"\s+")
-_EXTENSION = re.compile(r"\.(?:md|markdown)$", re.IGNORECASE)
-_PREFIX = re.compile(
+_SPACES = late(r"\s+")
+_EXTENSION = late(r"\.(?:md|markdown)$", re.IGNORECASE)
+_PREFIX = late(
     r"^(?:(?:19|20)\d\d[-_./]\d{1,2}(?:[-_./]\d{1,2})?|(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:[0-2]\d|3[01])"
     r"|(?:19|20)\d\d年(?:\d{1,2}月(?:\d{1,2}日)?)?|\d{1,3}(?:\.\d{1,3}){0,3})(?=$|[-_. )、．])[-_. )、．]{0,8}"
 )
 """A date or a number before a name: `2025-03-14 meeting`, `01_basics`, `2.1 setup`, `03、总结`."""
-_NUMBER = re.compile(r"[\d\W_]*")
-_QUOTES = re.compile(
+_NUMBER = late(r"[\d\W_]*")
+_QUOTES = late(
     r"“([^“”\n。！？；，、!?;,:：]{2,24})”"
     r"|「([^「」\n。！？；，、!?;,:：]{2,24})」"
     r"|『([^『』\n。！？；，、!?;,:：]{2,24})』"
     r"|《([^《》\n。！？；!?;]{2,24})》"
     r'|"([^"\n。！？；，、!?;,:：]{2,24})"'
 )
-_LINK = re.compile(r"\[\[([^\[\]\n|#^\\]{1,100})(?:[#^][^\[\]\n|\\]{0,200})?(?:\\?\|[^\[\]\n]{0,200})?\]\]")
-_HASH = re.compile(r"(?<![\w/&#(\[])#([\w/-]{1,64})")
+_LINK = late(r"\[\[([^\[\]\n|#^\\]{1,100})(?:[#^][^\[\]\n|\\]{0,200})?(?:\\?\|[^\[\]\n]{0,200})?\]\]")
+_HASH = late(r"(?<![\w/&#(\[])#([\w/-]{1,64})")
 _EDGES = " \t:：*_#.,;，。、；…-–—"
 
 _IDLE_WORDS = """

@@ -190,6 +190,7 @@ def gets_younger(role: str) -> None:
     eventually(lambda: health.pulse_of(role).stat().st_mtime > first)
 
 
+@pytest.mark.long
 @pytest.mark.req("B61", partly="the health check of worker and beat")
 def test_who_has_no_broker_tries_again_alive_and_is_ready_when_it_is_there(
     folder: Path, start: Start, tmp_path: Path

@@ -14,7 +14,7 @@ from pydantic import BaseModel, SecretStr
 
 import biem
 from biem import errors
-from biem.cli.app import app
+from biem.cli.app import application
 from biem.config import Settings
 from biem.config.operator import OPERATOR
 
@@ -81,7 +81,7 @@ def test_the_reference_has_every_command_with_its_options_and_no_other() -> None
         if len(row) == 2 and row[0].startswith("`biem "):
             name = " ".join(word for word in row[0].strip("`").split() if re.fullmatch("[a-z]+(?:-[a-z]+)*", word))
             documented[name] = f"{documented.get(name, '')} {row[0]} {row[1]}"
-    known = dict(commands(typer.main.get_command(app)))
+    known = dict(commands(typer.main.get_command(application())))
     assert set(documented) == set(known)
     for name, command in known.items():
         assert command.help, f"{name} has no help"

@@ -13,6 +13,8 @@ from contextlib import contextmanager, suppress
 from types import ModuleType
 from typing import Any
 
+from biem.domain.pattern import LatePattern
+
 from re import _constants as ops  # type: ignore[attr-defined] # isort: skip
 from re import _parser as parser  # type: ignore[attr-defined] # isort: skip
 
@@ -301,6 +303,8 @@ def watched(*roots: object) -> Iterator[list[tuple[re.Pattern[str], str, int]]]:
 
     def replaced(value: Any) -> Any:
         """`value` with its patterns watched, or the same object where it has none or takes the change itself."""
+        if isinstance(value, LatePattern):
+            return replaced(value.compiled)
         if isinstance(value, re.Pattern):
             return Watched(value, calls) if isinstance(value.pattern, str) else value
         if isinstance(value, tuple) and type(value) is tuple and len(value) < 1_000:

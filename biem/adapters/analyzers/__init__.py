@@ -1,6 +1,6 @@
 """The port `Analyzer` by rules alone, without a model, in English and Chinese."""
 
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from biem.adapters.analyzers import model_names
 from biem.adapters.analyzers.aspects import Aspects
@@ -58,12 +58,18 @@ class RuleAnalyzer:
         return self._keywords.keywords(text, limit)
 
 
+@cache
+def _rules() -> RuleAnalyzer:
+    """One for all memories of the process: it reads word lists for 10 ms."""
+    return RuleAnalyzer()
+
+
 def build(names_pipeline: str = "") -> Analyzer:
     """The analyzer of both languages; a spaCy pipeline, if given, finds further names.
 
     Raises `MissingExtra` or `ConfigError` where the pipeline cannot be loaded.
     """
-    rules = RuleAnalyzer()
+    rules = _rules()
     if not names_pipeline:
         return rules
     return model_names.load(rules, names_pipeline)

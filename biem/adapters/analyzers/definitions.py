@@ -7,12 +7,13 @@ A definition needs a term in the subject and a defining verb; a bare "X is a Y" 
 import re
 
 from biem.adapters.analyzers import words
+from biem.domain.pattern import late
 
 _W = r"[A-Za-zΑ-ω][A-Za-z0-9Α-ω.+\-]*+"
 _PLAIN = rf"{_W}(?: (?!(?:we|I|is|are|was|means|refers|stands)\b){_W}){{0,3}}"
 _ENGLISH_TERM = rf"(?:`[^`]{{1,40}}`|\"[^\"]{{1,40}}\"|“[^”]{{1,40}}”|{_PLAIN})"
 _START = r"(?:^|(?<=[.!?;:\n] )|(?<=\n)|(?<=, )|(?<=[。！？；，：]))"
-_ENGLISH = re.compile(
+_ENGLISH = late(
     rf"[Bb]y (?P<by>{_ENGLISH_TERM}?),? (?:we|I) mean\b"
     rf"|{_START}(?:An? |The term |The word |In [a-z]+, )?(?P<term>{_ENGLISH_TERM})"
     r"(?:,? or [A-Z]{2,8},?| \([A-Za-z0-9 \-]{1,30}\))? "
@@ -31,7 +32,7 @@ _ENGLISH = re.compile(
 _HAN = r"[\u3400-\u9fffA-Za-z0-9Α-ω.+\-·]"
 _TERM = rf"(?:[“\"「《`][^”\"」》`\n]{{1,24}}[”\"」》`]|{_HAN}{{1,16}}?(?: {_HAN}{{1,16}}?){{0,3}}?)"
 _CLAUSE = r"(?:^|(?<=[，。！？；：,.!?;:\n\s、]))"
-_CHINESE = re.compile(
+_CHINESE = late(
     rf"所谓的?(?P<so>{_TERM})\s?(?:[，,]|就?是|即|指)"
     rf"|{_CLAUSE}(?P<term>{_TERM})(?:\s?[(（][^)）]{{1,40}}[)）])?\s?"
     "(?:是指|指的是|的定义[是为]|的意思是|的含义是|定义为|被定义为|的全称是|即为|即是)"
@@ -40,11 +41,11 @@ _CHINESE = re.compile(
     rf"|{_CLAUSE}(?:请问)?(?:什么是|何谓|何为|什么叫)(?P<what>{_TERM})\s?(?:[？?。]|$)"
     rf"|{_CLAUSE}(?P<asked>{_TERM})(?:是什么意思|的定义是什么|指的是什么|是啥意思)"
 )
-_NOT_IN_CHINESE = re.compile(
+_NOT_IN_CHINESE = late(
     r"[我你他她它咱谁这那哪的了着过吗呢吧不没也都又还就很]|今天|明天|昨天|大家|现在|其实|确实|的确|具体|简直|可能|应该|保持|真$|因为|所以|如果|但是|可是|觉得|认为|这样|那样|什么|有时|对于|意思|一[次个种场]"
 )
-_ANY_ENGLISH = re.compile(r"mean|efin|refer|stand|(?:is|are) an? |is short|hat (?:is|are|does) ")
-_ANY_CHINESE = re.compile("[谓指义思即称]|是一|什么|何为|啥")
+_ANY_ENGLISH = late(r"mean|efin|refer|stand|(?:is|are) an? |is short|hat (?:is|are|does) ")
+_ANY_CHINESE = late("[谓指义思即称]|是一|什么|何为|啥")
 """Every definition contains one of these: most texts have none, and skip the large patterns."""
 _QUOTES = "“”\"「」《》`'"
 

@@ -4,7 +4,6 @@ Names, defined terms and symbols first, then content words by frequency, then pa
 learning"): a pair may be the name of a concept although its parts are not.
 """
 
-import re
 from collections import Counter
 from collections.abc import Iterator
 
@@ -13,21 +12,20 @@ from biem.adapters.analyzers.characters import DENSE, HAN, LETTER, normal
 from biem.adapters.analyzers.chinese_words import knowing
 from biem.adapters.analyzers.extract import Extractor
 from biem.adapters.analyzers.verbs import Verbs
+from biem.domain.pattern import late
 
 _EDGE = 8_000
 """Only this many characters at the beginning of a text are read."""
-_RUN = re.compile(
-    rf"(?P<han>[{HAN}]+)|(?P<word>{LETTER}(?:{LETTER}|[0-9_'+#]|[.\-](?={LETTER}|[0-9]))*)|(?P<stop>[^\w\s])"
-)
+_RUN = late(rf"(?P<han>[{HAN}]+)|(?P<word>{LETTER}(?:{LETTER}|[0-9_'+#]|[.\-](?={LETTER}|[0-9]))*)|(?P<stop>[^\w\s])")
 _KINDS = ("n", "v", "t", "eng", "i", "l", "j")
 """Parts of speech of jieba that can name a topic: nouns, verbs that name an activity (留学), times, idioms."""
-_PAST = re.compile("[a-z]{2}[^e]ed$")
+_PAST = late("[a-z]{2}[^e]ed$")
 """English verbs in the past tense, which are no topics."""
 _PRONOUNS = "我你您他她它"
 """The segmenter treats 我会 and the like as one word."""
 _SHORTEST_WORD = 3
 _LONGEST = 64
-_DENSE = re.compile(f"[{DENSE}]")
+_DENSE = late(f"[{DENSE}]")
 
 
 class Keywords:

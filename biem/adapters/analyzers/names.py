@@ -11,19 +11,20 @@ from typing import Literal
 from biem.adapters.analyzers import words
 from biem.adapters.analyzers.characters import DENSE
 from biem.adapters.analyzers.chinese_words import knowing
+from biem.domain.pattern import late
 
 Kind = Literal["person", "organisation", "place", "work", "name", "handle"]
 
 _CAPITAL = r"[A-ZÀ-ÖØ-Þ][A-Za-zÀ-ÖØ-öø-ÿ0-9]*+(?:['\-&][A-Za-zÀ-ÖØ-öø-ÿ0-9]+)*+"
-_RUN = re.compile(
+_RUN = late(
     rf"(?<![A-Za-zÀ-ÿ0-9_@./'\-#]){_CAPITAL}"
     rf"(?:[ \t](?:(?:of|of the|de|de la|van|van der|von|der|di|da|bin|al|du|le|la)[ \t])?{_CAPITAL}){{0,6}}"
 )
-_HANDLE = re.compile(rf"(?<![A-Za-z0-9_.@/])@[A-Za-z0-9_{DENSE}][A-Za-z0-9_{DENSE}.\-]{{1,30}}")
-_WORK = re.compile(r"《([^《》\n]{1,40})》|[「『]([^「」『』\n，。！？]{2,20})[」』]|[“\"]([^“”\"\n]{2,40})[”\"]")
-_TITLE = re.compile(r"^[A-Z0-9][^.!?,;:]{1,38}$|^[^\s，。！？、；：,.!?的了我你他]{2,10}$")
-_SENTENCE = re.compile(r"(?:^|[.!?…:;\n\"“”(\[—–*>•]|[-#])[\s\"'“(*]*$")
-_VERB = re.compile(
+_HANDLE = late(rf"(?<![A-Za-z0-9_.@/])@[A-Za-z0-9_{DENSE}][A-Za-z0-9_{DENSE}.\-]{{1,30}}")
+_WORK = late(r"《([^《》\n]{1,40})》|[「『]([^「」『』\n，。！？]{2,20})[」』]|[“\"]([^“”\"\n]{2,40})[”\"]")
+_TITLE = late(r"^[A-Z0-9][^.!?,;:]{1,38}$|^[^\s，。！？、；：,.!?的了我你他]{2,10}$")
+_SENTENCE = late(r"(?:^|[.!?…:;\n\"“”(\[—–*>•]|[-#])[\s\"'“(*]*$")
+_VERB = late(
     r"'s\b|,? (?:and|&) [A-Z]|[ \t](?:is|was|has|had|will|would|can|could|did|does|said|says|went|told|got|"
     r"loves?|likes?|and|also|never|always|just|really|[a-z]{3,}ed|[a-z]{2,}[^s\W]s)\b|[ \t]*[,:!?][ \t]"
 )
@@ -31,8 +32,8 @@ _PLACES = frozenset(("New", "San"))
 _LEADING = _PLACES | frozenset(
     ("Great", "Grand", "Good", "Big", "Little", "Long", "Golden", "Happy", "March", "May", "Lucky", "The")
 )
-_ABBREVIATED = re.compile(r"\b(?:Dr|Mrs?|Ms|Prof|St)\.\s$")
-_PLAIN_END = re.compile(r"(?:ly|ing|ed|ness|tion|ment|ful|less|able)$")
+_ABBREVIATED = late(r"\b(?:Dr|Mrs?|Ms|Prof|St)\.\s$")
+_PLAIN_END = late(r"(?:ly|ing|ed|ness|tion|ment|ful|less|able)$")
 _H = "\u4e00-\u9fff"
 _TITLES = (
     "先生|女士|小姐|太太|老师|医生|大夫|教授|总经理|经理|总监|总裁|主任|律师|师傅|阿姨|叔叔|同学|"
@@ -42,8 +43,8 @@ _ENDINGS = (
     "有限公司|公司|集团|大学|学院|中学|小学|幼儿园|医院|银行|研究院|研究所|事务所|餐厅|饭店|酒店|宾馆|机场|火车站|高铁站|地铁站|公园|广场|博物馆|"
     "图书馆|体育馆|俱乐部|咖啡馆|书店|超市|商场|出版社|基金会|协会|委员会"
 )
-_ENDS = re.compile(f"(?:{_ENDINGS})$")
-_ROLE = re.compile(
+_ENDS = late(f"(?:{_ENDINGS})$")
+_ROLE = late(
     "(?=[母父妈爸爷奶外妻丈老儿女哥姐弟妹表堂同朋室邻客供领组班队发球闺助店徒先])"  # most characters begin none
     "(母亲|父亲|妈妈|爸爸|爷爷|奶奶|外公|外婆|妻子|丈夫|老婆|老公|儿子|女儿|哥哥|姐姐|弟弟|妹妹|表[哥弟姐妹]|堂[哥弟姐妹]|同事|朋友|同学|室友|邻居|"
     "客户|供应商|领导|组长|班长|队长|发小|球友|闺蜜|助理|店长|徒弟|先生|女士)"
@@ -53,7 +54,7 @@ _FUNCTION = frozenset(
 )
 _DISHES = frozenset("鸡鸭鹅肉菜饭汤粥饼")  # 宫保鸡|丁
 _AREAS = "省市区县镇村路街"
-_GENERIC = re.compile(
+_GENERIC = late(
     "^(?:公司|大学|医院|银行|学校|中学|小学|家里|外面|国外|这里|那里|一起|现在|国内|线上|网上|晚上|早上|今天|明天)$"
 )
 
@@ -68,11 +69,11 @@ class Names:
         self._syllables = frozenset(words.load("syllables_zh")[0][0])
         one = "".join(sorted(s for s in self._surnames if len(s) == 1))
         two = "|".join(sorted(s for s in self._surnames if len(s) == 2))
-        self._titled = re.compile(rf"(?:(?:{two})|[{one}])(?:(?:(?![是的和了在给跟让找])[{_H}]){{1,2}}?)?(?:{_TITLES})")
-        self._called = re.compile(
+        self._titled = late(rf"(?:(?:{two})|[{one}])(?:(?:(?![是的和了在给跟让找])[{_H}]){{1,2}}?)?(?:{_TITLES})")
+        self._called = late(
             rf"(?:名字?[叫是]|叫做?|名为|我是|昵称是?)\s?((?:(?:{two})[{_H}]{{1,2}}|[{one}小阿][{_H}]{{1,2}}))(?=[，。！？,.!?；;、\s的和]|$)"
         )
-        self._where = re.compile(
+        self._where = late(
             rf"(?:[在去到从回])([{_H}]{{2,6}})(?:工作|上班|上学|读书|出差|旅游|旅行|出生|长大|定居|生活|实习|留学)"
         )
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from biem.adapters.analyzers import words
 from biem.adapters.analyzers.numerals import NUMERALS, spoken, times
+from biem.domain.pattern import late
 
 _NUMBER = r"(?:[0-9]{1,3}(?:,[0-9]{3})++(?![0-9])|[0-9]++)(?:\.[0-9]++)?+"
 _MONTHS = ("", "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
@@ -17,7 +18,7 @@ _NUMERAL = rf"[0-9{NUMERALS}]"
 _SIGNS = {"$": "$", "¥": "¥", "€": "€", "£": "£"}
 _LATE = frozenset(("下午", "晚上", "傍晚", "夜里", "今晚", "明晚", "昨晚", "晚"))
 _WEAK_ONE = "一"
-_ANY = re.compile(_NUMERAL)
+_ANY = late(_NUMERAL)
 """Every quantity contains one of these: most texts have none, and skip the large pattern."""
 
 
@@ -35,7 +36,7 @@ class Quantities:
         spaced = [u for u in self._units if len(u) > 1 or not u.isascii()]
         loose = _alternatives([*spaced, "%"])
         counted = _alternatives([*spaced, *(c for c in self._counters if not c.isascii())])
-        self._pattern = re.compile(
+        self._pattern = late(
             r"(?P<iso>(?<![0-9A-Za-z])(?P<y1>[12][0-9]{3})[-/.](?P<m1>[01]?[0-9])[-/.](?P<d1>[0-3]?[0-9])(?![0-9]))"
             rf"|(?:(?P<y2>[12][0-9]{{3}}|[〇零一二三四五六七八九]{{4}})年\s?)?(?P<m2>{_NUMERAL}{{1,3}})月\s?"
             rf"(?P<d2>{_NUMERAL}{{1,3}})[日号]"

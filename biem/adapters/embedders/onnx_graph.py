@@ -31,8 +31,12 @@ def _varint(number: int) -> bytes:
     return bytes(out)
 
 
+def _before(tag: int, length: int) -> bytes:
+    return _varint(tag << 3 | 2) + _varint(length)
+
+
 def _bytes(tag: int, content: bytes) -> bytes:
-    return _varint(tag << 3 | 2) + _varint(len(content)) + content
+    return _before(tag, len(content)) + content
 
 
 def _text(tag: int, content: str) -> bytes:
@@ -59,12 +63,14 @@ class _Graph:
 
     def __init__(self) -> None:
         self.nodes: list[bytes] = []
-        self.constants: list[bytes] = []
+        self.constants: list[list[bytes]] = []
+        """Each in parts, because the weights are large and every `+` copies them."""
 
     def constant(self, name: str, array: NDArray[Any]) -> str:
         dims = b"".join(_int(1, size) for size in array.shape)
-        data = np.ascontiguousarray(array).tobytes()
-        self.constants.append(dims + _int(2, _TYPES[array.dtype.name]) + _text(8, name) + _bytes(9, data))
+        data = array.tobytes()
+        head = dims + _int(2, _TYPES[array.dtype.name]) + _text(8, name) + _before(9, len(data))
+        self.constants.append([_before(5, len(head) + len(data)), head, data])
         return name
 
     def node(
@@ -80,23 +86,24 @@ class _Graph:
         return output
 
     def model(self, inputs: Sequence[bytes], outputs: Sequence[bytes]) -> bytes:
-        graph = (
-            b"".join(_bytes(1, node) for node in self.nodes)
-            + _text(2, "e5")
-            + b"".join(_bytes(5, constant) for constant in self.constants)
-            + b"".join(_bytes(11, value) for value in inputs)
-            + b"".join(_bytes(12, value) for value in outputs)
-        )
+        graph = [
+            *(_bytes(1, node) for node in self.nodes),
+            _text(2, "e5"),
+            *(part for constant in self.constants for part in constant),
+            *(_bytes(11, value) for value in inputs),
+            *(_bytes(12, value) for value in outputs),
+        ]
         opsets = _bytes(8, _text(1, "") + _int(2, _OPSET)) + _bytes(8, _text(1, _MICROSOFT) + _int(2, 1))
-        return _int(1, _IR_VERSION) + _bytes(7, graph) + opsets
+        return b"".join([_int(1, _IR_VERSION), _before(7, sum(map(len, graph))), *graph, opsets])
 
 
 def _matmul(graph: _Graph, weights: Weights, source: str, name: str, columns: int) -> str:
     """`source` times a 4-bit matrix of `columns` inputs, with its nibbles reordered into adjacent pairs."""
     blocks = weights.blocks(f"{name}.w")
-    nibbles = blocks[:, 2:]
-    flat = np.concatenate([nibbles & 15, nibbles >> 4], axis=1)
-    pairs = flat[:, 0::2] | flat[:, 1::2] << 4
+    twice = blocks.view("<u2")[:, 1:]  # two bytes, whose four nibbles go into one byte of each half
+    pairs = np.empty((len(blocks), BLOCK // 2), dtype=np.uint8)
+    pairs[:, : BLOCK // 4] = (twice & 0x0F) | (twice >> 4 & 0xF0)
+    pairs[:, BLOCK // 4 :] = (twice >> 4 & 0x0F) | (twice >> 8 & 0xF0)
     rows = len(blocks) * BLOCK // columns
     return graph.node(
         "MatMulNBits",

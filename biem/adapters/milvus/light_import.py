@@ -1,97 +1,10 @@
-"""Imports pymilvus without unused dependencies, which take most of its import time.
+"""pymilvus without pandas, which `pymilvus.orm` imports for data frames, and without requests, for global clusters."""
 
-The modules of `pymilvus.orm` import pandas, for data frames, and one module imports requests, for globally distributed
-clusters. While pymilvus is imported here, the import statements of these modules, and of no other, get a proxy that
-imports the package on first use: any other use of pymilvus, pandas or requests is unaffected. Where that fails, with
-another version of pymilvus, the normal import is done.
-"""
+from biem.adapters.light_import import lightly
 
-import builtins
-import sys
-from collections.abc import Callable, Sequence
-from functools import partial
-from importlib import import_module
-from importlib.abc import Loader, MetaPathFinder
-from importlib.machinery import ModuleSpec, PathFinder
-from types import ModuleType
-from typing import Any
-
-_LATE = ("pandas", "requests")
-_PATIENT = ("pymilvus.orm.", "pymilvus.client.global_topology")
-"""Prefixes of the modules whose imports are deferred."""
-
-
-class _Late(ModuleType):
-    """A proxy for a module until first use: a name imported from it is a function that calls it."""
-
-    importing = True
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        if self.importing:
-            return partial(_call, self.__name__, name)
-        return getattr(import_module(self.__name__), name)
-
-
-def _call(module: str, name: str, *args: Any, **kwargs: Any) -> Any:
-    return getattr(import_module(module), name)(*args, **kwargs)
-
-
-class _Patient(Loader):
-    """Executes a module with a modified import statement; delegates everything else to the normal loader."""
-
-    def __init__(self, ordinary: Loader, import_: Callable[..., ModuleType]) -> None:
-        self._ordinary = ordinary
-        self._import = import_
-
-    def create_module(self, spec: ModuleSpec) -> ModuleType | None:
-        return self._ordinary.create_module(spec)
-
-    def exec_module(self, module: ModuleType) -> None:
-        vars(module)["__builtins__"] = {**vars(builtins), "__import__": self._import}
-        self._ordinary.exec_module(module)
-
-
-class _Finder(MetaPathFinder):
-    """Finds the modules with deferred imports, and records their proxies."""
-
-    def __init__(self) -> None:
-        self.late: dict[str, _Late] = {}
-
-    def find_spec(
-        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
-    ) -> ModuleSpec | None:
-        spec = PathFinder.find_spec(fullname, path, target) if fullname.startswith(_PATIENT) else None
-        if spec is not None and spec.loader is not None:
-            spec.loader = _Patient(spec.loader, self._import)
-        return spec
-
-    def _import(self, name: str, *args: Any, **kwargs: Any) -> ModuleType:
-        if name.partition(".")[0] not in _LATE:
-            return __import__(name, *args, **kwargs)
-        return self.late.setdefault(name, _Late(name))
-
-
-def _load() -> ModuleType:
-    """pymilvus; complete if something else has imported it already."""
-    if "pymilvus" in sys.modules:
-        return import_module("pymilvus")
-    finder = _Finder()
-    sys.meta_path.insert(0, finder)
-    try:
-        return import_module("pymilvus")
-    except Exception:  # noqa: BLE001  another version may raise anything
-        for name in [name for name in sys.modules if name.partition(".")[0] == "pymilvus"]:
-            del sys.modules[name]
-    finally:
-        sys.meta_path.remove(finder)
-        for late in finder.late.values():
-            late.importing = False
-    return import_module("pymilvus")
-
-
-_PYMILVUS = _load()
+_PYMILVUS = lightly(
+    "pymilvus", late=("pandas", "requests"), within=("pymilvus.orm.", "pymilvus.client.global_topology")
+)
 DataType = _PYMILVUS.DataType
 Function = _PYMILVUS.Function
 FunctionType = _PYMILVUS.FunctionType

@@ -11,9 +11,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
-from redis.exceptions import NoScriptError
 
 from biem.adapters.redis.client import RedisClient, memory_id
+from biem.adapters.redis.light_import import NoScriptError
 from biem.domain.energy import key_threshold
 from biem.domain.policies.life import TierPolicy
 from biem.ports import Touched, Vector, Vectors

@@ -13,11 +13,8 @@ from contextlib import contextmanager
 from importlib.resources import files
 from typing import Any, TypeVar
 
-import redis
-from redis.backoff import NoBackoff
-from redis.retry import Retry
-
 from biem.adapters.redis.keys import Kind, keys_of, types_of
+from biem.adapters.redis.light_import import NoBackoff, Retry, redis
 from biem.errors import CallRefused, StoreFull, StoreUnavailable
 
 logger = logging.getLogger("biem.redis")

@@ -1,8 +1,7 @@
 """Removes all projections from Redis after PostgreSQL was replaced; they are rebuilt with use."""
 
-import redis
-
 from biem.adapters.redis.keys import BROKER, EVERYTHING
+from biem.adapters.redis.light_import import redis
 from biem.errors import StoreUnavailable
 
 _AT_ONCE = 500

@@ -6,6 +6,8 @@ the whole message: with any other word it is no courtesy.
 
 import re
 
+from biem.domain.pattern import late
+
 _LONGEST_COURTESY = 200
 """Maximum characters of a courtesy."""
 _LONGEST_READ = 10_000
@@ -62,10 +64,10 @@ _HAN_COURTESIES = (
     "|好(?:的|啊|吧|呀|嘞|滴)?"
     "|请?继续|接着说|行|棒|赞|嗨|早|对|是|不|懂|呀|了|啦|的|吧|呢|哟|哇|哎|那|就|也|都|这|我"
 )
-_COURTESY = re.compile(rf"(?:(?>\b(?:{_COURTESIES})\b|{_HAN_COURTESIES})[^\w?？]*+)++", re.IGNORECASE)
+_COURTESY = late(rf"(?:(?>\b(?:{_COURTESIES})\b|{_HAN_COURTESIES})[^\w?？]*+)++", re.IGNORECASE)
 
-_SENTENCES = re.compile(r"[^.!?。！？；;\n]+[.!?。！？；;]?")
-_ORDER = re.compile(
+_SENTENCES = late(r"[^.!?。！？；;\n]+[.!?。！？；;]?")
+_ORDER = late(
     r"\W*+(?:(?:please|also|and|oh|so|but|ok|okay|hey|btw|by the way|important|note)\b[\s,:!-]*+)*+(?:"
     r"never\s+(?!(?:mind|heard|been|had|knew|thought|again|seen|said|was|did)\b)[a-z]+"
     r"|always\s+(?!(?:been|had|was)\b)[a-z]+|(?:don't|do not|dont) ever\s+[a-z]+"
@@ -78,7 +80,7 @@ _ORDER = re.compile(
     r")",
     re.IGNORECASE,
 )
-_HAN_ORDER = re.compile(
+_HAN_ORDER = late(
     r"\W*+(?:(?:请|麻烦|帮我|另外|还有|对了|注意|你|您)[，,：:\s]*+)*+(?:"
     r"(?:一定要?|务必|千万)?(?:记住|记得|牢记|记一下|记下|别忘|不要忘|不能忘)"
     r"|(?:以后|今后|从今往后|从现在起|从现在开始|从今天起)"
@@ -87,8 +89,8 @@ _HAN_ORDER = re.compile(
     r"|[^，。：:]{0,8}(?:要求|规矩|规则|规定)[^，。：:]{0,6}[：:]"
     r")"
 )
-_ASKS = re.compile(r"[?？]\s*$|(?:[吗么呢谁]|怎么样|怎么办|什么|哪里|哪儿|多少|几点|如何)\s*[。.]?$")
-_INTERROGATIVE = re.compile(
+_ASKS = late(r"[?？]\s*$|(?:[吗么呢谁]|怎么样|怎么办|什么|哪里|哪儿|多少|几点|如何)\s*[。.]?$")
+_INTERROGATIVE = late(
     r"\W*+(?:(?:and|so|but|ok|okay|hey|hi|then)\b\W*+)*+"
     r"(?:(?:what|where|when|who|whose|which|why|how)(?:'s|'re|'d)?\s+(?:is|are|was|were|do|does|did|can|could|should"
     r"|would"
@@ -97,7 +99,7 @@ _INTERROGATIVE = re.compile(
     r"|this|that)\b)",
     re.IGNORECASE,
 )
-_REQUEST = re.compile(
+_REQUEST = late(
     r"\W*+(?:(?:please|now|then|ok|okay|hey|and|also)\b\W*+)*+"
     r"(?:(?:tell|show|give|send|write|draft|find|search|look up|explain|describe|summari[sz]e|translate|list|suggest"
     r"|recommend|help|compare|calculate|convert|generate|create|book|order|remind|play|open)\b(?!\s+(?:is|was|are|were"

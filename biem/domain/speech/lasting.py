@@ -6,12 +6,13 @@ Chinese decide; a sentence about a passing occasion ("my mother comes tomorrow")
 
 import re
 
+from biem.domain.pattern import late
 from biem.domain.speech.acts import is_standing_order
 
 _LONGEST_READ = 10_000
 """Maximum characters of a message that are read."""
-_SENTENCES = re.compile(r"[^.!?。！？；;\n]+[.!?。！？；;]?")
-_ASKED = re.compile(r"[?？]\s*$|[吗呢么]\s*[。.]?$")
+_SENTENCES = late(r"[^.!?。！？；;\n]+[.!?。！？；;]?")
+_ASKED = late(r"[?？]\s*$|[吗呢么]\s*[。.]?$")
 
 _KIN = (
     "wife|husband|partner|spouse|fianc[eé]e?|girlfriend|boyfriend|mother|father|mom|mum|dad|parents?|son|daughter|child"
@@ -26,13 +27,13 @@ _KIN_ZH = (
     "|侄[子女]"
     "|岳父|岳母|公公|婆婆|闺蜜|室友|上司|老板|医生|[狗猫]|宠物|鹦鹉|兔子|仓鼠"
 )
-_PASSING = re.compile(
+_PASSING = late(
     r"\b(?:today|tonight|tomorrow|yesterday|this (?:morning|afternoon|evening|week|weekend|month)|next (?:week|month)"
     r"|(?:on )?(?:mon|tues|wednes|thurs|fri|satur|sun)day)\b"
     r"|今[天晚早]|明[天早晚]|昨[天晚]|后天|这周|本周|下周|周末|这个月|下个月|[周星期][一二三四五六日天]",
     re.IGNORECASE,
 )
-_HEALTH = re.compile(
+_HEALTH = late(
     r"\ballerg(?:y|ies|ic)\b|\bintoleran(?:t|ce)\b|\b(?:asthma|diabet\w+|epilep\w+|c(?:o)?eliac|insulin|epipen"
     r"|anaphyla\w+"
     r"|arthritis|migraines?|hypertension|h[ae]emophili\w+|anemi[ac]|dyslexi[ac]|autis\w+|adhd|bipolar|pacemaker"
@@ -48,12 +49,12 @@ _HEALTH = re.compile(
     r"|抑郁|自闭|恐惧症|癌|肾病|[我他她]吃素|素食|清真|纯素|不能[吃喝碰服]|不可以[吃喝]|服用|吃药|处方",
     re.IGNORECASE,
 )
-_SAFETY = re.compile(
+_SAFETY = late(
     r"\bemergency (?:contact|number)\b|\bin (?:case of|an) emergency\b|\bdo not resuscitate\b|\bsafe word\b"
     r"|\bnever (?:let|give|leave|share|tell|mention)\b|紧急联系人|紧急情况|急救|安全词|千万(?:别|不要)|绝对不[能要]",
     re.IGNORECASE,
 )
-_IDENTITY = re.compile(
+_IDENTITY = late(
     r"\bmy (?:(?:full|first|last|middle|real|maiden|nick)[ -]?)?name(?:'s| is)\b|\b(?:call me|i go by|i'm called"
     r"|i am called)\b"
     r"|\bbirthdays?\b|\bborn (?:on|in|at)\b|\banniversar\w+|\bmy pronouns\b|\bmy (?:native|first|mother) (?:language"
@@ -74,7 +75,7 @@ _IDENTITY = re.compile(
     r"|教授|研究员)",
     re.IGNORECASE,
 )
-_RELATIONSHIP = re.compile(
+_RELATIONSHIP = late(
     rf"\b(?:my|our|his|her)\s+(?:[\w-]+\s+){{0,2}}(?:{_KIN})\b(?:'s\b|\s+(?:is|are|was|has|have|lives?|works?|likes?"
     rf"|loves?"
     rf"|hates?|named?|called|[A-Z]\w+))"
@@ -86,7 +87,7 @@ _RELATIONSHIP = re.compile(
     r"|我(?:已经)?(?:结婚|离婚|订婚|单身|已婚|未婚)",
     re.IGNORECASE,
 )
-_OWN = re.compile(r"\b(?:i|i'm|i've|me|my|mine|we|us|our|ours)\b|[我咱]", re.IGNORECASE)
+_OWN = late(r"\b(?:i|i'm|i've|me|my|mine|we|us|our|ours)\b|[我咱]", re.IGNORECASE)
 
 
 def is_lasting(text: str) -> bool:

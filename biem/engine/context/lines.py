@@ -9,12 +9,12 @@ no punctuation that ends its field, so neither can imitate generated structure. 
 loses its opening sign.
 """
 
-import re
 import unicodedata
 from functools import lru_cache
 
 from biem.domain.energy import indicator
 from biem.domain.node import Hit, Node
+from biem.domain.pattern import late
 from biem.domain.policies.context import ContextPolicy
 from biem.domain.text import one_line
 from biem.domain.trust import UNTRUSTED, unverified_mark
@@ -23,7 +23,7 @@ NAME_CHARS = 40
 """Maximum characters of a shown name of a speaker or an entity."""
 _OPENED = "‹"
 """Replaces the sign that opens markup."""
-_MARKUP = re.compile(
+_MARKUP = late(
     r"[<＜﹤](?=[<＜﹤]{0,8}[^\W\d]|[<＜﹤]{0,8}[/／|｜!！?？%$@:&])"  # <system role=…>, </s>, <|im_start|>, <<SYS>>
     r"|[<＜﹤](?=\s{1,8}[/／|｜!！?？])"  # < /system>
     r"|[<＜﹤](?=\s{1,8}[^\W\d][\w:.\-]{0,64}(?:\s{0,8}[/／]?\s{0,8}[>＞﹥]|\s{1,8}[\w:.\-]{1,64}\s{0,8}=))"
@@ -32,11 +32,11 @@ _MARKUP = re.compile(
     r"|\](?=~b\]|~!b\[)|\[(?=e~\[)"
 )
 """Openings of tags, special tokens and bracketed control words such as `[INST]`. `a < b`, `<3`, `[1]` do not match."""
-_CLOSING = re.compile(r"(?<=[|｜])[>＞﹥]")
-_LEADING_MARKUP = re.compile(r"^(?:[#>\-*=`~|]++\s*+|\d++[.)]\s++)++")
-_LEADING_NUMBER = re.compile(r"^(?:[#>\-*=`~|.)(\s]++|\d++[.)]\s*+)++")
-_APOSTROPHES = re.compile("'{2,}")
-_SPACES = re.compile(r"\s+")
+_CLOSING = late(r"(?<=[|｜])[>＞﹥]")
+_LEADING_MARKUP = late(r"^(?:[#>\-*=`~|]++\s*+|\d++[.)]\s++)++")
+_LEADING_NUMBER = late(r"^(?:[#>\-*=`~|.)(\s]++|\d++[.)]\s*+)++")
+_APOSTROPHES = late("'{2,}")
+_SPACES = late(r"\s+")
 _PART_OF_NAMES = frozenset("'’.-_&@#+/()·")
 _BREAKS_NAMES = ("QUOTATION", "PRIME", "COLON", "COMMA", "DITTO", "LISU LETTER TONE")
 """Parts of Unicode names of letters that look like the punctuation around a name."""

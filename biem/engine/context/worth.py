@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 from biem.domain.conflict import Matter
 from biem.domain.node import Hit, Node
+from biem.domain.pattern import late
 from biem.domain.speech.acts import is_standing_order, is_statement
 from biem.domain.speech.excerpt import excerpt
 from biem.domain.text import estimate_tokens
@@ -46,13 +47,13 @@ _BEGINNING = 2_000
 _BY_WORDS = 0.5
 """Likeness, 0 to 1, of a part that has all words of the question."""
 _PARTNERS = frozenset(("girlfriend", "boyfriend", "wife", "husband", "partner"))
-_SUPPOSES = re.compile(
+_SUPPOSES = late(
     r"^\W*(?:if|suppose|imagine|what if|perhaps|maybe|i (?:may|might|could))\b"
     r"|^\W*(?:假如|如果|要是|假设|也许|可能|或许)"
     r"|\bnot sure yet\b|还没(?:想好|定|确定)",
     re.IGNORECASE,
 )
-_QUOTES = re.compile(
+_QUOTES = late(
     '^["“‘\'「『][^"”’」』]+["”’\'」』]\\W{0,2}(?:\\w+\\W+){0,4}?(?:said|says|told|wrote)\\b'
     '|^["“‘\'「『].+["”’\'」』].{0,12}[说道]|^\\W*.{1,20}(?:\\b(?:said|says)\\b|说)\\s*[,:，：]?\\s*["“‘「『]',
     re.IGNORECASE,

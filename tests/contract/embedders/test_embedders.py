@@ -234,6 +234,7 @@ def test_both_engines_read_the_same_tokens(onnx: E5Encoder, c_engine: E5Encoder)
         assert len(pieces.ids("passage: " + text)) == min(count, 512), text
 
 
+@pytest.mark.long
 def test_both_engines_give_the_same_vectors(onnx: E5Encoder, c_engine: E5Encoder) -> None:
     assert onnx.name == c_engine.name
     for role, texts in zip(ROLES, (texts_of_all_kinds()[::2], texts_of_all_kinds()[1::2]), strict=True):

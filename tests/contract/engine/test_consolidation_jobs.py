@@ -37,6 +37,7 @@ from biem.ports import Encoded, VectorIndex, Vectors
 from biem.ports.reasoner import Reasoner
 from biem.telemetry import Telemetry
 from tests.contract.conftest import Admin, claim_all, in_scope, write
+from tests.support.effort import places
 from tests.support.fakes import START, HeldClock, WordEmbedder
 
 ANALYZER = RuleAnalyzer()
@@ -785,6 +786,7 @@ JOBS: dict[str, tuple[Callable[[Night], None], Callable[[Night], object]]] = {
 }
 
 
+@pytest.mark.sized
 @pytest.mark.req("X8", partly="consolidation")
 @pytest.mark.parametrize("job", JOBS)
 def test_killed_before_any_statement_the_next_run_ends_as_if_nothing_had_happened(
@@ -797,18 +799,16 @@ def test_killed_before_any_statement_the_next_run_ends_as_if_nothing_had_happene
     prepare(calm)
     run(calm)
     expected = _end(calm, admin)
-    statement, killed = 0, True
-    while killed:
+    for statement in places(3):
         # When a process dies before its n-th statement
-        statement += 1
         night = Night(mortal, Scope("contract", f"{scope.user} {statement}"))
         prepare(night)
         mortal.left = statement
+        died = False
         try:
             run(night)
-            killed = False
         except Killed:
-            pass
+            died = True
         mortal.left = None
         # And the next night is whole
         run(night)
@@ -819,6 +819,8 @@ def test_killed_before_any_statement_the_next_run_ends_as_if_nothing_had_happene
         before = state(admin, night.scope)
         run(night)
         assert state(admin, night.scope) == before
+        if not died:
+            break
     assert statement > 8
 
 

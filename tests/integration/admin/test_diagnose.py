@@ -322,6 +322,7 @@ def test_a_disk_that_is_nearly_full_is_told(town: System) -> None:
         assert only(found.look()).id == "disk_nearly_full"
 
 
+@pytest.mark.long
 def test_celery_workers_are_asked_over_the_broker(town: System) -> None:
     settings = town.settings.model_copy(update={"queue": "celery"})
     assert only(diagnose(settings, embedder=town.embedder)).id == "worker_missing"

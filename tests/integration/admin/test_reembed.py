@@ -132,6 +132,7 @@ def test_a_move_that_was_killed_goes_on_where_it_was(stack: Servers) -> None:
         assert found == ["other_collections"]
 
 
+@pytest.mark.long
 def test_a_move_that_is_given_up_leaves_nothing(stack: Servers) -> None:
     with system(stack) as town:
         # Given a move that was broken off
@@ -263,6 +264,7 @@ def test_what_a_program_with_the_old_embedder_writes_afterwards_is_called_back(s
         assert town.sql("SELECT DISTINCT model FROM memories") == [("another",)]
 
 
+@pytest.mark.long
 def test_running_and_new_programs_go_over_to_the_packaged_model_that_was_moved_to(stack: Servers) -> None:
     # Given a program with the default embedder, and nothing said of another one
     with system(stack) as town, biem.connect(town.settings, scope=town.scope) as memory:

@@ -138,6 +138,7 @@ def test_an_upgrade_and_its_return_lose_nothing_and_bring_back_nothing(stack: Se
             assert kept(town, "zq") == []
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("worker", ["old", "new"])
 def test_side_by_side_each_indexes_and_tells_what_the_other_wrote(stack: Servers, old: Path, worker: str) -> None:
     with system(stack) as town, ExitStack() as programs:
@@ -167,6 +168,7 @@ def test_side_by_side_each_indexes_and_tells_what_the_other_wrote(stack: Servers
         assert kept(town, "0 of") == []
 
 
+@pytest.mark.long
 def test_the_old_version_works_on_a_later_schema_and_says_that_it_is_later(stack: Servers, old: Path) -> None:
     with system(stack) as town:
         # Given a schema to which a version after this one has added something

@@ -94,6 +94,7 @@ def test_an_original_cannot_close_its_block(aim: AimMemory) -> None:
     assert f"`````\n{text}\n`````" in context
 
 
+@pytest.mark.long
 @pytest.mark.req("A1", "A19", partly="the size of a context; tokens fast against strict")
 def test_a_context_does_not_grow_with_what_is_stored(aim: AimMemory) -> None:
     # Given long notes / When there are a few and many of them

@@ -108,6 +108,7 @@ def test_a_model_is_loaded_once_and_freed_by_the_last_who_used_it(models: Models
     assert len(loads) == 2
 
 
+@pytest.mark.long
 @pytest.mark.skipif(sys.platform != "linux", reason="glibc keeps freed pages; what others do is not known")
 def test_a_closed_embedder_gives_its_memory_back() -> None:
     # Given the packaged model, loaded and closed once / When that is done again, three times
@@ -145,6 +146,7 @@ def held() -> int:
     return len(objects) + sum(map(len, endless))
 
 
+@pytest.mark.long
 def test_a_process_that_only_asks_does_not_grow(settings: Configure) -> None:
     # Given a memory that has been asked all its questions already
     quiet = settings(sleep=ONLY_SLEEP)  # jobs load modules when they first run

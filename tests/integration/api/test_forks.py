@@ -109,7 +109,12 @@ sys.exit(code)
 
 
 @pytest.mark.parametrize(
-    ("use", "leave"), [(False, "sys.exit(7)"), (True, "sys.exit(7)"), (True, "memory.close(); sys.exit(7)")]
+    ("use", "leave"),
+    [
+        pytest.param(False, "sys.exit(7)", marks=pytest.mark.long),
+        (True, "sys.exit(7)"),
+        pytest.param(True, "memory.close(); sys.exit(7)", marks=pytest.mark.long),
+    ],
 )
 def test_a_child_that_ends_as_programs_do_ends_well(use: bool, leave: str, environment: dict[str, str]) -> None:
     # Given a program with the packaged model / When its child ends, with atexit, garbage collection and destructors

@@ -20,6 +20,7 @@ from biem.bootstrap import Servers
 from biem.config import Settings
 from biem.errors import RefConflict
 from tests.support.databases import fresh_database
+from tests.support.effort import sized
 from tests.support.fakes import WordEmbedder
 
 SUBJECTS = ("harbour", "kite", "lantern", "violin", "orchard", "bicycle", "kettle", "glacier")
@@ -274,13 +275,14 @@ def alone(stack: Servers) -> Iterator[biem.Memory]:
             yield memory
 
 
+@pytest.mark.sized
 @pytest.mark.req("D13", "X8", partly="the public API against a model")
 def test_the_public_api_does_what_a_dict_would_whatever_the_order(alone: biem.Memory) -> None:
     machine = type("Machine", (Model,), {"memory": alone})
     run_state_machine_as_test(
         machine,
         settings=settings(
-            max_examples=12,
+            max_examples=sized(4, 12),
             stateful_step_count=30,
             deadline=None,
             derandomize=True,

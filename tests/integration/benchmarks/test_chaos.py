@@ -23,6 +23,7 @@ from tests.support.fakes import WordEmbedder
 ANN, BOB = SCOPES[0], SCOPES[2]
 
 
+@pytest.mark.long
 @pytest.mark.req("X8", "X13", "X38", partly="one seed of chaos; benchmarks.chaos runs twenty")
 def test_a_short_chaos_loses_doubles_leaks_and_raises_nothing(tmp_path: Path) -> None:
     out = tmp_path / "chaos.json"

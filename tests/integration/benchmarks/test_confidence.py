@@ -37,6 +37,7 @@ def data(tmp_path: Path) -> Path:
     return file
 
 
+@pytest.mark.long
 def test_strangers_questions_get_nothing_and_the_right_memory_keeps_its_answers(
     data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -96,6 +97,7 @@ def test_strict_silence_has_its_price_and_answers_are_told_apart_by_pairs() -> N
     assert abstain.auc([], [0.5]) == 0.5
 
 
+@pytest.mark.long
 def test_follow_ups_are_asked_at_hand_and_of_everything(data: Path, tmp_path: Path) -> None:
     out = tmp_path / "out.json"
 
@@ -111,6 +113,7 @@ def test_follow_ups_are_asked_at_hand_and_of_everything(data: Path, tmp_path: Pa
     assert row["latency_ratio"] > 0
 
 
+@pytest.mark.long
 def test_both_sets_of_weights_are_fitted(data: Path, tmp_path: Path) -> None:
     out = tmp_path / "out.json"
 

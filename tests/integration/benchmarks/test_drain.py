@@ -8,6 +8,7 @@ import pytest
 from benchmarks import drain
 
 
+@pytest.mark.long
 @pytest.mark.req("X32", partly="one wake-up sets several processes to work")
 def test_a_backlog_is_drained_by_one_wake_up(tmp_path: Path) -> None:
     out = tmp_path / "drain.json"

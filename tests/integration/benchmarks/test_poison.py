@@ -8,6 +8,7 @@ import pytest
 from benchmarks import poison
 
 
+@pytest.mark.long
 @pytest.mark.timeout(600)
 def test_attacks_from_the_web_do_no_harm(tmp_path: Path) -> None:
     out = tmp_path / "out.json"

@@ -43,6 +43,7 @@ def files(tmp_path: Path) -> list[str]:
     return out
 
 
+@pytest.mark.long
 def test_pools_are_recorded_once_then_ablated_and_fitted(files: list[str], tmp_path: Path) -> None:
     # Given the ablation of two files, which records their pools on real servers
     out, cache = tmp_path / "ablation.json", tmp_path / "cache"

@@ -20,6 +20,7 @@ def test_a_ratio_above_a_fifth_or_a_failed_job_fails_the_command(
     assert scale.main([]) == code
 
 
+@pytest.mark.long
 @pytest.mark.req("X32", partly="the benchmark runs; its numbers are in the documents")
 def test_the_benchmark_of_scale_runs_every_job_at_both_sizes(tmp_path: Path) -> None:
     out = tmp_path / "scale.json"

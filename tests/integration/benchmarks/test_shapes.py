@@ -94,6 +94,7 @@ def _found(system: System, conversation: Conversation) -> float:
     return sum(shares) / len(shares)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["busy channel", "labels of chance"])
 def test_labels_and_neighbours_do_not_hide_what_a_plain_search_finds(
     name: str, settings: Configure, stack: Servers

@@ -33,6 +33,7 @@ def export(path: Path, conversations: int, turns: int) -> str:
     return str(path)
 
 
+@pytest.mark.long
 def test_an_import_that_is_killed_again_and_again_stores_everything_once(cli: Cli, tmp_path: Path) -> None:
     # Given the export of 4,000 messages, and an import of it that is killed three times
     path, scope = export(tmp_path / "export.zip", 200, 20), ("--user", "killed", "--json")
@@ -116,6 +117,7 @@ def test_an_export_that_breaks_off_keeps_what_precedes(cli: Cli, tmp_path: Path)
     assert len(set(cli.kept("cut"))) == 10
 
 
+@pytest.mark.long
 def test_texts_that_no_database_holds_are_mended_or_divided(memory: biem.Memory, tmp_path: Path) -> None:
     # Given a message of 3 MB, one with NUL and a lone surrogate, and a speech of emoji
     long = "\n".join(f"line {number} of a log" for number in range(150_000))

@@ -39,6 +39,7 @@ def web(python: Path, environment: dict[str, str], tmp_path: Path) -> Iterator[s
         process.communicate(timeout=60)
 
 
+@pytest.mark.long
 def test_the_demo_of_the_wheel_answers_its_six_questions(python: Path, tmp_path: Path) -> None:
     # Given the wheel, and servers in a home of the test's own / When its demo runs
     command = [str(python), "-P", "-c", RUN, "--home", str(tmp_path / "home"), "demo", "--json"]

@@ -83,6 +83,7 @@ def test_health_asks_every_server_and_starts_none(cli: Cli, tmp_path: Path) -> N
     assert not none.home.exists()
 
 
+@pytest.mark.long
 @pytest.mark.req("M68", partly="after PostgreSQL, Redis and Milvus were destroyed together")
 def test_a_backup_is_brought_back_into_another_home_and_moved_to_another_model(cli: Cli, tmp_path: Path) -> None:
     # Given a backup, and a home that has nothing

@@ -61,6 +61,7 @@ def test_a_broken_file_is_refused_with_the_line(cli: Cli, tmp_path: Path) -> Non
     assert cli("import", str(file), "--on-conflict", "skip", *scope, "--json").document["skipped"] == 1
 
 
+@pytest.mark.long
 def test_ctrl_c_says_what_is_stored_and_the_same_command_goes_on(cli: Cli, tmp_path: Path) -> None:
     scope, file = ("--user", "stopped"), tmp_path / "out.jsonl"
     cli("remember", "Li Ming has a boat", *scope)

@@ -150,7 +150,13 @@ def test_a_kill_in_the_middle_of_the_first_start_leaves_no_half_made_cluster(new
 
 
 @pytest.mark.req("D1", partly="a frozen process of a dead PostgreSQL")
-@pytest.mark.parametrize("owner_dies", [False, True], ids=["the owner lives", "the owner dies, too"])
+@pytest.mark.parametrize(
+    "owner_dies",
+    [
+        pytest.param(False, id="the owner lives", marks=pytest.mark.long),
+        pytest.param(True, id="the owner dies, too"),
+    ],
+)
 def test_a_frozen_backend_of_a_dead_postmaster_does_not_keep_a_home_down(own_home: Path, owner_dies: bool) -> None:
     with client(own_home) as process, client(own_home.with_name("other")) as innocent:
         owner_seen_by(process)

@@ -8,7 +8,7 @@ A death within a transaction leaves what was there before it began, which was ha
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 
@@ -20,6 +20,7 @@ from biem.adapters.postgres.database import Connection, named_row
 from biem.domain.policies.concepts import ConceptPolicy
 from biem.domain.scope import Scope
 from biem.ports.conflicts import Plan
+from tests.support.effort import sized
 from tests.support.fakes import START, HeldClock
 from tests.support.life_workloads import BRIDGE, DOUBLES, ONLY_SLEEP, TALK, embedder
 from tests.support.savepoint_stage import Stage, on_stage
@@ -94,20 +95,32 @@ def players(testbed: Testbed) -> Iterator[Cast]:
         yield Cast(living, heir, connection, clock)
 
 
-def cut_everywhere(stage: Stage, story: Callable[[], object], inherit: Callable[[], object]) -> dict[int, Any]:
-    """Die before each statement of a story and have `inherit` done, from what is committed by then; ends by number.
+@dataclass
+class Ends:
+    """What became of a story that was cut, by the statement before which it was; and at how many it could have been."""
+
+    by_statement: dict[int, Any] = field(default_factory=dict)
+    places: int = 0
+
+
+def cut_everywhere(
+    stage: Stage, story: Callable[[], object], inherit: Callable[[], object], *, stride: int = 1
+) -> Ends:
+    """Die before each statement of a story, or each `stride`-th, and have `inherit` done from what is there by then.
 
     A statement before which the same is there as before the last one is left out.
     """
-    ends: dict[int, Any] = {}
+    ends = Ends()
     seen = -1
 
     def die() -> None:
         nonlocal seen
         if stage.written() != seen:
-            with stage.transaction(put_back=True):
-                inherit()
-                ends[stage.statements] = stage.state()
+            if ends.places % stride == 0:
+                with stage.transaction(put_back=True):
+                    inherit()
+                    ends.by_statement[stage.statements] = stage.state()
+            ends.places += 1
             seen = stage.written()
 
     stage.before, stage.statements = die, 0
@@ -116,15 +129,16 @@ def cut_everywhere(stage: Stage, story: Callable[[], object], inherit: Callable[
     return ends
 
 
-def differing(ends: dict[int, Any], expected: dict[str, list[str]]) -> dict[int, dict[str, set[str]]]:
+def differing(ends: Ends, expected: dict[str, list[str]]) -> dict[int, dict[str, set[str]]]:
     """What is other than it should be, by statement."""
     return {
         statement: {name: set(found[name]) ^ set(rows) for name, rows in expected.items()}
-        for statement, found in ends.items()
+        for statement, found in ends.by_statement.items()
         if found != expected
     }
 
 
+@pytest.mark.sized
 @pytest.mark.req("X8", "X38")
 def test_a_night_that_dies_before_any_statement_is_made_good_by_the_next(players: Cast) -> None:
     living, heir, stage = players.enter()
@@ -141,10 +155,10 @@ def test_a_night_that_dies_before_any_statement_is_made_good_by_the_next(players
             converge(heir)
 
         # When the process dies before any statement of the night, and another one has the next nights
-        ends = cut_everywhere(stage, lambda: _assert_well(living), inherit)
+        ends = cut_everywhere(stage, lambda: _assert_well(living), inherit, stride=sized(4, 1))
     # Then each time all ends as if nobody had died
     assert differing(ends, expected) == {}
-    assert len(ends) > 30
+    assert ends.places > 30
 
 
 def _assert_well(memory: biem.Memory) -> None:
@@ -233,7 +247,7 @@ def test_whatever_is_asked_for_dies_before_any_statement_and_is_made_good_by_ask
                     work(living, stage)
 
                 ends = cut_everywhere(stage, story, inherit)
-                different[name], cuts[name] = differing(ends, expected), len(ends)
+                different[name], cuts[name] = differing(ends, expected), ends.places
     # Then each time all ends as if nobody had died
     assert {name: found for name, found in different.items() if found} == {}
     assert min(cuts.values()) > 1, cuts
@@ -270,7 +284,7 @@ def test_a_night_that_archives_and_erases_what_expired_dies_before_any_statement
     assert differing(ends, expected) == {}
     # And each of the three that were erased has a receipt
     assert set(proven) == {3}
-    assert len(ends) > 6
+    assert ends.places > 6
 
 
 def erased(memory: biem.Memory, key: str) -> None:

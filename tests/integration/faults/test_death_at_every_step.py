@@ -158,6 +158,7 @@ def test_a_move_that_dies_at_any_step_is_ended_by_the_next(stack: Servers) -> No
         until_it_survives(attempt, at_least=7)
 
 
+@pytest.mark.long
 def test_a_restore_that_dies_at_any_step_is_ended_by_the_next(stack: Servers, tmp_path: Path) -> None:
     with system(stack) as town:
         # Given two backups, and what is there when nobody dies while they are brought back

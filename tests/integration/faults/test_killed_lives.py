@@ -18,6 +18,7 @@ from biem.config import Settings
 from biem.domain.node import Node
 from biem.domain.policies.writing import EncodePolicy
 from tests.support import stacks
+from tests.support.effort import sized
 from tests.support.fakes import eventually
 from tests.support.life_workloads import Notes, converges, embedder, faults
 from tests.support.workloads import ROOT, in_milvus
@@ -25,7 +26,7 @@ from tests.support.workloads import ROOT, in_milvus
 base, new_home = stacks.base, stacks.new_home
 
 USER = "nine lives"
-KILLS = 10
+KILLS = sized(3, 10)
 SEED = 20260504
 
 
@@ -54,9 +55,10 @@ def stands_for(memory: biem.Memory, node: Node) -> Node:
 
 
 # G64's other parts: timing of every stage, and cache hits: cli/test_operations, contract/telemetry/test_exporters
+@pytest.mark.sized
 @pytest.mark.req("G64", partly="feedback survives kills; it is written at once, so there is no queue of it")
 @pytest.mark.req("X8", "X38", partly="kill -9 of a whole life, at random moments")
-def test_what_a_life_killed_ten_times_acknowledged_is_there_once_and_counted_once(
+def test_what_a_life_killed_again_and_again_acknowledged_is_there_once_and_counted_once(
     new_home: Path, tmp_path: Path
 ) -> None:
     chance = random.Random(SEED)

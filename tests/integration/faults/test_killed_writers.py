@@ -16,6 +16,7 @@ from biem.config import Settings
 from biem.domain.policies.recall import RecallPolicy
 from biem.domain.policies.writing import EncodePolicy
 from tests.support import stacks
+from tests.support.effort import sized
 from tests.support.fakes import WordEmbedder, eventually
 from tests.support.workloads import in_milvus, line, process, processes
 
@@ -25,7 +26,8 @@ USER = "survivor"
 HASTY = {"BIEM_ENCODE__LEASE_S": "2"}
 PLAIN = RecallPolicy(min_candidates=10, candidates_per_result=1, use_canvas=False, activation_weight=0.0)
 """Asked two thousand times for one word each, recall need not look around."""
-EACH = 1_000
+EACH = sized(350, 1_000)
+"""More than three hundred: a hundred follow on each death."""
 
 
 def opened(home: Path) -> biem.Memory:
@@ -70,6 +72,7 @@ def every_text_is_found_once(home: Path, written: dict[str, str]) -> None:
         assert sorted(in_milvus(urls.milvus_uri)) == sorted(in_postgres)
 
 
+@pytest.mark.sized
 @pytest.mark.req("D2", partly="acknowledged is durable; the rebuild is tested with reindex")
 def test_all_that_two_processes_wrote_is_found_once_after_the_owner_was_killed_three_times(
     own_home: Path, tmp_path: Path
@@ -98,6 +101,7 @@ def test_all_that_two_processes_wrote_is_found_once_after_the_owner_was_killed_t
     eventually(lambda: not processes(own_home), 60)
 
 
+@pytest.mark.long
 def test_what_a_killed_writer_had_acknowledged_is_found_once(own_home: Path, tmp_path: Path) -> None:
     notes = tmp_path / "notes"
     # Given a writer that is killed in the middle of its work, with nobody else there
@@ -114,6 +118,7 @@ def test_what_a_killed_writer_had_acknowledged_is_found_once(own_home: Path, tmp
     every_text_is_found_once(own_home, written)
 
 
+@pytest.mark.long
 def test_killed_servers_come_back_and_nothing_is_lost(own_home: Path, tmp_path: Path) -> None:
     notes = tmp_path / "notes"
     with process("write", own_home, USER, "fir", 300, notes, env=HASTY) as writer:

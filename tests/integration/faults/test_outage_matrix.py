@@ -104,7 +104,7 @@ def index_all(memory: biem.Memory) -> None:
 
 
 @pytest.mark.req("X31", partly="no call hangs, whatever server does")
-@pytest.mark.parametrize("how", ["refuses", "hangs"])
+@pytest.mark.parametrize("how", ["refuses", pytest.param("hangs", marks=pytest.mark.long)])
 @pytest.mark.parametrize("server", list(EXPECTED))
 def test_each_operation_ends_as_the_page_says_while_a_server_is_away(
     server: str, how: str, doors: Doors, memory: biem.Memory

@@ -18,6 +18,7 @@ from biem.aim import AimMemory
 from biem.bootstrap import Servers
 from biem.bootstrap.admin import diagnose
 from biem.domain.policies.writing import WritePolicy
+from tests.support.effort import sized
 from tests.support.fakes import WordEmbedder, eventually
 from tests.support.systems import System, system
 
@@ -190,12 +191,19 @@ def test_every_kind_is_kept_where_the_names_say(pair: Pair) -> None:
     eventually(lambda: set(pair.kept()) == named(pair))
 
 
+def spoilt_parts() -> Iterator[Any]:
+    """Each way to spoil with each key; `make test` tries each way with three keys, and each key in two ways."""
+    for number, spoil in enumerate(SPOILS):
+        for part in range(12):
+            marks = () if (number + part) % 4 == 0 else (pytest.mark.long,)
+            yield pytest.param(spoil, part, id=f"{part}-{spoil.__name__}", marks=marks)
+
+
 def named(pair: Pair) -> set[bytes]:
     return {key.encode() for kind in KINDS for key in keys_of(kind, pair.memory.bound_to.ns)}
 
 
-@pytest.mark.parametrize("spoil", SPOILS, ids=lambda spoil: spoil.__name__)
-@pytest.mark.parametrize("part", range(12))
+@pytest.mark.parametrize(("spoil", "part"), list(spoilt_parts()))
 def test_a_spoilt_key_costs_no_answer_and_no_other_scope(pair: Pair, spoil: Spoil, part: int) -> None:
     # Given a scope of which Redis holds everything
     pair.warm(pair.memory)
@@ -219,7 +227,8 @@ def test_what_is_written_and_slept_on_while_all_keys_are_spoilt_is_there(pair: P
     use(pair.other)
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
+@pytest.mark.sized
+@settings(max_examples=sized(3, 15), deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     part=st.integers(0, 11),
     noise=st.binary(min_size=1, max_size=200),

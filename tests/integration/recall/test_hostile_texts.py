@@ -2,6 +2,8 @@
 
 import uuid
 
+import pytest
+
 import biem
 from tests.support.fakes import WordEmbedder
 from tests.support.life_workloads import ONLY_SLEEP
@@ -16,6 +18,7 @@ CHAT = [
 LONG = [f"{HABIT} {(shape * 60_000)[:60_000]}" for shape in ("a", "A", "1", "一", "a'", "和我在一起。", "ab cd. ", "“")]
 
 
+@pytest.mark.long
 def test_no_text_keeps_other_threads_waiting_while_memory_sleeps(settings: Configure) -> None:
     with biem.connect(settings(sleep=ONLY_SLEEP), embedder=WordEmbedder(dim=512)) as memory:
         slept: list[biem.SleepReport] = []

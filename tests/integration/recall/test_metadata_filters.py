@@ -102,6 +102,7 @@ def test_without_some_servers_they_hold_as_well(down: str, doors: Doors) -> None
         assert memory.recall(QUESTION, where={"score": "no such"}) == []
 
 
+@pytest.mark.long
 def test_of_few_among_many_the_best_are_found(memory: biem.Memory) -> None:
     # Given thousands that fit a question better than the fifty that meet the conditions
     crowd = [{"text": f"What about the garden at the river? Plot {n}", "kind": "event"} for n in range(CROWD)]

@@ -100,6 +100,7 @@ def test_within_one_period_beat_has_every_job_run(own_home: Path, tmp_path: Path
         assert "Traceback" not in log.read_text(errors="replace")
 
 
+@pytest.mark.long
 @pytest.mark.req("X13", "X8", partly="a worker that is killed")
 def test_a_killed_worker_process_loses_no_memory(own_home: Path, tmp_path: Path) -> None:
     # Given many pending memories and a worker that has begun with them
@@ -173,6 +174,7 @@ def _seconds(text: str) -> float:
     return float(amount)
 
 
+@pytest.mark.long
 def test_four_workers_that_start_at_once_are_healthy_within_the_time_that_health_checks_give(
     own_home: Path, tmp_path: Path
 ) -> None:

@@ -114,6 +114,7 @@ def test_a_worker_that_slept_through_its_lease_doubles_nothing(
     assert {"between", written} >= said
 
 
+@pytest.mark.long
 def test_several_workers_at_once_index_everything_once(
     home: Path, settings: Configure, environment: dict[str, str], stack: Servers, impatient: biem.Memory
 ) -> None:
@@ -136,6 +137,7 @@ def test_several_workers_at_once_index_everything_once(
     assert impatient.dead_letters() == []
 
 
+@pytest.mark.long
 def test_a_worker_killed_again_and_again_loses_and_doubles_nothing(
     home: Path, settings: Configure, environment: dict[str, str], stack: Servers, scope: biem.Scope
 ) -> None:

@@ -15,6 +15,7 @@ from biem.bootstrap import Servers
 from biem.domain.scope import Scope
 from biem.errors import RevisionConflict
 from tests.integration.faults.test_death_at_every_step import fated
+from tests.support.effort import places
 from tests.support.systems import System, system
 
 OLD = "Order AB-1234 ships to Paris on 5 May"
@@ -131,11 +132,11 @@ def test_a_worker_that_stalls_at_any_step_does_not_bring_the_former_text_back(
     two.stands(key, NEW, [OLD])
 
 
+@pytest.mark.sized
 @pytest.mark.req("X8", partly="revise and revert")
 @pytest.mark.parametrize("verb", ["revise", "revert"])
 def test_a_revision_that_dies_at_any_step_is_made_good_by_asking_again(two: Two, verb: str) -> None:
-    deaths = 0
-    for end in range(1, 500):
+    for end in places(4):
         # Given a memory that is indexed, or was revised
         key = two.remember()
         expected, former = NEW, [OLD]
@@ -166,8 +167,7 @@ def test_a_revision_that_dies_at_any_step_is_made_good_by_asking_again(two: Two,
         two.work()
         if not fate.fulfilled:
             break
-        deaths += 1
-    assert deaths > 20
+    assert end > 21
 
 
 def test_of_two_who_revise_one_revision_exactly_one_wins(two: Two) -> None:

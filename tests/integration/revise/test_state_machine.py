@@ -16,6 +16,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_sta
 import biem
 from biem.bootstrap import Servers
 from biem.errors import RevisionConflict
+from tests.support.effort import sized
 from tests.support.fakes import HeldClock, WordEmbedder
 from tests.support.systems import system
 
@@ -184,13 +185,14 @@ def alone(stack: Servers, clock: HeldClock) -> Iterator[biem.Memory]:
         yield memory
 
 
+@pytest.mark.sized
 @pytest.mark.req("X8", partly="revisions against a model with their history")
 def test_corrected_memories_are_what_a_dict_with_their_history_says(alone: biem.Memory, clock: HeldClock) -> None:
     machine = type("Machine", (Corrections,), {"whole": alone, "clock": clock})
     run_state_machine_as_test(
         machine,
         settings=settings(
-            max_examples=8,
+            max_examples=sized(3, 8),
             stateful_step_count=25,
             deadline=None,
             derandomize=True,

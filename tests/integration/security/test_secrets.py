@@ -19,7 +19,7 @@ from typer.testing import CliRunner
 import biem
 from biem import bootstrap
 from biem.bootstrap import Servers
-from biem.cli.app import app, run
+from biem.cli.app import application, run
 from biem.config import Settings, load_settings
 from biem.errors import BiemError, ConfigError
 from tests.house.test_docs import commands
@@ -182,7 +182,7 @@ def test_no_command_shows_a_secret_whatever_it_is_given(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("BIEM_HOME", str(tmp_path / "home"))
     runner, outcomes = CliRunner(), {}
-    for name, command in commands(typer.main.get_command(app)):
+    for name, command in commands(typer.main.get_command(application())):
         words = name.split()[1:]
         if words[0] in ("local", "demo"):  # they start servers and show no setting of ours
             continue
@@ -193,7 +193,7 @@ def test_no_command_shows_a_secret_whatever_it_is_given(
             if parameter.param_type_name == "argument" and parameter.required:
                 words.append(ARGUMENTS.get(str(parameter.name), "01a1fd84-914d-7ab0-a462-9f69bde926cc"))
         # When it is run
-        done = runner.invoke(app, [*words], input="y\n")
+        done = runner.invoke(application(), [*words], input="y\n")
         outcomes[name] = done.exit_code
         # Then what it prints holds no secret
         assert SECRET not in done.output + done.stderr, name
@@ -228,7 +228,7 @@ def test_no_command_quotes_an_address_that_cannot_be_read(
     monkeypatch.setenv(setting, MALFORMED[setting])
     monkeypatch.setattr("sys.stdin", TextIOWrapper(BytesIO()))
     shown, codes = "", []
-    for name, command in commands(typer.main.get_command(app)):
+    for name, command in commands(typer.main.get_command(application())):
         words = name.split()[1:]
         if words[0] in ("local", "demo", "version"):  # they read no address of ours
             continue
@@ -250,7 +250,13 @@ def test_no_command_quotes_an_address_that_cannot_be_read(
 
 @pytest.mark.req("X43", partly="workers")
 @pytest.mark.parametrize(
-    "role", [("worker", "--pool", "solo"), ("beat", "--pidfile", ""), ("report",)], ids=lambda r: r[0]
+    "role",
+    [
+        ("worker", "--pool", "solo"),
+        pytest.param(("beat", "--pidfile", ""), marks=pytest.mark.long),
+        pytest.param(("report",), marks=pytest.mark.long),
+    ],
+    ids=lambda r: r[0],
 )
 def test_a_celery_process_logs_no_secret(role: tuple[str, ...], tmp_path: Path) -> None:
     # Given a worker, beat and a report of Celery with a broker that is away / When it runs for a moment, at DEBUG

@@ -13,6 +13,7 @@ from biem.adapters.postgres.database import Connection
 from biem.domain.scope import Scope
 from biem.engine.transfer import importing
 from tests.integration.faults.test_death_at_every_statement import Cast, cut_everywhere, differing, players
+from tests.support.effort import sized
 from tests.support.savepoint_stage import Stage, on_stage
 from tests.support.transfers import House, exported, lived
 
@@ -53,8 +54,10 @@ class Both(Stage):
         raise AssertionError("the work finds no end")
 
 
-def dying(players: Cast, stage: Both, ask: Callable[[biem.Memory], object]) -> tuple[int, dict[int, Any]]:
-    """How often it died, and what was other than it should be."""
+def dying(
+    players: Cast, stage: Both, ask: Callable[[biem.Memory], object], *, stride: int = 1
+) -> tuple[int, dict[int, Any]]:
+    """At how many places it could have died, and what was other than it should be."""
 
     def whole(memory: biem.Memory) -> None:
         ask(memory)
@@ -66,8 +69,8 @@ def dying(players: Cast, stage: Both, ask: Callable[[biem.Memory], object]) -> t
             whole(players.living)
             expected = stage.state()
         assert expected != before
-        ends = cut_everywhere(stage, lambda: whole(players.living), lambda: whole(players.heir))
-    return len(ends), differing(ends, expected)
+        ends = cut_everywhere(stage, lambda: whole(players.living), lambda: whole(players.heir), stride=stride)
+    return ends.places, differing(ends, expected)
 
 
 @pytest.fixture
@@ -78,6 +81,7 @@ def scopes(players: Cast) -> tuple[Scope, Scope]:
     return first.bound_to, second.bound_to
 
 
+@pytest.mark.sized
 @pytest.mark.req("X8", partly="import")
 def test_an_import_dies_before_any_statement_and_ends_when_it_is_repeated(
     players: Cast, scopes: tuple[Scope, Scope], monkeypatch: pytest.MonkeyPatch
@@ -91,7 +95,7 @@ def test_an_import_dies_before_any_statement_and_ends_when_it_is_repeated(
     def ask(memory: biem.Memory) -> None:
         reports.append(memory.scope(user=target.user).import_(io.BytesIO(file)))
 
-    deaths, different = dying(players, stage, ask)
+    deaths, different = dying(players, stage, ask, stride=sized(3, 1))
     # Then each time all is there once, and the counts of the last report are right
     assert different == {}
     assert deaths > 20

@@ -193,6 +193,7 @@ class Sink(io.RawIOBase):
         return len(data)
 
 
+@pytest.mark.long
 def test_a_file_of_any_size_needs_the_same_memory(house: House, testbed: Testbed) -> None:
     house.memory.remember("Bus 0 was late", speaker="Bo", wait=True)
     first, memory, *_ = exported(house.memory).splitlines(keepends=True)

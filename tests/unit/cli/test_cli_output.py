@@ -5,14 +5,15 @@ import json
 import subprocess
 import sys
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, cast
 
 import pytest
+import typer
 from rich.console import Console
 
 from biem.cli import output
 from biem.cli.admin import exit_code_of
-from biem.cli.app import hoist, run
+from biem.cli.app import COMMANDS, GROUPS, application, command_of, hoist, run
 from biem.cli.output import Output, Ticker, decode, percentile, plain, printable, to_json
 from biem.domain.node import Hit, Hits, Node, Receipt, StoreCount
 from biem.domain.scope import Scope
@@ -240,3 +241,33 @@ leave(7)
 """
     done = subprocess.run([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True, timeout=60, check=False)
     assert (done.returncode, done.stdout) == (7, "said\n")
+
+
+def test_a_command_ends_with_its_code_and_all_its_words_and_what_libraries_clean_up() -> None:
+    # Given a library that cleans up at exit, and no thread / When the command ends / Then it has cleaned up
+    program = """
+import atexit
+from biem.cli.app import leave
+atexit.register(print, "cleaned")
+print("said")
+leave(7)
+"""
+    done = subprocess.run([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout) == (7, "said\ncleaned\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "known"),
+    [
+        (["recall", "--json", "cats"], ["recall"]),
+        (["--home", "/h", "notes", "add", "f"], ["notes"]),
+        (["--user=li", "--json", "count"], ["count"]),
+        (["--help"], None),
+        (["rekall", "cats"], None),
+        ([], None),
+    ],
+)
+def test_a_command_line_builds_the_command_that_it_names(arguments: list[str], known: list[str] | None) -> None:
+    # Given a command line / When it is read / Then it has the options of its own command, or all for help and mistakes
+    built = cast(Any, typer.main.get_command(application(command_of(hoist(arguments))))).commands
+    assert list(built) == (known or [*COMMANDS, *GROUPS])

@@ -1,6 +1,7 @@
 """A requirement is met only when every test that claims it whole passed in the run that the page is made from."""
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -9,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.report import outcomes
-from tests.requirements import Claim, by_folder, by_report, claims, status_of
+from tests.requirements import Claim, by_folder, by_report, claims, left_to_long, status_of
 
 ROOT = Path(__file__).parents[3]
 ONE = Claim("B1", "unit/test_a.py::test_one", "")
@@ -45,6 +46,17 @@ def test_what_another_target_runs_is_not_met_without_a_run_either() -> None:
     assert by_folder(ONE.test) == ""
     run_by_make_test = {"unit", "integration", "contract", "deploy", "house"}
     assert {claim.test.split("/")[0] for claim in claims() if not by_folder(claim.test)} <= run_by_make_test
+
+
+def test_what_is_left_to_the_long_run_is_not_met_by_make_test() -> None:
+    assert by_folder("integration/benchmarks/test_poison.py::test_attacks_from_the_web_do_no_harm") == (
+        "runs in `make test-long` only"
+    )
+    assert left_to_long() <= {
+        f"{path.relative_to(ROOT / 'tests').as_posix()}::{name}"
+        for path in (ROOT / "tests").rglob("test_*.py")
+        for name in re.findall(r"^def (test_\w+)", path.read_text(encoding="utf-8"), re.MULTILINE)
+    }
 
 
 @pytest.mark.parametrize("processes", ["0", "2"])

@@ -57,7 +57,7 @@ import sys, types
 from importlib.machinery import PathFinder
 ordinary = PathFinder.find_spec
 def changed(name, path=None, target=None):
-    if name == "pymilvus.orm.schema" and sys._getframe(1).f_globals["__name__"] == "biem.adapters.milvus.light_import":
+    if name == "pymilvus.orm.schema" and sys._getframe(1).f_globals["__name__"] == "biem.adapters.light_import":
         raise TypeError("not this way")
     return ordinary(name, path, target)
 PathFinder.find_spec = changed
