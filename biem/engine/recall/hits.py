@@ -1,6 +1,7 @@
 """The last step of recall: reads the current state of the best memories and builds hits with their signals."""
 
 import math
+from dataclasses import replace
 
 from biem.domain.node import Hit
 from biem.domain.speech.acts import is_courtesy
@@ -48,8 +49,12 @@ def tell(
         if key in likeness:
             why["likeness"] = likeness[key]
         why |= {"energy": node.energy, "status": node.status, "way": way}
-        hits.append(Hit(node, ceiling, why, live.evidence.get(key), answer.reasons(place, likeness.get(key))))
-    return newest_first(request.text, hits, rules)[:count], changed
+        hits.append(Hit(node, ceiling, why, live.evidence.get(key)))
+    place_of = dict(zip(ids, places, strict=True))
+    returned = newest_first(request.text, hits, rules)[:count]
+    return [
+        replace(hit, reasons=answer.reasons(place_of[hit.node.id], likeness.get(hit.node.id))) for hit in returned
+    ], changed
 
 
 def _logistic(score: float) -> float:

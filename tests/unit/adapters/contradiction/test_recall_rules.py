@@ -1,0 +1,16 @@
+"""What a recall compares of two statements."""
+
+from biem.adapters.contradiction.recall_rules import RecallRules
+from biem.domain.conflict import Statement
+
+
+def test_what_differs_in_many_words_is_compared_without_reading_it() -> None:
+    # Given two statements with many words that the other lacks
+    rules = RecallRules()
+    one = Statement("The old harbour crane near the market was painted green by volunteers from three villages.")
+    other = Statement("My aunt keeps nineteen hens, two geese, a goat, plenty of bees and one stubborn donkey.")
+    # Then they are no rivals, and neither was read; others are read
+    assert not rules.rivals(one, other)
+    assert rules.read.cache_info().currsize == 0
+    assert rules.rivals(Statement("I live in Graz."), Statement("I live in Linz."))
+    assert rules.read.cache_info().currsize == 2
