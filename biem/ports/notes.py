@@ -200,6 +200,9 @@ class NoteRecords(Protocol):
     def scanned(self, library: Library, counts: Mapping[str, int], at: datetime, *, full: bool) -> None:
         """Record a scan that began at `at`, and count how many chunks have each tag of the scope."""
 
+    def watched(self, library: Library, *, alive: bool) -> None:
+        """Record that a watcher of the folder is alive now, or that none is."""
+
     def files(self, library: Library) -> dict[str, KnownNote]:
         """The known files by path."""
 

@@ -89,6 +89,9 @@ class PostgresNotes(Store):
         self._database.execute(ns, "note_library_scanned", row)
         self._database.execute(ns, "note_count_tags", {"ns": ns})
 
+    def watched(self, library: Library, *, alive: bool) -> None:
+        self._database.execute(library.scope.ns, "note_library_watched", {**_key(library), "alive": alive})
+
     # -- files ------------------------------------------------------------------------------------------------------
 
     def files(self, library: Library) -> dict[str, KnownNote]:
@@ -451,6 +454,7 @@ def _library(row: Row) -> Library:
         scanned_at=row.scanned_at,
         full_at=row.full_at,
         report=row.report,
+        watched_at=row.watched_at,
     )
 
 

@@ -7,7 +7,7 @@ import platform
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 
 from biem.adapters.jobs.thread import InProcessQueue, LateQueue, NoQueue
@@ -19,6 +19,7 @@ from biem.bootstrap.servers import Servers, home_of
 from biem.config import Settings
 from biem.domain.diagnosis import Limits
 from biem.domain.note import NoteFinding, ParsedNote, SkippedNote
+from biem.domain.notes.library import Library, ScanReport
 from biem.domain.policies.notes import NotePolicy
 from biem.domain.scope import Scope
 from biem.engine.admin.diagnosis import NoteCheck
@@ -26,8 +27,10 @@ from biem.notes.encode import NoteEncoder
 from biem.notes.search import NoteSearcher
 from biem.notes.sync import Scanner
 from biem.notes.system import NoteSystem
+from biem.notes.watch import LibraryWatcher
 from biem.ports import Analyzer, Clock, EmbedderInfo, JobQueue
 from biem.ports.files import FileContent, Files, Walk
+from biem.ports.jobs import Exclusive
 
 _BYTES_PER_MB = 1 << 20
 _POLL_S = 30.0
@@ -80,6 +83,25 @@ def build_notes(ground: Ground, *, stack: ExitStack) -> NoteSystem:
         judge=reader.judge,
         most_bytes=most_bytes,
         save_receipt=stores.records.save_receipt,
+        build_watcher=partial(build_watcher, stores.exclusive),
+        scan_s=policies.sleep.periods()["notes"],
+        watching=policies.notes.watch and ground.settings.queue == "thread",
+    )
+
+
+def build_watcher(
+    exclusive: Exclusive,
+    *,
+    libraries: Callable[[], Sequence[Library]],
+    scan: Callable[[Library], ScanReport],
+    alive: Callable[[Library, bool], None],
+    look_s: float,
+) -> LibraryWatcher:
+    """Watches the folders of libraries; what notices changes is imported here."""
+    from biem.adapters.files.watch import FolderWatch
+
+    return LibraryWatcher(
+        events=FolderWatch(), exclusive=exclusive, libraries=libraries, scan=scan, alive=alive, look_s=look_s
     )
 
 
@@ -96,14 +118,15 @@ def build_note_encoder(ground: Ground, *, records: PostgresNotes, index: MilvusN
 
 
 def build_note_searcher(ground: Ground, *, records: PostgresNotes, index: MilvusNotes) -> NoteSearcher:
-    """Answers queries from notes."""
+    """Answers queries from notes; under the profile `angel` by the formula of that design alone."""
+    ranking = ground.policies.note_ranking
     return NoteSearcher(
         records=records,
         index=index,
         embedder=ground.embedder,
         analyzer=ground.analyzer,
         clock=ground.clock,
-        policy=ground.policies.note_ranking,
+        policy=ranking.as_designed if ground.policies.recall.profile == "angel" else ranking,
         tag_weights=ground.policies.note_cut.tag_weights,
         telemetry=ground.telemetry,
         calling=ground.priority.calling,
@@ -158,6 +181,7 @@ def note_check(
         index,
         unreadable=lambda root: not Path(root).is_dir(),
         host=platform.node(),
+        clock=clock,
         limits=limits,
     )
 

@@ -5,7 +5,8 @@ INSERT INTO note_libraries (id, ns, name, root, host, exclude)
 VALUES (%(id)s, %(ns)s, %(name)s, %(root)s, %(host)s, %(exclude)s) ON CONFLICT DO NOTHING
 
 -- note_libraries: the libraries of some scopes, null meaning all
-SELECT l.id::text, s.tenant, s.usr, s.project, l.name, l.root, l.host, l.exclude, l.state, l.scanned_at, l.full_at, l.report
+SELECT l.id::text, s.tenant, s.usr, s.project, l.name, l.root, l.host, l.exclude, l.state, l.scanned_at, l.full_at, l.report,
+    l.watched_at
 FROM note_libraries l JOIN scopes s USING (ns)
 WHERE %(scopes)s::text[] IS NULL OR l.ns = ANY (%(scopes)s) ORDER BY l.name, l.id
 
@@ -15,6 +16,10 @@ UPDATE note_libraries SET state = %(state)s, exclude = %(exclude)s WHERE ns = %(
 -- note_library_scanned: the end of a scan
 UPDATE note_libraries
 SET scanned_at = %(at)s, report = %(report)s, full_at = CASE WHEN %(full)s THEN %(at)s ELSE full_at END
+WHERE ns = %(ns)s AND id = %(library)s
+
+-- note_library_watched: a watcher is alive, or ended
+UPDATE note_libraries SET watched_at = CASE WHEN %(alive)s THEN clock_timestamp() END
 WHERE ns = %(ns)s AND id = %(library)s
 
 -- note_count_tags: how many chunks have each tag of a scope
