@@ -208,9 +208,11 @@ class NoteSearcher:
             if not where.notes and (notes := self._tagged(scopes, named, vector, degraded)):
                 filters.append((replace(where, notes=tuple(notes)), policy.tagged))
             if where.since is None and where.until is None:
-                filters += [
-                    (replace(where, since=start, until=end), policy.tagged) for start, end in list(times)[:_TIMES]
-                ]
+                for start, end in list(times)[:_TIMES]:
+                    then = replace(where, since=start, until=end)
+                    filters.append((then, policy.timed))
+                    said = self._ask(partial(index.words, scopes, text, policy.timed, then), degraded) or {}
+                    words = {**said, **words}
             for each, limit in filters:
                 ids |= set(self._ask(partial(index.dense, scopes, vector, limit, each), degraded) or ())
         if words is None or not index.lexical or unindexed:

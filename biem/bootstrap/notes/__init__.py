@@ -18,7 +18,7 @@ from biem.bootstrap.groups import Ground
 from biem.bootstrap.servers import Servers, home_of
 from biem.config import Settings
 from biem.domain.diagnosis import Limits
-from biem.domain.note import NoteFinding, ParsedNote, SkippedNote
+from biem.domain.note import NoteFinding, ParsedNote, SkippedNote, StoredChunks
 from biem.domain.notes.library import Library, ScanReport
 from biem.domain.policies.notes import NotePolicy
 from biem.domain.scope import Scope
@@ -221,11 +221,11 @@ class LateReader:
         tokens = max(32, min(policy.max_chunk_tokens, most_tokens))
         self._policy = replace(policy, max_file_bytes=most_bytes, max_chunk_tokens=tokens)
 
-    def parse(self, content: FileContent) -> ParsedNote | SkippedNote:
+    def parse(self, content: FileContent, stored: StoredChunks | None = None) -> ParsedNote | SkippedNote:
         """The note of a file, or why there is none."""
         from biem.notes.reader import NoteReader
 
-        return NoteReader(self._analyzer, self._policy).read(content.stat.path, content.data)
+        return NoteReader(self._analyzer, self._policy).read(content.stat.path, content.data, stored)
 
     def judge(self, note: ParsedNote | SkippedNote) -> list[NoteFinding]:
         """What makes it hard to find or to understand."""

@@ -72,13 +72,13 @@ class LibraryPolicy:
 
 @dataclass(frozen=True, slots=True)
 class NoteRankPolicy:
-    """Candidates of a search in notes, and their score: α · words + β · content + γ · tags, each in [0, 1], and extras."""
+    """Candidates of a search, and their score: α · words + β · content + γ · tags, each in [0, 1], and bonuses."""
 
-    alpha: float = 0.3
+    alpha: float = 0.35
     """Weight of the words (BM25)."""
-    beta: float = 0.4
+    beta: float = 0.55
     """Weight of the content vector."""
-    gamma: float = 0.3
+    gamma: float = 0.1
     """Weight of the tag vector."""
     noise: float = 0.05
     """Cosines of a pool that lie within this range differ by chance: they are not spread over [0, 1]."""
@@ -86,7 +86,7 @@ class NoteRankPolicy:
     """Added for a chunk whose note has other chunks that were found by words, too."""
     named: float = 0.1
     """Added, by the share of the tags named in the query that a chunk has."""
-    when: float = 0.3
+    when: float = 0.5
     """Added for a chunk whose note is of a time that the query names."""
     guided: float = 0.0
     """Added, by the share of its tags that the best memories name."""
@@ -98,6 +98,8 @@ class NoteRankPolicy:
     """Tags nearest to the query, of which two are followed."""
     tagged: int = 20
     """Candidates from notes that have these tags, or that the query names."""
+    timed: int = 50
+    """Candidates by words, and as many by content, from notes of each time that the query names."""
     per_note: int = 3
     """Maximum hits of one note."""
     top_k: int = 5
@@ -108,7 +110,7 @@ class NoteRankPolicy:
         weights = (self.alpha, self.beta, self.gamma)
         if min(weights) < 0 or abs(sum(weights) - 1) > 1e-6:
             raise ValueError("note_ranking.alpha, beta and gamma must not be negative, and their sum is 1")
-        if min(self.words, self.dense, self.tagged, self.per_note, self.top_k) < 1 or self.tags < 0:
+        if min(self.words, self.dense, self.tagged, self.timed, self.per_note, self.top_k) < 1 or self.tags < 0:
             raise ValueError("note_ranking: the numbers of candidates must be positive")
 
     @property
