@@ -1,6 +1,9 @@
 """`biem notes`: folders of Markdown files that are searched together with memories."""
 
-from collections.abc import Iterable
+import signal
+import threading
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -80,6 +83,35 @@ def sync(
             out.note("no libraries; register a folder with `biem notes add FOLDER`")
 
     out.result(report, show)
+
+
+@app.command("watch")
+def watch(context: typer.Context) -> None:
+    """Keep the index up to date with the files until Ctrl-C."""
+    session = of(context)
+    session.changes |= NO_WORKER
+    out, stopped = session.out, threading.Event()
+    with session.memory() as memory, ended_by(stopped):
+        for library in memory.notes.libraries():
+            out.note(f"watching {library.name}: {library.root}")
+        memory.notes.watch(stopped, lambda report: _tell_scan(out, report))
+    out.note("stopped; what was read is stored")
+
+
+@contextmanager
+def ended_by(stopped: threading.Event) -> Iterator[None]:
+    """Set `stopped` at Ctrl-C and where the process is asked to end; a second Ctrl-C interrupts at once."""
+
+    def end(number: int, frame: object) -> None:  # noqa: ARG001  what a handler is given
+        stopped.set()
+        signal.signal(signal.SIGINT, usual[0])
+
+    usual = [signal.signal(each, end) for each in (signal.SIGINT, signal.SIGTERM)]
+    try:
+        yield
+    finally:
+        for each, handler in zip((signal.SIGINT, signal.SIGTERM), usual, strict=True):
+            signal.signal(each, handler)
 
 
 @app.command("search")
@@ -238,6 +270,12 @@ def parted(place: str) -> tuple[str, int | None]:
     """Path and line of `PATH[:LINE]`."""
     path, colon, line = place.rpartition(":")
     return (path, int(line)) if colon and line.isdigit() else (place, None)
+
+
+def _tell_scan(out: Output, report: "ScanReport") -> None:
+    """One line for a scan that changed something, or could not."""
+    if report.altered or report.reason:
+        out.line(_scanned(report))
 
 
 def _scanned(report: "ScanReport") -> str:

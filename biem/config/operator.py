@@ -55,7 +55,7 @@ OPERATOR: Mapping[str, tuple[str, ...]] = {
         "sweep_s", "build_s", "forget_s", "consolidate_s", "crystallise_s", "lifecycle_s", "links_s", "integrity_s",
         "decisions_s", "notes_s", "outbox_s", "task_limit_s", "off",
     ),
-    "notes": ("root", "max_file_mb"),
+    "notes": ("root", "watch", "max_file_mb"),
     "note_cut": (),
     "note_ranking": (),
     "concepts": ("enabled", "keywords", "banned", "selection", "instant"),

@@ -117,7 +117,9 @@ class NoteChunk:
     tokens: int
     """Estimated tokens of the body."""
     tags: NoteTags
-    """Its own; those of the note come in addition."""
+    """Its own; those of the note come in addition. Empty where `kept`."""
+    kept: bool = False
+    """It was stored before with this key, and its tags cannot have changed: they were not looked for again."""
 
     @property
     def depth(self) -> int:
@@ -128,6 +130,15 @@ class NoteChunk:
     def headings(self) -> tuple[str, ...]:
         """The chain's texts, outermost first."""
         return tuple(heading.text for heading in self.chain)
+
+
+@dataclass(frozen=True, slots=True)
+class StoredChunks:
+    """What is stored of a note: the keys of its chunks, and its own tags by source, by their identity."""
+
+    keys: frozenset[bytes]
+    tags: tuple[str, ...]
+    tag_counts: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,6 +64,8 @@ class _Names:
 
 
 def _chunk(chunk: NoteChunk, names: _Names, terms_of: Callable[[str], list[str]], most_bytes: int) -> ChunkDraft:
+    if chunk.kept:
+        return _kept(chunk)
     text = indexed_text(chunk.headings, chunk.body)
     return ChunkDraft(
         id=new_id(),
@@ -79,4 +81,24 @@ def _chunk(chunk: NoteChunk, names: _Names, terms_of: Callable[[str], list[str]]
         tokens=chunk.tokens,
         tags=tuple(names.key(tag) for tag in chunk.tags.all),
         tag_counts=chunk.tags.counts,
+    )
+
+
+def _kept(chunk: NoteChunk) -> ChunkDraft:
+    """A chunk that is stored already, at its new place."""
+    return ChunkDraft(
+        id="",
+        key=chunk.key,
+        place=chunk.place,
+        lines=chunk.lines,
+        span=chunk.span,
+        chain=(),
+        levels=(),
+        body="",
+        body_sha=b"",
+        lexemes="",
+        tokens=0,
+        tags=(),
+        tag_counts=(),
+        kept=True,
     )

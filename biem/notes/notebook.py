@@ -1,5 +1,6 @@
 """The notes of one scope: `memory.notes`."""
 
+import threading
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from os import PathLike, fspath
@@ -15,6 +16,7 @@ from biem.domain.notes.library import (
     NoteHits,
     NotePage,
     NotePassage,
+    ScanReport,
     SyncReport,
 )
 from biem.domain.scope import Scope
@@ -128,6 +130,15 @@ class Notebook:
 
         pending = system.index_all(self._scope, tell) if wait else system.records.backlog([self._scope])
         return SyncReport(tuple(reports), pending)
+
+    def watch(self, stopped: threading.Event, on_scan: Callable[[ScanReport], None] | None = None) -> None:
+        """Keep the libraries of this scope up to date until `stopped` is set: scan at once, then after each change.
+
+        Every `BIEM_SLEEP__NOTES_S` seconds all are scanned, in case an event was missed or a folder cannot be watched.
+        Another
+        process may watch the same library; then this one takes over when that one ends.
+        """
+        self._system.watch_until(stopped, self._scope, on_scan)
 
     def stats(self) -> list[LibraryStats]:
         """Counts of each library of this scope, and the first files that are not searched, with the reason."""

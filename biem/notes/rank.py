@@ -1,10 +1,13 @@
 """From a pool of chunks to one order: α · words + β · content + γ · tags, each scaled to [0, 1] over the pool.
 
     tags = cosine of the query and Σ wᵢ · rareᵢ · vᵢ, with rareᵢ = ln(1 + N / dfᵢ) / ln(1 + N)
-    told = score · (1 + δ · when + ε · guided)
+    told = score + η · together + ν · named + δ · when + ε · guided
 
 A tag is compared by its id; a directory that every chunk has says nothing. Every chunk of the pool has its own score of
-tags and of content, also where no search returned it.
+tags and of content, also where no search returned it. `together` is what the chunks of a note that were found by words
+say between them: the best one's BM25, half of the second's, a quarter of the third's, …, again scaled over the pool.
+`named` is the share, by rareness, of the tags named in the query that a chunk has: of two equal texts in two folders it
+prefers the one whose folder the query names.
 """
 
 import math
@@ -20,6 +23,8 @@ from biem.ports import Vector
 from biem.ports.notes import PoolChunk, TagInfo
 
 Values = NDArray[np.float64]
+_FALLING = 0.5
+"""How much less each further chunk of a note counts in `together`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +46,8 @@ class NoteQuestion:
     """BM25 scores by chunk."""
     times: Sequence[tuple[datetime, datetime]] = ()
     """Half-open windows that the query names."""
+    named: frozenset[int] = frozenset()
+    """Tags that the query names."""
     guides: frozenset[int] = frozenset()
     """Tags that the best memories name."""
 
@@ -72,10 +79,18 @@ def ranked(
         policy.beta * scaled(content, noise=policy.noise),
         policy.gamma * scaled(tagged, noise=policy.noise),
     )
+    together = _together(pool, words)
     when = np.array([float(_falls(chunk.at, question.times)) for chunk in pool])
     guided = np.array([_guided(chunk, question.guides, tags, weights) for chunk in pool])
-    scores = sum(parts) * (1.0 + policy.when * when + policy.guided * guided)
-    most = 1.0 + policy.when + policy.guided
+    named = _named(pool, question.named, tags, weights)
+    bonus = (
+        policy.together * scaled(together, least=0.0)
+        + policy.named * named
+        + policy.when * when
+        + policy.guided * guided
+    )
+    scores = sum(parts) + bonus
+    most = 1.0 + policy.together + policy.named + policy.when + policy.guided
     found = [
         RankedChunk(
             chunk,
@@ -84,6 +99,8 @@ def ranked(
                 "words": float(words[place]),
                 "content": float(content[place]),
                 "tags": float(tagged[place]),
+                "together": float(together[place]),
+                "named": float(named[place]),
                 "when": float(when[place]),
                 "guided": float(guided[place]),
             },
@@ -114,6 +131,18 @@ def scaled(values: Values, *, least: float | None = None, noise: float = 0.0) ->
     span = float(values.max()) - low
     span = max(span, noise) if span > 0 else 0.0
     return np.zeros_like(values) if span <= 0 else (values - low) / span
+
+
+def _together(pool: Sequence[PoolChunk], words: Values) -> Values:
+    """For each chunk, the words' scores of its note: the best, and each further one by half as much as the last."""
+    by_note: dict[str, list[float]] = {}
+    for chunk, score in zip(pool, words, strict=True):
+        by_note.setdefault(chunk.note_id, []).append(float(score))
+    totals = {
+        note: sum(score * _FALLING**place for place, score in enumerate(sorted(scores, reverse=True)))
+        for note, scores in by_note.items()
+    }
+    return np.array([totals[chunk.note_id] for chunk in pool])
 
 
 def weighted(chunk: PoolChunk, weights: Sequence[float]) -> Iterator[tuple[int, float]]:
@@ -162,6 +191,19 @@ def roots_of(chunk: PoolChunk, tags: TagVectors, weights: Sequence[float]) -> di
 
 def _falls(at: datetime | None, times: Sequence[tuple[datetime, datetime]]) -> bool:
     return at is not None and any(start <= at < end for start, end in times)
+
+
+def _named(pool: Sequence[PoolChunk], named: frozenset[int], tags: TagVectors, weights: Sequence[float]) -> Values:
+    """For each chunk the share of the tags in `named` that it has; those that the whole pool lacks do not count."""
+    has = [roots_of(chunk, tags, weights).keys() & named for chunk in pool] if named else []
+    there = set().union(*has)
+    rare = {
+        info.root: rareness(info.uses, max(tags.sizes.values(), default=1))
+        for info in tags.infos.values()
+        if info.root in there
+    }
+    total = sum(rare.values())
+    return np.array([sum(rare[tag] for tag in each) / total for each in has]) if total > 0 else np.zeros(len(pool))
 
 
 def _guided(chunk: PoolChunk, guides: frozenset[int], tags: TagVectors, weights: Sequence[float]) -> float:

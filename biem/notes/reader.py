@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from biem.domain.note import NoteChunk, NoteFinding, NoteTags, ParsedNote, SkippedNote
+from biem.domain.note import NoteChunk, NoteFinding, NoteTags, ParsedNote, SkippedNote, StoredChunks
 from biem.domain.policies.notes import NotePolicy
 from biem.domain.text import estimate_tokens
 from biem.notes import chunks, dates, front, tags
@@ -20,8 +20,12 @@ class NoteReader:
         self._analyzer = analyzer
         self._policy = policy
 
-    def read(self, path: str, data: bytes) -> ParsedNote | SkippedNote:
-        """The note of a file with these bytes, or why there is none. `path` is relative to the library's root."""
+    def read(self, path: str, data: bytes, stored: StoredChunks | None = None) -> ParsedNote | SkippedNote:
+        """The note of a file with these bytes, or why there is none. `path` is relative to the library's root.
+
+        `stored`: what is known of it from before. Chunks of the same key are `kept` if the note's own tags are the
+        same: then theirs are, too, and looking for tags is most of the work.
+        """
         decoded = decode(path, data, max_bytes=self._policy.max_file_bytes)
         if isinstance(decoded, SkippedNote):
             return decoded
@@ -42,25 +46,29 @@ class NoteReader:
             text=text,
             front=matter.fields,
             tags=inherited,
-            chunks=tuple(self._chunks(text, sections, inherited)),
+            chunks=tuple(self._chunks(text, sections, inherited, _kept(stored, inherited))),
             findings=_findings(path, matter, decoded.encoding),
         )
 
-    def _chunks(self, text: str, sections: Sequence[chunks.Section], inherited: NoteTags) -> list[NoteChunk]:
+    def _chunks(
+        self, text: str, sections: Sequence[chunks.Section], inherited: NoteTags, kept: frozenset[bytes]
+    ) -> list[NoteChunk]:
         numbers, lines = chunks.Numbers(), chunks.LineNumbers(text)
         made = []
         for place, section in enumerate(sections):
             body = section.body(text)
             first, last = section.body_span(text) if body else (section.start, section.start + 1)
+            key = numbers.key(section.chain, body)
             chunk = NoteChunk(
-                key=numbers.key(section.chain, body),
+                key=key,
                 place=place,
                 span=(section.start, section.stop),
                 lines=(lines.at(first), lines.at(last - 1)),
                 chain=section.chain,
                 body=body,
                 tokens=estimate_tokens(body),
-                tags=self._tags(text, section, inherited),
+                tags=NoteTags() if key in kept else self._tags(text, section, inherited),
+                kept=key in kept,
             )
             made.append(chunk)
         return made
@@ -76,6 +84,14 @@ class NoteReader:
             keywords=self._analyzer.keywords(words, self._policy.keywords_per_chunk),
             most=self._policy.tags_per_chunk,
         )
+
+
+def _kept(stored: StoredChunks | None, inherited: NoteTags) -> frozenset[bytes]:
+    """The keys of stored chunks whose tags cannot have changed."""
+    if stored is None or stored.tag_counts != inherited.counts:
+        return frozenset()
+    same = stored.tags == tuple(map(tags.identity, inherited.all))
+    return stored.keys if same else frozenset()
 
 
 def _headings(section: chunks.Section) -> list[str]:

@@ -147,13 +147,15 @@ class NoteSearcher:
             sizes = self._size(scope)
             times = self._times(query, sizes)
             unindexed = any(size.unindexed for size in sizes.values())
-            words, ids = self._candidates(scopes, query, lexemes, vector, where, times, degraded, unindexed=unindexed)
+            named = self._records.named(scopes, mentioned(query))
+            words, ids = self._candidates(scopes, lexemes, vector, where, times, named, degraded, unindexed=unindexed)
             pool = [chunk for chunk in self._records.pool(scopes, sorted(ids)) if _meets(chunk, where)]
-            known = self._tags(scopes, pool, {ns: size.chunks for ns, size in sizes.items()})
+            known = self._tags(scopes, pool, named, {ns: size.chunks for ns, size in sizes.items()})
             if tags:
                 pool = [chunk for chunk in pool if _has_all(roots_of(chunk, known, self._weights), wanted)]
             guided = self._roots(scopes, guides) if self._policy.guided else frozenset()
-            question = NoteQuestion(vector, words, times, guided)
+            roots = {known.infos[tag].root for tag in named if tag in known.infos}
+            question = NoteQuestion(vector, words, times, frozenset(roots), guided)
             order = ranked(pool, question, known, self._weights, self._policy)
             hits = self._hits(scopes, few_of_each(order, self._policy.per_note, top_k))
             hits.confidence = self._confidence(query, hits, order)
@@ -184,28 +186,33 @@ class NoteSearcher:
     def _candidates(
         self,
         scopes: Sequence[Scope],
-        query: str,
         lexemes: Sequence[str],
         vector: Vector | None,
         where: NoteFilter,
         times: Sequence[tuple[datetime, datetime]],
+        named: Sequence[int],
         degraded: list[str],
         *,
         unindexed: bool,
     ) -> tuple[dict[str, float], set[str]]:
-        """BM25 scores by chunk, and the ids of all candidates. `unindexed`: the index lacks some notes."""
+        """BM25 scores by chunk, and the ids of all candidates. `named`: tags that the query names.
+
+        `unindexed`: the index lacks some notes.
+        """
         policy, index = self._policy, self._index
         text = " ".join(lexemes)
         words = self._ask(lambda: index.words(scopes, text, policy.words, where), degraded)
         ids: set[str] = set()
         if words is not None and vector is not None:
             filters = [(where, policy.dense)]
-            if not where.notes and (notes := self._tagged(scopes, query, vector, degraded)):
+            if not where.notes and (notes := self._tagged(scopes, named, vector, degraded)):
                 filters.append((replace(where, notes=tuple(notes)), policy.tagged))
             if where.since is None and where.until is None:
-                filters += [
-                    (replace(where, since=start, until=end), policy.tagged) for start, end in list(times)[:_TIMES]
-                ]
+                for start, end in list(times)[:_TIMES]:
+                    then = replace(where, since=start, until=end)
+                    filters.append((then, policy.timed))
+                    said = self._ask(partial(index.words, scopes, text, policy.timed, then), degraded) or {}
+                    words = {**said, **words}
             for each, limit in filters:
                 ids |= set(self._ask(partial(index.dense, scopes, vector, limit, each), degraded) or ())
         if words is None or not index.lexical or unindexed:
@@ -213,9 +220,8 @@ class NoteSearcher:
             words = {**found, **(words or {})}
         return words, ids | set(words)
 
-    def _tagged(self, scopes: Sequence[Scope], query: str, vector: Vector, degraded: list[str]) -> list[str]:
+    def _tagged(self, scopes: Sequence[Scope], named: Sequence[int], vector: Vector, degraded: list[str]) -> list[str]:
         """Notes of the tags that the query names, and of the tags nearest to it."""
-        named = self._records.named(scopes, mentioned(query))
         near = self._ask(lambda: self._index.near_tags(scopes, vector, self._policy.tags), degraded) or {}
         best = sorted(near, key=lambda key: (-near[key], key))[:_FOLLOWED]
         roots = {info.root for info in self._records.tags(scopes, [*named, *best]).values()}
@@ -237,9 +243,11 @@ class NoteSearcher:
 
     # -- tags -------------------------------------------------------------------------------------------------------
 
-    def _tags(self, scopes: Sequence[Scope], pool: Sequence[PoolChunk], sizes: Mapping[str, int]) -> TagVectors:
-        """The tags of the pool, and the vectors of those that stand for them."""
-        ids = {tag for chunk in pool for tag, _ in weighted(chunk, self._weights)}
+    def _tags(
+        self, scopes: Sequence[Scope], pool: Sequence[PoolChunk], named: Sequence[int], sizes: Mapping[str, int]
+    ) -> TagVectors:
+        """The tags of the pool and those that the query names, and the vectors of those that stand for them."""
+        ids = {tag for chunk in pool for tag, _ in weighted(chunk, self._weights)} | set(named)
         infos = self._records.tags(scopes, sorted(ids))
         by_sha = {info.sha: info.root for info in infos.values() if not info.idle}
         vectors = {by_sha[sha]: vector for sha, vector in self._kept(list(by_sha)).items()}

@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Protocol
 
-from biem.domain.note import FileStat, ParsedNote, SkippedNote
+from biem.domain.note import FileStat, ParsedNote, SkippedNote, StoredChunks
 from biem.domain.notes.library import Library, ScanReport
 from biem.domain.policies.notes import LibraryPolicy
 from biem.errors import BiemError, NotFound, StoreUnavailable
@@ -21,12 +22,19 @@ from biem.notes.scan import FileChanges, KnownFile, compare, is_suspicious, move
 from biem.ports import Analyzer, Clock
 from biem.ports.files import FileContent, Files
 from biem.ports.jobs import Exclusive
-from biem.ports.notes import KnownNote, NoteIndex, NoteRecords
+from biem.ports.notes import KeptChunkMissing, KnownNote, NoteChange, NoteIndex, NoteRecords
 from biem.telemetry import Telemetry
 
 logger = logging.getLogger("biem.notes")
 
-Parse = Callable[[FileContent], ParsedNote | SkippedNote]
+
+class Parse(Protocol):
+    """Reads and cuts a file; what is stored of it spares work."""
+
+    def __call__(self, content: FileContent, stored: StoredChunks | None = None) -> ParsedNote | SkippedNote:
+        """The note, or why there is none."""
+
+
 Progress = Callable[[int, int], None]
 """Called with the number of files done, and of all that are to be read."""
 
@@ -180,19 +188,10 @@ class Scanner:
         if before is not None and before.sha256 == sha:
             run.add(unchanged=1)
             return [] if before.stat == content.stat else [content.stat]
-        try:
-            with self._telemetry.span("biem.notes.parse", bytes=len(content.data)):
-                parsed = self._parse(content)
-        except BiemError:
-            raise
-        except Exception as error:  # one file must not stop the others
-            logger.exception("note %s cannot be read", path)
-            parsed = SkippedNote(path, "unreadable", f"reading it failed ({type(error).__name__}); report this file")
-        if isinstance(parsed, SkippedNote):
-            self._skip(run, content.stat, parsed.reason)
+        stored = None if before is None else self._records.stored_chunks(run.library, path)
+        change = self._put(run, content, sha, stored, moved_from)
+        if change is None:
             return []
-        draft = drafted(parsed, content.stat, sha, self._analyzer.lexemes, self._max_lexeme_bytes)
-        change = self._records.put(run.library, draft, moved_from)
         run.removed += change.removed
         kind = "moved" if moved_from else "new" if before is None else "changed"
         run.add(
@@ -202,6 +201,31 @@ class Scanner:
             chunks_removed=len(change.removed),
         )
         return []
+
+    def _put(
+        self, run: _Run, content: FileContent, sha: bytes, stored: StoredChunks | None, moved_from: str | None
+    ) -> NoteChange | None:
+        """Read and store a file; None if it was skipped."""
+        parsed = self._parsed(content, stored)
+        if isinstance(parsed, SkippedNote):
+            self._skip(run, content.stat, parsed.reason)
+            return None
+        draft = drafted(parsed, content.stat, sha, self._analyzer.lexemes, self._max_lexeme_bytes)
+        try:
+            return self._records.put(run.library, draft, moved_from)
+        except KeptChunkMissing:  # erased meanwhile: all are read anew
+            return self._put(run, content, sha, None, moved_from)
+
+    def _parsed(self, content: FileContent, stored: StoredChunks | None) -> ParsedNote | SkippedNote:
+        path = content.stat.path
+        try:
+            with self._telemetry.span("biem.notes.parse", bytes=len(content.data)):
+                return self._parse(content, stored)
+        except BiemError:
+            raise
+        except Exception as error:  # one file must not stop the others
+            logger.exception("note %s cannot be read", path)
+            return SkippedNote(path, "unreadable", f"reading it failed ({type(error).__name__}); report this file")
 
     def _skip(self, run: _Run, stat: FileStat, reason: str) -> None:
         before = run.known.get(stat.path)

@@ -1,6 +1,8 @@
 """Everything that the notes of all scopes of one connection share."""
 
 import logging
+import math
+import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -18,6 +20,7 @@ from biem.notes.encode import NoteEncoder
 from biem.notes.scan import collisions
 from biem.notes.search import NoteSearcher
 from biem.notes.sync import Parse, Progress, Scanner
+from biem.notes.watch import LibraryWatcher
 from biem.ports import Clock, Embedder, JobQueue
 from biem.ports.files import FileContent, Files
 from biem.ports.notes import ErasedNotes, NoteIndex, NoteRecords
@@ -32,6 +35,9 @@ RAW = "raw"
 """The name of the library that the settings define."""
 _WITHDRAWN_AT_ONCE = 1_000
 _POLL_S = 0.05
+_LOOK_S = 1.0
+"""How soon a watching process notices that it is to end."""
+_STOPPED_S = 10.0
 _SCANNED_S = 600.0
 """How long a caller waits for another scan of the same library."""
 _STALLED_S = 30.0
@@ -65,13 +71,24 @@ class NoteSystem:
     most_bytes: int
     """Larger files are not read."""
     save_receipt: Callable[[Scope, Mapping[str, object]], None]
+    build_watcher: Callable[..., LibraryWatcher]
+    scan_s: float
+    """Seconds between scans of all libraries; 0: none."""
+    watching: bool
+    """Whether this process watches the folders of all scopes while it runs."""
+    watcher: LibraryWatcher | None = None
 
     def start(self) -> None:
-        """Begin to index in the background, if this process does."""
+        """Begin to index in the background, and to watch folders, if this process does."""
         self.queue.start(self.encoder)
+        if self.watching:
+            self.watcher = self.watch(None, self.queue.wake)
+            self.watcher.start()
 
     def rest(self, timeout_s: float) -> None:
-        """Stop indexing."""
+        """Stop indexing and watching."""
+        if self.watcher is not None:
+            self.watcher.stop(timeout_s)
         self.encoder.stop()
         self.queue.stop(timeout_s)
         self.encoder.give_back()
@@ -135,6 +152,65 @@ class NoteSystem:
             self.queue.wake()
         return {name: count for name, count in total.items() if count}
 
+    def watch(
+        self,
+        scopes: Sequence[Scope] | None,
+        index: Callable[[], object],
+        on_scan: Callable[[ScanReport], None] | None = None,
+    ) -> LibraryWatcher:
+        """A watcher of the libraries of these scopes, or of all, that is not started yet.
+
+        `index` is called after a scan that left notes to be indexed.
+        """
+
+        def libraries() -> list[Library]:
+            self.adopt()
+            return self.ours(scopes)
+
+        def scan(library: Library) -> ScanReport:
+            found = [each for each in self.records.libraries([library.scope]) if each.id == library.id]
+            if not found:  # removed meanwhile
+                return ScanReport(library=library.name)
+            report = self.scanner.scan(found[0])
+            if on_scan and not report.busy:
+                on_scan(report)
+            if report.altered:
+                self.searcher.changed()
+                index()
+            return report
+
+        def alive(library: Library, is_watched: bool) -> None:
+            self.records.watched(library, alive=is_watched)
+
+        return self.build_watcher(libraries=libraries, scan=scan, alive=alive, look_s=self.policy.look_s)
+
+    def watch_until(
+        self, stopped: threading.Event, scope: Scope, on_scan: Callable[[ScanReport], None] | None = None
+    ) -> None:
+        """Watch the libraries of a scope, scan all by time, and index what is pending, until `stopped` is set."""
+        changed = threading.Event()
+        watcher = self.watch([scope], changed.set, on_scan)
+        watcher.start()
+        due = 0.0
+        try:
+            while not stopped.is_set():
+                try:
+                    if time.monotonic() >= due:
+                        due = time.monotonic() + (self.scan_s or math.inf)
+                        self.scan_all(scope)
+                        changed.set()
+                    if changed.wait(_LOOK_S):
+                        changed.clear()
+                        if left := self.index_all(scope, stopped=stopped):
+                            logger.warning("%d notes are found by their words only until they are indexed", left)
+                            changed.set()
+                            stopped.wait(self.policy.backoff_s)
+                except StoreUnavailable as error:
+                    logger.warning("notes are watched again later: %s", error)
+                    stopped.wait(self.policy.backoff_s)
+        finally:
+            watcher.stop(_STOPPED_S)
+
     def scan(self, library: Library, *, full: bool, accept_deletions: bool, on_progress: Progress | None) -> ScanReport:
         """Scan one library on behalf of a caller, after another scan of it that is under way."""
         if library.host not in (ANY_HOST, self.host):
@@ -147,14 +223,20 @@ class NoteSystem:
             time.sleep(_POLL_S)
         return report
 
-    def index_all(self, scope: Scope, on_progress: Callable[[int], None] | None = None) -> int:
+    def index_all(
+        self,
+        scope: Scope,
+        on_progress: Callable[[int], None] | None = None,
+        *,
+        stopped: threading.Event | None = None,
+    ) -> int:
         """Index until nothing of this scope is pending; returns how many notes are, after an outage.
 
         `on_progress` is called with the number still pending. Others may index the same notes meanwhile.
         """
         left = self.records.backlog([scope])
         deadline = time.monotonic() + _STALLED_S
-        while left:
+        while left and not (stopped and stopped.is_set()):
             if on_progress:
                 on_progress(left)
             try:

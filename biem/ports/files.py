@@ -1,6 +1,7 @@
 """The files of a library."""
 
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -40,4 +41,17 @@ class Files(Protocol):
         """The file's content, or why it cannot be indexed; more than `most` bytes are never read.
 
         None where it is gone, or was changed while it was read: the next scan sees it.
+        """
+
+
+class FolderEvents(Protocol):
+    """Notices changes below a root. Events are hints: a change may be missed, and a scan finds it."""
+
+    def changes(self, root: str, stopped: threading.Event) -> Iterator[bool]:
+        """Yield True when watching has begun and after notes or ignore files below `root` changed, a burst once.
+
+        Yields False every minute without changes, and for changes of other files.
+
+        Ends when `stopped` is set. Raises `StoreUnavailable` where this folder cannot be watched, or no longer: it is
+        missing or was replaced, it is on a network file system, or the system has no watch left.
         """

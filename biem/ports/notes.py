@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Protocol
 
-from biem.domain.note import FileStat
+from biem.domain.note import FileStat, StoredChunks
 from biem.domain.notes.library import Library, LibraryState, LibraryStats, Note, NotePassage
 from biem.domain.scope import Scope
 from biem.ports.embedding import Vector
@@ -50,6 +50,8 @@ class ChunkDraft:
     tags: tuple[str, ...]
     tag_counts: tuple[int, ...]
     """How many of the tags each source has."""
+    kept: bool = False
+    """A chunk of this key is stored: only its place is new, and nothing else of the draft is filled in."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,6 +79,10 @@ class NoteChange:
     added: int
     kept: int
     removed: tuple[str, ...]
+
+
+class KeptChunkMissing(Exception):
+    """A chunk of a draft that is `kept` is not there any more: read the file anew."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,14 +206,20 @@ class NoteRecords(Protocol):
     def scanned(self, library: Library, counts: Mapping[str, int], at: datetime, *, full: bool) -> None:
         """Record a scan that began at `at`, and count how many chunks have each tag of the scope."""
 
+    def watched(self, library: Library, *, alive: bool) -> None:
+        """Record that a watcher of the folder is alive now, or that none is."""
+
     def files(self, library: Library) -> dict[str, KnownNote]:
         """The known files by path."""
+
+    def stored_chunks(self, library: Library, path: str) -> StoredChunks | None:
+        """The chunks of a note; None if nothing is known of this path, or it was skipped."""
 
     def put(self, library: Library, draft: NoteDraft, moved_from: str | None = None) -> NoteChange:
         """Store a file and its chunks in one transaction; the file of `moved_from` gets the new path first.
 
         Chunks of the same key keep their id; others are new. Removed ones leave a tombstone. The note is `pending`
-        until `complete`. Raises `NotFound` if the library was removed.
+        until `complete`. Raises `NotFound` if the library was removed, and `KeptChunkMissing`; then nothing is stored.
         """
 
     def touch(self, library: Library, stats: Sequence[FileStat]) -> None:

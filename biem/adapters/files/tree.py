@@ -10,7 +10,7 @@ from biem.domain.note import FileStat, LintRule, SkippedNote
 from biem.errors import StoreUnavailable
 from biem.ports.files import FileContent, Walk
 
-_EXTENSIONS = (".md", ".markdown")
+EXTENSIONS = (".md", ".markdown")
 _MOST_RULES = 1 << 20
 """Bytes of an ignore file."""
 _FLAGS = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
@@ -134,7 +134,7 @@ def _rules(top: Path, folder: str, entries: Sequence["os.DirEntry[str]"], above:
 
 
 def _is_note(name: str) -> bool:
-    return name.lower().endswith(_EXTENSIONS)
+    return name.lower().endswith(EXTENSIONS)
 
 
 def _is_unicode(path: str) -> bool:

@@ -1,6 +1,7 @@
 """Calls to one Milvus server: connects when called, reconnects after outages, gives its errors our names."""
 
 import threading
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
@@ -20,6 +21,8 @@ _NOT_LOADED = (101, 106, 503)
 _MISSING = (100, 4)
 _REFUSED = (*range(1100, 1200), *range(2000, 2100))
 """Milvus' codes for invalid parameters or expressions, and failed evaluations: the server is up."""
+_LITE_TICK_S = 0.001
+"""Milvus Lite shows a write to every search that comes this much later."""
 
 
 class MilvusCalls(ABC):
@@ -96,6 +99,18 @@ class MilvusCalls(ABC):
                 raise CallRefused(f"Milvus refused a call ({text}); request fewer rows at once") from error
             self._opened = False
             raise StoreUnavailable(f"Milvus did not answer ({text}); check that it runs and BIEM_MILVUS_URI") from error
+
+
+def wait_until_visible(*, lite: bool, ask: Callable[[], object]) -> None:
+    """Return when searches with bounded staleness see what was written.
+
+    Such searches do not wait for the server's next time tick (0.2 s), so the writer waits for it, once: `ask`, a query
+    with strong consistency, ends after it.
+    """
+    if lite:
+        time.sleep(_LITE_TICK_S)
+    else:
+        ask()
 
 
 def delete_rows(client: MilvusClient, collection: str, ids: Collection[str] | Collection[int]) -> None:

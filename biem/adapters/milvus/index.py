@@ -3,13 +3,12 @@
 Rows never change except when their text does.
 """
 
-import time
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar
 
-from biem.adapters.milvus.calls import MilvusCalls, delete_rows
+from biem.adapters.milvus.calls import MilvusCalls, delete_rows, wait_until_visible
 from biem.adapters.milvus.collection import (
     LOAD_TIMEOUT_S,
     Dialect,
@@ -29,7 +28,6 @@ from biem.ports import EVERYTHING, EmbedderInfo, Entry, Filter, Vector, Vectors
 T = TypeVar("T")
 
 _ID_BATCH = 500
-_LITE_TICK_S = 0.001
 _MOST_TAGS = 16
 """Maximum conditions in one expression: Milvus Lite refuses several dozen."""
 _MOST_HERE, _MOST_AT_ONCE = 1_000, 16_384
@@ -100,20 +98,8 @@ class MilvusIndex(MilvusCalls):
                 self._call(partial(delete_rows, collection=self.collection, ids=there))
         if rows:
             self._call(lambda client: client.insert(self.collection, rows, timeout=self._timeout_s * 10))
-        self._await_visible(entries[-1].id)
-
-    def _await_visible(self, memory_id: str) -> None:
-        """Return when searches return what was just written.
-
-        Searches use bounded staleness, because strong consistency makes a server wait until its next time tick (0.2 s)
-        for every search. So the writer waits for that tick, once: a query with strong consistency ends after it, and
-        later searches see at least the same rows. Milvus Lite shows a write to every search that comes a millisecond
-        later.
-        """
-        if self._dialect.lite:
-            time.sleep(_LITE_TICK_S)
-        else:
-            self._present(self.collection, [memory_id])
+        last = entries[-1].id
+        wait_until_visible(lite=self._dialect.lite, ask=lambda: self._present(self.collection, [last]))
 
     def dense(self, scopes: Sequence[Scope], vector: Vector, limit: int, where: Filter) -> dict[str, float]:
         return self._searches("dense", [vector], scopes, limit, where)[0]

@@ -4,13 +4,12 @@ Their names end in a word, not in the dimension: `is_ours` never takes them for 
 """
 
 import re
-import time
 from collections.abc import Sequence
 from datetime import datetime
 from functools import partial
 from typing import Any
 
-from biem.adapters.milvus.calls import MilvusCalls, delete_rows
+from biem.adapters.milvus.calls import MilvusCalls, delete_rows, wait_until_visible
 from biem.adapters.milvus.collection import (
     LOAD_TIMEOUT_S,
     Dialect,
@@ -29,7 +28,6 @@ from biem.ports.notes import ChunkEntry, NoteFilter, TagEntry
 _ID_BATCH = 500
 _MOST = 16_384
 """Maximum rows of one answer."""
-_LITE_TICK_S = 0.001
 _UNDATED = -(1 << 62)
 """The time of a chunk whose note has no date."""
 CHUNKS, TAGS = "_notes", "_tags"
@@ -122,10 +120,7 @@ class MilvusNotes(MilvusCalls):
         if again and (there := self._present(collection, [row["id"] for row in rows])):
             self._call(partial(delete_rows, collection=collection, ids=there))
         self._call(lambda client: client.insert(collection, rows, timeout=self._timeout_s * 10))
-        if self._dialect.lite:
-            time.sleep(_LITE_TICK_S)
-        else:
-            self._present(collection, [rows[-1]["id"]])  # a query with strong consistency ends after the next tick
+        wait_until_visible(lite=self._dialect.lite, ask=lambda: self._present(collection, [rows[-1]["id"]]))
 
     def exists(self) -> bool:
         return self.chunks in self._names()

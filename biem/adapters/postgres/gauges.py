@@ -7,6 +7,21 @@ from biem.adapters.postgres.database import ALL_SCOPES, Database
 
 
 @dataclass(frozen=True, slots=True)
+class NoteLevels:
+    """Notes by state, each counted up to 20,000; libraries whose deletions wait for a person.
+
+    `watched_for_s`: seconds since the watcher that was silent for longest was last alive; 0 where none runs.
+    """
+
+    pending: int = 0
+    failed: int = 0
+    skipped: int = 0
+    indexed: int = 0
+    held: int = 0
+    watched_for_s: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
 class Levels:
     """The state of the whole system, all scopes together.
 
@@ -21,6 +36,7 @@ class Levels:
     pending: int
     archived: int
     conflicts: int
+    notes: NoteLevels = NoteLevels()
 
 
 class Gauges(Protocol):
@@ -37,6 +53,8 @@ class PostgresGauges:
         self._database = database
 
     def read(self) -> Levels:
-        names = ("outbox_gauges", "memory_gauges", "conflict_gauges")
-        [outbox, memory, conflict] = (self._database.fetch(ALL_SCOPES, name, ())[0] for name in names)
-        return Levels(**outbox._asdict(), **memory._asdict(), conflicts=conflict.conflicts)
+        names = ("outbox_gauges", "memory_gauges", "conflict_gauges", "note_gauges")
+        [outbox, memory, conflict, notes] = (self._database.fetch(ALL_SCOPES, name, ())[0] for name in names)
+        return Levels(
+            **outbox._asdict(), **memory._asdict(), conflicts=conflict.conflicts, notes=NoteLevels(**notes._asdict())
+        )

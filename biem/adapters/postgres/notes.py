@@ -11,7 +11,7 @@ from biem.adapters.postgres.database import ALL_SCOPES, Connection, Row
 from biem.adapters.postgres.node_rows import FIRST_ID, Store, scope_of, vector_of
 from biem.adapters.postgres.records import tsquery
 from biem.domain.node import new_id
-from biem.domain.note import FileStat
+from biem.domain.note import FileStat, StoredChunks
 from biem.domain.notes.library import Library, LibraryState, LibraryStats, Note, NotePassage
 from biem.domain.scope import Scope
 from biem.domain.scores import bm25
@@ -21,6 +21,7 @@ from biem.ports import Vector
 from biem.ports.notes import (
     ChunkDraft,
     ErasedNotes,
+    KeptChunkMissing,
     KnownNote,
     NoteChange,
     NoteDraft,
@@ -89,6 +90,9 @@ class PostgresNotes(Store):
         self._database.execute(ns, "note_library_scanned", row)
         self._database.execute(ns, "note_count_tags", {"ns": ns})
 
+    def watched(self, library: Library, *, alive: bool) -> None:
+        self._database.execute(library.scope.ns, "note_library_watched", {**_key(library), "alive": alive})
+
     # -- files ------------------------------------------------------------------------------------------------------
 
     def files(self, library: Library) -> dict[str, KnownNote]:
@@ -99,6 +103,13 @@ class PostgresNotes(Store):
             )
             for row in rows
         }
+
+    def stored_chunks(self, library: Library, path: str) -> StoredChunks | None:
+        rows = self._database.fetch(library.scope.ns, "note_stored_chunks", {**_key(library), "path": path})
+        if not rows:
+            return None
+        [row] = rows
+        return StoredChunks(frozenset(map(bytes, row.keys)), tuple(row.tags), tuple(row.tag_counts))
 
     def put(self, library: Library, draft: NoteDraft, moved_from: str | None = None) -> NoteChange:
         ns = library.scope.ns
@@ -116,7 +127,13 @@ class PostgresNotes(Store):
                 keys = [chunk.key for chunk in draft.chunks]
                 dropped = connection.execute(self._sql["note_chunks_drop"], {"ns": ns, "note": put.id, "keys": keys})
                 removed = tuple(row.id for row in dropped.fetchall())
-                rows = Jsonb([_chunk_row(chunk, ids) for chunk in draft.chunks])
+                kept = [_place_row(chunk) for chunk in draft.chunks if chunk.kept]
+                if kept:
+                    places = {"ns": ns, "note": put.id, "chunks": Jsonb(kept)}
+                    [found] = connection.execute(self._sql["note_chunks_keep"], places).fetchall()
+                    if found.there < len(kept):
+                        raise KeptChunkMissing
+                rows = Jsonb([_chunk_row(chunk, ids) for chunk in draft.chunks if not chunk.kept])
                 written = connection.execute(
                     self._sql["note_chunks_put"], {"ns": ns, "note": put.id, "chunks": rows}
                 ).fetchall()
@@ -451,6 +468,7 @@ def _library(row: Row) -> Library:
         scanned_at=row.scanned_at,
         full_at=row.full_at,
         report=row.report,
+        watched_at=row.watched_at,
     )
 
 
@@ -473,15 +491,21 @@ def _note_row(library: Library, draft: NoteDraft, ids: Mapping[str, int]) -> dic
     }
 
 
-def _chunk_row(chunk: ChunkDraft, ids: Mapping[str, int]) -> dict[str, Any]:
+def _place_row(chunk: ChunkDraft) -> dict[str, Any]:
     return {
-        "id": chunk.id,
         "place": chunk.place,
         "key": chunk.key.hex(),
         "line_start": chunk.lines[0],
         "line_end": chunk.lines[1],
         "char_start": chunk.span[0],
         "char_end": chunk.span[1],
+    }
+
+
+def _chunk_row(chunk: ChunkDraft, ids: Mapping[str, int]) -> dict[str, Any]:
+    return {
+        **_place_row(chunk),
+        "id": chunk.id,
         "depth": chunk.levels[-1] if chunk.levels else 0,
         "chain": [ids[name] for name in chunk.chain],
         "levels": list(chunk.levels),

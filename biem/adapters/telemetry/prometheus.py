@@ -29,6 +29,9 @@ METRICS = {
     "biem_dead_letters": "Jobs that failed too often, 100000 meaning at least as many",
     "biem_memories": "Memories by status, estimated above 20000",
     "biem_conflicts_pending": "Contradictions that wait for a decision",
+    "biem_notes": "Notes by state, 20000 meaning at least as many",
+    "biem_note_libraries_held": "Libraries that miss most of their files, so that nothing was deleted",
+    "biem_note_watch_age_seconds": "Seconds since the watcher of a folder that was silent for longest was last alive",
     "biem_up": "1 when the records answered this scrape",
 }
 """Every metric with its description."""
@@ -137,6 +140,12 @@ class _LevelsCollector:
         for status in ("active", "pending", "archived"):
             memories.add_metric([status], getattr(levels, status))
         yield memories
+        notes = self._family("biem_notes", METRICS["biem_notes"], labels=["state"])
+        for state in ("pending", "indexed", "skipped", "failed"):
+            notes.add_metric([state], getattr(levels.notes, state))
+        yield notes
+        yield self._gauge("biem_note_libraries_held", levels.notes.held)
+        yield self._gauge("biem_note_watch_age_seconds", levels.notes.watched_for_s)
 
     def _gauge(self, name: str, value: float) -> Any:
         return self._family(name, METRICS[name], value=value)

@@ -7,7 +7,7 @@ import platform
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 
 from biem.adapters.jobs.thread import InProcessQueue, LateQueue, NoQueue
@@ -18,7 +18,8 @@ from biem.bootstrap.groups import Ground
 from biem.bootstrap.servers import Servers, home_of
 from biem.config import Settings
 from biem.domain.diagnosis import Limits
-from biem.domain.note import NoteFinding, ParsedNote, SkippedNote
+from biem.domain.note import NoteFinding, ParsedNote, SkippedNote, StoredChunks
+from biem.domain.notes.library import Library, ScanReport
 from biem.domain.policies.notes import NotePolicy
 from biem.domain.scope import Scope
 from biem.engine.admin.diagnosis import NoteCheck
@@ -26,8 +27,10 @@ from biem.notes.encode import NoteEncoder
 from biem.notes.search import NoteSearcher
 from biem.notes.sync import Scanner
 from biem.notes.system import NoteSystem
+from biem.notes.watch import LibraryWatcher
 from biem.ports import Analyzer, Clock, EmbedderInfo, JobQueue
 from biem.ports.files import FileContent, Files, Walk
+from biem.ports.jobs import Exclusive
 
 _BYTES_PER_MB = 1 << 20
 _POLL_S = 30.0
@@ -80,6 +83,25 @@ def build_notes(ground: Ground, *, stack: ExitStack) -> NoteSystem:
         judge=reader.judge,
         most_bytes=most_bytes,
         save_receipt=stores.records.save_receipt,
+        build_watcher=partial(build_watcher, stores.exclusive),
+        scan_s=policies.sleep.periods()["notes"],
+        watching=policies.notes.watch and ground.settings.queue == "thread",
+    )
+
+
+def build_watcher(
+    exclusive: Exclusive,
+    *,
+    libraries: Callable[[], Sequence[Library]],
+    scan: Callable[[Library], ScanReport],
+    alive: Callable[[Library, bool], None],
+    look_s: float,
+) -> LibraryWatcher:
+    """Watches the folders of libraries; what notices changes is imported here."""
+    from biem.adapters.files.watch import FolderWatch
+
+    return LibraryWatcher(
+        events=FolderWatch(), exclusive=exclusive, libraries=libraries, scan=scan, alive=alive, look_s=look_s
     )
 
 
@@ -96,14 +118,15 @@ def build_note_encoder(ground: Ground, *, records: PostgresNotes, index: MilvusN
 
 
 def build_note_searcher(ground: Ground, *, records: PostgresNotes, index: MilvusNotes) -> NoteSearcher:
-    """Answers queries from notes."""
+    """Answers queries from notes; under the profile `angel` by the formula of that design alone."""
+    ranking = ground.policies.note_ranking
     return NoteSearcher(
         records=records,
         index=index,
         embedder=ground.embedder,
         analyzer=ground.analyzer,
         clock=ground.clock,
-        policy=ground.policies.note_ranking,
+        policy=ranking.as_designed if ground.policies.recall.profile == "angel" else ranking,
         tag_weights=ground.policies.note_cut.tag_weights,
         telemetry=ground.telemetry,
         calling=ground.priority.calling,
@@ -158,6 +181,7 @@ def note_check(
         index,
         unreadable=lambda root: not Path(root).is_dir(),
         host=platform.node(),
+        clock=clock,
         limits=limits,
     )
 
@@ -197,11 +221,11 @@ class LateReader:
         tokens = max(32, min(policy.max_chunk_tokens, most_tokens))
         self._policy = replace(policy, max_file_bytes=most_bytes, max_chunk_tokens=tokens)
 
-    def parse(self, content: FileContent) -> ParsedNote | SkippedNote:
+    def parse(self, content: FileContent, stored: StoredChunks | None = None) -> ParsedNote | SkippedNote:
         """The note of a file, or why there is none."""
         from biem.notes.reader import NoteReader
 
-        return NoteReader(self._analyzer, self._policy).read(content.stat.path, content.data)
+        return NoteReader(self._analyzer, self._policy).read(content.stat.path, content.data, stored)
 
     def judge(self, note: ParsedNote | SkippedNote) -> list[NoteFinding]:
         """What makes it hard to find or to understand."""

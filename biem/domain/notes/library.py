@@ -38,6 +38,8 @@ class Library:
     """When every file was read."""
     report: Mapping[str, int] = field(default_factory=dict)
     """Counts of the last scan."""
+    watched_at: datetime | None = None
+    """When a watcher of the folder was last alive, every minute; None where none runs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,6 +1,6 @@
 """The tunable numbers of notes: cutting files, scanning and indexing libraries, ranking chunks."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True, slots=True)
@@ -9,8 +9,8 @@ class NotePolicy:
 
     max_file_bytes: int = 4 << 20
     """Larger files are skipped."""
-    max_chunk_tokens: int = 480
-    """Longer sections are cut; the model that embeds them reads no more."""
+    max_chunk_tokens: int = 240
+    """Longer sections are cut: a vector of a long text says little about each of its parts."""
     tag_weights: tuple[float, float, float, float, float] = (1.0, 0.8, 0.6, 0.4, 0.2)
     """Weight of each source of tags, in the order of `TAG_SOURCES`; strictly falling."""
     tags_per_chunk: int = 24
@@ -38,6 +38,10 @@ class LibraryPolicy:
 
     root: str = ""
     """The folder that is the library `raw` of the default scope, if it exists; empty: `raw` in `BIEM_HOME`."""
+    watch: bool = False
+    """Whether a process with workers watches the folders, too; `biem notes watch` does in any case."""
+    look_s: float = 30.0
+    """How often a watcher looks for new libraries, and for those whose folder could not be watched."""
     max_file_mb: float = 4.0
     """Larger files are skipped; in MiB."""
     full_s: float = 86_400.0
@@ -60,26 +64,32 @@ class LibraryPolicy:
     def __post_init__(self) -> None:
         if not 0 < self.max_file_mb <= 256:
             raise ValueError("notes.max_file_mb is above 0 and at most 256")
+        if not self.look_s > 0:
+            raise ValueError("notes.look_s must be positive")
         if min(self.readers, self.notes_at_once, self.batch, self.max_attempts) < 1 or not self.lease_s > 0:
             raise ValueError("notes.readers, notes_at_once, batch, max_attempts and lease_s must be positive")
 
 
 @dataclass(frozen=True, slots=True)
 class NoteRankPolicy:
-    """Candidates of a search in notes, and their score: α · words + β · content + γ · tags, each in [0, 1]."""
+    """Candidates of a search, and their score: α · words + β · content + γ · tags, each in [0, 1], and bonuses."""
 
-    alpha: float = 0.3
+    alpha: float = 0.35
     """Weight of the words (BM25)."""
-    beta: float = 0.4
+    beta: float = 0.55
     """Weight of the content vector."""
-    gamma: float = 0.3
+    gamma: float = 0.1
     """Weight of the tag vector."""
     noise: float = 0.05
     """Cosines of a pool that lie within this range differ by chance: they are not spread over [0, 1]."""
-    when: float = 0.0
-    """By what share of the score a chunk rises whose note is of a time that the query names."""
+    together: float = 0.3
+    """Added for a chunk whose note has other chunks that were found by words, too."""
+    named: float = 0.1
+    """Added, by the share of the tags named in the query that a chunk has."""
+    when: float = 0.5
+    """Added for a chunk whose note is of a time that the query names."""
     guided: float = 0.0
-    """By what share of the score a chunk rises whose tags the best memories name."""
+    """Added, by the share of its tags that the best memories name."""
     words: int = 100
     """Candidates of the search by words."""
     dense: int = 30
@@ -88,6 +98,8 @@ class NoteRankPolicy:
     """Tags nearest to the query, of which two are followed."""
     tagged: int = 20
     """Candidates from notes that have these tags, or that the query names."""
+    timed: int = 50
+    """Candidates by words, and as many by content, from notes of each time that the query names."""
     per_note: int = 3
     """Maximum hits of one note."""
     top_k: int = 5
@@ -98,5 +110,10 @@ class NoteRankPolicy:
         weights = (self.alpha, self.beta, self.gamma)
         if min(weights) < 0 or abs(sum(weights) - 1) > 1e-6:
             raise ValueError("note_ranking.alpha, beta and gamma must not be negative, and their sum is 1")
-        if min(self.words, self.dense, self.tagged, self.per_note, self.top_k) < 1 or self.tags < 0:
+        if min(self.words, self.dense, self.tagged, self.timed, self.per_note, self.top_k) < 1 or self.tags < 0:
             raise ValueError("note_ranking: the numbers of candidates must be positive")
+
+    @property
+    def as_designed(self) -> "NoteRankPolicy":
+        """The ranking of the design alone: .3 · words + .4 · content + .3 · tags, and nothing added."""
+        return replace(self, alpha=0.3, beta=0.4, gamma=0.3, noise=0.0, together=0.0, named=0.0, when=0.0, guided=0.0)

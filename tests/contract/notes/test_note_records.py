@@ -2,6 +2,7 @@
 
 import uuid
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -11,12 +12,12 @@ import pytest
 from biem.adapters.postgres.database import Database
 from biem.adapters.postgres.notes import PostgresNotes
 from biem.domain.node import new_id
-from biem.domain.note import FileStat
+from biem.domain.note import FileStat, StoredChunks
 from biem.domain.notes.library import Library
 from biem.domain.scope import Scope
 from biem.domain.text import sha256
 from biem.errors import InvalidInput, NotFound
-from biem.ports.notes import ChunkDraft, NoteDraft, TagName
+from biem.ports.notes import ChunkDraft, KeptChunkMissing, NoteDraft, TagName
 from tests.contract.conftest import MODEL, Admin, in_scope, unit
 from tests.support.fakes import HeldClock
 
@@ -103,6 +104,28 @@ def test_chunks_of_the_same_key_stay_and_others_go(notes: PostgresNotes, library
     assert [one.body for one in after] == ["new", "one"]
     # Then the one that stayed has its id, and its new place and tags
     assert (after[1].id, after[1].place, after[1].tags) == (before["one"].id, 1, ("Lamp",))
+
+
+def test_a_chunk_that_is_kept_needs_only_its_place(notes: PostgresNotes, library: Library, scope: Scope) -> None:
+    notes.put(library, draft("a.md", chunk("one", tags=("lamp",)), chunk("two", 1), tags=("folder",)))
+    stored = notes.stored_chunks(library, "a.md")
+    assert stored == StoredChunks(frozenset({sha256("one"), sha256("two")}), ("folder",), (1, 0, 0, 0, 0))
+    assert notes.stored_chunks(library, "b.md") is None
+    kept = replace(
+        chunk("one", 1), kept=True, body="", body_sha=b"", lexemes="", chain=(), levels=(), tags=(), tag_counts=()
+    )
+    # When one chunk is kept behind a new one / Then it is as it was, at its new place
+    change = notes.put(library, draft("a.md", chunk("new"), kept, tags=("folder",)))
+    assert (change.added, change.kept, len(change.removed)) == (1, 1, 1)
+    [known] = notes.files(library).values()
+    after = [found.chunk for found in notes.chunks_of([scope], known.id)]
+    assert [(one.body, one.place, one.tags) for one in after] == [("new", 0, ()), ("one", 1, ("Lamp",))]
+    # And where one to keep is gone, nothing is stored
+    with pytest.raises(KeptChunkMissing):
+        notes.put(library, draft("a.md", replace(kept, key=sha256("two"), place=0), content="later"))
+    assert [found.chunk.body for found in notes.chunks_of([scope], known.id)] == ["new", "one"]
+    notes.skip(library, FileStat("a.md", 1, 2, 3), "too large")
+    assert notes.stored_chunks(library, "a.md") is None
 
 
 def test_what_was_removed_leaves_a_tombstone(

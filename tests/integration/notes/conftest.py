@@ -1,12 +1,14 @@
 """A folder of notes and a memory that reads it."""
 
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import psycopg
 import pytest
 
 import biem
+from biem.bootstrap import Servers
 from biem.domain.policies.jobs import SleepPolicy
 from tests.support.fakes import WordEmbedder
 from tests.support.servers import Configure
@@ -57,3 +59,15 @@ def vault(tmp_path: Path) -> Path:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
     return root
+
+
+@pytest.fixture
+def pass_time(stack: Servers) -> Iterator[Callable[[str], None]]:
+    """Ends the leases of a scope, and has its erased ids looked for, as time would."""
+    with psycopg.connect(stack.postgres_dsn, autocommit=True) as connection:
+
+        def end(ns: str) -> None:
+            connection.execute("UPDATE notes SET due_at = clock_timestamp() WHERE ns = %s", (ns,))
+            connection.execute("UPDATE tombstones SET look_at = clock_timestamp() WHERE ns = %s", (ns,))
+
+        yield end

@@ -7,67 +7,18 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-import psycopg
 import pytest
 
 import biem
-from biem.bootstrap import Servers
 from biem.domain.policies.jobs import SleepPolicy
 from biem.errors import EmbedderUnavailable, StoreUnavailable
 from biem.ports.notes import ANY_NOTE
+from tests.integration.notes.deaths import dying
 from tests.support.fakes import WordEmbedder, eventually
 from tests.support.servers import Configure
 
 BEFORE = "# Lamp\n\n## Fuel\n\nIt burns paraffin.\n\n## Care\n\nTrim the wick.\n"
 AFTER = "# Lamp\n\n## Fuel\n\nIt burns petrol.\n\n## Care\n\nTrim the wick.\n"
-
-
-class Death(BaseException):
-    """What no code of ours expects."""
-
-
-class Fate:
-    """Ends the work at the `end`-th call of a store."""
-
-    def __init__(self, end: int) -> None:
-        self.left = end
-
-    def over(self, inner: Any) -> Any:
-        """The same store, whose calls may be the last."""
-        fate = self
-
-        class Mortal:
-            def __getattr__(self, name: str) -> Any:
-                value = getattr(inner, name)
-                if not callable(value):
-                    return value
-
-                def call(*arguments: Any, **named: Any) -> Any:
-                    fate.left -= 1
-                    if fate.left == 0:
-                        raise Death
-                    return value(*arguments, **named)
-
-                return call
-
-        return Mortal()
-
-
-def dying(memory: biem.Memory, end: int, work: Callable[[], object]) -> bool:
-    """Whether `work` died at this step."""
-    system, fate = memory._system.notes, Fate(end)
-    parts: list[Any] = [system.scanner, system.encoder]
-    usual = [(part._records, part._index) for part in parts]
-    for part in parts:
-        part._records, part._index = fate.over(part._records), fate.over(part._index)
-    try:
-        work()
-    except Death:
-        return True
-    finally:
-        for part, (records, index) in zip(parts, usual, strict=True):
-            part._records, part._index = records, index
-    return False
 
 
 @pytest.fixture
@@ -77,18 +28,6 @@ def memory(settings: Configure, embedder: WordEmbedder) -> Iterator[biem.Memory]
     with biem.connect(alone, scope=biem.Scope(user=uuid.uuid4().hex), embedder=embedder) as opened:
         yield opened
         opened.erase(user=opened.bound_to.user)
-
-
-@pytest.fixture
-def pass_time(stack: Servers) -> Iterator[Callable[[str], None]]:
-    """Ends the leases of a scope, and has its erased ids looked for, as time would."""
-    with psycopg.connect(stack.postgres_dsn, autocommit=True) as connection:
-
-        def end(ns: str) -> None:
-            connection.execute("UPDATE notes SET due_at = clock_timestamp() WHERE ns = %s", (ns,))
-            connection.execute("UPDATE tombstones SET look_at = clock_timestamp() WHERE ns = %s", (ns,))
-
-        yield end
 
 
 def bodies(memory: biem.Memory) -> dict[str, list[str]]:

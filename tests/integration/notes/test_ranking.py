@@ -96,3 +96,14 @@ def test_without_words_a_query_of_keywords_is_ranked_otherwise(
     with_words = place()
     monkeypatch.setattr(memory._system.notes.index, "words", lambda *arguments: {})
     assert with_words < place()
+
+
+@pytest.mark.req("G32", partly="homonyms")
+def test_two_notes_of_the_same_text_are_told_apart_by_the_folder_that_the_query_names(
+    memory: biem.Memory, tmp_path: Path
+) -> None:
+    text = "# Mercury\n\n## History\n\nIt was known long ago, and was given this name by the ancients.\n"
+    files = {f"{folder}/mercury.md": text for folder in ("planets", "metals", "gods")}
+    synced(memory, tmp_path, files)
+    for folder in ("planets", "metals", "gods"):
+        assert best(memory, f"history of mercury among the {folder}") == f"{folder}/mercury.md"

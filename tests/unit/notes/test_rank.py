@@ -12,7 +12,7 @@ from biem.ports import Vector
 from biem.ports.notes import PoolChunk, TagInfo
 
 WEIGHTS = (1.0, 0.8, 0.6, 0.4, 0.2)
-POLICY = NoteRankPolicy()
+POLICY = NoteRankPolicy().as_designed
 
 
 def axis(number: int, *others: int) -> Vector:
@@ -137,7 +137,7 @@ def test_a_time_that_the_query_names_and_guides_raise_a_score() -> None:
         chunk("far", vector=axis(1)),
     ]
     window = (datetime(2025, 5, 1, tzinfo=UTC), datetime(2025, 6, 1, tzinfo=UTC))
-    question = NoteQuestion(axis(0), {}, [window], frozenset({1}))
+    question = NoteQuestion(axis(0), {}, [window], guides=frozenset({1}))
     order = {one.chunk.id: one for one in ranked(pool, question, known(tag(1)), WEIGHTS, policy)}
     assert order["then"].why["when"] == 1.0
     assert order["tagged"].why["guided"] == 1.0
@@ -161,3 +161,31 @@ def test_equal_values_are_scaled_to_nothing() -> None:
     assert scaled(np.array([1.0, 3.0])).tolist() == [0.0, 1.0]
     assert scaled(np.array([0.80, 0.81]), noise=0.05).tolist() == pytest.approx([0.0, 0.2])
     assert scaled(np.array([1.0, 4.0]), least=0.0).tolist() == [0.25, 1.0]
+
+
+def test_of_equal_chunks_that_of_the_note_with_more_chunks_found_by_words_comes_first() -> None:
+    pool = [chunk("a"), chunk("b", note="note"), chunk("c", note="note")]
+    question = NoteQuestion(None, {"a": 4.0, "b": 4.0, "c": 2.0})
+    order = ranked(pool, question, known(), WEIGHTS, NoteRankPolicy())
+    assert [one.chunk.id for one in order] == ["b", "a", "c"]
+    assert {one.chunk.id: one.why["together"] for one in order} == {"a": 4.0, "b": 5.0, "c": 5.0}
+    assert [one.chunk.id for one in ranked(pool, question, known(), WEIGHTS, POLICY)] == ["a", "b", "c"]
+
+
+def test_of_equal_chunks_the_one_whose_tags_the_query_names_comes_first() -> None:
+    # Given homonyms in two folders, 1 and 2, under a third folder, and a tag that no chunk has
+    pool = [chunk("a", tags=(1, 3)), chunk("b", tags=(2, 3))]
+    tags = known(tag(1), tag(2), tag(3, uses=2), tag(0), size=100)
+    order = ranked(pool, NoteQuestion(None, {}, named=frozenset({2, 3, 0})), tags, WEIGHTS, NoteRankPolicy())
+    assert [one.chunk.id for one in order] == ["b", "a"]
+    assert order[0].why["named"] == pytest.approx(1.0)
+    assert 0 < order[1].why["named"] < 0.5
+
+
+def test_all_parts_together_are_at_most_one() -> None:
+    window = (datetime(2025, 5, 1, tzinfo=UTC), datetime(2025, 6, 1, tzinfo=UTC))
+    best = chunk("a", vector=axis(0), tags=(0,), at=window[0])
+    question = NoteQuestion(axis(0), {"a": 5.0}, [window], frozenset({0}), frozenset({0}))
+    policy = NoteRankPolicy(guided=0.2)
+    [first, _] = ranked([best, chunk("b", vector=axis(1), tags=(1,))], question, known(tag(0), tag(1)), WEIGHTS, policy)
+    assert first.score == pytest.approx(1.0)

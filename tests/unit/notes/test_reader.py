@@ -1,13 +1,15 @@
 """A file as a note."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from biem.domain.note import FrontMatter, SkippedNote
+from biem.domain.note import FrontMatter, ParsedNote, SkippedNote, StoredChunks
 from biem.domain.policies.notes import NotePolicy
+from biem.notes.tags import identity
 from tests.unit.notes.reading import bodies, note, reader
 
 
@@ -64,3 +66,34 @@ def test_no_file_breaks_the_reader(data: bytes, path: str) -> None:
     read = reader().read(path, data)
     assert read.path == path
     assert read == reader().read(path, data)
+
+
+def stored(read: ParsedNote) -> StoredChunks:
+    """What PostgreSQL knows of a note."""
+    names = tuple(map(identity, read.tags.all))
+    return StoredChunks(frozenset(chunk.key for chunk in read.chunks), names, read.tags.counts)
+
+
+def test_stored_chunks_are_not_looked_through_for_tags_again() -> None:
+    before = note("# Tea\n\n## Green\n\nIt is “very hot”.\n\n## Black\n\nIt is “quite mild”.\n", "drinks/tea.md")
+    # Given a change in the first section / When it is read with what is stored
+    text = "# Tea\n\n## Green\n\nIt is “not hot”.\n\n## Black\n\nIt is “quite mild”.\n"
+    after = reader().read("drinks/tea.md", text.encode(), stored(before))
+    assert isinstance(after, ParsedNote)
+    # Then the other section is kept, and everything but its tags is as in a fresh read
+    assert [chunk.kept for chunk in after.chunks] == [False, True]
+    fresh = note(text, "drinks/tea.md")
+    assert after.chunks[0] == fresh.chunks[0]
+    assert replace(after.chunks[1], kept=False, tags=fresh.chunks[1].tags) == fresh.chunks[1]
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [("food/tea.md", "# Tea\n\n## Green\n\nhot\n"), ("tea.md", "---\ntags: [new]\n---\n# Tea\n\n## Green\n\nhot\n")],
+    ids=["another folder", "another tag"],
+)
+def test_nothing_is_kept_where_the_tags_of_the_note_are_others(path: str, text: str) -> None:
+    before = note("# Tea\n\n## Green\n\nhot\n", "tea.md")
+    after = reader().read(path, text.encode(), stored(before))
+    assert isinstance(after, ParsedNote)
+    assert not any(chunk.kept for chunk in after.chunks)

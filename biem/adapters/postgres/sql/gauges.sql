@@ -30,3 +30,12 @@ SELECT active, pending, greatest(0, every - active - pending) AS archived FROM t
 
 -- conflict_gauges: contradictions that wait for a decision
 SELECT count(*) AS conflicts FROM (SELECT FROM conflicts WHERE status = 'pending' AND NOT suspected LIMIT 100000) AS waiting
+
+-- note_gauges: notes by state, libraries that are held, seconds since the oldest scan and the oldest sign of a watcher
+SELECT
+    (SELECT count(*) FROM (SELECT FROM notes WHERE state = 'pending' LIMIT 20000) AS n) AS pending,
+    (SELECT count(*) FROM (SELECT FROM notes WHERE state = 'failed' LIMIT 20000) AS n) AS failed,
+    (SELECT count(*) FROM (SELECT FROM notes WHERE state = 'skipped' LIMIT 20000) AS n) AS skipped,
+    (SELECT count(*) FROM (SELECT FROM notes WHERE state = 'indexed' LIMIT 20000) AS n) AS indexed,
+    (SELECT count(*) FROM note_libraries WHERE state = 'held') AS held,
+    (SELECT coalesce(extract(epoch FROM clock_timestamp() - min(watched_at)), 0)::float8 FROM note_libraries) AS watched_for_s

@@ -5,7 +5,8 @@ INSERT INTO note_libraries (id, ns, name, root, host, exclude)
 VALUES (%(id)s, %(ns)s, %(name)s, %(root)s, %(host)s, %(exclude)s) ON CONFLICT DO NOTHING
 
 -- note_libraries: the libraries of some scopes, null meaning all
-SELECT l.id::text, s.tenant, s.usr, s.project, l.name, l.root, l.host, l.exclude, l.state, l.scanned_at, l.full_at, l.report
+SELECT l.id::text, s.tenant, s.usr, s.project, l.name, l.root, l.host, l.exclude, l.state, l.scanned_at, l.full_at, l.report,
+    l.watched_at
 FROM note_libraries l JOIN scopes s USING (ns)
 WHERE %(scopes)s::text[] IS NULL OR l.ns = ANY (%(scopes)s) ORDER BY l.name, l.id
 
@@ -15,6 +16,10 @@ UPDATE note_libraries SET state = %(state)s, exclude = %(exclude)s WHERE ns = %(
 -- note_library_scanned: the end of a scan
 UPDATE note_libraries
 SET scanned_at = %(at)s, report = %(report)s, full_at = CASE WHEN %(full)s THEN %(at)s ELSE full_at END
+WHERE ns = %(ns)s AND id = %(library)s
+
+-- note_library_watched: a watcher is alive, or ended
+UPDATE note_libraries SET watched_at = CASE WHEN %(alive)s THEN clock_timestamp() END
 WHERE ns = %(ns)s AND id = %(library)s
 
 -- note_count_tags: how many chunks have each tag of a scope
@@ -69,6 +74,26 @@ WITH gone AS (
     SELECT id, ns, clock_timestamp(), clock_timestamp() + interval '5 minutes' FROM gone ON CONFLICT DO NOTHING
 )
 SELECT id::text FROM gone
+
+-- note_stored_chunks: the keys of the chunks of a note, and the names of its own tags
+SELECT ARRAY(SELECT c.chunk_key FROM note_chunks c WHERE c.note_id = n.id) AS keys, n.tag_counts,
+    ARRAY(SELECT t.name FROM unnest(n.tag_ids) WITH ORDINALITY AS h (id, number) JOIN tags t ON t.id = h.id ORDER BY h.number) AS tags
+FROM notes n
+WHERE n.ns = %(ns)s AND n.library_id = %(library)s AND n.path = %(path)s AND n.state <> 'skipped'
+
+-- note_chunks_keep: where chunks that are there stand now; returns how many of them are there
+WITH r AS (
+    SELECT * FROM jsonb_to_recordset(%(chunks)s) AS r (place integer, key text, line_start integer, line_end integer,
+        char_start integer, char_end integer)
+), moved AS (
+    UPDATE note_chunks c
+    SET place = r.place, line_start = r.line_start, line_end = r.line_end, char_start = r.char_start, char_end = r.char_end
+    FROM r
+    WHERE c.ns = %(ns)s AND c.note_id = %(note)s AND c.chunk_key = decode(r.key, 'hex')
+        AND (c.place, c.line_start, c.line_end, c.char_start, c.char_end)
+            IS DISTINCT FROM (r.place, r.line_start, r.line_end, r.char_start, r.char_end)
+)
+SELECT count(*) AS there FROM r JOIN note_chunks c ON c.note_id = %(note)s AND c.chunk_key = decode(r.key, 'hex')
 
 -- note_chunks_put: the chunks of a note; those that are there keep their id and what only their text decides
 INSERT INTO note_chunks AS c (id, ns, note_id, place, chunk_key, line_start, line_end, char_start, char_end, depth, chain,

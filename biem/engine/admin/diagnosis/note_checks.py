@@ -4,10 +4,13 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 
 from biem.domain.diagnosis import Depth, Finding, Limits, Tally
+from biem.ports.clock import Clock
 from biem.ports.notes import NoteIndex, NoteRecords
 
 _LATE_S = 600.0
 """Pending for longer, a note waits for something that does not happen."""
+WATCH_SILENCE_S = 300.0
+"""A watcher that has said nothing for so long is dead: it does so every minute."""
 
 
 class NoteCheck:
@@ -16,17 +19,25 @@ class NoteCheck:
     needs = frozenset({"postgres", "milvus"})
 
     def __init__(
-        self, records: NoteRecords, index: NoteIndex, *, unreadable: Callable[[str], bool], host: str, limits: Limits
+        self,
+        records: NoteRecords,
+        index: NoteIndex,
+        *,
+        unreadable: Callable[[str], bool],
+        host: str,
+        clock: Clock,
+        limits: Limits,
     ) -> None:
         """`unreadable`: whether a folder of this machine, `host`, cannot be read."""
         self._records = records
         self._index = index
         self._unreadable = unreadable
         self._host = host
+        self._clock = clock
         self._limits = limits
 
     def look(self, depth: Depth, seen: Counter[str], *, mend: bool) -> Iterator[Finding]:
-        """At most six findings; none where there are no libraries."""
+        """At most seven findings; none where there are no libraries."""
         libraries = self._records.libraries()
         if not libraries:
             return
@@ -50,6 +61,21 @@ class NoteCheck:
                 "bring the files back, or `biem notes sync LIBRARY --accept-deletions`",
                 len(held),
                 tuple(each.name for each in held[: self._limits.samples]),
+            )
+        now = self._clock.now()
+        stale = [
+            each
+            for each in libraries
+            if each.watched_at is not None and (now - each.watched_at).total_seconds() > WATCH_SILENCE_S
+        ]
+        if stale:
+            yield Finding(
+                "note_watcher_stale",
+                "warning",
+                f"the watchers of {len(stale)} libraries died; changes of files are found by scans only",
+                "start `biem notes watch` again",
+                len(stale),
+                tuple(each.name for each in stale[: self._limits.samples]),
             )
         yield from self._notes()
         yield from self._rows(depth, seen, mend=mend)

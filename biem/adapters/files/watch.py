@@ -1,0 +1,106 @@
+"""The port `FolderEvents`: notifications of the operating system, by watchfiles."""
+
+import os
+import re
+import threading
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from watchfiles._rust_notify import RustNotify
+
+from biem.adapters.files.ignored import IGNORE_FILES, is_temporary
+from biem.adapters.files.tree import EXTENSIONS
+from biem.errors import StoreUnavailable
+
+_BURST_MS = 1_600
+"""The longest time over which changes are joined."""
+_STEP_MS = 200
+"""A burst ends after this long without a change; also how often an idle watcher looks up."""
+_POLL_MS = 300
+"""Required by the call, without effect."""
+_MOUNTS = Path("/proc/self/mountinfo")
+_REMOTE = re.compile(r"(nfs\d?|cifs|smb\w*|ncpfs|9p|afs|ceph|gluster\w*|fuse\.(?:sshfs|s3fs|rclone|gluster\w*))$")
+_OCTAL = re.compile(r"\\([0-7]{3})")
+_SCANNED = "changes are found by scans only"
+
+
+class FolderWatch:
+    """Stateless and thread-safe; holds one watch of the system for each folder below the root while it is iterated."""
+
+    def __init__(self, *, quiet_s: float = 60.0) -> None:
+        """`quiet_s`: how often an idle watcher says that it is alive."""
+        self._quiet_ms = max(1, int(quiet_s * 1_000))
+
+    def changes(self, root: str, stopped: threading.Event) -> Iterator[bool]:
+        """See `FolderEvents.changes`."""
+        before = _identity(root)
+        if system := remote_system(root):
+            raise StoreUnavailable(
+                f"{root} is on a network file system ({system}), which reports no changes: {_SCANNED}"
+            )
+        try:
+            with RustNotify(
+                [root],
+                False,  # no debugging
+                False,  # no polling: scans do that
+                _POLL_MS,
+                True,  # with the folders below
+                True,  # without those that may not be read
+            ) as notify:
+                yield True
+                while True:
+                    found = notify.watch(_BURST_MS, _STEP_MS, self._quiet_ms, stopped)
+                    if found in ("stop", "signal"):
+                        return
+                    if _identity(root) != before:
+                        raise StoreUnavailable(
+                            f"the folder {root} was replaced or unmounted; it is watched again later"
+                        )
+                    yield not isinstance(found, str) and is_about_notes(root, (path for _, path in found))
+        except (OSError, RuntimeError) as error:
+            advice = "raise fs.inotify.max_user_watches if the limit of watches is reached"
+            raise StoreUnavailable(f"{root} cannot be watched ({error}): {_SCANNED}; {advice}") from error
+
+
+def is_about_notes(root: str, paths: Iterable[str]) -> bool:
+    """Whether one of the changed paths may be a note, a folder, or a file that says which notes are ignored."""
+    for path in map(Path, paths):
+        below = path.relative_to(root).parts if path.is_relative_to(root) else (path.name,)
+        if any(map(is_temporary, below[:-1])) or not below:
+            continue
+        name = below[-1]
+        if name in IGNORE_FILES:
+            return True
+        # Of a deleted path nobody knows any more whether it was a folder.
+        if not is_temporary(name) and (name.lower().endswith(EXTENSIONS) or path.is_dir() or not path.exists()):
+            return True
+    return False
+
+
+def remote_system(root: str, mounts: Path = _MOUNTS) -> str:
+    """The type of the network file system that a folder is on; empty for a local one, and where it cannot be told."""
+    try:
+        lines = mounts.read_text(encoding="utf-8", errors="surrogateescape").splitlines()
+    except OSError:
+        return ""
+    folder = os.path.realpath(root)
+    best, found = "", ""
+    for line in lines:
+        left, _, right = line.partition(" - ")
+        if len(fields := left.split(" ")) < 5 or not right:
+            continue
+        point = _OCTAL.sub(lambda code: chr(int(code[1], 8)), fields[4])
+        below = folder == point or folder.startswith(point.rstrip("/") + "/")
+        if below and len(point) >= len(best):
+            best, found = point, right.split(" ")[0]
+    return found if _REMOTE.match(found) else ""
+
+
+def _identity(root: str) -> tuple[int, int]:
+    try:
+        about = Path(root).stat()
+    except OSError as error:
+        raise StoreUnavailable(
+            f"the folder {root} cannot be read ({error.strerror}); it is watched again later"
+        ) from error
+    return about.st_dev, about.st_ino
