@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from biem.engine.query.listing import Wanted
     from biem.engine.query.request import Conditions
 
+AsOf = Annotated[str | None, typer.Option("--as-of", metavar="TIME", help="What held at this ISO time; default: now.")]
 _UNITS = {
     unit: timedelta(seconds=seconds) for unit, seconds in zip("smhdw", (1, 60, 3_600, 86_400, 604_800), strict=True)
 }
@@ -88,9 +89,7 @@ class RecallFilters(Filters):
         list[str] | None,
         typer.Option("--exclude-conversation", help="Not from this conversation; may be given several times."),
     ] = None
-    as_of: Annotated[
-        str | None, typer.Option("--as-of", metavar="TIME", help="Facts valid at this ISO time; default: now.")
-    ] = None
+    as_of: AsOf = None
     min_energy: Annotated[float, typer.Option(help="Minimum current energy, 0 to 1.")] = 0.0
     sentiment: Annotated[
         tuple[float, float] | None,
@@ -115,6 +114,7 @@ class ListFilters(Filters):
     """Options that say which memories are listed."""
 
     origin: Annotated[list[str] | None, typer.Option("--origin", help="Only from these origins.")] = None
+    as_of: AsOf = None
     layer: Annotated[str | None, typer.Option(help=f"Only this layer: {', '.join(LAYERS)}.")] = None
     status: Annotated[str, typer.Option(help=f"One of {', '.join(STATUSES)}; live: all but archived ones.")] = "live"
 
@@ -122,7 +122,12 @@ class ListFilters(Filters):
         """Conditions of `Memory.list`; unknown values are refused before any server starts."""
         require_one_of("--layer", self.layer, LAYERS)
         require_one_of("--status", self.status, tuple(STATUSES))
-        own = {"origins": self.origin or (), "layer": self.layer, "status": self.status}
+        own = {
+            "as_of": _time(self.as_of, "--as-of"),
+            "origins": self.origin or (),
+            "layer": self.layer,
+            "status": self.status,
+        }
         return cast("Wanted", self.shared() | own)
 
 

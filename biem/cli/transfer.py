@@ -15,6 +15,7 @@ from biem.cli.session import NO_WORKER, Session, of
 from biem.domain.scope import Scope
 from biem.domain.transfer import FORMATS, ON_CONFLICT, ExportReport, MoveReport, TransferReport, is_export
 from biem.errors import InvalidInput
+from biem.importers.encodings import codec_of
 
 _STDOUT = "-"
 """Of `import`: stdin."""
@@ -59,12 +60,17 @@ def export(
 def begins_as_export(name: str) -> bool:
     """Whether a file, or stdin for -, is one that `biem export` wrote."""
     if name == _STDOUT:
-        return is_export(cast(BufferedReader, sys.stdin.buffer).peek(_FIRST_LINE).split(b"\n")[0])
+        return _is_export(cast(BufferedReader, sys.stdin.buffer).peek(_FIRST_LINE))
     path = Path(name).expanduser()
     if not path.is_file():
         return False
     with path.open("rb") as file:
-        return is_export(file.readline(_FIRST_LINE))
+        return _is_export(file.read(_FIRST_LINE))
+
+
+def _is_export(head: bytes) -> bool:
+    """Whether the beginning of a file, in any encoding that an import reads, is that of an export."""
+    return is_export(head.decode(codec_of(head[:4]), errors="ignore").encode().split(b"\n")[0])
 
 
 def take_back(session: Session, source: str, *, on_conflict: str, dry_run: bool) -> None:

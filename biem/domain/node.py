@@ -1,6 +1,7 @@
 """Values of a memory: input (`Draft`), stored (`Node`), results (`Hit`, `Receipt`)."""
 
 import os
+import re
 import time
 import uuid
 from collections.abc import Iterable, Mapping
@@ -41,6 +42,7 @@ _FAR_FUTURE_DAYS = 3_000_000
 
 
 DIGITS_OF_ID = 32
+_ID = re.compile("[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _LEAST_OF_ID = 6
 """Minimum hexadecimal digits of an abbreviated id: two of a thousand memories share six with a chance of one in 33."""
 
@@ -58,6 +60,11 @@ def parse_id(text: str) -> str:
         return str(uuid.UUID(text))
     except (ValueError, AttributeError, TypeError):
         raise InvalidInput(f"{text!r} is not a memory id; ids look like {new_id()}") from None
+
+
+def is_id(text: str) -> bool:
+    """Whether a text is an id in its canonical form."""
+    return _ID.fullmatch(text) is not None
 
 
 def id_part(text: str) -> str:

@@ -2,8 +2,8 @@
 
 import unicodedata
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
 
 from biem.domain.node import Node
 from biem.domain.text import require_clean
@@ -27,6 +27,14 @@ def role_of(name: str) -> str:
     return "assistant" if name.strip().casefold() in _ASSISTANTS else "user"
 
 
+class Revised(NamedTuple):
+    """A memory that was revised: its id, its `ref` and its present text."""
+
+    id: str
+    ref: str | None
+    text: str
+
+
 @dataclass(frozen=True, slots=True)
 class Known:
     """Memories in a prompt: by id or `ref`, by conversation, or by text (and role, where it is recorded)."""
@@ -40,6 +48,8 @@ class Known:
     """Role and normalised text."""
     unresolved: int = 0
     """How many messages and texts came without an id: a search may return these."""
+    written: Mapping[str, frozenset[str]] = field(default_factory=dict, hash=False)
+    """Of messages with an id or `ref`: the normalised texts that the prompt shows for it."""
 
     @property
     def spare(self) -> int:
@@ -58,6 +68,12 @@ class Known:
             return False
         text = normalised(node.text)
         return text in self.texts or (_role(node), text) in self.said
+
+    def updated(self, revised: Iterable[Revised]) -> "Known":
+        """Without the ids of memories that were revised since: the prompt shows another text than theirs is now."""
+        names = ((name, normalised(one.text)) for one in revised for name in (one.id, one.ref) if name)
+        changed = {name for name, text in names if name in self.written and text not in self.written[name]}
+        return replace(self, ids=self.ids - changed, unresolved=self.unresolved + len(changed)) if changed else self
 
     def says(self, text: str) -> bool:
         """Whether the prompt contains this text, from any role, also without a leading speaker name."""
@@ -84,19 +100,22 @@ def known(conversations: str | Collection[str] = (), excluded: Collection[Exclud
     texts: set[str] = set()
     unresolved = 0
     said: set[tuple[str, str]] = set()
+    texts_by_id: dict[str, frozenset[str]] = {}
     for one in excluded:
         if isinstance(one, Mapping):
             named, written = list(_ids_of(one)), list(filter(None, map(normalised, texts_of(one))))
             ids.update(named)
             said.update((role_of(str(one.get("role", "user"))), text) for text in written)
             unresolved += bool(written and not named)
+            if written:
+                texts_by_id |= {name: texts_by_id.get(name, frozenset()).union(written) for name in named}
             continue
         _require_string(one, "exclude")
         ids.add(one)
         texts.add(normalised(one))
         unresolved += 1
     conversation = frozenset(filter(None, names))
-    return Known(frozenset(ids), conversation, frozenset(texts - {""}), frozenset(said), unresolved)
+    return Known(frozenset(ids), conversation, frozenset(texts - {""}), frozenset(said), unresolved, texts_by_id)
 
 
 def _ids_of(message: Mapping[str, Any]) -> Iterable[str]:

@@ -30,14 +30,9 @@ class Encoding:
 
 def encoding_of(stream: BinaryIO) -> Encoding:
     """Read a seekable stream to its end: by its mark, else UTF-16 without one, UTF-8, or GB 18030 (GBK, GB 2312)."""
-    head = stream.read(4)
-    for mark, codec in _BOMS:
-        if head.startswith(mark):
-            return Encoding(codec)
-    if len(head) == 4 and head[1] == head[3] == 0 != head[0]:
-        return Encoding("utf-16-le")
-    if len(head) == 4 and head[0] == head[2] == 0 != head[1]:
-        return Encoding("utf-16-be")
+    codec = codec_of(stream.read(4))
+    if codec != "utf-8":
+        return Encoding(codec)
     stream.seek(0)
     wrong = _first_wrong(stream)
     if wrong is None:
@@ -46,19 +41,35 @@ def encoding_of(stream: BinaryIO) -> Encoding:
     return Encoding("gb18030" if _is_chinese(stream) else "", *wrong)
 
 
-def as_utf8(stream: BinaryIO, codec: str) -> BinaryIO:
-    """The stream's content in UTF-8, without a byte order mark; what cannot be decoded becomes U+FFFD."""
-    if codec == "utf-8":
+def codec_of(head: bytes) -> str:
+    """The codec of a stream that begins with these four bytes, if it is UTF-16 or UTF-32 or has a mark; else UTF-8."""
+    for mark, codec in _BOMS:
+        if head.startswith(mark):
+            return codec
+    if len(head) == 4 and head[1] == head[3] == 0 != head[0]:
+        return "utf-16-le"
+    if len(head) == 4 and head[0] == head[2] == 0 != head[1]:
+        return "utf-16-be"
+    return "utf-8"
+
+
+def as_utf8(stream: BinaryIO, codec: str, *, head: bytes = b"", strict: bool = False) -> BinaryIO:
+    """The stream's content in UTF-8, without a byte order mark; `head` are bytes that were read from it already.
+
+    What cannot be decoded becomes U+FFFD, or with `strict` raises `UnicodeDecodeError`.
+    """
+    if codec == "utf-8" and not head:
         return stream
-    return io.BufferedReader(_Recoded(stream, codec), _CHUNK)
+    return io.BufferedReader(_Recoded(stream, codec, head, strict=strict), _CHUNK)
 
 
 class _Recoded(io.RawIOBase):
     """Decodes a stream and encodes it as UTF-8. Unlike `codecs.EncodedFile`, it leaves line breaks alone."""
 
-    def __init__(self, stream: BinaryIO, codec: str) -> None:
+    def __init__(self, stream: BinaryIO, codec: str, head: bytes, *, strict: bool) -> None:
         self._stream = stream
-        self._decoder = codecs.getincrementaldecoder(codec)(errors="replace")
+        self._head = head
+        self._decoder = codecs.getincrementaldecoder(codec)(errors="strict" if strict else "replace")
         self._ready = b""
 
     def readable(self) -> bool:
@@ -66,7 +77,7 @@ class _Recoded(io.RawIOBase):
 
     def readinto(self, buffer: "memoryview") -> int:  # type: ignore[override]
         while not self._ready:
-            data = self._stream.read(_CHUNK)
+            data, self._head = self._head or self._stream.read(_CHUNK), b""
             self._ready = self._decoder.decode(data, final=not data).encode(errors="replace")
             if not data:
                 break

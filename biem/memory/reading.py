@@ -94,7 +94,8 @@ class ReadMethods(BoundMemory):
         order; `limit` at most 500. A memory that changes its place meanwhile, by a use or a new `at`, may be missed or
         be listed twice; no other.
 
-        `kinds`, `tags`, `speakers`, `conversations`, `since`, `until`, `where` and `min_trust` are those of `recall`.
+        `kinds`, `tags`, `speakers`, `conversations`, `since`, `until`, `as_of`, `where` and `min_trust` are those of
+        `recall`: with `as_of`, what stood then, of memories that are there now.
         `origins`: any of these. `layer` and `tier` (L1, L2, L3): only this one. `status`: live (pending and active, the
         default), pending, active, archived or all; a memory counts as archived from its expiry on. Raises
         `InvalidInput`.

@@ -7,7 +7,7 @@ from typing import Any, Unpack
 from biem.domain.concept import Recollection
 from biem.domain.node import Hits
 from biem.domain.notes.library import NoteHits
-from biem.domain.prompt_contents import Excluded, known
+from biem.domain.prompt_contents import Excluded, Known, known
 from biem.domain.running_memory import Running
 from biem.domain.speech.acts import is_courtesy
 from biem.domain.text import require_count
@@ -79,7 +79,7 @@ class RecallMethods(BoundMemory):
         Content of your prompt is left out, and does not count for `top_k`: `exclude_conversation` excludes whole
         conversations, `exclude` single memories: ids, your own `ref`s, texts, or chat messages with `role` and
         `content` (the same text from the other role stays). Texts must be equal except for blanks and compatible
-        characters.
+        characters. A message with an id whose memory was revised since does not exclude it: its text is another now.
 
         `profile` ranks as one of the source designs does: aim, biem, notes, hippocampus, angel, aimate; the default is
         hybrid. `selection` draws the hits from more candidates: weighted_random or squared_norm instead of top_k; the
@@ -105,7 +105,7 @@ class RecallMethods(BoundMemory):
                 session=session,
                 min_confidence=min_confidence,
                 choice=self._choice(profile, selection, seed),
-                known=known(exclude_conversation, exclude),
+                known=self._held(exclude_conversation, exclude),
             )
         else:
             require_question(query, "the query")
@@ -181,7 +181,7 @@ class RecallMethods(BoundMemory):
         limit, relevance = policy.top_k if top_k is None else top_k, self._system.relevance_filter
         own = self._system.policies.recall.profile == HYBRID.profile
         least = _ANY if own and policy.min_confidence else 0.0
-        held, terms = known(exclude_conversation, exclude), conditions(self._system.clock.now(), **where)
+        held, terms = self._held(exclude_conversation, exclude), conditions(self._system.clock.now(), **where)
         hits = self._system.recaller.recall(
             self.bound_to,
             query,
@@ -206,6 +206,13 @@ class RecallMethods(BoundMemory):
         found = {hit.node.id for hit in hits}
         self._system.recaller.accessed(self.bound_to, [hit.node.id for hit in block.hits if hit.node.id in found])
         return block
+
+    def _held(self, conversations: str | Sequence[str], excluded: Sequence[Excluded]) -> Known:
+        """What the prompt holds: not the memories of messages that were revised after these were written."""
+        held = known(conversations, excluded)
+        if not held.written:
+            return held
+        return held.updated(self._system.records.revised(self.bound_to.readable, list(held.written)))
 
     def related(self, text: str) -> list[Recollection]:
         """Topics of past conversation related to a text, with statements about them, best first."""

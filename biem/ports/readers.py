@@ -123,7 +123,8 @@ class Lister(Protocol):
 
         Raises `InvalidInput` for a cursor that is none, or of another order. A memory that exists throughout, and does
         not change its place in the order, is in exactly one page, also while others write. Except for the order
-        `energy`, which reads the whole scope, a page costs as much as the memories that are passed over for it.
+        `energy`, which reads the whole scope, a page costs as much as the memories that are passed over for it, and
+        with `as_of` as much as those revised since.
         """
 
     def count(self, scope: Scope, listed: Listed) -> int:
@@ -133,11 +134,12 @@ class Lister(Protocol):
 class CoreReader(Protocol):
     """Reads the layer `core`, and memories that were useful recently."""
 
-    def core(self, scopes: Sequence[Scope], limit: int) -> list[Node]:
+    def core(self, scopes: Sequence[Scope], limit: int, *, as_of: datetime | None = None) -> list[Node]:
         """Valid memories of the layer core, the most important first, then the newest.
 
-        Archived, erased and superseded memories and those of other scopes are never returned. The cost does not grow
-        with the number of other memories.
+        With `as_of` those that were valid then, with the values that they had then. Archived, erased and superseded
+        memories and those of other scopes are never returned. The cost does not grow with the number of other memories,
+        but with how many were revised since `as_of`.
         """
 
     def useful(self, scopes: Sequence[Scope], slots: Mapping[str, int]) -> list[Node]:

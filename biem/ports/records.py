@@ -7,6 +7,7 @@ from typing import Any, Literal, Protocol
 
 from biem.domain.fields import Analysis
 from biem.domain.node import Draft, Node, new_id
+from biem.domain.prompt_contents import Revised
 from biem.domain.scope import Scope
 from biem.ports.embedding import Vector
 from biem.ports.index import Filter
@@ -78,13 +79,14 @@ class Completion:
     """The outcome of `complete`: memories erased meanwhile, and memories that another worker completed first.
 
     `hot` are those that became active now, with tier L1; `revised` were revised while they were encoded, and wait for
-    another job.
+    another job; so do those `moved` to another scope.
     """
 
     erased: tuple[str, ...]
     overtaken: tuple[str, ...]
     hot: tuple[str, ...] = ()
     revised: tuple[str, ...] = ()
+    moved: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,6 +180,9 @@ class Records(Protocol):
     def known_refs(self, scope: Scope, refs: Sequence[str]) -> set[str]:
         """Those of these refs that name a memory of exactly this scope, of any status."""
 
+    def revised(self, scopes: Sequence[Scope], names: Sequence[str]) -> list[Revised]:
+        """Those of these ids and refs that name a live memory of these scopes that was revised."""
+
     def touch(self, scope: Scope, ids: Sequence[str], at: datetime) -> list[Touched]:
         """Count one access of each live memory, add the boost at most once a cooldown, and promote those that reach a
         threshold.
@@ -201,6 +206,11 @@ class Records(Protocol):
 
         A memory that was revised since its job was claimed stays as it is.
         Those with enough energy enter tier L1, the others L2.
+        """
+
+    def hasten(self, jobs: Sequence[Job]) -> None:
+        """These jobs are refused, and their worker writes no more to the index: a memory that was moved meanwhile need
+        not wait for their leases before it is indexed in its new scope.
         """
 
     def done(self, jobs: Sequence[Job]) -> None:

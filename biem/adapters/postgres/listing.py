@@ -15,6 +15,8 @@ from biem.ports.readers import Listed
 
 _FIRST, _LAST = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
 _MOST_SEQ = 2**63 - 1
+_COLUMNS = {"energy": "energy_then", "importance": "importance"}
+"""By what the rows of a list are ordered; else by `at`."""
 
 
 class PostgresListing(Store):
@@ -33,6 +35,9 @@ class PostgresListing(Store):
             "limit": limit + 1,
         }
         rows = self._database.fetch(scope.ns, f"list_{order}", parameters)
+        if listed.where.as_of is not None:
+            former = self._database.fetch(scope.ns, f"list_{order}_then", parameters)
+            rows = sorted([*rows, *former], key=lambda row: _key(row, order), reverse=order != "oldest")[: limit + 1]
         nodes = tuple(self.node(row, scope, now) for row in rows[:limit])
         ended = len(rows) <= limit
         return Page(nodes, "" if ended else _last(rows[limit - 1], order, energies_at).cursor(order))
@@ -40,7 +45,8 @@ class PostgresListing(Store):
     def count(self, scope: Scope, listed: Listed) -> int:
         """As the port says."""
         parameters = self._listed(scope, listed, self._clock.now())
-        return int(self._database.fetch(scope.ns, "list_count", parameters)[0].memories)
+        names = ["list_count", *(["list_count_then"] if listed.where.as_of is not None else [])]
+        return sum(int(self._database.fetch(scope.ns, name, parameters)[0].memories) for name in names)
 
     def _listed(self, scope: Scope, listed: Listed, now: datetime) -> dict[str, Any]:
         return {
@@ -66,6 +72,10 @@ def _beginning(listed: Listed, order: str) -> Place:
 
 def _last(row: Row, order: str, energies_at: datetime) -> Place:
     """The place after this row."""
-    if order == "energy":
-        return Place(row.energy_then, row.write_seq, energies_at)
-    return Place(row.importance if order == "importance" else row.at, row.write_seq)
+    key, seq = _key(row, order)
+    return Place(key, seq, energies_at if order == "energy" else None)
+
+
+def _key(row: Row, order: str) -> tuple[Any, int]:
+    """What the rows of a list are ordered by."""
+    return getattr(row, _COLUMNS.get(order, "at")), row.write_seq

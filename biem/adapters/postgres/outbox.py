@@ -40,7 +40,11 @@ class PostgresOutbox(Store):
         ids = [item.job.memory_id for item in encoded]
         seen = {item.job.memory_id: item.job.node.revision for item in encoded if item.job.node is not None}
         learned = [
-            {**analysis_json(item.job.memory_id, item.analysis), "revision": seen.get(item.job.memory_id, 1)}
+            {
+                **analysis_json(item.job.memory_id, item.analysis),
+                "ns": item.job.ns,
+                "revision": seen.get(item.job.memory_id, 1),
+            }
             for item in encoded
         ]
         changes = {
@@ -58,21 +62,31 @@ class PostgresOutbox(Store):
                 finished = connection.execute(self._sql["done"], ([item.job.key for item in encoded],))
                 existing = connection.execute(self._sql["existing"], (ids,))
             keys = {row.key for row in finished.fetchall()}
-            alive = {row.id: row.revision for row in existing.fetchall()}
-            revised = {key for key, revision in alive.items() if revision != seen.get(key, revision)}
+            found = existing.fetchall()
+            alive = {row.id: row.revision for row in found}
+            homes = {row.id: row.ns for row in found}
+            moved = {
+                item.job.memory_id for item in encoded if homes.get(item.job.memory_id, item.job.ns) != item.job.ns
+            }
+            revised = {key for key, revision in alive.items() if revision != seen.get(key, revision)} - moved
             hot = {row.id for row in completed.fetchall() if row.tier == "L1"}
             return Completion(
                 erased=tuple(memory_id for memory_id in ids if memory_id not in alive),
                 overtaken=tuple(
                     item.job.memory_id
                     for item in encoded
-                    if item.job.key not in keys and item.job.memory_id in alive.keys() - revised
+                    if item.job.key not in keys and item.job.memory_id in alive.keys() - revised - moved
                 ),
+                moved=tuple(memory_id for memory_id in ids if memory_id in moved),
                 revised=tuple(memory_id for memory_id in ids if memory_id in revised),
                 hot=tuple(memory_id for memory_id in ids if memory_id in hot),
             )
 
         return self._database.retrying(attempt)
+
+    def hasten(self, jobs: Sequence[Job]) -> None:
+        parameters = {"ids": [job.memory_id for job in jobs], "claims": [job.claims for job in jobs]}
+        self._database.execute(ALL_SCOPES, "hasten", parameters)
 
     def done(self, jobs: Sequence[Job]) -> None:
         self._database.execute(ALL_SCOPES, "done", ([job.key for job in jobs],))

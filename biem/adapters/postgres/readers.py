@@ -63,13 +63,16 @@ class PostgresTurns(Store):
 class PostgresCore(Store):
     """One statement each."""
 
-    def core(self, scopes: Sequence[Scope], limit: int) -> list[Node]:
+    def core(self, scopes: Sequence[Scope], limit: int, *, as_of: datetime | None = None) -> list[Node]:
         """As the port says."""
         now = self._clock.now()
         by_ns = {scope.ns: scope for scope in scopes}
-        parameters = {"scopes": list(by_ns), "now": now, "most": limit}
+        parameters = {"scopes": list(by_ns), "now": now, "as_of": as_of, "most": limit}
         rows = self._database.fetch(",".join(by_ns), "core_memories", parameters)
-        return [self.node(row, by_ns[row.ns], now) for row in rows]
+        if as_of is not None:
+            rows = [*rows, *self._database.fetch(",".join(by_ns), "core_then", parameters)]
+        nodes = [self.node(row, by_ns[row.ns], now) for row in rows]
+        return sorted(nodes, key=lambda node: (-node.importance, -node.write_seq, node.id))[:limit]
 
     def useful(self, scopes: Sequence[Scope], slots: Mapping[str, int]) -> list[Node]:
         """As the port says."""

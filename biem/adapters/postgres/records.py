@@ -12,8 +12,9 @@ from biem.adapters.postgres.metadata_path import metadata_path
 from biem.adapters.postgres.node_rows import FIRST_ID, scope_of, values_of, vector_of
 from biem.adapters.postgres.outbox import PostgresOutbox
 from biem.adapters.postgres.trust.repeated import settle_repeated
-from biem.domain.node import Node
+from biem.domain.node import Node, is_id
 from biem.domain.policies import Policies
+from biem.domain.prompt_contents import Revised
 from biem.domain.retention import Lived, retention_days
 from biem.domain.scope import Scope
 from biem.domain.scores import bm25
@@ -186,6 +187,12 @@ class PostgresRecords(PostgresOutbox, PostgresErasure):
 
     def known_refs(self, scope: Scope, refs: Sequence[str]) -> set[str]:
         return {row.ref for row in self._database.fetch(scope.ns, "known_refs", (scope.ns, list(refs)))}
+
+    def revised(self, scopes: Sequence[Scope], names: Sequence[str]) -> list[Revised]:
+        namespaces = [scope.ns for scope in scopes]
+        ids = [name for name in names if is_id(name)]
+        parameters = {"scopes": namespaces, "ids": ids, "refs": list(names)}
+        return [Revised(*row) for row in self._database.fetch(",".join(namespaces), "revised_since", parameters)]
 
     def mark_indexed(self, ids: Sequence[str]) -> None:
         self._database.execute(ALL_SCOPES, "mark_indexed", (self._model, list(ids)))

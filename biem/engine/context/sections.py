@@ -11,6 +11,7 @@ unavailable section is skipped and reported.
 import logging
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from datetime import datetime
 
 from biem.domain.node import Hit, Hits, Node
 from biem.domain.policies.context import ContextPolicy
@@ -88,7 +89,7 @@ class ContextBuilder:
             return node.trust != UNTRUSTED and admits(where, node) and not known.has(node)
 
         with self._telemetry.span("biem.context") as span:
-            always, shown = self._always(scope, min(budget_tokens, policy.core_tokens), is_news)
+            always, shown = self._always(scope, min(budget_tokens, policy.core_tokens), where.as_of, is_news)
             sections, left = [always], budget_tokens - _cost(always)
             section, notes = noted(hits.notes, policy, reader, int(left * policy.notes_share))
             left -= _cost(section)
@@ -101,7 +102,8 @@ class ContextBuilder:
             left -= _cost(block.text)
             shown += block.hits
             if share > 0:
-                kept, useful = self._useful(scope, {hit.node.id for hit in shown}, share - 1, is_news)
+                told_now = {hit.node.id for hit in shown}
+                kept, useful = self._useful(scope, told_now, share - 1, where.as_of, is_news)
                 sections.append(kept)
                 left -= _cost(kept)
                 shown += useful
@@ -110,7 +112,7 @@ class ContextBuilder:
             left -= _cost(originals)
             if policy.recent:
                 ids = {hit.node.id for hit in shown}
-                sections.append(self._newest(scope, ids, left, degraded, is_news))
+                sections.append(self._newest(scope, ids, left, degraded, where.as_of, is_news))
                 left -= _cost(sections[-1])
             if section and len(notes) < len(hits.notes):  # what memories leave goes to notes
                 left += _cost(section)
@@ -132,19 +134,28 @@ class ContextBuilder:
         sure = apart[0].why.get("confidence") if apart else None
         return self._picker.pick(apart, question, sure if isinstance(sure, float) else None, top_k)
 
-    def _always(self, scope: Scope, budget_tokens: int, is_news: Callable[[Node], bool]) -> tuple[str, list[Hit]]:
+    def _always(
+        self, scope: Scope, budget_tokens: int, as_of: datetime | None, is_news: Callable[[Node], bool]
+    ) -> tuple[str, list[Hit]]:
         """Core memories that fit into their share."""
         if budget_tokens <= 0 or not self._policy.core_most:
             return "", []
-        nodes = [node for node in self._core.core(scope.readable, self._policy.core_most) if is_news(node)]
+        nodes = [node for node in self._core.core(scope.readable, self._policy.core_most, as_of=as_of) if is_news(node)]
         section, shown = _section(CORE, self._lines(nodes[::-1]), budget_tokens)
         return section, [Hit(node, 1.0, {"layer": node.layer, "energy": node.energy}) for node in shown]
 
     def _useful(
-        self, scope: Scope, shown: set[str], budget_tokens: int, is_news: Callable[[Node], bool]
+        self,
+        scope: Scope,
+        shown: set[str],
+        budget_tokens: int,
+        as_of: datetime | None,
+        is_news: Callable[[Node], bool],
     ) -> tuple[str, list[Hit]]:
         """Memories useful in the last turns and not shown yet, latest first."""
         nodes = self._core.useful(scope.readable, self._policy.slots_of_kinds)
+        if as_of is not None:
+            nodes = self._live(scope, [node.id for node in nodes], as_of)
         lines = self._lines(node for node in nodes[::-1] if node.id not in shown and is_news(node))
         section, kept = _section(USEFUL, lines, budget_tokens)
         return section, [Hit(node, 1.0, {"slot": node.kind, "energy": node.energy}) for node in kept]
@@ -155,6 +166,7 @@ class ContextBuilder:
         shown: set[str],
         budget_tokens: int,
         degraded: list[str],
+        as_of: datetime | None,
         is_news: Callable[[Node], bool],
     ) -> str:
         """Newest texts of HotKV that are not shown yet, oldest first."""
@@ -166,9 +178,14 @@ class ContextBuilder:
                 degraded.append("redis")
             return ""
         ids = [entry.id for entry in reversed(entries) if entry.id not in shown]
-        live = self._records.candidates(scope.readable, ids, (), Filter(), pending_limit=0, evidence=False)
-        nodes = [live.nodes[key] for key in ids if key in live.nodes and is_news(live.nodes[key])]
+        nodes = [node for node in self._live(scope, ids, as_of) if is_news(node)]
         return listed(RECENT, self._lines(nodes), budget_tokens)
+
+    def _live(self, scope: Scope, ids: Sequence[str], as_of: datetime | None) -> list[Node]:
+        """The live state of these, or with `as_of` what stood then, in this order."""
+        where = Filter(as_of=as_of)
+        live = self._records.candidates(scope.readable, ids, (), where, pending_limit=0, evidence=False)
+        return [live.nodes[key] for key in ids if key in live.nodes]
 
     def _lines(self, nodes: Iterable[Node]) -> dict[str, Node]:
         return {told(node, node.text, self._policy): node for node in nodes}

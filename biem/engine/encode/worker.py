@@ -244,6 +244,8 @@ class EncodeWorker:
             held = self._records.renew([job for job, _ in live], self._policy.lease_s)  # it may have been suspended
         keys = {job.key for job in held}
         self.outdated([node for job, node in live if job.key not in keys])
+        if refused := [job for job, _ in live if job.key not in keys]:
+            self._records.hasten(refused)
         if not held:
             return
         with self._telemetry.span("biem.encode.index", rows=len(held)):
@@ -251,7 +253,9 @@ class EncodeWorker:
         completion = self._records.complete([item for item in encoded if item.job.key in keys])
         if completion.erased:
             self._index.purge(completion.erased)
-        gone = {*completion.erased, *completion.overtaken, *completion.revised}
+        if completion.moved:
+            self._records.hasten([job for job in held if job.memory_id in completion.moved])
+        gone = {*completion.erased, *completion.overtaken, *completion.revised, *completion.moved}
         settled = [memories[job.key] for job in held if job.memory_id not in gone]
         noted = frozenset(job.memory_id for job in held if job.known)
         with self._deferring():

@@ -25,6 +25,7 @@ class ListTerms(TypedDict, total=False):
     tags: Sequence[str]
     speakers: Sequence[str]
     conversations: Sequence[str]
+    as_of: datetime | None
     layer: str | None
     tier: str | None
     status: str

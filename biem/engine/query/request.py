@@ -1,13 +1,12 @@
 """The arguments of a recall, validated once."""
 
-import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, TypedDict
 
 from biem.domain.metadata_filter import meets, parse_where
-from biem.domain.node import KINDS, MODES, Node, require_time
+from biem.domain.node import KINDS, MODES, Node, is_id, require_time
 from biem.domain.policies.recall import RecallPolicy
 from biem.domain.prompt_contents import NOTHING, Known
 from biem.domain.scope import Scope
@@ -16,7 +15,6 @@ from biem.domain.trust import rank, require_trust
 from biem.errors import InvalidInput
 from biem.ports import EVERYTHING, Filter
 
-_ID = re.compile("[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _MOST_IDS = 500
 """Maximum ids that a search excludes; further ones are removed from its results."""
 _FAR_FUTURE_DAYS = 3_000_000
@@ -192,7 +190,7 @@ def _valid_at(node: Node, moment: datetime) -> bool:
 
 def excluding(where: Filter, known: Known) -> Filter:
     """The same conditions, excluding the prompt's content as far as an index can evaluate it."""
-    ids = tuple(sorted(key for key in known.ids if _ID.fullmatch(key)))[:_MOST_IDS]
+    ids = tuple(sorted(key for key in known.ids if is_id(key)))[:_MOST_IDS]
     return replace(where, not_conversations=tuple(sorted(known.conversations)), not_ids=ids)
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import IO, Any, BinaryIO, NoReturn, cast
 
 from biem.errors import InvalidInput, StoreFull
+from biem.importers.encodings import as_utf8, codec_of
 
 _MOST_BYTES = 64 * 2**20
 """Of one line: far above the largest memory."""
@@ -109,14 +110,30 @@ def opened(source: str | Path | BinaryIO) -> Iterator[BinaryIO]:
 
 
 def json_lines(file: BinaryIO) -> Iterator[tuple[int, Any, int]]:
-    """The number of each line, its value and its size in bytes; `InvalidInput` names the line that is no JSON."""
+    """The number of each line, its value and its size in bytes; `InvalidInput` names the line that is no JSON.
+
+    A file in UTF-16 or UTF-32, as a shell may save what it redirects, is read as well.
+    """
     number = 0
-    while data := file.readline(_MOST_BYTES):
+    while data := _line(file, number + 1):
         number += 1
+        if number == 1 and (codec := codec_of(data[:4])) not in ("utf-8", "utf-8-sig"):
+            file = as_utf8(file, codec, head=data, strict=True)
+            data = _line(file, number)
         try:
             yield number, parsed(data, first=number == 1), len(data)
         except InvalidInput as error:
             raise InvalidInput(f"line {number}: {error}") from None
+
+
+def _line(file: BinaryIO, number: int) -> bytes:
+    try:
+        return file.readline(_MOST_BYTES)
+    except UnicodeDecodeError as error:  # only of a file that is decoded here
+        raise InvalidInput(
+            f"line {number}: not {error.encoding}: the file is damaged or cut off; write it again with "
+            "`biem export --out PATH`, which no shell recodes"
+        ) from None
 
 
 def parsed(data: bytes, *, first: bool = False) -> Any:

@@ -37,6 +37,11 @@ def test_a_scope_goes_into_a_file_and_back(cli: Cli, tmp_path: Path) -> None:
     assert cli("import", str(file), *scope, "--json").document["created"] == 2
     assert "2 were there already" in cli("import", "-", *scope, stdin=file.read_bytes()).stdout
     assert sorted(cli.kept("carried", "id")) == sorted(ids)
+    # And as PowerShell saves what it redirects, from a file and from stdin
+    recoded = tmp_path / "recoded.jsonl"
+    recoded.write_bytes(file.read_text(encoding="utf-8").replace("\n", "\r\n").encode("utf-16"))
+    assert "2 were there already" in cli("import", str(recoded), *scope).stdout
+    assert "2 were there already" in cli("import", "-", *scope, stdin=recoded.read_bytes()).stdout
     # And elsewhere it has other ids
     assert "2 of 2 memories imported" in cli("import", str(file), "--user", "copy").stdout
     assert not set(cli.kept("copy", "id")) & set(ids)

@@ -687,6 +687,31 @@ def test_what_the_history_holds_is_not_told_again_and_what_it_lost_is(memory: bi
     assert not any(text in content for text in said[2:])
 
 
+def test_a_message_of_the_history_that_was_revised_since_is_told_as_it_is_now(memory: biem.Memory) -> None:
+    # Given messages of which one is corrected and one only tagged, while the history shows them as said
+    plugin = BIEMContextPlugin(memory, conversation="ferries", top_k=3)
+    said = ["The ferry to Hiiumaa leaves at 8 from pier 3", "The ferry to Hiiumaa has a café"]
+    corrected, tagged = map(plugin.record_user_message, said)
+    assert corrected is not None
+    assert tagged is not None
+    assert memory.flush()
+    history = [{"role": "user", "content": text} for text in said]
+    assert plugin.messages(BASE, history, "When does the ferry to Hiiumaa leave?")[0]["content"] == BASE
+    memory.revise(corrected, text="The ferry to Hiiumaa leaves at 9 from pier 4")
+    memory.revise(tagged, tags=["boats"])
+
+    # When / Then the block tells the correction alone, at once and when it is indexed
+    for _ in range(2):
+        block = plugin.recall_context("When does the ferry to Hiiumaa leave?", history=history)
+        assert [hit.node.text for hit in block.hits] == ["The ferry to Hiiumaa leaves at 9 from pier 4"]
+        assert memory.flush()
+    # And a history that shows the correction, or one by `ref`, is known again
+    fresh = [{"role": "user", "content": "The ferry to Hiiumaa leaves at 9 from pier 4", "id": corrected}]
+    question = "When does the ferry to Hiiumaa leave?"
+    assert [hit.node.id for hit in memory.recall(question, exclude=fresh)] == [tagged]
+    assert memory.recall(question, exclude=[corrected, tagged]) == []
+
+
 def test_a_history_that_somebody_else_recorded_is_known_by_its_words_and_roles(memory: biem.Memory) -> None:
     # Given messages that were stored otherwise, more of them than one search finds
     said = [f"The ferry to Hiiumaa leaves at {n} from pier {n}" for n in range(60)]

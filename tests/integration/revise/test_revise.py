@@ -10,6 +10,7 @@ import pytest
 import biem
 from biem.bootstrap import Servers
 from biem.bootstrap.admin import backup, reembed, restore_backup
+from biem.domain.listing import ORDERS
 from biem.domain.policies.orbit import OrbitPolicy
 from tests.support.fakes import HeldClock, WordEmbedder, eventually
 from tests.support.life_workloads import CLUSTER, ONLY_SLEEP
@@ -84,6 +85,70 @@ def test_as_of_answers_with_the_text_that_stood_then(memory: biem.Memory, clock:
     assert [hit.node.text for hit in memory.recall("key", as_of=first, tags=["garden"])] == [told["first"].text]
     assert texts(memory.recall("key", as_of=second, tags=["garden"])) == []
     assert told["first"].text not in texts(memory.recall("flowerpot", top_k=10))
+
+
+def test_as_of_answers_with_what_stood_then_in_lists_the_timeline_and_the_core(
+    memory: biem.Memory, clock: HeldClock
+) -> None:
+    # Given a rule of the core and messages; a day later some are revised, and one is written
+    rule = memory.remember("Ann drinks tea in the morning", layer="core", importance=5, speaker="Ann")
+    moved = memory.remember("安的钥匙在花盆下", tags=["home"], importance=2)
+    same = memory.remember("Ann has a brother")
+    first = memory.now() + timedelta(minutes=1)
+    clock.advance(days=1)
+    memory.revise(rule, text="Ann drinks coffee in the morning")
+    memory.revise(moved, text="安的钥匙在抽屉里", tags=["drawer"], importance=4, at=memory.now())
+    late = memory.remember("Ann bought a car")
+    former = {rule: "Ann drinks tea in the morning", moved: "安的钥匙在花盆下", same: "Ann has a brother"}
+    present = {rule: "Ann drinks coffee in the morning", moved: "安的钥匙在抽屉里", same: "Ann has a brother"}
+
+    # When they are listed in any order, page by page / Then it is what stood at each moment, each once
+    for order in ORDERS:
+        for moment, expected in ((first, former), (memory.now(), present | {late: "Ann bought a car"})):
+            told: list[biem.Node] = []
+            after = ""
+            while True:
+                page = memory.list(order=order, limit=1, after=after, as_of=moment)
+                told += page.items
+                after = page.next
+                if not after:
+                    break
+            assert len(told) == len(expected)
+            assert {node.id: node.text for node in told} == expected
+            if order == "importance":
+                assert [node.importance for node in told] == sorted((node.importance for node in told), reverse=True)
+    assert memory.count(as_of=first) == 3
+    assert memory.count(as_of=first, tags=["home"]) == 1
+    assert memory.count(as_of=first, tags=["drawer"]) == 0
+    assert [node.id for node in memory.timeline(as_of=first).items] == [rule, moved, same]
+    # And the block begins with the core of that time
+    then = memory.context("What does Ann drink in the morning?", as_of=first)
+    assert "Ann drinks tea in the morning" in then.text
+    assert "coffee" not in then.text
+    assert "coffee" in memory.context("What does Ann drink in the morning?").text
+    # And what left the core since was part of it
+    memory.revise(rule, layer="long_term")
+    assert "## Core Memories" in memory.context("What does Ann drink in the morning?", as_of=first).text
+
+
+def test_what_stood_then_is_shown_as_long_and_believed_as_far_as_the_memory_is_now(
+    memory: biem.Memory, clock: HeldClock
+) -> None:
+    # Given memories that said something else yesterday
+    texts_then = ("Ann keeps the key below the flowerpot", "Bo keeps the key in the boat")
+    ends, doubted = memory.remember_many([{"text": text} for text in texts_then], wait=True)
+    then = memory.now()
+    clock.advance(days=1)
+    # When one expires, and the other is no longer believed
+    memory.revise(ends, text="Ann keeps the key in a drawer", ttl=timedelta(hours=1))
+    memory.revise(doubted, text="Bo keeps the key at the bank", trust="untrusted")
+    memory.revise(doubted, text="Bo keeps the key at home", trust="untrusted")
+    assert {node.text for node in memory.list(as_of=then).items} == set(texts_then)
+    clock.advance(hours=2)
+    # Then no path tells the first, and the second only as what it is now
+    assert [(node.text, node.trust) for node in memory.list(as_of=then).items] == [(texts_then[1], "untrusted")]
+    assert [hit.node.trust for hit in memory.recall("Where is the key?", as_of=then)] == ["untrusted"]
+    assert memory.list(as_of=then, min_trust="normal").items == ()
 
 
 def test_erasing_destroys_all_revisions_and_counts_them(memory: biem.Memory) -> None:

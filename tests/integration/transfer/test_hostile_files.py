@@ -105,7 +105,7 @@ def test_a_wrong_value_is_refused_with_its_line(opened: biem.Memory, told: list[
 BROKEN: dict[str, tuple[Callable[[bytes], bytes], str]] = {
     "empty": (lambda _: b"", "ends before"),
     "another format": (lambda _: b'{"text": "hello"}\n', "line 1: this is no export"),
-    "another encoding": (lambda data: data.decode().encode("utf-16"), "line 1: not UTF-8"),
+    "another encoding": (lambda data: data.replace(b"Acme", "公司".encode("gbk")), "line 2: not UTF-8"),
     "Latin-1": (lambda data: data.replace(b"Acme", b"Acm\xe9"), "line 2: not UTF-8"),
     "cut off": (lambda data: data[:-60], "not JSON|ends before"),
     "without its last line": (lambda data: b"".join(data.splitlines(True)[:-1]), "ends before its last line"),
@@ -138,6 +138,22 @@ def test_a_broken_file_says_where(opened: biem.Memory, told: list[Row], name: st
 def test_a_byte_order_mark_is_no_harm(opened: biem.Memory, told: list[Row]) -> None:
     marked = b"\xef\xbb\xbf" + written(told).getvalue()
     assert opened.scope(user=uuid.uuid4().hex).import_(io.BytesIO(marked)).created == 2
+
+
+@pytest.mark.parametrize("codec", ["utf-16", "utf-16-be", "utf-16-le", "utf-32"])
+def test_a_file_that_a_shell_saved_in_another_encoding_is_read(
+    opened: biem.Memory, told: list[Row], codec: str
+) -> None:
+    # Given an export as PowerShell saves what it redirects, with Chinese text in it
+    file = written(changed(told, "memory", text="安在环球公司工作 🦉")).read().decode()
+    memory = opened.scope(user=uuid.uuid4().hex)
+    saved = ("\ufeff" * (codec == "utf-16-be") + file.replace("\n", "\r\n")).encode(codec)
+    assert memory.import_(io.BytesIO(saved)).created == 2
+    assert "安在环球公司工作 🦉" in {node.text for node in memory.list().items}
+    # And one that is damaged, or cut within a character, is refused with its line and what to do
+    for broken in (saved[:-3], saved[: len(saved) // 2 // 4 * 4] + b"\x00\xd8\x00\xd8" + saved[-200:]):
+        with pytest.raises(biem.InvalidInput, match=r"line \d"):
+            memory.import_(io.BytesIO(broken))
 
 
 def test_successors_in_a_circle_are_refused(opened: biem.Memory, told: list[Row]) -> None:

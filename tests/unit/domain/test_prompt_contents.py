@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from biem.domain.node import Node, new_id
-from biem.domain.prompt_contents import NOTHING, Known, known
+from biem.domain.prompt_contents import NOTHING, Known, Revised, known
 from biem.domain.scope import Scope
 from biem.errors import InvalidInput
 from tests.support.fakes import START
@@ -53,6 +53,23 @@ def test_a_message_with_an_id_needs_no_spare_candidate_and_no_more_than_a_hundre
     assert known((), [{"role": "user", "content": "hi there", "id": new_id()}]).spare == 0
     assert known((), [{"role": "user", "content": f"text {n}"} for n in range(7)]).spare == 7
     assert known((), [f"text {n}" for n in range(300)]).spare == 100
+
+
+def test_an_id_excludes_no_memory_that_says_something_else_since_it_was_revised() -> None:
+    key, said = new_id(), "I live in Bonn"
+    held = known((), [{"content": f" {said}", "id": key}, {"content": "Hi", "ref": "r1"}, key[:8]])
+    # Given a revision with another text, one with the same, and one of another memory
+    assert (
+        held.updated([Revised(key, None, said), Revised(new_id(), "r1", "Hi"), Revised(new_id(), "r2", "Ho")]) is held
+    )
+    now = held.updated([Revised(key, None, "I live in Oslo"), Revised(new_id(), "r1", "Ho")])
+    assert not now.has(node("I live in Oslo", id=key))
+    assert not now.has(node("Ho", ref="r1"))
+    assert now.has(node(said, id=key, source="user"))
+    assert now.unresolved == held.unresolved + 2
+    # And an id without a text excludes it, whatever it says
+    bare = known((), [key])
+    assert bare.updated([Revised(key, None, "I live in Oslo")]).has(node("I live in Oslo", id=key))
 
 
 def test_what_stands_with_its_speaker_is_said_too() -> None:

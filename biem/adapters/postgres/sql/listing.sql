@@ -50,6 +50,32 @@ FROM best CROSS JOIN LATERAL (SELECT * FROM memories WHERE memories.id = best.id
 WHERE (m.ns = %(ns)s) IS TRUE
 ORDER BY best.energy_then DESC, best.write_seq DESC
 
+-- list_newest_then: of what stood at `as_of` and was revised since; so are the next ones
+SELECT {node} FROM standing_revisions(ARRAY[%(ns)s::text], %(as_of)s) m
+WHERE (m.at, m.write_seq) < (%(key)s::timestamptz, %(seq)s::bigint) AND {listed}
+ORDER BY m.at DESC, m.write_seq DESC LIMIT %(limit)s
+
+-- list_oldest_then: in the order they were said
+SELECT {node} FROM standing_revisions(ARRAY[%(ns)s::text], %(as_of)s) m
+WHERE (m.at, m.write_seq) > (%(key)s::timestamptz, %(seq)s::bigint) AND {listed}
+ORDER BY m.at, m.write_seq LIMIT %(limit)s
+
+-- list_importance_then: the most important first
+SELECT {node} FROM standing_revisions(ARRAY[%(ns)s::text], %(as_of)s) m
+WHERE (m.importance, m.write_seq) < (%(key)s::real, %(seq)s::bigint) AND {listed}
+ORDER BY m.importance DESC, m.write_seq DESC LIMIT %(limit)s
+
+-- list_energy_then: those of most energy first
+SELECT {node}, energy_at(m.energy_anchor, m.anchor_at, %(energies_at)s, %(decay)s) AS energy_then
+FROM standing_revisions(ARRAY[%(ns)s::text], %(as_of)s) m
+WHERE (energy_at(m.energy_anchor, m.anchor_at, %(energies_at)s, %(decay)s), m.write_seq)
+        < (%(key)s::double precision, %(seq)s::bigint)
+    AND {listed}
+ORDER BY energy_then DESC, m.write_seq DESC LIMIT %(limit)s
+
+-- list_count_then: how many there are of what stood then
+SELECT count(*) AS memories FROM standing_revisions(ARRAY[%(ns)s::text], %(as_of)s) m WHERE {listed}
+
 -- list_count: how many there are
 SELECT count(*) AS memories
 FROM (

@@ -159,14 +159,16 @@ WHERE e.ns = %(ns)s AND e.sha256 = said.sha
     AND NOT EXISTS (SELECT FROM memory_revisions r
         WHERE r.ns = %(ns)s AND r.evidence_sha = e.sha256 AND r.memory_id NOT IN (SELECT memory_id FROM move_members WHERE move_id = %(id)s))
 
--- move_jobs: they are indexed again for their new scope, later where a worker may have one in hand; and the projections
--- of the old scope are cleared, again when no worker can have one in hand any more
+-- move_jobs: they are indexed again for their new scope, later where a worker may have one in hand, unless that worker
+-- says sooner that it has not; and the projections of the old scope are cleared, again when no worker can have one in hand
+-- any more
 WITH dropped AS (
     DELETE FROM outbox WHERE task IN ('encode', 'archive') AND memory_id IN (SELECT memory_id FROM move_members WHERE move_id = %(id)s)
     RETURNING memory_id, task, claims, known
 ), index AS (
     INSERT INTO outbox (task, memory_id, ns, known, claims, due_at)
-    SELECT 'encode', m.id, %(target)s, m.status = 'active' OR m.model <> '' OR bool_or(d.known), 1,
+    SELECT 'encode', m.id, %(target)s, m.status = 'active' OR m.model <> '' OR bool_or(d.known),
+        greatest(1, max(d.claims)),
         clock_timestamp() + CASE WHEN max(d.claims) > 0 THEN make_interval(secs => %(after_s)s) ELSE interval '0' END
     FROM memories m LEFT JOIN dropped d ON d.memory_id = m.id AND d.task = 'encode'
     WHERE m.id IN (SELECT memory_id FROM move_members WHERE move_id = %(id)s) AND m.status <> 'archived'

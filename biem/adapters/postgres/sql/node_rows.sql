@@ -1,4 +1,4 @@
--- Parts of other statements: `{node}`, `{where}`, `{terms}` and `{listed}` stand for these blocks.
+-- Parts of other statements: `{node}`, `{where}`, `{terms}`, `{listed}` and `{core}` stand for these blocks.
 
 -- node: the columns a Node is made of, in the order of adapters/postgres/records.py
 m.id::text, m.ns, m.text, m.kind, m.status, m.layer, m.tags, m.reason, m.importance, m.source, m.speaker,
@@ -37,3 +37,10 @@ AND (%(layer)s::text IS NULL OR m.layer = %(layer)s)
 AND (%(tier)s::text IS NULL OR m.tier = %(tier)s)
 AND (%(origins)s::text[] IS NULL OR m.origin = ANY (%(origins)s))
 AND {terms}
+
+-- core: believed memories that hold now or, with `as_of`, held then as they are
+m.trust > 0
+AND (m.expires_at IS NULL OR m.expires_at > %(now)s)
+AND (m.valid_to IS NULL OR m.valid_to > coalesce(%(as_of)s::timestamptz, %(now)s))
+AND (%(as_of)s::timestamptz IS NULL
+    OR m.valid_from <= %(as_of)s AND (m.revised_at IS NULL OR m.revised_at <= %(as_of)s))

@@ -29,18 +29,25 @@ RETURNING o.id AS key
 -- job_nodes: the memories of leased jobs with the names of their scopes
 SELECT {node}, s.tenant, s.usr, s.project FROM memories m JOIN scopes s USING (ns) WHERE m.id = ANY (%s::uuid[])
 
--- complete: activate memories with the results of encoding, unless they were revised meanwhile
+-- complete: activate memories with the results of encoding, unless they were revised or moved meanwhile
 UPDATE memories m
 SET status = 'active', model = %(model)s, language = r.language, fields = r.fields, entities = r.entities,
     sentiment = r.sentiment,
     tier = CASE WHEN trust > 0 AND energy_at(energy_anchor, anchor_at, %(at)s, %(decay)s) >= %(enter)s THEN 'L1' ELSE 'L2' END
-FROM jsonb_to_recordset(%(learned)s) AS r (id uuid, revision integer, language text, fields jsonb, entities text[],
+FROM jsonb_to_recordset(%(learned)s) AS r (id uuid, ns text, revision integer, language text, fields jsonb, entities text[],
     sentiment real)
-WHERE m.id = r.id AND m.status = 'pending' AND m.revision = r.revision
+WHERE m.id = r.id AND (m.ns = r.ns) IS TRUE AND m.status = 'pending' AND m.revision = r.revision
 RETURNING m.id::text, m.tier
 
--- existing: which of these ids are memories, and their revisions
-SELECT id::text, revision FROM memories WHERE id = ANY (%s::uuid[])
+-- existing: which of these ids are memories, their revisions and scopes
+SELECT id::text, revision, ns FROM memories WHERE id = ANY (%s::uuid[])
+
+-- hasten: jobs of moved memories that wait for the lease of a worker, which no longer writes to the index; unless another
+-- worker claimed the job after this one
+UPDATE outbox o SET due_at = clock_timestamp()
+FROM unnest(%(ids)s::uuid[], %(claims)s::integer[]) AS held (id, claims)
+WHERE o.memory_id = held.id AND o.claims = held.claims AND o.task = 'encode' AND o.attempts = 0 AND o.dead_at IS NULL
+    AND o.due_at > clock_timestamp()
 
 -- done: jobs that are finished
 DELETE FROM outbox WHERE id = ANY (%s) RETURNING id AS key

@@ -3,8 +3,14 @@
 -- core_memories: valid memories of the layer core
 SELECT {node}
 FROM memories m
-WHERE m.ns = ANY (%(scopes)s) AND m.layer = 'core' AND m.status <> 'archived' AND m.trust > 0
-    AND (m.valid_to IS NULL OR m.valid_to > %(now)s) AND (m.expires_at IS NULL OR m.expires_at > %(now)s)
+WHERE m.ns = ANY (%(scopes)s) AND m.layer = 'core' AND m.status <> 'archived' AND {core}
+ORDER BY m.importance DESC, m.write_seq DESC, m.id
+LIMIT %(most)s
+
+-- core_then: the same, of what stood at `as_of` and was revised since
+SELECT {node}
+FROM standing_revisions(%(scopes)s, %(as_of)s) m
+WHERE m.layer = 'core' AND {core}
 ORDER BY m.importance DESC, m.write_seq DESC, m.id
 LIMIT %(most)s
 

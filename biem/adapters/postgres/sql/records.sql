@@ -118,6 +118,14 @@ WHERE string_to_array(m.lexemes, ' ') && %(lexemes)s::text[] AND {where}
 SELECT {node} FROM memories m
 WHERE m.ns = %(ns)s AND m.id = %(id)s AND (m.expires_at <= %(now)s AND m.on_expiry = 'erase') IS NOT TRUE
 
+-- revised_since: memories by id or ref, of those that were revised
+SELECT m.id::text, m.ref, m.text
+FROM unnest(%(ids)s::uuid[]) AS given (id) CROSS JOIN LATERAL (SELECT * FROM memories WHERE memories.id = given.id OFFSET 0) m
+WHERE (m.ns = ANY (%(scopes)s)) IS TRUE AND m.revised_at IS NOT NULL AND m.status <> 'archived'
+UNION ALL
+SELECT m.id::text, m.ref, m.text FROM memories m
+WHERE m.ns = ANY (%(scopes)s) AND m.ref = ANY (%(refs)s) AND m.revised_at IS NOT NULL AND m.status <> 'archived'
+
 -- known_refs: those of these refs that name a memory, of any status
 SELECT ref FROM memories WHERE ns = %s AND ref = ANY (%s)
 

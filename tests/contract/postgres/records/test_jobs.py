@@ -2,11 +2,14 @@
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import psycopg
 import pytest
 
+from biem.adapters.postgres.database import Database
 from biem.adapters.postgres.records import PostgresRecords
+from biem.adapters.postgres.transfer.moving import PostgresMoves
 from biem.domain.fields import Analysis, Fields
 from biem.domain.node import new_id
 from biem.domain.scope import Scope
@@ -18,7 +21,7 @@ from tests.contract.conftest import (
     write,
 )
 from tests.contract.postgres.records.rows import remember
-from tests.support.fakes import eventually
+from tests.support.fakes import START, HeldClock, eventually
 
 
 class TestJobs:
@@ -200,6 +203,29 @@ class TestJobs:
         assert node is not None
         assert node.status == "active"
         assert jobs.backlog(scope) == 0
+
+    def test_a_moved_memory_waits_for_the_worker_that_has_it_and_no_longer(
+        self, jobs: PostgresRecords, pool: Database, scope: Scope, other: Scope
+    ) -> None:
+        # Given two memories that workers claimed, the second twice, and that moved meanwhile
+        ids = [remember(jobs, scope, "first"), remember(jobs, scope, "second")]
+        first, late = claim_all(jobs)
+        again = replace(late, claims=2)
+        jobs.release([late], 0.0, "an outage", refund=True)
+        assert claim_all(jobs) == [again]
+        moves = PostgresMoves(pool, clock=HeldClock(), decay_per_hour=0.1)
+        moves.move(scope, other, ids, None, START)
+        assert [job.task for job in claim_all(jobs)] == ["leave", "leave"]
+
+        # When both workers complete
+        met = jobs.complete(encoded([first, late]))
+
+        # Then they hear that the memories moved, and only the last that claimed one may say that it is free
+        assert met == Completion((), (), moved=tuple(ids))
+        jobs.hasten([first, late])
+        assert [job.memory_id for job in claim_all(jobs)] == [first.memory_id]
+        jobs.hasten([again])
+        assert [(job.memory_id, job.ns) for job in claim_all(jobs)] == [(late.memory_id, other.ns)]
 
     @pytest.mark.req("X8", partly="completion is all or nothing")
     def test_completion_is_all_or_nothing(self, jobs: PostgresRecords, scope: Scope) -> None:

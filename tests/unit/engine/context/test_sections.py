@@ -2,6 +2,7 @@
 
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 import pytest
@@ -34,7 +35,7 @@ class World:
         """Oldest first."""
         self.failure: Exception | None = None
 
-    def core(self, scopes: Sequence[Scope], limit: int) -> list[Node]:
+    def core(self, scopes: Sequence[Scope], limit: int, *, as_of: datetime | None = None) -> list[Node]:
         assert SCOPE in scopes
         return self.always[:limit]
 
