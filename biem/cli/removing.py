@@ -100,6 +100,7 @@ def erase(
         else:
             receipt = memory.erase(memory.bound_to if memory_id is None else memory.whole_id(memory_id))
         scrubbed = _scrubbed(session) if scrub else None
+        left = [] if person or not scope else [one for one in memory.scopes() if one.memories and not session.project]
 
     def show() -> None:
         _show_receipt(out, receipt)
@@ -107,6 +108,12 @@ def erase(
             _show_scrubbed(out, scrubbed)
 
     out.result(plain(receipt) | ({"scrubbed": scrubbed} if scrubbed else {}), show)
+    if left:
+        held, user = sum(one.memories for one in left), left[0].scope.user
+        out.note(
+            f"{held} memories of {user} remain in {len(left)} projects, which are other scopes; "
+            f"`biem erase --user {user}` destroys these, too"
+        )
     if not receipt.complete:
         out.note("not complete: a store did not answer; nothing of it is shown, and a worker removes the rest later")
         raise typer.Exit(StoreUnavailable.exit_code)

@@ -116,7 +116,14 @@ def move(
     if sum((bool(ids), every, bool(asked))) != 1:
         raise InvalidInput("say what to move: --ids, conditions, or --all")
     session.changes |= NO_WORKER
-    with session.memory() as memory:
+    done = 0
+
+    def progress(moved: int, total: int) -> None:
+        nonlocal done
+        done, ticker.total = moved, total
+        ticker.update(moved, moved)
+
+    with session.memory() as memory, session.out.progress("moved") as ticker:
         bound = memory.bound_to
         target = Scope(
             bound.tenant,
@@ -124,7 +131,10 @@ def move(
             bound.project if to_project is None else to_project,
         )
         whole = [memory.whole_id(each) for each in ids] if ids else None
-        report = memory.move(target, ids=whole, every=every, **asked)
+        try:
+            report = memory.move(target, ids=whole, every=every, on_progress=progress, **asked)
+        except KeyboardInterrupt:
+            raise Interrupted(f"{done} memories have moved; the same command again goes on from there") from None
     session.out.result(report, lambda: _show_move(session.out, report))
 
 

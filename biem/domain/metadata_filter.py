@@ -6,6 +6,7 @@ and have no order. A list in the metadata meets `$eq`, `$in` and the comparisons
 """
 
 import math
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -89,6 +90,8 @@ def _scalar(key: str, value: object) -> Scalar:
                 f"the value of {key!r} has {len(value):,} characters; at most {_MOST_CHARS:,} are allowed"
             )
         return value
+    if isinstance(value, int) and abs(value) > sys.float_info.max:  # Python may refuse to print it, too
+        raise InvalidInput(f"the value of {key!r} is a number beyond ±{sys.float_info.max:.1e}")
     if isinstance(value, int | float) and math.isfinite(value):
         return value
     raise InvalidInput(

@@ -1,6 +1,7 @@
 """Export, import and moves between scopes."""
 
 from collections.abc import Callable, Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import BinaryIO, Unpack
 
@@ -9,6 +10,7 @@ from biem.domain.transfer import ExportReport, MoveReport, TransferReport
 from biem.engine.query.request import Conditions, conditions
 from biem.errors import InvalidInput
 from biem.memory.bound import BoundMemory
+from biem.ports import Filter
 
 
 class TransferMethods(BoundMemory):
@@ -26,12 +28,13 @@ class TransferMethods(BoundMemory):
         """Write this scope to a file, or into a stream of bytes, as of one instant.
 
         `jsonl` holds all that cannot be computed again (docs/export.md) and is taken back by `import_`; `markdown` is a
-        folder to be read. With conditions (those of `recall`), only the memories that meet them and what joins these.
+        folder to be read. With conditions (those of `recall` but `as_of`), only the memories that meet them and what
+        joins these.
         A file appears when it is complete, with mode 600; an existing one is replaced with `overwrite` only.
         `on_progress` is called with the number of lines.
         """
         system = self._system
-        met = conditions(system.clock.now(), **where) if where else None
+        met = _met(system.clock.now(), where)
         exporter = system.transfer.exporter
         return exporter.export(self.bound_to, out, format, met, overwrite=overwrite, on_progress=on_progress)
 
@@ -57,12 +60,20 @@ class TransferMethods(BoundMemory):
         return report
 
     def move(
-        self, to: Scope, *, ids: Sequence[str] | None = None, every: bool = False, **where: Unpack[Conditions]
+        self,
+        to: Scope,
+        *,
+        ids: Sequence[str] | None = None,
+        every: bool = False,
+        on_progress: Callable[[int, int], None] | None = None,
+        **where: Unpack[Conditions],
     ) -> MoveReport:
-        """Move memories of this scope to another one of the tenant: by `ids`, by conditions (those of `recall`), or
-        `every` one. They keep their ids and times.
+        """Move memories of this scope to another one of the tenant: by `ids`, by conditions (those of `recall` but
+        `as_of`), or `every` one. They keep their ids and times.
 
-        One transaction: at no instant is a memory in both scopes or in none. What it was merged from or into goes
+        At no instant is a memory in both scopes or in none. Up to a thousand move in one transaction; more in slices,
+        of which `on_progress` hears how many moved and of how many. After an interruption the same call goes on: links
+        between slices are made as soon as both ends are there. What a memory was merged from or into goes
         along, and so do revisions, notes, and the links, conflicts and facts of moved memories only; what joined them
         with others is removed and counted in `MoveReport.cut`. Found by words at once, by meaning when indexed again.
         Raises `NotFound` for an unknown id and `RefConflict` for a `ref` that the target has.
@@ -70,7 +81,14 @@ class TransferMethods(BoundMemory):
         if (ids is not None, every, bool(where)).count(True) != 1:
             raise InvalidInput("say what to move: ids, conditions, or every=True")
         system = self._system
-        met = conditions(system.clock.now(), **where) if where else None
-        report = system.transfer.mover.move(self.bound_to, to, ids, met)
+        met = _met(system.clock.now(), where)
+        report = system.transfer.mover.move(self.bound_to, to, ids, met, on_progress)
         self._shared.wrote.set()
         return report
+
+
+def _met(now: datetime, where: Conditions) -> Filter | None:
+    """The conditions given, None without any; `as_of` is for reading: what is taken along has all its revisions."""
+    if where.get("as_of") is not None:
+        raise InvalidInput("as_of chooses what is read; a memory is taken along with all its revisions: leave it out")
+    return conditions(now, **where) if where else None

@@ -66,11 +66,23 @@ class Move:
     running: bool
 
 
+@dataclass(frozen=True, slots=True)
+class ScopeMove:
+    """An unfinished move of memories to another scope. `left`: how many are still to be moved."""
+
+    source: Scope
+    target: Scope
+    left: int
+
+
 class MoveInspection(Protocol):
-    """The moves to other embedders."""
+    """The moves to other embedders and to other scopes."""
 
     def moves(self) -> list[Move]:
-        """Unfinished moves, latest first."""
+        """Unfinished moves to another embedder, latest first."""
+
+    def scope_moves(self, limit: int) -> list[ScopeMove]:
+        """Unfinished moves to another scope, oldest first."""
 
 
 class RecordsInspection(Protocol):

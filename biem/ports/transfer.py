@@ -80,15 +80,25 @@ class Moved:
     ids: tuple[str, ...]
     erased: tuple[str, ...]
     """Facts distilled from both sides, which are gone."""
+    left: int = 0
+    """Memories of the move that are still to be moved, by `proceed`."""
 
 
 class Moves(Protocol):
     """Moves memories between scopes of one tenant."""
 
+    def proceed(self, source: Scope, target: Scope, at: datetime) -> Moved | None:
+        """Move the next slice of a move between these scopes that was begun, also by a process that died; None if none
+        is. The report counts all slices that are done.
+        """
+
     def move(
         self, source: Scope, target: Scope, ids: Sequence[str] | None, where: Filter | None, at: datetime
     ) -> Moved:
-        """Move these memories, or all that meet `where`, in one transaction: at no instant is one in both or in none.
+        """Move these memories, or all that meet `where`: at no instant is one in both or in none.
+
+        Up to a thousand are moved in one transaction. Of more a plan is stored, and each call of `proceed` moves the
+        next slice; links between slices are made when both ends are there.
 
         What stands for a moved memory goes along: the memories it was merged from or into. Revisions, and links,
         conflicts, derivations and facts that join moved memories only, go along, too; the others are removed as by an

@@ -6,7 +6,8 @@ from uuid import UUID
 from biem.adapters.postgres.database import ALL_SCOPES, Database, Row
 from biem.adapters.postgres.locks import lock_key
 from biem.adapters.postgres.node_rows import FIRST_ID, scope_of
-from biem.ports.diagnosis import KnownRows, Move, OutboxState, ScopeState
+from biem.domain.scope import Scope
+from biem.ports.diagnosis import KnownRows, Move, OutboxState, ScopeMove, ScopeState
 
 
 class PostgresInspection:
@@ -23,6 +24,15 @@ class PostgresInspection:
     def moves(self) -> list[Move]:
         rows = self._database.fetch("", "unfinished_moves", {"key": lock_key(None, "reembed")})
         return [Move(**row._asdict()) for row in rows]
+
+    def scope_moves(self, limit: int) -> list[ScopeMove]:
+        rows = self._database.fetch(ALL_SCOPES, "unfinished_scope_moves", {"limit": limit})
+        return [
+            ScopeMove(
+                Scope(row.tenant, row.usr, row.project), Scope(row.tenant_to, row.usr_to, row.project_to), row.memories
+            )
+            for row in rows
+        ]
 
     def bounds(self) -> tuple[str, str] | None:
         lowest, highest = self._database.fetch(ALL_SCOPES, "memory_bounds", ())[0]

@@ -18,6 +18,7 @@ from biem.domain.prompt_contents import Revised
 from biem.domain.retention import Lived, retention_days
 from biem.domain.scope import Scope
 from biem.domain.scores import bm25
+from biem.domain.text import storable
 from biem.domain.trust import rank
 from biem.ports import Candidates, Clock, Filter, Touched, Vector, Write, Written
 
@@ -191,7 +192,8 @@ class PostgresRecords(PostgresOutbox, PostgresErasure):
     def revised(self, scopes: Sequence[Scope], names: Sequence[str]) -> list[Revised]:
         namespaces = [scope.ns for scope in scopes]
         ids = [name for name in names if is_id(name)]
-        parameters = {"scopes": namespaces, "ids": ids, "refs": list(names)}
+        refs = [name for name in names if name == storable(name)]
+        parameters = {"scopes": namespaces, "ids": ids, "refs": refs}
         return [Revised(*row) for row in self._database.fetch(",".join(namespaces), "revised_since", parameters)]
 
     def mark_indexed(self, ids: Sequence[str]) -> None:

@@ -154,7 +154,8 @@ class Recaller:
             else:
                 hits, untrusted = self._by_hybrid(request.of(self._chooser.wanted(choice, top_k)))
                 hits = self._chooser.choose(request.text, hits, choice, top_k + request.more)
-                hits[:] = followed_by(hits, untrusted, top_k + request.more)
+                surer = bool(untrusted) and _sureness(untrusted[0]) > hits.confidence
+                hits[:] = followed_by(hits, untrusted, top_k, more=request.more, surer=surer)
                 if hits and hits[0].node.trust == UNTRUSTED:  # unless it became so only after it was ranked
                     hits.confidence = float(hits[0].why.get("confidence", hits.confidence))
             hits.indexing = indexing.result()
@@ -358,6 +359,11 @@ class Recaller:
             vectors = self._embedder.embed(asked.texts, "query")
             return Found(vector=vectors[0], parts=list(vectors[1:]))
         return None
+
+
+def _sureness(hit: Hit) -> float:
+    """The confidence of the answer that an untrusted hit is of."""
+    return float(hit.why.get("confidence", 0.0))
 
 
 def _believed(where: Filter) -> Filter:

@@ -1,8 +1,9 @@
 """Untrusted memories in a recall: ranked apart from all others, and told behind them.
 
 Nothing that an untrusted memory says moves another one: neither its score nor its neighbours, its newer value or the
-confidence. So an answer has the same trusted hits as without them, except for at most a tenth of the places, the last
-ones, which untrusted hits take if they rank higher. Near-copies of an untrusted hit are left out.
+confidence. So an answer has the same trusted hits as without them. Only where the untrusted ones answer with more
+confidence than the trusted ones do, they take at most a tenth of the places, the last ones, if they rank higher: texts
+made to resemble questions nearly always outrank the tenth hit. Near-copies of an untrusted hit are left out.
 """
 
 from collections.abc import Mapping, Sequence
@@ -71,14 +72,19 @@ def without_copies(answer: Answer) -> Answer:
     return replace(answer, ranked=replace(answer.ranked, order=kept))
 
 
-def followed_by(hits: Sequence[Hit], untrusted: Sequence[Hit], top_k: int) -> list[Hit]:
-    """At most `top_k` hits: the trusted ones, then untrusted ones that rank among them, or whose places are free."""
-    free = max(0, top_k - len(hits))
-    taken = int(_SHARE * top_k) or int(top_k > 1)
-    told = list(untrusted[: free + taken])
-    while len(told) > free and told[-1].score <= hits[top_k - len(told)].score:
+def followed_by(
+    hits: Sequence[Hit], untrusted: Sequence[Hit], top_k: int, *, more: int = 0, surer: bool = True
+) -> list[Hit]:
+    """At most `top_k` hits and `more`: the trusted ones, then untrusted ones that rank among them, or whose places are
+    free. Unless the untrusted ones are `surer`, the first `top_k` trusted hits stay.
+    """
+    room = top_k + more
+    free = max(0, room - len(hits))
+    taken = int(_SHARE * room) or int(room > 1)
+    told = list(untrusted[: free + taken if surer else min(free + taken, room - min(len(hits), top_k))])
+    while len(told) > free and told[-1].score <= hits[room - len(told)].score:
         told.pop()
-    kept = list(hits[: top_k - len(told)])
+    kept = list(hits[: room - len(told)])
     least = min((hit.score for hit in kept), default=1.0)
     return [*kept, *(replace(hit, score=min(hit.score, least)) for hit in told)]
 

@@ -1,5 +1,6 @@
 """Files that are there as a whole or not at all, and only for their owner; and reading lines of files of strangers."""
 
+import io
 import json
 import os
 import shutil
@@ -99,6 +100,8 @@ def opened(source: str | Path | BinaryIO) -> Iterator[BinaryIO]:
     """A file by its path, or a stream that is open already."""
     path = path_of(source, "readline", "source")
     if path is None:
+        if isinstance(source, io.TextIOBase):
+            raise InvalidInput("source is open as text; open it in binary mode ('rb')")
         yield cast(BinaryIO, source)
         return
     try:

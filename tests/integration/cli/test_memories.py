@@ -176,6 +176,11 @@ def test_a_user_is_erased_with_the_projects_that_an_import_made(cli: Cli, tmp_pa
     assert "default/leaver/c2: 2 memories" in refused
     assert "--yes" in refused
     assert len(cli.kept("leaver", "text")) == 7
+    # And that who erases the user's own scope leaves the projects
+    elsewhere = "6 memories of moved remain in 3 projects"
+    cli("import", str(path), "--scope-per-conversation", "--no-wait", "--user", "moved")
+    assert elsewhere in cli("erase", "--scope", "--yes", "--user", "moved").stderr
+    cli("erase", "--user", "moved", "--yes")
     # And with it all scopes go, and are counted
     receipt = cli("erase", "--user", "leaver", "--yes", "--json").document
     assert receipt["complete"] is True
@@ -183,7 +188,7 @@ def test_a_user_is_erased_with_the_projects_that_an_import_made(cli: Cli, tmp_pa
     assert cli.kept("leaver", "text") == []
     assert cli("scopes", "--user", "leaver", "--json").document == {"scopes": []}
     assert cli.kept("stayer", "text") == ["Of one who stays"]
-    cli("erase", "--scope", "--yes", "--user", "stayer")
+    assert "remain" not in cli("erase", "--scope", "--yes", "--user", "stayer").stderr
 
 
 def test_upkeep_commands_answer_in_json_and_in_words(cli: Cli) -> None:

@@ -710,6 +710,8 @@ def test_a_message_of_the_history_that_was_revised_since_is_told_as_it_is_now(me
     question = "When does the ferry to Hiiumaa leave?"
     assert [hit.node.id for hit in memory.recall(question, exclude=fresh)] == [tagged]
     assert memory.recall(question, exclude=[corrected, tagged]) == []
+    odd = [{"id": name, "content": "x"} for name in ("a\0b", "\ud800")]
+    assert len(memory.recall(question, exclude=odd)) == 2
 
 
 def test_a_history_that_somebody_else_recorded_is_known_by_its_words_and_roles(memory: biem.Memory) -> None:

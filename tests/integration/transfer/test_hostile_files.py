@@ -156,6 +156,13 @@ def test_a_file_that_a_shell_saved_in_another_encoding_is_read(
             memory.import_(io.BytesIO(broken))
 
 
+def test_what_is_no_file_of_bytes_is_refused(opened: biem.Memory) -> None:
+    with pytest.raises(biem.InvalidInput, match="binary mode"):
+        opened.import_(io.StringIO("{}"))  # type: ignore[arg-type]
+    with pytest.raises(biem.InvalidInput, match="as_of"):
+        opened.export(io.BytesIO(), as_of=opened.now())
+
+
 def test_successors_in_a_circle_are_refused(opened: biem.Memory, told: list[Row]) -> None:
     memory = opened.scope(user=uuid.uuid4().hex)
     one, two = (row["id"] for row in told if row["type"] == "memory")

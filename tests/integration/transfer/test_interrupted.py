@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import biem
+from biem.adapters.postgres.transfer import moving
 from biem.bootstrap import Servers
 from biem.domain.scope import Scope
 from tests.integration.faults.test_death_at_every_step import fated
@@ -114,16 +115,24 @@ def test_a_memory_that_is_moved_while_it_is_encoded_is_indexed_as_soon_as_the_wo
     journey.is_only_in(journey.target, [key])
 
 
-def until_it_lives(journey: Journey, prepare: Callable[[], Callable[[biem.Memory], None]], check: Any) -> int:
+def until_it_lives(
+    journey: Journey,
+    prepare: Callable[[], Callable[[biem.Memory], None]],
+    check: Callable[[], None],
+    between: Callable[[], None] = lambda: None,
+    *,
+    anywhere: bool = True,
+) -> int:
     """Die at one place after the other until none is left; returns how many there were."""
     for end in range(1, 500):
         journey.target = Scope(user=uuid.uuid4().hex)
         ask = prepare()
-        # When a process dies before any statement, command or write of the call and of the work that follows
-        with fated(end, anywhere=True) as fate:
+        # When a process dies before a statement, command or write of the call and of the work that follows
+        with fated(end, anywhere=anywhere) as fate:
             ask(journey.one)
             journey.one._system.encoder()
-        # Then another one that is asked again leaves everything once
+        # Then nothing is lost or doubled, and another one that is asked again leaves everything once
+        between()
         ask(journey.other)
         journey.finish()
         check()
@@ -136,19 +145,39 @@ def until_it_lives(journey: Journey, prepare: Callable[[], Callable[[biem.Memory
 
 
 @pytest.mark.req("X8", partly="move")
-def test_a_move_that_dies_at_any_step_of_any_server_is_ended_by_asking_again(journey: Journey) -> None:
+@pytest.mark.parametrize(("size", "least"), [(1_000, 20), (1, 8)], ids=["one transaction", "slices"])
+def test_a_move_that_dies_at_any_step_of_any_server_is_ended_by_asking_again(
+    journey: Journey, monkeypatch: pytest.MonkeyPatch, size: int, least: int
+) -> None:
+    monkeypatch.setattr(moving, "_SLICE", size)
     ids: list[str] = []
+    joined: set[frozenset[str]] = set()
+
+    def links(scope: Scope) -> set[frozenset[str]]:
+        memory = journey.other.scope(user=scope.user)
+        return {frozenset((link.source, link.target)) for key in ids for link in memory.links(key)}
 
     def prepare() -> Callable[[biem.Memory], None]:
+        joined.clear()
         ids[:] = journey.told()
-        journey.one.recall("Where is the order?")
+        joined.update(links(journey.town.scope))
+        assert joined
 
         def ask(memory: biem.Memory) -> None:
             memory.scope(user=journey.town.scope.user).move(journey.target, ids=ids)
 
         return ask
 
-    assert until_it_lives(journey, prepare, lambda: journey.is_only_in(journey.target, ids)) > 20
+    def between() -> None:
+        there = [journey.other.scope(user=scope.user).list().items for scope in (journey.town.scope, journey.target)]
+        assert sorted(node.id for nodes in there for node in nodes) == sorted(ids)
+
+    def check() -> None:
+        journey.is_only_in(journey.target, ids)
+        assert links(journey.target) == joined
+
+    # Of slices it dies after every change; within a transaction it leaves what was there before
+    assert until_it_lives(journey, prepare, check, between, anywhere=size > 1) > least
 
 
 @pytest.mark.req("X8", partly="import")

@@ -10,6 +10,7 @@ import pytest
 from psycopg import sql
 
 import biem
+from biem.adapters.postgres.transfer import moving
 from biem.bootstrap import Servers
 from biem.domain.scope import Scope
 from biem.errors import ImportConflict, RefConflict
@@ -69,6 +70,69 @@ def test_all_of_a_scope_moves_and_is_the_same_elsewhere(house: House) -> None:
     assert memory.flush()
     assert exported(memory) == before
     assert faults(memory) == faults_before
+
+
+def test_a_move_in_slices_keeps_everything_and_tells_how_far_it_is(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Given a scope that takes many transactions
+    monkeypatch.setattr(moving, "_SLICE", 3)
+    memory, other = house.memory, house.other()
+    lived(house)
+    before, faults_before = exported(memory), faults(memory)
+    progress: list[tuple[int, int]] = []
+    # When it is moved
+    report = memory.move(other.bound_to, every=True, on_progress=lambda done, total: progress.append((done, total)))
+    # Then all is there, also what joins memories of several slices
+    kept = [line for line in lines(before) if line["type"] not in ("feedback", "header", "end")]
+    told = [line for line in lines(exported(other)) if line["type"] not in ("header", "end")]
+    assert sorted(map(str, told)) == sorted(map(str, kept))
+    assert [line["type"] for line in lines(exported(memory))] == ["header", "feedback", "end"]
+    assert report.memories == sum(line["type"] == "memory" for line in kept)
+    assert report.moved["links"] == sum(line["type"] == "link" for line in kept)
+    assert {name: count for name, count in report.cut.items() if name != "links"} == dict.fromkeys(
+        ("facts", "conflicts", "derivations"), 0
+    )  # links to concepts, which do not move, are cut one by one
+    assert len(progress) > 5
+    assert [done for done, _ in progress] == sorted(done for done, _ in progress)
+    assert progress[-1] == (report.memories, report.memories)
+    assert other.flush()
+    assert faults(memory) == faults_before
+
+
+def test_a_move_that_stopped_goes_on_with_what_was_written_and_erased_meanwhile(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Given a move of messages in a row that ended after the first slice
+    monkeypatch.setattr(moving, "_SLICE", 2)
+    memory, other = house.memory, house.other()
+    said = [{"text": f"Ann saw {n} boats", "speaker": "Ann", "conversation": "sea"} for n in range(7)]
+    ids = memory.remember_many(said, wait=True)
+
+    def stop(done: int, total: int) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        memory.move(other.bound_to, every=True, on_progress=stop)
+    assert {node.id for node in other.list().items} == set(ids[:2])
+    [left] = [one for one in memory.diagnose().findings if one.id == "move_unfinished"]
+    assert left.count == 5
+    # When one that moved and one that did not are erased, others are written, and one moves elsewhere
+    other.erase(ids[0])
+    memory.erase(ids[4])
+    elsewhere = house.other()
+    memory.move(elsewhere.bound_to, ids=[ids[6]])
+    late = memory.remember("Ann went home", conversation="sea", wait=True)
+    report = memory.move(other.bound_to, every=True)
+    # Then all the rest is there, with the links between neighbours of several slices
+    assert {node.id for node in other.list().items} == {*ids[1:4], ids[5], late}
+    assert {node.id for node in elsewhere.list().items} == {ids[6]}
+    assert memory.count(status="all") == 0
+    assert report.memories == 6
+    joined = {frozenset((link.source, link.target)) for key in ids[1:3] for link in other.links(key)}
+    assert {frozenset(ids[1:3]), frozenset(ids[2:4])} <= joined
+    assert memory.move(other.bound_to, every=True).memories == 0
+    assert "move_unfinished" not in {one.id for one in memory.diagnose().findings}
 
 
 def test_a_moved_memory_is_found_there_at_once_and_no_more_here(house: House, stack: Servers) -> None:
@@ -177,6 +241,7 @@ def test_a_wrong_move_changes_nothing(house: House) -> None:
         (biem.InvalidInput, {"to": other.bound_to, "ids": mine}),
         (biem.InvalidInput, {"to": other.bound_to, "ids": ["nothing"]}),
         (biem.InvalidInput, {"to": other.bound_to, "ids": [mine], "every": True}),
+        (biem.InvalidInput, {"to": other.bound_to, "as_of": memory.now()}),
     ]
     for error, arguments in wrong:
         with pytest.raises(error):

@@ -80,3 +80,9 @@ SELECT model, collection, coalesce(cursor::text, '') AS cursor, EXISTS (
         AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
         AND classid::bigint << 32 | objid::bigint = %(key)s::bigint) AS running
 FROM embedders WHERE state = 'filling' ORDER BY changed_at DESC
+
+-- unfinished_scope_moves: moves to another scope of which memories remain
+SELECT s.tenant, s.usr, s.project, t.tenant AS tenant_to, t.usr AS usr_to, t.project AS project_to,
+    (SELECT count(*) FROM move_planned r WHERE r.move_id = p.id) AS memories
+FROM move_plans p JOIN scopes s ON s.ns = p.ns JOIN scopes t ON t.ns = p.ns_to
+ORDER BY p.begun_at, p.id LIMIT %(limit)s

@@ -1,4 +1,97 @@
--- Memories from one scope to another, in one transaction that has locked both. `ids` are all that move.
+-- Memories from one scope to another, in transactions that have locked both. `move_members` are those of one transaction,
+-- `move_planned` those of later ones of the same move.
+
+-- move_many: whether there are more than one transaction takes
+SELECT count(*) > %(most)s::bigint AS many FROM (
+    SELECT FROM memories m
+    WHERE m.ns = %(ns)s AND (%(ids)s::uuid[] IS NULL OR m.id = ANY (%(ids)s::uuid[])) AND (NOT %(filtered)s OR ({where}))
+    LIMIT %(most)s::bigint + 1) AS first
+
+-- move_plan: what is to be moved in slices
+WITH plan AS (
+    INSERT INTO move_plans (id, ns, ns_to, begun_at, report) VALUES (%(id)s, %(ns)s, %(target)s, %(at)s, %(report)s)
+)
+INSERT INTO move_planned (move_id, ns, memory_id, write_seq)
+SELECT %(id)s, %(ns)s, m.id, m.write_seq FROM move_members g JOIN memories m ON m.id = g.memory_id WHERE g.move_id = %(id)s
+
+-- move_unfinished: the oldest plan between two scopes; locked, so that of two processes that go on one waits
+SELECT id::text, report FROM move_plans WHERE ns = %(ns)s AND ns_to = %(target)s ORDER BY begun_at, id LIMIT 1 FOR UPDATE
+
+-- move_slice: the next ones, in the order they were written
+INSERT INTO move_members (move_id, ns, memory_id)
+SELECT %(id)s, %(ns)s, memory_id FROM move_planned WHERE move_id = %(id)s ORDER BY write_seq LIMIT %(most)s::bigint
+
+-- move_joined: with these, planned ones that a conflict, a derivation, a fact or a succession joins with them
+WITH RECURSIVE joined (id) AS (
+    SELECT memory_id FROM move_members WHERE move_id = %(id)s
+    UNION
+    SELECT near.id FROM joined CROSS JOIN LATERAL (
+        SELECT d.memory_id AS id FROM derivations d WHERE d.source_id = joined.id AND d.ns = %(ns)s
+        UNION ALL
+        SELECT d.source_id FROM derivations d WHERE d.memory_id = joined.id AND d.ns = %(ns)s
+        UNION ALL
+        SELECT e.id FROM conflicts c CROSS JOIN LATERAL (VALUES (c.older_id), (c.newer_id), (c.merged_id)) AS e (id)
+        WHERE (c.older_id = joined.id OR c.newer_id = joined.id OR c.merged_id = joined.id) AND c.ns = %(ns)s
+        UNION ALL
+        SELECT m.superseded_by FROM memories m WHERE m.id = joined.id
+        UNION ALL
+        SELECT m.id FROM memories m WHERE m.superseded_by = joined.id
+        UNION ALL
+        SELECT s.id::uuid FROM crystal_facts f CROSS JOIN LATERAL unnest(f.source_node_ids) AS s (id) WHERE f.id = joined.id
+    ) near
+    JOIN move_planned p ON p.move_id = %(id)s AND p.memory_id = near.id
+)
+INSERT INTO move_members (move_id, ns, memory_id) SELECT %(id)s, %(ns)s, id FROM joined ON CONFLICT DO NOTHING
+
+-- move_advance: these are no longer planned
+DELETE FROM move_planned p USING move_members g
+WHERE p.move_id = %(id)s AND g.move_id = %(id)s AND p.memory_id = g.memory_id
+
+-- move_absent: planned memories that were erased or moved elsewhere meanwhile
+DELETE FROM move_members g
+WHERE g.move_id = %(id)s AND NOT EXISTS (SELECT FROM memories m WHERE m.id = g.memory_id AND m.ns = %(ns)s)
+
+-- move_arrived: links between slices, of which the other end was there and this one is now. OFFSET 0 looks each end up: a
+-- planner without statistics would read the whole plan for each link
+WITH hit AS MATERIALIZED (
+    SELECT l.place FROM move_members g CROSS JOIN LATERAL (
+        SELECT ctid AS place FROM move_links WHERE move_id = %(id)s AND source_id = g.memory_id::text OFFSET 0
+    ) l WHERE g.move_id = %(id)s
+    UNION ALL
+    SELECT l.place FROM move_members g CROSS JOIN LATERAL (
+        SELECT ctid AS place FROM move_links WHERE move_id = %(id)s AND target_id = g.memory_id::text OFFSET 0
+    ) l WHERE g.move_id = %(id)s
+), ready AS (
+    DELETE FROM move_links l
+    WHERE l.ctid = ANY (ARRAY(SELECT place FROM hit))
+        AND NOT EXISTS (SELECT FROM move_planned p WHERE p.move_id = %(id)s AND p.memory_id = l.source_id::uuid OFFSET 0)
+        AND NOT EXISTS (SELECT FROM move_planned p WHERE p.move_id = %(id)s AND p.memory_id = l.target_id::uuid OFFSET 0)
+    RETURNING l.*
+), there AS MATERIALIZED (
+    SELECT r.* FROM ready r
+    WHERE EXISTS (SELECT FROM memories m WHERE m.id = r.source_id::uuid AND (m.ns = %(target)s) IS TRUE OFFSET 0)
+        AND EXISTS (SELECT FROM memories m WHERE m.id = r.target_id::uuid AND (m.ns = %(target)s) IS TRUE OFFSET 0)
+), bumped AS (
+    UPDATE scopes SET graph_version = nextval('graph_versions') WHERE ns = %(target)s AND EXISTS (SELECT FROM there)
+    RETURNING graph_version
+), added AS (
+    INSERT INTO crystal_links (ns, source_id, target_id, link_type, weight, strength, created_at, touched_at, version, deleted,
+        parked)
+    SELECT %(target)s, source_id, target_id, link_type, weight, strength, created_at, touched_at, graph_version, parked, parked
+    FROM there, bumped
+    ON CONFLICT DO NOTHING
+    RETURNING 1
+)
+SELECT (SELECT count(*) FROM added) AS moved, (SELECT count(*) FROM ready) - (SELECT count(*) FROM there) AS cut
+
+-- move_left: how many remain to be moved
+SELECT count(*) AS memories FROM move_planned WHERE move_id = %(id)s
+
+-- move_report: counts of the slices that are done
+UPDATE move_plans SET report = %(report)s WHERE id = %(id)s
+
+-- move_ended: a plan of which nothing remains
+DELETE FROM move_plans WHERE id = %(id)s
 
 -- move_chosen: note the memories to move, by id or by conditions; by id none that is to be erased, as it is there no more
 INSERT INTO move_members (move_id, ns, memory_id)
@@ -45,6 +138,9 @@ ORDER BY f.id
 -- move_lock: the memories, locked against workers; in a fixed order, so that two transactions do not deadlock
 SELECT id::text, evidence_sha, embed_sha FROM memories
 WHERE ns = %(ns)s AND id IN (SELECT memory_id FROM move_members WHERE move_id = %(id)s) ORDER BY id FOR UPDATE
+
+-- move_members: the same, not locked
+SELECT memory_id::text AS id FROM move_members WHERE move_id = %(id)s
 
 -- move_planned: a merge of one of these that is under way
 SELECT id::text FROM conflicts
@@ -120,13 +216,28 @@ WITH items AS (
 )
 DELETE FROM concepts WHERE id IN (SELECT id FROM orphans)
 
--- move_links: links between moved memories are made anew in the target, and the old scope hears that all are gone
-WITH gone AS (
+-- move_links: links between moved memories are made anew in the target, those with planned ones are kept until these are
+-- there, and the old scope hears that all are gone
+WITH hit AS MATERIALIZED (
+    SELECT l.id FROM move_members g CROSS JOIN LATERAL (
+        SELECT id FROM crystal_links WHERE source_id = g.memory_id::text OFFSET 0
+    ) l WHERE g.move_id = %(id)s
+    UNION ALL
+    SELECT l.id FROM move_members g CROSS JOIN LATERAL (
+        SELECT id FROM crystal_links WHERE target_id = g.memory_id::text OFFSET 0
+    ) l WHERE g.move_id = %(id)s
+), gone AS (
     DELETE FROM crystal_links l
-    WHERE ns = %(ns)s AND (source_id IN (SELECT memory_id::text FROM move_members WHERE move_id = %(id)s)
-        OR target_id IN (SELECT memory_id::text FROM move_members WHERE move_id = %(id)s))
+    WHERE l.id = ANY (ARRAY(SELECT id FROM hit)) AND (l.ns = %(ns)s) IS TRUE
     RETURNING *, source_id IN (SELECT memory_id::text FROM move_members WHERE move_id = %(id)s)
-        AND target_id IN (SELECT memory_id::text FROM move_members WHERE move_id = %(id)s) AS inside
+        AND target_id IN (SELECT memory_id::text FROM move_members WHERE move_id = %(id)s) AS inside,
+        EXISTS (SELECT FROM move_planned p WHERE p.move_id = %(id)s AND p.memory_id IN (l.source_id::uuid, l.target_id::uuid))
+        AS waits
+), waiting AS (
+    INSERT INTO move_links (move_id, ns, source_id, target_id, link_type, weight, strength, created_at, touched_at, parked)
+    SELECT %(id)s, %(ns)s, source_id, target_id, link_type, weight, strength, created_at, touched_at, parked
+    FROM gone WHERE waits AND NOT inside AND (parked OR NOT deleted)
+    ON CONFLICT DO NOTHING
 ), bumped AS (
     UPDATE scopes SET graph_version = nextval('graph_versions') WHERE ns = %(target)s AND EXISTS (SELECT FROM gone)
     RETURNING graph_version
@@ -137,7 +248,7 @@ WITH gone AS (
     FROM gone, bumped WHERE inside AND (parked OR NOT deleted)
     RETURNING 1
 )
-SELECT count(*) FILTER (WHERE NOT inside AND NOT deleted) AS cut, (SELECT count(*) FROM added) AS moved FROM gone
+SELECT count(*) FILTER (WHERE NOT inside AND NOT waits AND NOT deleted) AS cut, (SELECT count(*) FROM added) AS moved FROM gone
 
 -- move_marks: what jobs of the old scope were to look at
 DELETE FROM consolidation_queue WHERE ns = %(ns)s AND memory_id IN (SELECT memory_id FROM move_members WHERE move_id = %(id)s)
@@ -229,8 +340,8 @@ INSERT INTO moves (id, ns, ns_to, moved_at, report) VALUES (%(id)s, %(ns)s, %(ta
 -- move_done: nothing remains to be moved
 DELETE FROM move_members WHERE move_id = %(id)s
 
--- move_kept: whether a move is in the journal
-SELECT 1 AS kept FROM moves WHERE id = %(id)s
+-- move_kept: whether a move is in the journal, or planned
+SELECT 1 AS kept FROM moves WHERE id = %(id)s UNION ALL SELECT 1 FROM move_plans WHERE id = %(id)s
 
 -- move_there: which of the ids given the target has
 SELECT id::text FROM memories WHERE ns = %(target)s AND id = ANY (%(ids)s::uuid[])

@@ -1,4 +1,4 @@
-"""Whether a move of all memories to another embedder is unfinished."""
+"""Whether a move of memories to another embedder, or to another scope, is unfinished."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -6,9 +6,11 @@ from collections.abc import Iterator
 from biem.domain.diagnosis import Depth, Finding
 from biem.ports.diagnosis import MoveInspection
 
+_MOST_TOLD = 20
+
 
 class MoveCheck:
-    """An abandoned move leaves two collections, and the old embedder in use."""
+    """An abandoned move leaves two collections, and the old embedder in use, or a part of the memories where it was."""
 
     needs = frozenset({"postgres"})
 
@@ -36,3 +38,12 @@ class MoveCheck:
                     f"`biem reembed --drop-old` with its settings, which drops {move.collection}",
                     samples=(move.collection,),
                 )
+        for one in self._moves.scope_moves(_MOST_TOLD):
+            yield Finding(
+                "move_unfinished",
+                "note",
+                f"{one.left} memories are still to be moved from {one.source} to {one.target}: a program does it, "
+                "or was interrupted; each is in one of the two, and found there",
+                "if no program does, the same `biem move` again, which goes on there",
+                one.left,
+            )

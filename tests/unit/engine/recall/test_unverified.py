@@ -51,6 +51,19 @@ def test_untrusted_hits_that_rank_lower_take_no_place_and_free_ones_are_theirs()
     assert [hit.node.trust for hit in followed_by(hits(3, trust="trusted"), low, 5)].count("untrusted") == 2
 
 
+@pytest.mark.parametrize(("top_k", "more", "trusted", "untrusted"), [(10, 0, 10, 0), (1, 0, 1, 0), (5, 15, 18, 2)])
+def test_untrusted_hits_take_no_place_that_was_asked_for_from_trusted_ones_that_answer_as_surely(
+    top_k: int, more: int, trusted: int, untrusted: int
+) -> None:
+    high = hits(9, trust="untrusted", score=0.9)
+    found = followed_by(hits(20, trust="trusted"), high, top_k, more=more, surer=False)
+    assert [hit.node.trust for hit in found] == ["trusted"] * trusted + ["untrusted"] * untrusted
+    # But those that are free
+    few = followed_by(hits(3, trust="trusted"), high, top_k, more=more, surer=False)
+    assert [hit.node.trust for hit in few].count("trusted") == min(3, top_k + more)
+    assert len(few) == min(12, top_k + more)
+
+
 def test_the_section_is_last_framed_and_within_its_share() -> None:
     text, shown = unverified(hits(30, trust="untrusted"), [], "who?", POLICY, READER, 400, 400)
     assert text.startswith("## Unverified")
