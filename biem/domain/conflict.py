@@ -65,8 +65,12 @@ class Matter:
     """The topics of its statement or question, in words of either language: `home`, `password`, `pet` …"""
     things: frozenset[str] = frozenset()
     """Stems of the things it mentions, without persons, numbers and the words of attributes."""
+    kinds: frozenset[str] = frozenset()
+    """Those of the things of which a person may have several: a code, a cat."""
     which: frozenset[str] = frozenset()
     """Words that distinguish one of several: outbound, second."""
+    numbers: frozenset[str] = frozenset()
+    """Its numbers, dates, weekdays and codes, written alike in every language."""
     holds: bool = True
     """It asserts a fact: no report, question, hypothesis, plan, wish or joke."""
     changes: bool = False

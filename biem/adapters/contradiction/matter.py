@@ -50,12 +50,16 @@ _OTHER = {"你": "you", "您": "you", "他": "he", "她": "she"}
 
 
 _QUALIFIED = re.compile(
-    r"\b(?P<name>[A-Z][\w-]+(?: [A-Z][\w-]+)?) from (?:(?:my|our|the) )?(?P<where>[a-z]+)"
+    r"\b(?P<name>[A-Z][\w-]+(?: [A-Z][\w-]+)?) from (?:(?:my|our|the) )?(?!now\b|then\b|today\b)(?P<where>[a-z]+)"
     r"|(?P<han_where>[\u4e00-\u9fff]{2,4})的(?P<han>[\u4e00-\u9fff]{2,3})"
 )
 """One of several people of one name: Anna from accounting."""
+_APPOSED = re.compile(r"(?:^|[.;!] )(?P<name>[A-Z][\w-]+), (?:my|our) [^,.;]{2,40},")
+"""Somebody introduced by a relation: "Anna, my dentist's assistant, lives in Graz"."""
 _WAYS = {"去程": "outbound", "返程": "return"}
 _BACK = frozenset(("return",))
+_ANY_THING = frozenset(("name",))
+"""The topic of "is my": a topic only where there is no other."""
 
 
 def _topics() -> tuple[dict[str, frozenset[str]], frozenset[str], re.Pattern[str]]:
@@ -108,13 +112,17 @@ def matter_of(reading: Reading, subjects: Subjects, core: Core) -> Matter:
     """See `Matter`. `core`: what is left of the reading."""
     text = reading.text
     words = _words_of(text, subjects.about(reading).spans, chinese=reading.in_chinese)
+    topics = core.classes.union(*(_TOPICS[word] for word in words))
+    things = frozenset(piece.stem for piece in core.words) | (words & _THINGS)
     return Matter(
         _persons(reading, subjects),
         core.classes & SINGLE,
         bool(marks.OF_THE_PAST.search(text) or (core.of_old and not core.marked)),
-        core.classes.union(*(_TOPICS[word] for word in words)),
-        frozenset(piece.stem for piece in core.words) | (words & _THINGS),
+        topics - _ANY_THING or topics,
+        things,
+        frozenset(thing for thing in things if any(kind.startswith(thing) for kind in words & _THINGS)),
         frozenset(_WAYS.get(word, word) for word in core.which) | (_BACK if returns(text) else frozenset()),
+        frozenset(piece.stem for piece in core.numbers),
         core.holds,
         core.marked,
         frozenset(kind for kind, pattern in _WANTS.items() if pattern.search(text)),
@@ -124,7 +132,7 @@ def matter_of(reading: Reading, subjects: Subjects, core: Core) -> Matter:
 
 def _persons(reading: Reading, subjects: Subjects) -> frozenset[str]:
     about, text = subjects.about(reading), reading.text
-    persons = {_plain(name) for name in about.persons} - _ANAPHORS
+    persons = {_plain(name) for name in about.persons if _is_spoken_of(name, text)} - _ANAPHORS
     persons |= {name.lower() for name in _ASKED.findall(text) if name != "I" and "?" in text}
     for start, end in about.spans:  # my aunt Li Na: she is an aunt, too
         kin = {f"me.{_KIN[word]}" for word in text[start:end].lower().split() if word in _KIN}
@@ -135,7 +143,20 @@ def _persons(reading: Reading, subjects: Subjects) -> frozenset[str]:
             persons.add(f"{name.lower()}.{where}")
             if "me" in persons and not mentions_speaker(text.replace(found.group(), " ")):
                 persons.remove("me")
+    for found in _APPOSED.finditer(text):
+        persons.add(found["name"].lower())
+        if not mentions_speaker(text.replace(found.group(), " ")):
+            persons.discard("me")
     return frozenset(persons)
+
+
+def _is_spoken_of(name: str, text: str) -> bool:
+    """False for a Chinese word that the segmenter takes for a name (过敏, 兰花): a word of a topic, or the last of a
+    clause, where a statement has its value.
+    """
+    if name in _TOPICS:
+        return False
+    return name not in text or name[0] < "\u4e00" or "？" in text or bool(re.search(rf"{re.escape(name)}\w", text))
 
 
 def _words_of(text: str, persons: tuple[tuple[int, int], ...], *, chinese: bool) -> frozenset[str]:

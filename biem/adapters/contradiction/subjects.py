@@ -22,7 +22,7 @@ _REPORT = re.compile(
     r"|keeps saying|keeps telling)\b"
     r"|(?<!\bi )(?<!\bwe )\b(?:said|says|asked|wrote|shouted|whispered|replied|joked)\s(?!(?:i|we)\b)[a-z]"
     r"|\baccording to\b|\brumou?rs?\b|\b(?:i|we)\s(?:heard|read|was told|were told)\b"
-    r"|(?<![我别再胡瞎])(?:(?<!地)(?<!来)(?<!跟你)(?<!和你)(?<!跟大家)说(?!错|反|岔|混|漏|不|明|法|好|服|话|真的|一下|说|到|起|实话|白了)|告诉我|告诉你|表示|声称|提到|宣布|听说|据说)",
+    r"|(?<![我别再胡瞎])(?<!我[是想要刚])(?<!我刚才)(?:(?<!地)(?<!来)(?<!跟你)(?<!和你)(?<!跟大家)说(?!错|反|岔|混|漏|不|明|法|好|服|话|真的|一下|说|到|起|实话|白了)|告诉我|告诉你|表示|声称|提到|宣布|听说|据说)",
     re.IGNORECASE,
 )
 _JOKE = re.compile(
@@ -183,7 +183,7 @@ class Subjects:
         self._han_kin = sorted((kin for kin in self._kin if not kin.isascii()), key=len, reverse=True)
         kin = "|".join(map(re.escape, self._han_kin))
         self._han_chain = re.compile(
-            rf"(?P<owner>[我你您他她咱]们?|(?:(?![是叫有在的最])[\u4e00-\u9fff]){{2,3}}(?=的))?家?的?(?P<kin>{kin})(?!人[们])"
+            rf"(?P<owner>[我你您他她咱]们?|(?:(?![是叫有在的最])[\u4e00-\u9fff]){{2,3}}(?=的))?家?(?:大学|高中|初中|中学|小学|公司|单位|部门)?的?(?P<kin>{kin})(?!人[们])"
         )
         self._about = lru_cache(_KEPT)(self._read)
 
@@ -287,10 +287,14 @@ class Subjects:
         words: set[str] = set()
         spans: list[tuple[int, int]] = []
         rest = text
+        last = 0
         for found in self._han_chain.finditer(text):
+            whose, last = last if not found["owner"] else 0, found.end()
             before = text[max(0, found.start() - 1) : found.start()]
             if found.group() == "客户" or (not found["owner"] and before and _PROFESSION.search(text[: found.start()])):
                 continue  # no specific person, or a profession
+            if found["kin"] in _PETS and whose == found.start() > 0:
+                continue  # 我表妹的猫 is hers
             owner = found["owner"] or "我"
             persons.add(
                 f"{'me' if owner[0] in '我咱' else owner[0] if owner[0] in '你您他她' else owner}"

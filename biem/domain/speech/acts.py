@@ -102,8 +102,8 @@ _INTERROGATIVE = late(
 _REQUEST = late(
     r"\W*+(?:(?:please|now|then|ok|okay|hey|and|also)\b\W*+)*+"
     r"(?:(?:tell|show|give|send|write|draft|find|search|look up|explain|describe|summari[sz]e|translate|list|suggest"
-    r"|recommend|help|compare|calculate|convert|generate|create|book|order|remind|play|open)\b(?!\s+(?:is|was|are|were"
-    r"|has)\b)"
+    r"|recommend|help|compare|calculate|convert|generate|create|book|order|remind|play|open)\b"
+    r"(?!\s+(?:(?!(?:me|us|him|her|them|it|that|this|what|who|where|when|which|why|how)\b)\w+\s+)?(?:is|was|are|were|has)\b)"
     r"|let's\b)"
     r"|\W*+(?:请|麻烦|帮我|给我|替我|帮忙|告诉我|推荐|介绍一下|解释|翻译|总结|写一|查一下)(?!.{0,12}(?:是|叫|在|住|搬"
     r"|改成))",

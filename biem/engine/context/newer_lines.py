@@ -1,15 +1,17 @@
 """Later statements before earlier ones about the same thing: the lines of a block tell how things are now.
 
-A replacement, a newer value and a later statement about the subject of the question are lifted just above the line that
-they replace; of two lines of nearly equal worth the user's goes first, then the newer.
+A replacement, a newer value, a later statement about the subject of the question, and a report of a change that names
+the value of an earlier line are lifted just above the line that they replace; of two lines of nearly equal worth the
+user's goes first, then the newer. A question about a former state gets the replaced line first.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
 from biem.domain.conflict import Matter
-from biem.domain.text import jaccard
-from biem.engine.context.worth import LineQuestion, RatedLine, is_han, supposes
+from biem.domain.text import estimate_tokens, jaccard
+from biem.engine.context.worth import BRIEF, LineQuestion, RatedLine, is_han, supposes
 
 _A_LITTLE = 0.01
 _NEAR = 2.5
@@ -21,6 +23,10 @@ _LIFTED, _LIFTED_TRANSLATION = 6.0, 9.0
 second number is for a text in the other script."""
 _ALIKE = 0.1
 """Share of common terms (Jaccard) from which two lines may be about one thing."""
+_TRANSLATION = 0.3
+"""Likeness to the question from which a change told in the other script may be about its subject."""
+_RARE = 3
+"""Maximum number of lines with a word or number that identifies a value."""
 
 
 def lift_replacements(lines: Sequence[RatedLine], question: LineQuestion) -> None:
@@ -45,17 +51,51 @@ def _lift(newer: RatedLine, older: RatedLine) -> None:
         newer.worth, newer.named = older.worth + _A_LITTLE, older.named
 
 
+def lift_former(lines: Sequence[RatedLine]) -> None:
+    """Lift a replaced line just above its replacement."""
+    by_id = {line.hit.node.id: line for line in lines}
+    for line in sorted(lines, key=lambda line: line.hit.node.at, reverse=True):
+        newer = by_id.get(line.hit.node.superseded_by or "")
+        if newer is not None:
+            _lift(line, newer)
+
+
 def lift_later(lines: Sequence[RatedLine], question: LineQuestion) -> None:
-    """Lift a later statement about the subject of the question just above an earlier one."""
+    """Lift a later statement about the subject of the question, or the end of its value, just above an earlier one."""
+    holders = Counter(value for line in lines for value in _values(line))
+    common = {value for value, count in holders.items() if count > _RARE} | question.terms | question.matter.things
     for older in sorted(lines, key=lambda line: line.hit.node.at):
         for newer in lines:
             gap = _LIFTED if is_han(newer.hit.node.text) == is_han(older.hit.node.text) else _LIFTED_TRANSLATION
-            if (
-                older.worth > newer.worth > older.worth - gap
-                and _is_later(newer, older)
-                and _is_of(newer, older, question)
-            ):
-                _lift(newer, older)
+            if newer.worth < older.worth and _is_later(newer, older):
+                ends = _share(_values(newer) - common, _values(older) - common) and _may_end(newer, older, question)
+                if ends or (newer.worth > older.worth - gap and _is_of(newer, older, question)):
+                    _lift(newer, older)
+
+
+def _values(line: RatedLine) -> frozenset[str]:
+    """Words and numbers of a line that may be its value: names in Latin letters also within Chinese."""
+    return line.matter.things | line.matter.numbers | frozenset(filter(str.isascii, line.terms))
+
+
+def _share(values: frozenset[str], others: frozenset[str]) -> bool:
+    """Whether they have one in common; a Chinese word, which has no boundaries, may contain the other."""
+    if values & others:
+        return True
+    han = [[word for word in words if len(word) > 1 and not word.isascii()] for words in (values, others)]
+    return any(one in other or other in one for one in han[0] for other in han[1])
+
+
+def _may_end(newer: RatedLine, older: RatedLine, question: LineQuestion) -> bool:
+    """Whether a change that names the value of an earlier line is about the same people, and no other topic."""
+    one, other, asked = newer.matter, older.matter, question.matter
+    if not one.changes or max(estimate_tokens(line.hit.node.text) for line in (newer, older)) > BRIEF:
+        return False
+    if not (_relatives(one) <= _relatives(other) or _are_same(one, other)) or _is_own_of_another(newer, older):
+        return False
+    if one.topics and asked.topics & other.topics and asked.topics.isdisjoint(one.topics):
+        return False
+    return asked.which & other.which <= one.which and _gives_as_much(one, other, asked)
 
 
 def _is_later(newer: RatedLine, older: RatedLine) -> bool:
@@ -73,7 +113,7 @@ def _is_later(newer: RatedLine, older: RatedLine) -> bool:
 def _is_of(newer: RatedLine, older: RatedLine, question: LineQuestion) -> bool:
     """Whether both are about one thing, and about the subject of the question."""
     one, other, asked = newer.matter, older.matter, question.matter
-    if _relatives(one) != _relatives(other) or not asked.which & other.which <= one.which:
+    if not _are_same(one, other) or not asked.which & other.which <= one.which:
         return False
     if "return" in one.which - other.which - asked.which:
         return False
@@ -81,12 +121,17 @@ def _is_of(newer: RatedLine, older: RatedLine, question: LineQuestion) -> bool:
         return False
     same_script = is_han(newer.hit.node.text) == is_han(older.hit.node.text)
     things = asked.things & other.things
+    if one.changes and asked.wants and things and things == asked.things & one.things:
+        return True
     if same_script and not things <= one.things:
         more = asked.topics & one.topics > asked.topics & other.topics and bool(
             question.terms & newer.terms - older.terms
         )
-        if not more and not (one.changes and things & one.things):
+        if not more and not (one.changes and (things - asked.kinds or things) & one.things):
             return False
+    if not (same_script or asked.topics & one.topics):
+        apart = asked.topics and one.topics
+        return one.changes and newer.like >= _TRANSLATION and not apart
     if asked.topics:
         shared = asked.topics & other.topics
         common = shared & one.topics
@@ -110,18 +155,27 @@ def _relatives(matter: Matter) -> frozenset[str]:
     return frozenset(name for name in matter.persons if "." in name)
 
 
-def newer_first(lines: Sequence[RatedLine]) -> list[RatedLine]:
+def _are_same(one: Matter, other: Matter) -> bool:
+    """Whether they name the same relatives, or one calls a relative of the other by name alone."""
+    left, right = _relatives(one), _relatives(other)
+    if left == right:
+        return True
+    named, bare = (left, other) if not right else (right, one)
+    return not (left and right) and not bare.persons.isdisjoint(name.rpartition(".")[2] for name in named)
+
+
+def newer_first(lines: Sequence[RatedLine], question: LineQuestion) -> list[RatedLine]:
     """Put the user's line, then the newer one, before another about the same thing of nearly equal worth."""
     ordered: list[RatedLine] = []
     for line in lines:
         place = len(ordered)
-        while place and _goes_before(line, ordered[place - 1]):
+        while place and _goes_before(line, ordered[place - 1], question.matter):
             place -= 1
         ordered.insert(place, line)
     return ordered
 
 
-def _goes_before(line: RatedLine, other: RatedLine) -> bool:
+def _goes_before(line: RatedLine, other: RatedLine, asked: Matter) -> bool:
     """Whether a line of slightly lower worth goes first: a person said it later about the same thing."""
     if line.hit.node.source == "assistant" or line.hit.node.at <= other.hit.node.at:
         return False
@@ -132,8 +186,17 @@ def _goes_before(line: RatedLine, other: RatedLine) -> bool:
         return False
     if "return" in one.which ^ two.which:
         return False
+    if is_han(line.hit.node.text) == is_han(other.hit.node.text) and asked.things & two.things - one.things:
+        return False
     less = other.worth - line.worth
-    return (less < _NEAR and _are_alike(line, other)) or (less < _SAME_NEAR and _are_of_one(line, other))
+    of_one = _are_of_one(line, other) or _give_one(one, two, asked)
+    return (less < _NEAR and _are_alike(line, other)) or (less < _SAME_NEAR and of_one)
+
+
+def _give_one(one: Matter, two: Matter, asked: Matter) -> bool:
+    """Whether both give a value of the requested kind, of all things in question."""
+    things = asked.things & two.things
+    return bool(things and asked.wants) and things <= one.things and asked.wants <= one.gives & two.gives
 
 
 def _are_alike(line: RatedLine, other: RatedLine) -> bool:

@@ -16,7 +16,7 @@ from biem.domain.conflict import Matter
 from biem.domain.node import Hit
 from biem.domain.policies.context import ContextPolicy
 from biem.domain.text import estimate_tokens, jaccard
-from biem.engine.context.newer_lines import lift_later, lift_replacements, newer_first
+from biem.engine.context.newer_lines import lift_former, lift_later, lift_replacements, newer_first
 from biem.engine.context.worth import BRIEF, LineQuestion, LineWorth, RatedLine, is_han, odds, only_asks
 from biem.ports.contradiction import ContradictionRules
 
@@ -60,8 +60,8 @@ class Picker:
         near = [line for line in lines if line.worth >= best - drop]
         first = [line for line in lines[:_KEPT] if line in near]
         others = sorted((line for line in near if line not in first), key=_by_worth)
-        ordered = newer_first(sorted([*first, *others][:most], key=_by_worth))
-        return [line.hit for line in ordered]
+        ordered = sorted([*first, *others][:most], key=_by_worth)
+        return [line.hit for line in (ordered if asked.former else newer_first(ordered, asked))]
 
     def sureness(self, hits: Sequence[Hit], question: str, confidence: float) -> float:
         """The probability, 0 to 1, that one of the hits answers; `min_confidence` is its threshold."""
@@ -77,6 +77,8 @@ class Picker:
         if question.now:
             lift_replacements(lines, question)
             lift_later(lines, question)
+        elif question.former:
+            lift_former(lines)
         return lines
 
 
@@ -87,7 +89,11 @@ def _sure(confidence: float, lines: Sequence[RatedLine] | None, question: LineQu
     if not lines:
         return 0.0
     best = max(lines, key=lambda line: line.worth)
-    total = _SURENESS * min(max(odds(confidence), -_SUREST), _SUREST) + _WORTH * (best.worth - best.named) - _PLAIN
+    total = (
+        _SURENESS * min(max(odds(confidence), -_SUREST), _SUREST)
+        + _WORTH * (best.worth - best.named - best.foreign)
+        - _PLAIN
+    )
     asked = question.matter
     if asked.topics and estimate_tokens(best.hit.node.text) <= BRIEF:
         told = best.matter
@@ -106,9 +112,13 @@ def _answering(lines: list[RatedLine], question: LineQuestion) -> list[RatedLine
 
 
 def _misses(asked: Matter, told: Matter) -> bool:
-    """Whether it lacks a topic of the question, its attribute and all its things: a car is not the code of a garage."""
-    lacks = asked.things and asked.topics - told.topics
-    return bool(lacks) and asked.things.isdisjoint(told.things) and asked.attributes.isdisjoint(told.attributes)
+    """Whether it lacks the attribute and all things of the question, and a topic or the kind: a rabbit is no parrot."""
+    lacks = asked.topics - told.topics or (asked.kinds and told.kinds)
+    return (
+        bool(lacks and asked.things)
+        and asked.things.isdisjoint(told.things)
+        and asked.attributes.isdisjoint(told.attributes)
+    )
 
 
 def _by_worth(line: RatedLine) -> float:

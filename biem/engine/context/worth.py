@@ -16,7 +16,7 @@ from biem.domain.pattern import late
 from biem.domain.speech.acts import is_standing_order, is_statement
 from biem.domain.speech.excerpt import excerpt
 from biem.domain.text import estimate_tokens
-from biem.engine.query.question import asks_of_the_past
+from biem.engine.query.question import asks_of_the_past, asks_what_was
 from biem.ports.contradiction import ContradictionRules
 
 _ODDS, _LIKENESS = 1.0, 10.0
@@ -27,6 +27,8 @@ _PLAUSIBLE = 0.2
 """Likeness from which a brief text in the other script without a known topic gets all of the first number."""
 _TOPIC, _ELSEWHERE = 1.0, 3.0
 """Added if text and question share a topic; subtracted if both have topics and share none."""
+_ATTRIBUTE = 2.0
+"""Added in addition if it states the attribute in question of the same persons: the employer, not only a salary."""
 _THING = 0.5
 """Added in addition if it names the thing in question: the hotel, not only a place to live."""
 _NO_VALUE = 1.0
@@ -67,6 +69,8 @@ class RatedLine:
     hit: Hit
     worth: float
     terms: frozenset[str]
+    like: float
+    """Likeness to the question."""
     matter: Matter
     """From the user's point of view: the user is `me`, even if the assistant says "you"."""
     foreign: float = 0.0
@@ -84,6 +88,8 @@ class LineQuestion:
     terms: frozenset[str]
     now: bool
     """Whether it asks about the present."""
+    former: bool = False
+    """Whether it explicitly asks for a former state."""
 
 
 class LineWorth:
@@ -96,7 +102,9 @@ class LineWorth:
     def question(self, text: str) -> LineQuestion:
         """A question with its subject."""
         matter = self._rules.matter(text[:_READ])
-        return LineQuestion(text, matter, frozenset(self._terms_of(text)), now=not asks_of_the_past(text))
+        return LineQuestion(
+            text, matter, frozenset(self._terms_of(text)), not asks_of_the_past(text), asks_what_was(text)
+        )
 
     def lines(self, hits: Sequence[Hit], question: LineQuestion) -> list[RatedLine] | None:
         """The hits as lines with their worth; None if no hit has a likeness, so that the order of the hits is kept.
@@ -118,14 +126,14 @@ class LineWorth:
             if node.kind == "event":
                 told = _seen_by_the_user(self._rules.matter(part[:_READ]), node)
                 worth -= 0.0 if only_asks(node) else _openness(node.text, told, now=question.now, brief=brief)
-                foreign = 0.0 if named else _foreign(persons, told.persons, part.lower(), told.topics)
+                foreign = 0.0 if named else _foreign(persons, asked.things, told, part.lower())
                 of_it = not (asked.topics.isdisjoint(told.topics) or asked.things.isdisjoint(told.things))
                 named_thing = _THING if of_it else 0.0
                 worth += _about(asked, told, brief=brief) + named_thing - foreign
             if is_han(node.text) != is_han(question.text):
                 known = node.kind != "event" or not asked.topics or told.topics or not brief
                 worth += _TRANSLATED * (1.0 if known else min(1.0, like / _PLAUSIBLE)) + _TRANSLATED_LIKENESS * like
-            lines.append(RatedLine(hit, worth, frozenset(self._terms_of(node.text)), told, foreign, named_thing))
+            lines.append(RatedLine(hit, worth, frozenset(self._terms_of(node.text)), like, told, foreign, named_thing))
         return lines
 
     def _part(self, text: str, terms: frozenset[str]) -> str:
@@ -147,17 +155,19 @@ def _seen_by_the_user(told: Matter, node: Node) -> Matter:
     return replace(told, persons=persons - {"you"})
 
 
-def _foreign(asked: frozenset[str], told: frozenset[str], text: str, topics: frozenset[str]) -> float:
-    """Subtracted from a text about the persons `told` if the question is about `asked`.
+def _foreign(asked: frozenset[str], things: frozenset[str], matter: Matter, text: str) -> float:
+    """Subtracted from a text if the question is about the persons `asked` and `things`.
 
-    Who says that he is single or engaged also tells whether he has a girlfriend.
+    Who says that he is single or engaged also tells whether he has a girlfriend, as does a text about her.
     """
+    told, topics = matter.persons, matter.topics
     others = {name.rpartition(".")[2] for name in asked - {"me"}}
     if others and not (others <= _PARTNERS and "me" in told and "partner" in topics):
         if any(other in text or any(other in name for name in told) for other in others):
             return 0.0
         return _FOREIGN if told else _UNNAMED
-    return _FOREIGN if "me" in asked and told and "me" not in told else 0.0
+    mine = "me" in told or any(name.removeprefix("me.") in things for name in told)
+    return _FOREIGN if "me" in asked and told and not mine else 0.0
 
 
 def _openness(text: str, told: Matter, *, now: bool, brief: bool) -> float:
@@ -173,8 +183,10 @@ def _about(asked: Matter, told: Matter, *, brief: bool) -> float:
     if not (asked.topics and told.topics):
         return worth
     if asked.topics.isdisjoint(told.topics):
-        return worth - (_ELSEWHERE if brief else 0.0)
-    return worth + _TOPIC
+        names_it = bool(asked.things) and asked.things <= told.things
+        return worth - (_ELSEWHERE if brief and not names_it else 0.0)
+    aligned = told.holds and told.persons <= asked.persons and not asked.attributes.isdisjoint(told.attributes)
+    return worth + _TOPIC + (_ATTRIBUTE if aligned else 0.0)
 
 
 def is_han(text: str) -> bool:

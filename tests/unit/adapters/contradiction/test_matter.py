@@ -53,3 +53,32 @@ def test_what_is_left_is_no_employer_that_was_left() -> None:
 def test_what_a_text_speaks_of_is_read_once() -> None:
     text = "My mother's flat is in Graz."
     assert RULES.matter(text) is RULES.matter(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "persons"),
+    [
+        ("我对什么过敏？", {"me"}),
+        ("最近改做普拉提。", set()),
+        ("更正：最爱的花，兰花。", set()),
+        ("张敏住在深圳。", {"张敏"}),
+        ("我高中同学张敏住在深圳。", {"me.classmate", "张敏"}),
+        ("我表妹的猫叫糯米。", {"me.cousin"}),
+        ("我的猫叫糯米。", {"me.cat"}),
+        ("Book club is on Mondays from now on.", set()),
+        ("Nadia, my dentist's receptionist, lives in Leuven.", {"nadia"}),
+        ("Nadia, my dentist's receptionist, called me.", {"nadia", "me"}),
+    ],
+)
+def test_who_is_spoken_of(text: str, persons: set[str]) -> None:
+    assert RULES.matter(text).persons == persons
+
+
+def test_numbers_are_written_alike_in_both_languages() -> None:
+    one, other = RULES.matter("The parents meet on Tuesday at 8:00."), RULES.matter("家长会从周二8点调走了。")
+    assert one.numbers & other.numbers
+
+
+@pytest.mark.parametrize("text", ["我是说10月11日。", "我想说的是10月11日。", "我刚才说的是10月11日。"])
+def test_who_says_what_he_means_reports_nobody(text: str) -> None:
+    assert RULES.matter(text).holds

@@ -309,3 +309,77 @@ def test_a_long_text_is_judged_by_the_part_that_answers() -> None:
     # Then what answers within it makes sure, and its other pages do not
     one, other = (picker().sureness([line], "Where does my sister live?", 0.8) for line in (with_answer, without))
     assert other < 0.6 < one
+
+
+@pytest.mark.req("C31", partly="currency without a rule")
+@pytest.mark.parametrize(
+    ("question", "older", "newer"),
+    [
+        ("Which instrument does Noor play?", "My niece Noor plays the trumpet.",
+         "Noor has swapped the trumpet for a saxophone."),
+        ("小满学什么乐器？", "我侄女小满在学二胡。", "小满不拉二胡了，改弹古筝。"),
+        ("Who is our team lead?", "Our team lead is Sigrid.", "Sigrid走了，新的组长是高远。"),
+        ("How many iron tablets do I take?", "I take two iron tablets a day.",
+         "The nurse cut the iron tablets down to one."),
+        ("What is planned for Easter?", "We've planned Easter in Bergen.", "计划变了，复活节改去青岛。"),
+        ("我最爱的茶是哪种？", "我最爱的茶是龙井。", "更正：最爱的茶，是毛尖。"),
+    ],
+)  # fmt: skip
+def test_a_change_that_names_the_former_value_or_the_thing_goes_first(question: str, older: str, newer: str) -> None:
+    lines = hit(older, 0.93, 0.74), hit(newer, 0.5, 0.42, days=40)
+    assert told(question, *lines) == [newer, older]
+
+
+@pytest.mark.parametrize(
+    ("question", "older", "beside"),
+    [
+        ("Where does my sister live?", "My sister lives in Aarhus.", "I sold my guidebook of Aarhus."),
+        ("What's the code of the shed?", "The code of the shed is 7715.", "The code of the garage is 2260 now."),
+        ("仓库的密码是多少？", "仓库的密码是7715。", "车库的密码改成2260了。"),
+    ],
+)
+def test_a_change_of_another_person_or_thing_stays_behind(question: str, older: str, beside: str) -> None:
+    assert told(question, hit(older, 0.93, 0.74), hit(beside, 0.8, 0.5, days=40))[0] == older
+
+
+def test_two_dates_of_the_thing_in_question_are_told_newest_first() -> None:
+    old = hit("The essay for Corvus is due on 20 April.", 0.93, 0.79)
+    new = hit("Corvus gave us more time: we hand the essay in on 11 May.", 0.88, 0.6, days=40)
+    assert told("When must the Corvus essay be ready?", old, new) == [new.node.text, old.node.text]
+
+
+@pytest.mark.parametrize("question", ["How far did I run before?", "我原来跑多远？"])
+def test_a_question_about_a_former_state_gets_what_was_replaced(question: str) -> None:
+    newer = hit("I've increased my morning run to 16 km.", 0.9, 0.7, days=40)
+    older = hit("My morning run is 9 km long.", 0.8, 0.6, superseded_by=newer.node.id)
+    assert told(question, newer, older) == [older.node.text, newer.node.text]
+
+
+def test_who_states_the_attribute_in_question_is_told_although_no_word_is_shared() -> None:
+    beside = hit("My landlord is Mr. Aalto.", 0.61, 0.28)
+    answer = hit("I've left Corvus Freight and work for Tilde Labs now.", 0.57, 0.14, days=9)
+    assert picker().pick([beside, answer], "Who is my employer?", 0.14)[0] == answer
+    assert picker().pick([beside], "Who is my employer?", 0.14) == []
+
+
+@pytest.mark.req("C31", partly="nothing where nothing is known")
+@pytest.mark.parametrize(
+    ("question", "beside"),
+    [
+        ("What is my neighbour allergic to?", "My boss is allergic to eggs."),
+        ("What is the name of my neighbour's cat?", "My cat has a new name, Basil."),
+    ],
+)
+def test_a_best_line_about_another_person_makes_unsure(question: str, beside: str) -> None:
+    assert picker().sureness([hit(beside, 0.85, 0.5)], question, 0.99) < 0.6
+
+
+def test_who_asks_whether_he_has_somebody_asks_about_her() -> None:
+    own, beside = hit("My cousin Ines drives a Fiat.", 0.6, 0.3), hit("My boss Ilka drives a Volvo.", 0.7, 0.3)
+    assert told("Do I have a cousin?", beside, own)[0] == own.node.text
+
+
+def test_a_club_is_no_request_to_book() -> None:
+    assert told("When is book club?", hit("Book club is on Mondays from now on.", 0.9, 0.7), hit("Rain.", 0.8, 0.5))[
+        0
+    ] == ("Book club is on Mondays from now on.")
