@@ -1,5 +1,6 @@
 """Text within a block: plain text and what is bold, from mistune's inline parser."""
 
+import html
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,8 +13,8 @@ from biem.notes.marks import HOLE
 _MOST_CHARS = 20_000
 """Characters of one block that are read for tags."""
 _MARKS = re.compile(r"[*_`\[\]<&\\!]")
-_ANCHOR = re.compile(r"[ \t]*\{[ \t]*[#.:][^{}\n]{0,200}\}[ \t]*$")
-"""`{ #anchor }` after a heading, as several site generators write it."""
+_ANCHOR = re.compile(r"[ \t]*\{[ \t]*(?:[#.:][^{}\n]{0,200}|/\*[^{}\n]{0,200}\*/[ \t]*)\}[ \t]*$")
+"""`{ #anchor }` or `{/*anchor*/}` after a heading, as several site generators write it."""
 _SPACES = re.compile(r"\s+")
 _LONGEST_HEADING = 200
 
@@ -41,24 +42,31 @@ def plain(source: str) -> PlainText:
 
 def heading_text(source: str) -> str:
     """A heading on one line, without marks and anchor; at most 200 characters."""
-    shown = plain(_ANCHOR.sub("", source)).text.replace(HOLE, "")
-    if not shown.strip():
-        shown = source.strip("`* ")
+    source = _ANCHOR.sub("", source)[:_MOST_CHARS]
+    shown = source if _MARKS.search(source) is None else _heading(source)
     return _SPACES.sub(" ", shown).strip()[:_LONGEST_HEADING].rstrip()
 
 
-def _parts(tokens: Sequence[Mapping[str, Any]], bold: list[str]) -> Iterator[str]:
+def _heading(source: str) -> str:
+    """As `plain`, but code stays: a heading often names what it is about as code."""
+    tokens = _PARSER(source, {"ref_links": {}})
+    return "".join(_parts(tokens, [], code=True)).replace(HOLE, "") or source.strip("`* ")
+
+
+def _parts(tokens: Sequence[Mapping[str, Any]], bold: list[str], *, code: bool = False) -> Iterator[str]:
     for token in tokens:
         kind = token["type"]
         if kind in ("softbreak", "linebreak"):
             yield "\n"
+        elif kind == "codespan" and code:
+            yield html.unescape(token["raw"])
         elif kind in ("codespan", "inline_html"):
             yield HOLE
         elif kind == "strong":
-            inside = "".join(_parts(token["children"], []))
+            inside = "".join(_parts(token["children"], [], code=code))
             bold.append(inside)
             yield inside
         elif "children" in token:
-            yield from _parts(token["children"], bold)
+            yield from _parts(token["children"], bold, code=code)
         elif "raw" in token:
             yield token["raw"]

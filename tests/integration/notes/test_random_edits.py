@@ -9,8 +9,8 @@ import pytest
 
 import biem
 from benchmarks._vault_edits import VaultEdits
+from benchmarks.note_chaos import differences, run
 from biem.domain.policies.jobs import SleepPolicy
-from biem.ports.notes import ANY_NOTE
 from tests.integration.notes.deaths import dying
 from tests.support.fakes import WordEmbedder
 from tests.support.servers import Configure
@@ -25,27 +25,6 @@ def memory(settings: Configure, embedder: WordEmbedder) -> Iterator[biem.Memory]
     with biem.connect(alone, scope=biem.Scope(user=uuid.uuid4().hex), embedder=embedder) as opened:
         yield opened
         opened.erase(user=opened.bound_to.user)
-
-
-def state(memory: biem.Memory, root: Path) -> dict[str, object]:
-    """All that is known of the files, without ids, and the number of chunks of each tag."""
-    pages = [memory.notes.get(file.relative_to(root).as_posix()) for file in sorted(root.rglob("*.md"))]
-    known: dict[str, object] = {
-        page.note.path: (
-            page.note.title,
-            page.note.tags,
-            [(each.place, each.lines, each.headings, each.body, each.tags) for each in page.chunks],
-        )
-        for page in pages
-    }
-    return known | {"tags": {tag.shown.casefold(): tag.uses for tag in memory.notes.tags(limit=1_000)}}
-
-
-def rows(memory: biem.Memory) -> set[str]:
-    """The ids of all rows of the scope in the index."""
-    system = memory._system.notes
-    vector = system.embedder.embed(["anything"], "query")[0]
-    return set(system.index.dense([memory.bound_to], vector, 5_000, ANY_NOTE))
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -70,8 +49,13 @@ def test_random_changes_and_deaths_end_in_the_index_of_a_fresh_scan(
     fresh = memory.scope(user=uuid.uuid4().hex)
     fresh.notes.add(tmp_path, name="lib")
     fresh.notes.sync()
-    assert state(memory, tmp_path) == state(fresh, tmp_path)
-    for each in (memory, fresh):
-        files = [file.relative_to(tmp_path).as_posix() for file in tmp_path.rglob("*.md")]
-        assert rows(each) == {chunk.id for path in files for chunk in each.notes.get(path).chunks}
+    assert list(differences(memory, fresh, tmp_path)) == []
     memory.erase(user=fresh.bound_to.user)
+
+
+@pytest.mark.req("X8", partly="notes, a process")
+def test_a_sync_that_is_killed_again_and_again_ends_in_the_index_of_a_fresh_scan() -> None:
+    # Given real processes that die by SIGKILL while files change / When the last one ends / Then nothing is different
+    row = run(minutes=5, rounds=4, seed=7)
+    assert row["rounds"] == 4
+    assert row["differences"] == 0

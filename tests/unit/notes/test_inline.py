@@ -22,6 +22,9 @@ def test_a_heading_loses_marks_and_anchor() -> None:
     assert heading_text("The **first** step { #first-step }") == "The first step"
     assert heading_text("Two\nlines") == "Two lines"
     assert heading_text("Setup {#setup .wide}") == "Setup"
+    assert heading_text("Get started {/*get-started*/}") == "Get started"
     assert heading_text("`connect()`") == "connect()"
+    assert heading_text("Get the `name` and **the `key` of it** { #get }") == "Get the name and the key of it"
+    assert heading_text("`a < b` <br> *c*") == "a < b c"
     assert heading_text("") == ""
     assert len(heading_text("x" * 1_000)) == 200
