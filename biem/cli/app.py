@@ -18,6 +18,7 @@ import typer
 
 from biem.cli import (
     admin,
+    chats,
     conflicts,
     demo,
     health,
@@ -142,6 +143,7 @@ app.command("web")(web.web)
 app.command("backup")(admin.backup)
 app.command("reembed")(admin.reembed)
 app.add_typer(notes.app, name="notes")
+app.add_typer(chats.app, name="session")
 app.add_typer(local.app, name="local")
 app.command("demo")(demo.demo)
 app.command("version")(version)
