@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from types import TracebackType
-from typing import Any, Self, Unpack
+from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from biem.config import memory_is_disabled
 from biem.domain.node import Hit, new_id
@@ -20,10 +20,13 @@ from biem.domain.text import storable
 from biem.engine.concepts.prompt_sections import with_notes, with_running
 from biem.engine.context.block import Context
 from biem.engine.life.implicit_feedback import echoed
-from biem.engine.query.agent_input import Asking, Details, Recorded, conditions_of, put, require_known
+from biem.engine.query.agent_input import SESSION_DETAILS, Asking, Details, Recorded, conditions_of, put, require_known
 from biem.engine.query.request import Conditions
-from biem.engine.remember.unsaved import Unsaved, log_failure
+from biem.engine.remember.unsaved import Remembers, Unsaved, log_failure
 from biem.memory import Memory
+
+if TYPE_CHECKING:
+    from biem.layers.sessions import SessionRecorder
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +48,9 @@ class BIEMContextPlugin:
     failure inside costs the block or the saving and is logged, with a traceback unless it is a `BiemError`; only the
     caller's own functions, such as `generate`, raise.
 
+    `sessions=True` appends the messages to the session of the conversation, word for word;
+    `window()` is what a model gets of it. Then messages may have `tokens` and `data`, such as tool calls.
+
     `running=True` appends the conversation's running memory, without what is in the block, `instant=True` the notes
     taken in this conversation (the last 5 that are not in the block). `auto_feedback=True` counts a memory of the block
     as useful when the reply contains a name, number or symbol that only this memory has.
@@ -65,6 +71,7 @@ class BIEMContextPlugin:
         running: bool = False,
         instant: bool = False,
         auto_feedback: bool = False,
+        sessions: bool = False,
         **where: Unpack[Conditions],
     ) -> None:
         require_known(where, Conditions)
@@ -82,7 +89,9 @@ class BIEMContextPlugin:
         self._turn: _Turn | None = None
         self._connecting = threading.Lock()
         self._memory: Memory | None = None
-        self._unsaved = Unsaved(self._connected)
+        self._sessions = sessions
+        self._recorder: SessionRecorder | None = None
+        self._unsaved = Unsaved(self._writer)
         _PLUGINS.add(self)
 
     @property
@@ -106,7 +115,7 @@ class BIEMContextPlugin:
         """Store buffered messages if possible, and close the memory if it was opened here. Idempotent."""
         with self._unsaved.lock:
             self._unsaved.save()
-            opened, self._memory = self._memory, None
+            opened, self._memory, self._recorder = self._memory, None, None
         if opened is not None and not isinstance(self._source, Memory):
             try:
                 opened.close()
@@ -192,13 +201,27 @@ class BIEMContextPlugin:
         self.record_assistant_message(reply, speaker="助手")
         return reply
 
+    def window(self, budget: int | None = None) -> list[dict[str, Any]]:
+        """The chat messages of this conversation: system messages, then the newest whole rounds of at most `budget`.
+
+        Needs `sessions=True`. Empty without it, while nothing was said, and when the memory is unavailable.
+        """
+        if not self._enabled or not self._sessions:
+            return []
+        try:
+            self._connected()
+            return self._writer_of_session().window(budget).chat
+        except BaseException as error:  # noqa: BLE001
+            log_failure("no window of this conversation", error)
+            return []
+
     # -- after the model call ---------------------------------------------------------------------------------------
 
     def record_user_message(self, content: str, **details: Unpack[Details]) -> str | None:
         """Remember the user's message; returns the id, or None when nothing was stored now.
 
         `details`: speaker, at, ref, importance, layer, tags, metadata, kind, origin, trust and expiry, as for
-        `Memory.remember`. A message
+        `Memory.remember`; with `sessions=True` also `tokens` and `data` of `Sessions.append`. A message
         that `remember` would refuse is logged and dropped.
         """
         return self._record(content, "user", details)
@@ -243,6 +266,8 @@ class BIEMContextPlugin:
 
     def _record(self, content: str, source: str, details: Details) -> str | None:
         require_known(details, Details)
+        if not self._sessions and (refused := [name for name in SESSION_DETAILS if name in details]):
+            raise TypeError(f"{refused[0]!r} needs BIEMContextPlugin(sessions=True)")
         if not self._enabled:
             return None
         try:
@@ -250,7 +275,7 @@ class BIEMContextPlugin:
         except BaseException as error:  # noqa: BLE001
             log_failure(f"a message of type {type(content).__name__} was not remembered; pass its text", error)
             return None
-        if not text.strip():
+        if not text.strip() and not details.get("data"):
             return None
         message = {"text": text, "source": source, "conversation": self._conversation, "speaker": "", **details}
         message["at"] = details.get("at") or self._now()  # a message stored late keeps its time
@@ -259,6 +284,16 @@ class BIEMContextPlugin:
         if memory_id is not None:
             self._recorded.add(role_of(source), text, memory_id)
         return memory_id
+
+    def _writer(self) -> Remembers:
+        """What stores a message: the memory, or the session."""
+        memory = self._connected()
+        return self._writer_of_session() if self._sessions else memory
+
+    def _writer_of_session(self) -> "SessionRecorder":
+        if self._recorder is None:
+            self._recorder = self._connected().sessions.recorder(self._conversation or self._session)
+        return self._recorder
 
     def _connected(self) -> Memory:
         with self._connecting:

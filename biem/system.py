@@ -7,8 +7,10 @@ import weakref
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING
 
 from biem.domain.policies import Policies
+from biem.domain.scope import Scope
 from biem.engine.admin.browse import MemoryBrowser
 from biem.engine.admin.diagnosis import Diagnoser
 from biem.engine.admin.reindex import Reindexer
@@ -39,11 +41,14 @@ from biem.ports.readers import ScopeDirectory
 from biem.ports.reindexing import EmbedderRegistry
 from biem.telemetry import Telemetry
 
+if TYPE_CHECKING:
+    from biem.layers.sessions import Sessions
+
 _AT_EXIT_S = 5.0
 """How long a program that ends without closing waits for its current batch, whose C++ code would abort otherwise."""
 _REPLACED = (
-    "records", "notes", "queue", "writer", "reviser", "recaller", "context_builder", "relevance_filter", "eraser",
-    "reindexer", "lifecycle", "associations", "feedback", "resolver", "reminder", "activator", "instants",
+    "records", "notes", "sessions", "queue", "writer", "reviser", "recaller", "context_builder", "relevance_filter",
+    "eraser", "reindexer", "lifecycle", "associations", "feedback", "resolver", "reminder", "activator", "instants",
     "consolidations", "aim", "browser", "listing", "scopes", "transfer", "diagnosis", "embedders", "job_runner",
     "encoder", "schedule", "pacing", "scheduler", "clock", "policies", "embedder", "collection", "close_timeout_s",
 )  # fmt: skip
@@ -56,6 +61,8 @@ class System:
 
     records: Records
     notes: NoteSystem
+    sessions: "Callable[[Scope, Callable[[], None]], Sessions]"
+    """The sessions of a scope, loaded at their first use; the function is called when a message became a memory."""
     queue: JobQueue
     writer: Writer
     reviser: Reviser

@@ -15,6 +15,7 @@ from biem.adapters.postgres.life import PostgresLife
 from biem.adapters.postgres.links import PostgresLinks
 from biem.adapters.probes import CeleryWorkers, HomeDisk, MilvusProbe, NoWorkers, PostgresProbe, RedisProbe
 from biem.bootstrap.groups import Ground
+from biem.bootstrap.layers import session_check
 from biem.bootstrap.notes import note_check
 from biem.bootstrap.servers import Servers, broker_of, home_of
 from biem.bootstrap.stores import milvus_inspection, open_projections
@@ -109,6 +110,7 @@ def _contents(
     decay = policies.energy.decay_per_hour
     database = stack.enter_context(small_pool(where.postgres_dsn))
     inspection = PostgresInspection(database)
+    sessions = session_check(database, clock=clock, settings=settings, limits=limits)
     kept = open_projections(settings, where, info, stack)
     projections = (kept.canvas, kept.hot, kept.running_memory, kept.rates, kept.inertia_store)
     life = PostgresLife(database, clock=clock, decay_per_hour=decay, model=info.id, policies=policies)
@@ -120,6 +122,7 @@ def _contents(
         note_check(
             settings=settings, where=where, info=info, clock=clock, database=database, limits=limits, stack=stack
         ),
+        sessions,
         ProjectionCheck(PostgresScopes(database), projections, random=random, limits=limits),
         CanvasCheck(
             inspection,

@@ -5,9 +5,12 @@ from dataclasses import asdict
 
 from biem.adapters.jobs.thread import InProcessQueue, NoQueue
 from biem.bootstrap.groups import Ground, Life
+from biem.bootstrap.layers import LateSessions
+from biem.bootstrap.life import build_expiry
 from biem.domain.scope import Scope
 from biem.engine.concepts.build import ConceptJobs
 from biem.engine.conflicts.resolve import Resolver
+from biem.engine.life.erase import Eraser
 from biem.engine.life.erased_sweep import ErasedSweep
 from biem.engine.life.expiry import Expiry
 from biem.engine.life.retention import Aging
@@ -22,10 +25,13 @@ from biem.notes.system import NoteSystem
 from biem.ports import JobQueue
 
 
-def build_job_runner(ground: Ground, *, life: Life, resolver: Resolver, expiry: Expiry, notes: NoteSystem) -> JobRunner:
+def build_job_runner(
+    ground: Ground, *, life: Life, resolver: Resolver, eraser: Eraser, notes: NoteSystem, sessions: LateSessions
+) -> JobRunner:
     """Runs background jobs, each in one process at a time."""
+    expiry = build_expiry(ground, eraser=eraser)
     return JobRunner(
-        build_jobs(ground, life=life, resolver=resolver, expiry=expiry, notes=notes),
+        build_jobs(ground, life=life, resolver=resolver, expiry=expiry, notes=notes, sessions=sessions),
         exclusive=ground.stores.exclusive,
         clock=ground.clock,
         telemetry=ground.telemetry,
@@ -33,7 +39,7 @@ def build_job_runner(ground: Ground, *, life: Life, resolver: Resolver, expiry: 
 
 
 def build_jobs(
-    ground: Ground, *, life: Life, resolver: Resolver, expiry: Expiry, notes: NoteSystem
+    ground: Ground, *, life: Life, resolver: Resolver, expiry: Expiry, notes: NoteSystem, sessions: LateSessions
 ) -> list[BackgroundJob]:
     """All background jobs that are switched on: first those that build, then those that merge and that fade."""
     policies = ground.policies
@@ -73,6 +79,7 @@ def build_jobs(
         BackgroundJob("turns", life.feedback.compact, every["turns"]),
         BackgroundJob("integrity", integrity.mend, every["integrity"]),
         BackgroundJob("notes", notes.scan_all, every["notes"], everywhere=notes.scan_all, at_start=True),
+        BackgroundJob("sessions", sessions.run, every["sessions"], everywhere=sessions.run),
     ]
     return [job for job in jobs if job.name not in policies.sleep.off]
 

@@ -9,10 +9,10 @@ from biem.adapters import analyzers, contradiction
 from biem.bootstrap.aim import build_aim
 from biem.bootstrap.diagnosis import build_reindexer, diagnoser
 from biem.bootstrap.groups import Ground, Life, ReadPath, WritePath
+from biem.bootstrap.layers import build_sessions
 from biem.bootstrap.life import (
     backups_of,
     build_eraser,
-    build_expiry,
     build_life,
     build_resolver,
     build_reviser,
@@ -131,12 +131,13 @@ def build_system(
     notes = build_notes(ground, stack=stack)
     eraser = build_eraser(ground, life=life, write=write, read=read, notes=notes)
     resolver = build_resolver(ground, writer=write.writer, eraser=eraser)
-    expiry = build_expiry(ground, eraser=eraser)
-    jobs = build_job_runner(ground, life=life, resolver=resolver, expiry=expiry, notes=notes)
+    sessions = build_sessions(ground, writer=write.writer)
+    jobs = build_job_runner(ground, life=life, resolver=resolver, eraser=eraser, notes=notes, sessions=sessions)
     aim = build_aim(ground, life=life, write=write, read=read)
     return System(
         records=stores.records,
         notes=notes,
+        sessions=sessions.of,
         queue=stores.queue,
         writer=write.writer,
         reviser=build_reviser(ground, write=write),

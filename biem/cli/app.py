@@ -19,6 +19,7 @@ import typer
 
 from biem.cli import (
     admin,
+    chats,
     conflicts,
     demo,
     health,
@@ -137,7 +138,7 @@ COMMANDS: Mapping[str, Callable[..., None]] = {
     "demo": demo.demo,
     "version": version,
 }
-GROUPS: Mapping[str, typer.Typer] = {"notes": notes.app, "local": local.app}
+GROUPS: Mapping[str, typer.Typer] = {"notes": notes.app, "session": chats.app, "local": local.app}
 
 
 def application(command: str = "") -> typer.Typer:

@@ -22,7 +22,7 @@ from biem.domain.policies.aim import AimPolicy
 from biem.domain.policies.concepts import ConceptPolicy
 from biem.domain.policies.confidence import ConfidenceWeights
 from biem.domain.policies.conflicts import ConflictPolicy
-from biem.domain.policies.context import ContextPolicy
+from biem.domain.policies.context import ContextPolicy, SessionPolicy
 from biem.domain.policies.designs import FormulaPolicy, TypedPolicy
 from biem.domain.policies.graph import GraphPolicy
 from biem.domain.policies.jobs import ConsolidationPolicy, FeedbackPolicy, SleepPolicy
@@ -102,6 +102,7 @@ class Settings(ServerSettings, ProcessSettings, BaseSettings):
     notes: LibraryPolicy = LibraryPolicy()
     note_cut: NotePolicy = NotePolicy()
     note_ranking: NoteRankPolicy = NoteRankPolicy()
+    session: SessionPolicy = SessionPolicy()
 
     @classmethod
     def settings_customise_sources(
@@ -173,6 +174,7 @@ class Settings(ServerSettings, ProcessSettings, BaseSettings):
             notes=self.notes,
             note_cut=self.note_cut,
             note_ranking=self.note_ranking,
+            session=self.session,
         )
 
 

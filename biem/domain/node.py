@@ -34,6 +34,8 @@ ON_EXPIRY: tuple[str, ...] = ("archive", "erase")
 """What happens to an expired memory: archived it can be restored, erased it is destroyed."""
 
 
+SUMMARY_SOURCE = "session"
+"""The source of memories that summarise a part of a session."""
 ID_TIME = len("018f3a5e-7c01")
 """The prefix of an id is its creation time: it shows whether a call created the memory or found it."""
 _REPR_HITS, _REPR_CHARS = 3, 40

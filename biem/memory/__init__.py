@@ -3,7 +3,7 @@
 from contextlib import suppress
 from datetime import datetime
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from biem.domain.scope import Scope
 from biem.errors import BiemError
@@ -18,6 +18,9 @@ from biem.memory.writing import WriteMethods
 from biem.notes.notebook import Notebook
 from biem.ports import EmbedderInfo
 from biem.telemetry import Telemetry
+
+if TYPE_CHECKING:
+    from biem.layers.sessions import Sessions
 
 
 class Memory(
@@ -43,6 +46,11 @@ class Memory(
     def notes(self) -> Notebook:
         """Folders of Markdown files that this scope searches together with its memories."""
         return Notebook(self._system.notes, self.bound_to)
+
+    @property
+    def sessions(self) -> "Sessions":
+        """Conversations of this scope, word for word, each with the window that a model gets of it."""
+        return self._system.sessions(self.bound_to, self._shared.wrote.set)
 
     @property
     def collection(self) -> str:

@@ -14,7 +14,7 @@ from biem.ports.records import Write
 
 Work = Literal["dedupe", "merge", "crystal"]
 """The jobs that memories wait for."""
-Origin = Literal["dedupe", "merge", "crystal", "heir"]
+Origin = Literal["dedupe", "merge", "crystal", "heir", "summary"]
 """How a memory came from another: it was kept of several duplicates (*dedupe*), it is the merged text of several
 (*merge*), or it is a fact distilled from a cluster, which stays active (*crystal*). *heir*: the source replaced a
 source of the fact, and belongs to it without having been part of it.

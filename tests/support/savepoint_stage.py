@@ -43,6 +43,13 @@ STATE = {
     "revisions": """
         SELECT m.text, r.revision, r.revised_by, r.text, r.before - 'revised_at' - 'valid_from'
         FROM memory_revisions r JOIN memories m ON m.id = r.memory_id WHERE r.ns = %(ns)s""",
+    "sessions": """
+        SELECT name, status, head_seq, next_seq, round, messages, tokens, all_tokens, trim_at IS NULL, trim_tries
+        FROM sessions WHERE ns = %(ns)s""",
+    "messages": """
+        SELECT s.name, m.seq, m.role, m.content, m.tokens, m.round, m.data, k.text
+        FROM session_messages m JOIN sessions s ON s.id = m.session_id LEFT JOIN memories k ON k.id = m.memory_id
+        WHERE m.ns = %(ns)s""",
     "turns": "SELECT turn FROM feedbacks WHERE ns = %(ns)s",
 }
 """What a night makes of a scope, apart from ids and the times at which it ran."""

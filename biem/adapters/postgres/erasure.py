@@ -23,6 +23,8 @@ _STEPS = (
     "supersessions",
     "successors",
     "conflicts",
+    "messages",
+    "sessions",
     "memories",
 )
 

@@ -21,7 +21,13 @@ from biem.telemetry import Span
 
 logger = logging.getLogger("biem")
 
-OPERATIONS = {"biem.recall": "retrieve", "biem.remember": "store", "biem.context": "context_build"}
+OPERATIONS = {
+    "biem.recall": "retrieve",
+    "biem.remember": "store",
+    "biem.append": "store",
+    "biem.context": "context_build",
+    "biem.trim": "trim",
+}
 """Spans that are operations, and AIMate's names for them."""
 _MOST_WAITING = 10_000
 _EVERY_S = 1.0

@@ -69,6 +69,8 @@ class SleepPolicy:
     """Judging conflicts that wait for a model, and finishing interrupted merges."""
     notes_s: float = 900.0
     """Scanning the folders of notes, at start, too."""
+    sessions_s: float = 10.0
+    """Trimming sessions that are full, and archiving closed ones."""
     tick_s: float = 1.0
     """How often an idle process checks for due jobs."""
     task_limit_s: float = 600.0
@@ -111,4 +113,5 @@ class SleepPolicy:
             "turns": self.integrity_s,
             "integrity": self.integrity_s,
             "notes": self.notes_s,
+            "sessions": self.sessions_s,
         }

@@ -12,8 +12,8 @@ counts as relevant.
 
 The gate runs in the worker, which already has vectors and neighbours, so no acknowledgement waits for it. A batch is
 judged in the order it was written. Existing decisions, including those of a caller with its own context, are final.
-Explicit memories are not judged: a fact, the layer core, importance 4 and more, or a message that asks to be kept
-("remember that …", "以后请…").
+Explicit memories are not judged: a fact, the layer core, importance 4 and more, a summary of a
+session, or a message that asks to be kept ("remember that …", "以后请…").
 """
 
 from collections.abc import Mapping, Sequence
@@ -25,7 +25,7 @@ from biem.domain.anchors import unsaid
 from biem.domain.conflict import Statement
 from biem.domain.designs.aim import GateDecision, gate, surprise
 from biem.domain.fields import Fields
-from biem.domain.node import Draft, Node
+from biem.domain.node import SUMMARY_SOURCE, Draft, Node
 from biem.domain.policies.aim import AimPolicy
 from biem.domain.policies.conflicts import ConflictPolicy
 from biem.domain.scope import Scope
@@ -56,7 +56,7 @@ _MARKED = 4.0
 def is_explicit(memory: Node | Draft) -> bool:
     """Whether it was remembered explicitly, not just said."""
     marked = memory.kind != "event" or memory.layer == "core" or memory.importance >= _MARKED
-    return marked or is_standing_order(memory.text)
+    return marked or memory.source == SUMMARY_SOURCE or is_standing_order(memory.text)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ _MOST = 2_000
 
 
 class Details(TypedDict, total=False):
-    """Keyword arguments of a recorded message; see `Memory.remember`."""
+    """Keyword arguments of a recorded message; see `Memory.remember`, and `Sessions.append` for `tokens` and `data`."""
 
     speaker: str
     at: datetime | None
@@ -31,6 +31,12 @@ class Details(TypedDict, total=False):
     expires_at: datetime | None
     ttl: timedelta | None
     on_expiry: str
+    tokens: int | None
+    data: Mapping[str, Any] | None
+
+
+SESSION_DETAILS = ("tokens", "data")
+"""Those that only a message of a session has."""
 
 
 class Asking(Conditions, total=False):

@@ -25,8 +25,8 @@ class Remembers(Protocol):
     """The method of `Memory` that stores a message."""
 
     @property
-    def remember(self) -> Callable[..., str]:
-        """Stores a message; returns its id."""
+    def remember(self) -> Callable[..., str | None]:
+        """Stores a message; returns its id, None where it is no memory."""
 
 
 @dataclass(slots=True)
@@ -64,7 +64,7 @@ class Unsaved:
 
     def save(self, message: dict[str, Any] | None = None) -> str | None:
         """Append a message, if given, and store all buffered ones; returns the id of the last, or None if it was not
-        stored.
+        stored or is no memory.
         """
         with self.lock:
             if message is not None:

@@ -23,7 +23,7 @@ from biem.domain.trust import UNTRUSTED, origin_of, require_origin, require_trus
 from biem.engine.priority import Calling
 from biem.engine.remember.hot_write_behind import HotFeed
 from biem.errors import InvalidInput, RateLimited, StoreUnavailable
-from biem.ports import Analyzer, Clock, HotEntry, JobQueue, Records, Write
+from biem.ports import Analyzer, Clock, HotEntry, JobQueue, Records, Write, Written
 from biem.ports.hot import Rates
 from biem.telemetry import Telemetry
 
@@ -65,7 +65,7 @@ class Writer:
     def remember(self, scope: Scope, text: str, **details: Any) -> str:
         """Acknowledge one memory; returns its id, or the id of the existing memory that it equals."""
         with self._telemetry.span("biem.remember"), self._calling():
-            write = self._write(text, details)
+            write = self.write_of(text, details)
             self.admit(scope, 1)
             return self._commit(scope, [write])[0]
 
@@ -84,7 +84,7 @@ class Writer:
         for position, item in enumerate(items):
             try:
                 details = _details(item)
-                batch.append(self._write(details.pop("text", None), details))
+                batch.append(self.write_of(details.pop("text", None), details))
             except InvalidInput as error:
                 raise type(error)(f"item {position}: {error}; {len(ids)} items before it are stored") from None
             if len(batch) == self._policy.bulk_rows:
@@ -102,7 +102,7 @@ class Writer:
 
     def remember_as(self, scope: Scope, memory_id: str, text: str, **details: Any) -> str:
         """As `remember`, for a new memory with a given id; repeated with the same id it changes nothing."""
-        return self._commit(scope, [replace(self._write(text, details), id=memory_id)])[0]
+        return self._commit(scope, [replace(self.write_of(text, details), id=memory_id)])[0]
 
     def admit(self, scope: Scope, writes: int, *, stored: int = 0) -> None:
         """Enforce the scope's rate limit, where one is set; if the counting server is down, writing continues."""
@@ -124,6 +124,11 @@ class Writer:
 
     def _commit(self, scope: Scope, writes: Sequence[Write]) -> list[str]:
         written = self._records.remember(scope, writes)
+        self.stored(scope, writes, written)
+        return [result.id for result in written]
+
+    def stored(self, scope: Scope, writes: Sequence[Write], written: Sequence[Written]) -> None:
+        """Make committed writes findable at once, and wake a worker. Never raises."""
         created = [write for write, result in zip(writes, written, strict=True) if result.created]
         if any(result.restored for result in written):
             self._queue.wake()
@@ -134,9 +139,9 @@ class Writer:
             if believed:  # HotKV has few places
                 self._hot.push(scope, [HotEntry(write.id, write.lexemes) for write in believed])
             self._queue.wake()
-        return [result.id for result in written]
 
-    def _write(self, text: Any, details: Mapping[str, Any]) -> Write:
+    def write_of(self, text: Any, details: Mapping[str, Any]) -> Write:
+        """A row to commit, from the arguments of `remember`. Raises `InvalidInput`."""
         draft = self.draft(text, **details)
         lexemes, fact_key = self.derived(draft)
         energy = initial_energy(draft.importance, draft.reason)
@@ -177,7 +182,7 @@ class Writer:
     ) -> Draft:
         """Validate everything that a caller may pass; `InvalidInput` tells what is wrong and what would be right."""
         policy = self._policy
-        _require_text(text, policy.max_text_bytes)
+        require_text(text, policy.max_text_bytes)
         now = self._clock.now()
         if kind is None:
             kind = "event" if speaker or conversation or source in _CHAT_SOURCES else "knowledge"
@@ -208,7 +213,7 @@ class Writer:
             conversation=conversation,
             at=now if at is None else require_time(at, "at", now, policy.future_days),
             ref=ref,
-            metadata=_metadata(metadata, policy.max_metadata_bytes),
+            metadata=require_metadata(metadata, policy.max_metadata_bytes),
             layer=layer,
             origin=came_from,
             trust=level,
@@ -231,7 +236,8 @@ def fact_key(text: str) -> bytes:
     return hashlib.sha256(" ".join(unicodedata.normalize("NFKC", text).split()).encode()).digest()
 
 
-def _require_text(text: Any, limit: int) -> None:
+def require_text(text: Any, limit: int) -> None:
+    """Reject what is no text of 1 to `limit` bytes."""
     if not isinstance(text, str):
         raise InvalidInput(f"text must be a string, not {type(text).__name__}")
     require_clean(text, "text")
@@ -273,7 +279,8 @@ def _tags(tags: Any, policy: WritePolicy) -> tuple[str, ...]:
     return unique
 
 
-def _metadata(metadata: Mapping[str, Any] | None, limit: int) -> Mapping[str, Any]:
+def require_metadata(metadata: Mapping[str, Any] | None, limit: int) -> Mapping[str, Any]:
+    """A copy that can be stored as JSON of at most `limit` bytes; raises `InvalidInput`."""
     if metadata is None:
         return {}
     if not isinstance(metadata, Mapping):

@@ -221,7 +221,7 @@ class Lines:
         return self._pair(place, "link", checks.fields(spec, given, "a link"), "source", "target")
 
     def _derivation(self, place: int, given: Row) -> Line:
-        origins = one_of("dedupe", "merge", "crystal", "heir")
+        origins = one_of("dedupe", "merge", "crystal", "heir", "summary")
         spec: dict[str, Check] = {"memory": identity, "source": identity, "origin": origins, "linked": flag}
         return self._pair(place, "derivation", checks.fields(spec, given, "a derivation"), "memory", "source")
 

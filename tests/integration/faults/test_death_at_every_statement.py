@@ -47,6 +47,8 @@ def converge(memory: biem.Memory) -> int:
 def prepare(memory: biem.Memory, clock: HeldClock) -> None:
     """A little for every job to do."""
     memory.remember_many([{"text": text, "speaker": "Ann", "conversation": "farm"} for text in TALK[:2]], wait=True)
+    chat = memory.sessions.open("farm")
+    memory.sessions.append(chat.id, "tool", "milk: 12 l")
     clock.advance(days=1)
     memory.sleep()  # builds concepts, which fade within the next days
     clock.advance(days=8)
@@ -64,6 +66,7 @@ def prepare(memory: biem.Memory, clock: HeldClock) -> None:
     resolver: Any = memory._system.resolver  # a process that died when it had decided to merge the two
     details = resolver._details(memory.bound_to, memory.get(pair.older_id), memory.get(pair.newer_id))
     resolver._conflicts.begin(memory.bound_to, pair.id, Plan("merge", ref="merge:x", details=details), 0.0)
+    memory.sessions.close(chat.id)
     clock.advance(days=8)
 
 

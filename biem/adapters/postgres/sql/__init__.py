@@ -6,7 +6,7 @@ from importlib.resources import files
 from typing import LiteralString
 
 _HEAD = re.compile(r"^-- ([a-z_]+): .*$", re.MULTILINE)
-_PARTS = ("listed", "where", "terms", "core", "node")
+_PARTS = ("listed", "where", "terms", "core", "node", "written", "said")
 """Blocks that others name in braces; each may name those after it."""
 _NAMED = re.compile(r"%\((\w+)\)s|%%")
 

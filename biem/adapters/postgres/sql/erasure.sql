@@ -48,7 +48,7 @@ WITH RECURSIVE doomed (id, absorbed) AS (
     UNION
     SELECT CASE WHEN d.source_id = doomed.id THEN d.memory_id ELSE d.source_id END, d.memory_id = doomed.id
     FROM doomed JOIN derivations d ON d.ns = %(ns)s AND (
-        d.source_id = doomed.id AND d.origin IN ('merge', 'crystal')
+        d.source_id = doomed.id AND d.origin IN ('merge', 'crystal', 'summary')
         OR d.memory_id = doomed.id AND d.origin IN ('dedupe', 'merge') AND doomed.absorbed)
 )
 SELECT DISTINCT id::text FROM doomed
@@ -116,6 +116,25 @@ DELETE FROM outbox WHERE memory_id = ANY (%(ids)s::uuid[]) AND (task <> 'leave' 
 UPDATE memories SET superseded_by = NULL, valid_to = NULL, fact_key = NULL
 WHERE ns = %(ns)s AND superseded_by = ANY (%(ids)s::uuid[]) AND id <> ALL (%(ids)s::uuid[])
 
+-- erase_messages: what was said in sessions and became the erased, also in a scope that they were moved from
+WITH gone AS (
+    DELETE FROM session_messages m
+    USING (SELECT session_id, seq FROM session_messages WHERE memory_id = ANY (%(ids)s::uuid[])
+        UNION SELECT session_id, seq FROM session_messages WHERE %(all)s AND ns = %(ns)s) doomed
+    WHERE m.session_id = doomed.session_id AND m.seq = doomed.seq
+    RETURNING m.session_id, m.seq, m.role, m.tokens
+)
+UPDATE sessions s
+SET messages = s.messages - less.messages, all_tokens = s.all_tokens - less.all_tokens, tokens = s.tokens - less.tokens
+FROM (
+    SELECT x.id, count(*) AS messages, sum(g.tokens) AS all_tokens,
+        coalesce(sum(g.tokens) FILTER (WHERE g.seq >= x.head_seq OR g.role = 'system'), 0) AS tokens
+    FROM gone g JOIN sessions x ON x.id = g.session_id GROUP BY x.id) less
+WHERE s.id = less.id
+
+-- erase_sessions: the sessions of a whole scope
+DELETE FROM sessions WHERE %(all)s AND ns = %(ns)s
+
 -- erase_memories: the memories themselves
 DELETE FROM memories WHERE ns = %(ns)s AND id = ANY (%(ids)s::uuid[])
 
@@ -123,6 +142,7 @@ DELETE FROM memories WHERE ns = %(ns)s AND id = ANY (%(ids)s::uuid[])
 DELETE FROM scopes
 WHERE ns = %(ns)s AND NOT EXISTS (SELECT FROM memories WHERE ns = %(ns)s)
     AND NOT EXISTS (SELECT FROM note_libraries WHERE ns = %(ns)s)
+    AND NOT EXISTS (SELECT FROM sessions WHERE ns = %(ns)s)
 
 -- erase_purge: queue a later removal of vectors that a worker may be writing concurrently, and leave a tombstone
 WITH marked AS (
@@ -158,7 +178,10 @@ SELECT
         WHERE ns = %(ns)s AND (%(all)s OR older_id = ANY (%(ids)s::uuid[]) OR newer_id = ANY (%(ids)s::uuid[]))) AS conflicts,
     (SELECT count(*) FROM concept_items i WHERE i.ns = %(ns)s AND (%(all)s OR EXISTS (
         SELECT FROM concept_sources s WHERE s.item_id = i.id AND s.memory_id = ANY (%(ids)s::uuid[])))) AS concept_items,
-    (SELECT count(*) FROM instant_memories WHERE ns = %(ns)s AND (%(all)s OR memory_id = ANY (%(ids)s::uuid[]))) AS instant_memories
+    (SELECT count(*) FROM instant_memories WHERE ns = %(ns)s AND (%(all)s OR memory_id = ANY (%(ids)s::uuid[]))) AS instant_memories,
+    CASE WHEN %(all)s THEN (SELECT count(*) FROM session_messages WHERE ns = %(ns)s)
+        ELSE (SELECT count(*) FROM session_messages WHERE memory_id = ANY (%(ids)s::uuid[])) END AS session_messages,
+    CASE WHEN %(all)s THEN (SELECT count(*) FROM sessions WHERE ns = %(ns)s) ELSE 0 END AS sessions
 
 -- save_receipt: the proof of an erasure; the whole one replaces the first one
 INSERT INTO erasures (id, ns, erased_at, receipt) VALUES (%(id)s, %(ns)s, %(at)s, %(receipt)s)

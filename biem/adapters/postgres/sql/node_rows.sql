@@ -1,4 +1,5 @@
--- Parts of other statements: `{node}`, `{where}`, `{terms}`, `{listed}` and `{core}` stand for these blocks.
+-- Parts of other statements: `{node}`, `{where}`, `{terms}`, `{listed}`, `{core}`, `{written}` and `{said}` stand for
+-- these blocks.
 
 -- node: the columns a Node is made of, in the order of adapters/postgres/records.py
 m.id::text, m.ns, m.text, m.kind, m.status, m.layer, m.tags, m.reason, m.importance, m.source, m.speaker,
@@ -44,3 +45,17 @@ AND (m.expires_at IS NULL OR m.expires_at > %(now)s)
 AND (m.valid_to IS NULL OR m.valid_to > coalesce(%(as_of)s::timestamptz, %(now)s))
 AND (%(as_of)s::timestamptz IS NULL
     OR m.valid_from <= %(as_of)s AND (m.revised_at IS NULL OR m.revised_at <= %(as_of)s))
+
+-- written: a new memory; what follows says where `write_seq`, its place in the sequence, comes from
+INSERT INTO memories (id, ns, ref, fact_key, text, evidence_sha, embed_sha, kind, layer, tags, reason, importance,
+        source, speaker, conversation, at, created_at, metadata, lexemes, write_seq, initial_energy, energy_anchor, anchor_at,
+        valid_from, due_at, origin, trust, expires_at, on_expiry, formed)
+    SELECT %(id)s, %(ns)s, %(ref)s, %(fact_key)s, %(text)s, %(evidence_sha)s, %(embed_sha)s, %(kind)s, %(layer)s,
+        %(tags)s, %(reason)s, %(importance)s, %(source)s, %(speaker)s, %(conversation)s, %(at)s, %(now)s, %(metadata)s,
+        %(lexemes)s, write_seq, %(energy)s, %(energy)s, %(now)s, %(at)s, %(due_at)s,
+        %(origin)s, %(trust)s, %(expires_at)s, %(on_expiry)s, %(trust)s > 0
+
+-- said: what a new message changes in its session
+next_seq = s.next_seq + 1, round = s.round + %(begins)s, messages = s.messages + 1, tokens = s.tokens + %(tokens)s,
+    all_tokens = s.all_tokens + %(tokens)s, trim_at = CASE
+        WHEN s.trim_at IS NULL AND s.tokens + %(tokens)s >= %(most)s THEN %(now)s ELSE s.trim_at END

@@ -9,13 +9,7 @@ WITH seq AS (
         UNION ALL SELECT FROM memories WHERE ns = %(ns)s AND fact_key = %(fact_key)s AND superseded_by IS NULL)
     RETURNING write_seq
 ), memory AS (
-    INSERT INTO memories (id, ns, ref, fact_key, text, evidence_sha, embed_sha, kind, layer, tags, reason, importance,
-        source, speaker, conversation, at, created_at, metadata, lexemes, write_seq, initial_energy, energy_anchor, anchor_at,
-        valid_from, due_at, origin, trust, expires_at, on_expiry, formed)
-    SELECT %(id)s, %(ns)s, %(ref)s, %(fact_key)s, %(text)s, %(evidence_sha)s, %(embed_sha)s, %(kind)s, %(layer)s,
-        %(tags)s, %(reason)s, %(importance)s, %(source)s, %(speaker)s, %(conversation)s, %(at)s, %(now)s, %(metadata)s,
-        %(lexemes)s, write_seq, %(energy)s, %(energy)s, %(now)s, %(at)s, %(due_at)s,
-        %(origin)s, %(trust)s, %(expires_at)s, %(on_expiry)s, %(trust)s > 0
+    {written}
     FROM seq
     RETURNING id, ns
 ), original AS (

@@ -55,6 +55,8 @@ class TestErase:
             "conflicts": 0,
             "concept_items": 0,
             "instant_memories": 0,
+            "session_messages": 0,
+            "sessions": 0,
         }
         assert set(jobs.remains(scope, erasure).values()) == {0}
         assert jobs.get(scope, kept) is not None

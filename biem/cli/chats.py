@@ -1,0 +1,147 @@
+"""`biem session`: conversations word for word, and what of them a model gets."""
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from biem.cli.output import SHOWN_CHARS, shown_time
+from biem.cli.session import NO_WORKER, of
+from biem.domain.text import MOST_LISTED, one_line
+from biem.errors import InvalidInput, NotFound
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from biem.cli.output import Output
+    from biem.domain.sessions.session import ChatSession, SessionMessage
+    from biem.layers.sessions import Sessions
+
+app = typer.Typer(help="Conversations word for word, and the window that a model gets of each.")
+Chosen = Annotated[str, typer.Argument(metavar="SESSION", help="Id of a session, or name of an open one.")]
+
+
+@app.command("list")
+def list_sessions(
+    context: typer.Context,
+    status: Annotated[str | None, typer.Option(help="Only open, closed or archived ones.")] = None,
+    limit: Annotated[int, typer.Option(min=1, max=MOST_LISTED, help="Maximum number, newest first.")] = 20,
+) -> None:
+    """List the sessions of the scope."""
+    session = of(context)
+    session.changes |= NO_WORKER
+    with session.memory() as memory:
+        found = memory.sessions.list(status=status, limit=limit)
+        rows = [(one.id, *_told(one, memory.sessions.usage(one)).values()) for one in found]
+    headers = ("id", "name", "status", "opened", "messages", "tokens", "used")
+    session.out.result(found, lambda: session.out.table(headers, rows, right=("messages", "tokens", "used")))
+
+
+@app.command("status")
+def status(context: typer.Context, chosen: Chosen) -> None:
+    """Show one session: its messages, tokens, and how full its window is."""
+    session = of(context)
+    session.changes |= NO_WORKER
+    with session.memory() as memory:
+        found = resolved(memory.sessions, chosen)
+        usage = memory.sessions.usage(found)
+    document = {"session": found, "usage": usage}
+    session.out.result(document, lambda: session.out.pairs({"id": found.id, **_told(found, usage)}))
+
+
+@app.command("show")
+def show(
+    context: typer.Context,
+    chosen: Chosen,
+    after: Annotated[int, typer.Option(min=0, help="Only messages after this number.")] = 0,
+    limit: Annotated[int | None, typer.Option(min=1, help="Maximum number; default: all.")] = None,
+) -> None:
+    """Print the messages of a session, trimmed or not."""
+    session = of(context)
+    session.changes |= NO_WORKER
+    with session.memory() as memory:
+        messages = memory.sessions.messages(resolved(memory.sessions, chosen).id, after=after, limit=limit)
+    session.out.result(messages, lambda: _show(session.out, messages))
+
+
+@app.command("window")
+def window(
+    context: typer.Context,
+    chosen: Chosen,
+    budget: Annotated[int | None, typer.Option(min=1, help="Tokens; default: BIEM_SESSION__MAX_TOKENS.")] = None,
+) -> None:
+    """Print what a model gets of a session."""
+    session = of(context)
+    session.changes |= NO_WORKER
+    with session.memory() as memory:
+        found = memory.sessions.window(resolved(memory.sessions, chosen).id, budget)
+
+    def shown() -> None:
+        _show(session.out, found.messages)
+        if found.note:
+            session.out.note(found.note)
+
+    session.out.result(found, shown)
+
+
+@app.command("close")
+def close(context: typer.Context, chosen: Chosen) -> None:
+    """End a session; it can be read and resumed."""
+    session = of(context)
+    session.changes |= NO_WORKER
+    with session.memory() as memory:
+        found = resolved(memory.sessions, chosen)
+        done = memory.sessions.close(found.id)
+    word = "closed" if done else "was closed already"
+    session.out.result({"id": found.id, "closed": done}, lambda: session.out.line(f"session {found.id} {word}"))
+
+
+@app.command("resume")
+def resume(
+    context: typer.Context,
+    chosen: Chosen,
+    exclusive: Annotated[bool, typer.Option("--exclusive", help="Close all other sessions of the scope.")] = False,
+) -> None:
+    """Open a closed session again; an open one of its name is closed."""
+    session = of(context)
+    session.changes |= NO_WORKER
+    with session.memory() as memory:
+        found = memory.sessions.resume(resolved(memory.sessions, chosen).id, exclusive=exclusive)
+    session.out.result(found, lambda: session.out.line(f"session {found.id} is open with {found.messages} messages"))
+
+
+@app.command("trim")
+def trim(context: typer.Context, chosen: Chosen) -> None:
+    """Summarise the oldest rounds of a session now, if it holds more than the target."""
+    session = of(context)
+    session.changes |= NO_WORKER
+    with session.memory() as memory:
+        found = resolved(memory.sessions, chosen)
+        slices = memory.sessions.trim(found.id)
+    session.out.result({"id": found.id, "slices": slices}, lambda: session.out.line(f"{slices} slices summarised"))
+
+
+def resolved(sessions: "Sessions", chosen: str) -> "ChatSession":
+    """The session of an id, or the open one of a name. Raises `NotFound`."""
+    try:
+        return sessions.get(chosen)
+    except InvalidInput:
+        for one in sessions.list(status="open", limit=MOST_LISTED):
+            if one.name == chosen:
+                return one
+        raise NotFound(f"no open session {chosen!r}; `biem session list` shows the sessions") from None
+
+
+def _told(session: "ChatSession", usage: float) -> dict[str, Any]:
+    return {
+        "name": session.name,
+        "status": session.status,
+        "opened": shown_time(session.opened_at),
+        "messages": session.messages,
+        "tokens": session.tokens,
+        "used": f"{usage:.0%}",
+    }
+
+
+def _show(out: "Output", messages: "Sequence[SessionMessage]") -> None:
+    for message in messages:
+        out.line(f"{message.seq:>5}  {message.role:<9}  {one_line(message.content, SHOWN_CHARS)}")

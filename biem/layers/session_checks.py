@@ -1,0 +1,50 @@
+"""Whether sessions are trimmed when they are full, and their counts fit their messages."""
+
+from collections import Counter
+from collections.abc import Iterator
+from datetime import timedelta
+
+from biem.domain.diagnosis import Depth, Finding, Limits
+from biem.domain.policies.context import SessionPolicy
+from biem.ports import Clock
+from biem.ports.sessions import SessionRecords
+
+_FAILURES = 5
+"""Failed summaries in a row that are reported."""
+
+
+class SessionCheck:
+    """Sessions that could not be trimmed; with a full diagnosis, wrong counts."""
+
+    needs = frozenset({"postgres"})
+
+    def __init__(self, sessions: SessionRecords, *, clock: Clock, policy: SessionPolicy, limits: Limits) -> None:
+        self._sessions = sessions
+        self._clock = clock
+        self._policy = policy
+        self._limits = limits
+
+    def look(self, depth: Depth, seen: Counter[str], *, mend: bool) -> Iterator[Finding]:  # noqa: ARG002
+        """At most two findings."""
+        before = self._clock.now() - timedelta(seconds=self._policy.stuck_s)
+        if stuck := self._sessions.stuck(before, _FAILURES, self._limits.page):
+            yield Finding(
+                "session_not_trimmed",
+                "warning",
+                f"{len(stuck)} sessions are full and could not be summarised; their windows stay within the limit",
+                "see that a process with workers runs, and that the language model answers (`biem sleep` tells)",
+                len(stuck),
+                tuple(stuck[: self._limits.samples]),
+            )
+        if depth.full and (wrong := self._sessions.miscounted(self._limits.page)):
+            if mend:
+                self._sessions.recount(wrong)
+            yield Finding(
+                "session_miscounted",
+                "warning",
+                f"{len(wrong)} sessions count other messages or tokens than they have",
+                "`biem diagnose --full --fix` counts them again",
+                len(wrong),
+                tuple(wrong[: self._limits.samples]),
+                "counted" if mend else "",
+            )
