@@ -125,7 +125,7 @@ def test_each_verb_of_a_session_dies_before_any_statement_and_is_made_good_by_as
 
                 # When the process dies before any statement, and another one is asked for the same
                 ends = cut_everywhere(stage, lambda ask=ask: ask(living), inherit)  # type: ignore[misc]
-                different[name], cuts[name] = differing(ends, expected), len(ends)
+                different[name], cuts[name] = differing(ends, expected), ends.places
     # Then each time all ends as if nobody had died
     assert {name: found for name, found in different.items() if found} == {}
     assert cuts["trim"] > 2, cuts
