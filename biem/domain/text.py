@@ -4,7 +4,8 @@ import hashlib
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
-from typing import overload
+from functools import cached_property
+from typing import Any, cast, overload
 
 from biem.errors import InvalidInput
 
@@ -132,3 +133,31 @@ def jaccard(some: frozenset[str], other: frozenset[str]) -> float:
     """The share of common terms of two texts, in [0, 1]; 1 for two texts without terms."""
     both = some | other
     return len(some & other) / len(both) if both else 1.0
+
+
+class LatePattern:
+    """A regular expression that is compiled at its first use: a large one takes milliseconds, and a question uses few.
+
+    It has the attributes of the compiled pattern, each of which is kept here after its first use.
+    """
+
+    def __init__(self, text: str, flags: int) -> None:
+        self._text = text
+        self._flags = flags
+
+    @cached_property
+    def compiled(self) -> re.Pattern[str]:
+        """The pattern itself. Raises `re.error`."""
+        return re.compile(self._text, self._flags)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        value = getattr(self.compiled, name)
+        setattr(self, name, value)
+        return value
+
+
+def late(text: str, flags: int = 0) -> re.Pattern[str]:
+    """A pattern for its methods; functions of `re` do not take it."""
+    return cast("re.Pattern[str]", LatePattern(text, flags))

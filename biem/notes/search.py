@@ -20,10 +20,10 @@ from typing import TypeVar
 import numpy as np
 
 from biem.domain.notes.library import NoteHit, NoteHits, cited
-from biem.domain.pattern import late
 from biem.domain.policies.notes import NoteRankPolicy
 from biem.domain.scope import Scope
 from biem.domain.scores import clamp01
+from biem.domain.text import late
 from biem.domain.times.spans import Window
 from biem.domain.times.windows import earlier, windows
 from biem.errors import BiemError, EmbedderUnavailable

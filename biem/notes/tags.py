@@ -5,7 +5,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 
 from biem.domain.note import FrontMatter, NoteTags
-from biem.domain.pattern import late
+from biem.domain.text import late
 from biem.notes.marks import HOLE
 
 _LONGEST = 100

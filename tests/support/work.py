@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from types import ModuleType
 from typing import Any
 
-from biem.domain.pattern import LatePattern
+from biem.domain.text import LatePattern
 
 from re import _constants as ops  # type: ignore[attr-defined] # isort: skip
 from re import _parser as parser  # type: ignore[attr-defined] # isort: skip

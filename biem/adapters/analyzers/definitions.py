@@ -7,7 +7,7 @@ A definition needs a term in the subject and a defining verb; a bare "X is a Y" 
 import re
 
 from biem.adapters.analyzers import words
-from biem.domain.pattern import late
+from biem.domain.text import late
 
 _W = r"[A-Za-zΑ-ω][A-Za-z0-9Α-ω.+\-]*+"
 _PLAIN = rf"{_W}(?: (?!(?:we|I|is|are|was|means|refers|stands)\b){_W}){{0,3}}"

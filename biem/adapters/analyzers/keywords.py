@@ -12,7 +12,7 @@ from biem.adapters.analyzers.characters import DENSE, HAN, LETTER, normal
 from biem.adapters.analyzers.chinese_words import knowing
 from biem.adapters.analyzers.extract import Extractor
 from biem.adapters.analyzers.verbs import Verbs
-from biem.domain.pattern import late
+from biem.domain.text import late
 
 _EDGE = 8_000
 """Only this many characters at the beginning of a text are read."""

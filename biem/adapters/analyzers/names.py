@@ -11,7 +11,7 @@ from typing import Literal
 from biem.adapters.analyzers import words
 from biem.adapters.analyzers.characters import DENSE
 from biem.adapters.analyzers.chinese_words import knowing
-from biem.domain.pattern import late
+from biem.domain.text import late
 
 Kind = Literal["person", "organisation", "place", "work", "name", "handle"]
 

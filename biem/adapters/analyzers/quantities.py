@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from biem.adapters.analyzers import words
 from biem.adapters.analyzers.numerals import NUMERALS, spoken, times
-from biem.domain.pattern import late
+from biem.domain.text import late
 
 _NUMBER = r"(?:[0-9]{1,3}(?:,[0-9]{3})++(?![0-9])|[0-9]++)(?:\.[0-9]++)?+"
 _MONTHS = ("", "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from biem.adapters.analyzers.characters import DENSE
-from biem.domain.pattern import late
+from biem.domain.text import late
 
 _NAME = r"[A-Za-z][A-Za-z0-9]*+"
 _ENDINGS = (

@@ -6,7 +6,7 @@ the whole message: with any other word it is no courtesy.
 
 import re
 
-from biem.domain.pattern import late
+from biem.domain.text import late
 
 _LONGEST_COURTESY = 200
 """Maximum characters of a courtesy."""

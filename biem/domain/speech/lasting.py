@@ -6,8 +6,8 @@ Chinese decide; a sentence about a passing occasion ("my mother comes tomorrow")
 
 import re
 
-from biem.domain.pattern import late
 from biem.domain.speech.acts import is_standing_order
+from biem.domain.text import late
 
 _LONGEST_READ = 10_000
 """Maximum characters of a message that are read."""

@@ -14,9 +14,8 @@ from functools import lru_cache
 
 from biem.domain.energy import indicator
 from biem.domain.node import Hit, Node
-from biem.domain.pattern import late
 from biem.domain.policies.context import ContextPolicy
-from biem.domain.text import one_line
+from biem.domain.text import late, one_line
 from biem.domain.trust import UNTRUSTED, unverified_mark
 
 NAME_CHARS = 40

@@ -7,10 +7,9 @@ line. A text that a trusted line says already, or an earlier one here, is left o
 from collections.abc import Callable, Iterable, Sequence
 
 from biem.domain.node import Hit
-from biem.domain.pattern import late
 from biem.domain.policies.context import UNVERIFIED_SHARE, ContextPolicy
 from biem.domain.speech.excerpt import excerpt
-from biem.domain.text import estimate_tokens
+from biem.domain.text import estimate_tokens, late
 from biem.engine.context.block import BlockReader, repeats
 from biem.engine.context.lines import harmless, item
 

@@ -12,10 +12,9 @@ from dataclasses import dataclass, replace
 
 from biem.domain.conflict import Matter
 from biem.domain.node import Hit, Node
-from biem.domain.pattern import late
 from biem.domain.speech.acts import is_standing_order, is_statement
 from biem.domain.speech.excerpt import excerpt
-from biem.domain.text import estimate_tokens
+from biem.domain.text import estimate_tokens, late
 from biem.engine.query.question import asks_of_the_past, asks_what_was
 from biem.ports.contradiction import ContradictionRules
 

@@ -206,6 +206,7 @@ def test_question_finds_its_answer_in_the_other_language_of_a_mixed_store(onnx: 
     assert np.mean([rank < 3 for rank in ranks]) >= 0.8
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("provider", ["e5", "use"])
 def test_packaged_constants_are_up_to_date(request: pytest.FixtureRequest, provider: str) -> None:
     # `python -m benchmarks.calibrate` writes them
@@ -312,6 +313,7 @@ def test_long_text_is_cut_at_512_tokens_and_not_averaged(request: pytest.Fixture
     np.testing.assert_allclose(one, other, atol=1e-5)
 
 
+@pytest.mark.long
 def test_both_engines_cut_long_text_at_the_same_token(onnx: E5Encoder, c_engine: E5Encoder) -> None:
     texts = ["Tom bought seven green apples, 汤姆买了七个青苹果。 " * 60, "经济政策的长篇讨论" * 200]
     cosines = np.sum(onnx.encode(texts, "query") * c_engine.encode(texts, "query"), axis=1)

@@ -59,6 +59,7 @@ def test_claiming_reads_no_more_of_the_outbox_than_it_takes(
     assert most_read(plan[0]["Plan"]) < FEW
 
 
+@pytest.mark.long
 @pytest.mark.req("X32", partly="what stands in the order of an index")
 @pytest.mark.parametrize("name", ["useful_memories", "links_earlier", "orbit_gather"])
 def test_the_first_of_an_index_are_read_in_its_order_where_statistics_promise_a_row_or_two(

@@ -339,6 +339,7 @@ def test_celery_workers_are_asked_over_the_broker(town: System) -> None:
     ]
 
 
+@pytest.mark.long
 def test_looking_beside_programs_that_write_archive_and_erase_finds_nothing(town: System) -> None:
     # Given a program that writes, archives, restores and erases all the time
     stop = threading.Event()

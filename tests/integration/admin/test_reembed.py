@@ -89,6 +89,7 @@ def test_recall_answers_as_before_during_the_move_and_with_the_new_model_after_i
             assert "dense" in memory.recall("subject 21", top_k=1)[0].why
 
 
+@pytest.mark.long
 def test_the_old_collection_and_its_vectors_go_only_when_asked(stack: Servers) -> None:
     with system(stack) as town:
         town.filled(TEXTS[:20])
@@ -105,6 +106,7 @@ def test_the_old_collection_and_its_vectors_go_only_when_asked(stack: Servers) -
         assert diagnose(town.settings, full=True, embedder=new).findings == ()
 
 
+@pytest.mark.long
 @pytest.mark.req("X8", partly="a move to another embedder killed while it embeds")
 def test_a_move_that_was_killed_goes_on_where_it_was(stack: Servers) -> None:
     with system(stack) as town:

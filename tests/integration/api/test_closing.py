@@ -44,6 +44,7 @@ assert Stuck.entered.wait(60)
 """
 
 
+@pytest.mark.long
 def test_an_exit_in_the_middle_of_a_batch_charges_no_attempt(stack: Servers, environment: dict[str, str]) -> None:
     # Given a program whose worker is in the middle of a batch / When it ends without closing
     given = os.environ | environment | {"BIEM_USER": uuid.uuid4().hex, "BIEM_QUEUE": "thread"}

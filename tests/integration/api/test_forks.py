@@ -128,6 +128,7 @@ def test_a_child_that_ends_as_programs_do_ends_well(use: bool, leave: str, envir
     assert (done.returncode, done.stderr) == (7, "")
 
 
+@pytest.mark.long
 @forking
 @pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
 def test_pools_of_processes_work_beside_an_open_memory(

@@ -45,6 +45,7 @@ def data(tmp_path: Path) -> Path:
     return file
 
 
+@pytest.mark.long
 def test_all_systems_answer_the_same_questions(data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "out.json"
 

@@ -61,6 +61,7 @@ def test_an_import_that_is_killed_again_and_again_stores_everything_once(cli: Cl
     cli("erase", "--scope", "--yes", "--user", "killed")  # or the next import waits until all of it is embedded
 
 
+@pytest.mark.long
 def test_ctrl_c_says_what_is_stored_and_loses_none_of_it(cli: Cli, tmp_path: Path) -> None:
     path = export(tmp_path / "export.zip", 200, 20)
     process = cli.start("import", path, "--no-wait", "--user", "stopped")

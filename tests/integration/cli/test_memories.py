@@ -128,6 +128,7 @@ def test_the_id_comes_with_the_acknowledgement_and_survives_a_kill(cli: Cli) -> 
     assert cli("get", memory_id, "--user", "killed").stdout.endswith("\n\nThe ferry to Barreiro leaves at 7:40\n")
 
 
+@pytest.mark.long
 def test_stdin_is_read_and_ctrl_c_says_what_is_kept(cli: Cli) -> None:
     scope = ("--user", "stdin", "--json")
     cli("remember", "-", *scope, stdin="第一行\n第二行\n".encode())

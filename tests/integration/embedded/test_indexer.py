@@ -45,6 +45,7 @@ def waiting(cli: Cli) -> int:
     return found
 
 
+@pytest.mark.long
 @pytest.mark.req("D1", partly="indexing goes on when the writer has left")
 def test_what_an_import_left_is_indexed_and_the_indexer_ends_with_the_servers(cli: Cli, tmp_path: Path) -> None:
     # Given an import that does not wait, and whose process has ended

@@ -110,6 +110,7 @@ def test_a_milvus_that_hangs_delays_one_recall_by_seconds_and_the_next_not_at_al
     assert memory.flush()
 
 
+@pytest.mark.long
 def test_with_a_milvus_that_keeps_hanging_no_recall_takes_longer_than_the_first(
     testbed: Testbed, impatient: biem.Memory
 ) -> None:

@@ -18,6 +18,7 @@ def server() -> Iterator[EmbeddingServer]:
         yield running
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("status", "setting"),
     [(401, "BIEM_EMBEDDER__API_KEY"), (403, "BIEM_EMBEDDER__API_KEY"), (404, "BIEM_EMBEDDER__MODEL")],

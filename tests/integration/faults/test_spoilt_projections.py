@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import biem
 from biem.adapters.redis.keys import Kind, keys_of
 from biem.aim import AimMemory
-from biem.bootstrap import Servers
+from biem.bootstrap import Servers, stores
 from biem.bootstrap.admin import diagnose
 from biem.domain.policies.writing import WritePolicy
 from tests.support.effort import sized
@@ -171,7 +171,9 @@ def use(memory: biem.Memory) -> None:
 
 @pytest.fixture(scope="module")
 def town(stack: Servers) -> Iterator[System]:
-    with system(stack, write=WritePolicy(max_per_minute=1_000_000)) as built:
+    """A system that waits for Redis as long as a busy machine may take: what is spoilt here is values, not the time."""
+    with pytest.MonkeyPatch.context() as patch, system(stack, write=WritePolicy(max_per_minute=1_000_000)) as built:
+        patch.setattr(stores, "REDIS_TIMEOUT_S", 30.0)
         yield built
 
 

@@ -80,6 +80,7 @@ def lived(memory: biem.Memory, clock: HeldClock, word: str) -> list[str]:
     return [*ids, *(fact.id for fact in memory.facts())]
 
 
+@pytest.mark.long
 @pytest.mark.req("D8", "X16", partly="erasing; what a project holds of the user's own level")
 def test_memories_erased_one_by_one_leave_no_word_in_any_table_key_or_row(
     person: Person, stack: Servers, word: str

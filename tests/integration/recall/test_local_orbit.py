@@ -248,6 +248,7 @@ def test_a_whole_scope_erased_between_two_questions_leaves_nothing(ready: Sessio
     assert ready.ask("And the Lisbon tram 4?") == []
 
 
+@pytest.mark.long
 def test_many_threads_ask_write_and_erase_in_one_session(ready: Session) -> None:
     # Given a session that everybody uses / When some ask while others erase
     ready.ask("What costs the Lisbon tram 3?")

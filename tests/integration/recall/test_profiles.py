@@ -217,6 +217,7 @@ def test_without_the_embedder_words_answer_under_every_profile(settings: Configu
             assert "密码" in memory.recall("密码", profile=profile)[0].node.text, profile
 
 
+@pytest.mark.long
 def test_the_command_line_chooses_profile_and_selection(home: Path, environment: dict[str, str]) -> None:
     # Given a memory written by the command / When it is recalled as a design would, by chance / Then the JSON says how
     user = uuid.uuid4().hex

@@ -44,6 +44,7 @@ def megabytes(process: psutil.Process) -> float:
     return float(sum(one.memory_full_info().pss for one in family)) / 1e6
 
 
+@pytest.mark.long
 @pytest.mark.skipif(sys.platform != "linux", reason="proportional set size is Linux'")
 def test_an_idle_worker_without_a_model_stays_below_300_mb(
     settings: Configure, environment: dict[str, str], tmp_path: Path

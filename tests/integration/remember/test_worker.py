@@ -89,6 +89,7 @@ def test_a_worker_killed_between_milvus_and_postgres_leaves_exactly_one_row(
     assert in_milvus(stack.milvus_uri, ns=scope.ns) == [written]
 
 
+@pytest.mark.long
 def test_a_worker_that_slept_through_its_lease_doubles_nothing(
     home: Path, settings: Configure, environment: dict[str, str], stack: Servers, scope: biem.Scope
 ) -> None:

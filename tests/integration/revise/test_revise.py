@@ -349,6 +349,7 @@ def test_a_repeated_write_of_a_former_text_under_its_ref_is_the_same_memory(memo
     assert memory.get(key).text == "Ann likes cocoa"
 
 
+@pytest.mark.long
 def test_reindexing_keeps_former_texts_findable(memory: biem.Memory, clock: HeldClock) -> None:
     key = memory.remember("Ann keeps the key below the flowerpot", wait=True)
     then = clock.now()
@@ -394,6 +395,7 @@ def test_a_memory_in_the_canvas_a_slot_and_the_core_is_told_anew_and_once_erased
     assert present not in memory.context("Where is the spare key?").text
 
 
+@pytest.mark.long
 def test_a_backup_and_a_move_to_another_embedder_keep_all_revisions(stack: Servers, tmp_path: Path) -> None:
     with system(stack) as town:
         # Given a memory that was revised twice, once before it was indexed

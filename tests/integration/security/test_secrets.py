@@ -213,7 +213,13 @@ MALFORMED = {
 
 
 @pytest.mark.req("B59", "X43", partly="the command line with malformed addresses")
-@pytest.mark.parametrize("setting", MALFORMED)
+@pytest.mark.parametrize(
+    "setting",
+    [
+        name if name == "BIEM_POSTGRES_DSN" else pytest.param(name, marks=pytest.mark.long)  # each runs every command
+        for name in MALFORMED
+    ],
+)
 def test_no_command_quotes_an_address_that_cannot_be_read(
     setting: str,
     secret_settings: Settings,

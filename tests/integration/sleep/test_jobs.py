@@ -104,6 +104,7 @@ def test_three_nights_at_once_do_what_one_does(testbed: Testbed, living: biem.Me
         night_is_done(memory, named, testbed.where.postgres_dsn, testbed.where.milvus_uri)
 
 
+@pytest.mark.long
 @pytest.mark.req("X8", "X38", partly="the wired system, connections cut again and again")
 def test_a_night_whose_connections_are_cut_again_and_again_ends_well(
     testbed: Testbed, living: biem.Memory, clock: HeldClock
@@ -132,6 +133,7 @@ def test_a_night_whose_connections_are_cut_again_and_again_ends_well(
     night_is_done(living, ids, testbed.where.postgres_dsn, testbed.where.milvus_uri)
 
 
+@pytest.mark.long
 @pytest.mark.req("X8", partly="the wired system, a death at some statements of all jobs")
 def test_a_process_that_dies_at_any_statement_of_the_night_loses_and_doubles_nothing(
     testbed: Testbed, living: biem.Memory, clock: HeldClock

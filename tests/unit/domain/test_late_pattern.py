@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from biem.domain.pattern import late
+from biem.domain.text import late
 
 
 def test_a_pattern_is_compiled_by_its_first_use() -> None:
