@@ -68,7 +68,8 @@ def lift_later(lines: Sequence[RatedLine], question: LineQuestion) -> None:
         for newer in lines:
             gap = _LIFTED if is_han(newer.hit.node.text) == is_han(older.hit.node.text) else _LIFTED_TRANSLATION
             if newer.worth < older.worth and _is_later(newer, older):
-                ends = _share(_values(newer) - common, _values(older) - common) and _may_end(newer, older, question)
+                names = _share(_values(newer) - common, _values(older) - common)
+                ends = (names or _names_it(newer, older, question)) and _may_end(newer, older, question)
                 if ends or (newer.worth > older.worth - gap and _is_of(newer, older, question)):
                     _lift(newer, older)
 
@@ -86,16 +87,32 @@ def _share(values: frozenset[str], others: frozenset[str]) -> bool:
     return any(one in other or other in one for one in han[0] for other in han[1])
 
 
+def _names_it(newer: RatedLine, older: RatedLine, question: LineQuestion) -> bool:
+    """Whether it names all things in question that the older names, where a date or an amount is asked for."""
+    asked = question.matter
+    things = asked.things & older.matter.things
+    return bool(asked.wants and things - asked.kinds) and things <= newer.matter.things
+
+
 def _may_end(newer: RatedLine, older: RatedLine, question: LineQuestion) -> bool:
-    """Whether a change that names the value of an earlier line is about the same people, and no other topic."""
+    """Whether a change that names the value or the thing of an earlier line is about the same people.
+
+    It must be about no other topic, unless it names the thing in question.
+    """
     one, other, asked = newer.matter, older.matter, question.matter
     if not one.changes or max(estimate_tokens(line.hit.node.text) for line in (newer, older)) > BRIEF:
         return False
     if not (_relatives(one) <= _relatives(other) or _are_same(one, other)) or _is_own_of_another(newer, older):
         return False
-    if one.topics and asked.topics & other.topics and asked.topics.isdisjoint(one.topics):
+    apart = one.topics and asked.topics & other.topics and asked.topics.isdisjoint(one.topics)
+    if apart and not _names_it(newer, older, question):
         return False
-    return asked.which & other.which <= one.which and _gives_as_much(one, other, asked)
+    return not _is_of_another_way(one, other, asked) and _gives_as_much(one, other, asked)
+
+
+def _is_of_another_way(one: Matter, other: Matter, asked: Matter) -> bool:
+    """Whether it is one of several that is not asked for: the second, the way back."""
+    return not asked.which & other.which <= one.which or "return" in one.which - other.which - asked.which
 
 
 def _is_later(newer: RatedLine, older: RatedLine) -> bool:
@@ -113,16 +130,12 @@ def _is_later(newer: RatedLine, older: RatedLine) -> bool:
 def _is_of(newer: RatedLine, older: RatedLine, question: LineQuestion) -> bool:
     """Whether both are about one thing, and about the subject of the question."""
     one, other, asked = newer.matter, older.matter, question.matter
-    if not _are_same(one, other) or not asked.which & other.which <= one.which:
-        return False
-    if "return" in one.which - other.which - asked.which:
+    if not _are_same(one, other) or _is_of_another_way(one, other, asked):
         return False
     if _is_own_of_another(newer, older) or not _gives_as_much(one, other, asked):
         return False
     same_script = is_han(newer.hit.node.text) == is_han(older.hit.node.text)
     things = asked.things & other.things
-    if one.changes and asked.wants and things and things == asked.things & one.things:
-        return True
     if same_script and not things <= one.things:
         more = asked.topics & one.topics > asked.topics & other.topics and bool(
             question.terms & newer.terms - older.terms
