@@ -106,12 +106,13 @@ def _file(top: Path, path: str, entry: "os.DirEntry[str]") -> Iterator[FileStat 
     """A note of a folder, or why it is none; nothing for other things."""
     file = Path(entry.path)
     if entry.is_symlink():
-        if entry.is_dir():
-            yield _skipped(f"{path}/", "unreadable", _FOLDER_LINK)
-            return
         try:
             leads = file.resolve(strict=True)
-        except RuntimeError:  # a link to itself
+            is_folder = entry.is_dir()
+        except (OSError, RuntimeError):  # a link to itself, or to nothing
+            return
+        if is_folder:
+            yield _skipped(f"{path}/", "unreadable", _FOLDER_LINK)
             return
         if not _is_note(entry.name):
             return

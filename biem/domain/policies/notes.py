@@ -74,9 +74,9 @@ class LibraryPolicy:
 class NoteRankPolicy:
     """Candidates of a search, and their score: α · words + β · content + γ · tags, each in [0, 1], and bonuses."""
 
-    alpha: float = 0.35
+    alpha: float = 0.25
     """Weight of the words (BM25)."""
-    beta: float = 0.55
+    beta: float = 0.65
     """Weight of the content vector."""
     gamma: float = 0.1
     """Weight of the tag vector."""
@@ -84,7 +84,7 @@ class NoteRankPolicy:
     """Cosines of a pool that lie within this range differ by chance: they are not spread over [0, 1]."""
     together: float = 0.3
     """Added for a chunk whose note has other chunks that were found by words, too."""
-    named: float = 0.1
+    named: float = 0.2
     """Added, by the share of the tags named in the query that a chunk has."""
     when: float = 0.5
     """Added for a chunk whose note is of a time that the query names."""
