@@ -10,7 +10,6 @@ from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING
 
 from biem.domain.policies import Policies
-from biem.domain.scope import Scope
 from biem.engine.admin.browse import MemoryBrowser
 from biem.engine.admin.diagnosis import Diagnoser
 from biem.engine.admin.reindex import Reindexer
@@ -42,15 +41,16 @@ from biem.ports.reindexing import EmbedderRegistry
 from biem.telemetry import Telemetry
 
 if TYPE_CHECKING:
-    from biem.layers.sessions import Sessions
+    from biem.layers.system import LayerSystem
 
 _AT_EXIT_S = 5.0
 """How long a program that ends without closing waits for its current batch, whose C++ code would abort otherwise."""
 _REPLACED = (
-    "records", "notes", "sessions", "queue", "writer", "reviser", "recaller", "context_builder", "relevance_filter",
-    "eraser", "reindexer", "lifecycle", "associations", "feedback", "resolver", "reminder", "activator", "instants",
-    "consolidations", "aim", "browser", "listing", "scopes", "transfer", "diagnosis", "embedders", "job_runner",
-    "encoder", "schedule", "pacing", "scheduler", "clock", "policies", "embedder", "collection", "close_timeout_s",
+    "records", "notes", "layers", "queue", "writer", "reviser", "recaller", "context_builder",
+    "relevance_filter", "eraser", "reindexer", "lifecycle", "associations", "feedback", "resolver", "reminder",
+    "activator", "instants", "consolidations", "aim", "browser", "listing", "scopes", "transfer", "diagnosis",
+    "embedders", "job_runner", "encoder", "schedule", "pacing", "scheduler", "clock", "policies", "embedder",
+    "collection", "close_timeout_s",
 )  # fmt: skip
 """Fields that `System.become` takes from the other graph: those that depend on the embedder or its connections."""
 
@@ -61,8 +61,8 @@ class System:
 
     records: Records
     notes: NoteSystem
-    sessions: "Callable[[Scope, Callable[[], None]], Sessions]"
-    """The sessions of a scope, loaded at their first use; the function is called when a message became a memory."""
+    layers: "Callable[[], LayerSystem]"
+    """Sessions and observation, loaded at the first call."""
     queue: JobQueue
     writer: Writer
     reviser: Reviser

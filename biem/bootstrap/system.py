@@ -9,7 +9,7 @@ from biem.adapters import analyzers, contradiction
 from biem.bootstrap.aim import build_aim
 from biem.bootstrap.diagnosis import build_reindexer, diagnoser
 from biem.bootstrap.groups import Ground, Life, ReadPath, WritePath
-from biem.bootstrap.layers import build_sessions
+from biem.bootstrap.layers import build_layers
 from biem.bootstrap.life import (
     backups_of,
     build_eraser,
@@ -131,13 +131,13 @@ def build_system(
     notes = build_notes(ground, stack=stack)
     eraser = build_eraser(ground, life=life, write=write, read=read, notes=notes)
     resolver = build_resolver(ground, writer=write.writer, eraser=eraser)
-    sessions = build_sessions(ground, writer=write.writer)
-    jobs = build_job_runner(ground, life=life, resolver=resolver, eraser=eraser, notes=notes, sessions=sessions)
+    layers = build_layers(ground, writer=write.writer)
+    jobs = build_job_runner(ground, life=life, resolver=resolver, eraser=eraser, notes=notes, layers=layers)
     aim = build_aim(ground, life=life, write=write, read=read)
     return System(
         records=stores.records,
         notes=notes,
-        sessions=sessions.of,
+        layers=layers,
         queue=stores.queue,
         writer=write.writer,
         reviser=build_reviser(ground, write=write),

@@ -22,7 +22,7 @@ from biem.domain.policies.aim import AimPolicy
 from biem.domain.policies.concepts import ConceptPolicy
 from biem.domain.policies.confidence import ConfidenceWeights
 from biem.domain.policies.conflicts import ConflictPolicy
-from biem.domain.policies.context import ContextPolicy, SessionPolicy
+from biem.domain.policies.context import ContextPolicy, LayerPolicy, SessionPolicy
 from biem.domain.policies.designs import FormulaPolicy, TypedPolicy
 from biem.domain.policies.graph import GraphPolicy
 from biem.domain.policies.jobs import ConsolidationPolicy, FeedbackPolicy, SleepPolicy
@@ -39,6 +39,7 @@ _FROM_JSON = {
     "recall": ("strict_words", _LIST),
     "concepts": ("banned", _LIST),
     "sleep": ("off", _LIST),
+    "layers": ("categories", 'a JSON object such as {"incident": {"kind": "event", "patterns": ["outage"]}}'),
     "write": ("trust_by_origin", 'a JSON object such as {"web": "untrusted", "crm": "trusted"}'),
 }
 """By section, the setting whose value is JSON, and what it looks like."""
@@ -103,6 +104,7 @@ class Settings(ServerSettings, ProcessSettings, BaseSettings):
     note_cut: NotePolicy = NotePolicy()
     note_ranking: NoteRankPolicy = NoteRankPolicy()
     session: SessionPolicy = SessionPolicy()
+    layers: LayerPolicy = LayerPolicy()
 
     @classmethod
     def settings_customise_sources(
@@ -175,6 +177,7 @@ class Settings(ServerSettings, ProcessSettings, BaseSettings):
             note_cut=self.note_cut,
             note_ranking=self.note_ranking,
             session=self.session,
+            layers=self.layers,
         )
 
 

@@ -58,6 +58,7 @@ OPERATOR: Mapping[str, tuple[str, ...]] = {
     "notes": ("root", "watch", "max_file_mb"),
     "note_cut": (),
     "note_ranking": (),
+    "layers": ("categories",),
     "session": ("max_tokens", "trim_target", "protected_rounds"),
     "concepts": ("enabled", "keywords", "banned", "selection", "instant"),
 }  # fmt: skip

@@ -1,1 +1,1 @@
-"""Use cases on top of memories: sessions."""
+"""Use cases on top of memories: sessions, and statements worth keeping."""

@@ -50,7 +50,7 @@ class Memory(
     @property
     def sessions(self) -> "Sessions":
         """Conversations of this scope, word for word, each with the window that a model gets of it."""
-        return self._system.sessions(self.bound_to, self._shared.wrote.set)
+        return self._system.layers().sessions(self.bound_to, self._shared.wrote.set)
 
     @property
     def collection(self) -> str:

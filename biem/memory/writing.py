@@ -3,16 +3,19 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from os import PathLike, fspath
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from biem.engine.remember.await_indexed import await_indexed
 from biem.engine.remember.importing import ImportReport, RecordImport
 from biem.importers.source import ImportSource
 from biem.memory.bound import BoundMemory
 
+if TYPE_CHECKING:
+    from biem.domain.observing.unit import Unit
+
 
 class WriteMethods(BoundMemory):
-    """`remember`, `remember_many` and `import_file`."""
+    """`remember`, `remember_many`, `observe` and `import_file`."""
 
     def remember(
         self,
@@ -97,6 +100,21 @@ class WriteMethods(BoundMemory):
         if wait:
             await_indexed(self._system.records, ids, self._shared.closed)
         return ids
+
+    def observe(self, text: str, *, store: bool = False) -> tuple["Unit", ...]:
+        """What a message of the user states for later, recognised by rules: habits, orders, decisions, tasks, facts.
+
+        Small talk, questions, quotations and statements about others give nothing. With `store` each unit becomes a
+        memory: the user's habits, orders and general knowledge at the user's own level, all else in this scope;
+        repeating that stores nothing twice. Pass the user's own words only. Raises `InvalidInput`.
+        """
+        observer = self._system.layers().observer
+        units = observer.observe(text)
+        if not store or not units:
+            return units
+        stored = observer.store(self.bound_to, units)
+        self._shared.wrote.set()
+        return stored
 
     def import_file(
         self,

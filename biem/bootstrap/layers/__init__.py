@@ -1,4 +1,4 @@
-"""Builds what stands on memories: sessions, at their first use, as most programs have none."""
+"""Builds sessions and observation at their first use, because most programs use neither."""
 
 import threading
 from collections.abc import Callable, Mapping
@@ -14,32 +14,81 @@ from biem.engine.remember.writer import Writer
 from biem.ports import Clock
 
 if TYPE_CHECKING:
-    from biem.layers.sessions import Sessions, SessionSystem
+    from biem.layers.observe import Observer
+    from biem.layers.sessions import SessionSystem
+    from biem.layers.system import LayerSystem
 
 
-class LateSessions:
-    """The sessions of all scopes, built at their first use."""
+class LateLayers:
+    """Called, it returns the layers, built at the first call. Thread-safe."""
 
-    def __init__(self, build: "Callable[[], SessionSystem]") -> None:
+    def __init__(self, build: "Callable[[], LayerSystem]") -> None:
         self._build = build
         self._lock = threading.Lock()
-        self._built: SessionSystem | None = None
+        self._built: LayerSystem | None = None
 
-    def of(self, scope: Scope, wrote: Callable[[], None]) -> "Sessions":
-        """The sessions of one scope; `wrote` is called when a message became a memory."""
-        from biem.layers.sessions import Sessions
-
-        return Sessions(self._system(), scope, wrote)
-
-    def run(self, scope: Scope | None = None) -> Mapping[str, int]:
-        """The job `sessions`, in one scope or in all."""
-        return self._system().trimmer.run(scope)
-
-    def _system(self) -> "SessionSystem":
+    def __call__(self) -> "LayerSystem":
+        """The layers of all scopes."""
         with self._lock:
             if self._built is None:
                 self._built = self._build()
             return self._built
+
+    def trim(self, scope: Scope | None = None) -> Mapping[str, int]:
+        """The job `sessions`, in one scope or in all."""
+        return self().chats.trimmer.run(scope)
+
+
+def build_layers(ground: Ground, *, writer: Writer) -> LateLayers:
+    """Sessions and observation."""
+
+    def build() -> "LayerSystem":
+        from biem.layers.system import LayerSystem
+
+        return LayerSystem(build_sessions(ground, writer=writer), build_observer(ground, writer=writer))
+
+    return LateLayers(build)
+
+
+def build_sessions(ground: Ground, *, writer: Writer) -> "SessionSystem":
+    """Conversations word for word."""
+    from biem.adapters.postgres.sessions import PostgresSessions
+    from biem.domain.text import estimate_tokens
+    from biem.layers.sessions import SessionSystem
+    from biem.layers.trim import Trimmer
+
+    stores, policies = ground.stores, ground.policies
+    records = PostgresSessions(stores.database, write_row=stores.records.write_row, clock=ground.clock)
+    trimmer = Trimmer(
+        sessions=records,
+        writer=writer,
+        analyzer=ground.analyzer,
+        exclusive=stores.exclusive,
+        clock=ground.clock,
+        policy=policies.session,
+        telemetry=ground.telemetry,
+        reasoner=stores.reasoner,
+    )
+    return SessionSystem(
+        records=records,
+        writer=writer,
+        trimmer=trimmer,
+        count=estimate_tokens,
+        clock=ground.clock,
+        policy=policies.session,
+        limits=policies.write,
+        telemetry=ground.telemetry,
+        calling=ground.priority.calling,
+    )
+
+
+def build_observer(ground: Ground, *, writer: Writer) -> "Observer":
+    """Recognises statements worth keeping."""
+    from biem.domain.observing.category import categories_of
+    from biem.layers.observe import Observer
+
+    categories = categories_of(ground.policies.layers.categories)
+    return Observer(categories=categories, analyzer=ground.analyzer, writer=writer, telemetry=ground.telemetry)
 
 
 def session_check(database: Database, *, clock: Clock, settings: Settings, limits: Limits) -> Check:
@@ -52,39 +101,3 @@ def session_check(database: Database, *, clock: Clock, settings: Settings, limit
     records = PostgresRecords(database, clock=clock, decay_per_hour=policies.energy.decay_per_hour, policies=policies)
     sessions = PostgresSessions(database, write_row=records.write_row, clock=clock)
     return SessionCheck(sessions, clock=clock, policy=policies.session, limits=limits)
-
-
-def build_sessions(ground: Ground, *, writer: Writer) -> LateSessions:
-    """Conversations word for word."""
-
-    def build() -> "SessionSystem":
-        from biem.adapters.postgres.sessions import PostgresSessions
-        from biem.domain.text import estimate_tokens
-        from biem.layers.sessions import SessionSystem
-        from biem.layers.trim import Trimmer
-
-        stores, policies = ground.stores, ground.policies
-        records = PostgresSessions(stores.database, write_row=stores.records.write_row, clock=ground.clock)
-        trimmer = Trimmer(
-            sessions=records,
-            writer=writer,
-            analyzer=ground.analyzer,
-            exclusive=stores.exclusive,
-            clock=ground.clock,
-            policy=policies.session,
-            telemetry=ground.telemetry,
-            reasoner=stores.reasoner,
-        )
-        return SessionSystem(
-            records=records,
-            writer=writer,
-            trimmer=trimmer,
-            count=estimate_tokens,
-            clock=ground.clock,
-            policy=policies.session,
-            limits=policies.write,
-            telemetry=ground.telemetry,
-            calling=ground.priority.calling,
-        )
-
-    return LateSessions(build)

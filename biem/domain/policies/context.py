@@ -1,9 +1,11 @@
 """The tunable numbers of the context block."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Literal
+from typing import Any, Literal
+
+from biem.domain.observing.category import categories_of
 
 SLOTS: Mapping[str, int] = MappingProxyType({"knowledge": 14, "skill": 7, "event": 3, "task": 1, "emotion": 1})
 """Angel's short-term slots of each kind."""
@@ -76,6 +78,17 @@ class ContextPolicy:
     def slots_of_kinds(self) -> dict[str, int]:
         """Number of recently useful memories of each kind."""
         return {kind: max(1, round(size * self.slots)) for kind, size in SLOTS.items()} if self.slots else {}
+
+
+@dataclass(frozen=True, slots=True)
+class LayerPolicy:
+    """How statements that are worth keeping are sorted."""
+
+    categories: Mapping[str, Any] = field(default_factory=dict)
+    """Further categories: by name, an object with kind, layer, ttl_days, folder and patterns (regular expressions)."""
+
+    def __post_init__(self) -> None:
+        categories_of(self.categories)
 
 
 @dataclass(frozen=True, slots=True)

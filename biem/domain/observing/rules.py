@@ -1,0 +1,270 @@
+"""What a sentence of the user states for later: rules in English and Chinese, without a model.
+
+A habit or an order in the user's own words is the only way into the layer core. Questions, courtesies, quotations,
+suppositions and statements about others give nothing.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+
+from biem.domain.observing.category import Category
+from biem.domain.observing.unit import Unit
+from biem.domain.speech.acts import is_courtesy, is_standing_order, is_statement
+
+_LONGEST_READ = 10_000
+_LONGEST_SENTENCE = 400
+"""Longer sentences are pasted text, not speech."""
+_SENTENCES = re.compile(r"(?:[^.!?。！？；;\n]|\.(?=\w))+[.!?。！？；;]?")
+_QUOTED = re.compile(
+    r"\"[^\"\n]*\"|“[^”\n]*”|「[^」\n]*」|『[^』\n]*』|(?<!\w)'[^'\n]*'(?!\w)|^\s*>.*$|```.*?```", re.M | re.S
+)
+_LIST = re.compile(r"^\s*(?:[-*•]|\d+[.)、])\s*\S+(?:\s*[,，、/]\s*\S+)*\s*$")
+_SUPPOSED = re.compile(
+    r"^\W*(?:if|when(?:ever)? (?:we|they|he|she)|suppose|imagine|what if|unless|had i|maybe|perhaps|i (?:wish"
+    r"|think|guess|"
+    r"wonder|hope|dream(?:ed|t)?|doubt)|(?:would|could|might) )\b"
+    r"|\b(?:would|might|could) (?:have|be|never|always|rather not)\b|\bif (?:i|you|we) (?:were|had)\b"
+    r"|^\W*(?:如果|要是|假如|假设|万一|倘若|也许|可能|说不定|我想我|我猜|我希望|但愿)|的话[，,]",
+    re.IGNORECASE,
+)
+_LEAD = (
+    r"^\W*(?:(?:and|so|but|oh|ok|okay|well|yes|yeah|no|also|btw|by the way|actually|honestly|personally"
+    r"|in general|generally|fyi)\b[\s,:!-]*)*"
+)
+_LEAD_ZH = (
+    r"^\W*(?:(?:其实|另外|还有|对了|嗯|哦|顺便说一下|顺便说|顺便|说实话|一般来说|总的来说|不过|而且|但是"
+    r"|对我来说|个人而言|平时|通常)[，,：:\s]*)*"
+)
+_PAST = (
+    "been|had|was|were|knew|thought|said|did|got|went|saw|heard|felt|told|made|found|came|took|gave|left|met|wrote|lost"
+    "|meant|imagined|wanted|believed|expected|understood|became|kept|held|won|grew|began|seen|done|gone|taken|given"
+    "|known|forgotten|\\w+ed"
+)
+_ACCIDENT = (
+    "forget|lose|miss|wonder|feel|think|know|want|hope|wish|regret|worry|get|seem|remember|mind|find|see|hear|end|have"
+    "|understand|need|realize|realise|look forward|laugh|cry|dream|struggle|manage|happen"
+)
+_HABIT = re.compile(
+    _LEAD + r"(?:i (?:always|never) (?!(?:" + _PAST + "|" + _ACCIDENT + r")\b)[a-z]{2,}"
+    r"|i (?:strongly |really |generally |usually |always |much )?prefer\b(?! not to (?:say|answer))"
+    r"|i(?:'m| am) (?:not )?(?:used|accustomed) to \w+ing\b|i make (?:it )?a habit of\b|my (?:habit|preference"
+    r"|rule) is\b"
+    r"|as a rule,? i\b|(?:in|for|with|at) [^,]{1,40}, i (?:always|never|prefer)\b(?! (?:"
+    + _PAST
+    + "|"
+    + _ACCIDENT
+    + r")\b))",
+    re.IGNORECASE,
+)
+_HABIT_ZH = re.compile(
+    _LEAD_ZH + r"(?:(?:在|写|做|用|对于?|关于)[^，,。]{1,20}[，,]?)?(?:[我俺](?:个人|这个?人|本人)?(?:一般|平时|通常|都"
+    r"|更|比较|一向)?)"
+    r"(?:习惯(?!了吧|不了)|总是(?!忘|丢|觉得|感觉|想|被|做梦|梦|失眠|迟到|睡不|担心|在想|弄|搞)|从不(?!知道"
+    r"|觉得|后悔|认为)"
+    r"|从来不(?!知道|觉得|后悔|认为)|永远不会|向来|偏好|偏爱|更倾向于?|倾向于)"
+)
+_LIKES = re.compile(
+    _LEAD + r"i (?:really |absolutely |also |still |just |do |quite |mostly |usually )*(?:like|love|hate|dislike"
+    r"|enjoy|adore"
+    r"|can't stand|cannot stand|don't (?:really )?(?:like|enjoy|eat|drink)|do not like|am fond of|am a (?:big "
+    r"|huge )?fan of)\b"
+    r"(?! (?:it|that|this|these|those|him|her|them|you|your|how|what|when|the (?:idea|way|sound|look|fact|part"
+    r"|new)|his|their)\b)"
+    r"(?=\s+\S)|" + _LEAD + r"my favou?rite \w[\w ]{0,30} (?:is|are)\b",
+    re.IGNORECASE,
+)
+_LIKES_ZH = re.compile(
+    _LEAD_ZH + r"[我俺](?:最|很|非常|特别|比较|更|真的?|一直|还|也|超|挺|蛮|就|实在|从小就?)*"
+    r"(?:不(?:太|怎么|是很)?喜欢|不爱|喜欢|讨厌|热爱|钟爱|受不了|爱(?=[吃喝看听玩用]))(?!你|您|这|那|他|她|它"
+    r"|上了|上)(?=\S)"
+)
+_NOTE = re.compile(
+    _LEAD
+    + r"(?:please )?(?:(?:make a |take a )?note(?: (?:to self|that|down)|:)|remember that|keep in mind|bear in mind"
+    r"|for the record|write (?:this|that|it) down:?|don't forget that)",
+    re.IGNORECASE,
+)
+_NOTE_ZH = re.compile(
+    _LEAD_ZH + r"(?:请|帮我|麻烦)?(?:你|您)?(?:记一下|记下|记录一下|备忘|笔记|记住|牢记|请记得(?=我))"
+)
+_TASK = re.compile(
+    _LEAD + r"(?:(?:to[- ]?do|action item|task)\s*[:\-–]|remind me (?:to|about)\b|(?:don't|do not) forget to\b"
+    r"|(?:i|we) (?:still |really )?(?:need to|have to|must|should|'ve got to|gotta)\b.{0,80}\b(?:by|before"
+    r"|until|till|due|tomorrow|tonight|today|next (?:week|month)"
+    r"|this (?:week|afternoon|evening)|(?:on )?(?:mon|tues|wednes|thurs|fri|satur|sun)day)\b"
+    r"|the deadline (?:for|is)\b)",
+    re.IGNORECASE,
+)
+_TASK_ZH = re.compile(
+    _LEAD_ZH + r"(?:待办|TODO|todo|任务[：:]|(?:请|麻烦)?提醒我|别忘了|记得(?!我)|[我咱]们?(?:还|得|要|必须|需要|应该"
+    r"|打算)+[^，,。]{0,30}"
+    r"(?:之前|以前|前)(?:要|得|必须|把|完成|交|做完|弄完|提交|搞定|[，,。]|$)|[我咱]们?(?:今天|明天|后天|下周"
+    r"|这周|本周|周[一二三四五六日末]|月底)[^，,。]{0,8}(?:要|得|必须|需要)"
+    r"|(?:截止日期|最后期限))"
+)
+_DECISION = re.compile(
+    _LEAD + r"(?:(?:in the end|finally|after .{1,40}),? )?we(?:'ve| have)? (?:all |finally |just |now )?(?:decided"
+    r"|agreed|settled on|chose|chosen|opted|picked"
+    r"|concluded|committed to)\b|"
+    + _LEAD
+    + r"we(?:'re| are| will be|'ll be)? (?:switching|moving|migrating|going|standardi[sz]ing) (?:over )?(?:to"
+    r"|on|with)\b (?!the (?:cinema|park|movies|beach|store|shop|gym|doctor))"
+    r"|" + _LEAD + r"(?:the )?(?:final )?decision(?: is|:| was made)|" + _LEAD + r"let's go with\b",
+    re.IGNORECASE,
+)
+_DECISION_ZH = re.compile(
+    _LEAD_ZH + r"(?:(?:最终|最后|经过[^，,]{1,12}|讨论后|会上)[，,]?)?(?:[我咱]们|团队|大家)(?:最终|最后|已经|一致|都"
+    r"|讨论后|今天|昨天|上周)*"
+    r"(?:决定|改用|选定|选择了|敲定|定下来?|同意|统一(?:用|使用|采用)|确定(?:用|使用|采用)?|采用)|"
+    + _LEAD_ZH
+    + r"(?:最终)?(?:决定|方案|结论)(?:是|：|:)"
+)
+_PATH = re.compile(
+    r"(?<![\w@:/])(?:\.{0,2}/)?(?:[\w.-]+/)+[\w.-]*\w|\b[\w-]+\.(?:py|js|ts|tsx|jsx|go|rs|java|kt|c|h|cpp|cs|rb"
+    r"|php|sql|md|toml|ya?ml"
+    r"|json|html|css|sh|ini|cfg|lock|proto|vue|swift|ipynb|txt|csv)\b|\b(?:Dockerfile|Makefile|README)\b"
+)
+_URL = re.compile(r"\b(?:https?|ftp)://\S+|\b\d+(?:/\d+)+\b|\b(?:and/or|he/she|km/h|w/o|n/a)\b", re.IGNORECASE)
+_PROJECT = re.compile(
+    r"\b(?:this|our|the) (?:project|repo(?:sitory)?|codebase|code base|monorepo|service|module|backend|frontend"
+    r"|app)(?:'s)?\b"
+    r"|(?:这个|本|该|我们的?|咱们的?)(?:项目|仓库|代码库|工程|模块|服务|系统|后端|前端)",
+    re.IGNORECASE,
+)
+_STATES = re.compile(
+    r"\b(?:is|are|uses?|has|have|runs?|needs?|requires?|depends?|lives?|stores?|handles?|contains?|supports?"
+    r"|targets?|follows?"
+    r"|builds?|deploys?|exposes?|implements?|reads?|writes?|talks?|returns?|consists?|must|defines?)\b"
+    r"|[是用有在依赖需要存放处理包含支持遵循部署使用采用负责实现读写调用]",
+    re.IGNORECASE,
+)
+_KNOWLEDGE = re.compile(
+    r"\b(?:best practice|stands for|is defined as|are defined as|refers to|is (?:an? |the )?(?:abbreviation"
+    r"|acronym|short) (?:of|for)"
+    r"|is a (?:kind|type|form) of|in general,? \w+ (?:is|are)|by definition|rule of thumb|means that)\b",
+    re.IGNORECASE,
+)
+_KNOWLEDGE_ZH = re.compile(
+    r"最佳实践|是指|指的是|的?定义[是为]|是一种|的缩写|的全称|的意思是|意味着|的原理是"
+    r"|通常建议"
+)
+_PERSONA = re.compile(
+    _LEAD + r"(?:please )?(?:call (?:me|yourself)\b(?! (?:back|later|when|at|on|if|tomorrow|tonight|today|crazy|old))"
+    r"|your name (?:is|will be)\b|act as\b"
+    r"|you(?:'re| are)(?: now)? (?:a|an|my) (?:[\w-]+ ){0,4}(?:assistant|tutor|coach|reviewer|expert|teacher"
+    r"|engineer|butler|companion)\b"
+    r"|(?:my name is|i go by|my pronouns are)\b)",
+    re.IGNORECASE,
+)
+_PERSONA_ZH = re.compile(
+    _LEAD_ZH + r"(?:请|麻烦)?(?:你|您|大家)?(?:以后)?(?:(?:叫我|称呼我|喊我)(?!一声|起床|吃饭|去|来|回)|(?:扮演|充当)"
+    r"|你的名字(?:叫|是)|你叫(?!什么|我)"
+    r"|你(?:现在|以后)?是(?:一个|一位|一名|我的)[^，。]{0,12}(?:助手|老师|教练|专家|工程师|管家|伙伴)"
+    r"|我的名字[是叫]|我叫(?!你|他|她|了|不))"
+)
+_NO_ORDER = re.compile(
+    r"(?i)^\W*always (?:an?|the|here|there|good|great|nice|happy|glad|up|fun|ready|so|in|on"
+    r"|worth|something|nothing)\b|^\W*never (?:give up|say never|too late|again|ever|gets? old|saw|seen|felt|met"
+    r"|did)\b|^\W*(?:以后|今后|将来)(?:再也|我|他|她|咱|再说|吧|还|会|我们(?:再|会|还))"
+)
+_WHY = re.compile(
+    r"^(?P<said>.{4,}?)[\s,，;；]*(?:\bbecause(?! of the)\b|\bso that\b|\bin order to\b|\bthe reason (?:is"
+    r"|being)\b|因为|由于|为的是|以便|原因是|这样(?:就|可以|能)*|因此)"
+    r"[\s,，:：]*(?P<why>.{3,}?)\W*$",
+    re.IGNORECASE | re.DOTALL,
+)
+_SELF_QUESTION = re.compile(r"[?？]\s*$|(?:吗|呢|么)\s*[。.]?$")
+
+
+def recognise(text: str, categories: Mapping[str, Category]) -> Iterator[Unit]:
+    """The statements of a message that are worth keeping, in order; none for small talk and questions.
+
+    `categories`: by name; their own patterns are tried after the rules.
+    """
+    plain = _QUOTED.sub(lambda found: "\n" * found[0].count("\n") + "…", text[:_LONGEST_READ].replace("’", "'"))
+    for found in _SENTENCES.finditer(plain):
+        sentence = found[0].strip()
+        if not 4 <= len(sentence) <= _LONGEST_SENTENCE or "…" in sentence:
+            continue
+        known = _rule(sentence) or _own(sentence, categories)
+        if known is None or not _may_state(sentence):
+            continue
+        name, rule, confidence = known
+        category = categories[name]
+        strong = rule in ("habit", "order", "persona")
+        layer = "long_term" if category.layer == "core" and not strong and name in ("preference",) else category.layer
+        why = _WHY.match(sentence)
+        judgment = why["said"].strip(" ,，;；") if why else sentence
+        yield Unit(
+            text=sentence,
+            judgment=judgment.rstrip("。.!！；; "),
+            reason=why["why"].strip() if why else "",
+            category=name,
+            kind=category.kind,
+            layer=layer,
+            level=attributed(sentence, name),
+            rule=rule,
+            confidence=confidence,
+            ttl_days=category.ttl_days,
+        )
+
+
+def attributed(sentence: str, category: str) -> str:
+    """Whose a statement is, `user` or `project`: a path, a word for the project or a decision says project.
+
+    A preference, an order and general knowledge are the user's; undecided ones are the project's.
+    """
+    if has_path(sentence) or _PROJECT.search(sentence) or category == "decision":
+        return "project"
+    return "user" if category in ("preference", "rule", "persona", "knowledge") else "project"
+
+
+def has_path(sentence: str) -> bool:
+    """Whether a sentence names a file or a folder; addresses and fractions do not count."""
+    return _PATH.search(_URL.sub(" ", sentence)) is not None
+
+
+def _may_state(sentence: str) -> bool:
+    if _LIST.match(sentence) or _SELF_QUESTION.search(sentence) or _SUPPOSED.search(sentence) or is_courtesy(sentence):
+        return False
+    asked = (
+        _TASK,
+        _TASK_ZH,
+        _NOTE,
+        _NOTE_ZH,
+        _PERSONA,
+        _PERSONA_ZH,
+        _DECISION,
+    )  # requests in form, statements in effect
+    return is_statement(sentence) or is_standing_order(sentence) or any(pattern.match(sentence) for pattern in asked)
+
+
+def _rule(sentence: str) -> tuple[str, str, float] | None:
+    """Category, rule and confidence of the first rule that recognises a sentence."""
+    if _TASK.match(sentence) or _TASK_ZH.match(sentence):
+        return "task", "task", 0.85
+    if _PERSONA.match(sentence) or _PERSONA_ZH.match(sentence):
+        return "persona", "persona", 0.9
+    if _NOTE.match(sentence) or _NOTE_ZH.match(sentence):
+        return "note", "note", 0.9
+    if is_standing_order(sentence) and not _NO_ORDER.match(sentence):
+        return "rule", "order", 0.9
+    if _DECISION.match(sentence) or _DECISION_ZH.match(sentence):
+        return "decision", "decision", 0.85
+    if _HABIT.match(sentence) or _HABIT_ZH.match(sentence):
+        return "preference", "habit", 0.9
+    if _LIKES.match(sentence) or _LIKES_ZH.match(sentence):
+        return "preference", "like", 0.7
+    if _KNOWLEDGE.search(sentence) or _KNOWLEDGE_ZH.search(sentence):
+        return "knowledge", "knowledge", 0.75
+    if (_PROJECT.search(sentence) or has_path(sentence)) and _STATES.search(sentence):
+        return "project", "project", 0.7
+    return None
+
+
+def _own(sentence: str, categories: Mapping[str, Category]) -> tuple[str, str, float] | None:
+    """The same for the patterns of categories."""
+    for category in categories.values():
+        if any(re.search(pattern, sentence, re.IGNORECASE) for pattern in category.patterns):
+            return category.name, f"pattern:{category.name}", 0.7
+    return None
