@@ -69,7 +69,7 @@ class Counting:
                     return value
 
                 def call(*arguments: Any, **named: Any) -> Any:
-                    calls[f"{name}.{method}"] += 1
+                    calls[f"{name}.{method}"] += method != "touch" or bool(arguments[1])  # of no file: no write
                     if method in ("insert", "insert_tags"):
                         calls[f"rows.{method}"] += len(arguments[0])
                     return value(*arguments, **named)

@@ -10,7 +10,7 @@ from biem.ports.notes import NoteIndex, NoteRecords
 _LATE_S = 600.0
 """Pending for longer, a note waits for something that does not happen."""
 WATCH_SILENCE_S = 300.0
-"""A watcher that has said nothing for so long is dead: it does so every minute."""
+"""A watcher says every minute that it is alive."""
 
 
 class NoteCheck:
