@@ -21,6 +21,8 @@ from biem.domain import merging as crystal
 from biem.domain import text as texts
 from biem.domain.conflict import Statement
 from biem.domain.node import Hit, Node
+from biem.domain.observing.category import BUILT_IN
+from biem.domain.observing.rules import recognise
 from biem.domain.policies.context import ContextPolicy
 from biem.domain.scope import Scope
 from biem.domain.speech import acts as speech_acts
@@ -125,6 +127,7 @@ FUNCTIONS: dict[str, Callable[[str], object]] = {
     "parsing.is_placeholder": parsing.is_placeholder,
     "prompts": lambda text: prompts.fill("keywords", {"message": text, "history": text, "known": text}, limit=3),
     "clean": clean,
+    "observe": lambda text: list(recognise(text, BUILT_IN)),
     "notes": noted,
     "notes.front": lambda text: front.split(f"---\na: {text}\n---\n"),
 }

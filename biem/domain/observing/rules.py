@@ -16,9 +16,10 @@ _LONGEST_SENTENCE = 400
 """Longer sentences are pasted text, not speech."""
 _SENTENCES = re.compile(r"(?:[^.!?。！？；;\n]|\.(?=\w))+[.!?。！？；;]?")
 _QUOTED = re.compile(
-    r"\"[^\"\n]*\"|“[^”\n]*”|「[^」\n]*」|『[^』\n]*』|(?<!\w)'[^'\n]*'(?!\w)|^\s*>.*$|```.*?```", re.M | re.S
+    r"\"[^\"\n]*\"|“[^“”\n]*”|「[^「」\n]*」|『[^『』\n]*』|(?<!\w)'[^'\n]*'(?!\w)|^[^\S\n]*>[^\n]*|```.*?```",
+    re.M | re.S,
 )
-_LIST = re.compile(r"^\s*(?:[-*•]|\d+[.)、])\s*\S+(?:\s*[,，、/]\s*\S+)*\s*$")
+_LIST = re.compile(r"^\s*(?:[-*•]|\d+[.)、])\s*[^\s,，、/]+(?:\s*[,，、/]\s*[^\s,，、/]+)*\s*$")
 _SUPPOSED = re.compile(
     r"^\W*(?:if|when(?:ever)? (?:we|they|he|she)|suppose|imagine|what if|unless|had i|maybe|perhaps|i (?:wish"
     r"|think|guess|"
