@@ -26,7 +26,7 @@ _ALIKE = 0.1
 _TRANSLATION = 0.3
 """Likeness to the question from which a change told in the other script may be about its subject."""
 _RARE = 3
-"""Maximum number of lines with a word or number that identifies a value."""
+"""Maximum number of lines with a word that identifies a value."""
 
 
 def lift_replacements(lines: Sequence[RatedLine], question: LineQuestion) -> None:
@@ -52,11 +52,11 @@ def _lift(newer: RatedLine, older: RatedLine) -> None:
 
 
 def lift_former(lines: Sequence[RatedLine]) -> None:
-    """Lift a replaced line just above its replacement."""
+    """Lift a replaced line just above its replacement, if that still holds."""
     by_id = {line.hit.node.id: line for line in lines}
-    for line in sorted(lines, key=lambda line: line.hit.node.at, reverse=True):
+    for line in lines:
         newer = by_id.get(line.hit.node.superseded_by or "")
-        if newer is not None:
+        if newer is not None and newer.hit.node.superseded_by is None:
             _lift(line, newer)
 
 
@@ -68,15 +68,18 @@ def lift_later(lines: Sequence[RatedLine], question: LineQuestion) -> None:
         for newer in lines:
             gap = _LIFTED if is_han(newer.hit.node.text) == is_han(older.hit.node.text) else _LIFTED_TRANSLATION
             if newer.worth < older.worth and _is_later(newer, older):
-                names = _share(_values(newer) - common, _values(older) - common)
+                names = _share(_values(newer) - common, _values(older) - common) or (
+                    is_han(newer.hit.node.text) != is_han(older.hit.node.text)
+                    and not newer.matter.numbers.isdisjoint(older.matter.numbers)
+                )
                 ends = (names or _names_it(newer, older, question)) and _may_end(newer, older, question)
                 if ends or (newer.worth > older.worth - gap and _is_of(newer, older, question)):
                     _lift(newer, older)
 
 
 def _values(line: RatedLine) -> frozenset[str]:
-    """Words and numbers of a line that may be its value: names in Latin letters also within Chinese."""
-    return line.matter.things | line.matter.numbers | frozenset(filter(str.isascii, line.terms))
+    """Words of a line that may be its value: names in Latin letters also within Chinese."""
+    return line.matter.things | frozenset(filter(str.isalpha, filter(str.isascii, line.terms)))
 
 
 def _share(values: frozenset[str], others: frozenset[str]) -> bool:

@@ -88,7 +88,7 @@ def _sure(confidence: float, lines: Sequence[RatedLine] | None, question: LineQu
         return confidence
     if not lines:
         return 0.0
-    best = max(lines, key=lambda line: line.worth)
+    best = max(lines, key=lambda line: line.worth - line.foreign)
     total = (
         _SURENESS * min(max(odds(confidence), -_SUREST), _SUREST)
         + _WORTH * (best.worth - best.named - best.foreign)

@@ -184,8 +184,9 @@ def _about(asked: Matter, told: Matter, *, brief: bool) -> float:
     if asked.topics.isdisjoint(told.topics):
         names_it = bool(asked.things) and asked.things <= told.things
         return worth - (_ELSEWHERE if brief and not names_it else 0.0)
-    aligned = told.holds and told.persons <= asked.persons and not asked.attributes.isdisjoint(told.attributes)
-    return worth + _TOPIC + (_ATTRIBUTE if aligned else 0.0)
+    aligned = told.holds and told.persons <= asked.persons and asked.topics <= told.topics
+    stated = aligned and not asked.attributes.isdisjoint(told.attributes)
+    return worth + _TOPIC + (_ATTRIBUTE if stated else 0.0)
 
 
 def is_han(text: str) -> bool:

@@ -81,7 +81,7 @@ LEAVES_OPEN = re.compile(
     r"|let us say|(?:^|[,;] )say (?:i|we|my)|otherwise|had (?:i|we|he|she|they|my \w+) (?:not )?\w+ed\b|were (?:i|we|he|she|they|my \w+) (?:to\b|\w+ing\b|in\b|at\b|an?\b)"
     r"|for the sake of argument|in a parallel|alternate|alternative universe|fictional|fantasy|daydream\w*|tempted|rather not|no way)\b"
     r"|(?:^|[,.;!:] ?)(?:please )?(?:do not|never|don['’]t) (?:ever )?(?!(?:know|live|work|have|need|like|drink|eat|play)\b)[a-z]|\bnot (?:that|because|like)\b"
-    r"|千万(?:别|不要)|别再?把|不要把|(?:^|[,;。!])(?:别|不要)|不是说|要不是|不知道|不清楚|就算|即使|哪怕|设想|想象|倘若|假使|若[是我]|换作|除非|就好了|理论上|幻想|白日梦|不然|否则|真想"
+    r"|千万(?:别|不要)|别再?把|不要把|(?:^|[,;。!])(?:别|不要)|不是说|(?:不是|并非|没有)不|要不是|不知道|不清楚|就算|即使|哪怕|设想|想象|倘若|假使|若[是我]|换作|除非|就好了|理论上|幻想|白日梦|不然|否则|真想"
     r"|^(?:please )?(?:do not|don't|let us)\b|^(?:别|不要)|\b(?:if|whether|would|could|might|maybe|perhaps|possibly|probably|may(?= (?:be|have|not|[a-z]+))(?-i:(?<=may))|unless|imagine|imagin(?:ing|ed)|suppose"
     r"|plan(?:s|ned|ning)? to|planning|think(?:ing)? (?:about|of)|consider(?:s|ing|ed)?|toying|hop(?:e|es|ing)|wish(?:es)?(?! me| us)"
     r"|dream(?:s|ed|t|ing)?|want(?:s|ed)? to|like to|some ?day|one day|some time|eventually|undecided|not (?:sure|decided|know)|nothing is decided"

@@ -82,3 +82,8 @@ def test_numbers_are_written_alike_in_both_languages() -> None:
 @pytest.mark.parametrize("text", ["我是说10月11日。", "我想说的是10月11日。", "我刚才说的是10月11日。"])
 def test_who_says_what_he_means_reports_nobody(text: str) -> None:
     assert RULES.matter(text).holds
+
+
+@pytest.mark.parametrize("text", ["我不是不喝红茶了。", "我并非不练击剑了。"])
+def test_a_double_negation_ends_nothing(text: str) -> None:
+    assert not RULES.matter(text).holds

@@ -336,6 +336,7 @@ def test_a_change_that_names_the_former_value_or_the_thing_goes_first(question: 
         ("Where does my sister live?", "My sister lives in Aarhus.", "I sold my guidebook of Aarhus."),
         ("What's the code of the shed?", "The code of the shed is 7715.", "The code of the garage is 2260 now."),
         ("仓库的密码是多少？", "仓库的密码是7715。", "车库的密码改成2260了。"),
+        ("When is Harrow due?", "Harrow is due on 5 August.", "Linden is now due on 5 August instead of 2 May."),
     ],
 )
 def test_a_change_of_another_person_or_thing_stays_behind(question: str, older: str, beside: str) -> None:
