@@ -22,6 +22,7 @@ from biem.domain.link import NewLink, grown, semantic_links
 from biem.domain.policies.concepts import ConceptPolicy
 from biem.domain.policies.graph import GraphPolicy
 from biem.domain.scope import Scope
+from biem.domain.text import one_line
 from biem.engine.concepts.build import ConceptJobs
 from biem.engine.concepts.recollect import Reminder
 from biem.engine.graph.associations import Associations
@@ -39,7 +40,7 @@ ENGINE = Path(__file__).parents[4] / "biem" / "engine"
 SCOPE = Scope()
 WRITES = {"add", "used", "connect", "replace", "fade", "weaken", "remove_nodes", "vanish", "access"}
 WORDS = st.text(st.characters(whitelist_categories=("Lu", "Ll", "Lo")), min_size=2, max_size=12).filter(
-    lambda word: not parsing.is_placeholder_word(word)
+    lambda word: not parsing.is_placeholder_word(word) and one_line(word, 12) == word  # fillers are letters, too
 )
 
 
