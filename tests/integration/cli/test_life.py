@@ -128,7 +128,7 @@ def test_a_night_is_reported_and_the_next_one_has_nothing_to_do(cli: Cli) -> Non
     # Then the first night built concepts, and the second did nothing, job by job
     jobs = [job["name"] for job in first["jobs"]]
     assert jobs[0] == "build"
-    assert jobs[-1] == "notes"
+    assert jobs[-1] == "sessions"
     assert first["changed"] > 0
     assert all(job["reason"] == "" for job in first["jobs"])
     assert [line.split("\t")[::2] for line in second.stdout.splitlines()] == [[name, "-"] for name in jobs]
