@@ -87,3 +87,8 @@ def test_who_says_what_he_means_reports_nobody(text: str) -> None:
 @pytest.mark.parametrize("text", ["我不是不喝红茶了。", "我并非不练击剑了。"])
 def test_a_double_negation_ends_nothing(text: str) -> None:
     assert not RULES.matter(text).holds
+
+
+@pytest.mark.parametrize("text", ["读书小组在看《红楼梦》。", "我现在读《如果在冬夜》。"])
+def test_the_words_of_a_title_say_nothing_of_the_statement(text: str) -> None:
+    assert RULES.matter(text).holds
