@@ -187,7 +187,7 @@ class Hit:
     source design.
     """
     alike: Mapping[str, float] = field(default_factory=dict)
-    """Likeness, 0.25 to 1, of the other hits of this recall that tell of much the same, by the id of their memories."""
+    """Likeness, 0.15 to 1, of the other hits of this recall that tell of much the same, by the id of their memories."""
 
 
 class Hits(list[Hit]):

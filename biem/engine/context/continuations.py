@@ -6,6 +6,7 @@ one that it replaces.
 """
 
 from collections.abc import Sequence
+from datetime import datetime
 
 from biem.engine.context.same_subject import (
     are_same,
@@ -19,9 +20,10 @@ from biem.engine.context.same_subject import (
 )
 from biem.engine.context.worth import LineQuestion, RatedLine, is_han, supposes
 
-_CHANGED, _CHANGED_NAMED, _NAMED, _CONTINUED, _NEVER = 0.4, 0.28, 0.38, 0.5, 2.0
+_CHANGED, _CHANGED_NAMED, _NAMED, _CONTINUED, _APART, _NEVER = 0.4, 0.28, 0.38, 0.5, 0.6, 2.0
 """Likeness to an earlier line from which a later one is about the same: one that tells of a change, one that also names
-a thing of the earlier, one that only names it, any other; and more than any likeness."""
+a thing of the earlier, one that only names it, any other, one of another topic or without the thing in question; the
+last number is more than any likeness."""
 _ABOUT = 0.42
 """Share of the earlier line's likeness to the question that a later one has which names nothing of the earlier."""
 _CLOSEST = 0.8
@@ -29,17 +31,37 @@ _CLOSEST = 0.8
 
 
 def lift_continuations(lines: Sequence[RatedLine], question: LineQuestion) -> None:
-    """Lift each of these statements just above the earlier line."""
-    for older in sorted(lines, key=lambda line: line.hit.node.at):
-        later = sorted((line for line in lines if _continues(line, older, question)), key=lambda line: line.hit.node.at)
+    """Lift each of these statements just above the earlier line, the latest of several highest."""
+    for older in sorted(lines, key=_said):
         below = older
-        closest = max((_likeness(line, older) for line in later), default=0.0)
-        for newer in later:
-            before = (_likeness(newer, line) for line in lines if line.hit.node.at < newer.hit.node.at)
-            like = _likeness(newer, older)
-            if like >= _CLOSEST * max(closest, *before) and like >= _least(newer, older, question):
-                lift(newer, below)
-                below = max(newer, below, key=lambda line: line.worth)
+        for newer in _continuations(older, lines, question):
+            lift(newer, below)
+            below = max(newer, below, key=lambda line: line.worth)
+
+
+def lift_continued(lines: Sequence[RatedLine], question: LineQuestion) -> None:
+    """Lift a line just above the statement that continues it, if nothing continues that one."""
+    for older in lines:
+        for newer in _continuations(older, lines, question):
+            if not _continuations(newer, lines, question):
+                lift(older, newer)
+
+
+def _continuations(older: RatedLine, lines: Sequence[RatedLine], question: LineQuestion) -> list[RatedLine]:
+    """The later statements that tell of the same as an earlier line, in order of time."""
+    later = [line for line in lines if older.hit.node.id in line.hit.alike and _continues(line, older, question)]
+    closest = max((_likeness(line, older) for line in later), default=0.0)
+    found = []
+    for newer in sorted(later, key=_said):
+        before = (_likeness(newer, line) for line in lines if line.hit.node.at < newer.hit.node.at)
+        like = _likeness(newer, older)
+        if like >= _CLOSEST * max(closest, *before) and like >= _least(newer, older, question):
+            found.append(newer)
+    return found
+
+
+def _said(line: RatedLine) -> datetime:
+    return line.hit.node.at
 
 
 def _least(newer: RatedLine, older: RatedLine, question: LineQuestion) -> float:
@@ -48,20 +70,23 @@ def _least(newer: RatedLine, older: RatedLine, question: LineQuestion) -> float:
     One that names a thing of the earlier need not be like the question.
     """
     one, other, asked = newer.matter, older.matter, question.matter
-    if not one.changes and asked.topics and one.topics and asked.topics.isdisjoint(one.topics):
-        return _NEVER
+    one_script = is_han(newer.hit.node.text) == is_han(older.hit.node.text)
+    apart = one_script and bool(asked.topics and one.topics) and asked.topics.isdisjoint(one.topics)
+    about = newer.like >= _ABOUT * older.like
     if not _names_what(newer, older, question):
-        about = newer.like >= _ABOUT * older.like
-        return (_CHANGED if one.changes else _CONTINUED) if about else _NEVER
+        return (_APART if apart else _CHANGED if one.changes else _CONTINUED) if about else _NEVER
+    if apart and not one.changes:
+        return _APART
     missed = asked.things & other.things - one.things
-    if missed and is_han(newer.hit.node.text) == is_han(older.hit.node.text) and newer.like < _ABOUT * older.like:
-        return _CONTINUED
+    if missed and not about and one_script:
+        return _APART
     return _CHANGED_NAMED if one.changes else _NAMED
 
 
 def _names_what(newer: RatedLine, older: RatedLine, question: LineQuestion) -> bool:
     """Whether it names a thing or a relative that the earlier line names, and the question does not."""
-    if share(values(newer) - question.terms, values(older) - question.terms):
+    asked = question.terms | question.matter.things
+    if share(values(newer) - asked, values(older) - asked):
         return True
     text, known = newer.hit.node.text.lower(), older.hit.node.text.lower()
     names = {name.rpartition(".")[2] for name in older.matter.persons if "." in name}

@@ -34,6 +34,8 @@ _ALIKE = 0.1
 """Share of common terms (Jaccard) from which two lines may be about one thing."""
 _TRANSLATION = 0.3
 """Likeness to the question from which a change told in the other script may be about its subject."""
+_ALIKE_AT_ALL = 0.15
+"""Likeness of two lines below which neither tells of the other's subject, where vectors are known."""
 _RARE = 3
 """Maximum number of lines with a word that identifies a value."""
 
@@ -68,8 +70,11 @@ def lift_later(lines: Sequence[RatedLine], question: LineQuestion) -> None:
     """Lift a later statement about the subject of the question, or the end of its value, just above an earlier one."""
     holders = Counter(value for line in lines for value in values(line))
     common = {value for value, count in holders.items() if count > _RARE} | question.terms | question.matter.things
+    compared = any(line.hit.alike for line in lines)
     for older in sorted(lines, key=lambda line: line.hit.node.at):
         for newer in lines:
+            if compared and newer.hit.alike.get(older.hit.node.id, 0.0) < _ALIKE_AT_ALL:
+                continue
             gap = _LIFTED if is_han(newer.hit.node.text) == is_han(older.hit.node.text) else _LIFTED_TRANSLATION
             if newer.worth < older.worth and _is_later(newer, older):
                 names = share(values(newer) - common, values(older) - common) or (

@@ -16,7 +16,7 @@ from biem.domain.conflict import Matter
 from biem.domain.node import Hit
 from biem.domain.policies.context import ContextPolicy
 from biem.domain.text import estimate_tokens, jaccard
-from biem.engine.context.continuations import lift_continuations
+from biem.engine.context.continuations import lift_continuations, lift_continued
 from biem.engine.context.newer_lines import lift_former, lift_later, lift_replacements, newer_first
 from biem.engine.context.worth import BRIEF, LineQuestion, LineWorth, RatedLine, is_han, odds, only_asks
 from biem.ports.contradiction import ContradictionRules
@@ -81,6 +81,7 @@ class Picker:
             lift_continuations(lines, question)
         elif question.former:
             lift_former(lines)
+            lift_continued(lines, question)
         return lines
 
 

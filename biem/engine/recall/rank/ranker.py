@@ -39,7 +39,7 @@ _CHINESE = re.compile("[\u3400-\u9fff]")
 _WORD = re.compile(r"[^\W\d_\u3400-\u9fff]+")
 _SPARE = 10
 """Memories read in addition to those requested: some may have just been erased."""
-_COMPARED, _ALIKE = 30, 0.25
+_COMPARED, _ALIKE = 30, 0.15
 """Number of best candidates that are compared with each other, and the similarity from which two are called alike."""
 
 
