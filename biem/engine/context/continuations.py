@@ -10,10 +10,12 @@ from datetime import datetime
 
 from biem.engine.context.same_subject import (
     are_same,
+    closest_before,
     gives_as_much,
     is_of_another_way,
     is_own_of_another,
     lift,
+    likeness,
     relatives,
     share,
     values,
@@ -50,12 +52,11 @@ def lift_continued(lines: Sequence[RatedLine], question: LineQuestion) -> None:
 def _continuations(older: RatedLine, lines: Sequence[RatedLine], question: LineQuestion) -> list[RatedLine]:
     """The later statements that tell of the same as an earlier line, in order of time."""
     later = [line for line in lines if older.hit.node.id in line.hit.alike and _continues(line, older, question)]
-    closest = max((_likeness(line, older) for line in later), default=0.0)
+    closest = max((likeness(line, older) for line in later), default=0.0)
     found = []
     for newer in sorted(later, key=_said):
-        before = (_likeness(newer, line) for line in lines if line.hit.node.at < newer.hit.node.at)
-        like = _likeness(newer, older)
-        if like >= _CLOSEST * max(closest, *before) and like >= _least(newer, older, question):
+        like = likeness(newer, older)
+        if like >= _CLOSEST * max(closest, closest_before(newer, lines)) and like >= _least(newer, older, question):
             found.append(newer)
     return found
 
@@ -91,10 +92,6 @@ def _names_what(newer: RatedLine, older: RatedLine, question: LineQuestion) -> b
     text, known = newer.hit.node.text.lower(), older.hit.node.text.lower()
     names = {name.rpartition(".")[2] for name in older.matter.persons if "." in name}
     return any(name in text and name in known for name in names)
-
-
-def _likeness(line: RatedLine, other: RatedLine) -> float:
-    return line.hit.alike.get(other.hit.node.id, 0.0)
 
 
 def _continues(newer: RatedLine, older: RatedLine, question: LineQuestion) -> bool:

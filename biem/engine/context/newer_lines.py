@@ -13,10 +13,12 @@ from biem.domain.conflict import Matter
 from biem.domain.text import estimate_tokens, jaccard
 from biem.engine.context.same_subject import (
     are_same,
+    closest_before,
     gives_as_much,
     is_of_another_way,
     is_own_of_another,
     lift,
+    likeness,
     relatives,
     share,
     values,
@@ -36,6 +38,8 @@ _TRANSLATION = 0.3
 """Likeness to the question from which a change told in the other script may be about its subject."""
 _ALIKE_AT_ALL = 0.15
 """Likeness of two lines below which neither tells of the other's subject, where vectors are known."""
+_HALF = 0.5
+"""Share of a later line's likeness to its closest earlier statement below which it tells nothing of another one."""
 _RARE = 3
 """Maximum number of lines with a word that identifies a value."""
 
@@ -73,7 +77,7 @@ def lift_later(lines: Sequence[RatedLine], question: LineQuestion) -> None:
     compared = any(line.hit.alike for line in lines)
     for older in sorted(lines, key=lambda line: line.hit.node.at):
         for newer in lines:
-            if compared and newer.hit.alike.get(older.hit.node.id, 0.0) < _ALIKE_AT_ALL:
+            if compared and not _may_be_of_one(newer, older, lines):
                 continue
             gap = _LIFTED if is_han(newer.hit.node.text) == is_han(older.hit.node.text) else _LIFTED_TRANSLATION
             if newer.worth < older.worth and _is_later(newer, older):
@@ -84,6 +88,11 @@ def lift_later(lines: Sequence[RatedLine], question: LineQuestion) -> None:
                 ends = (names or _names_it(newer, older, question)) and _may_end(newer, older, question)
                 if ends or (newer.worth > older.worth - gap and _is_of(newer, older, question)):
                     lift(newer, older)
+
+
+def _may_be_of_one(newer: RatedLine, older: RatedLine, lines: Sequence[RatedLine]) -> bool:
+    """Whether it is like the earlier line, and not far more like another one."""
+    return likeness(newer, older) >= max(_ALIKE_AT_ALL, _HALF * closest_before(newer, lines))
 
 
 def _names_it(newer: RatedLine, older: RatedLine, question: LineQuestion) -> bool:

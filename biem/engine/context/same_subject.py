@@ -1,5 +1,7 @@
 """Whether two lines of a block are about the same people and the same one of several things."""
 
+from collections.abc import Sequence
+
 from biem.domain.conflict import Matter
 from biem.engine.context.worth import RatedLine
 
@@ -53,6 +55,17 @@ def are_same(one: Matter, other: Matter) -> bool:
         return True
     named, bare = (left, other) if not right else (right, one)
     return not (left and right) and not bare.persons.isdisjoint(name.rpartition(".")[2] for name in named)
+
+
+def likeness(line: RatedLine, other: RatedLine) -> float:
+    """How alike two lines are, 0 to 1; 0 if little, or if they have no vectors."""
+    return line.hit.alike.get(other.hit.node.id, 0.0)
+
+
+def closest_before(newer: RatedLine, lines: Sequence[RatedLine]) -> float:
+    """The likeness of a line to the most alike of the earlier statements."""
+    earlier = (line for line in lines if line.hit.node.at < newer.hit.node.at and line.matter.holds)
+    return max((likeness(newer, line) for line in earlier), default=0.0)
 
 
 def lift(newer: RatedLine, older: RatedLine) -> None:

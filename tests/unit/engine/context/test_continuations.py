@@ -109,3 +109,30 @@ def test_the_assistant_continues_nothing() -> None:
     older = line("My uncle Otis is a florist.", 0.95, 0.8, 0)
     guess = line("Otis now sounds like a bookbinder.", 0.4, 0.1, 30, source="assistant")
     assert told("What does my uncle do?", 0.6, older, guess)[0] == older.node.text
+
+
+@pytest.mark.parametrize(
+    ("question", "older", "newer"),
+    [
+        ("What did my uncle do before?", "My uncle Otis is a florist.", "Otis gave up flowers, he binds books now."),
+        ("我舅舅以前是做什么的？", "我舅舅阿良开花店。", "阿良不开花店了，如今在装订古书。"),
+    ],
+)
+def test_a_question_about_before_gets_what_was_continued_first(question: str, older: str, newer: str) -> None:
+    assert told(question, 0.6, line(older, 0.5, 0.4, 0), line(newer, 0.9, 0.7, 30)) == [older, newer]
+
+
+@pytest.mark.parametrize(("likeness", "first"), [(0.2, 1), (0.01, 0)])
+def test_a_change_of_the_same_topic_is_not_lifted_over_a_line_that_it_is_not_like(likeness: float, first: int) -> None:
+    # Given a change that shares a topic with the answer / When both are a little alike, or not at all
+    answer = line("I do yoga for exercise.", 0.9, 0.6, 0)
+    change = line("The gym moved to the harbour, the sport hall is closed now.", 0.7, 0.3, 9)
+    other = line("It rains.", 0.1, 0.0, 1)
+    lines = [
+        dataclasses.replace(answer, alike={change.node.id: likeness, other.node.id: 0.15}),
+        dataclasses.replace(change, alike={answer.node.id: likeness}),
+        other,
+    ]
+    # Then only the former may pass it
+    shown = PICKER.pick(lines, "What sport do I do for exercise?", None)
+    assert [hit.node.text for hit in shown].index(answer.node.text) == first
