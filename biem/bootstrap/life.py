@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 
 from biem.adapters.clock import SystemClock
 from biem.bootstrap.groups import Backups, Ground, Life, ReadPath, WritePath
+from biem.bootstrap.layers.mirror import LateMirror
 from biem.bootstrap.servers import Servers, automatic_backups, home_of
 from biem.config import Settings
 from biem.domain.scope import Scope
@@ -70,7 +71,9 @@ def forgets(*, life: Life, write: WritePath, read: ReadPath) -> Callable[[Scope]
     return forgotten
 
 
-def build_eraser(ground: Ground, *, life: Life, write: WritePath, read: ReadPath, notes: NoteSystem) -> Eraser:
+def build_eraser(
+    ground: Ground, *, life: Life, write: WritePath, read: ReadPath, notes: NoteSystem, mirror: LateMirror
+) -> Eraser:
     """Erases memories from all stores and from what this process holds."""
     stores = ground.stores
     return Eraser(
@@ -85,6 +88,7 @@ def build_eraser(ground: Ground, *, life: Life, write: WritePath, read: ReadPath
         forgotten=forgets(life=life, write=write, read=read),
         erase_notes=notes.erase_scope,
         backups=ground.backups,
+        erase_files=mirror.erase,
         clock=ground.clock,
         policy=ground.policies.encode,
         telemetry=ground.telemetry,

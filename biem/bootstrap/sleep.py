@@ -6,6 +6,7 @@ from dataclasses import asdict
 from biem.adapters.jobs.thread import InProcessQueue, NoQueue
 from biem.bootstrap.groups import Ground, Life
 from biem.bootstrap.layers import LateLayers
+from biem.bootstrap.layers.mirror import LateMirror
 from biem.bootstrap.life import build_expiry
 from biem.domain.scope import Scope
 from biem.engine.concepts.build import ConceptJobs
@@ -26,12 +27,19 @@ from biem.ports import JobQueue
 
 
 def build_job_runner(
-    ground: Ground, *, life: Life, resolver: Resolver, eraser: Eraser, notes: NoteSystem, layers: LateLayers
+    ground: Ground,
+    *,
+    life: Life,
+    resolver: Resolver,
+    eraser: Eraser,
+    notes: NoteSystem,
+    layers: LateLayers,
+    mirror: LateMirror,
 ) -> JobRunner:
     """Runs background jobs, each in one process at a time."""
     expiry = build_expiry(ground, eraser=eraser)
     return JobRunner(
-        build_jobs(ground, life=life, resolver=resolver, expiry=expiry, notes=notes, layers=layers),
+        build_jobs(ground, life=life, resolver=resolver, expiry=expiry, notes=notes, layers=layers, mirror=mirror),
         exclusive=ground.stores.exclusive,
         clock=ground.clock,
         telemetry=ground.telemetry,
@@ -39,7 +47,14 @@ def build_job_runner(
 
 
 def build_jobs(
-    ground: Ground, *, life: Life, resolver: Resolver, expiry: Expiry, notes: NoteSystem, layers: LateLayers
+    ground: Ground,
+    *,
+    life: Life,
+    resolver: Resolver,
+    expiry: Expiry,
+    notes: NoteSystem,
+    layers: LateLayers,
+    mirror: LateMirror,
 ) -> list[BackgroundJob]:
     """All background jobs that are switched on: first those that build, then those that merge and that fade."""
     policies = ground.policies
@@ -79,6 +94,7 @@ def build_jobs(
         BackgroundJob("turns", life.feedback.compact, every["turns"]),
         BackgroundJob("integrity", integrity.mend, every["integrity"]),
         BackgroundJob("notes", notes.scan_all, every["notes"], everywhere=notes.scan_all, at_start=True),
+        BackgroundJob("mirror", mirror.run, every["mirror"], everywhere=mirror.run),
         BackgroundJob("sessions", layers.trim, every["sessions"], everywhere=layers.trim),
     ]
     return [job for job in jobs if job.name not in policies.sleep.off]

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack
+from dataclasses import dataclass
 from functools import partial
 from random import Random
 
@@ -9,7 +10,8 @@ from biem.adapters import analyzers, contradiction
 from biem.bootstrap.aim import build_aim
 from biem.bootstrap.diagnosis import build_reindexer, diagnoser
 from biem.bootstrap.groups import Ground, Life, ReadPath, WritePath
-from biem.bootstrap.layers import build_layers
+from biem.bootstrap.layers import LateLayers, build_layers
+from biem.bootstrap.layers.mirror import LateMirror, build_mirror
 from biem.bootstrap.life import (
     backups_of,
     build_eraser,
@@ -31,14 +33,32 @@ from biem.engine.admin.browse import MemoryBrowser
 from biem.engine.admin.diagnosis import Diagnoser
 from biem.engine.admin.stage_times import StageTimes
 from biem.engine.concepts.running import Activator
+from biem.engine.conflicts.resolve import Resolver
 from biem.engine.context.relevance_filter import RelevanceFilter
+from biem.engine.life.erase import Eraser
 from biem.engine.life.tiers import sweep_all
 from biem.engine.priority import ForegroundPriority, YieldingAnalyzer, YieldingEmbedder, YieldingRules
 from biem.engine.query.listing import MemoryList
-from biem.engine.sleep.jobs import Schedule
+from biem.engine.remember.revise import Reviser
+from biem.engine.sleep.jobs import JobRunner, Schedule
+from biem.engine.transfer import Transfer
+from biem.notes.system import NoteSystem
 from biem.ports import Clock, Embedder
 from biem.system import System
 from biem.telemetry import Telemetry
+
+
+@dataclass(frozen=True, slots=True)
+class Background:
+    """What changes, moves and removes memories, and the jobs that do so."""
+
+    reviser: Reviser
+    transfer: Transfer
+    eraser: Eraser
+    resolver: Resolver
+    layers: LateLayers
+    mirror: LateMirror
+    jobs: JobRunner
 
 
 def assemble(
@@ -129,27 +149,25 @@ def build_system(
     """The whole system; `System.release` closes `stack`."""
     stores, policies = ground.stores, ground.policies
     notes = build_notes(ground, stack=stack)
-    eraser = build_eraser(ground, life=life, write=write, read=read, notes=notes)
-    resolver = build_resolver(ground, writer=write.writer, eraser=eraser)
-    layers = build_layers(ground, writer=write.writer)
-    jobs = build_job_runner(ground, life=life, resolver=resolver, eraser=eraser, notes=notes, layers=layers)
+    back = build_background(ground, life=life, write=write, read=read, notes=notes)
     aim = build_aim(ground, life=life, write=write, read=read)
     return System(
         records=stores.records,
         notes=notes,
-        layers=layers,
+        layers=back.layers,
+        mirror=back.mirror,
         queue=stores.queue,
         writer=write.writer,
-        reviser=build_reviser(ground, write=write),
+        reviser=back.reviser,
         recaller=build_recaller(ground, life=life, read=read, router=aim.router),
         relevance_filter=RelevanceFilter(stores.reasoner, policies.context, ground.telemetry),
         context_builder=build_context(ground),
-        eraser=eraser,
+        eraser=back.eraser,
         reindexer=build_reindexer(ground, encoder=write.encoder),
         lifecycle=life.lifecycle,
         associations=life.associations,
         feedback=life.feedback,
-        resolver=resolver,
+        resolver=back.resolver,
         reminder=read.reminder,
         activator=build_activator(ground, read=read),
         instants=write.instants,
@@ -158,14 +176,14 @@ def build_system(
         browser=MemoryBrowser(stores.browser),
         listing=MemoryList(stores.browser, ground.clock),
         scopes=stores.directory,
-        transfer=build_transfer(ground, write=write, forgotten=forgets(life=life, write=write, read=read)),
+        transfer=back.transfer,
         diagnosis=partial(diagnose_from_within, ground, life=life, write=write),
         times=times,
         unobserve=unobserve,
         embedders=stores.embedders,
-        job_runner=jobs,
+        job_runner=back.jobs,
         encoder=write.encoder,
-        schedule=Schedule(jobs, stores.scopes, clock=ground.clock, scopes_per_tick=policies.sleep.scopes_per_tick),
+        schedule=Schedule(back.jobs, stores.scopes, clock=ground.clock, scopes_per_tick=policies.sleep.scopes_per_tick),
         pacing=ground.priority.pacing,
         scheduler=build_scheduler(ground),
         clock=ground.clock,
@@ -176,6 +194,20 @@ def build_system(
         close_timeout_s=ground.settings.close_timeout_s,
         release=stack.pop_all().close,
     )
+
+
+def build_background(ground: Ground, *, life: Life, write: WritePath, read: ReadPath, notes: NoteSystem) -> Background:
+    """What changes, moves and removes memories, and the jobs that do so."""
+    reviser = build_reviser(ground, write=write)
+    transfer = build_transfer(ground, write=write, forgotten=forgets(life=life, write=write, read=read))
+    mirror = build_mirror(ground, writer=write.writer, reviser=reviser, lifecycle=life.lifecycle, transfer=transfer)
+    eraser = build_eraser(ground, life=life, write=write, read=read, notes=notes, mirror=mirror)
+    resolver = build_resolver(ground, writer=write.writer, eraser=eraser)
+    layers = build_layers(ground, writer=write.writer)
+    jobs = build_job_runner(
+        ground, life=life, resolver=resolver, eraser=eraser, notes=notes, layers=layers, mirror=mirror
+    )
+    return Background(reviser, transfer, eraser, resolver, layers=layers, mirror=mirror, jobs=jobs)
 
 
 def build_activator(ground: Ground, *, read: ReadPath) -> Activator:

@@ -20,6 +20,7 @@ from biem.ports import EmbedderInfo
 from biem.telemetry import Telemetry
 
 if TYPE_CHECKING:
+    from biem.layers.mirror.mirror import Mirror
     from biem.layers.sessions import Sessions
 
 
@@ -51,6 +52,11 @@ class Memory(
     def sessions(self) -> "Sessions":
         """Conversations of this scope, word for word, each with the window that a model gets of it."""
         return self._system.layers().sessions(self.bound_to, self._shared.wrote.set)
+
+    @property
+    def mirror(self) -> "Mirror":
+        """Memories of this scope as Markdown files that people read, edit and commit; off until a folder is added."""
+        return self._system.mirror(self.bound_to, self._shared.wrote.set)
 
     @property
     def collection(self) -> str:
