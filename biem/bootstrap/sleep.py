@@ -60,7 +60,12 @@ def build_jobs(
     def archive(scope: Scope | None = None) -> Mapping[str, int]:
         ended = expiry.run(scope)
         aging = _counts(life.lifecycle.run(scope))
-        return {**aging, "expired": aging["expired"] + ended.archived, "erased": ended.erased}
+        return {
+            **aging,
+            "promoted": aging["promoted"] + ended.promoted,
+            "expired": aging["expired"] + ended.archived,
+            "erased": ended.erased,
+        }
 
     def decide() -> Mapping[str, int]:
         return {"decided": resolver.work(policies.conflicts.decisions)}

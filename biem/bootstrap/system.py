@@ -8,8 +8,8 @@ from random import Random
 from biem.adapters import analyzers, contradiction
 from biem.bootstrap.aim import build_aim
 from biem.bootstrap.diagnosis import build_reindexer, diagnoser
-from biem.bootstrap.groups import Ground, Life, ReadPath, WritePath
-from biem.bootstrap.layers import build_layers
+from biem.bootstrap.groups import Background, Ground, Life, ReadPath, WritePath
+from biem.bootstrap.layers import LateLayers, build_layers
 from biem.bootstrap.life import (
     backups_of,
     build_eraser,
@@ -30,13 +30,18 @@ from biem.config import Settings
 from biem.engine.admin.browse import MemoryBrowser
 from biem.engine.admin.diagnosis import Diagnoser
 from biem.engine.admin.stage_times import StageTimes
+from biem.engine.aim.system import AimSystem
 from biem.engine.concepts.running import Activator
+from biem.engine.conflicts.resolve import Resolver
 from biem.engine.context.relevance_filter import RelevanceFilter
+from biem.engine.life.erase import Eraser
 from biem.engine.life.tiers import sweep_all
 from biem.engine.priority import ForegroundPriority, YieldingAnalyzer, YieldingEmbedder, YieldingRules
 from biem.engine.query.listing import MemoryList
+from biem.engine.recall.recaller import Recaller
 from biem.engine.sleep.jobs import Schedule
-from biem.ports import Clock, Embedder
+from biem.notes.system import NoteSystem
+from biem.ports import Clock, Embedder, JobQueue
 from biem.system import System
 from biem.telemetry import Telemetry
 
@@ -131,9 +136,9 @@ def build_system(
     notes = build_notes(ground, stack=stack)
     eraser = build_eraser(ground, life=life, write=write, read=read, notes=notes)
     resolver = build_resolver(ground, writer=write.writer, eraser=eraser)
-    layers = build_layers(ground, writer=write.writer)
-    jobs = build_job_runner(ground, life=life, resolver=resolver, eraser=eraser, notes=notes, layers=layers)
-    aim = build_aim(ground, life=life, write=write, read=read)
+    aim, recaller = build_answers(ground, life=life, write=write, read=read)
+    layers = build_layers(ground, writer=write.writer, recaller=recaller, notes=notes)
+    background = build_schedule(ground, life=life, resolver=resolver, eraser=eraser, notes=notes, layers=layers)
     return System(
         records=stores.records,
         notes=notes,
@@ -141,7 +146,7 @@ def build_system(
         queue=stores.queue,
         writer=write.writer,
         reviser=build_reviser(ground, write=write),
-        recaller=build_recaller(ground, life=life, read=read, router=aim.router),
+        recaller=recaller,
         relevance_filter=RelevanceFilter(stores.reasoner, policies.context, ground.telemetry),
         context_builder=build_context(ground),
         eraser=eraser,
@@ -163,11 +168,11 @@ def build_system(
         times=times,
         unobserve=unobserve,
         embedders=stores.embedders,
-        job_runner=jobs,
+        job_runner=background.jobs,
         encoder=write.encoder,
-        schedule=Schedule(jobs, stores.scopes, clock=ground.clock, scopes_per_tick=policies.sleep.scopes_per_tick),
+        schedule=background.schedule,
         pacing=ground.priority.pacing,
-        scheduler=build_scheduler(ground),
+        scheduler=background.scheduler,
         clock=ground.clock,
         policies=policies,
         telemetry=ground.telemetry,
@@ -176,6 +181,30 @@ def build_system(
         close_timeout_s=ground.settings.close_timeout_s,
         release=stack.pop_all().close,
     )
+
+
+def build_answers(ground: Ground, *, life: Life, write: WritePath, read: ReadPath) -> tuple[AimSystem, Recaller]:
+    """AIM-Memory, and recall under every profile."""
+    aim = build_aim(ground, life=life, write=write, read=read)
+    return aim, build_recaller(ground, life=life, read=read, router=aim.router)
+
+
+def build_schedule(
+    ground: Ground, *, life: Life, resolver: Resolver, eraser: Eraser, notes: NoteSystem, layers: LateLayers
+) -> Background:
+    """Background jobs, when they run, and the thread that runs them; a full session is trimmed at once."""
+    jobs = build_job_runner(ground, life=life, resolver=resolver, eraser=eraser, notes=notes, layers=layers)
+    most = ground.policies.sleep.scopes_per_tick
+    schedule = Schedule(jobs, ground.stores.scopes, clock=ground.clock, scopes_per_tick=most)
+    scheduler = build_scheduler(ground)
+    layers.full = partial(run_soon, schedule, scheduler, "sessions")
+    return Background(jobs, schedule, scheduler)
+
+
+def run_soon(schedule: Schedule, scheduler: JobQueue, name: str) -> None:
+    """Let a job run now, if this process runs jobs."""
+    schedule.hurry(name)
+    scheduler.wake()
 
 
 def build_activator(ground: Ground, *, read: ReadPath) -> Activator:
