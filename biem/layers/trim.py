@@ -5,6 +5,7 @@ A process that dies between two slices loses at most one call of the model; the 
 
 import logging
 from collections.abc import Sequence
+from datetime import timedelta
 
 from biem.domain.node import SUMMARY_SOURCE
 from biem.domain.policies.context import SessionPolicy
@@ -39,9 +40,11 @@ class Trimmer:
         clock: Clock,
         policy: SessionPolicy,
         telemetry: Telemetry,
+        ttl_days: float,
         reasoner: Reasoner | None = None,
     ) -> None:
-        """Without `reasoner` a summary is made of sentences."""
+        """Without `reasoner` a summary is made of sentences. Summaries expire after `ttl_days`, unless promoted."""
+        self._ttl = timedelta(days=ttl_days)
         self._sessions = sessions
         self._writer = writer
         self._analyzer = analyzer
@@ -123,6 +126,7 @@ class Trimmer:
                 "conversation": session.name or session.id,
                 "at": sources[-1].at,
                 "ref": f"session:{session.id}:{part.first}-{part.last}",
+                "ttl": self._ttl,
                 "metadata": {"category": "context", "session": session.id, "from": part.first, "to": part.last},
             },
         )
