@@ -30,11 +30,13 @@ from biem.config import Settings
 from biem.engine.admin.browse import MemoryBrowser
 from biem.engine.admin.diagnosis import Diagnoser
 from biem.engine.admin.stage_times import StageTimes
+from biem.engine.aim.system import AimSystem
 from biem.engine.concepts.running import Activator
 from biem.engine.context.relevance_filter import RelevanceFilter
 from biem.engine.life.tiers import sweep_all
 from biem.engine.priority import ForegroundPriority, YieldingAnalyzer, YieldingEmbedder, YieldingRules
 from biem.engine.query.listing import MemoryList
+from biem.engine.recall.recaller import Recaller
 from biem.engine.sleep.jobs import Schedule
 from biem.ports import Clock, Embedder
 from biem.system import System
@@ -131,9 +133,9 @@ def build_system(
     notes = build_notes(ground, stack=stack)
     eraser = build_eraser(ground, life=life, write=write, read=read, notes=notes)
     resolver = build_resolver(ground, writer=write.writer, eraser=eraser)
-    layers = build_layers(ground, writer=write.writer)
+    aim, recaller = build_recalls(ground, life=life, write=write, read=read)
+    layers = build_layers(ground, write=write, recaller=recaller)
     jobs = build_job_runner(ground, life=life, resolver=resolver, eraser=eraser, notes=notes, layers=layers)
-    aim = build_aim(ground, life=life, write=write, read=read)
     return System(
         records=stores.records,
         notes=notes,
@@ -141,7 +143,7 @@ def build_system(
         queue=stores.queue,
         writer=write.writer,
         reviser=build_reviser(ground, write=write),
-        recaller=build_recaller(ground, life=life, read=read, router=aim.router),
+        recaller=recaller,
         relevance_filter=RelevanceFilter(stores.reasoner, policies.context, ground.telemetry),
         context_builder=build_context(ground),
         eraser=eraser,
@@ -176,6 +178,12 @@ def build_system(
         close_timeout_s=ground.settings.close_timeout_s,
         release=stack.pop_all().close,
     )
+
+
+def build_recalls(ground: Ground, *, life: Life, write: WritePath, read: ReadPath) -> tuple[AimSystem, Recaller]:
+    """AIM-Memory's route, and every recall."""
+    aim = build_aim(ground, life=life, write=write, read=read)
+    return aim, build_recaller(ground, life=life, read=read, router=aim.router)
 
 
 def build_activator(ground: Ground, *, read: ReadPath) -> Activator:

@@ -20,6 +20,7 @@ from biem.ports import EmbedderInfo
 from biem.telemetry import Telemetry
 
 if TYPE_CHECKING:
+    from biem.layers.items import Items
     from biem.layers.sessions import Sessions
 
 
@@ -51,6 +52,11 @@ class Memory(
     def sessions(self) -> "Sessions":
         """Conversations of this scope, word for word, each with the window that a model gets of it."""
         return self._system.layers().sessions(self.bound_to, self._shared.wrote.set)
+
+    @property
+    def items(self) -> "Items":
+        """JSON documents of this scope under namespaces and keys, each found by the memory made of it."""
+        return self._system.layers().items(self.bound_to, self._shared.wrote.set)
 
     @property
     def collection(self) -> str:

@@ -25,6 +25,7 @@ _STEPS = (
     "conflicts",
     "messages",
     "sessions",
+    "items",
     "memories",
 )
 

@@ -1,19 +1,23 @@
-"""Builds sessions and observation at their first use, because most programs use neither."""
+"""Builds sessions, items and observation at their first use, because most programs use none."""
 
 import threading
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from biem.adapters.postgres.database import Database
-from biem.bootstrap.groups import Ground
+from biem.bootstrap.groups import Ground, WritePath
+from biem.bootstrap.life import build_reviser
 from biem.config import Settings
 from biem.domain.diagnosis import Limits
 from biem.domain.scope import Scope
 from biem.engine.admin.diagnosis import Check
+from biem.engine.recall.recaller import Recaller
 from biem.engine.remember.writer import Writer
 from biem.ports import Clock
 
 if TYPE_CHECKING:
+    from biem.adapters.postgres.items import PostgresItems
+    from biem.layers.items import ItemSystem
     from biem.layers.observe import Observer
     from biem.layers.sessions import SessionSystem
     from biem.layers.system import LayerSystem
@@ -38,14 +42,22 @@ class LateLayers:
         """The job `sessions`, in one scope or in all."""
         return self().chats.trimmer.run(scope)
 
+    def sweep_items(self) -> int:
+        """Remove the items of all scopes that have expired; returns how many."""
+        return self().documents.records.sweep(None)
 
-def build_layers(ground: Ground, *, writer: Writer) -> LateLayers:
-    """Sessions and observation."""
+
+def build_layers(ground: Ground, *, write: WritePath, recaller: Recaller) -> LateLayers:
+    """Sessions, items and observation."""
 
     def build() -> "LayerSystem":
         from biem.layers.system import LayerSystem
 
-        return LayerSystem(build_sessions(ground, writer=writer), build_observer(ground, writer=writer))
+        return LayerSystem(
+            build_sessions(ground, writer=write.writer),
+            build_items(ground, write=write, recaller=recaller),
+            build_observer(ground, writer=write.writer),
+        )
 
     return LateLayers(build)
 
@@ -79,6 +91,32 @@ def build_sessions(ground: Ground, *, writer: Writer) -> "SessionSystem":
         limits=policies.write,
         telemetry=ground.telemetry,
         calling=ground.priority.calling,
+    )
+
+
+def build_items(ground: Ground, *, write: WritePath, recaller: Recaller) -> "ItemSystem":
+    """JSON documents under namespaces and keys."""
+    from biem.layers.items import ItemSystem
+
+    return ItemSystem(
+        records=item_records(ground),
+        writer=write.writer,
+        reviser=build_reviser(ground, write=write),
+        recaller=recaller,
+        limits=ground.policies.write,
+        recall=ground.policies.recall,
+        telemetry=ground.telemetry,
+        calling=ground.priority.calling,
+    )
+
+
+def item_records(ground: Ground) -> "PostgresItems":
+    """The items of all scopes."""
+    from biem.adapters.postgres.items import PostgresItems
+
+    stores = ground.stores
+    return PostgresItems(
+        stores.database, write_row=stores.records.write_row, revisions=stores.revisions, clock=ground.clock
     )
 
 
