@@ -33,9 +33,9 @@ from biem.cli import (
     removing,
     revisions,
     transfer,
-    web,
 )
 from biem.cli.output import INTERRUPTED, Output
+from biem.cli.server import keys, serve, web
 from biem.cli.session import Session, of
 
 if TYPE_CHECKING:
@@ -132,13 +132,14 @@ COMMANDS: Mapping[str, Callable[..., None]] = {
     "health": health.health,
     "diagnose": admin.diagnose,
     "perf": admin.perf,
+    "serve": serve.serve,
     "web": web.web,
     "backup": admin.backup,
     "reembed": admin.reembed,
     "demo": demo.demo,
     "version": version,
 }
-GROUPS: Mapping[str, typer.Typer] = {"notes": notes.app, "session": chats.app, "local": local.app}
+GROUPS: Mapping[str, typer.Typer] = {"notes": notes.app, "session": chats.app, "keys": keys.app, "local": local.app}
 
 
 def application(command: str = "") -> typer.Typer:

@@ -11,7 +11,7 @@ from collections.abc import Collection
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from biem.web.answers import HEADERS, refusal
+from biem.server.local.answers import HEADERS, refusal
 
 
 class Guard:

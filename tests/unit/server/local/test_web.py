@@ -18,8 +18,8 @@ from biem.domain.scope import Scope
 from biem.engine.admin.browse import MemoryBrowser
 from biem.errors import InvalidInput, StoreUnavailable
 from biem.ports.readers import Browser
-from biem.web.app import Shown, build
-from biem.web.guard import is_loopback
+from biem.server.local.app import Shown, build
+from biem.server.local.guard import is_loopback
 
 HERE = ("127.0.0.1", 50_000)
 AWAY = ("192.0.2.7", 50_000)
@@ -215,7 +215,7 @@ def test_a_page_of_links_has_between_1_and_500_around_an_id() -> None:
 
 
 def test_the_scripts_never_make_markup_or_code_of_a_text() -> None:
-    folder = files("biem.web").joinpath("page")
+    folder = files("biem.server.local").joinpath("page")
     scripts = {entry.name: entry.read_text("utf-8") for entry in folder.iterdir() if entry.name.endswith(".js")}
     assert scripts.keys() == {"api.js", "app.js", "graph.js"}
     forbidden = (

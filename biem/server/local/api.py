@@ -13,7 +13,7 @@ from biem.domain.paging import MOST_ON_A_PAGE
 from biem.domain.text import require_count
 from biem.errors import InvalidInput
 from biem.memory import Memory
-from biem.web.answers import Json
+from biem.server.local.answers import Json
 
 _SCOPE = ("tenant", "user", "project")
 _SHOWN = (

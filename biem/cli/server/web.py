@@ -25,13 +25,13 @@ def web(
     try:
         import uvicorn
 
-        from biem.web import app as site
+        from biem.server.local import app as site
     except ModuleNotFoundError as error:
         if error.name not in ("starlette", "uvicorn"):
             raise
         raise MissingExtra("the web page needs starlette and uvicorn; run: pip install 'biem[web]'") from error
     from biem.bootstrap.health import health
-    from biem.web.guard import is_loopback
+    from biem.server.local.guard import is_loopback
 
     session = of(context)
     session.changes |= NO_WORKER
@@ -39,7 +39,7 @@ def web(
     token = settings.web_token.get_secret_value()
     if not token and not is_loopback(host):
         raise ConfigError(f"others could read every memory at {host}; set BIEM_WEB_TOKEN, or listen on {HOST}")
-    with _listening(host, port) as listener, session.memory() as memory:
+    with listening(host, port) as listener, session.memory() as memory:
         shown = site.Shown(memory, lambda: health(settings), token)
         config = uvicorn.Config(
             site.build(lambda: nullcontext(shown)),
@@ -54,7 +54,7 @@ def web(
         uvicorn.Server(config).run([listener])
 
 
-def _listening(host: str, port: int) -> socket.socket:
+def listening(host: str, port: int) -> socket.socket:
     """A listening socket; opened before anything else, since this fails most often."""
     try:
         return socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)

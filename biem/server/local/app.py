@@ -1,4 +1,4 @@
-"""The ASGI application: `uvicorn biem.web.app:app --port 8765`, or `biem web`.
+"""The ASGI application: `uvicorn biem.server.local.app:app --port 8765`, or `biem web`.
 
 Importing it opens nothing; it opens the configured memory when a server starts it, and closes it at the end.
 """
@@ -25,8 +25,8 @@ from biem.domain.diagnosis import Health
 from biem.domain.scope import Scope
 from biem.errors import BiemError
 from biem.memory import Memory
-from biem.web import answers, api
-from biem.web.guard import Guard
+from biem.server.local import answers, api
+from biem.server.local.guard import Guard
 
 _PAGE = {
     "/": ("index.html", "text/html"),

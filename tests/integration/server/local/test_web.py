@@ -40,10 +40,10 @@ class Assets(HTMLParser):
 
 @pytest.fixture
 def site(environment: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> Iterator[httpx.Client]:
-    """A browser before `uvicorn biem.web.app:app` on a free port, started as its users do."""
+    """A browser before `uvicorn biem.server.local.app:app` on a free port, started as its users do."""
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
-    config = uvicorn.Config("biem.web.app:app", port=0, log_config=None, lifespan="on")
+    config = uvicorn.Config("biem.server.local.app:app", port=0, log_config=None, lifespan="on")
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run)
     thread.start()
