@@ -43,7 +43,7 @@ def build_changes(ground: Ground, *, life: Life, write: WritePath, read: ReadPat
     mirror = build_mirror(ground, writer=write.writer, reviser=reviser, lifecycle=life.lifecycle, transfer=transfer)
     eraser = build_eraser(ground, life=life, write=write, read=read, notes=notes, mirror=mirror)
     resolver = build_resolver(ground, writer=write.writer, eraser=eraser)
-    return Changes(reviser, transfer, eraser, resolver, mirror)
+    return Changes(reviser=reviser, transfer=transfer, eraser=eraser, resolver=resolver, mirror=mirror)
 
 
 def build_life(ground: Ground) -> Life:

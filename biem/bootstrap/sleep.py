@@ -64,7 +64,7 @@ def build_jobs(
     consolidator = build_consolidator(ground, neighbourhood=neighbourhood, transfer=transfer)
     crystalliser = build_crystalliser(ground, neighbourhood=neighbourhood, transfer=transfer)
     integrity = build_integrity(ground, transfer=transfer)
-    sweep = build_sweep(ground, tiers=life.tiers, expiry=expiry, notes=notes)
+    sweep = build_sweep(ground, tiers=life.tiers, expiry=expiry, notes=notes, items=layers.sweep_items)
 
     def archive(scope: Scope | None = None) -> Mapping[str, int]:
         ended = expiry.run(scope)
@@ -182,8 +182,10 @@ def build_integrity(ground: Ground, *, transfer: LinkTransfer) -> Integrity:
     )
 
 
-def build_sweep(ground: Ground, *, tiers: Tiers, expiry: Expiry, notes: NoteSystem) -> Callable[[], Mapping[str, int]]:
-    """Removes expired backups, and expired, cooled and erased memories, from all stores."""
+def build_sweep(
+    ground: Ground, *, tiers: Tiers, expiry: Expiry, notes: NoteSystem, items: Callable[[], int]
+) -> Callable[[], Mapping[str, int]]:
+    """Removes expired backups and items, and expired, cooled and erased memories, from all stores."""
     stores = ground.stores
     erased = ErasedSweep(
         tombstones=stores.tombstones,
@@ -201,6 +203,7 @@ def build_sweep(ground: Ground, *, tiers: Tiers, expiry: Expiry, notes: NoteSyst
         return {
             "expired": ended.archived,
             "ended": ended.erased,
+            "items": items(),
             "left": swept.left,
             "repaired": swept.repaired,
             "removed": erased.sweep(),

@@ -126,7 +126,7 @@ def build_system(
     notes = build_notes(ground, stack=stack)
     changes = build_changes(ground, life=life, write=write, read=read, notes=notes)
     aim, recaller = build_answers(ground, life=life, write=write, read=read)
-    layers = build_layers(ground, writer=write.writer, recaller=recaller, notes=notes)
+    layers = build_layers(ground, writer=write.writer, reviser=changes.reviser, recaller=recaller, notes=notes)
     background = build_schedule(ground, life=life, changes=changes, notes=notes, layers=layers)
     return System(
         records=stores.records,

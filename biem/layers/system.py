@@ -1,4 +1,4 @@
-"""Sessions and observation of all scopes of one connection."""
+"""Sessions, items and observation of all scopes of one connection."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -7,10 +7,11 @@ from biem.domain.policies.context import LayerPolicy
 from biem.domain.scope import Scope
 from biem.domain.sessions.built import ContextWarning
 from biem.layers.builder import WindowBuilder, language_of
+from biem.layers.items import Items, ItemSystem
 from biem.layers.observe import Observer
 from biem.layers.sessions import Sessions, SessionSystem
 from biem.layers.warnings import of_session, of_short_term
-from biem.ports.sessions import ShelfReader
+from biem.ports.layers.sessions import ShelfReader
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -18,6 +19,7 @@ class LayerSystem:
     """The use cases on top of memories. Only bootstrap builds it."""
 
     chats: SessionSystem
+    documents: ItemSystem
     observer: Observer
     builder: WindowBuilder
     shelf: ShelfReader
@@ -35,3 +37,7 @@ class LayerSystem:
             *(of_session(chats.get(session).tokens, chats.policy, spoken) if session else ()),
             *of_short_term(held.short_terms, self.policy.short_term_most, spoken),
         )
+
+    def items(self, scope: Scope, wrote: Callable[[], None]) -> Items:
+        """The items of one scope; `wrote` is called when an item became a memory."""
+        return Items(self.documents, scope, wrote)

@@ -6,12 +6,13 @@ from biem.memory.bound import BoundMemory
 
 if TYPE_CHECKING:
     from biem.domain.sessions.built import BuiltContext, ContextWarning
+    from biem.layers.items import Items
     from biem.layers.mirror.mirror import Mirror
     from biem.layers.sessions import Sessions
 
 
 class LayerMethods(BoundMemory):
-    """`sessions`, `mirror`, `build_context` and `check_warnings`."""
+    """`sessions`, `mirror`, `items`, `build_context` and `check_warnings`."""
 
     @property
     def sessions(self) -> "Sessions":
@@ -22,6 +23,11 @@ class LayerMethods(BoundMemory):
     def mirror(self) -> "Mirror":
         """Memories of this scope as Markdown files that people read, edit and commit; off until a folder is added."""
         return self._system.mirror(self.bound_to, self._shared.wrote.set)
+
+    @property
+    def items(self) -> "Items":
+        """JSON documents of this scope under namespaces and keys, each found by the memory made of it."""
+        return self._system.layers().items(self.bound_to, self._shared.wrote.set)
 
     def build_context(
         self, query: str, *, budget: int | None = None, session: str = "", language: str | None = None

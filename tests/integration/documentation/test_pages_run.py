@@ -21,7 +21,7 @@ from typing import Any
 import pytest
 
 import biem
-from tests.support.preloaded_cli import preloaded
+from tests.integration.documentation.preloaded import preloaded
 
 ROOT = Path(__file__).parents[3]
 INSTALLED = Path(sys.executable).parent

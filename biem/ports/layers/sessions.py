@@ -73,6 +73,15 @@ class SessionRecords(Protocol):
     def messages(self, scope: Scope, session_id: str, after: int, limit: int) -> list[SessionMessage]:
         """Messages after a number, trimmed or not, oldest first."""
 
+    def last(self, scope: Scope, session_id: str, limit: int) -> list[SessionMessage]:
+        """The newest messages, trimmed or not, oldest first."""
+
+    def retract(self, scope: Scope, session_id: str, limit: int | None, at: datetime) -> list[SessionMessage]:
+        """Remove the newest messages, or all, and end the memories made of them, in one transaction; oldest first.
+
+        Those memories are hidden at once and erased by a job.
+        """
+
     def system(self, scope: Scope, session_id: str) -> list[SessionMessage]:
         """The system messages, oldest first."""
 
