@@ -1,4 +1,4 @@
-"""Sessions and observation of all scopes of one connection."""
+"""Sessions, observation, windows and maintenance of all scopes of one connection."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -6,9 +6,13 @@ from dataclasses import dataclass
 from biem.domain.policies.context import LayerPolicy
 from biem.domain.scope import Scope
 from biem.domain.sessions.built import ContextWarning
+from biem.engine.sleep.jobs import JobRunner
 from biem.layers.builder import WindowBuilder, language_of
+from biem.layers.commands import CommandAnswer, Commanded, answered
+from biem.layers.maintain import Maintenance, maintain
 from biem.layers.observe import Observer
 from biem.layers.sessions import Sessions, SessionSystem
+from biem.layers.stats import LayerCounter
 from biem.layers.warnings import of_session, of_short_term
 from biem.ports.sessions import ShelfReader
 
@@ -22,6 +26,7 @@ class LayerSystem:
     builder: WindowBuilder
     shelf: ShelfReader
     policy: LayerPolicy
+    counter: LayerCounter
 
     def sessions(self, scope: Scope, wrote: Callable[[], None]) -> Sessions:
         """The sessions of one scope; `wrote` is called when a message became a memory."""
@@ -35,3 +40,11 @@ class LayerSystem:
             *(of_session(chats.get(session).tokens, chats.policy, spoken) if session else ()),
             *of_short_term(held.short_terms, self.policy.short_term_most, spoken),
         )
+
+    def maintain(self, runner: JobRunner, scope: Scope) -> Maintenance:
+        """Maintenance of one scope."""
+        return maintain(runner, scope)
+
+    def command(self, memory: Commanded, text: str, session: str, language: str | None) -> CommandAnswer | None:
+        """The answer to a line of a chat loop; None where it is no command."""
+        return answered(memory, text, session, language_of(text, language))

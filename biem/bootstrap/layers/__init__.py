@@ -51,6 +51,8 @@ def build_layers(ground: Ground, *, writer: Writer, recaller: Recaller, notes: N
 
     def build() -> "LayerSystem":
         from biem.adapters.postgres.sessions.shelf import PostgresShelf
+        from biem.domain.text import estimate_tokens
+        from biem.layers.stats import LayerCounter
         from biem.layers.system import LayerSystem
 
         policies = ground.policies
@@ -63,6 +65,9 @@ def build_layers(ground: Ground, *, writer: Writer, recaller: Recaller, notes: N
             builder=build_windows(ground, recaller=recaller, notes=notes, shelf=shelf),
             shelf=shelf,
             policy=policies.layers,
+            counter=LayerCounter(
+                shelf=shelf, index=ground.stores.index, count=estimate_tokens, most=policies.builder.most
+            ),
         )
 
     late = LateLayers(build)
