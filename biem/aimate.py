@@ -34,7 +34,7 @@ from biem.layers.maintain import Maintenance
 from biem.layers.stats import LayerStats
 from biem.memory import Memory
 from biem.ports import Clock, Embedder
-from biem.ports.sessions import LayerCount
+from biem.ports.layers.sessions import LayerCount
 
 CONFIG = Path("~/.aimate/config.yaml")
 SETTINGS: Mapping[str, tuple[str, str]] = {

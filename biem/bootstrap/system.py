@@ -10,15 +10,7 @@ from biem.bootstrap.aim import build_aim
 from biem.bootstrap.diagnosis import build_reindexer, diagnoser
 from biem.bootstrap.groups import Background, Ground, Life, ReadPath, WritePath
 from biem.bootstrap.layers import LateLayers, build_layers
-from biem.bootstrap.life import (
-    backups_of,
-    build_eraser,
-    build_life,
-    build_resolver,
-    build_reviser,
-    build_transfer,
-    forgets,
-)
+from biem.bootstrap.life import Changes, backups_of, build_changes, build_life
 from biem.bootstrap.notes import build_notes
 from biem.bootstrap.observe import observe
 from biem.bootstrap.recall import build_context, build_read_path, build_recaller
@@ -32,9 +24,7 @@ from biem.engine.admin.diagnosis import Diagnoser
 from biem.engine.admin.stage_times import StageTimes
 from biem.engine.aim.system import AimSystem
 from biem.engine.concepts.running import Activator
-from biem.engine.conflicts.resolve import Resolver
 from biem.engine.context.relevance_filter import RelevanceFilter
-from biem.engine.life.erase import Eraser
 from biem.engine.life.tiers import sweep_all
 from biem.engine.priority import ForegroundPriority, YieldingAnalyzer, YieldingEmbedder, YieldingRules
 from biem.engine.query.listing import MemoryList
@@ -134,27 +124,27 @@ def build_system(
     """The whole system; `System.release` closes `stack`."""
     stores, policies = ground.stores, ground.policies
     notes = build_notes(ground, stack=stack)
-    eraser = build_eraser(ground, life=life, write=write, read=read, notes=notes)
-    resolver = build_resolver(ground, writer=write.writer, eraser=eraser)
+    changes = build_changes(ground, life=life, write=write, read=read, notes=notes)
     aim, recaller = build_answers(ground, life=life, write=write, read=read)
-    layers = build_layers(ground, writer=write.writer, recaller=recaller, notes=notes)
-    background = build_schedule(ground, life=life, resolver=resolver, eraser=eraser, notes=notes, layers=layers)
+    layers = build_layers(ground, writer=write.writer, reviser=changes.reviser, recaller=recaller, notes=notes)
+    background = build_schedule(ground, life=life, changes=changes, notes=notes, layers=layers)
     return System(
         records=stores.records,
         notes=notes,
         layers=layers,
+        mirror=changes.mirror,
         queue=stores.queue,
         writer=write.writer,
-        reviser=build_reviser(ground, write=write),
+        reviser=changes.reviser,
         recaller=recaller,
         relevance_filter=RelevanceFilter(stores.reasoner, policies.context, ground.telemetry),
         context_builder=build_context(ground),
-        eraser=eraser,
+        eraser=changes.eraser,
         reindexer=build_reindexer(ground, encoder=write.encoder),
         lifecycle=life.lifecycle,
         associations=life.associations,
         feedback=life.feedback,
-        resolver=resolver,
+        resolver=changes.resolver,
         reminder=read.reminder,
         activator=build_activator(ground, read=read),
         instants=write.instants,
@@ -163,7 +153,7 @@ def build_system(
         browser=MemoryBrowser(stores.browser),
         listing=MemoryList(stores.browser, ground.clock),
         scopes=stores.directory,
-        transfer=build_transfer(ground, write=write, forgotten=forgets(life=life, write=write, read=read)),
+        transfer=changes.transfer,
         diagnosis=partial(diagnose_from_within, ground, life=life, write=write),
         times=times,
         unobserve=unobserve,
@@ -190,10 +180,10 @@ def build_answers(ground: Ground, *, life: Life, write: WritePath, read: ReadPat
 
 
 def build_schedule(
-    ground: Ground, *, life: Life, resolver: Resolver, eraser: Eraser, notes: NoteSystem, layers: LateLayers
+    ground: Ground, *, life: Life, changes: Changes, notes: NoteSystem, layers: LateLayers
 ) -> Background:
     """Background jobs, when they run, and the thread that runs them; a full session is trimmed at once."""
-    jobs = build_job_runner(ground, life=life, resolver=resolver, eraser=eraser, notes=notes, layers=layers)
+    jobs = build_job_runner(ground, life=life, changes=changes, notes=notes, layers=layers)
     most = ground.policies.sleep.scopes_per_tick
     schedule = Schedule(jobs, ground.stores.scopes, clock=ground.clock, scopes_per_tick=most)
     scheduler = build_scheduler(ground)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from biem.layers.sessions import Sessions
 
 app = typer.Typer(help="Conversations word for word, and the window that a model gets of each.")
-_COMMANDS = "stats, perf, diagnose, reindex, search QUERY, core, recent or maintenance."
+_COMMANDS = "stats, perf, diagnose, reindex, search QUERY, core, recent, sync or maintenance."
 Chosen = Annotated[str, typer.Argument(metavar="SESSION", help="Id of a session, or name of an open one.")]
 
 

@@ -34,7 +34,7 @@ from biem.layers import warnings
 from biem.layers.sessions import Sessions
 from biem.notes.system import NoteSystem
 from biem.ports import EVERYTHING, Clock, Records
-from biem.ports.sessions import Shelf, ShelfReader, TokenCounter
+from biem.ports.layers.sessions import Shelf, ShelfReader, TokenCounter
 
 SHORT_TERM = "## Tasks, Notes and Contexts"
 _CHINESE = late("[\u4e00-\u9fff]")

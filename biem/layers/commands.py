@@ -5,11 +5,13 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from biem.domain.diagnosis import Diagnosis, StageTime
+from biem.domain.mirror.root import MirrorReport
 from biem.domain.node import Hits, Node
 from biem.domain.paging import Page
 from biem.domain.sessions.built import ContextWarning
 from biem.domain.text import one_line
 from biem.layers.maintain import Maintenance
+from biem.layers.mirror.mirror import Mirror
 from biem.layers.sessions import Sessions
 from biem.layers.stats import LayerStats
 
@@ -17,9 +19,9 @@ _LISTED = 10
 _LINE_CHARS = 200
 _WORDS: Mapping[str, tuple[str, str]] = {
     "usage": (
-        "/memory stats | perf | diagnose | reindex | search QUERY | core | recent | maintenance\n"
+        "/memory stats | perf | diagnose | reindex | search QUERY | core | recent | sync | maintenance\n"
         "/new\n/session status | list | restore ID",
-        "/memory stats | perf | diagnose | reindex | search 查询 | core | recent | maintenance\n"
+        "/memory stats | perf | diagnose | reindex | search 查询 | core | recent | sync | maintenance\n"
         "/new\n/session status | list | restore ID",
     ),
     "stats": (
@@ -47,6 +49,11 @@ _WORDS: Mapping[str, tuple[str, str]] = {
     ),
     "no_session": ("no session is open", "没有打开的会话"),
     "unmeasured": ("nothing was measured yet", "暂无性能数据"),
+    "no_mirror": ("no folder is mirrored", "没有镜像目录"),
+    "synced": (
+        "{root}: {written} written, {taken} taken in, {revised} revised{reason}",
+        "{root}：写入 {written}，新增 {taken}，修订 {revised}{reason}",
+    ),
     "perf": ("{stage}: {count} × P50 {p50:.1f} P90 {p90:.1f} P99 {p99:.1f} ms",) * 2,
 }
 
@@ -57,6 +64,10 @@ class Commanded(Protocol):
     @property
     def sessions(self) -> Sessions:
         """Its sessions."""
+
+    @property
+    def mirror(self) -> Mirror:
+        """Its folders of Markdown files."""
 
     def layer_stats(self, session: str = "") -> LayerStats:
         """Numbers of its layers."""
@@ -161,6 +172,7 @@ class _Line:
             "reindex": lambda: self._say("reindexed", count=self.memory.reindex()),
             "core": lambda: self._listed(self.memory.core()),
             "recent": lambda: self._listed(self.memory.list(limit=_LISTED).items),
+            "sync": self._sync,
             "maintenance": self._maintenance,
         }
         if verb == "search":
@@ -184,6 +196,14 @@ class _Line:
     def _diagnose(self) -> str:
         found = self.memory.diagnose().findings
         return "\n".join(f"{one.severity}: {one.id}: {one.what}" for one in found) or self._say("healthy")
+
+    def _sync(self) -> str:
+        reports = self.memory.mirror.sync()
+        return "\n".join(map(self._synced, reports)) or self._say("no_mirror")
+
+    def _synced(self, report: MirrorReport) -> str:
+        counts = {"written": report.written, "taken": report.taken, "revised": report.revised}
+        return self._say("synced", root=report.root, **counts, reason=f" ({report.reason})" if report.reason else "")
 
     def _maintenance(self) -> str:
         done = self.memory.maintain()

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from biem.domain.scope import Scope
 from biem.engine.sleep.jobs import JobReport, JobRunner
 
-JOBS = ("lifecycle", "sessions", "notes", "integrity")
+JOBS = ("lifecycle", "sessions", "mirror", "notes", "integrity")
 """The jobs that maintenance runs, in this order, each under its lock."""
 _LIFECYCLE: Mapping[str, tuple[str, ...]] = {
     "promote": ("promoted",),
@@ -31,7 +31,7 @@ class Maintenance:
 
 
 def maintain(runner: JobRunner, scope: Scope) -> Maintenance:
-    """Promote, expire, archive, limit, then sessions, notes and repair. Never raises; safe to repeat at any time.
+    """Promote, expire, archive, limit, then sessions, mirror, notes, repair. Never raises; safe to repeat.
 
     A job that is switched off is left out; one that another process runs is among `failed`.
     """

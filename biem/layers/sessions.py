@@ -26,7 +26,7 @@ from biem.engine.remember.writer import Writer, require_metadata, require_text
 from biem.errors import InvalidInput, NotFound
 from biem.layers.trim import Trimmer
 from biem.ports import Clock, Write
-from biem.ports.sessions import NewMessage, SessionRecords, TokenCounter
+from biem.ports.layers.sessions import NewMessage, SessionRecords, TokenCounter
 from biem.telemetry import Telemetry
 
 _PAGE = 500
@@ -142,12 +142,17 @@ class Sessions:
             self._wrote()
         return appended
 
-    def messages(self, session_id: str, *, after: int = 0, limit: int | None = None) -> list[SessionMessage]:
+    def messages(
+        self, session_id: str, *, after: int = 0, limit: int | None = None, newest: int | None = None
+    ) -> list[SessionMessage]:
         """The messages of a session, trimmed or not, oldest first: those after number `after`, all or `limit`.
 
-        Raises `NotFound`.
+        With `newest`, that many of the last ones. Raises `NotFound`.
         """
         session = self.get(session_id)
+        if newest is not None:
+            require_count(newest, "newest", _MOST_TOKENS)
+            return self._system.records.last(self._scope, session.id, newest)
         if limit is not None:
             require_count(limit, "limit", _MOST_TOKENS)
         found: list[SessionMessage] = []
@@ -158,6 +163,18 @@ class Sessions:
             if len(page) < wanted:
                 break
         return found
+
+    def retract(self, session_id: str, count: int | None = 1) -> list[SessionMessage]:
+        """Take back the newest `count` messages of a session, or all (None); returns them, oldest first.
+
+        They and the memories made of them are in no answer from then on, and a background job destroys these memories,
+        with every summary made of them. A memory that was there before its message stays. Raises `NotFound`.
+        """
+        if count is not None:
+            require_count(count, "count", _MOST_TOKENS)
+        system = self._system
+        with system.telemetry.span("biem.retract"), system.calling():
+            return system.records.retract(self._scope, self.get(session_id).id, count, system.clock.now())
 
     def window(self, session_id: str, budget: int | None = None) -> Window:
         """What a model gets: system messages, then the newest whole rounds of at most `budget` tokens together.

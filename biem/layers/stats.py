@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from biem.domain.scope import Scope
 from biem.layers.sessions import Sessions
 from biem.ports import VectorIndex
-from biem.ports.sessions import LayerCount, ShelfReader, TokenCounter
+from biem.ports.layers.sessions import LayerCount, ShelfReader, TokenCounter
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Sessions, observation, windows and maintenance of all scopes of one connection."""
+"""Sessions, items, observation, windows and maintenance of all scopes of one connection."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,12 +9,13 @@ from biem.domain.sessions.built import ContextWarning
 from biem.engine.sleep.jobs import JobRunner
 from biem.layers.builder import WindowBuilder, language_of
 from biem.layers.commands import CommandAnswer, Commanded, answered
+from biem.layers.items import Items, ItemSystem
 from biem.layers.maintain import Maintenance, maintain
 from biem.layers.observe import Observer
 from biem.layers.sessions import Sessions, SessionSystem
 from biem.layers.stats import LayerCounter
 from biem.layers.warnings import of_session, of_short_term
-from biem.ports.sessions import ShelfReader
+from biem.ports.layers.sessions import ShelfReader
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -22,6 +23,7 @@ class LayerSystem:
     """The use cases on top of memories. Only bootstrap builds it."""
 
     chats: SessionSystem
+    documents: ItemSystem
     observer: Observer
     builder: WindowBuilder
     shelf: ShelfReader
@@ -48,3 +50,7 @@ class LayerSystem:
     def command(self, memory: Commanded, text: str, session: str, language: str | None) -> CommandAnswer | None:
         """The answer to a line of a chat loop; None where it is no command."""
         return answered(memory, text, session, language_of(text, language))
+
+    def items(self, scope: Scope, wrote: Callable[[], None]) -> Items:
+        """The items of one scope; `wrote` is called when an item became a memory."""
+        return Items(self.documents, scope, wrote)

@@ -17,8 +17,8 @@ from biem.engine.remember.writer import Writer
 from biem.layers.summary import by_model, by_sentences
 from biem.ports import Analyzer, Clock, Write
 from biem.ports.jobs import Exclusive
+from biem.ports.layers.sessions import SessionRecords, Summable
 from biem.ports.reasoner import Reasoner
-from biem.ports.sessions import SessionRecords, Summable
 from biem.telemetry import Telemetry
 
 logger = logging.getLogger("biem.sessions")

@@ -12,19 +12,31 @@ from biem.ports import EVERYTHING
 if TYPE_CHECKING:
     from biem.domain.sessions.built import BuiltContext, ContextWarning
     from biem.layers.commands import CommandAnswer, Commanded
+    from biem.layers.items import Items
     from biem.layers.maintain import Maintenance
+    from biem.layers.mirror.mirror import Mirror
     from biem.layers.sessions import Sessions
     from biem.layers.stats import LayerStats
-    from biem.ports.sessions import LayerCount
+    from biem.ports.layers.sessions import LayerCount
 
 
 class LayerMethods(BoundMemory):
-    """`sessions`, `build_context`, `search`, `layer_stats`, `maintain`, `command` and the like."""
+    """`sessions`, `mirror`, `items`, `build_context`, `search`, `layer_stats`, `maintain`, `command` and the like."""
 
     @property
     def sessions(self) -> "Sessions":
         """Conversations of this scope, word for word, each with the window that a model gets of it."""
         return self._system.layers().sessions(self.bound_to, self._shared.wrote.set)
+
+    @property
+    def mirror(self) -> "Mirror":
+        """Memories of this scope as Markdown files that people read, edit and commit; off until a folder is added."""
+        return self._system.mirror(self.bound_to, self._shared.wrote.set)
+
+    @property
+    def items(self) -> "Items":
+        """JSON documents of this scope under namespaces and keys, each found by the memory made of it."""
+        return self._system.layers().items(self.bound_to, self._shared.wrote.set)
 
     def build_context(
         self, query: str, *, budget: int | None = None, session: str = "", language: str | None = None
@@ -88,7 +100,7 @@ class LayerMethods(BoundMemory):
         return self._system.layers().counter.storage(self.bound_to)
 
     def maintain(self) -> "Maintenance":
-        """Maintain this scope now: promote, expire, archive, limit, then sessions, notes, repair. Never raises.
+        """Maintain this scope now: promote, expire, archive, limit, then sessions, mirror, notes, repair. Never raises.
 
         The hourly jobs do the same; each step runs in one process at a time, and repeating it changes nothing.
         """
@@ -100,9 +112,10 @@ class LayerMethods(BoundMemory):
     def command(self, text: str, *, session: str = "", language: str | None = None) -> "CommandAnswer | None":
         """The answer to a line of a chat loop that is a command; None for any other line.
 
-        These are `/memory stats|perf|diagnose|reindex|search QUERY|core|recent|maintenance`, `/new`, and `/session
-        status|list|restore ID`. `session`: id of the current one; `CommandAnswer.session` is the one that is current
-        afterwards. `language`: en or zh; default: that of the line. Raises as the methods that answer.
+        These are `/memory stats|perf|diagnose|reindex|search QUERY|core|recent|sync|maintenance`, `/new`, and
+        `/session status|list|restore ID`. `session`: id of the current one; `CommandAnswer.session` is the
+        one that is current afterwards. `language`: en or zh; default: that of the line. Raises as the methods that
+        answer.
         """
         if not isinstance(text, str) or not text.lstrip().startswith("/"):
             return None

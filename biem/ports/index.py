@@ -40,12 +40,14 @@ class Filter:
     """None of these."""
     not_ids: tuple[str, ...] = ()
     """None of these memories."""
+    only_ids: tuple[str, ...] = ()
+    """Only these memories."""
 
     @property
     def late(self) -> bool:
-        """Whether it has conditions that the vector index cannot evaluate: mutable state, and metadata."""
+        """Whether it has conditions that the vector index does not evaluate: mutable state, metadata, ids."""
         mutable = self.as_of is not None or self.min_energy > 0.0 or self.sentiment != (-1.0, 1.0)
-        return mutable or bool(self.metadata) or self.min_trust > 0
+        return mutable or bool(self.metadata) or self.min_trust > 0 or bool(self.only_ids)
 
 
 EVERYTHING = Filter()

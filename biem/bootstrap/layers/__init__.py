@@ -1,4 +1,4 @@
-"""Builds sessions, observation and whole windows at their first use, because most programs use none of them."""
+"""Builds sessions, items, observation and whole windows at their first use, because most programs use none of them."""
 
 import threading
 from collections.abc import Callable, Mapping
@@ -12,16 +12,19 @@ from biem.domain.diagnosis import Limits
 from biem.domain.scope import Scope
 from biem.engine.admin.diagnosis import Check
 from biem.engine.recall.recaller import Recaller
+from biem.engine.remember.revise import Reviser
 from biem.engine.remember.writer import Writer
 from biem.notes.system import NoteSystem
 from biem.ports import Clock
-from biem.ports.sessions import ShelfReader
 
 if TYPE_CHECKING:
+    from biem.adapters.postgres.items import PostgresItems
     from biem.layers.builder import WindowBuilder
+    from biem.layers.items import ItemSystem
     from biem.layers.observe import Observer
     from biem.layers.sessions import SessionSystem
     from biem.layers.system import LayerSystem
+    from biem.ports.layers.sessions import ShelfReader
 
 
 class LateLayers:
@@ -45,9 +48,15 @@ class LateLayers:
         """The job `sessions`, in one scope or in all."""
         return self().chats.trimmer.run(scope)
 
+    def sweep_items(self) -> int:
+        """Remove the items of all scopes that have expired; returns how many."""
+        return self().documents.records.sweep(None)
 
-def build_layers(ground: Ground, *, writer: Writer, recaller: Recaller, notes: NoteSystem) -> LateLayers:
-    """Sessions, observation and whole windows."""
+
+def build_layers(
+    ground: Ground, *, writer: Writer, reviser: Reviser, recaller: Recaller, notes: NoteSystem
+) -> LateLayers:
+    """Sessions, items, observation and whole windows."""
 
     def build() -> "LayerSystem":
         from biem.adapters.postgres.sessions.shelf import PostgresShelf
@@ -61,6 +70,7 @@ def build_layers(ground: Ground, *, writer: Writer, recaller: Recaller, notes: N
         )
         return LayerSystem(
             chats=build_sessions(ground, writer=writer, full=lambda: late.full()),
+            documents=build_items(ground, writer=writer, reviser=reviser, recaller=recaller),
             observer=build_observer(ground, writer=writer),
             builder=build_windows(ground, recaller=recaller, notes=notes, shelf=shelf),
             shelf=shelf,
@@ -74,7 +84,7 @@ def build_layers(ground: Ground, *, writer: Writer, recaller: Recaller, notes: N
     return late
 
 
-def build_windows(ground: Ground, *, recaller: Recaller, notes: NoteSystem, shelf: ShelfReader) -> "WindowBuilder":
+def build_windows(ground: Ground, *, recaller: Recaller, notes: NoteSystem, shelf: "ShelfReader") -> "WindowBuilder":
     """Whole windows; what was found is shown as in a block, with other limits."""
     from biem.domain.text import estimate_tokens
     from biem.engine.context.relevance_filter import RelevanceFilter
@@ -148,6 +158,32 @@ def build_sessions(ground: Ground, *, writer: Writer, full: Callable[[], None]) 
         telemetry=ground.telemetry,
         calling=ground.priority.calling,
         full=full,
+    )
+
+
+def build_items(ground: Ground, *, writer: Writer, reviser: Reviser, recaller: Recaller) -> "ItemSystem":
+    """JSON documents under namespaces and keys."""
+    from biem.layers.items import ItemSystem
+
+    return ItemSystem(
+        records=item_records(ground),
+        writer=writer,
+        reviser=reviser,
+        recaller=recaller,
+        limits=ground.policies.write,
+        recall=ground.policies.recall,
+        telemetry=ground.telemetry,
+        calling=ground.priority.calling,
+    )
+
+
+def item_records(ground: Ground) -> "PostgresItems":
+    """The items of all scopes."""
+    from biem.adapters.postgres.items import PostgresItems
+
+    stores = ground.stores
+    return PostgresItems(
+        stores.database, write_row=stores.records.write_row, revisions=stores.revisions, clock=ground.clock
     )
 
 

@@ -72,7 +72,7 @@ def test_the_quick_start_gives_what_it_promises(settings: Configure, model: Embe
 
 @pytest.mark.req("M63")
 @pytest.mark.req("M65", "M66", partly="wording and percentiles")
-def test_numbers_and_commands_agree_with_a_hand_count(settings: Configure) -> None:
+def test_numbers_and_commands_agree_with_a_hand_count(settings: Configure, tmp_path: Path) -> None:
     # Given a project with a core memory of the user, three tasks, two facts, a message and a session in use
     used = settings(profile="aimate", user="numbers")
     with MemorySystem(settings=used, embedder=WordEmbedder()) as system:
@@ -109,6 +109,9 @@ def test_numbers_and_commands_agree_with_a_hand_count(settings: Configure) -> No
         assert (system.command("/memory maintenance") or "").splitlines()[:4] == [
             "promote: 0", "expire: 0", "archive: 0", "limits: 0",
         ]  # fmt: skip
+        assert system.command("/memory sync") == "没有镜像目录"
+        memory.mirror.add(tmp_path / "files")
+        assert system.command("/memory sync") == f"{tmp_path / 'files'}：写入 5，新增 0，修订 0"
         assert "/memory stats" in (system.command("/memory sing") or "")
         # And what is no command is none
         for line in ("hello", "/memoryx", "/new house", "", "say /memory stats"):

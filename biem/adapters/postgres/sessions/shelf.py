@@ -2,7 +2,7 @@
 
 from biem.adapters.postgres.node_rows import Store
 from biem.domain.scope import Scope
-from biem.ports.sessions import LayerCount, Shelf
+from biem.ports.layers.sessions import LayerCount, Shelf
 
 
 class PostgresShelf(Store):
