@@ -137,6 +137,7 @@ COMMANDS: Mapping[str, Callable[..., None]] = {
     "web": web.web,
     "backup": admin.backup,
     "reembed": admin.reembed,
+    "memory": chats.commanded,
     "demo": demo.demo,
     "version": version,
 }
