@@ -11,7 +11,7 @@ from biem.bootstrap.aim import build_aim
 from biem.bootstrap.diagnosis import build_reindexer, diagnoser
 from biem.bootstrap.groups import Ground, Life, ReadPath, WritePath
 from biem.bootstrap.layers import LateLayers, build_layers
-from biem.bootstrap.layers.mirror import LateMirror, build_mirror
+from biem.bootstrap.layers.mirror import LateMirror, build_mirror, build_projects
 from biem.bootstrap.life import (
     backups_of,
     build_eraser,
@@ -156,6 +156,7 @@ def build_system(
         notes=notes,
         layers=back.layers,
         mirror=back.mirror,
+        projects=build_projects(ground),
         queue=stores.queue,
         writer=write.writer,
         reviser=back.reviser,

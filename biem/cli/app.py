@@ -35,7 +35,7 @@ from biem.cli import (
     transfer,
     web,
 )
-from biem.cli.files import mirror
+from biem.cli.files import mirror, projects
 from biem.cli.output import INTERRUPTED, Output
 from biem.cli.session import Session, of
 
@@ -139,7 +139,13 @@ COMMANDS: Mapping[str, Callable[..., None]] = {
     "demo": demo.demo,
     "version": version,
 }
-GROUPS: Mapping[str, typer.Typer] = {"notes": notes.app, "mirror": mirror.app, "session": chats.app, "local": local.app}
+GROUPS: Mapping[str, typer.Typer] = {
+    "notes": notes.app,
+    "mirror": mirror.app,
+    "project": projects.app,
+    "session": chats.app,
+    "local": local.app,
+}
 
 
 def application(command: str = "") -> typer.Typer:

@@ -21,6 +21,7 @@ from biem.telemetry import Telemetry
 
 if TYPE_CHECKING:
     from biem.layers.mirror.mirror import Mirror
+    from biem.layers.projects import Projects
     from biem.layers.sessions import Sessions
 
 
@@ -57,6 +58,11 @@ class Memory(
     def mirror(self) -> "Mirror":
         """Memories of this scope as Markdown files that people read, edit and commit; off until a folder is added."""
         return self._system.mirror(self.bound_to, self._shared.wrote.set)
+
+    @property
+    def projects(self) -> "Projects":
+        """Which folder is which project of the user, and which folders open it."""
+        return self._system.projects(self.bound_to)
 
     @property
     def collection(self) -> str:
