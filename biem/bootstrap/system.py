@@ -10,6 +10,7 @@ from biem.bootstrap.aim import build_aim
 from biem.bootstrap.diagnosis import build_reindexer, diagnoser
 from biem.bootstrap.groups import Background, Ground, Life, ReadPath, WritePath
 from biem.bootstrap.layers import LateLayers, build_layers
+from biem.bootstrap.layers.mirror import build_projects
 from biem.bootstrap.life import Changes, backups_of, build_changes, build_life
 from biem.bootstrap.notes import build_notes
 from biem.bootstrap.observe import observe
@@ -133,6 +134,7 @@ def build_system(
         notes=notes,
         layers=layers,
         mirror=changes.mirror,
+        projects=build_projects(ground),
         queue=stores.queue,
         writer=write.writer,
         reviser=changes.reviser,
