@@ -124,6 +124,11 @@ class LineWorth:
             brief = estimate_tokens(part) <= BRIEF
             if node.kind == "event":
                 told = _seen_by_the_user(self._rules.matter(part[:_READ]), node)
+                if hit.replaces is not None and brief and not told.topics:  # "I meant Linz": of what it corrects
+                    former = _seen_by_the_user(self._rules.matter(hit.replaces.text[:_READ]), hit.replaces)
+                    told = replace(former, holds=told.holds, past=False, changes=True, gives=told.gives)
+                    like = max(like, float(hit.why.get("former_likeness", 0.0)))
+                    worth = _worth(hit, like)
                 worth -= 0.0 if only_asks(node) else _openness(node.text, told, now=question.now, brief=brief)
                 foreign = 0.0 if named else _foreign(persons, asked.things, told, part.lower())
                 of_it = not (asked.topics.isdisjoint(told.topics) or asked.things.isdisjoint(told.things))

@@ -384,3 +384,21 @@ def test_a_club_is_no_request_to_book() -> None:
     assert told("When is book club?", hit("Book club is on Mondays from now on.", 0.9, 0.7), hit("Rain.", 0.8, 0.5))[
         0
     ] == ("Book club is on Mondays from now on.")
+
+
+@pytest.mark.parametrize(
+    ("question", "former", "correction", "beside"),
+    [
+        ("What car do I drive?", "There's a Volvo in my garage.", "I meant a Skoda.", "I saw a huge car on the way."),
+        ("我开什么车？", "我车库里停着一辆沃尔沃。", "说错了，是斯柯达。", "今天路上看到一辆大车。"),
+    ],
+)
+def test_a_correction_without_a_subject_is_about_what_it_replaced(
+    question: str, former: str, correction: str, beside: str
+) -> None:
+    # Given a correction whose words are unlike the question, and another line about the same topic
+    short, other = hit(correction, 0.4, 0.05, days=1), hit(beside, 0.6, 0.4)
+    short = dataclasses.replace(short, why={**short.why, "former_likeness": 0.6})
+    # When it says what it replaced / Then it answers first / and without that it does not
+    assert told(question, dataclasses.replace(short, replaces=hit(former, 0.5).node), other)[0] == correction
+    assert told(question, short, other)[0] == beside
