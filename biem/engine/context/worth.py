@@ -130,7 +130,8 @@ class LineWorth:
                     like = max(like, float(hit.why.get("former_likeness", 0.0)))
                     worth = _worth(hit, like)
                 worth -= 0.0 if only_asks(node) else _openness(node.text, told, now=question.now, brief=brief)
-                foreign = 0.0 if named else _foreign(persons, asked.things, told, part.lower())
+                translated = is_han(node.text) != is_han(question.text)
+                foreign = 0.0 if named else _foreign(persons, asked.things, told, part.lower(), translated=translated)
                 of_it = not (asked.topics.isdisjoint(told.topics) or asked.things.isdisjoint(told.things))
                 named_thing = _THING if of_it else 0.0
                 worth += _about(asked, told, brief=brief) + named_thing - foreign
@@ -162,17 +163,19 @@ def _seen_by_the_user(told: Matter, node: Node) -> Matter:
     return replace(told, persons=persons - {"you"})
 
 
-def _foreign(asked: frozenset[str], things: frozenset[str], matter: Matter, text: str) -> float:
+def _foreign(asked: frozenset[str], things: frozenset[str], matter: Matter, text: str, *, translated: bool) -> float:
     """Subtracted from a text if the question is about the persons `asked` and `things`.
 
-    Who says that he is single or engaged also tells whether he has a girlfriend, as does a text about her.
+    Names in different scripts cannot be compared. Who says that he is single or engaged also tells whether he has a
+    girlfriend, as does a text about her.
     """
     told, topics = matter.persons, matter.topics
     others = {name.rpartition(".")[2] for name in asked - {"me"}}
     if others and not (others <= _PARTNERS and "me" in told and "partner" in topics):
         if any(other in text or any(other in name for name in told) for other in others):
             return 0.0
-        return _FOREIGN if told else _UNNAMED
+        maybe = translated and any(not name.startswith("me") for name in told)
+        return _FOREIGN if told and not maybe else _UNNAMED
     mine = "me" in told or any(name.removeprefix("me.") in things for name in told)
     return _FOREIGN if "me" in asked and told and not mine else 0.0
 

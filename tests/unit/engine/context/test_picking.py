@@ -402,3 +402,16 @@ def test_a_correction_without_a_subject_is_about_what_it_replaced(
     # When it says what it replaced / Then it answers first / and without that it does not
     assert told(question, dataclasses.replace(short, replaces=hit(former, 0.5).node), other)[0] == correction
     assert told(question, short, other)[0] == beside
+
+
+@pytest.mark.parametrize(
+    ("question", "line", "first"),
+    [
+        ("Where is Tom from the gym employed?", "健身房的汤姆在蓝鲸上班。", True),
+        ("健身房的汤姆在哪里上班？", "Tom from the gym works at Blauwal.", True),
+        ("Where is Tom from the gym employed?", "Max from the choir works at Blauwal.", False),
+    ],
+)
+def test_a_name_in_the_other_script_may_be_the_one_in_question(question: str, line: str, first: bool) -> None:
+    rated = picker().sureness([hit(line, 0.8, 0.6)], question, 0.95)
+    assert (rated > 0.9) == first
