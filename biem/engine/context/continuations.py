@@ -91,11 +91,16 @@ def _least(newer: RatedLine, older: RatedLine, question: LineQuestion) -> float:
 def _names_what(newer: RatedLine, older: RatedLine, question: LineQuestion) -> bool:
     """Whether it names a thing or a relative that the earlier line names, and the question does not."""
     asked = question.terms | question.matter.things
-    if share(values(newer) - asked, values(older) - asked):
+    if share(_things(newer) - asked, _things(older) - asked):
         return True
     text, known = newer.hit.node.text.lower(), older.hit.node.text.lower()
     names = {name.rpartition(".")[2] for name in older.matter.persons if "." in name}
     return any(name in text and name in known for name in names)
+
+
+def _things(line: RatedLine) -> frozenset[str]:
+    """Its things; in Chinese also names in Latin letters, which are all words of an English text."""
+    return values(line) if is_han(line.hit.node.text) else line.matter.things
 
 
 def _continues(newer: RatedLine, older: RatedLine, question: LineQuestion) -> bool:

@@ -32,6 +32,8 @@ _THING = 0.5
 """Added in addition if it names the thing in question: the hotel, not only a place to live."""
 _NO_VALUE = 1.0
 """Subtracted from a brief text without a value of the requested kind: a date, an amount."""
+_OTHER_ONE = 3.0
+"""Subtracted from a brief text about another one of several: the way back, the second."""
 BRIEF = 25
 """Tokens up to which a text has a single subject; the other subjects of a longer text do not count against it."""
 _OPEN = 2.0
@@ -190,6 +192,8 @@ def _openness(text: str, told: Matter, *, now: bool, brief: bool) -> float:
 def _about(asked: Matter, told: Matter, *, brief: bool) -> float:
     """Added for the subject of the question; negative for another subject."""
     worth = -_NO_VALUE if brief and not asked.wants <= told.gives else 0.0
+    if brief and asked.which and told.which and asked.which.isdisjoint(told.which):
+        worth -= _OTHER_ONE
     if not (asked.topics and told.topics):
         return worth
     if asked.topics.isdisjoint(told.topics):

@@ -415,3 +415,14 @@ def test_a_correction_without_a_subject_is_about_what_it_replaced(
 def test_a_name_in_the_other_script_may_be_the_one_in_question(question: str, line: str, first: bool) -> None:
     rated = picker().sureness([hit(line, 0.8, 0.6)], question, 0.95)
     assert (rated > 0.9) == first
+
+
+@pytest.mark.parametrize(
+    ("question", "there", "back"),
+    [
+        ("When is my outbound flight?", "My outbound flight leaves on 4 May.", "My return flight leaves on 9 May."),
+        ("我的去程航班是哪天？", "我订了5月4号的去程航班。", "我的返程航班是5月9号。"),
+    ],
+)
+def test_another_one_of_several_is_worth_less(question: str, there: str, back: str) -> None:
+    assert told(question, hit(back, 0.9, 0.75), hit(there, 0.8, 0.7))[0] == there
