@@ -35,7 +35,7 @@ from biem.cli import (
     transfer,
 )
 from biem.cli.output import INTERRUPTED, Output
-from biem.cli.server import keys, serve, web
+from biem.cli.server import hosts, keys, mcp, serve, web
 from biem.cli.session import Session, of
 
 if TYPE_CHECKING:
@@ -133,6 +133,8 @@ COMMANDS: Mapping[str, Callable[..., None]] = {
     "diagnose": admin.diagnose,
     "perf": admin.perf,
     "serve": serve.serve,
+    "mcp": mcp.mcp,
+    "connect": hosts.connect,
     "web": web.web,
     "backup": admin.backup,
     "reembed": admin.reembed,
