@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 from biem.client.parameters import Parameter, parameters
-from biem.client.wire import Done, FoundNotes, Number, Recalled, Stored
+from biem.client.wire import Counted, Done, FoundNotes, Recalled, Stored
 from biem.domain.access.key import Grant
 from biem.domain.concept import Recollection
 from biem.domain.conflict import Conflict
@@ -62,7 +62,7 @@ class Call:
     also: Mapping[str, Any] = field(default_factory=lambda: _NONE)
     """Types of further arguments, which the method takes as `**details`."""
     special: bool = False
-    """The server has a route of its own for it, because the answer or the request is more than arguments."""
+    """The server has a separate route for it, because the answer or the request is more than arguments."""
 
     @cached_property
     def parameters(self) -> dict[str, Parameter]:
@@ -106,7 +106,7 @@ CALLS: tuple[Call, ...] = (
     _memory("remember_many", "POST", "memories", Stored, "write", special=True),
     _memory("observe", "POST", "observations", tuple[Unit, ...], "write"),
     _memory("list", "GET", "memories", Page[Node]),
-    _memory("count", "GET", "count", Number),
+    _memory("count", "GET", "count", Counted),
     _memory("timeline", "GET", "timeline", Page[Node]),
     _memory("get", "GET", _ONE, Node, special=True),
     _memory("revise", "PATCH", _ONE, Node, "write", special=True),
@@ -137,7 +137,7 @@ CALLS: tuple[Call, ...] = (
     _memory("sleep", "POST", "sleep", SleepReport, "write"),
     _memory("flush", "POST", "flush", Done, special=True),
     _memory("dead_letters", "GET", "dead-letters", list[DeadLetter]),
-    _memory("retry", "POST", "dead-letters/retry", Number, "write"),
+    _memory("retry", "POST", "dead-letters/retry", Counted, "write"),
     _memory("erase", "POST", "erasures", Receipt, "erase", special=True),
     _memory("export", "GET", "exports", bytes, special=True),
     _memory("import_", "POST", "imports", TransferReport, "write", special=True),
@@ -152,7 +152,7 @@ CALLS: tuple[Call, ...] = (
     _session("window", "GET", "/{session_id}/window", Window),
     _session("close", "POST", "/{session_id}/close", Done, "write"),
     _session("resume", "POST", "/{session_id}/resume", ChatSession, "write"),
-    _session("trim", "POST", "/{session_id}/trim", Number, "write"),
+    _session("trim", "POST", "/{session_id}/trim", Counted, "write"),
     _note("search", "GET", "/search", FoundNotes),
     _note("get", "GET", "/page", NotePage),
     _note("libraries", "GET", "/libraries", list[Library]),

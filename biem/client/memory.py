@@ -11,7 +11,7 @@ from typing import IO, Any, BinaryIO, Unpack
 from biem.client.calls import Call, call_of
 from biem.client.http import Connection, body_of, path_of, query_of
 from biem.client.methods import remote_methods, stated
-from biem.client.wire import About, Stored, decoded
+from biem.client.wire import AboutServer, Stored, decoded
 from biem.domain.node import Node, Receipt
 from biem.domain.scope import Scope
 from biem.domain.transfer import ExportReport, MoveReport, TransferReport
@@ -38,7 +38,7 @@ class RemoteMemory(Memory):
         self._connection = connection
         self._named = scope
         self._owner = owner
-        self._about: About | None = None
+        self._about: AboutServer | None = None
         self._telemetry = Telemetry()
 
     def __repr__(self) -> str:
@@ -50,10 +50,10 @@ class RemoteMemory(Memory):
     # -- what it is -------------------------------------------------------------------------------------------------
 
     @property
-    def about(self) -> About:
+    def about(self) -> AboutServer:
         """What the server says of itself and of the key; asked once."""
         if self._about is None:
-            self._about = self._connection.send(self._named, "GET", "/v1/about", About)
+            self._about = self._connection.send(self._named, "GET", "/v1/about", AboutServer)
         return self._about
 
     @property

@@ -45,7 +45,7 @@ def _calling(call: Call, original: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def stated(signature: inspect.Signature, *places: Any, **names: Any) -> dict[str, Any]:
-    """The arguments that a caller states, by name; functions of the caller and what is unchanged do not travel."""
+    """The arguments that a caller states, by name; without callbacks and unchanged values."""
     bound = signature.bind(*places, **names).arguments
     found: dict[str, Any] = {}
     for name, value in bound.items():

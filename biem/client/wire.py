@@ -52,14 +52,14 @@ class Done:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Number:
+class Counted:
     """The number that a call returns."""
 
     count: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class About:
+class AboutServer:
     """The server, as far as a client needs to know it."""
 
     version: str
@@ -108,7 +108,7 @@ def _plain(value: object) -> object:
     if isinstance(value, bool):
         return Done(changed=value)
     if isinstance(value, int):
-        return Number(count=value)
+        return Counted(count=value)
     return value
 
 
@@ -133,6 +133,6 @@ def _rich(value: Any) -> Any:
         return NoteHits(value.hits, confidence=value.confidence, degraded=value.degraded)
     if isinstance(value, Done):
         return value.changed
-    if isinstance(value, Number):
+    if isinstance(value, Counted):
         return value.count
     return value

@@ -11,7 +11,7 @@ from starlette.responses import Response
 
 from biem.client.calls import call_of
 from biem.client.parameters import Moment
-from biem.client.wire import About, Done, encoded
+from biem.client.wire import AboutServer, Done, encoded
 from biem.domain.access.key import ApiKey, Grant
 from biem.errors import AccessDenied, NotFound
 from biem.server.caller import Caller, caller_of
@@ -52,7 +52,7 @@ class Flushing(BaseModel):
     timeout_s: float = Field(_LONGEST_FLUSH_S, ge=0, le=_LONGEST_FLUSH_S)
 
 
-class State(BaseModel):
+class Liveness(BaseModel):
     """Whether the server takes requests."""
 
     alive: bool
@@ -72,7 +72,11 @@ def administration_router() -> APIRouter:
     add_call(router, _SCOPES, scopes)
     add_call(router, _STATS, stats)
     add_call(router, _FLUSH, flush)
-    for path, answer, kind in (("/v1/about", about, About), ("/health", health, State), ("/ready", ready, Readiness)):
+    for path, answer, kind in (
+        ("/v1/about", about, AboutServer),
+        ("/health", health, Liveness),
+        ("/ready", ready, Readiness),
+    ):
         router.add_api_route(path, answer, methods=["GET"], tags=["server"], response_model=kind)
     text = {200: {"description": "Counts of the scope.", "content": {"text/plain": {"schema": {"type": "string"}}}}}
     router.add_api_route(
@@ -94,7 +98,7 @@ def about(request: Request) -> Response:
     caller = caller_of(request)
     memory, key = caller.memory(), caller.key
     info = memory.embedder
-    document = About(
+    document = AboutServer(
         version=version("biem"),
         embedder=info.id,
         dimension=info.dim,
@@ -106,7 +110,7 @@ def about(request: Request) -> Response:
         project=key.project,
         grants=key.grants,
     )
-    return _json(About, document)
+    return _json(AboutServer, document)
 
 
 async def health() -> Response:

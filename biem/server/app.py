@@ -19,7 +19,7 @@ from biem.errors import BiemError
 from biem.server import problems
 from biem.server.administration import administration_router
 from biem.server.door import Door
-from biem.server.gate import Gate
+from biem.server.gate import RequestGate
 from biem.server.hooks import hooks_router
 from biem.server.mcp.mounted import PATH as MCP_PATH
 from biem.server.mcp.mounted import McpEndpoint
@@ -56,7 +56,7 @@ def build(opened: Callable[[], AbstractContextManager[Door]]) -> FastAPI:
         docs_url=None,  # its pages load scripts of others
         redoc_url=None,
         lifespan=lifespan,
-        middleware=[Middleware(Gate, free=FREE, uploads=UPLOADS)],
+        middleware=[Middleware(RequestGate, free=FREE, uploads=UPLOADS)],
         exception_handlers={
             BiemError: problems.of_ours,
             HTTPException: problems.of_http,

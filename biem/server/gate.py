@@ -28,7 +28,7 @@ _CHECKS = 2
 _LONGEST_TOKEN = 128
 
 
-class Gate:
+class RequestGate:
     """Middleware. `free` are the paths that need no key; `uploads` those whose body the route itself reads."""
 
     def __init__(self, app: ASGIApp, *, free: Collection[str], uploads: Collection[str]) -> None:

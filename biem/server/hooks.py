@@ -1,6 +1,6 @@
 """Hooks of coding agents: memory before each prompt, and the turn kept after it, without a tool call.
 
-Whatever happens to the memory, the agent goes on: an answer comes within a second, and is empty when the memory is
+The agent never waits for a memory that fails: an answer comes within a second, and is empty when the memory is
 down, slow or has nothing. The injected block is never remembered: only the prompt and the last reply are.
 """
 
@@ -49,7 +49,7 @@ class HookCall(BaseModel):
 
 
 class Injected(BaseModel):
-    """What is added to the model's prompt."""
+    """An addition to the prompt of the model."""
 
     hookEventName: str  # noqa: N815  the agent's own name
     additionalContext: str  # noqa: N815

@@ -87,7 +87,7 @@ def remember(
 
 
 def _with_ref(item: dict[str, Any], key: str | None) -> dict[str, Any]:
-    """The arguments of one memory; a `ref` of its own says more than the key of the request."""
+    """The arguments of one memory; its `ref`, if it has one, is kept."""
     return {**item, "ref": key} if key is not None and item.get("ref") is None else item
 
 
@@ -103,7 +103,7 @@ def revise(
     body: _Changes,  # type: ignore[valid-type]
     if_match: Tag = None,
 ) -> Response:
-    """Change a memory under its id; what is left out stays, and the former values are kept as a revision.
+    """Change a memory under its id; omitted values stay, and the former values are kept as a revision.
 
     With `If-Match` it fails with 412 if another revision was made since.
     """

@@ -37,7 +37,7 @@ JsonObject = Annotated[
 
 
 def calls_router() -> APIRouter:
-    """All calls of the table that need no route of their own."""
+    """All calls of the table whose answer is their result alone."""
     router = APIRouter()
     for call in CALLS:
         if not call.special:
@@ -46,7 +46,7 @@ def calls_router() -> APIRouter:
 
 
 def add_call(router: APIRouter, call: Call, answer: Callable[..., Any], **more: Any) -> None:
-    """One route, described by the docstring of the facade's method unless it has one of its own."""
+    """One route, described by the docstring of its handler."""
     text = inspect.getdoc(answer) or ""
     router.add_api_route(
         call.path,
@@ -134,7 +134,7 @@ def title_of(call: Call) -> str:
 
 
 def _in_query(kind: Any) -> Any:
-    """A query has no null and no objects: what is not wanted is left out."""
+    """A query has no null and no objects: leave out a condition instead."""
     parts = [part for part in get_args(kind) if part is not type(None)]
     if type(None) in get_args(kind) and len(parts) == 1:
         kind = parts[0]

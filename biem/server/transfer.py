@@ -29,11 +29,19 @@ _EXPORT, _IMPORT, _MOVE, _ERASE = (call_of("memory", name) for name in ("export"
 _FILES = call_of("memory", "import_file")
 UPLOADS = (_IMPORT.path, _FILES.path)
 """Paths whose route reads the body itself."""
+_LONGEST_NAME = 200
 _PIECE = 1 << 16
 _LINES = "application/x-ndjson"
 _ExportQuery = query_model(_EXPORT, without=("out", "overwrite", "as_of", "format"))
 _ImportQuery = query_model(_IMPORT, without=("source",))
-_FilesQuery = query_model(_FILES, without=("path",))
+
+
+class _FilesQuery(query_model(_FILES, without=("path",))):  # type: ignore[misc]
+    """The arguments of an import of files."""
+
+    name: str = ""
+
+
 _MoveBody = model_of(
     "MoveBody", [each for name, each in _MOVE.parameters.items() if name not in ("to", "as_of")], strict=True
 )
@@ -50,7 +58,7 @@ class Target(BaseModel):
 
 
 class Moving(_MoveBody):  # type: ignore[valid-type,misc]
-    """What is moved, and where."""
+    """The memories to move, and their target."""
 
     to: Target
 
@@ -101,7 +109,7 @@ def _pieces(file: IO[bytes]) -> Iterator[bytes]:
 
 
 async def import_(request: Request, query: Annotated[_ImportQuery, Query()]) -> Response:  # type: ignore[valid-type]
-    """Take back lines that an export wrote. Repeated, it stores nothing twice; what is there stays as it is."""
+    """Take back lines that an export wrote. Repeated, it stores nothing twice; existing memories stay as they are."""
     caller = caller_of(request)
     caller.key.require("write")
     with tempfile.TemporaryFile() as file:
@@ -112,7 +120,7 @@ async def import_(request: Request, query: Annotated[_ImportQuery, Query()]) -> 
     return respond(request, _IMPORT, report, arguments)
 
 
-async def import_files(request: Request, query: Annotated[_FilesQuery, Query()], name: str = "") -> Response:  # type: ignore[valid-type]
+async def import_files(request: Request, query: Annotated[_FilesQuery, Query()]) -> Response:
     """Store what a file or an archive of another system holds; `name` is the file's, whose ending may tell the format.
 
     With `per_conversation` the key must be open for every project.
@@ -120,14 +128,21 @@ async def import_files(request: Request, query: Annotated[_FilesQuery, Query()],
     caller = caller_of(request)
     caller.key.require("write")
     arguments = sent({"query": query})
+    arguments.pop("name", None)
     if arguments.get("per_conversation") and caller.key.project is not None:
         raise AccessDenied("per_conversation makes projects, and this key is bound to one")
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, "upload" + PurePath(name).suffix[:16].replace("\0", ""))
+        path = Path(folder, _file_name(query.name))
         with path.open("wb") as file:
             await _received(request, file, caller)
         report = await run_sync(lambda: caller.memory("write").import_file(path, **arguments))
     return respond(request, _FILES, report, arguments)
+
+
+def _file_name(name: str) -> str:
+    """The last part of a file's name, which may name the conversation in it."""
+    last = PurePath(name.replace("\0", "").replace("\\", "/")).name.encode(errors="replace")[:_LONGEST_NAME]
+    return last.decode(errors="ignore") or "upload"
 
 
 async def _received(request: Request, file: IO[bytes], caller: Caller) -> None:

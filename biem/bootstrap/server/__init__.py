@@ -16,6 +16,7 @@ from biem.domain.diagnosis import Health
 from biem.domain.scope import Scope
 from biem.layers.keys import Keys
 from biem.layers.request_rates import RequestLimit
+from biem.ports import Embedder
 
 if TYPE_CHECKING:
     from biem.memory import Memory
@@ -40,12 +41,16 @@ class Backend:
 
 
 @contextmanager
-def open_backend(settings: Settings) -> Iterator[Backend]:
-    """The configured memory with its keys. Raises as `connect` does."""
+def open_backend(settings: Settings, *, embedder: Embedder | None = None) -> Iterator[Backend]:
+    """The configured memory with its keys. `embedder` replaces the configured one. Raises as `connect` does."""
     from biem.adapters.redis.requests import RedisRequestRates
     from biem.bootstrap.stores import REDIS_TIMEOUT_S
 
-    with servers(settings) as where, connect(settings, scope=Scope()) as memory, small_pool(where.postgres_dsn) as keys:
+    with (
+        servers(settings) as where,
+        connect(settings, scope=Scope(), embedder=embedder) as memory,
+        small_pool(where.postgres_dsn) as keys,
+    ):
         rates = RedisRequestRates(where.redis_url, timeout_s=REDIS_TIMEOUT_S)
         try:
             yield Backend(

@@ -29,7 +29,7 @@ def serve(
         import uvicorn
         from uvicorn.supervisors import Multiprocess
 
-        from biem.server import app as _app  # noqa: F401  what is missing is said before anything listens
+        from biem.server import app as _app  # noqa: F401  a missing extra is reported before anything listens
     except ModuleNotFoundError as error:
         if error.name not in ("fastapi", "starlette", "uvicorn"):
             raise

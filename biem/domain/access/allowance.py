@@ -7,7 +7,7 @@ MINUTE_S = 60.0
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """What is left of a key's requests, after this one."""
+    """The rest of a key's requests, after this one."""
 
     limit: int
     """Requests in a minute."""
