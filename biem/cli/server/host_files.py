@@ -39,7 +39,7 @@ class Host(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class HostEntry:
     """The server as it is entered: under a name, by a command or by the address of a running server."""
 
     name: str
@@ -62,12 +62,12 @@ def file_of(host: Host) -> Path:
     return Path(names.get(host, ".mcp.json")).absolute()
 
 
-def shown(host: Host, entry: Entry) -> str:
+def shown(host: Host, entry: HostEntry) -> str:
     """What is entered, as it would stand in a file with nothing else."""
     return _table(entry) if host is Host.CODEX else _dumped(_put(host, {}, entry), 2)
 
 
-def entered(host: Host, file: Path, entry: Entry) -> str:
+def entered(host: Host, file: Path, entry: HostEntry) -> str:
     """The content of the file with the entry in place of a former one of that name. Raises `InvalidInput`."""
     text = _read(file)
     if host is Host.CODEX:
@@ -75,7 +75,7 @@ def entered(host: Host, file: Path, entry: Entry) -> str:
     return _dumped(_put(host, _document(file, text), entry), _indent(text))
 
 
-def removed(host: Host, file: Path, entry: Entry) -> bool:
+def removed(host: Host, file: Path, entry: HostEntry) -> bool:
     """Take the entry out of the file; False if it was not there."""
     text = _read(file)
     if host is Host.CODEX:
@@ -117,7 +117,7 @@ def written(file: Path, text: str) -> Path | None:
 # -- JSON --------------------------------------------------------------------------------------------------------------
 
 
-def _put(host: Host, document: dict[str, Any], entry: Entry) -> dict[str, Any]:
+def _put(host: Host, document: dict[str, Any], entry: HostEntry) -> dict[str, Any]:
     group = _group(host)
     servers = document.setdefault(group, {})
     if not isinstance(servers, dict):
@@ -149,7 +149,7 @@ def _group(host: Host) -> str:
     return {Host.VSCODE: "servers", Host.OPENCODE: "mcp"}.get(host, "mcpServers")
 
 
-def _json_entry(host: Host, entry: Entry) -> dict[str, Any]:
+def _json_entry(host: Host, entry: HostEntry) -> dict[str, Any]:
     command, *arguments = entry.command
     address = f"{entry.url}/mcp"
     if host is Host.OPENCODE:
@@ -207,7 +207,7 @@ def _dumped(document: Mapping[str, Any], indent: int | str) -> str:
 # -- TOML --------------------------------------------------------------------------------------------------------------
 
 
-def _entered_toml(file: Path, text: str, entry: Entry) -> str:
+def _entered_toml(file: Path, text: str, entry: HostEntry) -> str:
     before = _toml(file, text)
     servers = before.get("mcp_servers", {})
     rest = _without_table(file, text, entry.name) if entry.name in servers else text
@@ -216,7 +216,7 @@ def _entered_toml(file: Path, text: str, entry: Entry) -> str:
     return changed
 
 
-def _table(entry: Entry) -> str:
+def _table(entry: HostEntry) -> str:
     lines = [f"[mcp_servers.{entry.name}]"]
     if entry.url:
         lines += [f"url = {_quoted(entry.url + '/mcp')}", f'bearer_token_env_var = "{KEY}"']

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from biem.cli.server.host_files import Entry, Host, entered, file_of, removed, shown, written
+from biem.cli.server.host_files import Host, HostEntry, entered, file_of, removed, shown, written
 from biem.cli.session import Session, of
 from biem.errors import InvalidInput, NotFound
 
@@ -35,7 +35,7 @@ def connect(
         raise InvalidInput("choose one of --print, --write and --remove")
     session = of(context)
     file = file_of(host) if path is None else path
-    entry = Entry(name, _command(session), url.rstrip("/"))
+    entry = HostEntry(name, _command(session), url.rstrip("/"))
     if remove:
         if not removed(host, file, entry):
             raise NotFound(f"{file} has no server {name!r}")

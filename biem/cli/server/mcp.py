@@ -1,5 +1,6 @@
 """`biem mcp`: the memory as an MCP server on standard input and output, for the program that started it."""
 
+import os
 import threading
 from contextlib import AbstractContextManager, ExitStack
 from typing import TYPE_CHECKING, Annotated
@@ -22,7 +23,6 @@ def mcp(
     url: Annotated[
         str, typer.Option(envvar=URL, help="Address of a running `biem serve`; its key is the variable BIEM_KEY.")
     ] = "",
-    key: Annotated[str, typer.Option(envvar=KEY, hidden=True)] = "",
 ) -> None:
     """Serve MCP over stdin and stdout until stdin ends; for hosts such as those of `biem connect`.
 
@@ -35,6 +35,7 @@ def mcp(
         if (error.name or "").partition(".")[0] not in ("mcp", "mcp_types"):
             raise
         raise MissingExtra("`biem mcp` needs the MCP SDK; run: pip install 'biem[mcp]'") from error
+    key = os.environ.get(KEY, "")  # noqa: TID251  no option: others see the command line
     if url and not key:
         raise InvalidInput(f"{URL} needs a key in the variable {KEY}: biem keys add")
     with LateMemory(of(context), url, key) as memory:
