@@ -44,8 +44,8 @@ test: setup  ## What the README promises: lint, types, contracts, tests on real 
 
 # Tests that try only a sample in `make test` (`sized`), and those that it leaves out (`long`). CI runs both targets.
 test-long: export BIEM_TEST_THOROUGH = 1
-test-long: setup  ## What `make test` leaves out or tries a sample of: kills at every statement, benchmarks (15 minutes)
-	@$(PYTEST) -m "long or sized" --durations=10 --durations-min=10 tests/integration tests/contract tests/deploy tests/house
+test-long: setup  ## What `make test` leaves out or tries a sample of: kills at every statement, benchmarks (ten minutes)
+	@$(PYTEST) -m "long or sized" --durations=10 --durations-min=10 tests/integration tests/contract tests/deploy tests/house $(LINEAR)
 
 check: setup  ## Everything of `make test` that runs no test
 	@$(TOGETHER) lint types contracts traceability secrets

@@ -34,6 +34,7 @@ from biem.cli import (
     revisions,
     transfer,
 )
+from biem.cli.files import mirror
 from biem.cli.output import INTERRUPTED, Output
 from biem.cli.server import hosts, keys, mcp, serve, web
 from biem.cli.session import Session, of
@@ -50,7 +51,7 @@ _GARBAGE = 300_000
 EPILOG = (
     "Exit codes: 0 done, 1 unexpected, 2 invalid input, 3 not found, 4 the ref is taken, the conflict decided or the "
     "memory revised, 5 settings or schema, 6 a server is down, 7 a server is full, 8 the embedder is down, "
-    "9 the embedder answers another dimension, 10 diagnose or lint found something, 130 interrupted."
+    "9 the embedder answers another dimension, 10 diagnose, lint or mirror found something, 130 interrupted."
 )
 
 
@@ -141,7 +142,13 @@ COMMANDS: Mapping[str, Callable[..., None]] = {
     "demo": demo.demo,
     "version": version,
 }
-GROUPS: Mapping[str, typer.Typer] = {"notes": notes.app, "session": chats.app, "keys": keys.app, "local": local.app}
+GROUPS: Mapping[str, typer.Typer] = {
+    "notes": notes.app,
+    "mirror": mirror.app,
+    "session": chats.app,
+    "keys": keys.app,
+    "local": local.app,
+}
 
 
 def application(command: str = "") -> typer.Typer:

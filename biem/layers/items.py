@@ -26,7 +26,7 @@ from biem.engine.remember.revise import Reviser
 from biem.engine.remember.writer import Writer
 from biem.errors import InvalidInput
 from biem.ports.index import Filter
-from biem.ports.items import ItemRecords, ItemWrite, NamespaceCondition
+from biem.ports.layers.items import ItemRecords, ItemWrite, NamespaceCondition
 from biem.telemetry import Telemetry
 
 _PAGE = 500

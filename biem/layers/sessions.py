@@ -26,7 +26,7 @@ from biem.engine.remember.writer import Writer, require_metadata, require_text
 from biem.errors import InvalidInput, NotFound
 from biem.layers.trim import Trimmer
 from biem.ports import Clock, Write
-from biem.ports.sessions import NewMessage, SessionRecords, TokenCounter
+from biem.ports.layers.sessions import NewMessage, SessionRecords, TokenCounter
 from biem.telemetry import Telemetry
 
 _PAGE = 500
@@ -47,6 +47,8 @@ class SessionSystem:
     limits: WritePolicy
     telemetry: Telemetry
     calling: Calling
+    full: Callable[[], None]
+    """Called when a message fills a session: the job that trims need not wait for its turn."""
     names: dict[str, str] = field(default_factory=dict)
     """Names of sessions by id, which never change."""
 
@@ -127,15 +129,18 @@ class Sessions:
             elif ref is not None:
                 _require_ref(ref, system.limits.max_ref_chars)
             cost = tokens if tokens is not None else self._cost(content, extra)
-            # A retry after a lost answer finds the message by its memory, or by a key of its own.
+            # A retry after a lost answer finds the message by its memory, or by a new key.
             own = write is None or write.fact_key is not None
             message_key = ref if ref is not None else new_id() if own else None
             message = NewMessage(key, role, content, cost, said_at, message_key, system.policy.max_tokens, extra)  # type: ignore[arg-type]
             said = system.records.append(self._scope, message, write)
+        appended = said.appended
+        if appended.created and appended.tokens - cost < system.policy.max_tokens <= appended.tokens:
+            system.full()
         if write is not None and said.written is not None:
             system.writer.stored(self._scope, [write], [said.written])
             self._wrote()
-        return said.appended
+        return appended
 
     def messages(
         self, session_id: str, *, after: int = 0, limit: int | None = None, newest: int | None = None
@@ -210,6 +215,11 @@ class Sessions:
         A background job does it, too. Raises `NotFound`.
         """
         return self._system.trimmer.trim(self._scope, self.get(session_id).id)
+
+    @property
+    def policy(self) -> SessionPolicy:
+        """Limits of sessions."""
+        return self._system.policy
 
     def recorder(self, name: str) -> "SessionRecorder":
         """For an agent's loop: appends to the open session of a name, or to a new one."""

@@ -1,26 +1,30 @@
-"""Builds sessions, items and observation at their first use, because most programs use none."""
+"""Builds sessions, items, observation and whole windows at their first use, because most programs use none of them."""
 
 import threading
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from biem.adapters.postgres.database import Database
-from biem.bootstrap.groups import Ground, WritePath
-from biem.bootstrap.life import build_reviser
+from biem.bootstrap.groups import Ground
 from biem.config import Settings
 from biem.domain.diagnosis import Limits
 from biem.domain.scope import Scope
 from biem.engine.admin.diagnosis import Check
 from biem.engine.recall.recaller import Recaller
+from biem.engine.remember.revise import Reviser
 from biem.engine.remember.writer import Writer
+from biem.notes.system import NoteSystem
 from biem.ports import Clock
 
 if TYPE_CHECKING:
     from biem.adapters.postgres.items import PostgresItems
+    from biem.layers.builder import WindowBuilder
     from biem.layers.items import ItemSystem
     from biem.layers.observe import Observer
     from biem.layers.sessions import SessionSystem
     from biem.layers.system import LayerSystem
+    from biem.ports.layers.sessions import ShelfReader
 
 
 class LateLayers:
@@ -30,6 +34,8 @@ class LateLayers:
         self._build = build
         self._lock = threading.Lock()
         self._built: LayerSystem | None = None
+        self.full: Callable[[], None] = lambda: None
+        """Called when a session is full; set once the scheduler exists."""
 
     def __call__(self) -> "LayerSystem":
         """The layers of all scopes."""
@@ -47,22 +53,76 @@ class LateLayers:
         return self().documents.records.sweep(None)
 
 
-def build_layers(ground: Ground, *, write: WritePath, recaller: Recaller) -> LateLayers:
-    """Sessions, items and observation."""
+def build_layers(
+    ground: Ground, *, writer: Writer, reviser: Reviser, recaller: Recaller, notes: NoteSystem
+) -> LateLayers:
+    """Sessions, items, observation and whole windows."""
 
     def build() -> "LayerSystem":
+        from biem.adapters.postgres.sessions.shelf import PostgresShelf
         from biem.layers.system import LayerSystem
 
+        policies = ground.policies
+        shelf = PostgresShelf(
+            ground.stores.database, clock=ground.clock, decay_per_hour=policies.energy.decay_per_hour, policies=policies
+        )
         return LayerSystem(
-            build_sessions(ground, writer=write.writer),
-            build_items(ground, write=write, recaller=recaller),
-            build_observer(ground, writer=write.writer),
+            chats=build_sessions(ground, writer=writer, full=lambda: late.full()),
+            documents=build_items(ground, writer=writer, reviser=reviser, recaller=recaller),
+            observer=build_observer(ground, writer=writer),
+            builder=build_windows(ground, recaller=recaller, notes=notes, shelf=shelf),
+            shelf=shelf,
+            policy=policies.layers,
         )
 
-    return LateLayers(build)
+    late = LateLayers(build)
+    return late
 
 
-def build_sessions(ground: Ground, *, writer: Writer) -> "SessionSystem":
+def build_windows(ground: Ground, *, recaller: Recaller, notes: NoteSystem, shelf: "ShelfReader") -> "WindowBuilder":
+    """Whole windows; what was found is shown as in a block, with other limits."""
+    from biem.domain.text import estimate_tokens
+    from biem.engine.context.relevance_filter import RelevanceFilter
+    from biem.engine.context.sections import ContextBuilder
+    from biem.engine.recall.rerank import Choice
+    from biem.layers.builder import WindowBuilder, WindowParts
+
+    stores, policies = ground.stores, ground.policies
+    builder, recall = policies.builder, policies.recall
+    shown = replace(
+        policies.context,
+        top_k=builder.top_k,
+        item_chars=builder.item_chars,
+        note_chars=builder.item_chars,
+        notes_share=builder.notes_share,
+        core_most=0,
+        slots=0.0,
+        recent=0,
+    )
+    sections = ContextBuilder(
+        core=stores.core,
+        records=stores.records,
+        hot=stores.hot,
+        analyzer=ground.analyzer,
+        rules=ground.rules,
+        policy=shown,
+        telemetry=ground.telemetry,
+    )
+    parts = WindowParts(
+        recaller=recaller,
+        sections=sections,
+        relevance=RelevanceFilter(stores.reasoner, shown, ground.telemetry),
+        notes=notes,
+        records=stores.records,
+        shelf=shelf,
+        count=estimate_tokens,
+        clock=ground.clock,
+    )
+    choice = Choice(recall.profile, None if recall.profile == "angel" else recall.selection)
+    return WindowBuilder(parts, policy=builder, layers=policies.layers, context=shown, choice=choice)
+
+
+def build_sessions(ground: Ground, *, writer: Writer, full: Callable[[], None]) -> "SessionSystem":
     """Conversations word for word."""
     from biem.adapters.postgres.sessions import PostgresSessions
     from biem.domain.text import estimate_tokens
@@ -80,6 +140,7 @@ def build_sessions(ground: Ground, *, writer: Writer) -> "SessionSystem":
         policy=policies.session,
         telemetry=ground.telemetry,
         reasoner=stores.reasoner,
+        ttl_days=policies.layers.ttl_days,
     )
     return SessionSystem(
         records=records,
@@ -91,17 +152,18 @@ def build_sessions(ground: Ground, *, writer: Writer) -> "SessionSystem":
         limits=policies.write,
         telemetry=ground.telemetry,
         calling=ground.priority.calling,
+        full=full,
     )
 
 
-def build_items(ground: Ground, *, write: WritePath, recaller: Recaller) -> "ItemSystem":
+def build_items(ground: Ground, *, writer: Writer, reviser: Reviser, recaller: Recaller) -> "ItemSystem":
     """JSON documents under namespaces and keys."""
     from biem.layers.items import ItemSystem
 
     return ItemSystem(
         records=item_records(ground),
-        writer=write.writer,
-        reviser=build_reviser(ground, write=write),
+        writer=writer,
+        reviser=reviser,
         recaller=recaller,
         limits=ground.policies.write,
         recall=ground.policies.recall,
@@ -125,7 +187,7 @@ def build_observer(ground: Ground, *, writer: Writer) -> "Observer":
     from biem.domain.observing.category import categories_of
     from biem.layers.observe import Observer
 
-    categories = categories_of(ground.policies.layers.categories)
+    categories = categories_of(ground.policies.layers.categories, ground.policies.layers.ttl_days)
     return Observer(categories=categories, analyzer=ground.analyzer, writer=writer, telemetry=ground.telemetry)
 
 

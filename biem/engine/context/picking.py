@@ -16,6 +16,7 @@ from biem.domain.conflict import Matter
 from biem.domain.node import Hit
 from biem.domain.policies.context import ContextPolicy
 from biem.domain.text import estimate_tokens, jaccard
+from biem.engine.context.continuations import lift_continuations, lift_continued
 from biem.engine.context.newer_lines import lift_former, lift_later, lift_replacements, newer_first
 from biem.engine.context.worth import BRIEF, LineQuestion, LineWorth, RatedLine, is_han, odds, only_asks
 from biem.ports.contradiction import ContradictionRules
@@ -77,8 +78,10 @@ class Picker:
         if question.now:
             lift_replacements(lines, question)
             lift_later(lines, question)
+            lift_continuations(lines, question)
         elif question.former:
             lift_former(lines)
+            lift_continued(lines, question)
         return lines
 
 

@@ -147,10 +147,13 @@ class LineWorth:
 def _seen_by_the_user(told: Matter, node: Node) -> Matter:
     """The subject of a message with persons named as the user names them, without the assistant."""
     persons = told.persons
-    if node.source == "assistant":
+    if node.source == "assistant":  # it has no relatives: 您的朋友 is the user's friend, also where read as "my friend"
         swapped = {"me": "you", "you": "me"}
         names = (name.partition(".") for name in persons)
-        persons = frozenset(f"{swapped.get(owner, owner)}{dot}{rest}" for owner, dot, rest in names)
+        persons = frozenset(
+            f"me.{rest}" if dot and owner in swapped else f"{swapped.get(owner, owner)}{dot}{rest}"
+            for owner, dot, rest in names
+        )
     return replace(told, persons=persons - {"you"})
 
 

@@ -35,7 +35,7 @@ def tell(
         return [], False
     # include the spare hits: they replace those left out, and one may hold a newer value
     live = records.candidates(request.scope.readable, ids, (), request.where, pending_limit=0, evidence=request.strict)
-    likeness = answer.likeness(ids)
+    likeness, alike = answer.likeness(ids), answer.alike(ids)
     for place, key in zip(places, ids, strict=True):
         node, turn = live.nodes.get(key), answer.turns[key]
         if len(hits) < count:  # erased, or of another validity
@@ -49,7 +49,7 @@ def tell(
         if key in likeness:
             why["likeness"] = likeness[key]
         why |= {"energy": node.energy, "status": node.status, "way": way}
-        hits.append(Hit(node, ceiling, why, live.evidence.get(key)))
+        hits.append(Hit(node, ceiling, why, live.evidence.get(key), alike=alike.get(key, {})))
     place_of = dict(zip(ids, places, strict=True))
     returned = newest_first(request.text, hits, rules)[:count]
     return [

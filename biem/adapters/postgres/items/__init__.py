@@ -14,7 +14,7 @@ from biem.domain.items.item import Namespace, StoredItem
 from biem.domain.node import Draft, Node
 from biem.domain.scope import Scope
 from biem.ports import Clock, Write, Written
-from biem.ports.items import ItemPut, ItemWrite, NamespaceCondition
+from biem.ports.layers.items import ItemPut, ItemWrite, NamespaceCondition
 from biem.ports.revisions import Change
 
 WriteRow = Callable[[Scope, Write, datetime], dict[str, Any]]

@@ -16,7 +16,7 @@ from biem.domain.sessions.trimming import Outline, Slice
 from biem.domain.trust import LEVELS
 from biem.errors import InvalidInput, NotFound, RefConflict
 from biem.ports import Clock, Write, Written
-from biem.ports.sessions import NewMessage, StoredMessage, Summable
+from biem.ports.layers.sessions import NewMessage, StoredMessage, Summable
 
 WriteRow = Callable[[Scope, Write, datetime], dict[str, Any]]
 """The parameters of a write; see `PostgresRecords.write_row`."""

@@ -36,6 +36,8 @@ WITH given AS MATERIALIZED (
     RETURNING o.memory_id, o.claims
 ), risen AS (
     DELETE FROM tombstones t USING given g WHERE t.memory_id = g.id RETURNING t.memory_id
+), accepted AS (
+    DELETE FROM mirror_erased e USING given g WHERE e.memory_id = g.id
 ), stored AS (
     INSERT INTO memories (id, ns, ref, fact_key, text, evidence_sha, embed_sha, kind, layer, status, tier, tags, reason,
         importance, source, speaker, conversation, at, created_at, metadata, lexemes, write_seq, initial_energy, energy_anchor,

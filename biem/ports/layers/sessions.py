@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Protocol
 
+from biem.domain.node import Node
 from biem.domain.scope import Scope
 from biem.domain.sessions.session import Appended, ChatSession, Role, SessionMessage
 from biem.domain.sessions.trimming import Outline, Slice
@@ -135,6 +136,45 @@ class SessionRecords(Protocol):
 
     def recount(self, ids: Sequence[str]) -> None:
         """Correct the counts of sessions."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shelf:
+    """Memories that are shown without being found.
+
+    `core`: of a scope and, from a project, of the user's own level, the most important first. `short_term`: those of
+    the scope with a category, newest first. `cores` and `short_terms` count all of them, also those that were not read.
+    """
+
+    core: tuple[Node, ...]
+    cores: int
+    short_term: tuple[Node, ...]
+    short_terms: int
+
+
+@dataclass(frozen=True, slots=True)
+class LayerCount:
+    """Live memories of one layer of one scope: their number, and the bytes of their texts."""
+
+    project: bool
+    """Whether they are the project's, and not those of the user's own level."""
+    layer: str
+    memories: int
+    indexed: int
+    text_bytes: int
+
+
+class ShelfReader(Protocol):
+    """Reads memories by layer. Raises `StoreUnavailable`."""
+
+    def read(self, scope: Scope, most: int) -> Shelf:
+        """At most `most` of each, in one statement; untrusted, expired and superseded ones are left out.
+
+        The cost does not grow with the number of other memories.
+        """
+
+    def counts(self, scope: Scope) -> list[LayerCount]:
+        """The live memories that `scope` may read, by layer."""
 
 
 class TokenCounter(Protocol):
