@@ -34,7 +34,7 @@ from biem.cli import (
     revisions,
     transfer,
 )
-from biem.cli.files import mirror
+from biem.cli.files import mirror, projects
 from biem.cli.output import INTERRUPTED, Output
 from biem.cli.server import hosts, keys, mcp, serve, web
 from biem.cli.session import Session, of
@@ -139,12 +139,14 @@ COMMANDS: Mapping[str, Callable[..., None]] = {
     "web": web.web,
     "backup": admin.backup,
     "reembed": admin.reembed,
+    "memory": chats.commanded,
     "demo": demo.demo,
     "version": version,
 }
 GROUPS: Mapping[str, typer.Typer] = {
     "notes": notes.app,
     "mirror": mirror.app,
+    "project": projects.app,
     "session": chats.app,
     "keys": keys.app,
     "local": local.app,

@@ -98,11 +98,11 @@ class WindowBuilder:
         total = self._policy.total_budget if budget is None else budget
         require_count(total, "budget", _MOST_TOKENS)
         spoken = language_of(query, language)
+        reading = self._parts.recaller.submit(lambda: self._parts.shelf.read(scope, self._policy.most))
         chat = chats.get(session) if session else None
         said = chats.window(session, total) if chat else Window((), 0, 0)
         shares = _Shares(self._policy, total)
 
-        reading = self._parts.recaller.submit(lambda: self._parts.shelf.read(scope, self._policy.most))
         held = self._held(scope, _within(said, shares.of("session")))
         hits = self._found(scope, query, session=chat.name or chat.id if chat else "", held=held)
         shelf = reading.result()
@@ -265,7 +265,9 @@ def language_of(text: str, language: str | None) -> str:
 
 
 def _within(window: Window, budget: int) -> Window:
-    """A smaller window of the same messages."""
+    """A smaller window of the same messages, if that one is too large."""
+    if window.tokens <= budget:
+        return window
     system: Sequence[SessionMessage] = [one for one in window.messages if one.role == "system"]
     others = [one for one in reversed(window.messages) if one.role != "system"]
     return fitting(system, others, budget, len(window.messages))

@@ -304,6 +304,10 @@ class SessionRecorder:
         """The window of the session."""
         return self._sessions.window(self.id, budget)
 
+    def use(self, session_id: str) -> None:
+        """Append to this session from now on."""
+        self._id = session_id
+
     @property
     def id(self) -> str:
         """The open session of the name; opened if there is none."""

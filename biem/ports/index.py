@@ -111,6 +111,9 @@ class VectorIndex(SearchIndex, Protocol):
     def count(self, ids: Sequence[str] | None = None) -> int:
         """Rows acknowledged: all of this model's collection, or these ids' in the collections of every model."""
 
+    def held(self, scopes: Sequence[Scope]) -> int:
+        """Rows acknowledged of these scopes, in this model's collection."""
+
     def drop(self) -> None:
         """Delete the collection; `open` creates it again."""
 

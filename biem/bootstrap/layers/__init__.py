@@ -60,6 +60,8 @@ def build_layers(
 
     def build() -> "LayerSystem":
         from biem.adapters.postgres.sessions.shelf import PostgresShelf
+        from biem.domain.text import estimate_tokens
+        from biem.layers.stats import LayerCounter
         from biem.layers.system import LayerSystem
 
         policies = ground.policies
@@ -73,6 +75,9 @@ def build_layers(
             builder=build_windows(ground, recaller=recaller, notes=notes, shelf=shelf),
             shelf=shelf,
             policy=policies.layers,
+            counter=LayerCounter(
+                shelf=shelf, index=ground.stores.index, count=estimate_tokens, most=policies.builder.most
+            ),
         )
 
     late = LateLayers(build)

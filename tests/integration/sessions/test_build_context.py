@@ -19,7 +19,8 @@ def connected(settings: Configure) -> Iterator[tuple[biem.Memory, HeldClock]]:
         yield memory, clock
 
 
-@pytest.mark.req("M11", "M15", "M58", "C31", partly="the sections and their order")
+@pytest.mark.req("M58")
+@pytest.mark.req("M11", "M15", "C31", partly="the sections and their order")
 def test_core_first_then_what_was_found_then_recent_tasks_then_the_session(
     connected: tuple[biem.Memory, HeldClock],
 ) -> None:
@@ -74,13 +75,20 @@ def test_core_first_then_what_was_found_then_recent_tasks_then_the_session(
     second = project.sessions.open("second")
     again = project.build_context("Who are you?", session=second.id)
     assert again.messages == ()
+    assert "Ask Ann" in again.system
     assert "Refactor" not in again.system
 
 
-@pytest.mark.req("M73", partly="no section exceeds its share; the sum is validated in tests/unit")
+@pytest.mark.req("M73")
 @pytest.mark.parametrize("flow", [False, True])
 def test_no_section_exceeds_its_share_and_what_is_left_out_is_told(settings: Configure, flow: bool) -> None:
-    # Given a window of 1,000 tokens, and more of everything than it holds, but for tasks where their share may flow
+    # Given the design's shares, which sum to 1
+    usual = BuilderPolicy()
+    assert (usual.total_budget, usual.core, usual.session) == (128_000, 0.1, 0.5)
+    assert (usual.short_term, usual.long_term) == (0.2, 0.2)
+    with pytest.raises(ValueError, match="sum to 1"):
+        BuilderPolicy(core=0.2)
+    # And a window of 1,000 tokens, and more of everything than it holds, but for tasks where their share may flow
     policy = BuilderPolicy(total_budget=1_000, flow=flow)
     small = SessionPolicy(max_tokens=1_000, trim_target=0.9)
     scope = biem.Scope(user=f"shares-{flow}")
@@ -121,7 +129,8 @@ def test_no_section_exceeds_its_share_and_what_is_left_out_is_told(settings: Con
     assert built.messages[-1]["content"] == "Question 19"
 
 
-@pytest.mark.req("M22", "M69", "C33", partly="the warnings on real data")
+@pytest.mark.req("M22", "M69")
+@pytest.mark.req("C33", partly="the warnings")
 def test_warnings_are_worded_as_in_the_design(settings: Configure) -> None:
     # Given a session that fills up, and 23 tasks
     small = SessionPolicy(max_tokens=1_000)
@@ -162,7 +171,8 @@ def test_what_cannot_be_a_window_is_refused(connected: tuple[biem.Memory, HeldCl
         memory.build_context("Where?", session="0190b0a0-0000-7000-8000-000000000000")
 
 
-@pytest.mark.req("M13", "M16", "M62", "M75", partly="tasks, notes and contexts expire after 14 days")
+@pytest.mark.req("M62")
+@pytest.mark.req("M13", "M16", "M75", partly="tasks, notes and contexts expire after 14 days")
 def test_short_term_memories_end_after_their_days_unless_they_are_used(
     connected: tuple[biem.Memory, HeldClock],
 ) -> None:
@@ -188,6 +198,9 @@ def test_short_term_memories_end_after_their_days_unless_they_are_used(
     report = {job.name: job for job in scope.sleep().jobs}["lifecycle"]
     assert report.changes["expired"] == 1
     assert scope.get(two.memory_id).status == "active"
+    # And the index has only that one
+    assert scope.flush()
+    eventually(lambda: scope.layer_stats().vector_count == 1)
     assert [unit.ttl_days for unit in scope.observe("TODO: call the roofer")] == [14.0]
 
 
