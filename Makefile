@@ -167,7 +167,7 @@ LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --genera
 
 lock: setup  ## Resolve requirements.lock and those of the image anew from pyproject.toml
 	@$(LOCK) --group dev --output-file requirements.lock pyproject.toml
-	@$(LOCK) --constraints requirements.lock --extra observe --extra web --output-file deploy/requirements.lock pyproject.toml
+	@$(LOCK) --constraints requirements.lock --extra observe --extra web --extra server --output-file deploy/requirements.lock pyproject.toml
 	@echo hatchling | $(LOCK) --constraints requirements.lock --output-file deploy/build.lock -
 
 COMPOSE := docker compose -f docker-compose.yml -f docker-compose.milvus.yml

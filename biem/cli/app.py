@@ -34,7 +34,7 @@ from biem.cli import (
     revisions,
     transfer,
 )
-from biem.cli.files import mirror
+from biem.cli.files import mirror, projects
 from biem.cli.output import INTERRUPTED, Output
 from biem.cli.server import keys, serve, web
 from biem.cli.session import Session, of
@@ -144,6 +144,7 @@ COMMANDS: Mapping[str, Callable[..., None]] = {
 GROUPS: Mapping[str, typer.Typer] = {
     "notes": notes.app,
     "mirror": mirror.app,
+    "project": projects.app,
     "session": chats.app,
     "keys": keys.app,
     "local": local.app,

@@ -1,12 +1,14 @@
 """One connection to a server: requests with the key, and problem documents as the facade's own errors."""
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+import re
+from collections.abc import Callable, Mapping
 from typing import IO, Any, TypeVar
 from urllib.parse import quote
 
 import httpx
 
+from biem import errors
 from biem.client.calls import Call
 from biem.client.wire import adapter, decoded
 from biem.domain.scope import Scope
@@ -18,6 +20,7 @@ from biem.errors import (
     NotFound,
     NotIndexed,
     RateLimited,
+    RevisionConflict,
     StoreUnavailable,
 )
 from biem.redaction import learn
@@ -27,11 +30,18 @@ T = TypeVar("T")
 _TYPE = "urn:biem:problem:"
 _PIECE = 1 << 16
 _CONNECT_S = 5.0
+_BY_NAME: Mapping[str, type[BiemError]] = {
+    re.sub("(?<!^)(?=[A-Z])", "-", name).lower(): kind
+    for name, kind in vars(errors).items()
+    if isinstance(kind, type) and issubclass(kind, BiemError)
+}
+"""The facade's own errors, by their name in a problem document."""
 _BY_STATUS: Mapping[int, type[BiemError]] = {
     400: InvalidInput,
     401: KeyInvalid,
     403: AccessDenied,
     404: NotFound,
+    412: RevisionConflict,
     413: InvalidInput,
     422: InvalidInput,
     429: RateLimited,
@@ -158,20 +168,9 @@ def _raise_for(answer: httpx.Response) -> None:
     document = found if isinstance(found, dict) else {}
     name = str(document.get("type", "")).removeprefix(_TYPE)
     said = document.get("detail") or document.get("title") or f"the server answered {answer.status_code}"
-    kind = {_slug(each): each for each in _family(BiemError)}.get(name) or _BY_STATUS.get(answer.status_code, BiemError)
+    kind = _BY_NAME.get(name) or _BY_STATUS.get(answer.status_code, BiemError)
     if issubclass(kind, NotIndexed):
         raise kind(said, document.get("ids", ()))
     if issubclass(kind, RateLimited):
         raise kind(said, float(answer.headers.get("Retry-After", 0)))
     raise kind(said)
-
-
-def _family(kind: type[BiemError]) -> Iterator[type[BiemError]]:
-    """The errors of `biem.errors`, by class."""
-    yield kind
-    for child in kind.__subclasses__():
-        yield from _family(child)
-
-
-def _slug(kind: type[BaseException]) -> str:
-    return "".join(f"-{letter.lower()}" if letter.isupper() else letter for letter in kind.__name__).lstrip("-")

@@ -27,11 +27,23 @@ def remote_methods(holder: Holder) -> Callable[[T], T]:
         for call in CALLS:
             if call.holder == holder and call.name not in vars(kind):
                 setattr(kind, call.name, _calling(call, getattr(original, call.name)))
+        for name, method in vars(kind).items():
+            if (
+                inspect.isfunction(method)
+                and not name.startswith("_")
+                and inspect.isfunction(vars_of(original).get(name))
+            ):
+                method.__signature__ = inspect.signature(getattr(original, name))  # type: ignore[attr-defined]
         for name in AT_HOME[holder]:
             setattr(kind, name, _refusing(name, getattr(original, name)))
         return kind
 
     return complete
+
+
+def vars_of(kind: type) -> dict[str, Any]:
+    """What a class and its bases define, by name."""
+    return {name: value for base in reversed(kind.__mro__) for name, value in vars(base).items()}
 
 
 def _calling(call: Call, original: Callable[..., Any]) -> Callable[..., Any]:

@@ -1,27 +1,49 @@
 """The parameters of the facade's methods, as a request carries them."""
 
 import inspect
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from types import UnionType
-from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints, is_typeddict
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints, is_typeddict
 
-from pydantic import BeforeValidator, Strict
+from pydantic import BeforeValidator, Field, Strict
 
+from biem.domain.node import Kind, Layer, Mode, Tier
 from biem.domain.observing.unit import Unit
 from biem.domain.revision import Unchanged
+from biem.domain.sessions.session import Role
+
+Trust = Literal["untrusted", "normal", "trusted"]
+
+
+_TIME = re.compile(r"\d{4}-\d{2}-\d{2}(?:[T ]|$)")
+_DURATION = re.compile(r"[-+]?P")
+
+
+def _time(value: object) -> object:
+    """Times come as ISO 8601; a number is none."""
+    if isinstance(value, str) and not _TIME.match(value):
+        raise ValueError("a time in ISO 8601 is needed, such as 2026-05-04T09:30:00Z")
+    return _text(value)
+
+
+def _duration(value: object) -> object:
+    """Durations, too."""
+    if isinstance(value, str) and not _DURATION.match(value):
+        raise ValueError("a duration in ISO 8601 is needed, such as P30D")
+    return _text(value)
 
 
 def _text(value: object) -> object:
-    """Times and durations come as ISO 8601; a number is none."""
-    if not isinstance(value, str):
+    if isinstance(value, int | float):
         raise ValueError("a text in ISO 8601 is needed")
     return value
 
 
-Moment = Annotated[datetime, Strict(strict=False), BeforeValidator(_text)]
-Duration = Annotated[timedelta, Strict(strict=False), BeforeValidator(_text)]
+Moment = Annotated[datetime, Strict(strict=False), BeforeValidator(_time)]
+Duration = Annotated[timedelta, Strict(strict=False), BeforeValidator(_duration)]
 Pair = Annotated[tuple[float, float], Strict(strict=False)]
 _ON_THE_WIRE: Mapping[Any, Any] = {
     datetime: Moment,
@@ -30,6 +52,25 @@ _ON_THE_WIRE: Mapping[Any, Any] = {
     Sequence[str]: list[str],
     Mapping[str, Any]: dict[str, Any],
 }
+_NAMED: Mapping[str, Any] = {
+    "importance": Annotated[float, Field(ge=1, le=5)],
+    "kind": Kind,
+    "layer": Layer,
+    "limit": Annotated[int, Field(ge=1)],
+    "min_confidence": Annotated[float, Field(ge=0, le=1)],
+    "min_energy": Annotated[float, Field(ge=0, le=1)],
+    "min_trust": Trust,
+    "mode": Mode,
+    "on_conflict": Literal["error", "skip"],
+    "on_expiry": Literal["archive", "erase"],
+    "order": Literal["newest", "oldest", "energy", "importance"],
+    "resolution": Literal["keep_new", "keep_old", "merge", "keep_both", "ignore"],
+    "role": Role,
+    "tier": Tier,
+    "top_k": Annotated[int, Field(ge=1)],
+    "trust": Trust,
+}
+"""Values that a parameter of this name may have, for the description of the API; the facade itself checks all."""
 _CALLBACKS = ("on_progress", "on_scan", "generate")
 """Functions of the caller, which stay with the caller."""
 
@@ -52,10 +93,17 @@ def parameters(method: Callable[..., Any]) -> dict[str, Parameter]:
             continue
         if given.kind is inspect.Parameter.VAR_KEYWORD:
             for condition, kind in _terms(hints[name]).items():
-                found[condition] = Parameter(condition, wire_type(kind), required=False)
+                found[condition] = Parameter(condition, _narrowed(condition, kind), required=False)
         else:
-            found[name] = Parameter(name, wire_type(hints[name]), given.default is inspect.Parameter.empty)
+            found[name] = Parameter(name, _narrowed(name, hints[name]), given.default is inspect.Parameter.empty)
     return found
+
+
+def _narrowed(name: str, kind: Any) -> Any:
+    """The type on the wire, with the values that the name allows."""
+    if name not in _NAMED:
+        return wire_type(kind)
+    return _NAMED[name] | None if type(None) in get_args(kind) else _NAMED[name]
 
 
 def _terms(unpacked: Any) -> dict[str, Any]:

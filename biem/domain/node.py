@@ -188,6 +188,8 @@ class Hit:
     """
     alike: Mapping[str, float] = field(default_factory=dict)
     """Likeness, 0.15 to 1, of the other hits of this recall that tell of much the same, by the id of their memories."""
+    replaces: Node | None = None
+    """The memory that it replaced, if that was among the candidates: "No, Thursday" alone does not say of what."""
 
 
 class Hits(list[Hit]):

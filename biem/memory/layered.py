@@ -15,13 +15,14 @@ if TYPE_CHECKING:
     from biem.layers.items import Items
     from biem.layers.maintain import Maintenance
     from biem.layers.mirror.mirror import Mirror
+    from biem.layers.projects import Projects
     from biem.layers.sessions import Sessions
     from biem.layers.stats import LayerStats
     from biem.ports.layers.sessions import LayerCount
 
 
 class LayerMethods(BoundMemory):
-    """`sessions`, `mirror`, `items`, `build_context`, `search`, `layer_stats`, `maintain`, `command` and the like."""
+    """Sessions, the mirror, projects, items, whole windows, maintenance and commands."""
 
     @property
     def sessions(self) -> "Sessions":
@@ -32,6 +33,11 @@ class LayerMethods(BoundMemory):
     def mirror(self) -> "Mirror":
         """Memories of this scope as Markdown files that people read, edit and commit; off until a folder is added."""
         return self._system.mirror(self.bound_to, self._shared.wrote.set)
+
+    @property
+    def projects(self) -> "Projects":
+        """Which folder is which project of the user, and which folders open it."""
+        return self._system.projects(self.bound_to)
 
     @property
     def items(self) -> "Items":

@@ -13,7 +13,7 @@ from biem.domain.node import Node
 from biem.errors import RefConflict, RevisionConflict
 from biem.server.caller import caller_of
 from biem.server.problems import IdempotencyKeyReused, RevisionMismatch
-from biem.server.routes import add_call, model_of, query_model, respond, sent
+from biem.server.routes import Id, add_call, model_of, query_model, respond, sent
 
 _MOST_ITEMS = 1_000
 _REMEMBER, _GET, _REVISE = call_of("memory", "remember"), call_of("memory", "get"), call_of("memory", "revise")
@@ -91,7 +91,7 @@ def _with_ref(item: dict[str, Any], key: str | None) -> dict[str, Any]:
     return {**item, "ref": key} if key is not None and item.get("ref") is None else item
 
 
-def get(request: Request, memory_id: str) -> Response:
+def get(request: Request, memory_id: Id) -> Response:
     """One memory of the scope. `ETag` is its revision, for `If-Match`."""
     node = caller_of(request).memory().get(memory_id)
     return respond(request, _GET, node, {}, headers=_tag(node))
@@ -99,7 +99,7 @@ def get(request: Request, memory_id: str) -> Response:
 
 def revise(
     request: Request,
-    memory_id: str,
+    memory_id: Id,
     body: _Changes,  # type: ignore[valid-type]
     if_match: Tag = None,
 ) -> Response:

@@ -8,6 +8,7 @@ from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
+from starlette.routing import Match, Route
 
 from biem.errors import BiemError, KeyInvalid, NotIndexed, RateLimited, RefConflict, RevisionConflict, StoreUnavailable
 
@@ -15,6 +16,7 @@ MEDIA_TYPE = "application/problem+json"
 TYPE = "urn:biem:problem:"
 """Before the name of an error: `urn:biem:problem:not-found`."""
 _INSIDE = 500
+_WRONG_METHOD = 405
 _RETRY_S = 1
 _TITLES = {
     400: "the request cannot be read",
@@ -112,9 +114,20 @@ async def of_ours(_: Request, error: Exception) -> Response:
     return problem_of(error)
 
 
-async def of_http(_: Request, error: Exception) -> Response:
+async def of_http(request: Request, error: Exception) -> Response:
     """An unknown address or method, or a body that cannot be read."""
-    return problem(getattr(error, "status_code", 500), headers=getattr(error, "headers", None))
+    status = getattr(error, "status_code", 500)
+    headers = {"Allow": _allowed(request)} if status == _WRONG_METHOD else getattr(error, "headers", None)
+    return problem(status, headers=headers)
+
+
+def _allowed(request: Request) -> str:
+    """Every method of an address, which may have several routes."""
+    found: set[str] = set()
+    for route in request.app.routes:
+        if isinstance(route, Route) and route.matches(request.scope)[0] is not Match.NONE:
+            found |= route.methods or set()
+    return ", ".join(sorted(found))
 
 
 async def of_validation(_: Request, error: Exception) -> Response:

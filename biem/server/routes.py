@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from functools import cache
 from typing import Annotated, Any, get_args, get_origin
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Path, Query
 from pydantic import AfterValidator, BaseModel, ConfigDict, WithJsonSchema, create_model
 from starlette.requests import Request
 from starlette.responses import Response
@@ -34,6 +34,7 @@ JsonObject = Annotated[
     str, AfterValidator(_json_object), WithJsonSchema({"type": "string", "contentMediaType": "application/json"})
 ]
 """Conditions on metadata in a query."""
+Id = Annotated[str, Path(json_schema_extra={"format": "uuid"})]
 
 
 def calls_router() -> APIRouter:
@@ -78,7 +79,7 @@ def _taken(call: Call) -> Iterable[inspect.Parameter]:
     keyword = inspect.Parameter.KEYWORD_ONLY
     yield inspect.Parameter("request", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=Request)
     for name in call.in_path:
-        yield inspect.Parameter(name, keyword, annotation=str)
+        yield inspect.Parameter(name, keyword, annotation=Id if name.endswith("_id") else str)
     rest = [each for name, each in call.parameters.items() if name not in call.in_path]
     if not rest:
         return

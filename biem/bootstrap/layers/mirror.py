@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from biem.layers.mirror.sync import MirrorSync
     from biem.layers.mirror.system import MirrorSystem
     from biem.layers.mirror.transfer import MirrorTransfer
+    from biem.layers.projects import Projects
 
 
 class LateMirror:
@@ -80,6 +81,20 @@ def build_mirror(
         )
 
     return LateMirror(records, build)
+
+
+def build_projects(ground: Ground) -> "Callable[[Scope], Projects]":
+    """Called with a scope, the projects of its user."""
+
+    def projects(scope: Scope) -> "Projects":
+        from biem.adapters.files.projects import DiskProjects
+        from biem.adapters.postgres.mirror.projects import PostgresProjects
+        from biem.layers.projects import Projects
+
+        records = PostgresProjects(ground.stores.database)
+        return Projects(DiskProjects(), records, scope, host=platform.node(), fixed=ground.settings.project)
+
+    return projects
 
 
 def build_sync(

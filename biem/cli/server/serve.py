@@ -8,7 +8,7 @@ import typer
 
 from biem.cli.server.web import listening
 from biem.cli.session import of
-from biem.errors import MissingExtra
+from biem.errors import ConfigError, MissingExtra
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -36,7 +36,11 @@ def serve(
         raise MissingExtra("the server needs fastapi and uvicorn; run: pip install 'biem[server]'") from error
 
     session = of(context)
-    session.settings()  # raises for settings that cannot be used
+    settings = session.settings()
+    if workers > 1 and settings.metrics_port:
+        raise ConfigError(
+            "BIEM_METRICS_PORT is the port of one process: use --workers 1 and more containers, or unset it"
+        )
     config = uvicorn.Config(
         partial(application, session.env_file, session.changes | ({"home": session.home} if session.home else {})),
         factory=True,

@@ -26,6 +26,8 @@ _CHANGED, _CHANGED_NAMED, _NAMED, _CONTINUED, _APART, _NEVER = 0.4, 0.28, 0.38, 
 """Likeness to an earlier line from which a later one is about the same: one that tells of a change, one that also names
 a thing of the earlier, one that only names it, any other, one of another topic or without the thing in question; the
 last number is more than any likeness."""
+_TRANSLATED = 0.25
+"""The same for a change told in the other script that shares a topic with the question."""
 _ABOUT = 0.42
 """Share of the earlier line's likeness to the question that a later one has which names nothing of the earlier."""
 _CLOSEST = 0.8
@@ -73,7 +75,9 @@ def _least(newer: RatedLine, older: RatedLine, question: LineQuestion) -> float:
     one, other, asked = newer.matter, older.matter, question.matter
     one_script = is_han(newer.hit.node.text) == is_han(older.hit.node.text)
     apart = one_script and bool(asked.topics and one.topics) and asked.topics.isdisjoint(one.topics)
-    about = newer.like >= _ABOUT * older.like
+    about = newer.like >= _ABOUT * older.like and (question.now or older.like >= _ABOUT * newer.like)
+    if not one_script and one.changes and asked.topics & one.topics:
+        return _TRANSLATED
     if not _names_what(newer, older, question):
         return (_APART if apart else _CHANGED if one.changes else _CONTINUED) if about else _NEVER
     if apart and not one.changes:
@@ -87,11 +91,16 @@ def _least(newer: RatedLine, older: RatedLine, question: LineQuestion) -> float:
 def _names_what(newer: RatedLine, older: RatedLine, question: LineQuestion) -> bool:
     """Whether it names a thing or a relative that the earlier line names, and the question does not."""
     asked = question.terms | question.matter.things
-    if share(values(newer) - asked, values(older) - asked):
+    if share(_things(newer) - asked, _things(older) - asked):
         return True
     text, known = newer.hit.node.text.lower(), older.hit.node.text.lower()
     names = {name.rpartition(".")[2] for name in older.matter.persons if "." in name}
     return any(name in text and name in known for name in names)
+
+
+def _things(line: RatedLine) -> frozenset[str]:
+    """Its things; in Chinese also names in Latin letters, which are all words of an English text."""
+    return values(line) if is_han(line.hit.node.text) else line.matter.things
 
 
 def _continues(newer: RatedLine, older: RatedLine, question: LineQuestion) -> bool:

@@ -23,6 +23,7 @@ WITHOUT_POLICY = {
 }
 """Tables without row-level security, and why they may be."""
 NO_SCOPE_OF_ITS_OWN = {
+    "api_keys": "looked up before a scope is known: seen by maintenance alone",
     "embedders": "one for the whole system: read by all, written by maintenance",
     "embeddings": "belong to whom a memory of that text belongs to",
 }

@@ -130,6 +130,8 @@ class Model:
         return fresh.batch([op])[0]
 
 
+# Threads of the connection pool draw jitter from `random` while a program is drawn.
+@pytest.mark.filterwarnings("ignore:Do not use the `random` module")
 @pytest.mark.sized
 @settings(max_examples=sized(40, 500), deadline=None, suppress_health_check=list(HealthCheck))
 @given(program=PROGRAMS)

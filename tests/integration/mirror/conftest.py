@@ -37,3 +37,9 @@ def project(memory: biem.Memory) -> biem.Memory:
 def files_of(root: Path) -> dict[str, bytes]:
     """The Markdown files of a folder by path."""
     return {str(file.relative_to(root)): file.read_bytes() for file in sorted(root.rglob("*.md"))}
+
+
+def text_of(data: bytes) -> str:
+    """The text of a file, without front matter."""
+    text = data.decode()
+    return (text.partition("\n---\n")[2] if text.startswith("---\n") else text).strip()

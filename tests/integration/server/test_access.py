@@ -51,7 +51,7 @@ def test_half_a_key_and_an_expired_one_open_nothing(site: Site) -> None:
     made = site.key(expires_at=datetime.now(UTC) + timedelta(seconds=1))
     browser = site.browser(made.token)
     assert browser.get("/v1/count").status_code == 200
-    other = site.key().token.rpartition("_")[2]
+    other = site.key().token.split("_", 2)[2]
     problem(site.browser(token_of(made.key.id, other)).get("/v1/count"), 401)
     ends = made.key.expires_at
     assert ends is not None
@@ -62,7 +62,7 @@ def test_half_a_key_and_an_expired_one_open_nothing(site: Site) -> None:
 
 def test_only_the_hash_of_a_secret_is_stored(site: Site, stack: Servers) -> None:
     made = site.key()
-    secret = made.token.rpartition("_")[2]
+    secret = made.token.split("_", 2)[2]  # which may hold this character
     assert secret not in repr(made)
     with psycopg.connect(stack.postgres_dsn) as admin:
         rows = admin.execute("SELECT to_jsonb(k)::text FROM api_keys k WHERE id = %s", (made.key.id,)).fetchall()

@@ -92,3 +92,33 @@ FROM mirror_files f JOIN mirror_roots r ON r.id = f.root_id JOIN scopes s ON s.n
 WHERE f.ns = %(ns)s AND (%(ids)s::uuid[] IS NULL OR f.memory_id = ANY (%(ids)s::uuid[]))
     AND f.state NOT IN ('stranger', 'gone')
 ORDER BY r.id, f.path
+
+-- project_lock: one process at a time decides who opens the projects of a user
+SELECT pg_advisory_xact_lock(hashtextextended('biem.projects:' || %s, 0))
+
+-- project_of_root: what a folder opens
+SELECT key, linked FROM project_roots WHERE ns = %(ns)s AND host = %(host)s AND root = %(root)s
+
+-- project_held: whether another folder has a key, or memories that no folder opened
+SELECT true AS held
+WHERE EXISTS (SELECT FROM project_roots r
+        WHERE r.ns = %(ns)s AND r.key = %(key)s AND (r.host, r.root) <> (%(host)s, %(root)s))
+    OR EXISTS (SELECT FROM memories m WHERE m.ns = %(project)s)
+        AND NOT EXISTS (SELECT FROM project_roots r WHERE r.ns = %(ns)s AND r.key = %(key)s)
+
+-- project_add: a project, unless it is there
+INSERT INTO projects (ns, key) VALUES (%(ns)s, %(key)s) ON CONFLICT DO NOTHING
+
+-- project_root_put: what a folder opens from now on
+INSERT INTO project_roots (ns, host, root, key, linked) VALUES (%(ns)s, %(host)s, %(root)s, %(key)s, %(linked)s)
+ON CONFLICT (ns, host, root) DO UPDATE SET key = EXCLUDED.key, linked = EXCLUDED.linked
+
+-- project_rename: the name that is shown
+UPDATE projects SET name = %(name)s WHERE ns = %(ns)s AND key = %(key)s
+
+-- project_list: the projects of a user with their folders
+SELECT p.key, p.name, p.created_at, coalesce(array_agg(r.host ORDER BY r.host, r.root) FILTER (WHERE r.root IS NOT NULL), '{}') AS hosts,
+    coalesce(array_agg(r.root ORDER BY r.host, r.root) FILTER (WHERE r.root IS NOT NULL), '{}') AS roots
+FROM projects p LEFT JOIN project_roots r USING (ns, key)
+WHERE p.ns = %(ns)s
+GROUP BY p.ns, p.key ORDER BY coalesce(nullif(p.name, ''), p.key), p.key

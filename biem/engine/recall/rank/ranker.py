@@ -39,7 +39,7 @@ _CHINESE = re.compile("[\u3400-\u9fff]")
 _WORD = re.compile(r"[^\W\d_\u3400-\u9fff]+")
 _SPARE = 10
 """Memories read in addition to those requested: some may have just been erased."""
-_COMPARED, _ALIKE = 30, 0.15
+_COMPARED, _ALIKE = 24, 0.15
 """Number of best candidates that are compared with each other, and the similarity from which two are called alike."""
 
 
@@ -220,11 +220,10 @@ class Ranker:
             return {}
         rows = np.stack(list(known.values()))
         ids, found = list(known), defaultdict[str, dict[str, float]](dict)
-        for one, key in enumerate(ids):
-            likenesses = np.asarray(self._similarity(rows[one], rows), dtype=np.float64)
+        for one, key in enumerate(ids[:-1]):
+            likenesses = np.asarray(self._similarity(rows[one], rows[one + 1 :]), dtype=np.float64)
             for other in np.flatnonzero(likenesses >= _ALIKE).tolist():
-                if other != one:
-                    found[key][ids[other]] = float(likenesses[other])
+                found[key][ids[one + 1 + other]] = found[ids[one + 1 + other]][key] = float(likenesses[other])
         return found
 
     def _aspect(self, asked: ParsedQuery, candidates: Sequence[Candidate]) -> Numbers:
