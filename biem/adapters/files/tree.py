@@ -23,7 +23,7 @@ _NO_NAME = "its name is not valid Unicode: rename it"
 class FolderFiles:
     """Stateless and thread-safe."""
 
-    def walk(self, root: str, exclude: Sequence[str] = ()) -> Walk:
+    def walk(self, root: str, exclude: Sequence[str] = (), *, obey: bool = True) -> Walk:
         """See `Files.walk`."""
         try:
             if not Path(root).is_dir():
@@ -34,7 +34,7 @@ class FolderFiles:
             raise StoreUnavailable(f"the folder {root} cannot be read: {error.strerror}") from error
         files: list[FileStat] = []
         skipped: list[SkippedNote] = []
-        for found in _walk(top, IgnoreRules().and_of("", exclude)):
+        for found in _walk(top, IgnoreRules().and_of("", exclude), obey=obey):
             (files if isinstance(found, FileStat) else skipped).append(found)  # type: ignore[arg-type]
         return Walk(tuple(sorted(files)), tuple(sorted(skipped, key=lambda one: one.path)))
 
@@ -73,14 +73,14 @@ class FolderFiles:
         return FileContent(wanted, data)
 
 
-def _walk(top: Path, rules: IgnoreRules) -> Iterator[FileStat | SkippedNote]:
+def _walk(top: Path, rules: IgnoreRules, *, obey: bool) -> Iterator[FileStat | SkippedNote]:
     waiting = [("", rules)]
     while waiting:
         folder, above = waiting.pop()
         try:
             with os.scandir(top / folder) as found:
                 entries = [*found]
-            inside = _rules(top, folder, entries, above)
+            inside = _rules(top, folder, entries, above) if obey else above
         except FileNotFoundError:  # deleted meanwhile
             continue
         except OSError:

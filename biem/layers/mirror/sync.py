@@ -18,6 +18,7 @@ logger = logging.getLogger("biem.mirror")
 
 _LEFT_S = 3_600.0
 """Age from which a temporary file is no writer's any more."""
+_EXCLUDED = ("/sessions/",)
 _FRONT_BYTES = 1 << 20
 
 
@@ -78,14 +79,14 @@ class MirrorSync:
 
     def is_filled(self, path: str) -> bool:
         """Whether a folder has Markdown files. Raises `StoreUnavailable` if it cannot be read."""
-        return bool(self._files.walk(path).files)
+        return bool(self._files.walk(path, _EXCLUDED, obey=False).files)
 
     def _synced(
         self, root: MirrorRoot, full: bool, accept: bool, quiet_s: float, on_progress: Progress | None
     ) -> MirrorReport:
         report = MirrorReport(root=root.path)
         try:
-            walk = self._files.walk(root.path)
+            walk = self._files.walk(root.path, _EXCLUDED, obey=False)
         except StoreUnavailable as error:
             return replace(report, reason=str(error))
         if not walk.files and not self._folder.is_created(root.path):

@@ -86,11 +86,11 @@ FROM unnest(%(ids)s::uuid[]) AS given (id) LEFT JOIN memories m USING (id)
 WHERE m.id IS NOT NULL OR EXISTS (SELECT FROM mirror_erased e WHERE e.memory_id = given.id)
     OR EXISTS (SELECT FROM tombstones t WHERE t.memory_id = given.id)
 
--- mirror_written: the files of memories, or of all of a scope
+-- mirror_written: the files of memories, or of all of a scope, but for files that no memory was made of
 SELECT f.path AS file, r.id::text, s.tenant, s.usr, s.project, r.path, r.host, r.kind, r.state, r.adopted, r.synced_at, r.report
 FROM mirror_files f JOIN mirror_roots r ON r.id = f.root_id JOIN scopes s ON s.ns = r.ns
 WHERE f.ns = %(ns)s AND (%(ids)s::uuid[] IS NULL OR f.memory_id = ANY (%(ids)s::uuid[]))
-    AND f.state NOT IN ('stranger', 'gone')
+    AND f.memory_id IS NOT NULL AND f.state <> 'gone'
 ORDER BY r.id, f.path
 
 -- project_lock: one process at a time decides who opens the projects of a user
