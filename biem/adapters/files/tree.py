@@ -104,8 +104,8 @@ def _walk(top: Path, rules: IgnoreRules, *, obey: bool) -> Iterator[FileStat | S
 
 def _file(top: Path, path: str, entry: "os.DirEntry[str]") -> Iterator[FileStat | SkippedNote]:
     """A note of a folder, or why it is none; nothing for other things."""
-    file = Path(entry.path)
     if entry.is_symlink():
+        file = Path(entry.path)
         try:
             leads = file.resolve(strict=True)
             is_folder = entry.is_dir()
@@ -119,7 +119,7 @@ def _file(top: Path, path: str, entry: "os.DirEntry[str]") -> Iterator[FileStat 
         if not leads.is_relative_to(top):
             yield _skipped(path, "unreadable", _OUTSIDE)
             return
-    about = file.stat()  # not the entry's, which has no inode on Windows
+    about = entry.stat() if os.name != "nt" else Path(entry.path).stat()  # the entry's has no inode on Windows
     if stat.S_ISREG(about.st_mode):
         yield _stat(path, about) if _is_unicode(path) else _skipped(path, "unreadable", _NO_NAME)
 
