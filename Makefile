@@ -44,8 +44,8 @@ test: setup  ## What the README promises: lint, types, contracts, tests on real 
 
 # Tests that try only a sample in `make test` (`sized`), and those that it leaves out (`long`). CI runs both targets.
 test-long: export BIEM_TEST_THOROUGH = 1
-test-long: setup  ## What `make test` leaves out or tries a sample of: kills at every statement, benchmarks (15 minutes)
-	@$(PYTEST) -m "long or sized" --durations=10 --durations-min=10 tests/integration tests/contract tests/deploy tests/house
+test-long: setup  ## What `make test` leaves out or tries a sample of: kills at every statement, benchmarks (ten minutes)
+	@$(PYTEST) -m "long or sized" --durations=10 --durations-min=10 tests/integration tests/contract tests/deploy tests/house $(LINEAR)
 
 check: setup  ## Everything of `make test` that runs no test
 	@$(TOGETHER) lint types contracts traceability secrets
@@ -167,7 +167,7 @@ LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --genera
 
 lock: setup  ## Resolve requirements.lock and those of the image anew from pyproject.toml
 	@$(LOCK) --group dev --output-file requirements.lock pyproject.toml
-	@$(LOCK) --constraints requirements.lock --extra observe --extra web --output-file deploy/requirements.lock pyproject.toml
+	@$(LOCK) --constraints requirements.lock --extra observe --extra web --extra server --output-file deploy/requirements.lock pyproject.toml
 	@echo hatchling | $(LOCK) --constraints requirements.lock --output-file deploy/build.lock -
 
 COMPOSE := docker compose -f docker-compose.yml -f docker-compose.milvus.yml

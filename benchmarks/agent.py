@@ -50,6 +50,7 @@ from benchmarks.lives.fates import Fates
 from benchmarks.lives.judge import MEASURES, Shown, breakdown, failures, measure
 from benchmarks.lives.pairs import pairs
 from benchmarks.lives.schedule import START, life
+from benchmarks.lives.scripted import scripted
 from biem.bootstrap import servers
 from biem.config import Settings, load_settings
 from biem.errors import BiemError
@@ -81,7 +82,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"error: {error}", file=sys.stderr)
         return error.exit_code
     if rows:
-        title = f"An agent's memory: {options.lives} lives, {options.lang}, seed {options.seed}, {options.split}"
+        lives = "scripted lives" if options.scripted else f"{options.lives} lives, seed {options.seed}"
+        title = f"An agent's memory: {lives}, {options.lang}, {options.split}"
         table = [{"what": name, **{str(row["system"]): row[name] for row in rows}} for name in _MEASURES]
         _report.print_table(title, ("what", *shown), table)
         by = breakdown(shown.get("biem", ()))
@@ -107,6 +109,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     on_lives(parser, lives=1)
     parser.add_argument("--pairs", type=positive, metavar="N", help="also so many pairs")
     parser.add_argument("--rules-only", action="store_true", help="ask the rules about the pairs, without servers")
+    parser.add_argument("--scripted", action="store_true", help="the lives written by hand in place of made ones")
     parser.add_argument("--systems", nargs="+", choices=SYSTEMS, default=_DEFAULT, help="default: all but mem0")
     parser.add_argument(
         "--embedder",
@@ -136,6 +139,7 @@ def _live(
     fates, acknowledging = Fates(), set[str]()
     with _report.progress() as bar:
         lives = [life(number, options.seed, options.lang, options.split) for number in range(options.lives)]
+        lives = scripted(options.lang, options.split) if options.scripted else lives
         task = bar.add_task("questions", total=sum(len(one.questions) for one in lives))
         for one in lives:
             acknowledging |= {turn.id for turn in one.turns if turn.sort in _ACKNOWLEDGING}

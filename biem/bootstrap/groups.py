@@ -26,7 +26,8 @@ from biem.engine.recall.orbit import Orbits
 from biem.engine.recall.search import Searcher
 from biem.engine.remember.hot_write_behind import HotFeed
 from biem.engine.remember.writer import Writer
-from biem.ports import Analyzer, Clock, Embedder
+from biem.engine.sleep.jobs import JobRunner, Schedule
+from biem.ports import Analyzer, Clock, Embedder, JobQueue
 from biem.ports.contradiction import ContradictionRules
 from biem.telemetry import Telemetry
 
@@ -84,3 +85,12 @@ class ReadPath:
     searcher: Searcher
     orbits: Orbits
     reminder: Reminder
+
+
+@dataclass(frozen=True, slots=True)
+class Background:
+    """Background jobs, when each runs, and the thread that runs them."""
+
+    jobs: JobRunner
+    schedule: Schedule
+    scheduler: JobQueue

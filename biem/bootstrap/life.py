@@ -1,10 +1,11 @@
 """Builds the effects of energy on memories, the decision of conflicts, erasure, and what takes memories elsewhere."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from biem.adapters.clock import SystemClock
 from biem.bootstrap.groups import Backups, Ground, Life, ReadPath, WritePath
-from biem.bootstrap.layers.mirror import LateMirror
+from biem.bootstrap.layers.mirror import LateMirror, build_mirror
 from biem.bootstrap.servers import Servers, automatic_backups, home_of
 from biem.config import Settings
 from biem.domain.scope import Scope
@@ -22,6 +23,27 @@ from biem.engine.transfer.export import Exporter
 from biem.engine.transfer.importing import Importer
 from biem.engine.transfer.moving import Mover
 from biem.notes.system import NoteSystem
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """What changes, moves and removes memories."""
+
+    reviser: Reviser
+    transfer: Transfer
+    eraser: Eraser
+    resolver: Resolver
+    mirror: LateMirror
+
+
+def build_changes(ground: Ground, *, life: Life, write: WritePath, read: ReadPath, notes: NoteSystem) -> Changes:
+    """What changes, moves and removes memories."""
+    reviser = build_reviser(ground, write=write)
+    transfer = build_transfer(ground, write=write, forgotten=forgets(life=life, write=write, read=read))
+    mirror = build_mirror(ground, writer=write.writer, reviser=reviser, lifecycle=life.lifecycle, transfer=transfer)
+    eraser = build_eraser(ground, life=life, write=write, read=read, notes=notes, mirror=mirror)
+    resolver = build_resolver(ground, writer=write.writer, eraser=eraser)
+    return Changes(reviser=reviser, transfer=transfer, eraser=eraser, resolver=resolver, mirror=mirror)
 
 
 def build_life(ground: Ground) -> Life:

@@ -2,25 +2,16 @@
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack
-from dataclasses import dataclass
 from functools import partial
 from random import Random
 
 from biem.adapters import analyzers, contradiction
 from biem.bootstrap.aim import build_aim
 from biem.bootstrap.diagnosis import build_reindexer, diagnoser
-from biem.bootstrap.groups import Ground, Life, ReadPath, WritePath
+from biem.bootstrap.groups import Background, Ground, Life, ReadPath, WritePath
 from biem.bootstrap.layers import LateLayers, build_layers
-from biem.bootstrap.layers.mirror import LateMirror, build_mirror, build_projects
-from biem.bootstrap.life import (
-    backups_of,
-    build_eraser,
-    build_life,
-    build_resolver,
-    build_reviser,
-    build_transfer,
-    forgets,
-)
+from biem.bootstrap.layers.mirror import build_projects
+from biem.bootstrap.life import Changes, backups_of, build_changes, build_life
 from biem.bootstrap.notes import build_notes
 from biem.bootstrap.observe import observe
 from biem.bootstrap.recall import build_context, build_read_path, build_recaller
@@ -32,33 +23,18 @@ from biem.config import Settings
 from biem.engine.admin.browse import MemoryBrowser
 from biem.engine.admin.diagnosis import Diagnoser
 from biem.engine.admin.stage_times import StageTimes
+from biem.engine.aim.system import AimSystem
 from biem.engine.concepts.running import Activator
-from biem.engine.conflicts.resolve import Resolver
 from biem.engine.context.relevance_filter import RelevanceFilter
-from biem.engine.life.erase import Eraser
 from biem.engine.life.tiers import sweep_all
 from biem.engine.priority import ForegroundPriority, YieldingAnalyzer, YieldingEmbedder, YieldingRules
 from biem.engine.query.listing import MemoryList
-from biem.engine.remember.revise import Reviser
-from biem.engine.sleep.jobs import JobRunner, Schedule
-from biem.engine.transfer import Transfer
+from biem.engine.recall.recaller import Recaller
+from biem.engine.sleep.jobs import Schedule
 from biem.notes.system import NoteSystem
-from biem.ports import Clock, Embedder
+from biem.ports import Clock, Embedder, JobQueue
 from biem.system import System
 from biem.telemetry import Telemetry
-
-
-@dataclass(frozen=True, slots=True)
-class Background:
-    """What changes, moves and removes memories, and the jobs that do so."""
-
-    reviser: Reviser
-    transfer: Transfer
-    eraser: Eraser
-    resolver: Resolver
-    layers: LateLayers
-    mirror: LateMirror
-    jobs: JobRunner
 
 
 def assemble(
@@ -149,26 +125,28 @@ def build_system(
     """The whole system; `System.release` closes `stack`."""
     stores, policies = ground.stores, ground.policies
     notes = build_notes(ground, stack=stack)
-    back = build_background(ground, life=life, write=write, read=read, notes=notes)
-    aim = build_aim(ground, life=life, write=write, read=read)
+    changes = build_changes(ground, life=life, write=write, read=read, notes=notes)
+    aim, recaller = build_answers(ground, life=life, write=write, read=read)
+    layers = build_layers(ground, writer=write.writer, reviser=changes.reviser, recaller=recaller, notes=notes)
+    background = build_schedule(ground, life=life, changes=changes, notes=notes, layers=layers)
     return System(
         records=stores.records,
         notes=notes,
-        layers=back.layers,
-        mirror=back.mirror,
+        layers=layers,
+        mirror=changes.mirror,
         projects=build_projects(ground),
         queue=stores.queue,
         writer=write.writer,
-        reviser=back.reviser,
-        recaller=build_recaller(ground, life=life, read=read, router=aim.router),
+        reviser=changes.reviser,
+        recaller=recaller,
         relevance_filter=RelevanceFilter(stores.reasoner, policies.context, ground.telemetry),
         context_builder=build_context(ground),
-        eraser=back.eraser,
+        eraser=changes.eraser,
         reindexer=build_reindexer(ground, encoder=write.encoder),
         lifecycle=life.lifecycle,
         associations=life.associations,
         feedback=life.feedback,
-        resolver=back.resolver,
+        resolver=changes.resolver,
         reminder=read.reminder,
         activator=build_activator(ground, read=read),
         instants=write.instants,
@@ -177,16 +155,16 @@ def build_system(
         browser=MemoryBrowser(stores.browser),
         listing=MemoryList(stores.browser, ground.clock),
         scopes=stores.directory,
-        transfer=back.transfer,
+        transfer=changes.transfer,
         diagnosis=partial(diagnose_from_within, ground, life=life, write=write),
         times=times,
         unobserve=unobserve,
         embedders=stores.embedders,
-        job_runner=back.jobs,
+        job_runner=background.jobs,
         encoder=write.encoder,
-        schedule=Schedule(back.jobs, stores.scopes, clock=ground.clock, scopes_per_tick=policies.sleep.scopes_per_tick),
+        schedule=background.schedule,
         pacing=ground.priority.pacing,
-        scheduler=build_scheduler(ground),
+        scheduler=background.scheduler,
         clock=ground.clock,
         policies=policies,
         telemetry=ground.telemetry,
@@ -197,18 +175,28 @@ def build_system(
     )
 
 
-def build_background(ground: Ground, *, life: Life, write: WritePath, read: ReadPath, notes: NoteSystem) -> Background:
-    """What changes, moves and removes memories, and the jobs that do so."""
-    reviser = build_reviser(ground, write=write)
-    transfer = build_transfer(ground, write=write, forgotten=forgets(life=life, write=write, read=read))
-    mirror = build_mirror(ground, writer=write.writer, reviser=reviser, lifecycle=life.lifecycle, transfer=transfer)
-    eraser = build_eraser(ground, life=life, write=write, read=read, notes=notes, mirror=mirror)
-    resolver = build_resolver(ground, writer=write.writer, eraser=eraser)
-    layers = build_layers(ground, writer=write.writer)
-    jobs = build_job_runner(
-        ground, life=life, resolver=resolver, eraser=eraser, notes=notes, layers=layers, mirror=mirror
-    )
-    return Background(reviser, transfer, eraser, resolver, layers=layers, mirror=mirror, jobs=jobs)
+def build_answers(ground: Ground, *, life: Life, write: WritePath, read: ReadPath) -> tuple[AimSystem, Recaller]:
+    """AIM-Memory, and recall under every profile."""
+    aim = build_aim(ground, life=life, write=write, read=read)
+    return aim, build_recaller(ground, life=life, read=read, router=aim.router)
+
+
+def build_schedule(
+    ground: Ground, *, life: Life, changes: Changes, notes: NoteSystem, layers: LateLayers
+) -> Background:
+    """Background jobs, when they run, and the thread that runs them; a full session is trimmed at once."""
+    jobs = build_job_runner(ground, life=life, changes=changes, notes=notes, layers=layers)
+    most = ground.policies.sleep.scopes_per_tick
+    schedule = Schedule(jobs, ground.stores.scopes, clock=ground.clock, scopes_per_tick=most)
+    scheduler = build_scheduler(ground)
+    layers.full = partial(run_soon, schedule, scheduler, "sessions")
+    return Background(jobs, schedule, scheduler)
+
+
+def run_soon(schedule: Schedule, scheduler: JobQueue, name: str) -> None:
+    """Let a job run now, if this process runs jobs."""
+    schedule.hurry(name)
+    scheduler.wake()
 
 
 def build_activator(ground: Ground, *, read: ReadPath) -> Activator:

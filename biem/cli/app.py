@@ -33,10 +33,10 @@ from biem.cli import (
     removing,
     revisions,
     transfer,
-    web,
 )
 from biem.cli.files import mirror, projects
 from biem.cli.output import INTERRUPTED, Output
+from biem.cli.server import keys, serve, web
 from biem.cli.session import Session, of
 
 if TYPE_CHECKING:
@@ -133,9 +133,11 @@ COMMANDS: Mapping[str, Callable[..., None]] = {
     "health": health.health,
     "diagnose": admin.diagnose,
     "perf": admin.perf,
+    "serve": serve.serve,
     "web": web.web,
     "backup": admin.backup,
     "reembed": admin.reembed,
+    "memory": chats.commanded,
     "demo": demo.demo,
     "version": version,
 }
@@ -144,6 +146,7 @@ GROUPS: Mapping[str, typer.Typer] = {
     "mirror": mirror.app,
     "project": projects.app,
     "session": chats.app,
+    "keys": keys.app,
     "local": local.app,
 }
 

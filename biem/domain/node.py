@@ -186,6 +186,10 @@ class Hit:
     """At most three short phrases, in the question's language, for the strongest signals; none under a profile of a
     source design.
     """
+    alike: Mapping[str, float] = field(default_factory=dict)
+    """Likeness, 0.15 to 1, of the other hits of this recall that tell of much the same, by the id of their memories."""
+    replaces: Node | None = None
+    """The memory that it replaced, if that was among the candidates: "No, Thursday" alone does not say of what."""
 
 
 class Hits(list[Hit]):

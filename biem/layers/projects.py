@@ -7,7 +7,7 @@ from biem.domain.mirror.project import KEY_CHARS, Project, ProjectFolder, path_k
 from biem.domain.scope import Scope
 from biem.domain.text import require_clean, require_string
 from biem.errors import InvalidInput, NotFound
-from biem.ports.mirror.projects import ProjectFinder, ProjectRecords
+from biem.ports.layers.projects import ProjectFinder, ProjectRecords
 
 _LONG_DIGITS = 16
 

@@ -104,6 +104,8 @@ _GIVES = {
         re.IGNORECASE,
     ),
 }
+_HOUSE = re.compile("(?<=^[\u4e00-\u9fff]{2})家$")
+"""The segmenter takes 晓雯家 for a name."""
 _SHORT = 2
 """Characters of a Chinese word of which one may name the topic: 车 of 新车, not of 公交车司机."""
 
@@ -115,7 +117,7 @@ def matter_of(reading: Reading, subjects: Subjects, core: Core) -> Matter:
     topics = core.classes.union(*(_TOPICS[word] for word in words))
     things = frozenset(piece.stem for piece in core.words) | (words & _THINGS)
     return Matter(
-        _persons(reading, subjects),
+        _persons(reading, subjects, things),
         core.classes & SINGLE,
         bool(marks.OF_THE_PAST.search(text) or (core.of_old and not core.marked)),
         topics - _ANY_THING or topics,
@@ -130,9 +132,10 @@ def matter_of(reading: Reading, subjects: Subjects, core: Core) -> Matter:
     )
 
 
-def _persons(reading: Reading, subjects: Subjects) -> frozenset[str]:
+def _persons(reading: Reading, subjects: Subjects, things: frozenset[str]) -> frozenset[str]:
     about, text = subjects.about(reading), reading.text
-    persons = {_plain(name) for name in about.persons if _is_spoken_of(name, text)} - _ANAPHORS
+    whole = (name for name in about.persons if not _begins(name, things))
+    persons = {_plain(_HOUSE.sub("", name)) for name in whole if _is_spoken_of(name, text)} - _ANAPHORS
     persons |= {name.lower() for name in _ASKED.findall(text) if name != "I" and "?" in text}
     for start, end in about.spans:  # my aunt Li Na: she is an aunt, too
         kin = {f"me.{_KIN[word]}" for word in text[start:end].lower().split() if word in _KIN}
@@ -148,6 +151,11 @@ def _persons(reading: Reading, subjects: Subjects) -> frozenset[str]:
         if not mentions_speaker(text.replace(found.group(), " ")):
             persons.discard("me")
     return frozenset(persons)
+
+
+def _begins(name: str, things: frozenset[str]) -> bool:
+    """Whether a name is the beginning of a longer word: 萨尔 of 萨尔萨课."""
+    return name[0] >= "\u4e00" and any(thing.startswith(name) and len(thing) > len(name) + 1 for thing in things)
 
 
 def _is_spoken_of(name: str, text: str) -> bool:

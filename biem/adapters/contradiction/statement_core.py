@@ -18,6 +18,8 @@ _WORD = re.compile(r"[^\W\d_][\w'’&-]*")
 _HAN = re.compile(r"[\u4e00-\u9fffA-Za-z]")
 _WAYS = {"out": "outbound", "home": "return", "back": "return", "inbound": "return", "回程": "返程"}
 _PREFIXED = "我你他她咱不没"
+_TITLE = re.compile("《[^《》]{1,40}》")
+"""A Chinese title, whose words say nothing of the statement."""
 _STRETCH = re.compile(r"[\u4e00-\u9fff]+|[A-Za-z]+|[^\u4e00-\u9fffA-Za-z]+")
 _SYLLABLES = ("zg", "g", "o", "y", "e", "a", "ag")
 """Tags of characters that form unknown words."""
@@ -195,8 +197,8 @@ class StatementCores:
             not asks
             and not (about.reported or (about.joking and not marks.ADMITS.search(text)))
             and not marks.QUOTED_SELF.search(text)
-            and not marks.LEAVES_OPEN.search(text)
-            and not marks.OF_THE_PAST.search(text),
+            and not marks.LEAVES_OPEN.search(_TITLE.sub("", text))
+            and not marks.OF_THE_PAST.search(_TITLE.sub("", text)),
             marks.ANOTHER.search(text) is not None or marks.ON_OCCASION.search(text) is not None,
             marks.ON_DAYS.search(text) is not None,
             frozenset(_WAYS.get(found.group().lower(), found.group().lower()) for found in which),

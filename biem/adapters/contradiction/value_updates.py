@@ -39,6 +39,7 @@ _VALUE = 4
 """Maximum words of a value."""
 _SHORT = 8
 """Maximum words of a correction without a subject."""
+_NEGATED = re.compile(r"\bnot\b|不是", re.IGNORECASE)
 _INDEFINITE = re.compile(
     r"\ban? new\b|\b(?:have|has|got|adopted)\s(?:an?|another)\b|[养买领]了?一[只个条辆]", re.IGNORECASE
 )
@@ -112,7 +113,7 @@ class ValueUpdates:
             return None
         if new.days and "weekday" not in by_kind(old.numbers):
             return None
-        if follows and new.corrects and _is_brief(new) and _replies(old, new):
+        if follows and _corrects(old, new) and _is_brief(new) and _replies(old, new):
             return Verdict("update", _BRIEF, "corrected right after", subject=_subject(old, old.classes), aligned=True)
         found = next((why for part in parts_of(old, new) if (why := self._differ(old, part))), None)
         if found is None:
@@ -283,6 +284,17 @@ def _one_value(text: str, pieces: list[Piece]) -> bool:
     ordered = sorted(pieces, key=lambda piece: piece.start)
     between = (text[one.end : other.start] for one, other in pairwise(ordered))
     return len(pieces) <= _VALUE and all(_JOINT.fullmatch(gap) for gap in between)
+
+
+def _corrects(old: Core, new: Core) -> bool:
+    """Whether it corrects the older, which it does not name: what it denies and whose attribute it tells are the same.
+
+    "Not 9 April, June 6" corrects a date; "I can't eat walnuts, I have an allergy" and "correction: I live in Graz"
+    correct nothing that was said about a colleague's sport.
+    """
+    if not new.corrects or (new.classes and new.classes.isdisjoint(old.classes)):
+        return False
+    return _NEGATED.search(new.text) is None or bool(former_of(old, new)[0])
 
 
 def _is_brief(new: Core) -> bool:

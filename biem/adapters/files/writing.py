@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from biem.domain.note import FileStat
-from biem.ports.mirror import FolderUnwritable
+from biem.ports.layers.mirror import FolderUnwritable
 
 _TEMPORARY = ".tmp-"
 _NO_LINKS = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK)

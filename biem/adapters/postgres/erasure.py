@@ -28,6 +28,7 @@ _STEPS = (
     "mirror",
     "roots",
     "projects",
+    "items",
     "memories",
 )
 

@@ -11,9 +11,20 @@ from dataclasses import replace
 
 from biem.domain.conflict import Matter
 from biem.domain.text import estimate_tokens, jaccard
+from biem.engine.context.same_subject import (
+    are_same,
+    closest_before,
+    gives_as_much,
+    is_of_another_way,
+    is_own_of_another,
+    lift,
+    likeness,
+    relatives,
+    share,
+    values,
+)
 from biem.engine.context.worth import BRIEF, LineQuestion, RatedLine, is_han, supposes
 
-_A_LITTLE = 0.01
 _NEAR = 2.5
 """Two lines about one thing whose worth differs by less are ordered by speaker (user first), then by time."""
 _SAME_NEAR = 5.0
@@ -25,6 +36,10 @@ _ALIKE = 0.1
 """Share of common terms (Jaccard) from which two lines may be about one thing."""
 _TRANSLATION = 0.3
 """Likeness to the question from which a change told in the other script may be about its subject."""
+_ALIKE_AT_ALL = 0.15
+"""Likeness of two lines below which neither tells of the other's subject, where vectors are known."""
+_HALF = 0.5
+"""Share of a later line's likeness to its closest earlier statement below which it tells nothing of another one."""
 _RARE = 3
 """Maximum number of lines with a word that identifies a value."""
 
@@ -39,16 +54,11 @@ def lift_replacements(lines: Sequence[RatedLine], question: LineQuestion) -> Non
         for key in (line.hit.node.superseded_by, line.hit.why.get("renewed_by")):
             newer = by_id.get(str(key))
             replaced = key == line.hit.node.superseded_by
-            if newer is not None and (replaced or _gives_as_much(newer.matter, line.matter, question.matter)):
-                _lift(newer, line)
+            if newer is not None and (replaced or gives_as_much(newer.matter, line.matter, question.matter)):
+                lift(newer, line)
                 if not newer.matter.topics:  # "I meant 18 October": of what it corrects
                     told = line.matter
                     newer.matter = replace(told, holds=newer.matter.holds, past=False, changes=True)
-
-
-def _lift(newer: RatedLine, older: RatedLine) -> None:
-    if newer.worth < older.worth + _A_LITTLE:
-        newer.worth, newer.named = older.worth + _A_LITTLE, older.named
 
 
 def lift_former(lines: Sequence[RatedLine]) -> None:
@@ -57,37 +67,32 @@ def lift_former(lines: Sequence[RatedLine]) -> None:
     for line in lines:
         newer = by_id.get(line.hit.node.superseded_by or "")
         if newer is not None and newer.hit.node.superseded_by is None:
-            _lift(line, newer)
+            lift(line, newer)
 
 
 def lift_later(lines: Sequence[RatedLine], question: LineQuestion) -> None:
     """Lift a later statement about the subject of the question, or the end of its value, just above an earlier one."""
-    holders = Counter(value for line in lines for value in _values(line))
+    holders = Counter(value for line in lines for value in values(line))
     common = {value for value, count in holders.items() if count > _RARE} | question.terms | question.matter.things
+    compared = any(line.hit.alike for line in lines)
     for older in sorted(lines, key=lambda line: line.hit.node.at):
         for newer in lines:
+            if compared and not _may_be_of_one(newer, older, lines):
+                continue
             gap = _LIFTED if is_han(newer.hit.node.text) == is_han(older.hit.node.text) else _LIFTED_TRANSLATION
             if newer.worth < older.worth and _is_later(newer, older):
-                names = _share(_values(newer) - common, _values(older) - common) or (
+                names = share(values(newer) - common, values(older) - common) or (
                     is_han(newer.hit.node.text) != is_han(older.hit.node.text)
                     and not newer.matter.numbers.isdisjoint(older.matter.numbers)
                 )
                 ends = (names or _names_it(newer, older, question)) and _may_end(newer, older, question)
                 if ends or (newer.worth > older.worth - gap and _is_of(newer, older, question)):
-                    _lift(newer, older)
+                    lift(newer, older)
 
 
-def _values(line: RatedLine) -> frozenset[str]:
-    """Words of a line that may be its value: names in Latin letters also within Chinese."""
-    return line.matter.things | frozenset(filter(str.isalpha, filter(str.isascii, line.terms)))
-
-
-def _share(values: frozenset[str], others: frozenset[str]) -> bool:
-    """Whether they have one in common; a Chinese word, which has no boundaries, may contain the other."""
-    if values & others:
-        return True
-    han = [[word for word in words if len(word) > 1 and not word.isascii()] for words in (values, others)]
-    return any(one in other or other in one for one in han[0] for other in han[1])
+def _may_be_of_one(newer: RatedLine, older: RatedLine, lines: Sequence[RatedLine]) -> bool:
+    """Whether it is like the earlier line, and not far more like another one."""
+    return likeness(newer, older) >= max(_ALIKE_AT_ALL, _HALF * closest_before(newer, lines))
 
 
 def _names_it(newer: RatedLine, older: RatedLine, question: LineQuestion) -> bool:
@@ -105,17 +110,12 @@ def _may_end(newer: RatedLine, older: RatedLine, question: LineQuestion) -> bool
     one, other, asked = newer.matter, older.matter, question.matter
     if not one.changes or max(estimate_tokens(line.hit.node.text) for line in (newer, older)) > BRIEF:
         return False
-    if not (_relatives(one) <= _relatives(other) or _are_same(one, other)) or _is_own_of_another(newer, older):
+    if not (relatives(one) <= relatives(other) or are_same(one, other)) or is_own_of_another(newer, older):
         return False
     apart = one.topics and asked.topics & other.topics and asked.topics.isdisjoint(one.topics)
     if apart and not _names_it(newer, older, question):
         return False
-    return not _is_of_another_way(one, other, asked) and _gives_as_much(one, other, asked)
-
-
-def _is_of_another_way(one: Matter, other: Matter, asked: Matter) -> bool:
-    """Whether it is one of several that is not asked for: the second, the way back."""
-    return not asked.which & other.which <= one.which or "return" in one.which - other.which - asked.which
+    return not is_of_another_way(one, other, asked) and gives_as_much(one, other, asked)
 
 
 def _is_later(newer: RatedLine, older: RatedLine) -> bool:
@@ -133,9 +133,9 @@ def _is_later(newer: RatedLine, older: RatedLine) -> bool:
 def _is_of(newer: RatedLine, older: RatedLine, question: LineQuestion) -> bool:
     """Whether both are about one thing, and about the subject of the question."""
     one, other, asked = newer.matter, older.matter, question.matter
-    if not _are_same(one, other) or _is_of_another_way(one, other, asked):
+    if not are_same(one, other) or is_of_another_way(one, other, asked):
         return False
-    if _is_own_of_another(newer, older) or not _gives_as_much(one, other, asked):
+    if is_own_of_another(newer, older) or not gives_as_much(one, other, asked):
         return False
     same_script = is_han(newer.hit.node.text) == is_han(older.hit.node.text)
     things = asked.things & other.things
@@ -155,31 +155,6 @@ def _is_of(newer: RatedLine, older: RatedLine, question: LineQuestion) -> bool:
     return one.changes and bool(one.topics & other.topics or (things and same_script))
 
 
-def _is_own_of_another(newer: RatedLine, older: RatedLine) -> bool:
-    """Whether the speakers differ and one speaks of himself or herself: Daniel's home is not Priya's."""
-    one, two = newer.hit.node.speaker, older.hit.node.speaker
-    return bool(one and two and one != two) and "me" in newer.matter.persons | older.matter.persons
-
-
-def _gives_as_much(newer: Matter, older: Matter, asked: Matter) -> bool:
-    """Whether the newer has a value of the requested kind if the older has one."""
-    return asked.wants & older.gives <= newer.gives
-
-
-def _relatives(matter: Matter) -> frozenset[str]:
-    """Persons named by a relation (`me.mother`), and those distinguished by their origin."""
-    return frozenset(name for name in matter.persons if "." in name)
-
-
-def _are_same(one: Matter, other: Matter) -> bool:
-    """Whether they name the same relatives, or one calls a relative of the other by name alone."""
-    left, right = _relatives(one), _relatives(other)
-    if left == right:
-        return True
-    named, bare = (left, other) if not right else (right, one)
-    return not (left and right) and not bare.persons.isdisjoint(name.rpartition(".")[2] for name in named)
-
-
 def newer_first(lines: Sequence[RatedLine], question: LineQuestion) -> list[RatedLine]:
     """Put the user's line, then the newer one, before another about the same thing of nearly equal worth."""
     ordered: list[RatedLine] = []
@@ -196,9 +171,9 @@ def _goes_before(line: RatedLine, other: RatedLine, asked: Matter) -> bool:
     if line.hit.node.source == "assistant" or line.hit.node.at <= other.hit.node.at:
         return False
     one, two = line.matter, other.matter
-    if (one.which and two.which and one.which != two.which) or _relatives(one) != _relatives(two):
+    if (one.which and two.which and one.which != two.which) or relatives(one) != relatives(two):
         return False
-    if _is_own_of_another(line, other):
+    if is_own_of_another(line, other):
         return False
     if "return" in one.which ^ two.which:
         return False

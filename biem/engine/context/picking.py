@@ -1,6 +1,6 @@
 """Chooses and orders the hits of a context block: lines that answer on their own, newer values first.
 
-    sure  = σ(0.5 · log-odds of the recall's confidence, ±2 at most, + 0.7 · worth of the best + topic − 2.7)
+    sure  = σ(0.4 · log-odds of the recall's confidence, ±2 at most, + 0.7 · worth of the best + topic − script − 2.5)
 
 The ranking finds evidence: it also lifts neighbours of a hit, and earlier questions. A line of a block has no
 neighbours, so it must answer on its own, it must be about the person in question, and a question is no answer (`worth`
@@ -16,6 +16,7 @@ from biem.domain.conflict import Matter
 from biem.domain.node import Hit
 from biem.domain.policies.context import ContextPolicy
 from biem.domain.text import estimate_tokens, jaccard
+from biem.engine.context.continuations import lift_continuations, lift_continued
 from biem.engine.context.newer_lines import lift_former, lift_later, lift_replacements, newer_first
 from biem.engine.context.worth import BRIEF, LineQuestion, LineWorth, RatedLine, is_han, odds, only_asks
 from biem.ports.contradiction import ContradictionRules
@@ -24,9 +25,11 @@ LOOKED_AT = 20
 """Hits considered for a block: twenty hold nearly all answers that forty hold."""
 _KEPT = 4
 """First hits of the ranking that are kept unless they fall below `drop`: a neighbour of a hit may be evidence."""
-_SURENESS, _WORTH, _PLAIN = 0.5, 0.7, 2.7
-_ON_TOPIC, _OFF_TOPIC = 1.0, 0.8
+_SURENESS, _WORTH, _PLAIN = 0.4, 0.7, 2.5
+_ON_TOPIC, _OFF_TOPIC = 1.3, 1.0
 """Added to the sureness if the best line has the topic of the question, subtracted if not."""
+_TRANSLATED = 1.0
+"""Subtracted if the best line is in the other script: what is added to its worth for that proves nothing."""
 _SUREST = 2.0
 """Log-odds at which the confidence of a recall is capped: common words prove little."""
 _ECHO = 0.7
@@ -77,8 +80,10 @@ class Picker:
         if question.now:
             lift_replacements(lines, question)
             lift_later(lines, question)
+            lift_continuations(lines, question)
         elif question.former:
             lift_former(lines)
+            lift_continued(lines, question)
         return lines
 
 
@@ -93,6 +98,7 @@ def _sure(confidence: float, lines: Sequence[RatedLine] | None, question: LineQu
         _SURENESS * min(max(odds(confidence), -_SUREST), _SUREST)
         + _WORTH * (best.worth - best.named - best.foreign)
         - _PLAIN
+        - (_TRANSLATED if is_han(question.text) != is_han(best.hit.node.text) else 0.0)
     )
     asked = question.matter
     if asked.topics and estimate_tokens(best.hit.node.text) <= BRIEF:

@@ -32,6 +32,8 @@ _THING = 0.5
 """Added in addition if it names the thing in question: the hotel, not only a place to live."""
 _NO_VALUE = 1.0
 """Subtracted from a brief text without a value of the requested kind: a date, an amount."""
+_OTHER_ONE = 3.0
+"""Subtracted from a brief text about another one of several: the way back, the second."""
 BRIEF = 25
 """Tokens up to which a text has a single subject; the other subjects of a longer text do not count against it."""
 _OPEN = 2.0
@@ -124,8 +126,14 @@ class LineWorth:
             brief = estimate_tokens(part) <= BRIEF
             if node.kind == "event":
                 told = _seen_by_the_user(self._rules.matter(part[:_READ]), node)
+                if hit.replaces is not None and brief and not told.topics:  # "I meant Linz": of what it corrects
+                    former = _seen_by_the_user(self._rules.matter(hit.replaces.text[:_READ]), hit.replaces)
+                    told = replace(former, holds=told.holds, past=False, changes=True, gives=told.gives)
+                    like = max(like, float(hit.why.get("former_likeness", 0.0)))
+                    worth = _worth(hit, like)
                 worth -= 0.0 if only_asks(node) else _openness(node.text, told, now=question.now, brief=brief)
-                foreign = 0.0 if named else _foreign(persons, asked.things, told, part.lower())
+                translated = is_han(node.text) != is_han(question.text)
+                foreign = 0.0 if named else _foreign(persons, asked.things, told, part.lower(), translated=translated)
                 of_it = not (asked.topics.isdisjoint(told.topics) or asked.things.isdisjoint(told.things))
                 named_thing = _THING if of_it else 0.0
                 worth += _about(asked, told, brief=brief) + named_thing - foreign
@@ -147,24 +155,29 @@ class LineWorth:
 def _seen_by_the_user(told: Matter, node: Node) -> Matter:
     """The subject of a message with persons named as the user names them, without the assistant."""
     persons = told.persons
-    if node.source == "assistant":
+    if node.source == "assistant":  # it has no relatives: 您的朋友 is the user's friend, also where read as "my friend"
         swapped = {"me": "you", "you": "me"}
         names = (name.partition(".") for name in persons)
-        persons = frozenset(f"{swapped.get(owner, owner)}{dot}{rest}" for owner, dot, rest in names)
+        persons = frozenset(
+            f"me.{rest}" if dot and owner in swapped else f"{swapped.get(owner, owner)}{dot}{rest}"
+            for owner, dot, rest in names
+        )
     return replace(told, persons=persons - {"you"})
 
 
-def _foreign(asked: frozenset[str], things: frozenset[str], matter: Matter, text: str) -> float:
+def _foreign(asked: frozenset[str], things: frozenset[str], matter: Matter, text: str, *, translated: bool) -> float:
     """Subtracted from a text if the question is about the persons `asked` and `things`.
 
-    Who says that he is single or engaged also tells whether he has a girlfriend, as does a text about her.
+    Names in different scripts cannot be compared. Who says that he is single or engaged also tells whether he has a
+    girlfriend, as does a text about her.
     """
     told, topics = matter.persons, matter.topics
     others = {name.rpartition(".")[2] for name in asked - {"me"}}
     if others and not (others <= _PARTNERS and "me" in told and "partner" in topics):
         if any(other in text or any(other in name for name in told) for other in others):
             return 0.0
-        return _FOREIGN if told else _UNNAMED
+        maybe = translated and any(not name.startswith("me") for name in told)
+        return _FOREIGN if told and not maybe else _UNNAMED
     mine = "me" in told or any(name.removeprefix("me.") in things for name in told)
     return _FOREIGN if "me" in asked and told and not mine else 0.0
 
@@ -179,6 +192,8 @@ def _openness(text: str, told: Matter, *, now: bool, brief: bool) -> float:
 def _about(asked: Matter, told: Matter, *, brief: bool) -> float:
     """Added for the subject of the question; negative for another subject."""
     worth = -_NO_VALUE if brief and not asked.wants <= told.gives else 0.0
+    if brief and asked.which and told.which and asked.which.isdisjoint(told.which):
+        worth -= _OTHER_ONE
     if not (asked.topics and told.topics):
         return worth
     if asked.topics.isdisjoint(told.topics):

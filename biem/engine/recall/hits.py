@@ -1,6 +1,7 @@
 """The last step of recall: reads the current state of the best memories and builds hits with their signals."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 
 from biem.domain.node import Hit
@@ -34,8 +35,10 @@ def tell(
     if not ids:
         return [], False
     # include the spare hits: they replace those left out, and one may hold a newer value
-    live = records.candidates(request.scope.readable, ids, (), request.where, pending_limit=0, evidence=request.strict)
-    likeness = answer.likeness(ids)
+    replaced = _replaced(ids, answer)
+    read = [*ids, *(key for key in replaced.values() if key not in ids)]
+    live = records.candidates(request.scope.readable, read, (), request.where, pending_limit=0, evidence=request.strict)
+    likeness, alike = answer.likeness(read), answer.alike(ids)
     for place, key in zip(places, ids, strict=True):
         node, turn = live.nodes.get(key), answer.turns[key]
         if len(hits) < count:  # erased, or of another validity
@@ -48,13 +51,23 @@ def tell(
             why["dense"] = found.dense[key]
         if key in likeness:
             why["likeness"] = likeness[key]
+        former = live.nodes.get(replaced.get(key, ""))
+        if former is not None and former.id in likeness:
+            why["former_likeness"] = likeness[former.id]
         why |= {"energy": node.energy, "status": node.status, "way": way}
-        hits.append(Hit(node, ceiling, why, live.evidence.get(key)))
+        hits.append(Hit(node, ceiling, why, live.evidence.get(key), alike=alike.get(key, {}), replaces=former))
     place_of = dict(zip(ids, places, strict=True))
     returned = newest_first(request.text, hits, rules)[:count]
     return [
         replace(hit, reasons=answer.reasons(place_of[hit.node.id], likeness.get(hit.node.id))) for hit in returned
     ], changed
+
+
+def _replaced(ids: Sequence[str], answer: Answer) -> dict[str, str]:
+    """The candidate that each of these replaced, the latest of several."""
+    returned = frozenset(ids)
+    found = [turn for turn in answer.turns.values() if turn.superseded_by in returned]
+    return {str(turn.superseded_by): turn.id for turn in sorted(found, key=lambda turn: turn.at)}
 
 
 def _logistic(score: float) -> float:

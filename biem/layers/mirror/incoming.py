@@ -23,7 +23,7 @@ from biem.layers.mirror.outgoing import Outgoing
 from biem.layers.mirror.render import fields_of, metadata_of, values_of, written_fields
 from biem.layers.mirror.run import OpenedFile, SyncRun, agreed, batches, troubled
 from biem.notes.scan import is_suspicious
-from biem.ports.mirror import MirrorRecords, Whereabouts
+from biem.ports.layers.mirror import MirrorRecords, Whereabouts
 
 logger = logging.getLogger("biem.mirror")
 

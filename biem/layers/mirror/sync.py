@@ -11,7 +11,7 @@ from biem.layers.mirror.run import SyncRun
 from biem.ports import Clock
 from biem.ports.files import Files
 from biem.ports.jobs import Exclusive
-from biem.ports.mirror import FolderUnwritable, MirrorFolder, MirrorRecords
+from biem.ports.layers.mirror import FolderUnwritable, MirrorFolder, MirrorRecords
 from biem.telemetry import Telemetry
 
 logger = logging.getLogger("biem.mirror")

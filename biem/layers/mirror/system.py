@@ -9,7 +9,7 @@ from biem.domain.node import StoreCount
 from biem.domain.scope import Scope
 from biem.layers.mirror.sync import MirrorSync
 from biem.layers.mirror.transfer import MirrorTransfer
-from biem.ports.mirror import FolderUnwritable, MirrorFolder, MirrorRecords
+from biem.ports.layers.mirror import FolderUnwritable, MirrorFolder, MirrorRecords
 
 _QUIET_S = 2.0
 """The job leaves files alone that were changed less long ago: a person is typing."""

@@ -11,7 +11,7 @@ from biem.cli.output import Output
 from biem.cli.session import Session
 from biem.config import Settings
 from biem.errors import ConfigError
-from biem.web.app import configured
+from biem.server.local.app import configured
 
 SECRET = "hunter2-and-more"
 HARMLESS = {

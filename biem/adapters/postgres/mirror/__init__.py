@@ -13,7 +13,7 @@ from biem.domain.node import Node
 from biem.domain.note import FileStat
 from biem.domain.scope import Scope
 from biem.errors import InvalidInput, NotFound
-from biem.ports.mirror import StaleFile, Whereabouts
+from biem.ports.layers.mirror import StaleFile, Whereabouts
 
 
 class PostgresMirror(Store):

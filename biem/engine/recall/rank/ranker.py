@@ -1,6 +1,7 @@
 """Ranks candidates for a question and measures confidence."""
 
 import re
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -38,6 +39,8 @@ _CHINESE = re.compile("[\u3400-\u9fff]")
 _WORD = re.compile(r"[^\W\d_\u3400-\u9fff]+")
 _SPARE = 10
 """Memories read in addition to those requested: some may have just been erased."""
+_COMPARED, _ALIKE = 24, 0.15
+"""Number of best candidates that are compared with each other, and the similarity from which two are called alike."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +76,10 @@ def _unlike(_keys: Sequence[str]) -> Mapping[str, float]:
     return {}
 
 
+def _alone(_keys: Sequence[str]) -> Mapping[str, Mapping[str, float]]:
+    return {}
+
+
 @dataclass(frozen=True, slots=True)
 class Answer:
     """Ranked candidates and the features of confidence; see `biem.engine.recall.rank.confidence`."""
@@ -84,6 +91,8 @@ class Answer:
     grounds: Mapping[str, float]
     likeness: Callable[[Sequence[str]], Mapping[str, float]] = _unlike
     """Similarity of these candidates to the query, or to its asking sentence, in [0, 1]; only those with vectors."""
+    alike: Callable[[Sequence[str]], Mapping[str, Mapping[str, float]]] = _alone
+    """Pairs of these candidates that tell of much the same, with their similarity; see `Hit.alike`."""
     asked: ParsedQuery = field(default_factory=lambda: ParsedQuery("", (), ()))
 
     def reasons(self, place: int, likeness: float | None) -> tuple[str, ...]:
@@ -193,7 +202,8 @@ class Ranker:
         ranked = order(query, ordering.candidates, names, self._ranking, top_k + _SPARE, adjust=adjusted, pool=pool)
         measured = grounds(query, asked.mentioned, ordering.candidates, names, ranked, self._similarity)
         likeness = partial(self._likeness, query, turns.by_id)
-        return Answer(ordering, ranked, turns.by_id, found, measured, likeness, asked)
+        alike = partial(self._alike, turns.by_id)
+        return Answer(ordering, ranked, turns.by_id, found, measured, likeness, alike, asked)
 
     def _likeness(self, query: Query, turns: Mapping[str, Turn], keys: Sequence[str]) -> Mapping[str, float]:
         asked = [one for one in (query.vector, *(sentence.vector for sentence in query.asked)) if one is not None]
@@ -203,6 +213,18 @@ class Ranker:
         rows = np.stack(list(known.values()))
         best = np.max([np.asarray(self._similarity(one, rows), dtype=np.float64) for one in asked], axis=0)
         return dict(zip(known, best.tolist(), strict=True))
+
+    def _alike(self, turns: Mapping[str, Turn], keys: Sequence[str]) -> Mapping[str, Mapping[str, float]]:
+        known = {key: vector for key in keys[:_COMPARED] if (vector := turns[key].vector) is not None}
+        if len(known) < 2 or len({len(vector) for vector in known.values()}) > 1:
+            return {}
+        rows = np.stack(list(known.values()))
+        ids, found = list(known), defaultdict[str, dict[str, float]](dict)
+        for one, key in enumerate(ids[:-1]):
+            likenesses = np.asarray(self._similarity(rows[one], rows[one + 1 :]), dtype=np.float64)
+            for other in np.flatnonzero(likenesses >= _ALIKE).tolist():
+                found[key][ids[one + 1 + other]] = found[ids[one + 1 + other]][key] = float(likenesses[other])
+        return found
 
     def _aspect(self, asked: ParsedQuery, candidates: Sequence[Candidate]) -> Numbers:
         """Score gain of candidates that paraphrase the matter; smaller if many do."""

@@ -100,3 +100,34 @@ def test_an_unrelated_change_is_not_even_recorded(rules: ContradictionRules) -> 
     )
     for older, newer in pairs:
         assert rules.compare(Statement(older), Statement(newer), 0.7, least=0.5) is None
+
+
+@pytest.mark.parametrize(
+    ("older", "newer"),
+    [
+        ("My cousin Nell plays handball.", "I can't eat walnuts, I have an allergy."),
+        ("My brother works at the mill.", "I don't eat meat, it makes me sick."),
+        ("My neighbour keeps bees.", "Correction: I live in Graz."),
+        ("我弟弟的运动是网球。", "更正：我的饮食是清真。"),
+        ("我记笔记用的是轨道。", "九月的会议我搞错了，是在贵阳，不是昆明。"),
+    ],
+)
+def test_a_correction_of_something_else_said_right_after_retires_nothing(
+    rules: ContradictionRules, older: str, newer: str
+) -> None:
+    # Given a statement / When the next message denies or corrects what it does not tell / Then it stays
+    assert not acts(rules, older, newer, follows=True)
+
+
+@pytest.mark.parametrize(
+    ("older", "newer"),
+    [
+        ("The course is on 9 April.", "Sorry, June 6, not 9 April."),
+        ("My flat is in Linz.", "It's not Linz, it's Graz."),
+        ("我家在林茨。", "不是林茨，是格拉茨。"),
+    ],
+)
+def test_a_correction_that_denies_what_was_said_right_before_takes_effect(
+    rules: ContradictionRules, older: str, newer: str
+) -> None:
+    assert acts(rules, older, newer, follows=True)

@@ -87,3 +87,22 @@ def test_who_says_what_he_means_reports_nobody(text: str) -> None:
 @pytest.mark.parametrize("text", ["我不是不喝红茶了。", "我并非不练击剑了。"])
 def test_a_double_negation_ends_nothing(text: str) -> None:
     assert not RULES.matter(text).holds
+
+
+@pytest.mark.parametrize("text", ["读书小组在看《红楼梦》。", "我现在读《如果在冬夜》。"])
+def test_the_words_of_a_title_say_nothing_of_the_statement(text: str) -> None:
+    assert RULES.matter(text).holds
+
+
+@pytest.mark.parametrize(
+    ("text", "person", "no_person"),
+    [
+        ("我姐姐阿雯家在湖边。", "me.sister", "阿雯家"),
+        ("合唱团的李娜在海尔上班。", "李娜", ""),
+        ("萨尔萨课改到周日了。", "", "萨尔"),
+    ],
+)
+def test_a_word_that_begins_or_ends_with_a_name_is_no_person(text: str, person: str, no_person: str) -> None:
+    persons = RULES.matter(text).persons
+    assert not person or person in persons
+    assert no_person not in persons

@@ -384,3 +384,45 @@ def test_a_club_is_no_request_to_book() -> None:
     assert told("When is book club?", hit("Book club is on Mondays from now on.", 0.9, 0.7), hit("Rain.", 0.8, 0.5))[
         0
     ] == ("Book club is on Mondays from now on.")
+
+
+@pytest.mark.parametrize(
+    ("question", "former", "correction", "beside"),
+    [
+        ("What car do I drive?", "There's a Volvo in my garage.", "I meant a Skoda.", "I saw a huge car on the way."),
+        ("我开什么车？", "我车库里停着一辆沃尔沃。", "说错了，是斯柯达。", "今天路上看到一辆大车。"),
+    ],
+)
+def test_a_correction_without_a_subject_is_about_what_it_replaced(
+    question: str, former: str, correction: str, beside: str
+) -> None:
+    # Given a correction whose words are unlike the question, and another line about the same topic
+    short, other = hit(correction, 0.4, 0.05, days=1), hit(beside, 0.6, 0.4)
+    short = dataclasses.replace(short, why={**short.why, "former_likeness": 0.6})
+    # When it says what it replaced / Then it answers first / and without that it does not
+    assert told(question, dataclasses.replace(short, replaces=hit(former, 0.5).node), other)[0] == correction
+    assert told(question, short, other)[0] == beside
+
+
+@pytest.mark.parametrize(
+    ("question", "line", "first"),
+    [
+        ("Where is Tom from the gym employed?", "健身房的汤姆在蓝鲸上班。", True),
+        ("健身房的汤姆在哪里上班？", "Tom from the gym works at Blauwal.", True),
+        ("Where is Tom from the gym employed?", "Max from the choir works at Blauwal.", False),
+    ],
+)
+def test_a_name_in_the_other_script_may_be_the_one_in_question(question: str, line: str, first: bool) -> None:
+    rated = picker().sureness([hit(line, 0.8, 0.6)], question, 0.95)
+    assert (rated > 0.9) == first
+
+
+@pytest.mark.parametrize(
+    ("question", "there", "back"),
+    [
+        ("When is my outbound flight?", "My outbound flight leaves on 4 May.", "My return flight leaves on 9 May."),
+        ("我的去程航班是哪天？", "我订了5月4号的去程航班。", "我的返程航班是5月9号。"),
+    ],
+)
+def test_another_one_of_several_is_worth_less(question: str, there: str, back: str) -> None:
+    assert told(question, hit(back, 0.9, 0.75), hit(there, 0.8, 0.7))[0] == there

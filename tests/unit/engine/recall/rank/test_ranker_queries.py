@@ -146,3 +146,19 @@ def test_what_changed_is_told_first_to_who_asks_one_thing(text: str, policy: Ran
 
     # Then what is now comes first, but not in the middle of a talk or where that is switched off
     assert (is_now > was) == revised
+
+
+def test_candidates_with_much_the_same_vector_are_told_of_each_other() -> None:
+    # Given three turns of which two are alike / When they are ranked / Then these two are named with their likeness
+    vectors = {"a": WHOLE, "b": np.array([0.8, 0.6], dtype=np.float32), "c": -WHOLE, "d": None}
+    turns = {
+        key: Turn(key, "ns", (), vector, "event", "", "c", NOW, 1, False, True, None, None)
+        for key, vector in vectors.items()
+    }
+    ranker = Ranker(ANALYZER, lambda one, rows: (rows @ one).tolist(), RecallPolicy(), RankPolicy())
+    found, heard = Found(), Listener()
+    answer = ranker.answer(
+        asked("which turn?"), Turns(turns, [], frozenset()), found, {}, now=NOW, top_k=4, order=heard
+    )
+    assert answer.alike(["a", "b", "c", "d"]) == {"a": {"b": pytest.approx(0.8)}, "b": {"a": pytest.approx(0.8)}}
+    assert answer.alike(["a"]) == {}

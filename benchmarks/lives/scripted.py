@@ -1,0 +1,108 @@
+"""Lives written by hand (`scripted.txt`, which has the format): no rule was made with those of the split `held-out`."""
+
+import re
+from collections.abc import Iterator, Sequence
+from datetime import timedelta
+from functools import cache
+from importlib.resources import files
+
+from benchmarks.lives.facts import Key, Life, Matter, Question, Turn
+from benchmarks.lives.grammar import Lang, Split, Value
+from benchmarks.lives.schedule import START
+
+_BETWEEN = timedelta(seconds=47)
+_MESSAGE = re.compile(r"u (?:-|(?P<told>[^\s=+]+[=+]\S+)) (?P<text>.+)")
+_TOLD = re.compile(r"(?P<matter>[^=+]+)(?P<sign>[=+])(?P<value>.+)")
+_QUESTION = re.compile(r"\?(?:none|(?P<past>past)? (?P<matter>\S+)) (?P<text>.+)")
+_HAN = re.compile("[\u4e00-\u9fff]")
+
+
+def scripted(lang: str, split: Split) -> list[Life]:
+    """The lives of this language (en, zh or mixed) and split."""
+    return [one for one, of in _all() if (one.lang, of) == (lang, split)]
+
+
+@cache
+def _all() -> tuple[tuple[Life, Split], ...]:
+    text = files(__package__).joinpath("scripted.txt").read_text("utf-8")
+    return tuple(read_script(part.splitlines()) for part in text.split("\n== ")[1:])
+
+
+def read_script(lines: Sequence[str]) -> tuple[Life, Split]:
+    """A life and its split. The first line has its name, language and split; raises ValueError for an unknown line."""
+    name, lang, split = lines[0].split()
+    script = _Script(name)
+    for line in filter(None, lines[1:]):
+        script.read(line)
+    return Life(name, lang, tuple(script.turns), tuple(script.questions())), split  # type: ignore[return-value]
+
+
+class _Script:
+    """Reads a life line by line. The questions are read last, when all values are known."""
+
+    def __init__(self, name: str) -> None:
+        self.turns: list[Turn] = []
+        self._name = name
+        self._at = START
+        self._session = 0
+        self._asked: list[str] = []
+        self._matters: dict[str, Matter] = {}
+
+    def read(self, line: str) -> None:
+        """One line; raises ValueError if it has no known form."""
+        if line.startswith("-- "):
+            self._at += timedelta(days=int(line[3:]))
+            self._session += 1
+        elif line.startswith("?"):
+            self._asked.append(line)
+        elif line.startswith("a "):
+            self._say("assistant", line[2:], "reply", "")
+        elif told := _MESSAGE.fullmatch(line):
+            facts = [fact for one in (told["told"] or "").split(",") if (fact := _TOLD.fullmatch(one))]
+            key = facts[0]["matter"] if facts else ""
+            turn = self._say("user", told["text"], "tell" if facts else "small", key)
+            for fact in facts:
+                self._tell(fact["matter"], fact["value"], turn, also=fact["sign"] == "+")
+        else:
+            raise ValueError(f"{self._name}: no known form: {line}")
+
+    def _tell(self, name: str, value: str, turn: str, *, also: bool) -> None:
+        matter = self._matters.setdefault(name, Matter(Key(None, name, None)))
+        said = Value(value, value, value)
+        matter.say(said, "also" if also else "change")
+        matter.carry(said, turn)
+
+    def _say(self, role: str, text: str, sort: str, key: str) -> str:
+        self._at += _BETWEEN
+        name, session = f"{self._name}-t{len(self.turns)}", f"{self._name}-s{self._session}"
+        who = "user" if role == "user" else "assistant"
+        self.turns.append(Turn(name, self._at, session, who, _lang(text), text, sort, key))  # type: ignore[arg-type]
+        return name
+
+    def questions(self) -> Iterator[Question]:
+        """What is asked a day after the end."""
+        for number, line in enumerate(self._asked):
+            asked = _QUESTION.fullmatch(line)
+            if asked is None:
+                raise ValueError(f"{self._name}: no known form: {line}")
+            name, text = f"{self._name}-q{number}", asked["text"]
+            if asked["matter"] is None:
+                yield Question(name, text, _lang(text), "after", len(self.turns), "unknown", "stranger")
+                continue
+            matter, past = self._matters[asked["matter"]], asked["past"] is not None
+            yield Question(
+                id=name,
+                text=text,
+                lang=_lang(text),
+                when="after",
+                before=len(self.turns),
+                category="past" if past else "now",
+                kind=matter.key.kind,
+                groups=(matter.before,) if past else matter.groups,
+                stale=frozenset() if past else matter.stale,
+                relevant=matter.relevant,
+            )
+
+
+def _lang(text: str) -> Lang:
+    return "zh" if _HAN.search(text) else "en"

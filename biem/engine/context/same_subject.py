@@ -1,0 +1,74 @@
+"""Whether two lines of a block are about the same people and the same one of several things."""
+
+from collections.abc import Sequence
+
+from biem.domain.conflict import Matter
+from biem.engine.context.worth import RatedLine
+
+_A_LITTLE = 0.01
+
+
+def values(line: RatedLine) -> frozenset[str]:
+    """Words of a line that may be its value: names in Latin letters also within Chinese."""
+    return line.matter.things | frozenset(filter(str.isalpha, filter(str.isascii, line.terms)))
+
+
+def share(values: frozenset[str], others: frozenset[str]) -> bool:
+    """Whether they have one in common; a Chinese word, which has no boundaries, may contain the other."""
+    if values & others:
+        return True
+    han = [[word for word in words if len(word) > 1 and not word.isascii()] for words in (values, others)]
+    return any(one in other or other in one for one in han[0] for other in han[1])
+
+
+def is_of_another_way(one: Matter, other: Matter, asked: Matter) -> bool:
+    """Whether it is one of several that is not asked for: the second, the way back."""
+    return not asked.which & other.which <= one.which or "return" in one.which - other.which - asked.which
+
+
+def is_own_of_another(newer: RatedLine, older: RatedLine) -> bool:
+    """Whether the speakers differ and one speaks of himself or herself: Daniel's home is not Priya's."""
+    one, two = newer.hit.node.speaker, older.hit.node.speaker
+    return bool(one and two and one != two) and "me" in newer.matter.persons | older.matter.persons
+
+
+def gives_as_much(newer: Matter, older: Matter, asked: Matter) -> bool:
+    """Whether the newer has a value of the requested kind if the older has one."""
+    return asked.wants & older.gives <= newer.gives
+
+
+def relatives(matter: Matter) -> frozenset[str]:
+    """Persons named by a relation (`me.mother`), and those distinguished by their origin."""
+    return frozenset(name for name in matter.persons if "." in name)
+
+
+def _without(relatives: frozenset[str], things: frozenset[str]) -> frozenset[str]:
+    """Without those that the other text has as things: 我养的狗 is "a dog"."""
+    return frozenset(name for name in relatives if name.rpartition(".")[2] not in things)
+
+
+def are_same(one: Matter, other: Matter) -> bool:
+    """Whether they name the same relatives, or one calls a relative of the other by name alone."""
+    left, right = relatives(one), relatives(other)
+    left, right = _without(left, other.things), _without(right, one.things)
+    if left == right:
+        return True
+    named, bare = (left, other) if not right else (right, one)
+    return not (left and right) and not bare.persons.isdisjoint(name.rpartition(".")[2] for name in named)
+
+
+def likeness(line: RatedLine, other: RatedLine) -> float:
+    """How alike two lines are, 0 to 1; 0 if little, or if they have no vectors."""
+    return line.hit.alike.get(other.hit.node.id, 0.0)
+
+
+def closest_before(newer: RatedLine, lines: Sequence[RatedLine]) -> float:
+    """The likeness of a line to the most alike of the earlier statements."""
+    earlier = (line for line in lines if line.hit.node.at < newer.hit.node.at and line.matter.holds)
+    return max((likeness(newer, line) for line in earlier), default=0.0)
+
+
+def lift(newer: RatedLine, older: RatedLine) -> None:
+    """Make the newer line worth a little more than the older, unless it is already."""
+    if newer.worth < older.worth + _A_LITTLE:
+        newer.worth, newer.named = older.worth + _A_LITTLE, older.named

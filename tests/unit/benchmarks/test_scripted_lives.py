@@ -1,0 +1,53 @@
+"""Lives written by hand: what their lines say of turns, values and questions."""
+
+import pytest
+
+from benchmarks.lives.grammar import SPLITS
+from benchmarks.lives.scripted import read_script, scripted
+
+_SCRIPT = """one en dev
+-- 0
+u pen=red My pen is red.
+a Noted.
+u - It rains.
+-- 3
+u pen=blue My pen is blue now.
+u book=dune,film=heat I read Dune and saw Heat.
+u book+emma I also read Emma.
+? pen What colour is my pen?
+?past pen What colour was it?
+? book What did I read?
+? film What did I see?
+?none Where do I live?"""
+
+
+@pytest.mark.parametrize("lang", ["en", "zh", "mixed"])
+@pytest.mark.parametrize("split", SPLITS)
+def test_every_language_and_split_has_a_life_with_known_changed_and_unknown_matters(lang: str, split: str) -> None:
+    lives = scripted(lang, split)  # type: ignore[arg-type]
+    assert lives
+    for one in lives:
+        assert {question.category for question in one.questions} >= {"now", "unknown"}
+        assert any(question.stale for question in one.questions)
+        ids = {turn.id for turn in one.turns}
+        assert all(question.answers | question.stale <= ids for question in one.questions)
+
+
+def test_a_script_says_which_turns_answer_and_which_are_stale() -> None:
+    # Given a changed value, a second one, and a message about two matters / When it is read
+    life, split = read_script(_SCRIPT.splitlines())
+    pen, past, book, film, unknown = life.questions
+    # Then the turns in force answer, those replaced are stale, and a question about before asks for these
+    assert (life.lang, split, len(life.turns)) == ("en", "dev", 6)
+    assert (pen.groups, pen.stale) == ((frozenset({"one-t3"}),), frozenset({"one-t0"}))
+    assert (past.groups, past.category) == ((frozenset({"one-t0"}),), "past")
+    assert book.groups == (frozenset({"one-t4"}), frozenset({"one-t5"}))
+    assert film.answers == {"one-t4"}
+    assert (unknown.text, unknown.category, unknown.groups) == ("Where do I live?", "unknown", ())
+    assert life.turns[3].at - life.turns[2].at > life.turns[1].at - life.turns[0].at
+
+
+@pytest.mark.parametrize("line", ["u no matter", "? ", "?past pen", "x what"])
+def test_a_line_of_no_known_form_is_refused(line: str) -> None:
+    with pytest.raises(ValueError, match="no known form"):
+        read_script([*_SCRIPT.splitlines(), line])

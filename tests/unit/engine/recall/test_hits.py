@@ -1,0 +1,74 @@
+"""What a recall returns of the best: hits with what they replaced and what they are like."""
+
+from datetime import timedelta
+from typing import Any
+
+import numpy as np
+
+from biem.adapters import contradiction
+from biem.adapters.analyzers import build
+from biem.domain.node import Node
+from biem.domain.policies.ranking import RankPolicy
+from biem.domain.policies.recall import RecallPolicy
+from biem.domain.scope import Scope
+from biem.engine.query.request import Request
+from biem.engine.recall.hits import tell
+from biem.engine.recall.rank.pool import Found
+from biem.engine.recall.rank.ranker import Ranker
+from biem.engine.recall.rank.score import rank
+from biem.ports import EVERYTHING
+from biem.ports.readers import Turn, Turns
+from biem.ports.records import Candidates
+from tests.support.fakes import START
+
+ANALYZER = build()
+ASKED, REST = (np.eye(2, dtype=np.float32)[row] for row in range(2))
+TEXTS = {"old": "The course is on Monday.", "new": "No, Thursday.", "other": "It rains in Graz."}
+VECTORS = {"old": ASKED, "new": REST, "other": REST}
+
+
+class Table:
+    """Has these memories."""
+
+    def __init__(self, **gone: bool) -> None:
+        self._nodes = {
+            key: Node(
+                id=key, scope=Scope(), text=text, kind="event", status="active", layer="short_term", created_at=START,
+                at=START + timedelta(hours=place), source="user", superseded_by="new" if key == "old" else None,
+            )
+            for place, (key, text) in enumerate(TEXTS.items())
+            if not gone.get(key)
+        }  # fmt: skip
+
+    def candidates(self, scopes: object, ids: list[str], *rest: object, **more: object) -> Candidates:
+        return Candidates({key: self._nodes[key] for key in ids if key in self._nodes}, {}, frozenset(), {})
+
+
+def hits_of(table: Any) -> dict[str, Any]:
+    """The best two of three, by id."""
+    turns = {
+        key: Turn(
+            key, "ns", ANALYZER.lexemes(text), VECTORS[key], "event", "", "c", START + timedelta(hours=place), place,
+            False, True, START + timedelta(hours=1) if key == "old" else None, "new" if key == "old" else None,
+        )
+        for place, (key, text) in enumerate(TEXTS.items())
+    }  # fmt: skip
+    ranker = Ranker(ANALYZER, lambda one, rows: (rows @ one).tolist(), RecallPolicy(), RankPolicy())
+    asked, now = ranker.asked("When is the course?"), START + timedelta(days=1)
+    found = Found(vector=ASKED)
+    answer = ranker.answer(asked, Turns(turns, [], frozenset()), found, {}, now=now, top_k=2, order=rank)
+    request = Request(Scope(), "When is the course?", 2, EVERYTHING, False, "", 0.0)
+    return {hit.node.id: hit for hit in tell(table, contradiction.build(), request, answer, "search")[0]}
+
+
+def test_a_hit_says_what_it_replaced_and_how_like_the_question_that_was() -> None:
+    # Given a correction that is unlike the question / When it is returned / Then it names what it corrected
+    hits = hits_of(Table())
+    assert hits["new"].replaces.text == TEXTS["old"]
+    assert hits["new"].why["former_likeness"] == 1.0
+    assert hits["new"].why["likeness"] == 0.0
+    assert all(hit.replaces is None for key, hit in hits.items() if key != "new")
+
+
+def test_what_was_replaced_and_erased_is_not_named() -> None:
+    assert hits_of(Table(old=True))["new"].replaces is None
