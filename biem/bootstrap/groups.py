@@ -26,8 +26,7 @@ from biem.engine.recall.orbit import Orbits
 from biem.engine.recall.search import Searcher
 from biem.engine.remember.hot_write_behind import HotFeed
 from biem.engine.remember.writer import Writer
-from biem.engine.sleep.jobs import JobRunner, Schedule
-from biem.ports import Analyzer, Clock, Embedder, JobQueue
+from biem.ports import Analyzer, Clock, Embedder
 from biem.ports.contradiction import ContradictionRules
 from biem.telemetry import Telemetry
 
@@ -85,12 +84,3 @@ class ReadPath:
     searcher: Searcher
     orbits: Orbits
     reminder: Reminder
-
-
-@dataclass(frozen=True, slots=True)
-class Background:
-    """Background jobs, when each runs, and the thread that runs them."""
-
-    jobs: JobRunner
-    schedule: Schedule
-    scheduler: JobQueue

@@ -2,13 +2,14 @@
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack
+from dataclasses import dataclass
 from functools import partial
 from random import Random
 
 from biem.adapters import analyzers, contradiction
 from biem.bootstrap.aim import build_aim
 from biem.bootstrap.diagnosis import build_reindexer, diagnoser
-from biem.bootstrap.groups import Background, Ground, Life, ReadPath, WritePath
+from biem.bootstrap.groups import Ground, Life, ReadPath, WritePath
 from biem.bootstrap.layers import LateLayers, build_layers
 from biem.bootstrap.layers.mirror import build_projects
 from biem.bootstrap.life import Changes, backups_of, build_changes, build_life
@@ -30,11 +31,21 @@ from biem.engine.life.tiers import sweep_all
 from biem.engine.priority import ForegroundPriority, YieldingAnalyzer, YieldingEmbedder, YieldingRules
 from biem.engine.query.listing import MemoryList
 from biem.engine.recall.recaller import Recaller
-from biem.engine.sleep.jobs import Schedule
+from biem.engine.sleep.jobs import JobRunner, Schedule
 from biem.notes.system import NoteSystem
 from biem.ports import Clock, Embedder, JobQueue
 from biem.system import System
 from biem.telemetry import Telemetry
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Background:
+    """The layers, background jobs, when each runs, and the thread that runs them."""
+
+    layers: LateLayers
+    jobs: JobRunner
+    schedule: Schedule
+    scheduler: JobQueue
 
 
 def assemble(
@@ -127,12 +138,11 @@ def build_system(
     notes = build_notes(ground, stack=stack)
     changes = build_changes(ground, life=life, write=write, read=read, notes=notes)
     aim, recaller = build_answers(ground, life=life, write=write, read=read)
-    layers = build_layers(ground, writer=write.writer, reviser=changes.reviser, recaller=recaller, notes=notes)
-    background = build_schedule(ground, life=life, changes=changes, notes=notes, layers=layers)
+    background = build_background(ground, life=life, write=write, changes=changes, recaller=recaller, notes=notes)
     return System(
         records=stores.records,
         notes=notes,
-        layers=layers,
+        layers=background.layers,
         mirror=changes.mirror,
         projects=build_projects(ground),
         queue=stores.queue,
@@ -181,16 +191,17 @@ def build_answers(ground: Ground, *, life: Life, write: WritePath, read: ReadPat
     return aim, build_recaller(ground, life=life, read=read, router=aim.router)
 
 
-def build_schedule(
-    ground: Ground, *, life: Life, changes: Changes, notes: NoteSystem, layers: LateLayers
+def build_background(
+    ground: Ground, *, life: Life, write: WritePath, changes: Changes, recaller: Recaller, notes: NoteSystem
 ) -> Background:
-    """Background jobs, when they run, and the thread that runs them; a full session is trimmed at once."""
+    """The layers, background jobs, when they run, and the thread that runs them; a full session is trimmed at once."""
+    layers = build_layers(ground, writer=write.writer, reviser=changes.reviser, recaller=recaller, notes=notes)
     jobs = build_job_runner(ground, life=life, changes=changes, notes=notes, layers=layers)
     most = ground.policies.sleep.scopes_per_tick
     schedule = Schedule(jobs, ground.stores.scopes, clock=ground.clock, scopes_per_tick=most)
     scheduler = build_scheduler(ground)
     layers.full = partial(run_soon, schedule, scheduler, "sessions")
-    return Background(jobs, schedule, scheduler)
+    return Background(layers=layers, jobs=jobs, schedule=schedule, scheduler=scheduler)
 
 
 def run_soon(schedule: Schedule, scheduler: JobQueue, name: str) -> None:

@@ -25,19 +25,24 @@ from biem.domain.paging import GraphPart, Page
 from biem.domain.revision import Revision
 from biem.domain.running_memory import Running
 from biem.domain.scope import ScopeSummary
+from biem.domain.sessions.built import BuiltContext, ContextWarning
 from biem.domain.sessions.session import Appended, ChatSession, SessionMessage, Window
 from biem.domain.transfer import MoveReport, TransferReport
 from biem.engine.context.block import Context
 from biem.engine.life.feedback import Lesson
 from biem.engine.remember.importing import ImportReport
 from biem.engine.sleep.jobs import SleepReport
+from biem.layers.commands import CommandAnswer
+from biem.layers.maintain import Maintenance
 from biem.layers.sessions import Sessions
+from biem.layers.stats import LayerStats
 from biem.memory import Memory
 from biem.notes.notebook import Notebook
 from biem.ports import DeadLetter
 from biem.ports.aim import Refusal
 from biem.ports.concepts import InstantMemory
 from biem.ports.consolidation import CrystalFact
+from biem.ports.layers.sessions import LayerCount
 
 Verb = Literal["GET", "POST", "PATCH", "DELETE"]
 Holder = Literal["memory", "sessions", "notes"]
@@ -143,6 +148,14 @@ CALLS: tuple[Call, ...] = (
     _memory("import_", "POST", "imports", TransferReport, "write", special=True),
     _memory("import_file", "POST", "imports/files", ImportReport, "write", special=True),
     _memory("move", "POST", "moves", MoveReport, "write", special=True),
+    _memory("build_context", "POST", "windows", BuiltContext),
+    _memory("check_warnings", "GET", "warnings", tuple[ContextWarning, ...]),
+    _memory("core", "GET", "core", tuple[Node, ...]),
+    _memory("search", "POST", "search", Recalled),
+    _memory("layer_stats", "GET", "layers", LayerStats),
+    _memory("storage_stats", "GET", "layers/storage", list[LayerCount]),
+    _memory("maintain", "POST", "maintenance", Maintenance, "write"),
+    _memory("command", "POST", "commands", CommandAnswer | None, "write"),
     _memory("whole_id", "GET", "ids/{part}", str),
     _session("open", "POST", "", ChatSession, "write"),
     _session("list", "GET", "", tuple[ChatSession, ...]),
@@ -153,6 +166,7 @@ CALLS: tuple[Call, ...] = (
     _session("close", "POST", "/{session_id}/close", Done, "write"),
     _session("resume", "POST", "/{session_id}/resume", ChatSession, "write"),
     _session("trim", "POST", "/{session_id}/trim", Counted, "write"),
+    _session("retract", "POST", "/{session_id}/retract", list[SessionMessage], "write"),
     _note("search", "GET", "/search", FoundNotes),
     _note("get", "GET", "/page", NotePage),
     _note("libraries", "GET", "/libraries", list[Library]),
@@ -162,7 +176,7 @@ CALLS: tuple[Call, ...] = (
 """In the order of the documentation; of two paths that match one address, the more exact one stands first."""
 
 AT_HOME: Mapping[Holder, tuple[str, ...]] = {
-    "memory": ("aim", "answer", "collection", "diagnose", "perf", "reindex"),
+    "memory": ("aim", "answer", "collection", "diagnose", "items", "mirror", "perf", "projects", "reindex"),
     "sessions": (),
     "notes": ("add", "erase", "expand", "lint", "remove", "rename_tag", "tags", "watch"),
 }

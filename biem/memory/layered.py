@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class LayerMethods(BoundMemory):
-    """`sessions`, `mirror`, `projects`, `items`, `build_context`, `search`, `layer_stats`, `maintain`, `command` and the like."""
+    """Sessions, the mirror, projects, items, whole windows, maintenance and commands."""
 
     @property
     def sessions(self) -> "Sessions":

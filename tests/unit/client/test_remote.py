@@ -27,8 +27,8 @@ from biem.errors import (
 )
 
 REMOTE: dict[Holder, type] = {"memory": RemoteMemory, "sessions": RemoteSessions, "notes": RemoteNotebook}
-HERE: dict[Holder, set[str]] = {"memory": set(), "sessions": {"recorder", "usage"}, "notes": set()}
-"""Methods that only call others."""
+HERE: dict[Holder, set[str]] = {"memory": set(), "sessions": {"policy", "recorder", "usage"}, "notes": set()}
+"""What only calls others, or belongs to the server."""
 
 
 def remote(answer: Callable[[httpx.Request], httpx.Response]) -> RemoteMemory:
