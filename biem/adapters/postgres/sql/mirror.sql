@@ -12,6 +12,11 @@ WHERE %(scopes)s::text[] IS NULL OR r.ns = ANY (%(scopes)s) ORDER BY r.path, r.h
 -- mirror_root_taken: whether a folder mirrors another scope
 SELECT ns <> %(ns)s AS taken FROM mirror_roots WHERE host = %(host)s AND path = %(path)s
 
+-- mirror_root_refuse: ids whose files are being deleted, and refused where a copy comes back
+INSERT INTO mirror_erased (memory_id, ns)
+SELECT DISTINCT memory_id, ns FROM mirror_files WHERE ns = %(ns)s AND root_id = %(root)s AND memory_id IS NOT NULL
+ON CONFLICT DO NOTHING
+
 -- mirror_root_remove: forget a root and its files
 DELETE FROM mirror_roots WHERE ns = %(ns)s AND id = %(root)s
 
