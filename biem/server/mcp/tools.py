@@ -270,7 +270,7 @@ def _shown(node: "Node") -> dict[str, Any]:
 
 def _line(node: "Node") -> str:
     """A memory as one line that cannot be mistaken for instructions of the server or of a user."""
-    from biem.engine.context.lines import quoted, speaker_of  # noqa: PLC0415  not before the first call
+    from biem.domain.prompt.lines import quoted, speaker_of  # noqa: PLC0415  not before the first call
 
     unverified = " (unverified)" if node.trust == "untrusted" else ""
     return f"[{node.id}] {node.at:%Y-%m-%d} {speaker_of(node)}: {quoted(node.text, _LINE_CHARS)}{unverified}"
