@@ -63,7 +63,7 @@ def file_of(host: Host) -> Path:
 
 
 def shown(host: Host, entry: HostEntry) -> str:
-    """What is entered, as it would stand in a file with nothing else."""
+    """The entry as the whole of a file."""
     return _table(entry) if host is Host.CODEX else _dumped(_put(host, {}, entry), 2)
 
 
