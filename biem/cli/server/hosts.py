@@ -64,6 +64,6 @@ def _command(session: Session) -> tuple[str, ...]:
         "--project": session.project,
     }
     given = [part for name, value in options.items() if value is not None for part in (name, str(value))]
-    beside = Path(sys.executable).with_name("biem")
-    program = str(beside) if beside.exists() else shutil.which("biem") or "biem"
+    installed = Path(sys.executable).with_name("biem")
+    program = str(installed) if installed.exists() else shutil.which("biem") or "biem"
     return (program, *given, "mcp")
