@@ -5,13 +5,12 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from types import UnionType
+from types import SimpleNamespace, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints, is_typeddict
 
 from pydantic import BeforeValidator, Field, Strict
 
 from biem.domain.node import Kind, Layer, Mode, Tier
-from biem.domain.observing.unit import Unit
 from biem.domain.revision import Unchanged
 from biem.domain.sessions.session import Role
 
@@ -86,7 +85,7 @@ class Parameter:
 
 def parameters(method: Callable[..., Any]) -> dict[str, Parameter]:
     """The parameters of a method that travel, by name; those of its `**where` one by one."""
-    hints = get_type_hints(method, localns={"Unit": Unit})
+    hints = _hints(method)
     found: dict[str, Parameter] = {}
     for name, given in inspect.signature(method).parameters.items():
         if name == "self" or name in _CALLBACKS:
@@ -97,6 +96,13 @@ def parameters(method: Callable[..., Any]) -> dict[str, Parameter]:
         else:
             found[name] = Parameter(name, _narrowed(name, hints[name]), given.default is inspect.Parameter.empty)
     return found
+
+
+def _hints(method: Callable[..., Any]) -> dict[str, Any]:
+    """The types of the parameters; that of the result may be known to type checkers only."""
+    bare = inspect.unwrap(method)
+    stated = {name: kind for name, kind in bare.__annotations__.items() if name != "return"}
+    return get_type_hints(SimpleNamespace(__annotations__=stated), globalns=bare.__globals__)
 
 
 def _narrowed(name: str, kind: Any) -> Any:
