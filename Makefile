@@ -16,7 +16,7 @@ RAN := $(CURDIR)/.ran
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test test-long check lint format types contracts traceability secrets licences mutants audit requirements \
-	unit unit-linear unit-odd unit-even system contract integration deployment test-containers test-bge test-names test-python test-milvus-server test-rabbitmq test-compose bench-mem0 lock up down logs ps migrate release-archive clean
+	unit unit-linear unit-odd unit-even system contract integration deployment test-containers test-bge test-names test-langmem test-python test-milvus-server test-rabbitmq test-compose bench-mem0 lock up down logs ps migrate release-archive clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' Makefile
@@ -44,8 +44,8 @@ test: setup  ## What the README promises: lint, types, contracts, tests on real 
 
 # Tests that try only a sample in `make test` (`sized`), and those that it leaves out (`long`). CI runs both targets.
 test-long: export BIEM_TEST_THOROUGH = 1
-test-long: setup  ## What `make test` leaves out or tries a sample of: kills at every statement, benchmarks (15 minutes)
-	@$(PYTEST) -m "long or sized" --durations=10 --durations-min=10 tests/integration tests/contract tests/deploy tests/house
+test-long: setup  ## What `make test` leaves out or tries a sample of: kills at every statement, benchmarks (ten minutes)
+	@$(PYTEST) -m "long or sized" --durations=10 --durations-min=10 tests/integration tests/contract tests/deploy tests/house $(LINEAR)
 
 check: setup  ## Everything of `make test` that runs no test
 	@$(TOGETHER) lint types contracts traceability secrets
@@ -132,6 +132,11 @@ test-names: requirements.lock  ## Names through spaCy, with pipelines made by th
 	@.venv-names/bin/python -m pip install --quiet 'spacy>=3.8,<4' pytest pytest-timeout hypothesis --editable .
 	@.venv-names/bin/python -m pytest tests/names
 
+test-langmem: requirements.lock  ## LangMem's tools on BiemStore, in a venv of its own (0.7 GB)
+	@test -x .venv-langmem/bin/python || $(PYTHON) -m venv .venv-langmem
+	@.venv-langmem/bin/python -m pip install --quiet 'langmem==0.0.30' pytest pytest-timeout hypothesis --editable '.[langgraph]'
+	@.venv-langmem/bin/python -m pytest tests/langmem
+
 # make test-python PYTHON=python3.13
 test-python: OTHER = .venv-$(notdir $(PYTHON))
 test-python: export BIEM_TEST_PYTHON = $(CURDIR)/$(OTHER)/bin/python
@@ -167,7 +172,7 @@ LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --genera
 
 lock: setup  ## Resolve requirements.lock and those of the image anew from pyproject.toml
 	@$(LOCK) --group dev --output-file requirements.lock pyproject.toml
-	@$(LOCK) --constraints requirements.lock --extra observe --extra web --output-file deploy/requirements.lock pyproject.toml
+	@$(LOCK) --constraints requirements.lock --extra observe --extra web --extra server --output-file deploy/requirements.lock pyproject.toml
 	@echo hatchling | $(LOCK) --constraints requirements.lock --output-file deploy/build.lock -
 
 COMPOSE := docker compose -f docker-compose.yml -f docker-compose.milvus.yml

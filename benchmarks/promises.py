@@ -5,7 +5,8 @@ All kinds alternate, so that the machine's drift hits all alike; then many users
 
 `plain` is a search as any vector store has it: the query embedded, the nearest K asked for, and these read by their
 ids; `ids` does without reading. `route` is a single query of AIM-Memory in a conversation that has only begun; what it
-adds to `plain` is what inertia, mirror, anchors and conflicts cost (A65), and the ratio compares medians. With
+adds to `plain` is what inertia, mirror, anchors and conflicts cost (A65), and the ratio compares medians.
+`build_context` is a whole window of a session of 500 messages, with 20 core memories and 60 tasks. With
 `--embedder e5` queries are embedded by the packaged model and vectors have its 384 dimensions; otherwise embedding
 costs nothing.
 """
@@ -25,6 +26,7 @@ from typing import Any
 
 import numpy as np
 
+import biem
 from benchmarks import _report
 from benchmarks._embedders import SyntheticEmbedder, choose_embedder
 from benchmarks._options import positive
@@ -47,6 +49,8 @@ _COLUMNS = ("what", "promise", "n", "p50_ms", "p90_ms", "p99_ms", "limit_ms", "a
 _MONTH = timedelta(days=30)
 _READ = "SELECT id::text, text, at FROM memories WHERE id = ANY (%s::uuid[])"
 _HOT = 100
+_SAID, _CORE, _TASKS = 500, 20, 60
+"""Messages of the session, core memories and tasks of a window."""
 PROMISES: Mapping[str, tuple[str, float | None, str]] = {
     "search": ("M6", 50.0, "p90_ms"),
     "search of a month": ("M7", 20.0, "p90_ms"),
@@ -57,6 +61,7 @@ PROMISES: Mapping[str, tuple[str, float | None, str]] = {
     "recall, users with a pause": ("M5", 200.0, "p90_ms"),
     "recall, users at once": ("M5", 200.0, "p90_ms"),
     "context of a new session": ("M9", 100.0, "p90_ms"),
+    "build_context": ("M9", 100.0, "p90_ms"),
     "canvas": ("B7", 2.0, "p99_ms"),
     "ids": ("A65", None, ""),
     "plain": ("A65", None, ""),
@@ -74,6 +79,7 @@ class Questions:
         self._filled, self._embedder = filled, embedder
         self._memory, self._aim = filled.memory, AimMemory(filled.memory)
         until = datetime.now(UTC) - 3 * _MONTH
+        self._session = prepared(filled.memory)
         self._month = (until - _MONTH, until)
         self._memory.telemetry.attach(self._on_span)
 
@@ -89,6 +95,7 @@ class Questions:
             ("list", self._memory.list),
             ("recall", lambda: self._memory.recall(text)),
             ("context of a new session", lambda: self._memory.context(text, session=f"session {number}")),
+            ("build_context", lambda: self._memory.build_context(text, session=self._session)),
             ("ids", lambda: self._nearest(self._embedder.embed([text], "query")[0])),
             ("plain", lambda: self._plain(text)),
             ("route", lambda: self._aim.route_memory(text, conversation=f"talk {number}")),
@@ -163,6 +170,26 @@ class Questions:
 
     def _on_span(self, span: Span) -> None:
         self.degraded += span.name == "biem.recall" and bool(span.attributes.get("degraded"))
+
+
+def prepared(memory: biem.Memory) -> str:
+    """The id of a session of 500 messages, beside which there are 20 core memories and 60 tasks."""
+    chat = memory.sessions.open("promises")
+    for number in range(chat.messages, _SAID):
+        role = "assistant" if number % 2 else "user"
+        text = f"Ana asked Ben {number} times about topic{number % 997}; he answered at length"
+        memory.sessions.append(chat.id, role, text, tokens=100, remember=False)
+    lasting: list[dict[str, Any]] = [
+        {"text": f"Ana never forgets rule {n}", "ref": f"core {n}", "layer": "core", "kind": "knowledge"}
+        for n in range(_CORE)
+    ]
+    tasks: list[dict[str, Any]] = [
+        {"text": f"Ben calls office {n}", "ref": f"task {n}", "kind": "task", "metadata": {"category": "task"}}
+        for n in range(_TASKS)
+    ]
+    memory.remember_many([*lasting, *tasks])
+    memory.flush()
+    return chat.id
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from biem.bootstrap import connect
     from biem.bootstrap.asynchronous import aconnect
+    from biem.client import remote
     from biem.domain.node import Hit, Hits, Node, Receipt
     from biem.domain.scope import Scope
     from biem.errors import BiemError, InvalidInput, NotFound, StoreUnavailable
@@ -31,11 +32,13 @@ __all__ = [
     "StoreUnavailable",
     "aconnect",
     "connect",
+    "remote",
 ]
 
 _HOMES = {
     "biem.bootstrap": ("connect",),
     "biem.bootstrap.asynchronous": ("aconnect",),
+    "biem.client": ("remote",),
     "biem.domain.node": ("Hit", "Hits", "Node", "Receipt"),
     "biem.domain.scope": ("Scope",),
     "biem.errors": ("BiemError", "InvalidInput", "NotFound", "StoreUnavailable"),

@@ -34,6 +34,19 @@ class NotFound(BiemError):
     http_status = 404
 
 
+class AccessDenied(BiemError):
+    """The key does not allow this call."""
+
+    exit_code = 12
+    http_status = 403
+
+
+class KeyInvalid(AccessDenied):
+    """There is no key, or it is unknown, expired or revoked."""
+
+    http_status = 401
+
+
 class RefConflict(InvalidInput):
     """The caller's `ref` already names a memory with another text; nothing was written."""
 

@@ -23,6 +23,7 @@ from biem.engine.life.implicit_feedback import echoed
 from biem.engine.query.agent_input import SESSION_DETAILS, Asking, Details, Recorded, conditions_of, put, require_known
 from biem.engine.query.request import Conditions
 from biem.engine.remember.unsaved import Remembers, Unsaved, log_failure
+from biem.errors import BiemError
 from biem.memory import Memory
 
 if TYPE_CHECKING:
@@ -214,6 +215,28 @@ class BIEMContextPlugin:
         except BaseException as error:  # noqa: BLE001
             log_failure("no window of this conversation", error)
             return []
+
+    def command(self, text: str, language: str | None = None) -> str | None:
+        """The answer to an input that is a command, such as `/memory stats`; None for any other input.
+
+        `/new` and `/session` need `sessions=True`. A failure is the answer; it is not raised.
+        """
+        if not self._enabled or not isinstance(text, str) or not text.lstrip().startswith("/"):
+            return None
+        try:
+            memory = self._connected()
+            if not self._sessions and text.split()[0] in ("/new", "/session"):
+                return "this loop keeps no sessions"
+            current = self._writer_of_session().id if self._sessions else ""
+            answer = memory.command(text, session=current, language=language)
+            if answer is None:
+                return None
+            if self._sessions and answer.session != current:
+                self._writer_of_session().use(answer.session)
+        except BaseException as error:  # noqa: BLE001
+            log_failure("a command failed", error)
+            return str(error) if isinstance(error, BiemError) else "the command failed; the log has the reason"
+        return answer.text
 
     # -- after the model call ---------------------------------------------------------------------------------------
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING
 
 from biem.domain.policies import Policies
+from biem.domain.scope import Scope
 from biem.engine.admin.browse import MemoryBrowser
 from biem.engine.admin.diagnosis import Diagnoser
 from biem.engine.admin.reindex import Reindexer
@@ -41,12 +42,14 @@ from biem.ports.reindexing import EmbedderRegistry
 from biem.telemetry import Telemetry
 
 if TYPE_CHECKING:
+    from biem.layers.mirror.mirror import Mirror
+    from biem.layers.projects import Projects
     from biem.layers.system import LayerSystem
 
 _AT_EXIT_S = 5.0
 """How long a program that ends without closing waits for its current batch, whose C++ code would abort otherwise."""
 _REPLACED = (
-    "records", "notes", "layers", "queue", "writer", "reviser", "recaller", "context_builder",
+    "records", "notes", "layers", "mirror", "projects", "queue", "writer", "reviser", "recaller", "context_builder",
     "relevance_filter", "eraser", "reindexer", "lifecycle", "associations", "feedback", "resolver", "reminder",
     "activator", "instants", "consolidations", "aim", "browser", "listing", "scopes", "transfer", "diagnosis",
     "embedders", "job_runner", "encoder", "schedule", "pacing", "scheduler", "clock", "policies", "embedder",
@@ -63,6 +66,10 @@ class System:
     notes: NoteSystem
     layers: "Callable[[], LayerSystem]"
     """Sessions and observation, loaded at the first call."""
+    mirror: "Callable[[Scope, Callable[[], None]], Mirror]"
+    """Memories as files, loaded at the first call."""
+    projects: "Callable[[Scope], Projects]"
+    """Which folder is which project, loaded at the first call."""
     queue: JobQueue
     writer: Writer
     reviser: Reviser

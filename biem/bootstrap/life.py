@@ -1,9 +1,11 @@
 """Builds the effects of energy on memories, the decision of conflicts, erasure, and what takes memories elsewhere."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from biem.adapters.clock import SystemClock
 from biem.bootstrap.groups import Backups, Ground, Life, ReadPath, WritePath
+from biem.bootstrap.layers.mirror import LateMirror, build_mirror
 from biem.bootstrap.servers import Servers, automatic_backups, home_of
 from biem.config import Settings
 from biem.domain.scope import Scope
@@ -21,6 +23,27 @@ from biem.engine.transfer.export import Exporter
 from biem.engine.transfer.importing import Importer
 from biem.engine.transfer.moving import Mover
 from biem.notes.system import NoteSystem
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """What changes, moves and removes memories."""
+
+    reviser: Reviser
+    transfer: Transfer
+    eraser: Eraser
+    resolver: Resolver
+    mirror: LateMirror
+
+
+def build_changes(ground: Ground, *, life: Life, write: WritePath, read: ReadPath, notes: NoteSystem) -> Changes:
+    """What changes, moves and removes memories."""
+    reviser = build_reviser(ground, write=write)
+    transfer = build_transfer(ground, write=write, forgotten=forgets(life=life, write=write, read=read))
+    mirror = build_mirror(ground, writer=write.writer, reviser=reviser, lifecycle=life.lifecycle, transfer=transfer)
+    eraser = build_eraser(ground, life=life, write=write, read=read, notes=notes, mirror=mirror)
+    resolver = build_resolver(ground, writer=write.writer, eraser=eraser)
+    return Changes(reviser=reviser, transfer=transfer, eraser=eraser, resolver=resolver, mirror=mirror)
 
 
 def build_life(ground: Ground) -> Life:
@@ -70,7 +93,9 @@ def forgets(*, life: Life, write: WritePath, read: ReadPath) -> Callable[[Scope]
     return forgotten
 
 
-def build_eraser(ground: Ground, *, life: Life, write: WritePath, read: ReadPath, notes: NoteSystem) -> Eraser:
+def build_eraser(
+    ground: Ground, *, life: Life, write: WritePath, read: ReadPath, notes: NoteSystem, mirror: LateMirror
+) -> Eraser:
     """Erases memories from all stores and from what this process holds."""
     stores = ground.stores
     return Eraser(
@@ -85,6 +110,7 @@ def build_eraser(ground: Ground, *, life: Life, write: WritePath, read: ReadPath
         forgotten=forgets(life=life, write=write, read=read),
         erase_notes=notes.erase_scope,
         backups=ground.backups,
+        erase_files=mirror.erase,
         clock=ground.clock,
         policy=ground.policies.encode,
         telemetry=ground.telemetry,

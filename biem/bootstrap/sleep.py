@@ -6,11 +6,9 @@ from dataclasses import asdict
 from biem.adapters.jobs.thread import InProcessQueue, NoQueue
 from biem.bootstrap.groups import Ground, Life
 from biem.bootstrap.layers import LateLayers
-from biem.bootstrap.life import build_expiry
+from biem.bootstrap.life import Changes, build_expiry
 from biem.domain.scope import Scope
 from biem.engine.concepts.build import ConceptJobs
-from biem.engine.conflicts.resolve import Resolver
-from biem.engine.life.erase import Eraser
 from biem.engine.life.erased_sweep import ErasedSweep
 from biem.engine.life.expiry import Expiry
 from biem.engine.life.retention import Aging
@@ -26,12 +24,17 @@ from biem.ports import JobQueue
 
 
 def build_job_runner(
-    ground: Ground, *, life: Life, resolver: Resolver, eraser: Eraser, notes: NoteSystem, layers: LateLayers
+    ground: Ground,
+    *,
+    life: Life,
+    changes: Changes,
+    notes: NoteSystem,
+    layers: LateLayers,
 ) -> JobRunner:
     """Runs background jobs, each in one process at a time."""
-    expiry = build_expiry(ground, eraser=eraser)
+    expiry = build_expiry(ground, eraser=changes.eraser)
     return JobRunner(
-        build_jobs(ground, life=life, resolver=resolver, expiry=expiry, notes=notes, layers=layers),
+        build_jobs(ground, life=life, changes=changes, expiry=expiry, notes=notes, layers=layers),
         exclusive=ground.stores.exclusive,
         clock=ground.clock,
         telemetry=ground.telemetry,
@@ -39,7 +42,13 @@ def build_job_runner(
 
 
 def build_jobs(
-    ground: Ground, *, life: Life, resolver: Resolver, expiry: Expiry, notes: NoteSystem, layers: LateLayers
+    ground: Ground,
+    *,
+    life: Life,
+    changes: Changes,
+    expiry: Expiry,
+    notes: NoteSystem,
+    layers: LateLayers,
 ) -> list[BackgroundJob]:
     """All background jobs that are switched on: first those that build, then those that merge and that fade."""
     policies = ground.policies
@@ -55,15 +64,20 @@ def build_jobs(
     consolidator = build_consolidator(ground, neighbourhood=neighbourhood, transfer=transfer)
     crystalliser = build_crystalliser(ground, neighbourhood=neighbourhood, transfer=transfer)
     integrity = build_integrity(ground, transfer=transfer)
-    sweep = build_sweep(ground, tiers=life.tiers, expiry=expiry, notes=notes)
+    sweep = build_sweep(ground, tiers=life.tiers, expiry=expiry, notes=notes, items=layers.sweep_items)
 
     def archive(scope: Scope | None = None) -> Mapping[str, int]:
         ended = expiry.run(scope)
         aging = _counts(life.lifecycle.run(scope))
-        return {**aging, "expired": aging["expired"] + ended.archived, "erased": ended.erased}
+        return {
+            **aging,
+            "promoted": aging["promoted"] + ended.promoted,
+            "expired": aging["expired"] + ended.archived,
+            "erased": ended.erased,
+        }
 
     def decide() -> Mapping[str, int]:
-        return {"decided": resolver.work(policies.conflicts.decisions)}
+        return {"decided": changes.resolver.work(policies.conflicts.decisions)}
 
     jobs = [
         BackgroundJob("build", concepts.build, every["build"]),
@@ -79,6 +93,7 @@ def build_jobs(
         BackgroundJob("turns", life.feedback.compact, every["turns"]),
         BackgroundJob("integrity", integrity.mend, every["integrity"]),
         BackgroundJob("notes", notes.scan_all, every["notes"], everywhere=notes.scan_all, at_start=True),
+        BackgroundJob("mirror", changes.mirror.run, every["mirror"], everywhere=changes.mirror.run),
         BackgroundJob("sessions", layers.trim, every["sessions"], everywhere=layers.trim),
     ]
     return [job for job in jobs if job.name not in policies.sleep.off]
@@ -167,8 +182,10 @@ def build_integrity(ground: Ground, *, transfer: LinkTransfer) -> Integrity:
     )
 
 
-def build_sweep(ground: Ground, *, tiers: Tiers, expiry: Expiry, notes: NoteSystem) -> Callable[[], Mapping[str, int]]:
-    """Removes expired backups, and expired, cooled and erased memories, from all stores."""
+def build_sweep(
+    ground: Ground, *, tiers: Tiers, expiry: Expiry, notes: NoteSystem, items: Callable[[], int]
+) -> Callable[[], Mapping[str, int]]:
+    """Removes expired backups and items, and expired, cooled and erased memories, from all stores."""
     stores = ground.stores
     erased = ErasedSweep(
         tombstones=stores.tombstones,
@@ -186,6 +203,7 @@ def build_sweep(ground: Ground, *, tiers: Tiers, expiry: Expiry, notes: NoteSyst
         return {
             "expired": ended.archived,
             "ended": ended.erased,
+            "items": items(),
             "left": swept.left,
             "repaired": swept.repaired,
             "removed": erased.sweep(),

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack
+from dataclasses import dataclass
 from functools import partial
 from random import Random
 
@@ -9,16 +10,9 @@ from biem.adapters import analyzers, contradiction
 from biem.bootstrap.aim import build_aim
 from biem.bootstrap.diagnosis import build_reindexer, diagnoser
 from biem.bootstrap.groups import Ground, Life, ReadPath, WritePath
-from biem.bootstrap.layers import build_layers
-from biem.bootstrap.life import (
-    backups_of,
-    build_eraser,
-    build_life,
-    build_resolver,
-    build_reviser,
-    build_transfer,
-    forgets,
-)
+from biem.bootstrap.layers import LateLayers, build_layers
+from biem.bootstrap.layers.mirror import build_projects
+from biem.bootstrap.life import Changes, backups_of, build_changes, build_life
 from biem.bootstrap.notes import build_notes
 from biem.bootstrap.observe import observe
 from biem.bootstrap.recall import build_context, build_read_path, build_recaller
@@ -30,15 +24,28 @@ from biem.config import Settings
 from biem.engine.admin.browse import MemoryBrowser
 from biem.engine.admin.diagnosis import Diagnoser
 from biem.engine.admin.stage_times import StageTimes
+from biem.engine.aim.system import AimSystem
 from biem.engine.concepts.running import Activator
 from biem.engine.context.relevance_filter import RelevanceFilter
 from biem.engine.life.tiers import sweep_all
 from biem.engine.priority import ForegroundPriority, YieldingAnalyzer, YieldingEmbedder, YieldingRules
 from biem.engine.query.listing import MemoryList
-from biem.engine.sleep.jobs import Schedule
-from biem.ports import Clock, Embedder
+from biem.engine.recall.recaller import Recaller
+from biem.engine.sleep.jobs import JobRunner, Schedule
+from biem.notes.system import NoteSystem
+from biem.ports import Clock, Embedder, JobQueue
 from biem.system import System
 from biem.telemetry import Telemetry
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Background:
+    """The layers, background jobs, when each runs, and the thread that runs them."""
+
+    layers: LateLayers
+    jobs: JobRunner
+    schedule: Schedule
+    scheduler: JobQueue
 
 
 def assemble(
@@ -129,27 +136,27 @@ def build_system(
     """The whole system; `System.release` closes `stack`."""
     stores, policies = ground.stores, ground.policies
     notes = build_notes(ground, stack=stack)
-    eraser = build_eraser(ground, life=life, write=write, read=read, notes=notes)
-    resolver = build_resolver(ground, writer=write.writer, eraser=eraser)
-    layers = build_layers(ground, writer=write.writer)
-    jobs = build_job_runner(ground, life=life, resolver=resolver, eraser=eraser, notes=notes, layers=layers)
-    aim = build_aim(ground, life=life, write=write, read=read)
+    changes = build_changes(ground, life=life, write=write, read=read, notes=notes)
+    aim, recaller = build_answers(ground, life=life, write=write, read=read)
+    background = build_background(ground, life=life, write=write, changes=changes, recaller=recaller, notes=notes)
     return System(
         records=stores.records,
         notes=notes,
-        layers=layers,
+        layers=background.layers,
+        mirror=changes.mirror,
+        projects=build_projects(ground),
         queue=stores.queue,
         writer=write.writer,
-        reviser=build_reviser(ground, write=write),
-        recaller=build_recaller(ground, life=life, read=read, router=aim.router),
+        reviser=changes.reviser,
+        recaller=recaller,
         relevance_filter=RelevanceFilter(stores.reasoner, policies.context, ground.telemetry),
         context_builder=build_context(ground),
-        eraser=eraser,
+        eraser=changes.eraser,
         reindexer=build_reindexer(ground, encoder=write.encoder),
         lifecycle=life.lifecycle,
         associations=life.associations,
         feedback=life.feedback,
-        resolver=resolver,
+        resolver=changes.resolver,
         reminder=read.reminder,
         activator=build_activator(ground, read=read),
         instants=write.instants,
@@ -158,16 +165,16 @@ def build_system(
         browser=MemoryBrowser(stores.browser),
         listing=MemoryList(stores.browser, ground.clock),
         scopes=stores.directory,
-        transfer=build_transfer(ground, write=write, forgotten=forgets(life=life, write=write, read=read)),
+        transfer=changes.transfer,
         diagnosis=partial(diagnose_from_within, ground, life=life, write=write),
         times=times,
         unobserve=unobserve,
         embedders=stores.embedders,
-        job_runner=jobs,
+        job_runner=background.jobs,
         encoder=write.encoder,
-        schedule=Schedule(jobs, stores.scopes, clock=ground.clock, scopes_per_tick=policies.sleep.scopes_per_tick),
+        schedule=background.schedule,
         pacing=ground.priority.pacing,
-        scheduler=build_scheduler(ground),
+        scheduler=background.scheduler,
         clock=ground.clock,
         policies=policies,
         telemetry=ground.telemetry,
@@ -176,6 +183,31 @@ def build_system(
         close_timeout_s=ground.settings.close_timeout_s,
         release=stack.pop_all().close,
     )
+
+
+def build_answers(ground: Ground, *, life: Life, write: WritePath, read: ReadPath) -> tuple[AimSystem, Recaller]:
+    """AIM-Memory, and recall under every profile."""
+    aim = build_aim(ground, life=life, write=write, read=read)
+    return aim, build_recaller(ground, life=life, read=read, router=aim.router)
+
+
+def build_background(
+    ground: Ground, *, life: Life, write: WritePath, changes: Changes, recaller: Recaller, notes: NoteSystem
+) -> Background:
+    """The layers, background jobs, when they run, and the thread that runs them; a full session is trimmed at once."""
+    layers = build_layers(ground, writer=write.writer, reviser=changes.reviser, recaller=recaller, notes=notes)
+    jobs = build_job_runner(ground, life=life, changes=changes, notes=notes, layers=layers)
+    most = ground.policies.sleep.scopes_per_tick
+    schedule = Schedule(jobs, ground.stores.scopes, clock=ground.clock, scopes_per_tick=most)
+    scheduler = build_scheduler(ground)
+    layers.full = partial(run_soon, schedule, scheduler, "sessions")
+    return Background(layers=layers, jobs=jobs, schedule=schedule, scheduler=scheduler)
+
+
+def run_soon(schedule: Schedule, scheduler: JobQueue, name: str) -> None:
+    """Let a job run now, if this process runs jobs."""
+    schedule.hurry(name)
+    scheduler.wake()
 
 
 def build_activator(ground: Ground, *, read: ReadPath) -> Activator:

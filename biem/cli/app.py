@@ -33,9 +33,10 @@ from biem.cli import (
     removing,
     revisions,
     transfer,
-    web,
 )
+from biem.cli.files import mirror, projects
 from biem.cli.output import INTERRUPTED, Output
+from biem.cli.server import hosts, keys, mcp, serve, web
 from biem.cli.session import Session, of
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ _GARBAGE = 300_000
 EPILOG = (
     "Exit codes: 0 done, 1 unexpected, 2 invalid input, 3 not found, 4 the ref is taken, the conflict decided or the "
     "memory revised, 5 settings or schema, 6 a server is down, 7 a server is full, 8 the embedder is down, "
-    "9 the embedder answers another dimension, 10 diagnose or lint found something, 130 interrupted."
+    "9 the embedder answers another dimension, 10 diagnose, lint or mirror found something, 130 interrupted."
 )
 
 
@@ -132,13 +133,24 @@ COMMANDS: Mapping[str, Callable[..., None]] = {
     "health": health.health,
     "diagnose": admin.diagnose,
     "perf": admin.perf,
+    "serve": serve.serve,
+    "mcp": mcp.mcp,
+    "connect": hosts.connect,
     "web": web.web,
     "backup": admin.backup,
     "reembed": admin.reembed,
+    "memory": chats.commanded,
     "demo": demo.demo,
     "version": version,
 }
-GROUPS: Mapping[str, typer.Typer] = {"notes": notes.app, "session": chats.app, "local": local.app}
+GROUPS: Mapping[str, typer.Typer] = {
+    "notes": notes.app,
+    "mirror": mirror.app,
+    "project": projects.app,
+    "session": chats.app,
+    "keys": keys.app,
+    "local": local.app,
+}
 
 
 def application(command: str = "") -> typer.Typer:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from biem.layers.sessions import Sessions
 
 app = typer.Typer(help="Conversations word for word, and the window that a model gets of each.")
+_COMMANDS = "stats, perf, diagnose, reindex, search QUERY, core, recent, sync or maintenance."
 Chosen = Annotated[str, typer.Argument(metavar="SESSION", help="Id of a session, or name of an open one.")]
 
 
@@ -109,6 +110,22 @@ def resume(
     session.out.result(found, lambda: session.out.line(f"session {found.id} is open with {found.messages} messages"))
 
 
+@app.command("new")
+def new(
+    context: typer.Context,
+    name: Annotated[str, typer.Argument(help="Name of the session.")] = "",
+) -> None:
+    """Close the open session of a name, if there is one, and open another."""
+    session = of(context)
+    session.changes |= NO_WORKER
+    with session.memory() as memory:
+        former = [one for one in memory.sessions.list(status="open", limit=MOST_LISTED) if one.name == name]
+        for one in former:
+            memory.sessions.close(one.id)
+        opened = memory.sessions.open(name)
+    session.out.result(opened, lambda: session.out.line(f"session {opened.id} is open"))
+
+
 @app.command("trim")
 def trim(context: typer.Context, chosen: Chosen) -> None:
     """Summarise the oldest rounds of a session now, if it holds more than the target."""
@@ -118,6 +135,22 @@ def trim(context: typer.Context, chosen: Chosen) -> None:
         found = resolved(memory.sessions, chosen)
         slices = memory.sessions.trim(found.id)
     session.out.result({"id": found.id, "slices": slices}, lambda: session.out.line(f"{slices} slices summarised"))
+
+
+def commanded(
+    context: typer.Context,
+    words: Annotated[list[str], typer.Argument(metavar="COMMAND", help=_COMMANDS)],
+    language: Annotated[str, typer.Option("--language", help="Of the answer: en or zh.")] = "en",
+    chosen: Annotated[str, typer.Option("--session", help="Id of a session, or name of an open one.")] = "",
+) -> None:
+    """Answer as the `/memory` commands of a chat loop do: stats, perf, diagnose, search and so on."""
+    session = of(context)
+    session.asks = words[0] == "search"
+    with session.memory() as memory:
+        current = resolved(memory.sessions, chosen).id if chosen else ""
+        answer = memory.command(f"/memory {' '.join(words)}", session=current, language=language)
+    assert answer is not None
+    session.out.result({"answer": answer.text}, lambda: session.out.line(answer.text))
 
 
 def resolved(sessions: "Sessions", chosen: str) -> "ChatSession":

@@ -22,7 +22,7 @@ from biem.domain.policies.aim import AimPolicy
 from biem.domain.policies.concepts import ConceptPolicy
 from biem.domain.policies.confidence import ConfidenceWeights
 from biem.domain.policies.conflicts import ConflictPolicy
-from biem.domain.policies.context import ContextPolicy, LayerPolicy, SessionPolicy
+from biem.domain.policies.context import BuilderPolicy, ContextPolicy, LayerPolicy, SessionPolicy
 from biem.domain.policies.designs import FormulaPolicy, TypedPolicy
 from biem.domain.policies.graph import GraphPolicy
 from biem.domain.policies.jobs import ConsolidationPolicy, FeedbackPolicy, SleepPolicy
@@ -105,6 +105,7 @@ class Settings(ServerSettings, ProcessSettings, BaseSettings):
     note_ranking: NoteRankPolicy = NoteRankPolicy()
     session: SessionPolicy = SessionPolicy()
     layers: LayerPolicy = LayerPolicy()
+    builder: BuilderPolicy = BuilderPolicy()
 
     @classmethod
     def settings_customise_sources(
@@ -178,6 +179,7 @@ class Settings(ServerSettings, ProcessSettings, BaseSettings):
             note_ranking=self.note_ranking,
             session=self.session,
             layers=self.layers,
+            builder=self.builder,
         )
 
 

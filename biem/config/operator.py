@@ -58,7 +58,8 @@ OPERATOR: Mapping[str, tuple[str, ...]] = {
     "notes": ("root", "watch", "max_file_mb"),
     "note_cut": (),
     "note_ranking": (),
-    "layers": ("categories",),
+    "layers": ("categories", "ttl_days"),
+    "builder": ("total_budget",),
     "session": ("max_tokens", "trim_target", "protected_rounds"),
     "concepts": ("enabled", "keywords", "banned", "selection", "instant"),
 }  # fmt: skip

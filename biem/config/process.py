@@ -22,6 +22,10 @@ class ProcessSettings(Guarded):
     )
     metrics_host: str = Field("127.0.0.1", description="address of that port; 0.0.0.0 in a container")
     web_token: SecretStr = Field(SecretStr(""), description="bearer token of biem web; empty: for this machine only")
+    server_requests_per_minute: int = Field(
+        0, ge=0, description="requests that biem serve admits of each key in a minute; 0: any number"
+    )
+    server_upload_mb: int = Field(256, ge=1, description="largest file that biem serve imports")
     traces: bool = Field(False, description="true: hand every span to the OpenTelemetry SDK of the program")
     metrics_rows: bool = Field(False, description="true: keep the duration of every operation in the table metrics")
     metrics_keep_days: float = Field(7.0, gt=0, description="for how long that table keeps them")

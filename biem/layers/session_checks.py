@@ -7,7 +7,7 @@ from datetime import timedelta
 from biem.domain.diagnosis import Depth, Finding, Limits
 from biem.domain.policies.context import SessionPolicy
 from biem.ports import Clock
-from biem.ports.sessions import SessionRecords
+from biem.ports.layers.sessions import SessionRecords
 
 _FAILURES = 5
 """Failed summaries in a row that are reported."""

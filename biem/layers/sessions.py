@@ -26,7 +26,7 @@ from biem.engine.remember.writer import Writer, require_metadata, require_text
 from biem.errors import InvalidInput, NotFound
 from biem.layers.trim import Trimmer
 from biem.ports import Clock, Write
-from biem.ports.sessions import NewMessage, SessionRecords, TokenCounter
+from biem.ports.layers.sessions import NewMessage, SessionRecords, TokenCounter
 from biem.telemetry import Telemetry
 
 _PAGE = 500
@@ -47,6 +47,8 @@ class SessionSystem:
     limits: WritePolicy
     telemetry: Telemetry
     calling: Calling
+    full: Callable[[], None]
+    """Called when a message fills a session: the job that trims need not wait for its turn."""
     names: dict[str, str] = field(default_factory=dict)
     """Names of sessions by id, which never change."""
 
@@ -127,22 +129,30 @@ class Sessions:
             elif ref is not None:
                 _require_ref(ref, system.limits.max_ref_chars)
             cost = tokens if tokens is not None else self._cost(content, extra)
-            # A retry after a lost answer finds the message by its memory, or by a key of its own.
+            # A retry after a lost answer finds the message by its memory, or by a new key.
             own = write is None or write.fact_key is not None
             message_key = ref if ref is not None else new_id() if own else None
             message = NewMessage(key, role, content, cost, said_at, message_key, system.policy.max_tokens, extra)  # type: ignore[arg-type]
             said = system.records.append(self._scope, message, write)
+        appended = said.appended
+        if appended.created and appended.tokens - cost < system.policy.max_tokens <= appended.tokens:
+            system.full()
         if write is not None and said.written is not None:
             system.writer.stored(self._scope, [write], [said.written])
             self._wrote()
-        return said.appended
+        return appended
 
-    def messages(self, session_id: str, *, after: int = 0, limit: int | None = None) -> list[SessionMessage]:
+    def messages(
+        self, session_id: str, *, after: int = 0, limit: int | None = None, newest: int | None = None
+    ) -> list[SessionMessage]:
         """The messages of a session, trimmed or not, oldest first: those after number `after`, all or `limit`.
 
-        Raises `NotFound`.
+        With `newest`, that many of the last ones. Raises `NotFound`.
         """
         session = self.get(session_id)
+        if newest is not None:
+            require_count(newest, "newest", _MOST_TOKENS)
+            return self._system.records.last(self._scope, session.id, newest)
         if limit is not None:
             require_count(limit, "limit", _MOST_TOKENS)
         found: list[SessionMessage] = []
@@ -153,6 +163,18 @@ class Sessions:
             if len(page) < wanted:
                 break
         return found
+
+    def retract(self, session_id: str, count: int | None = 1) -> list[SessionMessage]:
+        """Take back the newest `count` messages of a session, or all (None); returns them, oldest first.
+
+        They and the memories made of them are in no answer from then on, and a background job destroys these memories,
+        with every summary made of them. A memory that was there before its message stays. Raises `NotFound`.
+        """
+        if count is not None:
+            require_count(count, "count", _MOST_TOKENS)
+        system = self._system
+        with system.telemetry.span("biem.retract"), system.calling():
+            return system.records.retract(self._scope, self.get(session_id).id, count, system.clock.now())
 
     def window(self, session_id: str, budget: int | None = None) -> Window:
         """What a model gets: system messages, then the newest whole rounds of at most `budget` tokens together.
@@ -193,6 +215,11 @@ class Sessions:
         A background job does it, too. Raises `NotFound`.
         """
         return self._system.trimmer.trim(self._scope, self.get(session_id).id)
+
+    @property
+    def policy(self) -> SessionPolicy:
+        """Limits of sessions."""
+        return self._system.policy
 
     def recorder(self, name: str) -> "SessionRecorder":
         """For an agent's loop: appends to the open session of a name, or to a new one."""
@@ -276,6 +303,10 @@ class SessionRecorder:
     def window(self, budget: int | None) -> Window:
         """The window of the session."""
         return self._sessions.window(self.id, budget)
+
+    def use(self, session_id: str) -> None:
+        """Append to this session from now on."""
+        self._id = session_id
 
     @property
     def id(self) -> str:

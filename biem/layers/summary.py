@@ -11,8 +11,8 @@ from biem.domain.sessions.trimming import SLICE_CHARS
 from biem.domain.speech.acts import is_courtesy
 from biem.domain.text import one_line
 from biem.ports import Analyzer
+from biem.ports.layers.sessions import Summable
 from biem.ports.reasoner import Reasoner
-from biem.ports.sessions import Summable
 
 _LONGEST = 300
 """Characters of a sentence of a summary; a longer one is cut."""

@@ -5,6 +5,7 @@ A process that dies between two slices loses at most one call of the model; the 
 
 import logging
 from collections.abc import Sequence
+from datetime import timedelta
 
 from biem.domain.node import SUMMARY_SOURCE
 from biem.domain.policies.context import SessionPolicy
@@ -16,8 +17,8 @@ from biem.engine.remember.writer import Writer
 from biem.layers.summary import by_model, by_sentences
 from biem.ports import Analyzer, Clock, Write
 from biem.ports.jobs import Exclusive
+from biem.ports.layers.sessions import SessionRecords, Summable
 from biem.ports.reasoner import Reasoner
-from biem.ports.sessions import SessionRecords, Summable
 from biem.telemetry import Telemetry
 
 logger = logging.getLogger("biem.sessions")
@@ -39,9 +40,11 @@ class Trimmer:
         clock: Clock,
         policy: SessionPolicy,
         telemetry: Telemetry,
+        ttl_days: float,
         reasoner: Reasoner | None = None,
     ) -> None:
-        """Without `reasoner` a summary is made of sentences."""
+        """Without `reasoner` a summary is made of sentences. Summaries expire after `ttl_days`, unless promoted."""
+        self._ttl = timedelta(days=ttl_days)
         self._sessions = sessions
         self._writer = writer
         self._analyzer = analyzer
@@ -123,6 +126,7 @@ class Trimmer:
                 "conversation": session.name or session.id,
                 "at": sources[-1].at,
                 "ref": f"session:{session.id}:{part.first}-{part.last}",
+                "ttl": self._ttl,
                 "metadata": {"category": "context", "session": session.id, "from": part.first, "to": part.last},
             },
         )

@@ -3,13 +3,14 @@
 from contextlib import suppress
 from datetime import datetime
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 from biem.domain.scope import Scope
 from biem.errors import BiemError
 from biem.memory.admin import AdminMethods
 from biem.memory.aim import AimMethods
 from biem.memory.conflicts import ConflictMethods
+from biem.memory.layered import LayerMethods
 from biem.memory.reading import ReadMethods
 from biem.memory.removing import RemoveMethods
 from biem.memory.revising import ReviseMethods
@@ -19,12 +20,17 @@ from biem.notes.notebook import Notebook
 from biem.ports import EmbedderInfo
 from biem.telemetry import Telemetry
 
-if TYPE_CHECKING:
-    from biem.layers.sessions import Sessions
-
 
 class Memory(
-    WriteMethods, ReadMethods, ReviseMethods, ConflictMethods, RemoveMethods, TransferMethods, AimMethods, AdminMethods
+    WriteMethods,
+    ReadMethods,
+    ReviseMethods,
+    ConflictMethods,
+    RemoveMethods,
+    TransferMethods,
+    AimMethods,
+    LayerMethods,
+    AdminMethods,
 ):
     """An agent's memory in one scope. Thread-safe; use it as a context manager, or call `close`."""
 
@@ -46,11 +52,6 @@ class Memory(
     def notes(self) -> Notebook:
         """Folders of Markdown files that this scope searches together with its memories."""
         return Notebook(self._system.notes, self.bound_to)
-
-    @property
-    def sessions(self) -> "Sessions":
-        """Conversations of this scope, word for word, each with the window that a model gets of it."""
-        return self._system.layers().sessions(self.bound_to, self._shared.wrote.set)
 
     @property
     def collection(self) -> str:

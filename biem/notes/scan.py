@@ -58,7 +58,7 @@ def compare(walk: Walk, known: Mapping[str, KnownFile], *, scanned_ns: int | Non
         else:
             unchanged.append(file)
     skipped = {one.path for one in walk.skipped}
-    vanished = tuple(file for path, file in known.items() if path not in present and not _covers(skipped, path))
+    vanished = tuple(file for path, file in known.items() if path not in present and not covers(skipped, path))
     return FileChanges(tuple(unchanged), tuple(new), tuple(changed), vanished)
 
 
@@ -108,7 +108,7 @@ def collisions(paths: Collection[str]) -> list[NoteFinding]:
     ]
 
 
-def _covers(skipped: Collection[str], path: str) -> bool:
+def covers(skipped: Collection[str], path: str) -> bool:
     """Whether the path or a folder above it was skipped; folders end in `/`."""
     return bool(skipped) and (path in skipped or any(path[:end] in skipped for end in _folder_ends(path)))
 

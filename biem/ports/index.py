@@ -40,12 +40,14 @@ class Filter:
     """None of these."""
     not_ids: tuple[str, ...] = ()
     """None of these memories."""
+    only_ids: tuple[str, ...] = ()
+    """Only these memories."""
 
     @property
     def late(self) -> bool:
-        """Whether it has conditions that the vector index cannot evaluate: mutable state, and metadata."""
+        """Whether it has conditions that the vector index does not evaluate: mutable state, metadata, ids."""
         mutable = self.as_of is not None or self.min_energy > 0.0 or self.sentiment != (-1.0, 1.0)
-        return mutable or bool(self.metadata) or self.min_trust > 0
+        return mutable or bool(self.metadata) or self.min_trust > 0 or bool(self.only_ids)
 
 
 EVERYTHING = Filter()
@@ -108,6 +110,9 @@ class VectorIndex(SearchIndex, Protocol):
 
     def count(self, ids: Sequence[str] | None = None) -> int:
         """Rows acknowledged: all of this model's collection, or these ids' in the collections of every model."""
+
+    def held(self, scopes: Sequence[Scope]) -> int:
+        """Rows acknowledged of these scopes, in this model's collection."""
 
     def drop(self) -> None:
         """Delete the collection; `open` creates it again."""

@@ -101,6 +101,12 @@ class LifeRecords(Protocol):
         As `archive` does; returns their ids. Those locked by others, and those to be erased, are left out.
         """
 
+    def prove(self, scope: Scope | None, at: datetime) -> int:
+        """Make short-term memories with a category long-term that have expired, but were used or praised enough.
+
+        Their expiry is gone then. Those that are to be erased at their expiry stay as they are. Returns how many.
+        """
+
     def expired(self, scope: Scope | None, at: datetime, limit: int) -> list[tuple[Scope, str]]:
         """At most `limit` memories, also archived ones, that are to be erased because they have expired."""
 
@@ -113,6 +119,13 @@ class LifeRecords(Protocol):
         Least valuable are those of least importance and use and, of equals, the longest untouched. Never the layer
         core, and nothing whose energy is above the minimum. A scope below its limit is not counted again until it may
         be full.
+        """
+
+    def limit_short_term(self, scope: Scope | None, at: datetime, limit: int) -> list[str]:
+        """Archive at most `limit` short-term memories with a category, of scopes that hold more than allowed.
+
+        Those of least importance and use go and, of equals, the longest untouched, for the reason `capacity`; returns
+        their ids. Those locked by others wait for the next call.
         """
 
 

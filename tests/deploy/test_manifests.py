@@ -13,6 +13,7 @@ import pytest
 import yaml
 
 from biem.adapters.telemetry.prometheus import BUCKETS_S, METRICS
+from biem.cli.server.serve import PORT
 from biem.config import Settings
 from tests.support.servers import COMPOSE, images
 
@@ -57,8 +58,9 @@ class TestKubernetes:
     def test_it_has_every_part_and_no_secret(self) -> None:
         # Given what is applied / When its kinds are listed / Then nothing is missing, and no secret is among them
         assert sorted(part["kind"] for part in resources()) == [
-            "ConfigMap", "Deployment", "Deployment", "HorizontalPodAutoscaler", "Job", "Namespace",
-            "NetworkPolicy", "PodDisruptionBudget", "Service", "Service",
+            "ConfigMap", "Deployment", "Deployment", "Deployment", "HorizontalPodAutoscaler", "Job", "Namespace",
+            "NetworkPolicy", "NetworkPolicy", "PodDisruptionBudget", "PodDisruptionBudget", "Service", "Service",
+            "Service",
         ]  # fmt: skip
         for example in documents(KUBERNETES / "secret.example.yaml"):
             assert all(re.search("[A-Z]{4}", value) for value in example["stringData"].values())
@@ -71,7 +73,7 @@ class TestKubernetes:
         }
         migrations = f"biem-migrate-{VERSION.replace('.', '-')}"
         assert secrets == {
-            "biem-worker": ["biem"], "biem-beat": ["biem"], migrations: ["biem", "biem-owner"],
+            "biem-worker": ["biem"], "biem-beat": ["biem"], "biem-server": ["biem"], migrations: ["biem", "biem-owner"],
         }  # fmt: skip
         given = {part["metadata"]["name"]: part["stringData"] for part in documents(KUBERNETES / "secret.example.yaml")}
         assert "//biem_login:" in given["biem"]["BIEM_POSTGRES_DSN"]
@@ -105,6 +107,24 @@ class TestKubernetes:
         assert container["startupProbe"]["exec"]["command"] == container["livenessProbe"]["exec"]["command"] == alive
         assert container["readinessProbe"]["exec"]["command"] == [*alive[:-1], "--ready", role]
         assert container["command"][:4] == ["celery", "-A", "biem.workers.app", role]
+
+    def test_the_server_is_called_at_its_port_and_only_there(self) -> None:
+        # Given the server / When its probes, service and policy are read / Then a restart is asked for by no store
+        (container,) = one("Deployment", "biem-server")["spec"]["template"]["spec"]["containers"]
+        assert container["command"] == ["biem", "serve", "--host", "0.0.0.0"]
+        port = {each["name"]: each["containerPort"] for each in container["ports"]}["http"]
+        assert port == PORT
+        probes = [container[f"{name}Probe"]["httpGet"] for name in ("startup", "liveness", "readiness")]
+        assert [probe["path"] for probe in probes] == ["/health", "/health", "/ready"]
+        assert {probe["port"] for probe in probes} == {"http"}
+        assert one("Service", "biem-server")["spec"]["ports"] == [{"name": "http", "port": 80, "targetPort": "http"}]
+        (rule,) = one("NetworkPolicy", "biem-server")["spec"]["ingress"]
+        assert rule["ports"] == [{"protocol": "TCP", "port": "http"}]
+        labels = one("Deployment", "biem-server")["spec"]["template"]["metadata"]["labels"]
+        assert one("PodDisruptionBudget", "biem-server")["spec"]["selector"]["matchLabels"] == labels
+        server = documents(COMPOSE[0])[0]["services"]["server"]
+        assert server["command"] == container["command"]
+        assert server["environment"]["BIEM_QUEUE"] == container["env"][0]["value"] == "celery"
 
     def test_there_is_one_beat_and_never_two(self) -> None:
         # Given beat / When it is rolled out / Then the old one goes first
@@ -183,7 +203,7 @@ class TestCompose:
         services = [part for path in COMPOSE for part in documents(path)[0]["services"].items() if "image" in part[1]]
 
         # When their policies are read / Then each is started again, and its log has an end
-        assert len(services) == 9
+        assert len(services) == 10
         for name, service in services:
             assert service["restart"] == ("on-failure:5" if name in ONCE else "unless-stopped"), name
             assert set(service["logging"]["options"]) == {"max-size", "max-file"}, name
@@ -232,7 +252,7 @@ class TestCompose:
         # Then workers and beat own nothing, and wait for their login
         assert owners == ["migrate"]
         assert main["worker"]["depends_on"]["login"] == {"condition": "service_completed_successfully"}
-        assert main["beat"]["depends_on"] == main["worker"]["depends_on"]
+        assert main["beat"]["depends_on"] == main["worker"]["depends_on"] == main["server"]["depends_on"]
         assert milvus["COMMON_SECURITY_AUTHORIZATIONENABLED"] == "true"
         # And what has no password is reached by Milvus alone
         reached = [name for name, part in services.items() if "milvus-store" in part.get("networks", ())]
@@ -323,4 +343,4 @@ class TestMonitoring:
         asked = {job for _, expression in self.expressions() for job in re.findall(r'job="([^"]+)"', expression)}
         assert jobs == asked == {"biem-worker", "biem-beat"}
         services = {part["metadata"]["name"] for part in resources() if part["kind"] == "Service"}
-        assert services == jobs  # in the cluster, the service's name is the job
+        assert services == jobs | {"biem-server"}  # in the cluster, the service's name is the job

@@ -30,6 +30,7 @@ ONLY_SLEEP = SleepPolicy(
     links_s=0.0,
     integrity_s=0.0,
     decisions_s=0.0,
+    mirror_s=0.0,
     sessions_s=0.0,
 )
 """No job runs by itself: nothing happens behind a story's back."""

@@ -19,8 +19,8 @@ from biem.errors import NotFound
 from biem.memory import Memory
 from biem.plugin import BIEMContextPlugin
 from biem.ports.jobs import Exclusive, ScopeList
+from biem.server.local.app import Shown, build
 from biem.telemetry import Telemetry
-from biem.web.app import Shown, build
 from tests.support.fakes import START, HeldClock
 
 TURNS = 100

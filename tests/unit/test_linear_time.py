@@ -36,11 +36,12 @@ from biem.engine.life import implicit_feedback as echo
 from biem.engine.query import question
 from biem.engine.recall.rank import newer_first as currency
 from biem.notes import front, indexed, lint
+from tests.support.effort import sized
 from tests.support.work import HOLD_S, Steps, calls_of, cpu_of, longest_hold, repeated, watched
 from tests.unit.notes.reading import reader
 
 NOW = datetime(2026, 5, 4, tzinfo=UTC)
-SMALL, GREAT = 16 * 1024, 256 * 1024
+SMALL, GREAT = 16 * 1024, sized(64, 256) * 1024
 TIMES = GREAT // SMALL
 SHAPES = (
     " ", "\n", "a", "A", "1", "一", "我", '"', "“", "(", "[{", "`", ":", ".", "。", "👩\u200d💻", "2024-05-02 ", "a@",
@@ -222,12 +223,14 @@ def test_a_call_that_holds_the_interpreter_is_seen() -> None:
 # -- what they find in biem --------------------------------------------------------------------------------------------
 
 
+@pytest.mark.sized
 def test_no_pattern_backtracks_over_a_long_text() -> None:
     # Given every pattern that a function gives a long text to, of whatever shape
+    shapes = sized(SHAPES[::2], SHAPES)
     used: dict[tuple[re.Pattern[str], str], None] = {}
     with watched(ANALYZER, RULES, READER, PICKER) as calls:
         for function in FUNCTIONS.values():
-            for text in repeated(SHAPES, _LONG + 100):
+            for text in repeated(shapes, _LONG + 100):
                 function(text)
     for pattern, method, size in calls:
         if size > _LONG:
@@ -238,15 +241,16 @@ def test_no_pattern_backtracks_over_a_long_text() -> None:
     slow = [
         (pattern.pattern[:80], method, shape)
         for pattern, method in used
-        for shape in SHAPES
+        for shape in shapes
         if grows(pattern, shape, method)
     ]
     assert slow == []
 
 
+@pytest.mark.sized
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_the_work_of_a_function_grows_with_its_text(name: str) -> None:
-    # Given a function that takes text / When the text becomes sixteen times as long
+    # Given a function that takes text / When the text becomes four (thorough: sixteen) times as long
     function = FUNCTIONS[name]
     function("a warm up. 我喜欢北京。")
     for small, great in zip(repeated(HARD, SMALL), repeated(HARD, GREAT), strict=True):

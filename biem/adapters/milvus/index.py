@@ -188,6 +188,18 @@ class MilvusIndex(MilvusCalls):
             for start in range(0, len(ids), _ID_BATCH)
         )
 
+    def held(self, scopes: Sequence[Scope]) -> int:
+        rows = self._call(
+            lambda client: client.query(
+                self.collection,
+                filter=expression(scopes, EVERYTHING),
+                output_fields=["count(*)"],
+                consistency_level="Strong",
+                timeout=self._timeout_s * 10,
+            )
+        )
+        return int(rows[0]["count(*)"])
+
     def _present(self, collection: str, ids: Sequence[str]) -> set[str]:
         def attempt(client: MilvusClient) -> set[str]:
             if collection != self.collection:

@@ -25,6 +25,10 @@ _STEPS = (
     "conflicts",
     "messages",
     "sessions",
+    "mirror",
+    "roots",
+    "projects",
+    "items",
     "memories",
 )
 
@@ -94,6 +98,8 @@ class PostgresErasure(Store):
     def _erase_keys(scope: Scope, erasure: Erasure) -> dict[str, Any]:
         return {
             "ns": scope.ns,
+            "own": Scope(scope.tenant, scope.user).ns,
+            "project": scope.project,
             "all": erasure.whole,
             "ids": list(erasure.ids),
             "originals": list(erasure.originals),

@@ -159,6 +159,12 @@ class PostgresLife(PostgresQuarantine):
 
         return self._database.retrying(attempt)
 
+    def prove(self, scope: Scope | None, at: datetime) -> int:
+        retention = self._policies.retention
+        seen, ns = (scope.ns, scope.ns) if scope else (ALL_SCOPES, None)
+        enough = {"accesses": retention.promote_accesses, "useful": retention.promote_useful}
+        return self._database.execute(seen, "proven", {"ns": ns, "at": at, **enough})
+
     def expired(self, scope: Scope | None, at: datetime, limit: int) -> list[tuple[Scope, str]]:
         due = {"at": at, "limit": limit, "ns": scope.ns if scope else None}
         rows = self._database.fetch(scope.ns if scope else ALL_SCOPES, "expired", due)
@@ -194,6 +200,21 @@ class PostgresLife(PostgresQuarantine):
                         room = int(policy.max_memories * (1 - policy.keep_share))
                     connection.execute(self._sql["room"], {"ns": scope.ns, "room": room})
             return gone
+
+        return self._database.retrying(attempt)
+
+    def limit_short_term(self, scope: Scope | None, at: datetime, limit: int) -> list[str]:
+        seen, ns = (scope.ns, scope.ns) if scope else (ALL_SCOPES, None)
+        beyond = {"ns": ns, "most": self._policies.layers.short_term_most, "limit": limit}
+
+        def attempt() -> list[str]:
+            with self._database.connection() as connection, connection.transaction():
+                connection.execute(self._sql["see_scopes"], (seen,))
+                surplus = [(row.id, "capacity") for row in connection.execute(self._sql["surplus"], beyond)]
+                if not surplus:
+                    return []
+                leaving = self._leaving(ns, surplus, at)
+                return [row.id for row in connection.execute(self._sql["archive"], leaving)]
 
         return self._database.retrying(attempt)
 

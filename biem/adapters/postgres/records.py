@@ -261,6 +261,7 @@ def conditions(scopes: Sequence[Scope], where: Filter, now: datetime, decay_per_
         "conversations": list(where.conversations) or None,
         "not_conversations": list(where.not_conversations) or None,
         "not_ids": list(where.not_ids) or None,
+        "only_ids": list(where.only_ids) or None,
         "tags": list(where.tags),
         "since": where.since,
         "until": where.until,

@@ -33,7 +33,7 @@ class PostgresRevisions(Store):
             with self._database.connection() as connection, connection.transaction():
                 connection.execute(self._sql["see_scopes"], (scope.ns,))
                 connection.execute(self._sql["lock_scope"], (scope.ns,))
-                node = self._locked(connection, scope, change.id)
+                node = self.locked(connection, scope, change.id)
                 if node is None:
                     raise NotFound(f"no memory {change.id} in scope {scope}")
                 if node.revision == change.base + 1 and node.revised_at in tried:
@@ -42,20 +42,24 @@ class PostgresRevisions(Store):
                     raise InvalidInput(f"memory {change.id} is archived; restore it first")
                 if node.revision != change.base:
                     return None
-                moment = at if node.revised_at is None else max(at, node.revised_at + _A_MOMENT)
-                row = self._row(scope, node, change, moment)
-                self._require_alone(connection, node, row)
-                connection.execute(self._sql["revise_keep"], row)
-                distrusted = node.trust != UNTRUSTED and row["trust"] == 0
-                if distrusted:
-                    self._distrust(connection, scope.ns, change.id)
-                connection.execute(self._sql["revise_write"], row)
-                if row["said"]:
-                    self._unsay(connection, scope.ns, [change.id], moment, every_link=distrusted)
-                tried.append(moment)
-                return self._locked(connection, scope, change.id)
+                tried.append(self.revise_here(connection, scope, node, change, at))
+                return self.locked(connection, scope, change.id)
 
         return self._database.retrying(attempt)
+
+    def revise_here(self, connection: Connection, scope: Scope, node: Node, change: Change, at: datetime) -> datetime:
+        """Within a transaction that has locked the scope: revise a live memory; returns the time of the revision."""
+        moment = at if node.revised_at is None else max(at, node.revised_at + _A_MOMENT)
+        row = self._row(scope, node, change, moment)
+        self._require_alone(connection, node, row)
+        connection.execute(self._sql["revise_keep"], row)
+        distrusted = node.trust != UNTRUSTED and row["trust"] == 0
+        if distrusted:
+            self._distrust(connection, scope.ns, change.id)
+        connection.execute(self._sql["revise_write"], row)
+        if row["said"]:
+            self._unsay(connection, scope.ns, [change.id], moment, every_link=distrusted)
+        return moment
 
     def outdated(self, revisions: Sequence[tuple[str, int]]) -> list[str]:
         seen = {"ids": [key for key, _ in revisions], "revisions": [number for _, number in revisions]}
@@ -93,7 +97,7 @@ class PostgresRevisions(Store):
         def attempt() -> list[Revision]:
             with self._database.connection() as connection, connection.transaction():
                 connection.execute(self._sql["see_scopes"], (scope.ns,))
-                node = self._locked(connection, scope, memory_id)
+                node = self.locked(connection, scope, memory_id)
                 rows = connection.execute(self._sql["revisions_of"], keys).fetchall()
             if node is None:
                 return []
@@ -106,7 +110,7 @@ class PostgresRevisions(Store):
 
         return self._database.retrying(attempt)
 
-    def _locked(self, connection: Connection, scope: Scope, memory_id: str) -> Node | None:
+    def locked(self, connection: Connection, scope: Scope, memory_id: str) -> Node | None:
         row = connection.execute(self._sql["revise_lock"], {"ns": scope.ns, "id": memory_id}).fetchone()
         return None if row is None else self.node(row, scope, self._clock.now())
 

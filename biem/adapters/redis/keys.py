@@ -2,6 +2,8 @@
 
     biem:<kind>[.<format>]:{<scope>}[:<part>]        biem:celery:…  the broker's own
 
+`requests` are those of an API key, whose hashed id stands in the place of the scope.
+
 The name includes the format of the value. The first format of a kind has no number; a version that changes a format
 increments it, so that no version reads a format it does not know, and versions that run concurrently do not overwrite
 each other's values. A new format must also add the earlier names to erasure: the test of versions on one server
@@ -11,7 +13,7 @@ searches for erased data under every name. The braces keep a scope's keys in one
 from typing import Literal, get_args
 
 # "mind" holds running memory and "heading" inertia: a kind keeps its first name, which older versions know.
-Kind = Literal["canvas", "hot", "mind", "mind-readers", "heading", "heading-readers", "rate"]
+Kind = Literal["canvas", "hot", "mind", "mind-readers", "heading", "heading-readers", "rate", "requests"]
 EVERYTHING = "biem:*"
 """Matches every key of this program."""
 BROKER = "biem:celery:"
@@ -26,6 +28,7 @@ _PARTS: dict[Kind, dict[str, str]] = {
     "heading": {"": "hash", "used": "zset"},
     "heading-readers": {"": "set"},
     "rate": {"": "string"},
+    "requests": {"": "string"},
 }
 """The parts of each kind with their types, in the order of the adapters' and scripts' arguments."""
 

@@ -1,7 +1,8 @@
-"""Builds sessions and observation at their first use, because most programs use neither."""
+"""Builds sessions, items, observation and whole windows at their first use, because most programs use none of them."""
 
 import threading
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from biem.adapters.postgres.database import Database
@@ -10,13 +11,20 @@ from biem.config import Settings
 from biem.domain.diagnosis import Limits
 from biem.domain.scope import Scope
 from biem.engine.admin.diagnosis import Check
+from biem.engine.recall.recaller import Recaller
+from biem.engine.remember.revise import Reviser
 from biem.engine.remember.writer import Writer
+from biem.notes.system import NoteSystem
 from biem.ports import Clock
 
 if TYPE_CHECKING:
+    from biem.adapters.postgres.items import PostgresItems
+    from biem.layers.builder import WindowBuilder
+    from biem.layers.items import ItemSystem
     from biem.layers.observe import Observer
     from biem.layers.sessions import SessionSystem
     from biem.layers.system import LayerSystem
+    from biem.ports.layers.sessions import ShelfReader
 
 
 class LateLayers:
@@ -26,6 +34,8 @@ class LateLayers:
         self._build = build
         self._lock = threading.Lock()
         self._built: LayerSystem | None = None
+        self.full: Callable[[], None] = lambda: None
+        """Called when a session is full; set once the scheduler exists."""
 
     def __call__(self) -> "LayerSystem":
         """The layers of all scopes."""
@@ -38,19 +48,86 @@ class LateLayers:
         """The job `sessions`, in one scope or in all."""
         return self().chats.trimmer.run(scope)
 
+    def sweep_items(self) -> int:
+        """Remove the items of all scopes that have expired; returns how many."""
+        return self().documents.records.sweep(None)
 
-def build_layers(ground: Ground, *, writer: Writer) -> LateLayers:
-    """Sessions and observation."""
+
+def build_layers(
+    ground: Ground, *, writer: Writer, reviser: Reviser, recaller: Recaller, notes: NoteSystem
+) -> LateLayers:
+    """Sessions, items, observation and whole windows."""
 
     def build() -> "LayerSystem":
+        from biem.adapters.postgres.sessions.shelf import PostgresShelf
+        from biem.domain.text import estimate_tokens
+        from biem.layers.stats import LayerCounter
         from biem.layers.system import LayerSystem
 
-        return LayerSystem(build_sessions(ground, writer=writer), build_observer(ground, writer=writer))
+        policies = ground.policies
+        shelf = PostgresShelf(
+            ground.stores.database, clock=ground.clock, decay_per_hour=policies.energy.decay_per_hour, policies=policies
+        )
+        return LayerSystem(
+            chats=build_sessions(ground, writer=writer, full=lambda: late.full()),
+            documents=build_items(ground, writer=writer, reviser=reviser, recaller=recaller),
+            observer=build_observer(ground, writer=writer),
+            builder=build_windows(ground, recaller=recaller, notes=notes, shelf=shelf),
+            shelf=shelf,
+            policy=policies.layers,
+            counter=LayerCounter(
+                shelf=shelf, index=ground.stores.index, count=estimate_tokens, most=policies.builder.most
+            ),
+        )
 
-    return LateLayers(build)
+    late = LateLayers(build)
+    return late
 
 
-def build_sessions(ground: Ground, *, writer: Writer) -> "SessionSystem":
+def build_windows(ground: Ground, *, recaller: Recaller, notes: NoteSystem, shelf: "ShelfReader") -> "WindowBuilder":
+    """Whole windows; what was found is shown as in a block, with other limits."""
+    from biem.domain.text import estimate_tokens
+    from biem.engine.context.relevance_filter import RelevanceFilter
+    from biem.engine.context.sections import ContextBuilder
+    from biem.engine.recall.rerank import Choice
+    from biem.layers.builder import WindowBuilder, WindowParts
+
+    stores, policies = ground.stores, ground.policies
+    builder, recall = policies.builder, policies.recall
+    shown = replace(
+        policies.context,
+        top_k=builder.top_k,
+        item_chars=builder.item_chars,
+        note_chars=builder.item_chars,
+        notes_share=builder.notes_share,
+        core_most=0,
+        slots=0.0,
+        recent=0,
+    )
+    sections = ContextBuilder(
+        core=stores.core,
+        records=stores.records,
+        hot=stores.hot,
+        analyzer=ground.analyzer,
+        rules=ground.rules,
+        policy=shown,
+        telemetry=ground.telemetry,
+    )
+    parts = WindowParts(
+        recaller=recaller,
+        sections=sections,
+        relevance=RelevanceFilter(stores.reasoner, shown, ground.telemetry),
+        notes=notes,
+        records=stores.records,
+        shelf=shelf,
+        count=estimate_tokens,
+        clock=ground.clock,
+    )
+    choice = Choice(recall.profile, None if recall.profile == "angel" else recall.selection)
+    return WindowBuilder(parts, policy=builder, layers=policies.layers, context=shown, choice=choice)
+
+
+def build_sessions(ground: Ground, *, writer: Writer, full: Callable[[], None]) -> "SessionSystem":
     """Conversations word for word."""
     from biem.adapters.postgres.sessions import PostgresSessions
     from biem.domain.text import estimate_tokens
@@ -68,6 +145,7 @@ def build_sessions(ground: Ground, *, writer: Writer) -> "SessionSystem":
         policy=policies.session,
         telemetry=ground.telemetry,
         reasoner=stores.reasoner,
+        ttl_days=policies.layers.ttl_days,
     )
     return SessionSystem(
         records=records,
@@ -79,6 +157,33 @@ def build_sessions(ground: Ground, *, writer: Writer) -> "SessionSystem":
         limits=policies.write,
         telemetry=ground.telemetry,
         calling=ground.priority.calling,
+        full=full,
+    )
+
+
+def build_items(ground: Ground, *, writer: Writer, reviser: Reviser, recaller: Recaller) -> "ItemSystem":
+    """JSON documents under namespaces and keys."""
+    from biem.layers.items import ItemSystem
+
+    return ItemSystem(
+        records=item_records(ground),
+        writer=writer,
+        reviser=reviser,
+        recaller=recaller,
+        limits=ground.policies.write,
+        recall=ground.policies.recall,
+        telemetry=ground.telemetry,
+        calling=ground.priority.calling,
+    )
+
+
+def item_records(ground: Ground) -> "PostgresItems":
+    """The items of all scopes."""
+    from biem.adapters.postgres.items import PostgresItems
+
+    stores = ground.stores
+    return PostgresItems(
+        stores.database, write_row=stores.records.write_row, revisions=stores.revisions, clock=ground.clock
     )
 
 
@@ -87,7 +192,7 @@ def build_observer(ground: Ground, *, writer: Writer) -> "Observer":
     from biem.domain.observing.category import categories_of
     from biem.layers.observe import Observer
 
-    categories = categories_of(ground.policies.layers.categories)
+    categories = categories_of(ground.policies.layers.categories, ground.policies.layers.ttl_days)
     return Observer(categories=categories, analyzer=ground.analyzer, writer=writer, telemetry=ground.telemetry)
 
 

@@ -125,6 +125,18 @@ _AIMATE = (
     Number("retention.promote_accesses", 5, "M50, M75", "accesses that make a memory long-term"),
     Number("retention.long_term_days", 90.0, "M51", "unused days after which a long-term memory is archived"),
     Number("sleep.lifecycle_s", 3_600.0, "M54, M77", "seconds between maintenances"),
+    Number("layers.ttl_days", 14.0, "M62, M75", "days after which tasks, notes and contexts expire"),
+    Number("builder.total_budget", 128_000, "M73", "tokens of a window"),
+    Number("builder.core", 0.1, "M73", "share of core memories"),
+    Number("builder.session", 0.5, "M73", "share of the session"),
+    Number("builder.short_term", 0.2, "M73", "share of short-term memories"),
+    Number("builder.long_term", 0.2, "M73", "share of long-term memories"),
+    Number("builder.flow", False, "M73", "no section exceeds its share"),
+    Number("session.max_tokens", 128_000, "M74", "tokens from which a session is trimmed"),
+    Number("session.warning_ratio", 0.7, "M74, C33", "share of them from which it warns"),
+    Number("session.critical_ratio", 0.85, "M74, C33", "share from which the warning is critical"),
+    Number("session.trim_target", 0.5, "M74", "share that trimming leaves"),
+    Number("session.protected_rounds", 3, "M74", "newest rounds that are never trimmed"),
 )
 
 _AIM = (

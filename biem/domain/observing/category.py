@@ -2,12 +2,14 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
 
 from biem.domain.node import KINDS, LAYERS
 
+TTL_DAYS = (7, 30)
+"""Least and greatest number of days after which a short-term category expires by default."""
 _NAME = re.compile("[a-z_]{1,32}")
 _FIELDS = ("kind", "layer", "ttl_days", "folder", "patterns")
 
@@ -60,11 +62,14 @@ BUILT_IN: Mapping[str, Category] = MappingProxyType({
 """AIMate's categories, by name."""
 
 
-def categories_of(given: Mapping[str, Any]) -> dict[str, Category]:
+def categories_of(given: Mapping[str, Any], ttl_days: float | None = None) -> dict[str, Category]:
     """The built-in categories and those of a setting: by name, an object with kind, layer, ttl_days, folder, patterns.
 
-    Raises `ValueError`.
+    `ttl_days`, 7 to 30: for short-term categories without days of their own; None: these do not expire. Raises
+    `ValueError`.
     """
+    if ttl_days is not None and not TTL_DAYS[0] <= ttl_days <= TTL_DAYS[1]:
+        raise ValueError(f"ttl_days is from {TTL_DAYS[0]} to {TTL_DAYS[1]}, not {ttl_days:g}")
     found = dict(BUILT_IN)
     for name, values in given.items():
         if not isinstance(values, Mapping) or (unknown := sorted(values.keys() - set(_FIELDS))):
@@ -82,4 +87,7 @@ def categories_of(given: Mapping[str, Any]) -> dict[str, Category]:
             values.get("folder", former.folder),
             tuple(patterns),
         )
-    return found
+    return {
+        name: replace(one, ttl_days=ttl_days) if one.layer == "short_term" and one.ttl_days is None else one
+        for name, one in found.items()
+    }

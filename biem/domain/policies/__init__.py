@@ -6,7 +6,7 @@ from biem.domain.policies.aim import AimPolicy
 from biem.domain.policies.concepts import ConceptPolicy
 from biem.domain.policies.confidence import ConfidenceWeights
 from biem.domain.policies.conflicts import ConflictPolicy
-from biem.domain.policies.context import ContextPolicy, LayerPolicy, SessionPolicy
+from biem.domain.policies.context import BuilderPolicy, ContextPolicy, LayerPolicy, SessionPolicy
 from biem.domain.policies.designs import FormulaPolicy, TypedPolicy
 from biem.domain.policies.graph import GraphPolicy
 from biem.domain.policies.jobs import ConsolidationPolicy, FeedbackPolicy, SleepPolicy
@@ -47,3 +47,4 @@ class Policies:
     note_ranking: NoteRankPolicy = field(default_factory=NoteRankPolicy)
     session: SessionPolicy = field(default_factory=SessionPolicy)
     layers: LayerPolicy = field(default_factory=LayerPolicy)
+    builder: BuilderPolicy = field(default_factory=BuilderPolicy)

@@ -69,6 +69,8 @@ class SleepPolicy:
     """Judging conflicts that wait for a model, and finishing interrupted merges."""
     notes_s: float = 900.0
     """Scanning the folders of notes, at start, too."""
+    mirror_s: float = 10.0
+    """Syncing the folders that mirror memories as files; without any it does nothing."""
     sessions_s: float = 10.0
     """Trimming sessions that are full, and archiving closed ones."""
     tick_s: float = 1.0
@@ -113,5 +115,6 @@ class SleepPolicy:
             "turns": self.integrity_s,
             "integrity": self.integrity_s,
             "notes": self.notes_s,
+            "mirror": self.mirror_s,
             "sessions": self.sessions_s,
         }

@@ -31,6 +31,8 @@ class Context:
     """Memories that are not indexed yet, and were searched only by words."""
     notes: tuple[NoteHit, ...] = ()
     """The chunks of notes that it shows, in order."""
+    left_out: int = 0
+    """Memories and chunks that would be shown if the budget were larger."""
 
     def __str__(self) -> str:
         return self.text
@@ -60,6 +62,7 @@ def render(
     left = budget_tokens - estimate_tokens(f"{HEADING}\n\n")
     picked: list[tuple[Hit, list[str]]] = []
     seen: list[frozenset[str]] = []
+    left_out = 0
     for hit in hits:
         if len(picked) == most:
             break
@@ -68,7 +71,10 @@ def render(
         words = frozenset(reader.terms_of(shown)) or frozenset([shown])
         lines = item(hit, said, policy)
         cost = _cost([f"{len(hits)}. {lines[0]}", *lines[1:]])
-        if cost > left or any(repeats(words, other, policy.repeat_from) for other in seen):
+        if any(repeats(words, other, policy.repeat_from) for other in seen):
+            continue
+        if cost > left:
+            left_out += 1
             continue
         left -= cost
         picked.append((hit, lines))
@@ -78,7 +84,8 @@ def render(
     block = [HEADING, ""]
     for number, (_, (first, *rest)) in enumerate(picked, 1):
         block += [f"{number}. {first}", *rest]
-    return Context("\n".join(block) if picked else "", tuple(hit for hit, _ in picked), degraded)
+    listed_hits = tuple(hit for hit, _ in picked)
+    return Context("\n".join(block) if picked else "", listed_hits, degraded, left_out=left_out)
 
 
 def listed(heading: str, items: Iterable[str], budget_tokens: int) -> str:

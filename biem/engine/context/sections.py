@@ -126,7 +126,8 @@ class ContextBuilder:
             text = "\n\n".join(section for section in sections if section)
             span.add(items=len(shown), notes=len(notes), tokens=estimate_tokens(text))
         degraded += [server for server in hits.notes.degraded if server not in degraded]
-        return Context(text, tuple(shown), tuple(degraded), hits.indexing, notes)
+        left_out = block.left_out + len(hits.notes) - len(notes)
+        return Context(text, tuple(shown), tuple(degraded), hits.indexing, notes, left_out)
 
     def _doubtful(self, hits: Sequence[Hit], question: str, top_k: int | None) -> list[Hit]:
         """The untrusted ones that answer, by their own confidence."""

@@ -35,11 +35,14 @@ class Eraser:
         forgotten: Callable[[Scope], None],
         erase_notes: Callable[[Scope], Sequence[StoreCount]],
         backups: Callable[[], Sequence[AutomaticBackup]],
+        erase_files: Callable[[Scope, Sequence[str] | None], Sequence[StoreCount]] = lambda *_: (),
         clock: Clock,
         policy: EncodePolicy,
         telemetry: Telemetry,
     ) -> None:
-        """`erase_notes` destroys all notes of a scope; `backups` lists the unexpired automatic backups."""
+        """`erase_notes` destroys all notes of a scope; `backups` lists the unexpired automatic backups;
+        `erase_files` deletes the files that mirror memories, or a whole scope.
+        """
         self._records = records
         self._index = index
         self._hot = hot
@@ -50,6 +53,7 @@ class Eraser:
         self._scopes = scopes
         self._forgotten = forgotten
         self._erase_notes = erase_notes
+        self._erase_files = erase_files
         self._backups = backups
         self._clock = clock
         self._policy = policy
@@ -102,10 +106,13 @@ class Eraser:
     def _erase(self, scope: Scope, target: str | None, expired_at: datetime | None = None) -> Receipt:
         reading = self._scopes.reading(scope)
         notes = self._erase_notes(scope) if target is None else ()
+        files = self._erase_files(scope, None) if target is None else ()
         erasure = self._records.erase(scope, target, self._policy.lease_s + 5.0, expired_at=expired_at)
         if target is not None and not erasure.ids:
             raise NotFound(f"no memory {target} in scope {scope}")
         ids, ns = erasure.ids, scope.ns
+        if target is not None:
+            files = self._erase_files(scope, ids)
         self._feed.settle()  # texts queued before must not reach HotKV after it was cleared
         counts = [
             self._clear("milvus", lambda: self._index.count(ids), lambda: self._index.purge(ids)),
@@ -134,7 +141,7 @@ class Eraser:
             target=target or str(ns),
             erased_at=self._clock.now(),
             memories=len(ids),
-            stores=(*tables, *counts, *notes),
+            stores=(*tables, *counts, *notes, *files),
             backups=tuple(self._backups()),
         )
 

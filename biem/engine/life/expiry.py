@@ -24,10 +24,15 @@ class Expired:
 
     archived: int
     erased: int
+    promoted: int = 0
+    """Had expired, but were used enough to stay."""
 
 
 class Expiry:
-    """Archives and erases what has expired. May be stopped anywhere: the next run continues."""
+    """Archives and erases what has expired, once those that were used enough have become long-term memories.
+
+    May be stopped anywhere: the next run continues.
+    """
 
     def __init__(
         self,
@@ -50,12 +55,13 @@ class Expiry:
         """At most `run_rows` memories of one scope or of all."""
         now = self._clock.now()
         with self._telemetry.span("biem.expiry") as span:
+            promoted = self._life.prove(scope, now)
             archived = self._archive(scope, now)
             if archived:
                 self._queue.wake()
             erased = self._erase(scope, now, self._policy.run_rows - archived)
             span.add(archived=archived, erased=erased)
-        return Expired(archived, erased)
+        return Expired(archived, erased, promoted)
 
     def _archive(self, scope: Scope | None, now: datetime) -> int:
         archived = 0

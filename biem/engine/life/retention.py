@@ -1,6 +1,7 @@
 """The end of memories: promoted when they were used enough, else archived after their span, never deleted.
 
-One run, in this order: promote → expire short-term → archive unused long-term → make room. Retention examines only
+One run, in this order: promote → expire short-term → archive unused long-term → make room → limit short-term memories
+with a category. Retention examines only
 memories whose review is due; the date is set at writing and moved only when the review finds that they were used since.
 """
 
@@ -36,11 +37,13 @@ class Aging:
     unused: int
     crowded_out: int
     kept: int
+    limited: int = 0
+    """Short-term memories with a category beyond the number that their scope may keep."""
 
     @property
     def archived(self) -> int:
         """All that were archived, for any reason."""
-        return self.expired + self.unused + self.crowded_out
+        return self.expired + self.unused + self.crowded_out + self.limited
 
 
 class Lifecycle:
@@ -92,12 +95,15 @@ class Lifecycle:
                     gone = self._life.make_room(crowded, now, left)
                     counts["capacity"] += len(gone)
                     left -= len(gone)
+            if left > 0:
+                counts["limited"] = len(self._life.limit_short_term(scope, now, left))
             aging = Aging(
                 promoted=counts["promoted"],
                 expired=counts["expired"],
                 unused=counts["unused"],
                 crowded_out=counts["capacity"],
                 kept=counts["kept"],
+                limited=counts["limited"],
             )
             if aging.archived:
                 self._queue.wake()

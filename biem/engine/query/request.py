@@ -172,6 +172,7 @@ def admits(where: Filter, node: Node) -> bool:
         and (not where.speakers or node.speaker in where.speakers)
         and (not where.conversations or node.conversation in where.conversations)
         and set(where.tags).issubset(node.tags)
+        and (not where.only_ids or node.id in where.only_ids)
         and (where.since is None or node.at >= where.since)
         and (where.until is None or node.at < where.until)
         and (where.as_of is None or _valid_at(node, where.as_of))

@@ -73,6 +73,9 @@ class SelectiveIndex:
     ) -> dict[str, float]:
         if not where.late:
             return dict(search(limit))
+        if where.only_ids:
+            chosen = sorted(self._selection.meeting(scopes, where.only_ids, where))
+            return _compared(chosen, limit, compare)
         few = self._selection.matching(scopes, where, _FEW)
         if few is not None:
             return _best([compare(few)], limit)
@@ -88,7 +91,11 @@ class SelectiveIndex:
                 break
             most *= _DEEPER
         ids = self._selection.matching(scopes, where, None) or []
-        return _best([compare(ids[start : start + _AT_ONCE]) for start in range(0, len(ids), _AT_ONCE)], limit)
+        return _compared(ids, limit, compare)
+
+
+def _compared(ids: Sequence[str], limit: int, compare: Compare) -> dict[str, float]:
+    return _best([compare(ids[start : start + _AT_ONCE]) for start in range(0, len(ids), _AT_ONCE)], limit)
 
 
 def _cosines(vector: Vector, others: Mapping[str, Vector]) -> Scores:

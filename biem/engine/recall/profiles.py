@@ -22,6 +22,7 @@ from biem.domain.designs.aim import AimNode, mirror_weight, select
 from biem.domain.designs.formulas import aimate_score, biem_score, notes_score, squared_shares
 from biem.domain.node import Hit, Hits, Node
 from biem.domain.policies import Policies
+from biem.domain.policies.designs import FormulaPolicy
 from biem.domain.scope import Scope
 from biem.domain.scores import clamp01
 from biem.engine.aim.route import Router
@@ -62,6 +63,7 @@ class _Asked:
     count: int
     strict: bool
     session: str = ""
+    formulas: FormulaPolicy | None = None
 
 
 class ProfileRecaller:
@@ -129,7 +131,8 @@ class ProfileRecaller:
             typed.mode = mode
             return typed
         lexemes = list(dict.fromkeys(self._analyzer.lexemes(query)))
-        asked = _Asked(scope, query, lexemes, where, self._chooser.wanted(choice, top_k), strict, session)
+        count = self._chooser.wanted(choice, top_k)
+        asked = _Asked(scope, query, lexemes, where, count, strict, session, choice.formulas)
         if choice.profile == "hippocampus" and (choice.selection or self._concepts.selection) == "squared_norm":
             return self._by_chance(asked, self._chooser.seed(choice), top_k, mode)
         rankings: dict[str, Callable[[_Asked, list[str]], _Pool]] = {
@@ -201,7 +204,7 @@ class ProfileRecaller:
         return pool
 
     def _aimate(self, asked: _Asked, degraded: list[str]) -> _Pool:
-        policy, now = self._formulas, asked.where.as_of or self._clock.now()
+        policy, now = asked.formulas or self._formulas, asked.where.as_of or self._clock.now()
         found = self._search(asked, policy.aimate_candidates, degraded)
         words = _over_best(found.words or found.text) if policy.aimate_keyword else {}
         near: Mapping[str, float] = {}

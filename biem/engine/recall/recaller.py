@@ -10,11 +10,12 @@ prefetched candidates (recall.orbit); if that is confident, no search runs. Untr
 (recall.unverified).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import TypeVar
 
 from biem.domain.conflict import Dispute
 from biem.domain.node import Hit, Hits
@@ -48,6 +49,8 @@ from biem.ports.conflicts import Conflicts
 from biem.ports.contradiction import ContradictionRules
 from biem.ports.readers import TurnReader, Turns
 from biem.telemetry import Telemetry
+
+T = TypeVar("T")
 
 _TOLD = 10
 """Minimum number of best hits used for the prefetch, even if fewer were requested."""
@@ -168,6 +171,10 @@ class Recaller:
         """Count an access of each, in the background."""
         if ids:
             self._searcher.submit(self._tiers.count, scope, ids)
+
+    def submit(self, work: Callable[[], T]) -> Future[T]:
+        """Run a function on a search thread, while this one recalls."""
+        return self._searcher.submit(work)
 
     def close(self) -> None:
         """Finish counting accesses; a second call does nothing."""

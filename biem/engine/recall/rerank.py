@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from random import Random
 
 from biem.domain.node import Hit, Hits
-from biem.domain.policies.designs import PROFILES, SELECTIONS
+from biem.domain.policies.designs import PROFILES, SELECTIONS, FormulaPolicy
 from biem.domain.policies.recall import RerankPolicy
 from biem.domain.selection import choose_hits
 from biem.errors import BiemError, InvalidInput
@@ -35,6 +35,8 @@ class Choice:
     seed: int | None = None
     per_kind: int | None = None
     """For typed recall (profile `angel`); None: the policy's value."""
+    formulas: FormulaPolicy | None = None
+    """Options of the profile `aimate`; None: the policy."""
 
     def __post_init__(self) -> None:
         if self.profile not in PROFILES:

@@ -82,6 +82,12 @@ class Reviser:
         with self._telemetry.span("biem.revise"), self._calling():
             return self._revise(scope, target, values, None, "revert")
 
+    def revised(self, scope: Scope, ids: Sequence[str]) -> None:
+        """To be called when memories got a new text in a transaction of their own: clears the caches. Never raises."""
+        self._queue.wake()
+        with suppress(BiemError):
+            self._clear(scope.ns, ids)
+
     def _revise(self, scope: Scope, target: str, values: Mapping[str, Any], expect: int | None, by: str) -> Node:
         self._writer.admit(scope, 1)
         for _ in range(_TRIES):
@@ -115,10 +121,10 @@ class Reviser:
 
     def _follow(self, node: Node, *, anew: bool) -> None:
         """Clear the caches at once; if one is down, the worker does it later."""
-        self._queue.wake()
         if anew:
-            with suppress(BiemError):
-                self._clear(node.scope.ns, [node.id])
+            self.revised(node.scope, [node.id])
+        else:
+            self._queue.wake()
 
 
 def _never_core(values: Mapping[str, Any], node: Node) -> Mapping[str, Any]:

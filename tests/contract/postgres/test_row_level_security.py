@@ -23,6 +23,7 @@ WITHOUT_POLICY = {
 }
 """Tables without row-level security, and why they may be."""
 NO_SCOPE_OF_ITS_OWN = {
+    "api_keys": "looked up before a scope is known: seen by maintenance alone",
     "embedders": "one for the whole system: read by all, written by maintenance",
     "embeddings": "belong to whom a memory of that text belongs to",
 }
@@ -34,8 +35,8 @@ DEFINERS = {"matching_memories", "pending_memories", "memories_with_metadata", "
 MINE, THEIRS = "0" * 32, "f" * 32
 SAMPLES: dict[str, Any] = {
     "bytea": b"\1" * 32, "smallint": 1, "integer": 1,
-    "bigint": 1, "real": 1.0, "double precision": 0.5, "boolean": False, "jsonb": "{}", "date": "2026-05-04",
-    "timestamp with time zone": "2026-05-04T00:00:00Z",
+    "bigint": 1, "real": 1.0, "double precision": 0.5, "boolean": False, "json": "{}", "jsonb": "{}",
+    "date": "2026-05-04", "timestamp with time zone": "2026-05-04T00:00:00Z",
 }  # fmt: skip
 """A value of each type; texts and ids are made, arrays are empty."""
 

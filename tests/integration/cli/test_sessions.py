@@ -41,3 +41,38 @@ def test_sessions_are_listed_read_closed_and_resumed(cli: Cli) -> None:
     assert "no open session" in cli("session", "show", "kitchen", *scope, code=3).stderr
     assert "6 messages" in cli("session", "resume", chat.id, "--exclusive", *scope).stdout
     assert cli("session", "list", "--status", "closed", *scope, "--json").document == []
+
+
+@pytest.mark.req("M65")
+def test_the_commands_of_a_chat_loop_are_commands_of_the_shell(cli: Cli) -> None:
+    # Given a memory, and a session of a program
+    settings = Settings(home=cli.home)
+    scope = ("--user", "commander")
+    with biem.connect(settings, scope=biem.Scope(user="commander"), embedder=cli.embedder) as memory:
+        memory.remember("The blue barrel is in the barn", layer="core", kind="knowledge")
+        former = memory.sessions.open("kitchen").id
+        memory.sessions.append(former, "user", "hello there", tokens=96_000)
+        memory.remember("Call Ann", kind="task", metadata={"category": "task"})
+        assert memory.flush()
+
+    # When commands are typed / Then they answer as in a chat
+    shown = cli("memory", "stats", "--session", "kitchen", *scope).stdout.splitlines()
+    assert shown == [
+        "core: 8 tokens",
+        "session: 96000 tokens, 75% of its limit",
+        "short-term: 1 memories",
+        "long-term: 0 memories",
+        "indexed: 3, vectors: 3",
+        "the session uses 75% of its context",
+        "1 of 100 short-term memories",
+    ]
+    assert "核心记忆：8 tokens" in cli("memory", "stats", "--language", "zh", *scope).stdout
+    assert cli("memory", "core", *scope).stdout == "1. The blue barrel is in the barn\n"
+    assert "blue barrel" in cli("memory", "search", "blue", "barrel", *scope).stdout
+    assert "promote: 0" in cli("memory", "maintenance", *scope).stdout
+    assert "/memory stats" in cli("memory", "sing", *scope).stdout
+    assert "choose one of en, zh" in cli("memory", "stats", "--language", "fr", *scope, code=2).stderr
+    # And a new session of a name takes the place of the open one
+    assert "is open" in cli("session", "new", "kitchen", *scope).stdout
+    [opened] = cli("session", "list", "--status", "open", *scope, "--json").document
+    assert opened["id"] != former

@@ -1,8 +1,9 @@
 """The documentation runs: every Python and console block, in order, page by page, against real embedded servers.
 
 A `python` block is executed, and a `text` block right after it must be what it printed. Each `$ …` line of a `console`
-block is run by a shell with the real `biem` on its path, must succeed, and must print the lines that follow it. White
-space is not compared (a terminal shows tables, a pipe gets tabs), and `...` stands for anything on one line.
+block is run by a shell with the real `biem` on its path, must succeed, and must print the lines that follow it. The
+README's commands start an interpreter each, those of other pages are forked from one that has loaded them. White space
+is not compared (a terminal shows tables, a pipe gets tabs), and `...` stands for anything on one line.
 `<!-- not run: reason -->` right before a block is the only way out, and all of them are listed below.
 """
 
@@ -20,8 +21,10 @@ from typing import Any
 import pytest
 
 import biem
+from tests.integration.documentation.preloaded import preloaded
 
 ROOT = Path(__file__).parents[3]
+INSTALLED = Path(sys.executable).parent
 PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").glob("*.md")])
 NOT_RUN = {
     ("README.md", "they build the environment that this test runs in"): 1,
@@ -83,19 +86,19 @@ def commands(body: str) -> list[tuple[str, str]]:
     return found
 
 
-def run_console(block: Block, folder: Path) -> None:
-    """Run a console block in one shell, so that a variable lives to its end."""
+def run_console(block: Block, folder: Path, biem: Path) -> None:
+    """Run a console block in one shell, so that a variable lives to its end; `biem` is the folder of the command."""
     wanted = commands(block.body)
     script = "".join(
         f"{command}\ncode=$?; printf '{_END}%s{_END}' $code; [ $code = 0 ] || exit\n" for command, _ in wanted
     )
-    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
+    path = os.pathsep.join([str(biem), str(INSTALLED), os.environ.get("PATH", "")])
     done = subprocess.run(
         ["bash", "-c", script],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         cwd=folder,
-        env=os.environ | {"PATH": path, "TZ": "UTC"},
+        env=os.environ | {"PATH": path, "TZ": "UTC", "PYTHONUNBUFFERED": "1"},  # lines in the order of a terminal
         timeout=_TIMEOUT_S,
         check=False,
     )
@@ -123,9 +126,14 @@ def docs_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """A home that pages may stop and start as they like."""
     home = tmp_path_factory.mktemp("docs") / "home"
     yield home
-    subprocess.run(
-        [Path(sys.executable).with_name("biem"), "--home", home, "local", "down"], check=True, capture_output=True
-    )
+    subprocess.run([INSTALLED / "biem", "--home", home, "local", "down"], check=True, capture_output=True)
+
+
+@pytest.fixture(scope="module")
+def forked_biem(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The folder of a `biem` that needs not be loaded for each call."""
+    with preloaded(tmp_path_factory.mktemp("bin")) as folder:
+        yield folder
 
 
 @pytest.mark.req("G69")
@@ -133,7 +141,9 @@ def docs_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 @pytest.mark.parametrize(
     "page", [page for page in PAGES if any(block.kind in _RUN for block in blocks(page))], ids=lambda page: page.stem
 )
-def test_a_page_does_what_it_says(page: Path, docs_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_page_does_what_it_says(
+    page: Path, docs_home: Path, forked_biem: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("BIEM_HOME", str(docs_home))
     monkeypatch.setenv("BIEM_TENANT", page.stem)
     monkeypatch.chdir(tmp_path)
@@ -143,7 +153,7 @@ def test_a_page_does_what_it_says(page: Path, docs_home: Path, tmp_path: Path, m
             if block.reason is None and block.kind == "python":
                 run_python(block, page, names)
             elif block.reason is None and block.kind == "console":
-                run_console(block, tmp_path)
+                run_console(block, tmp_path, INSTALLED if page.name == "README.md" else forked_biem)
     finally:
         for value in names.values():
             if isinstance(value, biem.Memory):

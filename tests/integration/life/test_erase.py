@@ -73,6 +73,7 @@ def test_an_erased_memory_is_nowhere_and_the_receipt_counts_it(memory: biem.Memo
         "postgres.instant_memories": (0, 0),
         "postgres.session_messages": (0, 0),
         "postgres.sessions": (0, 0),
+        "postgres.items": (0, 0),
         "milvus": (1, 0),
         "redis": (1, 0),
         "redis.running_memory": (0, 0),

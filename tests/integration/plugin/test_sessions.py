@@ -90,3 +90,29 @@ def test_without_sessions_a_message_has_no_data_and_there_is_no_window(memory: b
     assert plugin.record_user_message("one") is not None
     assert plugin.window() == []
     assert memory.sessions.list() == ()
+
+
+def test_commands_of_the_user_are_answered_and_change_the_session(memory: biem.Memory) -> None:
+    # Given a loop with a session
+    plugin = BIEMContextPlugin(memory, conversation="kitchen", sessions=True)
+    plugin.record_user_message("The blue kettle belongs to Ann", tokens=20)
+    [first] = memory.sessions.list()
+
+    # When the user types commands / Then they are answered, and other input is for the model
+    assert "20 tokens" in (plugin.command("/session status") or "")
+    assert plugin.command("where is the kettle?") is None
+    assert "new session" in (plugin.command("/new") or "")
+    plugin.record_user_message("The red kettle belongs to Bo", tokens=20)
+    assert [message["content"] for message in plugin.window()] == ["The red kettle belongs to Bo"]
+    assert "1 messages" in (plugin.command(f"/session restore {first.id}") or "")
+    assert [message["content"] for message in plugin.window()] == ["The blue kettle belongs to Ann"]
+    assert "no session" in (plugin.command("/session restore 0190b0a0-0000-7000-8000-000000000000") or "")
+    assert "kettle" in (plugin.command("/memory search kettle") or "")
+    # And without sessions, or without a memory, nothing breaks
+    assert BIEMContextPlugin(memory).command("/new") == "this loop keeps no sessions"
+    assert BIEMContextPlugin(memory, enabled=False).command("/memory stats") is None
+
+    def down() -> biem.Memory:
+        raise OSError
+
+    assert BIEMContextPlugin(down).command("/memory stats") == "the command failed; the log has the reason"

@@ -8,6 +8,7 @@ import sys
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ import pytest
 import biem
 from biem.adapters.postgres.database import named_row
 from biem.bootstrap import Servers
-from biem.domain.policies.context import SessionPolicy
+from biem.domain.policies.context import LayerPolicy, SessionPolicy
 from tests.integration.faults.test_death_at_every_statement import Cast, cut_everywhere, differing
 from tests.support.fakes import HeldClock, WordEmbedder
 from tests.support.life_workloads import ONLY_SLEEP
@@ -25,6 +26,7 @@ from tests.support.savepoint_stage import on_stage
 from tests.support.servers import Testbed
 
 SMALL = SessionPolicy(max_tokens=300, protected_rounds=2)
+LIMITED = LayerPolicy(short_term_most=3)
 WRITER = """
 import sys, biem
 from tests.integration.sessions.test_death import SMALL, WordEmbedder
@@ -61,7 +63,7 @@ class Unlocked:
 @pytest.fixture(scope="module")
 def players(testbed: Testbed) -> Iterator[Cast]:
     """Two processes whose sessions are full with 300 tokens."""
-    clock, settings = HeldClock(), testbed.settings(sleep=ONLY_SLEEP, session=SMALL)
+    clock, settings = HeldClock(), testbed.settings(sleep=ONLY_SLEEP, session=SMALL, layers=LIMITED)
     with (
         biem.connect(settings, embedder=WordEmbedder(), clock=clock) as living,
         biem.connect(settings, embedder=WordEmbedder(), clock=clock) as heir,
@@ -130,6 +132,39 @@ def test_each_verb_of_a_session_dies_before_any_statement_and_is_made_good_by_as
     assert {name: found for name, found in different.items() if found} == {}
     assert cuts["trim"] > 2, cuts
     assert living.get(known).text == "Bo paints"
+
+
+@pytest.mark.req("M54", "M23", partly="a process that dies in any step")
+def test_maintenance_dies_before_any_statement_and_is_made_good_by_the_next_one(players: Cast) -> None:
+    living, heir, stage = players.enter()
+    for memory in (living, heir):
+        runner: Any = memory._system.job_runner
+        runner._exclusive = Unlocked()
+    # Given tasks that have expired, one of which was used enough, more tasks than may stay, and a closed session
+    soon = players.clock.now() + timedelta(days=1)
+    task = {"kind": "task", "metadata": {"category": "task"}}
+    ending = living.remember_many([{**task, "text": f"carry crate {n}", "expires_at": soon} for n in range(3)])
+    staying = living.remember_many([{**task, "text": f"paint door {n}", "importance": n} for n in range(1, 6)])
+    assert living.flush()
+    used = living.get(ending[0]).scope.ns
+    players.connection.execute("SELECT set_config('biem.ns', %s, false)", (used,))
+    players.connection.execute("UPDATE memories SET access_count = 5 WHERE id = %s", (ending[0],))
+    living.sessions.close(living.sessions.open("shed").id)
+    players.clock.advance(days=2)
+    with on_stage(living, stage), on_stage(heir, stage), stage.transaction(put_back=True):
+        with stage.transaction(put_back=True):
+            done = living.maintain()
+            expected = stage.state()
+            assert (living.get(ending[0]).layer, living.get(ending[1]).archive_reason) == ("long_term", "expired")
+            assert [living.get(key).status for key in staying] == ["archived", "archived", *["active"] * 3]
+        assert [done.counts[step] for step in ("promote", "expire", "limits", "sessions")] == [1, 2, 2, 1]
+
+        # When a process dies before any statement of it, and another one maintains
+        ends = cut_everywhere(stage, living.maintain, heir.maintain)
+
+    # Then each time all ends as if nobody had died
+    assert differing(ends, expected) == {}
+    assert ends.places > 3
 
 
 def erased(memory: biem.Memory, key: str) -> None:

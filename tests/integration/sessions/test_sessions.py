@@ -7,8 +7,9 @@ import pytest
 
 import biem
 from biem.domain.policies.context import SessionPolicy
+from biem.domain.policies.jobs import SleepPolicy
 from biem.domain.sessions.session import SessionMessage
-from tests.support.fakes import WordEmbedder
+from tests.support.fakes import WordEmbedder, eventually
 from tests.support.servers import Configure
 
 SMALL = SessionPolicy(max_tokens=400, protected_rounds=2)
@@ -285,3 +286,17 @@ def test_pages_of_messages(memory: biem.Memory) -> None:
     talk(memory, chat.id, 6)
     assert [one.seq for one in memory.sessions.messages(chat.id, after=3, limit=4)] == [4, 5, 6, 7]
     assert [one.seq for one in memory.sessions.messages(chat.id, after=10)] == [11, 12]
+
+
+def test_a_session_that_fills_up_is_trimmed_at_once(settings: Configure) -> None:
+    # Given a job that would look for full sessions in an hour
+    late = SleepPolicy(sessions_s=3_600.0)
+    scope = biem.Scope(user=uuid.uuid4().hex)
+    with biem.connect(settings(session=SMALL, sleep=late), scope=scope, embedder=WordEmbedder()) as memory:
+        chat = memory.sessions.open()
+        talk(memory, chat.id, 7)
+        assert memory.sessions.get(chat.id).head_seq == 1
+
+        # When a message fills the session / Then it is trimmed, long before that
+        talk(memory, chat.id, 1)
+        eventually(lambda: memory.sessions.get(chat.id).tokens <= 200)

@@ -9,8 +9,8 @@ import pytest
 from biem.adapters import analyzers
 from biem.domain.scope import Scope
 from biem.layers.summary import by_model, by_sentences
+from biem.ports.layers.sessions import Summable
 from biem.ports.reasoner import Reasoner
-from biem.ports.sessions import Summable
 
 AT = datetime(2026, 5, 4, tzinfo=UTC)
 ANALYZER = analyzers.build()

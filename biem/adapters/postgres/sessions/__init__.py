@@ -16,7 +16,7 @@ from biem.domain.sessions.trimming import Outline, Slice
 from biem.domain.trust import LEVELS
 from biem.errors import InvalidInput, NotFound, RefConflict
 from biem.ports import Clock, Write, Written
-from biem.ports.sessions import NewMessage, StoredMessage, Summable
+from biem.ports.layers.sessions import NewMessage, StoredMessage, Summable
 
 WriteRow = Callable[[Scope, Write, datetime], dict[str, Any]]
 """The parameters of a write; see `PostgresRecords.write_row`."""
@@ -155,6 +155,22 @@ class PostgresSessions:
     def messages(self, scope: Scope, session_id: str, after: int, limit: int) -> list[SessionMessage]:
         row = {**_key(scope, session_id), "after": after, "limit": limit}
         return [_message(each) for each in self._database.fetch(scope.ns, "session_messages", row)]
+
+    def last(self, scope: Scope, session_id: str, limit: int) -> list[SessionMessage]:
+        row = {**_key(scope, session_id), "limit": limit}
+        return [_message(each) for each in self._database.fetch(scope.ns, "session_last", row)]
+
+    def retract(self, scope: Scope, session_id: str, limit: int | None, at: datetime) -> list[SessionMessage]:
+        row = {**_key(scope, session_id), "limit": limit, "at": at}
+
+        def attempt() -> list[SessionMessage]:
+            with self._database.connection() as connection, connection.transaction():
+                connection.execute(self._sql["see_scopes"], (scope.ns,))
+                connection.execute(self._sql["lock_scope"], (scope.ns,))
+                connection.execute(self._sql["session_lock"], row)
+                return [_message(each) for each in connection.execute(self._sql["session_retract"], row)]
+
+        return self._database.retrying(attempt)
 
     def system(self, scope: Scope, session_id: str) -> list[SessionMessage]:
         return [_message(row) for row in self._database.fetch(scope.ns, "session_system", _key(scope, session_id))]

@@ -135,6 +135,19 @@ WHERE s.id = less.id
 -- erase_sessions: the sessions of a whole scope
 DELETE FROM sessions WHERE %(all)s AND ns = %(ns)s
 
+-- erase_mirror: ids whose files are to be deleted, and refused where a copy comes back
+INSERT INTO mirror_erased (memory_id, ns)
+SELECT DISTINCT memory_id, %(ns)s FROM mirror_files WHERE memory_id = ANY (%(ids)s::uuid[]) ON CONFLICT DO NOTHING
+
+-- erase_roots: the folders of a whole scope; their files are deleted by then
+DELETE FROM mirror_roots WHERE %(all)s AND ns = %(ns)s
+
+-- erase_projects: the project that a whole scope is
+DELETE FROM projects WHERE %(all)s AND ns = %(own)s AND key = %(project)s
+
+-- erase_items: items that the erased were made of, also in a scope that they were moved from
+DELETE FROM items WHERE memory_id = ANY (%(ids)s::uuid[]) OR %(all)s AND ns = %(ns)s
+
 -- erase_memories: the memories themselves
 DELETE FROM memories WHERE ns = %(ns)s AND id = ANY (%(ids)s::uuid[])
 
@@ -143,6 +156,8 @@ DELETE FROM scopes
 WHERE ns = %(ns)s AND NOT EXISTS (SELECT FROM memories WHERE ns = %(ns)s)
     AND NOT EXISTS (SELECT FROM note_libraries WHERE ns = %(ns)s)
     AND NOT EXISTS (SELECT FROM sessions WHERE ns = %(ns)s)
+    AND NOT EXISTS (SELECT FROM mirror_roots WHERE ns = %(ns)s)
+    AND NOT EXISTS (SELECT FROM items WHERE ns = %(ns)s)
 
 -- erase_purge: queue a later removal of vectors that a worker may be writing concurrently, and leave a tombstone
 WITH marked AS (
@@ -181,7 +196,9 @@ SELECT
     (SELECT count(*) FROM instant_memories WHERE ns = %(ns)s AND (%(all)s OR memory_id = ANY (%(ids)s::uuid[]))) AS instant_memories,
     CASE WHEN %(all)s THEN (SELECT count(*) FROM session_messages WHERE ns = %(ns)s)
         ELSE (SELECT count(*) FROM session_messages WHERE memory_id = ANY (%(ids)s::uuid[])) END AS session_messages,
-    CASE WHEN %(all)s THEN (SELECT count(*) FROM sessions WHERE ns = %(ns)s) ELSE 0 END AS sessions
+    CASE WHEN %(all)s THEN (SELECT count(*) FROM sessions WHERE ns = %(ns)s) ELSE 0 END AS sessions,
+    CASE WHEN %(all)s THEN (SELECT count(*) FROM items WHERE ns = %(ns)s)
+        ELSE (SELECT count(*) FROM items WHERE memory_id = ANY (%(ids)s::uuid[])) END AS items
 
 -- save_receipt: the proof of an erasure; the whole one replaces the first one
 INSERT INTO erasures (id, ns, erased_at, receipt) VALUES (%(id)s, %(ns)s, %(at)s, %(receipt)s)

@@ -18,6 +18,7 @@ AND (%(speakers)s::text[] IS NULL OR m.speaker = ANY (%(speakers)s))
 AND (%(conversations)s::text[] IS NULL OR m.conversation = ANY (%(conversations)s))
 AND (%(not_conversations)s::text[] IS NULL OR m.conversation <> ALL (%(not_conversations)s))
 AND (%(not_ids)s::uuid[] IS NULL OR m.id <> ALL (%(not_ids)s))
+AND (%(only_ids)s::uuid[] IS NULL OR m.id = ANY (%(only_ids)s))
 AND m.tags @> %(tags)s
 AND (%(since)s::timestamptz IS NULL OR m.at >= %(since)s)
 AND (%(until)s::timestamptz IS NULL OR m.at < %(until)s)

@@ -88,6 +88,36 @@ SELECT seq, role, content, tokens, round, at, ref, memory_id::text, data
 FROM session_messages WHERE session_id = %(session)s AND ns = %(ns)s AND seq > %(after)s
 ORDER BY seq LIMIT %(limit)s
 
+-- session_last: the newest messages, trimmed or not
+SELECT * FROM (
+    SELECT seq, role, content, tokens, round, at, ref, memory_id::text, data
+    FROM session_messages WHERE session_id = %(session)s AND ns = %(ns)s
+    ORDER BY seq DESC LIMIT %(limit)s) newest
+ORDER BY seq
+
+-- session_retract: remove the newest messages, and end the memories that were made of them; those that were there before
+-- stay, and so do those that were moved elsewhere
+WITH gone AS (
+    DELETE FROM session_messages WHERE session_id = %(session)s AND ns = %(ns)s AND seq IN (
+        SELECT seq FROM session_messages WHERE session_id = %(session)s AND ns = %(ns)s
+        ORDER BY seq DESC LIMIT %(limit)s)
+    RETURNING seq, role, content, tokens, round, at, ref, memory_id, data
+), less AS (
+    SELECT count(*) AS messages, coalesce(sum(g.tokens), 0) AS all_tokens,
+        coalesce(sum(g.tokens) FILTER (WHERE g.seq >= s.head_seq OR g.role = 'system'), 0) AS tokens
+    FROM gone g JOIN sessions s ON s.id = %(session)s
+), counted AS (
+    UPDATE sessions s
+    SET messages = s.messages - less.messages, all_tokens = s.all_tokens - less.all_tokens, tokens = s.tokens - less.tokens
+    FROM less WHERE s.id = %(session)s AND s.ns = %(ns)s
+), ended AS (
+    UPDATE memories m SET expires_at = %(at)s, on_expiry = 'erase', due_at = %(at)s
+    FROM gone g JOIN sessions s ON s.id = %(session)s
+    WHERE m.id = g.memory_id AND m.ns = %(ns)s AND m.kind = 'event'
+        AND m.conversation = CASE WHEN s.name = '' THEN s.id::text ELSE s.name END
+)
+SELECT seq, role, content, tokens, round, at, ref, memory_id::text, data FROM gone ORDER BY seq
+
 -- session_system: the system messages
 SELECT seq, role, content, tokens, round, at, ref, memory_id::text, data
 FROM session_messages WHERE session_id = %(session)s AND ns = %(ns)s AND role = 'system'

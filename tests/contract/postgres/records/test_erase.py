@@ -57,6 +57,7 @@ class TestErase:
             "instant_memories": 0,
             "session_messages": 0,
             "sessions": 0,
+            "items": 0,
         }
         assert set(jobs.remains(scope, erasure).values()) == {0}
         assert jobs.get(scope, kept) is not None

@@ -68,6 +68,7 @@ class TestSchema:
         # Then they are UUIDs
         assert types["memories.id"] == types["conflicts.older_id"] == types["concepts.id"] == "uuid"
         assert {name: kind for name, kind in types.items() if kind != "uuid"} == {
+            "api_keys.id": "text",  # a part of the token: letters and digits that are not confused
             "crystal_links.id": "bigint",
             "crystal_links.source_id": "character varying",
             "crystal_links.target_id": "character varying",

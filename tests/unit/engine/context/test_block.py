@@ -92,7 +92,7 @@ def test_a_line_of_the_block_has_its_speaker_its_date_and_its_text_in_quotation_
 def test_nothing_to_tell_gives_an_empty_block() -> None:
     # Given no hits, or no room / When they are shown / Then there is no heading either
     assert block().text == ""
-    assert block(hit("something"), budget=0) == Context("", ())
+    assert block(hit("something"), budget=0) == Context("", (), left_out=1)
     assert render((), POLICY, PLENTY, ("milvus",)).degraded == ("milvus",)
 
 

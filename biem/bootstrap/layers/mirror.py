@@ -1,0 +1,149 @@
+"""Builds the mirror of memories as files at its first use, because most programs have none."""
+
+import platform
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from biem.adapters.postgres.mirror import PostgresMirror
+from biem.bootstrap.groups import Ground
+from biem.bootstrap.notes import LateFiles
+from biem.domain.node import StoreCount
+from biem.domain.observing.category import categories_of
+from biem.domain.scope import Scope
+from biem.engine.life.retention import Lifecycle
+from biem.engine.remember.revise import Reviser
+from biem.engine.remember.writer import Writer
+from biem.engine.transfer import Transfer
+
+if TYPE_CHECKING:
+    from biem.adapters.files.writing import WritableFolder
+    from biem.layers.mirror.mirror import Mirror
+    from biem.layers.mirror.sync import MirrorSync
+    from biem.layers.mirror.system import MirrorSystem
+    from biem.layers.mirror.transfer import MirrorTransfer
+    from biem.layers.projects import Projects
+
+
+class LateMirror:
+    """Called, it returns the mirror of a scope; what that needs is built at the first call. Thread-safe."""
+
+    def __init__(self, records: PostgresMirror, build: "Callable[[], MirrorSystem]") -> None:
+        self._records = records
+        self._build = build
+        self._lock = threading.Lock()
+        self._built: MirrorSystem | None = None
+
+    def __call__(self, scope: Scope, wrote: Callable[[], None]) -> "Mirror":
+        """The mirror of one scope; `wrote` is called when memories were added or changed."""
+        from biem.layers.mirror.mirror import Mirror
+
+        return Mirror(self.all(), scope, wrote)
+
+    def all(self) -> "MirrorSystem":
+        """The mirrors of all scopes."""
+        with self._lock:
+            if self._built is None:
+                self._built = self._build()
+            return self._built
+
+    def run(self, scope: Scope | None = None) -> Mapping[str, int]:
+        """The job `mirror`, in one scope or in all; nothing is loaded where no folder is mirrored."""
+        there = self._records.roots(None if scope is None else [scope])
+        return self.all().run(scope) if any(root.host == platform.node() for root in there) else {}
+
+    def erase(self, scope: Scope, ids: Sequence[str] | None) -> Sequence[StoreCount]:
+        """Delete the files of memories, or of all of a scope."""
+        there = self._records.roots([scope]) if ids is None else self._records.written(scope, ids)
+        return self.all().erase(scope, ids) if there else ()
+
+
+def build_mirror(
+    ground: Ground, *, writer: Writer, reviser: Reviser, lifecycle: Lifecycle, transfer: Transfer
+) -> LateMirror:
+    """The mirrors of all scopes."""
+    policies = ground.policies
+    records = PostgresMirror(
+        ground.stores.database, clock=ground.clock, decay_per_hour=policies.energy.decay_per_hour, policies=policies
+    )
+
+    def build() -> "MirrorSystem":
+        from biem.adapters.files.writing import WritableFolder
+        from biem.layers.mirror.system import MirrorSystem
+
+        folder = WritableFolder()
+        syncer = build_sync(ground, records=records, folder=folder, writer=writer, reviser=reviser, lifecycle=lifecycle)
+        return MirrorSystem(
+            records=records,
+            folder=folder,
+            syncer=syncer,
+            transfer=build_folders(ground, transfer=transfer, most_bytes=syncer.most_bytes),
+            host=platform.node(),
+        )
+
+    return LateMirror(records, build)
+
+
+def build_projects(ground: Ground) -> "Callable[[Scope], Projects]":
+    """Called with a scope, the projects of its user."""
+
+    def projects(scope: Scope) -> "Projects":
+        from biem.adapters.files.projects import DiskProjects
+        from biem.adapters.postgres.mirror.projects import PostgresProjects
+        from biem.layers.projects import Projects
+
+        records = PostgresProjects(ground.stores.database)
+        return Projects(DiskProjects(), records, scope, host=platform.node(), fixed=ground.settings.project)
+
+    return projects
+
+
+def build_sync(
+    ground: Ground,
+    *,
+    records: PostgresMirror,
+    folder: "WritableFolder",
+    writer: Writer,
+    reviser: Reviser,
+    lifecycle: Lifecycle,
+) -> "MirrorSync":
+    """Makes files and memories say the same."""
+    from biem.layers.mirror.incoming import Incoming
+    from biem.layers.mirror.outgoing import Outgoing
+    from biem.layers.mirror.sync import MirrorSync
+
+    categories = categories_of(ground.policies.layers.categories)
+    outgoing = Outgoing(records=records, folder=folder, categories=categories)
+    incoming = Incoming(
+        records=records,
+        writer=writer,
+        reviser=reviser,
+        lifecycle=lifecycle,
+        outgoing=outgoing,
+        categories=categories,
+    )
+    return MirrorSync(
+        records=records,
+        files=LateFiles(),
+        folder=folder,
+        incoming=incoming,
+        outgoing=outgoing,
+        exclusive=ground.stores.exclusive,
+        clock=ground.clock,
+        telemetry=ground.telemetry,
+        max_text_bytes=ground.policies.write.max_text_bytes,
+    )
+
+
+def build_folders(ground: Ground, *, transfer: Transfer, most_bytes: int) -> "MirrorTransfer":
+    """Exports and imports of folders."""
+    from biem.layers.mirror.transfer import MirrorTransfer
+
+    return MirrorTransfer(
+        lines=ground.stores.transfer,
+        importer=transfer.importer,
+        files=LateFiles(),
+        categories=categories_of(ground.policies.layers.categories),
+        clock=ground.clock,
+        most_bytes=most_bytes,
+    )

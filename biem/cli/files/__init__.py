@@ -1,0 +1,1 @@
+"""Commands on memories as files, and on the projects that have them."""

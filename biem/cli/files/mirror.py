@@ -1,0 +1,159 @@
+"""`biem mirror`: memories as Markdown files."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from biem.cli.output import Interrupted
+from biem.cli.session import NO_WORKER, of
+from biem.domain.transfer import ON_CONFLICT
+
+if TYPE_CHECKING:
+    from biem.cli.output import Output
+    from biem.domain.mirror.root import MirrorReport, MirrorStatus
+
+TROUBLED = 10
+"""Exit code of `status` and `sync` where a person has to look at files."""
+
+app = typer.Typer(help="Memories as Markdown files that people read, edit and commit. Off until a folder is added.")
+Folder = Annotated[Path, typer.Argument(metavar="FOLDER")]
+MaybeFolder = Annotated[
+    Path | None, typer.Argument(metavar="FOLDER", help="Default: all folders of the scope on this machine.")
+]
+
+
+@app.command("add")
+def add(
+    context: typer.Context,
+    folder: Annotated[Path | None, typer.Argument(metavar="FOLDER", help="Default: ~/.aimate/memory.")] = None,
+) -> None:
+    """Mirror the scope in a folder, which is created."""
+    session = of(context)
+    session.changes |= NO_WORKER
+    with session.memory() as memory:
+        root = memory.mirror.add(folder)
+    session.out.result(root, lambda: session.out.line(f"{root.path} mirrors {root.scope}"))
+    if not root.adopted and root.kind == "project":
+        session.out.note("files that are there already become memories only after `biem mirror adopt`")
+
+
+@app.command("remove")
+def remove(context: typer.Context, folder: Folder) -> None:
+    """Mirror no longer in a folder; its files stay."""
+    session = of(context)
+    session.changes |= NO_WORKER
+    with session.memory() as memory:
+        memory.mirror.remove(folder)
+    session.out.result({"removed": str(folder)}, lambda: session.out.line(f"{folder} is no mirror any more"))
+
+
+@app.command("status")
+def status(context: typer.Context) -> None:
+    """Show the folders of the scope and files that need a person; exits with 10 if there are any."""
+    session = of(context)
+    session.changes |= NO_WORKER
+    with session.memory() as memory:
+        found = memory.mirror.status()
+    session.out.result({"roots": found}, lambda: _show(session.out, found))
+    if not found:
+        session.out.note("no folders; `biem mirror add FOLDER` makes one")
+    if any(each.troubled for each in found):
+        raise typer.Exit(TROUBLED)
+
+
+@app.command("sync")
+def sync(
+    context: typer.Context,
+    folder: MaybeFolder = None,
+    full: Annotated[bool, typer.Option("--full", help="Read every file, also those that look unchanged.")] = False,
+    accept_deletions: Annotated[
+        bool, typer.Option("--accept-deletions", help="Archive memories also where most files are missing.")
+    ] = False,
+) -> None:
+    """Make files and memories say the same; exits with 10 if a file needs a person."""
+    session = of(context)
+    session.changes |= NO_WORKER
+    out = session.out
+    try:
+        with session.memory() as memory, out.progress("read") as ticker:
+
+            def progress(done: int, every: int) -> None:
+                ticker.total = every
+                ticker.update(done, done)
+
+            reports = memory.mirror.sync(folder, full=full, accept_deletions=accept_deletions, on_progress=progress)
+    except KeyboardInterrupt:
+        raise Interrupted("what was synced so far is stored; the same command goes on from there") from None
+    _tell(out, reports)
+
+
+@app.command("adopt")
+def adopt(context: typer.Context, folder: MaybeFolder = None) -> None:
+    """Take in files of a project's folder that biem did not write, from now on."""
+    session = of(context)
+    session.changes |= NO_WORKER
+    with session.memory() as memory:
+        report = memory.mirror.adopt(folder)
+    _tell(session.out, [report])
+
+
+@app.command("export")
+def export(
+    context: typer.Context,
+    folder: Folder,
+    force: Annotated[bool, typer.Option("--force", help="Replace the folder if it exists.")] = False,
+) -> None:
+    """Write all memories of the scope into a new folder, one file each."""
+    session = of(context)
+    session.changes |= NO_WORKER
+    with session.memory() as memory, session.out.progress("export") as ticker:
+        report = memory.mirror.export(folder, overwrite=force, on_progress=lambda done: ticker.update(done, done))
+    session.out.result(report, lambda: session.out.line(f"{report.memories} memories written to {report.path}"))
+
+
+@app.command("import")
+def import_folder(
+    context: typer.Context,
+    folder: Folder,
+    on_conflict: Annotated[
+        str, typer.Option("--on-conflict", help=f"Where a memory differs: {' or '.join(ON_CONFLICT)}.")
+    ] = "error",
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Check everything, store nothing.")] = False,
+) -> None:
+    """Add the memories of a folder that `export` wrote."""
+    session = of(context)
+    session.changes |= NO_WORKER
+    with session.memory() as memory, session.out.progress("import") as ticker:
+        report = memory.mirror.import_folder(
+            folder, on_conflict=on_conflict, dry_run=dry_run, on_progress=lambda done: ticker.update(done, done)
+        )
+    said = f"{report.created} memories added, {report.already_there} were there, {report.skipped} left out"
+    session.out.result(report, lambda: session.out.line(said))
+
+
+def _tell(out: "Output", reports: "list[MirrorReport]") -> None:
+    out.result({"roots": reports}, lambda: out.line("\n".join(map(_line, reports))))
+    if not reports:
+        out.note("no folders on this machine; `biem mirror add FOLDER` makes one")
+    if any(each.troubled or each.held for each in reports):
+        out.note("`biem mirror status` names the files that need you")
+        raise typer.Exit(TROUBLED)
+
+
+def _line(report: "MirrorReport") -> str:
+    names = (
+        "written", "taken", "revised", "archived", "restored", "moved", "removed", "strangers", "troubled",
+    )  # fmt: skip
+    parts = [f"{report.files} files", *(f"{count} {name}" for name in names if (count := report.counts[name]))]
+    said = f"{report.root}: {', '.join(parts)}"
+    return f"{said}\n{report.reason}" if report.reason else said
+
+
+def _show(out: "Output", found: "list[MirrorStatus]") -> None:
+    for each in found:
+        out.line(f"{each.root.path}  {each.root.scope}", "bold")
+        facts = {f"files {state}": count for state, count in sorted(each.files.items())}
+        out.pairs({"state": each.root.state, "host": each.root.host, **facts, "memories to be written": each.waiting})
+        for path, state, reason in each.troubled:
+            out.line(f"  {path}: {state}: {reason}", "dim")

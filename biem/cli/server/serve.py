@@ -1,0 +1,91 @@
+"""`biem serve`: the HTTP server of a memory."""
+
+from contextlib import nullcontext
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from biem.cli.server.web import listening
+from biem.cli.session import of
+from biem.errors import ConfigError, MissingExtra
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import uvicorn
+    from fastapi import FastAPI
+
+HOST = "127.0.0.1"
+PORT = 8766
+_GRACE_S = 20
+
+
+def serve(
+    context: typer.Context,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on; 0: any free one.")] = PORT,
+    host: Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0 in a container.")] = HOST,
+    workers: Annotated[int, typer.Option(min=1, max=64, help="Processes that answer.")] = 1,
+) -> None:
+    """Serve the HTTP API until Ctrl-C. Every caller needs a key: biem keys add."""
+    try:
+        import uvicorn
+        from uvicorn.supervisors import Multiprocess
+
+        from biem.server.app import build
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in ("fastapi", "starlette", "uvicorn"):
+            raise
+        raise MissingExtra("the server needs fastapi and uvicorn; run: pip install 'biem[server]'") from error
+
+    from biem.bootstrap.server import open_backend, usable
+
+    session = of(context)
+    settings = session.settings()
+    if workers > 1 and settings.metrics_port:
+        raise ConfigError(
+            "BIEM_METRICS_PORT is the port of one process: use --workers 1 and more containers, or unset it"
+        )
+    with listening(host, port) as listener:
+        address = f"http://{f'[{host}]' if ':' in host else host}:{listener.getsockname()[1]} (Ctrl-C ends it)"
+        if workers > 1:
+            with usable(settings):  # what is wrong is said here, once
+                session.out.note(address)
+                changes = session.changes | ({"home": session.home} if session.home else {})
+                made = partial(application, session.env_file, changes)
+                config = _config(made, verbose=session.out.verbose, workers=workers)
+                Multiprocess(config, sockets=[listener]).run()
+            return
+        with open_backend(settings, embedder=session.embedder) as backend:
+            session.out.note(address)
+            app = build(lambda: nullcontext(backend))
+            uvicorn.Server(_config(lambda: app, verbose=session.out.verbose, workers=1)).run([listener])
+
+
+def _config(make: "Callable[[], FastAPI]", *, verbose: bool, workers: int) -> "uvicorn.Config":
+    import uvicorn
+
+    return uvicorn.Config(
+        make,
+        factory=True,
+        workers=workers,
+        ws="none",
+        lifespan="on",
+        access_log=verbose,
+        log_level="info" if verbose else "warning",
+        server_header=False,
+        proxy_headers=False,
+        timeout_graceful_shutdown=_GRACE_S,
+    )
+
+
+def application(env_file: Path | None, changes: dict[str, Any]) -> "FastAPI":
+    """The application of one process, on the configured memory."""
+    from biem.bootstrap.env_file import chosen
+    from biem.bootstrap.server import open_backend
+    from biem.config import load_settings
+    from biem.server.app import build
+
+    settings = load_settings(chosen(env_file)).model_copy(update=changes)
+    return build(lambda: open_backend(settings))

@@ -1,0 +1,1 @@
+"""Who may reach a memory over the network."""

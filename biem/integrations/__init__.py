@@ -1,0 +1,1 @@
+"""Memories behind the interfaces of agent frameworks. Each module needs another extra and is imported by name."""

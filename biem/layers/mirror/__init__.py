@@ -1,0 +1,1 @@
+"""Memories as Markdown files that people read, edit and commit."""

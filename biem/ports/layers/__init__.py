@@ -1,0 +1,1 @@
+"""Ports of the layers: sessions, items and the mirror."""

@@ -1,0 +1,77 @@
+"""The ASGI application of `biem serve`: the HTTP API under `/v1`, MCP under `/mcp`, hooks, health.
+
+Importing it opens nothing; what `opened` gives is opened when a server starts the application, and closed at its end.
+"""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractContextManager, asynccontextmanager
+from importlib.metadata import version
+from typing import Any
+
+from anyio.to_thread import current_default_thread_limiter, run_sync
+from fastapi import FastAPI
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.routing import Route
+
+from biem.errors import BiemError
+from biem.server import hooks, problems
+from biem.server.administration import administration_router
+from biem.server.door import Door
+from biem.server.gate import RequestGate
+from biem.server.mcp.mounted import PATH as MCP_PATH
+from biem.server.mcp.mounted import McpEndpoint
+from biem.server.memories import memories_router
+from biem.server.openapi import described
+from biem.server.routes import calls_router
+from biem.server.transfer import UPLOADS, transfer_router
+
+FREE = ("/health", "/ready", "/openapi.json")
+"""Paths that need no key."""
+
+
+def build(opened: Callable[[], AbstractContextManager[Door]]) -> FastAPI:
+    """The application; `opened` is entered when a server starts it and left when it ends."""
+
+    mcp = McpEndpoint()
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        context = opened()
+        door = await run_sync(context.__enter__)
+        app.state.door = door
+        current_default_thread_limiter().total_tokens = door.threads
+        try:
+            async with mcp.running():
+                yield
+        finally:
+            await run_sync(context.__exit__, None, None, None)
+
+    app = FastAPI(
+        title="biem",
+        version=version("biem"),
+        description="Long-term memory for LLM agents.",
+        docs_url=None,  # its pages load scripts of others
+        redoc_url=None,
+        lifespan=lifespan,
+        middleware=[Middleware(RequestGate, free=FREE, uploads=UPLOADS, deadlines={hooks.PATH: hooks.DEADLINE_S})],
+        exception_handlers={
+            BiemError: problems.of_ours,
+            HTTPException: problems.of_http,
+            RequestValidationError: problems.of_validation,
+            Exception: problems.unexpected,
+        },
+    )
+    for router in (memories_router(), transfer_router(), administration_router(), hooks.hooks_router(), calls_router()):
+        app.include_router(router)
+    app.router.routes.append(Route(MCP_PATH, mcp))
+    found: dict[str, Any] = {}
+
+    def openapi() -> dict[str, Any]:
+        if not found:
+            found.update(described(FastAPI.openapi(app)))
+        return found
+
+    app.openapi = openapi  # type: ignore[method-assign]
+    return app

@@ -1,0 +1,159 @@
+"""What stands before every route: the key, the limit of requests, and the size of the body before it is parsed."""
+
+import logging
+import math
+from collections.abc import Collection, Mapping
+from urllib.parse import unquote, urlsplit
+
+import anyio
+from anyio import CapacityLimiter
+from anyio.to_thread import run_sync
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from biem.domain.access.allowance import Allowance
+from biem.domain.access.key import ApiKey
+from biem.errors import AccessDenied, BiemError, InvalidInput, KeyInvalid, RateLimited, StoreUnavailable
+from biem.server.caller import Caller
+from biem.server.door import Door
+from biem.server.local.answers import HEADERS
+from biem.server.problems import BodyTooLarge, BodyTooSlow, problem_of, slug
+
+logger = logging.getLogger("biem.server")
+
+BODY_TIMEOUT_S = 30.0
+"""How long a body may take to arrive; it occupies no thread meanwhile."""
+_CHECKS = 2
+"""Keys that are looked up at a time."""
+_LONGEST_TOKEN = 128
+
+
+class RequestGate:
+    """Middleware. `free` are the paths that need no key; `uploads` those whose body the route itself reads; `deadlines`
+    say how many seconds a path may wait for its key.
+    """
+
+    def __init__(
+        self, app: ASGIApp, *, free: Collection[str], uploads: Collection[str], deadlines: Mapping[str, float]
+    ) -> None:
+        self._app = app
+        self._deadlines = deadlines
+        self._free = free
+        self._uploads = uploads
+        self._checks: CapacityLimiter | None = None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on, or answer why not."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        allowed: Allowance | None = None
+
+        async def send_guarded(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                headers.update(HEADERS)
+                if allowed is not None:
+                    headers["RateLimit-Policy"] = f'"key";q={allowed.limit};w=60'
+                    headers["RateLimit"] = f'"key";r={allowed.remaining};t={math.ceil(allowed.reset_s)}'
+            await send(message)
+
+        headers = Headers(scope=scope)
+        door: Door = scope["app"].state.door
+        key: ApiKey | None = None
+        try:
+            _require_same_origin(headers)
+            if scope["path"] not in self._free:
+                key, allowed = await self._in_time(door, headers, self._deadlines.get(scope["path"]))
+                if allowed is not None and allowed.is_used_up:
+                    raise RateLimited("this key made too many requests; wait", allowed.retry_s)
+                named = key.scope(_named(headers, "biem-user"), _named(headers, "biem-project"))
+                scope.setdefault("state", {})["caller"] = Caller(key, named, door)
+            if scope["path"] not in self._uploads:
+                body = await _body(headers, receive, door.body_bytes)
+                if body is None:  # the client is gone
+                    return
+                receive = _replayed(body, receive)
+        except BiemError as error:
+            who = key.id if key else "no key"
+            logger.warning("%s %r refused for %s: %s", scope["method"], scope["path"], who, slug(type(error)))
+            await problem_of(error)(scope, receive, send_guarded)
+            return
+        await self._app(scope, receive, send_guarded)
+
+    async def _in_time(self, door: Door, headers: Headers, deadline_s: float | None) -> tuple[ApiKey, Allowance | None]:
+        """Raises `StoreUnavailable` at the deadline; the look-up goes on behind it."""
+        with anyio.move_on_after(deadline_s):
+            return await self._admitted(door, headers)
+        raise StoreUnavailable("the key could not be looked up in time")
+
+    async def _admitted(self, door: Door, headers: Headers) -> tuple[ApiKey, Allowance | None]:
+        token = _token(headers)
+        key = door.keys.cached(token)
+        if key is not None and not door.limit.per_minute:
+            return key, None
+        if self._checks is None:
+            self._checks = CapacityLimiter(_CHECKS)
+
+        def check() -> tuple[ApiKey, Allowance | None]:
+            found = door.keys.verify(token) if key is None else key
+            return found, door.limit.take(found.id)
+
+        return await run_sync(check, abandon_on_cancel=True, limiter=self._checks)
+
+
+def _token(headers: Headers) -> str:
+    kind, _, token = headers.get("authorization", "").partition(" ")
+    if kind.lower() != "bearer" or not 0 < len(token) <= _LONGEST_TOKEN:
+        raise KeyInvalid("a key is needed: send it as Authorization: Bearer biem_…")
+    return token.strip()
+
+
+def _named(headers: Headers, name: str) -> str | None:
+    """A name that a header states, in percent-encoded UTF-8."""
+    given = headers.get(name)
+    if given is None:
+        return None
+    try:
+        return unquote(given, errors="strict")
+    except UnicodeDecodeError:
+        raise InvalidInput(f"the header {name} is not percent-encoded UTF-8") from None
+
+
+def _require_same_origin(headers: Headers) -> None:
+    """Pages of other sites cannot call this server from a browser."""
+    origin = headers.get("origin")
+    if origin is not None and urlsplit(origin).netloc != headers.get("host"):
+        raise AccessDenied("a page of another origin may not call this server")
+
+
+async def _body(headers: Headers, receive: Receive, most: int) -> bytes | None:
+    """The whole body, at most `most` bytes; None when the client went away."""
+    too_large = BodyTooLarge(f"the body may have {most:,} bytes")
+    announced = headers.get("content-length", "0")
+    if announced.isascii() and announced.isdigit() and (len(announced) > 18 or int(announced) > most):
+        raise too_large
+    parts, size = [], 0
+    with anyio.move_on_after(BODY_TIMEOUT_S):
+        while True:
+            message = await receive()
+            if message["type"] == "http.disconnect":
+                return None
+            part = message.get("body", b"")
+            size += len(part)
+            if size > most:
+                raise too_large
+            parts.append(part)
+            if not message.get("more_body", False):
+                return b"".join(parts)
+    raise BodyTooSlow("the body did not arrive in time")
+
+
+def _replayed(body: bytes, receive: Receive) -> Receive:
+    """A `receive` that gives the body that was read, then what follows."""
+    left: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def again() -> Message:
+        return left.pop() if left else await receive()
+
+    return again

@@ -1,0 +1,115 @@
+"""Hooks of coding agents: memory before a prompt within a second, the turn kept after it, nothing of the block kept."""
+
+import threading
+import time
+from typing import Any
+
+import httpx
+import pytest
+
+from biem.memory import Memory
+from biem.server.hooks import DEADLINE_S, MOST_CHARS, PATH
+from tests.integration.server.conftest import Site
+from tests.integration.server.test_api import problem
+from tests.support.fakes import eventually
+
+
+def hook(browser: httpx.Client, event: str, **more: Any) -> str:
+    """What the hook adds to the prompt."""
+    answer = browser.post(PATH, json={"hook_event_name": event, "session_id": "s1", "cwd": "/x", **more})
+    assert answer.status_code == 200, answer.text
+    return str(answer.json().get("hookSpecificOutput", {}).get("additionalContext", ""))
+
+
+def test_a_turn_is_kept_and_comes_back_before_the_next_prompt(site: Site) -> None:
+    browser = site.browser(site.key().token)
+
+    # Given a session in which something is said, twice over as after a lost answer
+    assert hook(browser, "SessionStart", source="startup") == ""
+    for _ in range(2):
+        hook(browser, "UserPromptSubmit", prompt="Our staging server is called heron", prompt_id="p1")
+        assert hook(browser, "Stop", last_assistant_message="Noted: heron is the staging server", prompt_id="p1") == ""
+    eventually(lambda: browser.get("/v1/count").json() == {"count": 2})
+
+    # When the next one asks / Then the memory is in its prompt, marked, and named after the event
+    block = hook(
+        browser, "UserPromptSubmit", session_id="s2", prompt="What is the staging server called?", prompt_id="p2"
+    )
+    assert block.startswith("<biem-memory>")
+    assert "heron" in block
+    assert hook(browser, "SessionEnd", reason="exit") == ""
+
+    # And where the agent quotes the block, only the rest is kept
+    hook(browser, "Stop", session_id="s2", prompt_id="p2", last_assistant_message=f"{block}\nIt is the grey bird.")
+    eventually(lambda: browser.get("/v1/count").json() == {"count": 4})
+    texts = [node["text"] for node in browser.get("/v1/memories").json()["items"]]
+    assert "It is the grey bird." in texts
+    assert not [text for text in texts if "Relevant Memories" in text or "biem-memory" in text]
+    roles = {
+        node["text"]: (node["source"], node["conversation"]) for node in browser.get("/v1/memories").json()["items"]
+    }
+    assert roles["Noted: heron is the staging server"] == ("assistant", "s1")
+
+
+def test_a_block_has_at_most_nine_thousand_characters(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    browser = site.browser(site.key().token)
+    whole = Memory.context
+
+    def long(self: Memory, query: str, **more: Any) -> Any:
+        found = whole(self, query, **more)
+        return type(found)("## Relevant Memories\n" + "A line of a long block\n" * 1_000, found.hits)
+
+    monkeypatch.setattr(Memory, "context", long)
+    block = hook(browser, "UserPromptSubmit", prompt="What was said?")
+    assert 8_900 < len(block) <= MOST_CHARS
+    assert block.endswith("A line of a long block\n</biem-memory>")
+
+
+def test_an_agent_does_not_wait_for_a_memory_that_hangs(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Given a memory whose answers hang, in more calls than the hooks have threads
+    browser = site.browser(site.key(grants=["read"]).token)
+    released = threading.Event()
+    monkeypatch.setattr(Memory, "context", lambda *_, **__: released.wait(60))
+    try:
+        # When prompts come / Then each goes on without memory, long before the memory answers
+        begun = time.monotonic()
+        assert [hook(browser, "UserPromptSubmit", prompt="hello there") for _ in range(2)] == ["", ""]
+        assert time.monotonic() - begun < 60
+        assert DEADLINE_S == 1.0
+    finally:
+        released.set()
+
+
+def test_an_agent_does_not_wait_for_its_key(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Given a store in which no key can be looked up / When a prompt comes / Then the agent is told so while that hangs
+    released = threading.Event()
+    monkeypatch.setattr(type(site.backends[0].keys), "verify", lambda *_: released.wait(60))
+    try:
+        answer = site.browser(site.key().token).post(PATH, json={"hook_event_name": "UserPromptSubmit", "prompt": "x"})
+        assert not released.is_set()
+        problem(answer, 503, "store-unavailable")
+        assert answer.headers["retry-after"] == "1"
+    finally:
+        released.set()
+
+
+def test_a_memory_that_fails_costs_the_block_only(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    browser = site.browser(site.key().token)
+
+    def broken(*_: Any, **__: Any) -> None:
+        raise ZeroDivisionError
+
+    for name in ("context", "remember"):
+        monkeypatch.setattr(Memory, name, broken)
+    assert hook(browser, "UserPromptSubmit", prompt="hello there") == ""
+    assert hook(browser, "Stop", last_assistant_message="good bye") == ""
+    assert hook(browser, "PreCompact", trigger="auto") == ""
+
+
+def test_a_key_that_may_only_read_keeps_nothing(site: Site) -> None:
+    made = site.key()
+    reader = site.browser(site.key(made.key.user, grants=["read"]).token)
+    hook(reader, "UserPromptSubmit", prompt="Remember the heron", prompt_id="p1")
+    assert site.browser(made.token).get("/v1/count").json() == {"count": 0}
+    assert reader.post(PATH, json={"session_id": "s"}).status_code == 422
+    assert httpx.post(site.urls[0] + PATH, json={"hook_event_name": "Stop"}).status_code == 401

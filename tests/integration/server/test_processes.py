@@ -1,0 +1,70 @@
+"""The real commands: `biem keys` and `biem serve` with two processes, started, asked, revoked and ended."""
+
+import re
+import signal
+import subprocess
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import httpx
+import pytest
+
+import biem
+from tests.support.cli_process import Cli
+from tests.support.fakes import eventually
+
+
+@pytest.fixture(scope="module")
+def cli(home: Path, stack: object) -> Cli:
+    """The command on the session's servers."""
+    return Cli(home)
+
+
+@pytest.fixture
+def served(home: Path, environment: dict[str, str], cli: Cli) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
+    """The address of two processes, and the one that began them."""
+    process = cli.start("serve", "--port", "0", "--workers", "2", env=environment)
+    try:
+        assert process.stderr is not None
+        said = process.stderr.readline().decode()
+        address = re.match(r"http://\S+", said)
+        assert address, said
+        yield address[0], process
+    finally:
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=60)
+    assert process.returncode in (0, 143)
+
+
+def test_two_processes_serve_a_key_until_it_is_revoked(
+    served: tuple[str, subprocess.Popen[bytes]], cli: Cli, environment: dict[str, str]
+) -> None:
+    # Given a key made on the command line
+    url, _ = served
+    made = cli.process("--user", "served", "--json", "keys", "add", "--name", "test", env=environment).document
+    token = made["token"]
+    assert (made["user"], made["grants"]) == ("served", ["read", "write"])
+    listed = cli.process("--json", "keys", "list", env=environment)
+    assert made["id"] in [key["id"] for key in listed.document]
+    assert token.rpartition("_")[2] not in listed.stdout
+
+    # When a program uses the server in place of a memory of its own / Then what it stores is found
+    eventually(lambda: _ready(url), timeout_s=120)
+    with biem.remote(url, token) as memory:
+        one = memory.remember("The lamp oil is in the shed", wait=True)
+        with ThreadPoolExecutor(4) as pool:
+            found = list(pool.map(lambda _: memory.recall("Where is the lamp oil?")[0].node.id, range(8)))
+        assert found == [one] * 8
+
+    # And when the key is revoked on the command line, no process answers it any more
+    assert cli.process("keys", "revoke", made["id"], env=environment).stdout.strip() == "revoked"
+    with httpx.Client(headers={"Authorization": f"Bearer {token}"}) as browser:
+        eventually(lambda: all(browser.get(f"{url}/v1/count").status_code == 401 for _ in range(8)))
+
+
+def _ready(url: str) -> bool:
+    try:
+        return httpx.get(f"{url}/ready", timeout=5).status_code == 200
+    except httpx.HTTPError:
+        return False

@@ -1,0 +1,231 @@
+"""AIMate's own names on real servers: the quick start word for word, projects, numbers, commands, configuration."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+
+import psycopg
+import pytest
+
+import biem
+from biem.aimate import MemorySystem, _read, configured
+from biem.bootstrap import Servers, build_embedder
+from biem.config import Settings
+from biem.errors import ConfigError
+from biem.ports import Embedder
+from tests.support.fakes import HeldClock, WordEmbedder
+from tests.support.servers import Configure
+
+
+@pytest.fixture(scope="module")
+def model(settings: Configure) -> Iterator[Embedder]:
+    """The packaged model."""
+    embedder = build_embedder(settings())
+    yield embedder
+    embedder.close()
+
+
+@pytest.mark.req("M78", "M18", "M2")
+@pytest.mark.req("M1", partly="no command is needed; recognised, stored and found in the quick start")
+def test_the_quick_start_gives_what_it_promises(settings: Configure, model: Embedder, tmp_path: Path) -> None:
+    # Given a project, of which something is known
+    folder = tmp_path / "shop"
+    (folder / ".git").mkdir(parents=True)
+    used = settings(profile="aimate", user="quick-start")
+    with MemorySystem(settings=used, embedder=model) as system:
+        # When the quick start runs
+        system.initialize(api_key="")
+        system.set_project(folder)
+        system.memory.remember("登录模块在 auth.go 里，用 JWT 校验令牌", layer="long_term", kind="knowledge", wait=True)
+        units = system.process_user_input("我习惯用 Tab 缩进")
+        system.add_conversation("user", "帮我重构登录模块", 20)
+        built = system.build_context("登录模块怎么实现的")
+        hits = system.search("React 最佳实践", 5)
+
+        # Then the habit is a core preference of the user, not of the project
+        [unit] = units
+        assert (unit.category, unit.layer, unit.level) == ("preference", "core", "user")
+        user = system.memory.scope(project="")
+        assert user.get(unit.memory_id or "").text == "我习惯用 Tab 缩进"
+        # And the window begins with it, and has what is known of the module, and the conversation
+        assert built.system.startswith("## Core Memories")
+        assert "我习惯用 Tab 缩进" in built.system
+        assert "auth.go" in built.system
+        assert built.messages == ({"role": "user", "content": "帮我重构登录模块"},)
+        assert built.sections["session"] == 20
+        # And a search gives at most five
+        assert len(hits) <= 5
+        assert len(system.search("登录模块", 5)) >= 1
+        conversation = system.session.id
+
+    # And the next program goes on where this one ended
+    with MemorySystem(settings=used, embedder=model) as again:
+        assert again.set_project(folder).id == conversation
+        assert again.build_context("登录模块怎么实现的").messages == built.messages
+        # And another project sees the preference and nothing else
+        again.set_project("other")
+        other = again.build_context("登录模块怎么实现的")
+        assert "Tab" in other.system
+        assert "auth.go" not in other.system
+        assert other.messages == ()
+
+
+@pytest.mark.req("M63")
+@pytest.mark.req("M65", "M66", partly="wording and percentiles")
+def test_numbers_and_commands_agree_with_a_hand_count(settings: Configure, tmp_path: Path) -> None:
+    # Given a project with a core memory of the user, three tasks, two facts, a message and a session in use
+    used = settings(profile="aimate", user="numbers")
+    with MemorySystem(settings=used, embedder=WordEmbedder()) as system:
+        system.set_project("shop")
+        memory = system.memory
+        memory.scope(project="").remember("a" * 40, layer="core", kind="knowledge")
+        for number in range(3):
+            memory.remember(f"carry crate {number}", kind="task", metadata={"category": "task"})
+        for number in range(2):
+            memory.remember(f"barn {number} is red", kind="knowledge", layer="long_term")
+        system.add_conversation("user", "where is the blue barrel", 64_000)
+        assert memory.flush()
+        assert memory.scope(project="").flush()
+
+        # When it is asked for numbers / Then they are those
+        found = system.get_stats()
+        assert (found.core_tokens, found.session_tokens, found.session_usage_ratio) == (10, 64_000, 0.5)
+        assert (found.short_term_count, found.long_term_count) == (3, 2)
+        assert (found.indexed_count, found.vector_count) == (7, 7)
+        layers = {(one.project, one.layer): (one.memories, one.text_bytes) for one in system.storage_stats()}
+        assert layers[False, "core"] == (1, 40)
+        assert layers[True, "short_term"] == (3, 3 * len("carry crate 0"))
+        assert layers[True, "events"][0] == 1
+        # And the command says the same
+        assert system.command("/memory stats") == (
+            "核心记忆：10 tokens\n会话：64000 tokens，已使用 50%\n短期记忆：3 条\n长期记忆：2 条\n"
+            "已索引：7 条，向量：7 条\n短期记忆 3/100 条"
+        )
+        assert "barrel" in (system.command("/memory search blue barrel") or "")
+        assert system.command("/memory core") == "1. " + "a" * 40
+        assert (system.command("/memory recent") or "").startswith("1. where is the blue barrel")
+        assert "biem.recall: " in (system.command("/memory perf") or "")
+        assert "P99" in (system.command("/memory perf") or "")
+        assert (system.command("/memory maintenance") or "").splitlines()[:4] == [
+            "promote: 0", "expire: 0", "archive: 0", "limits: 0",
+        ]  # fmt: skip
+        assert system.command("/memory sync") == "没有镜像目录"
+        memory.mirror.add(tmp_path / "files")
+        assert system.command("/memory sync") == f"{tmp_path / 'files'}：写入 5，新增 0，修订 0"
+        assert "/memory stats" in (system.command("/memory sing") or "")
+        # And what is no command is none
+        for line in ("hello", "/memoryx", "/new house", "", "say /memory stats"):
+            assert system.command(line) is None, line
+
+
+@pytest.mark.req("M3", "M15", "M61", partly="a new session, and the restored one")
+def test_a_new_session_closes_the_old_one_which_can_be_restored(settings: Configure) -> None:
+    used = settings(profile="aimate", user="sessions-of-aimate")
+    with MemorySystem(settings=used, embedder=WordEmbedder()) as system:
+        # Given a conversation
+        first = system.session.id
+        system.add_conversation("user", "where is the blue barrel", 90_000)
+        assert "建议" not in str(system.command("/session status"))
+        assert "已使用 70%" in str(system.command("/session"))
+
+        # When a new one begins
+        assert "新会话" in str(system.command("/new"))
+
+        # Then it is empty, and the old one is closed and can be brought back
+        second = system.session.id
+        assert second != first
+        assert system.build_context("hello").messages == ()
+        listed = system.command("/session list") or ""
+        assert f"{first}  closed" in listed
+        assert f"{second}  open" in listed
+        assert "1 条消息" in str(system.command(f"/session restore {first}"))
+        assert system.session.id == first
+        assert len(system.build_context("hello").messages) == 1
+        assert "/session restore ID" in str(system.command("/session restore"))
+        with pytest.raises(biem.NotFound):
+            system.command("/session restore 0190b0a0-0000-7000-8000-000000000000")
+
+
+@pytest.mark.req("M23")
+@pytest.mark.req("M54", "M50", partly="the steps, their order and counts on request")
+def test_maintenance_promotes_before_it_expires_and_limits_what_is_too_much(
+    settings: Configure, stack: Servers
+) -> None:
+    # Given 103 tasks that expire, one of which was used enough without having been promoted yet
+    clock = HeldClock()
+    used = settings(profile="aimate", user="maintained")
+    with MemorySystem(settings=used, embedder=WordEmbedder(), clock=clock) as system:
+        memory = system.memory
+        ends = clock.now() + timedelta(days=14)
+        ids = memory.remember_many(
+            {
+                "text": f"carry crate {number}",
+                "kind": "task",
+                "metadata": {"category": "task"},
+                "expires_at": ends,
+                "importance": 1 if number < 3 else 3,
+            }
+            for number in range(103)
+        )
+        assert memory.flush()
+
+        # When there is maintenance / Then the three least important are archived, once
+        done = system.run_maintenance()
+        assert list(done.counts)[:5] == ["promote", "expire", "archive", "limits", "sessions"]
+        assert (done.counts["limits"], done.failed) == (3, ())
+        archived = [memory.get(key) for key in ids if memory.get(key).status == "archived"]
+        assert [(node.text, node.archive_reason) for node in archived] == [
+            (f"carry crate {number}", "capacity") for number in range(3)
+        ]
+        assert system.run_maintenance().changed == 0
+        # And when all have expired, one that was used five times stays as a long-term memory, before the others end
+        with psycopg.connect(stack.postgres_dsn) as connection:
+            connection.execute("UPDATE memories SET access_count = 4 WHERE id = %s", (ids[3],))
+            connection.execute("UPDATE memories SET access_count = 5 WHERE id = %s", (ids[4],))
+        clock.advance(days=14)
+        done = system.run_maintenance()
+        assert [done.counts[step] for step in ("promote", "expire", "archive", "limits")] == [1, 99, 0, 0]
+        kept, gone = memory.get(ids[4]), memory.get(ids[3])
+        assert (kept.layer, kept.status, kept.expires_at, kept.access_count) == ("long_term", "active", None, 5)
+        assert (gone.status, gone.archive_reason) == ("archived", "expired")
+        assert memory.restore(ids[3])
+
+
+@pytest.mark.req("M72", "M73", "M74", "M75", "M77", partly="read from AIMate's configuration file")
+def test_the_configuration_of_aimate_is_read(tmp_path: Path) -> None:
+    # Given a configuration with AIMate's names
+    file = tmp_path / "config.yaml"
+    file.write_text(
+        "storage: {global_root: ~/.aimate/memory, project_dir_name: .aimate}\n"
+        "context: {total_budget: 64000, core_ratio: 0.2, session_ratio: 0.4}\n"
+        "session: {max_tokens: 1000, warning_ratio: 0.6, trim_target_ratio: 0.4, protected_rounds: 2}\n"
+        "short_term: {default_ttl_days: 21, promote_threshold: 3}\n"
+        "embedding: {enabled: false, provider: deepseek}\n"
+        "maintenance: {interval_minutes: 30}\n",
+        encoding="utf-8",
+    )
+
+    # When it is applied / Then biem's settings have its values, and searches use words alone
+    found, vectors = configured(Settings(profile="aimate"), _read(file, must_exist=True))
+    assert (found.builder.total_budget, found.builder.core, found.builder.session) == (64_000, 0.2, 0.4)
+    assert (found.session.max_tokens, found.session.warning_ratio, found.session.protected_rounds) == (1_000, 0.6, 2)
+    assert (found.layers.ttl_days, found.retention.promote_accesses, found.sleep.lifecycle_s) == (21, 3, 1_800.0)
+    assert (vectors, found.builder.flow) == (False, False)
+    # And what cannot be is refused with its name
+    for given, named in (
+        ({"context": {"core_ratio": 0.9}}, "sum to 1"),
+        ({"context": {"core": 0.1}}, "context.core"),
+        ({"context": 3}, "context"),
+        ({"embedding": {"provider": "deepseek"}}, "embedding.url"),
+        ({"maintenance": {"interval_minutes": "x"}}, "interval_minutes"),
+        ({"short_term": {"default_ttl_days": 40}}, "from 7 to 30"),
+    ):
+        with pytest.raises(ConfigError, match=named):
+            configured(Settings(), given)
+    with pytest.raises(ConfigError, match="does not exist"):
+        MemorySystem(tmp_path / "none.yaml")
+    assert "lifecycle" in configured(Settings(), {"maintenance": {"enabled": False}})[0].sleep.off
+    served, _ = configured(
+        Settings(), {"embedding": {"provider": "deepseek", "url": "http://127.0.0.1:1", "model": "m"}}
+    )
+    assert (served.embedder.provider, served.embedder.model) == ("openai", "m")
