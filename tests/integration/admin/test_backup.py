@@ -18,7 +18,7 @@ from biem.adapters.postgres.migrations import digest
 from biem.adapters.postgres.sql import migrations
 from biem.bootstrap import Servers
 from biem.bootstrap.admin import backup, diagnose, restore_backup
-from biem.bootstrap.servers import upgrade
+from biem.bootstrap.upgrade import upgrade
 from biem.config import Settings
 from biem.errors import ConfigError, InvalidInput
 from tests.support.fakes import HeldClock, WordEmbedder, eventually
