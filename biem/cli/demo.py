@@ -1,6 +1,7 @@
 """`biem demo`: stores a dialogue of three people over six weeks, then prints the context block for six questions.
 
-A seventh question is answered by a note, a Markdown file beside the dialogue. Then it shows background behaviour: a superseded fact, associations of a word, and one run of the background jobs.
+A seventh question is answered by a note, a Markdown file beside the dialogue. Then it shows background behaviour: a
+superseded fact, associations of a word, and one run of the background jobs.
 
 The dialogue next to this file was written for the demo. The clock follows the dialogue, so energies are those of its
 last evening. The servers are embedded and use a temporary folder.

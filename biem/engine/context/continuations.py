@@ -79,9 +79,8 @@ def _least(newer: RatedLine, older: RatedLine, question: LineQuestion) -> float:
     if not one_script and one.changes and asked.topics & one.topics:
         return _TRANSLATED
     if not _names_what(newer, older, question):
-        # "Seventeen are left" is of what is left, too, and not of the money that is asked for.
-        if one_script and asked.wants and one.topics and not asked.topics & other.topics <= one.topics:
-            return _NEVER
+        if one_script and asked.wants and not one.changes:
+            return _NEVER  # another amount or time: "seventeen are left" is not of the money that is asked for
         return (_APART if apart else _CHANGED if one.changes else _CONTINUED) if about else _NEVER
     if apart and not one.changes:
         return _APART
@@ -94,6 +93,8 @@ def _least(newer: RatedLine, older: RatedLine, question: LineQuestion) -> float:
 def _names_what(newer: RatedLine, older: RatedLine, question: LineQuestion) -> bool:
     """Whether it names a thing or a relative that the earlier line names, and the question does not."""
     asked = question.terms | question.matter.things
+    if question.matter.wants:  # two prices have "euros" in common
+        asked |= newer.matter.kinds
     if share(_things(newer) - asked, _things(older) - asked):
         return True
     text, known = newer.hit.node.text.lower(), older.hit.node.text.lower()

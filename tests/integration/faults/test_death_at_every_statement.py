@@ -147,7 +147,7 @@ def test_a_night_that_dies_before_any_statement_is_made_good_by_the_next(players
     living, heir, stage = players.enter()
     prepare(living, players.clock)
     with on_stage(living, stage), on_stage(heir, stage), stage.transaction(put_back=True):
-        # Given a night that nothing disturbs, in which every job has work but those of notes and the mirror, without a folder here
+        # Given a night that nothing disturbs, in which every job has work but notes and the mirror, without a folder
         with stage.transaction(put_back=True):
             assert [job.name for job in living.sleep().jobs if job.reason or not job.changed] == [
                 "notes",
