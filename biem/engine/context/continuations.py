@@ -12,6 +12,7 @@ from biem.engine.context.same_subject import (
     are_same,
     closest_before,
     gives_as_much,
+    is_of_another_kind,
     is_of_another_way,
     is_own_of_another,
     lift,
@@ -122,6 +123,8 @@ def _continues(newer: RatedLine, older: RatedLine, question: LineQuestion) -> bo
     if not _goes_on_about(newer, older):
         return False
     if is_own_of_another(newer, older) or is_of_another_way(one, other, asked):
+        return False
+    if is_of_another_kind(newer, older, asked):
         return False
     return gives_as_much(one, other, asked)
 
