@@ -19,6 +19,7 @@ from biem.engine.transfer import Transfer
 if TYPE_CHECKING:
     from biem.adapters.files.writing import WritableFolder
     from biem.layers.mirror.mirror import Mirror
+    from biem.layers.mirror.session_files import SessionFiles
     from biem.layers.mirror.sync import MirrorSync
     from biem.layers.mirror.system import MirrorSystem
     from biem.layers.mirror.transfer import MirrorTransfer
@@ -54,8 +55,7 @@ class LateMirror:
 
     def erase(self, scope: Scope, ids: Sequence[str] | None) -> Sequence[StoreCount]:
         """Delete the files of memories, or of all of a scope."""
-        there = self._records.roots([scope]) if ids is None else self._records.written(scope, ids)
-        return self.all().erase(scope, ids) if there else ()
+        return self.all().erase(scope, ids) if self._records.roots([scope]) else ()
 
 
 def build_mirror(
@@ -72,11 +72,21 @@ def build_mirror(
         from biem.layers.mirror.system import MirrorSystem
 
         folder = WritableFolder()
-        syncer = build_sync(ground, records=records, folder=folder, writer=writer, reviser=reviser, lifecycle=lifecycle)
+        sessions = build_session_files(ground, folder=folder)
+        syncer = build_sync(
+            ground,
+            records=records,
+            folder=folder,
+            sessions=sessions,
+            writer=writer,
+            reviser=reviser,
+            lifecycle=lifecycle,
+        )
         return MirrorSystem(
             records=records,
             folder=folder,
             syncer=syncer,
+            sessions=sessions,
             transfer=build_folders(ground, transfer=transfer, most_bytes=syncer.most_bytes),
             host=platform.node(),
         )
@@ -98,11 +108,23 @@ def build_projects(ground: Ground) -> "Callable[[Scope], Projects]":
     return projects
 
 
+def build_session_files(ground: Ground, *, folder: "WritableFolder") -> "SessionFiles":
+    """The files of sessions."""
+    from biem.adapters.postgres.mirror.session_files import PostgresSessionFiles
+    from biem.adapters.postgres.sessions import PostgresSessions
+    from biem.layers.mirror.session_files import SessionFiles
+
+    stores = ground.stores
+    sessions = PostgresSessions(stores.database, write_row=stores.records.write_row, clock=ground.clock)
+    return SessionFiles(records=PostgresSessionFiles(stores.database), sessions=sessions, folder=folder)
+
+
 def build_sync(
     ground: Ground,
     *,
     records: PostgresMirror,
     folder: "WritableFolder",
+    sessions: "SessionFiles",
     writer: Writer,
     reviser: Reviser,
     lifecycle: Lifecycle,
@@ -128,6 +150,7 @@ def build_sync(
         folder=folder,
         incoming=incoming,
         outgoing=outgoing,
+        sessions=sessions,
         exclusive=ground.stores.exclusive,
         clock=ground.clock,
         telemetry=ground.telemetry,

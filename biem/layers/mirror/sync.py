@@ -11,6 +11,7 @@ from biem.errors import StoreUnavailable
 from biem.layers.mirror.incoming import Incoming, Progress
 from biem.layers.mirror.outgoing import Outgoing
 from biem.layers.mirror.run import SyncRun
+from biem.layers.mirror.session_files import SessionFiles
 from biem.ports import Clock
 from biem.ports.files import Files
 from biem.ports.jobs import Exclusive
@@ -37,6 +38,7 @@ class MirrorSync:
         folder: MirrorFolder,
         incoming: Incoming,
         outgoing: Outgoing,
+        sessions: SessionFiles,
         exclusive: Exclusive,
         clock: Clock,
         telemetry: Telemetry,
@@ -48,6 +50,7 @@ class MirrorSync:
         self._folder = folder
         self._incoming = incoming
         self._outgoing = outgoing
+        self._sessions = sessions
         self._exclusive = exclusive
         self._clock = clock
         self._telemetry = telemetry
@@ -114,6 +117,7 @@ class MirrorSync:
             self._incoming.take(run, full=full, accept_deletions=accept, quiet_s=quiet_s, on_progress=on_progress)
             self._folder.tidy(root.path, _LEFT_S)
             self._outgoing.bring(run)
+            run.add(sessions=self._sessions.bring(root))
         except FolderUnwritable as error:
             logger.warning("the mirror %s is not synced to its end: %s", root.path, error)
             return replace(run.report, reason=str(error))
