@@ -5,12 +5,15 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from biem.adapters.postgres.database import Database
 from biem.adapters.postgres.mirror import PostgresMirror
 from biem.bootstrap.groups import Ground
 from biem.bootstrap.notes import LateFiles
+from biem.domain.diagnosis import Limits
 from biem.domain.node import StoreCount
 from biem.domain.observing.category import categories_of
 from biem.domain.scope import Scope
+from biem.engine.admin.diagnosis import Check
 from biem.engine.life.retention import Lifecycle
 from biem.engine.remember.revise import Reviser
 from biem.engine.remember.writer import Writer
@@ -156,6 +159,14 @@ def build_sync(
         telemetry=ground.telemetry,
         max_text_bytes=ground.policies.write.max_text_bytes,
     )
+
+
+def mirror_check(database: Database, *, limits: Limits) -> Check:
+    """Looks for files that wait for a person."""
+    from biem.adapters.postgres.mirror.trouble import PostgresMirrorTrouble
+    from biem.layers.mirror.checks import MirrorCheck
+
+    return MirrorCheck(PostgresMirrorTrouble(database), host=platform.node(), limits=limits)
 
 
 def build_folders(ground: Ground, *, transfer: Transfer, most_bytes: int) -> "MirrorTransfer":

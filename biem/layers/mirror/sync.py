@@ -81,7 +81,8 @@ class MirrorSync:
                 return MirrorReport(root=root.path, reason="it is no mirror any more")
             started = self._clock.now()
             report = self._synced(root, full, accept_deletions, quiet_s, on_progress)
-            if report.altered or report.troubled or report.strangers or report.reason or root.synced_at is None:
+            told = report.altered or report.troubled or report.strangers or report.reason
+            if told or root.synced_at is None or root.report.get("reason"):
                 self._records.synced(root, started, {**report.counts, "reason": report.reason})
             span.add(files=report.files, read=report.read, changed=report.altered, reason=report.reason)
         return report

@@ -71,6 +71,26 @@ class SessionFileRecords(Protocol):
         """All files of sessions of a scope."""
 
 
+@dataclass(frozen=True, slots=True)
+class Troubled:
+    """A file or a folder that a person has to look at. `state` is that of a file, empty for a folder."""
+
+    host: str
+    path: str
+    state: str
+    reason: str
+
+
+class MirrorTrouble(Protocol):
+    """What a diagnosis asks of the mirror, over all scopes."""
+
+    def files(self, limit: int) -> list[Troubled]:
+        """Files that are broken or held."""
+
+    def folders(self, limit: int) -> list[Troubled]:
+        """Folders whose last sync did not come to its end."""
+
+
 class MirrorRecords(Protocol):
     """Roots and files of the mirror in PostgreSQL."""
 

@@ -14,7 +14,7 @@ from biem.config import Settings
 from biem.config.aimate import configured, read_config
 from biem.errors import ConfigError
 from biem.ports import Embedder
-from tests.support.fakes import HeldClock, WordEmbedder
+from tests.support.fakes import HeldClock, WordEmbedder, eventually
 from tests.support.servers import Configure
 
 
@@ -228,6 +228,33 @@ def test_a_new_session_closes_the_old_one_which_can_be_restored(settings: Config
             system.command("/session restore 0190b0a0-0000-7000-8000-000000000000")
 
 
+def first_maintenance(memory: biem.Memory) -> None:
+    """Wait for the maintenance that runs when a program starts."""
+    schedule = memory._system.schedule
+    begun = schedule._rounds["lifecycle"].due_at
+    eventually(lambda: schedule._rounds["lifecycle"].due_at > begun or begun > memory._system.clock.now())
+    with schedule._guard:
+        pass
+
+
+@pytest.mark.req("M77", partly="the first run")
+def test_maintenance_runs_when_a_program_starts(settings: Configure) -> None:
+    # Given a task that expired while no program ran
+    clock = HeldClock()
+    used = settings(profile="aimate", user="started")
+    with MemorySystem(settings=used, embedder=WordEmbedder(), clock=clock) as system:
+        first_maintenance(system.memory)
+        ends = clock.now() + timedelta(days=14)
+        key = system.memory.remember("carry a crate", kind="task", metadata={"category": "task"}, expires_at=ends)
+        assert system.memory.get(key).status != "archived"
+    clock.advance(days=14, minutes=1)
+
+    # When a program starts / Then it is archived without anybody asking, and long before the first hour is over
+    with MemorySystem(settings=used, embedder=WordEmbedder(), clock=clock) as system:
+        eventually(lambda: system.memory.get(key).status == "archived")
+        assert system.memory.get(key).archive_reason == "expired"
+
+
 @pytest.mark.req("M23")
 @pytest.mark.req("M54", "M50", partly="the steps, their order and counts on request")
 def test_maintenance_promotes_before_it_expires_and_limits_what_is_too_much(
@@ -238,6 +265,7 @@ def test_maintenance_promotes_before_it_expires_and_limits_what_is_too_much(
     used = settings(profile="aimate", user="maintained")
     with MemorySystem(settings=used, embedder=WordEmbedder(), clock=clock) as system:
         memory = system.memory
+        first_maintenance(memory)
         ends = clock.now() + timedelta(days=14)
         ids = memory.remember_many(
             {

@@ -127,6 +127,15 @@ SET path = EXCLUDED.path, next_seq = EXCLUDED.next_seq, messages = EXCLUDED.mess
 -- mirror_session_drop: forget the file of a session
 DELETE FROM mirror_sessions WHERE ns = %(ns)s AND root_id = %(root)s AND session_id = %(session)s
 
+-- mirror_troubled: files of all scopes that are left alone until a person corrects them
+SELECT r.host, r.path || '/' || f.path AS file, f.state, f.reason
+FROM mirror_files f JOIN mirror_roots r ON r.id = f.root_id
+WHERE f.state IN ('broken', 'held') ORDER BY f.state, f.root_id, f.path LIMIT %(limit)s
+
+-- mirror_unsynced: folders of all scopes whose last sync did not come to its end
+SELECT host, path, report ->> 'reason' AS reason FROM mirror_roots
+WHERE report ->> 'reason' <> '' ORDER BY path, host LIMIT %(limit)s
+
 -- project_lock: one process at a time decides who opens the projects of a user
 SELECT pg_advisory_xact_lock(hashtextextended('biem.projects:' || %s, 0))
 

@@ -30,3 +30,5 @@ LEFT JOIN (mirror_files f JOIN mirror_roots r ON r.id = f.root_id AND f.state <>
 WHERE (m.status || '') <> ''
     AND (coalesce(m.metadata ->> 'category', '') <> '' OR m.layer IN ('core', 'long_term') AND m.kind <> 'event');
 GRANT SELECT ON memory_index TO biem_service;
+
+CREATE INDEX mirror_files_troubled ON mirror_files (state, root_id, path) WHERE state IN ('broken', 'held');
