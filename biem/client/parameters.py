@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from types import UnionType
+from types import SimpleNamespace, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints, is_typeddict
 
 from pydantic import BeforeValidator, Field, Strict
@@ -84,9 +84,15 @@ class Parameter:
     required: bool
 
 
+def _hints(method: Callable[..., Any]) -> dict[str, Any]:
+    """The types of the parameters. That of the result may be a name that only type checkers import."""
+    taken = {name: kind for name, kind in method.__annotations__.items() if name != "return"}
+    return get_type_hints(SimpleNamespace(__annotations__=taken), vars(inspect.getmodule(method)), {"Unit": Unit})
+
+
 def parameters(method: Callable[..., Any]) -> dict[str, Parameter]:
     """The parameters of a method that travel, by name; those of its `**where` one by one."""
-    hints = get_type_hints(method, localns={"Unit": Unit})
+    hints = _hints(method)
     found: dict[str, Parameter] = {}
     for name, given in inspect.signature(method).parameters.items():
         if name == "self" or name in _CALLBACKS:
