@@ -15,11 +15,10 @@ from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 
 from biem.errors import BiemError
-from biem.server import problems
+from biem.server import hooks, problems
 from biem.server.administration import administration_router
 from biem.server.door import Door
 from biem.server.gate import RequestGate
-from biem.server.hooks import hooks_router
 from biem.server.memories import memories_router
 from biem.server.openapi import described
 from biem.server.routes import calls_router
@@ -50,7 +49,7 @@ def build(opened: Callable[[], AbstractContextManager[Door]]) -> FastAPI:
         docs_url=None,  # its pages load scripts of others
         redoc_url=None,
         lifespan=lifespan,
-        middleware=[Middleware(RequestGate, free=FREE, uploads=UPLOADS)],
+        middleware=[Middleware(RequestGate, free=FREE, uploads=UPLOADS, deadlines={hooks.PATH: hooks.DEADLINE_S})],
         exception_handlers={
             BiemError: problems.of_ours,
             HTTPException: problems.of_http,
@@ -58,7 +57,7 @@ def build(opened: Callable[[], AbstractContextManager[Door]]) -> FastAPI:
             Exception: problems.unexpected,
         },
     )
-    for router in (memories_router(), transfer_router(), administration_router(), hooks_router(), calls_router()):
+    for router in (memories_router(), transfer_router(), administration_router(), hooks.hooks_router(), calls_router()):
         app.include_router(router)
     found: dict[str, Any] = {}
 

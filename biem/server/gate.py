@@ -2,7 +2,7 @@
 
 import logging
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from urllib.parse import unquote, urlsplit
 
 import anyio
@@ -13,7 +13,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from biem.domain.access.allowance import Allowance
 from biem.domain.access.key import ApiKey
-from biem.errors import AccessDenied, BiemError, InvalidInput, KeyInvalid, RateLimited
+from biem.errors import AccessDenied, BiemError, InvalidInput, KeyInvalid, RateLimited, StoreUnavailable
 from biem.server.caller import Caller
 from biem.server.door import Door
 from biem.server.local.answers import HEADERS
@@ -29,10 +29,15 @@ _LONGEST_TOKEN = 128
 
 
 class RequestGate:
-    """Middleware. `free` are the paths that need no key; `uploads` those whose body the route itself reads."""
+    """Middleware. `free` are the paths that need no key; `uploads` those whose body the route itself reads; `deadlines`
+    say how many seconds a path may wait for its key.
+    """
 
-    def __init__(self, app: ASGIApp, *, free: Collection[str], uploads: Collection[str]) -> None:
+    def __init__(
+        self, app: ASGIApp, *, free: Collection[str], uploads: Collection[str], deadlines: Mapping[str, float]
+    ) -> None:
         self._app = app
+        self._deadlines = deadlines
         self._free = free
         self._uploads = uploads
         self._checks: CapacityLimiter | None = None
@@ -59,7 +64,7 @@ class RequestGate:
         try:
             _require_same_origin(headers)
             if scope["path"] not in self._free:
-                key, allowed = await self._admitted(door, headers)
+                key, allowed = await self._in_time(door, headers, self._deadlines.get(scope["path"]))
                 if allowed is not None and allowed.is_used_up:
                     raise RateLimited("this key made too many requests; wait", allowed.retry_s)
                 named = key.scope(_named(headers, "biem-user"), _named(headers, "biem-project"))
@@ -76,6 +81,12 @@ class RequestGate:
             return
         await self._app(scope, receive, send_guarded)
 
+    async def _in_time(self, door: Door, headers: Headers, deadline_s: float | None) -> tuple[ApiKey, Allowance | None]:
+        """Raises `StoreUnavailable` at the deadline; the look-up goes on behind it."""
+        with anyio.move_on_after(deadline_s):
+            return await self._admitted(door, headers)
+        raise StoreUnavailable("the key could not be looked up in time")
+
     async def _admitted(self, door: Door, headers: Headers) -> tuple[ApiKey, Allowance | None]:
         token = _token(headers)
         key = door.keys.cached(token)
@@ -88,7 +99,7 @@ class RequestGate:
             found = door.keys.verify(token) if key is None else key
             return found, door.limit.take(found.id)
 
-        return await run_sync(check, limiter=self._checks)
+        return await run_sync(check, abandon_on_cancel=True, limiter=self._checks)
 
 
 def _token(headers: Headers) -> str:

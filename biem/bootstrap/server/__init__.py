@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from biem.adapters.clock import SystemClock
 from biem.adapters.postgres.access import PostgresKeys
 from biem.adapters.postgres.database import small_pool
-from biem.bootstrap import connect
+from biem.bootstrap import build_embedder, connect
 from biem.bootstrap.health import health
 from biem.bootstrap.servers import home_of, servers, upgrade
 from biem.config import Settings
@@ -74,3 +74,13 @@ def open_keys(settings: Settings) -> Iterator[Keys]:
             upgrade(where.postgres_dsn, home_of(settings))
         with small_pool(where.postgres_dsn) as database:
             yield Keys(PostgresKeys(database), SystemClock())
+
+
+@contextmanager
+def usable(settings: Settings) -> Iterator[None]:
+    """Raises as `connect` does before processes begin that connect, and keeps embedded servers running meanwhile."""
+    with open_keys(settings):
+        pass
+    build_embedder(settings, late=True).close()
+    with servers(settings):
+        yield

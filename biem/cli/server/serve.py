@@ -1,5 +1,6 @@
 """`biem serve`: the HTTP server of a memory."""
 
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,6 +12,9 @@ from biem.cli.session import of
 from biem.errors import ConfigError, MissingExtra
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import uvicorn
     from fastapi import FastAPI
 
 HOST = "127.0.0.1"
@@ -29,11 +33,13 @@ def serve(
         import uvicorn
         from uvicorn.supervisors import Multiprocess
 
-        from biem.server import app as _app  # noqa: F401  a missing extra is reported before anything listens
+        from biem.server.app import build
     except ModuleNotFoundError as error:
-        if error.name not in ("fastapi", "starlette", "uvicorn"):
+        if (error.name or "").partition(".")[0] not in ("fastapi", "starlette", "uvicorn"):
             raise
         raise MissingExtra("the server needs fastapi and uvicorn; run: pip install 'biem[server]'") from error
+
+    from biem.bootstrap.server import open_backend, usable
 
     session = of(context)
     settings = session.settings()
@@ -41,26 +47,37 @@ def serve(
         raise ConfigError(
             "BIEM_METRICS_PORT is the port of one process: use --workers 1 and more containers, or unset it"
         )
-    config = uvicorn.Config(
-        partial(application, session.env_file, session.changes | ({"home": session.home} if session.home else {})),
+    with listening(host, port) as listener:
+        address = f"http://{f'[{host}]' if ':' in host else host}:{listener.getsockname()[1]} (Ctrl-C ends it)"
+        if workers > 1:
+            with usable(settings):  # what is wrong is said here, once
+                session.out.note(address)
+                changes = session.changes | ({"home": session.home} if session.home else {})
+                made = partial(application, session.env_file, changes)
+                config = _config(made, verbose=session.out.verbose, workers=workers)
+                Multiprocess(config, sockets=[listener]).run()
+            return
+        with open_backend(settings, embedder=session.embedder) as backend:
+            session.out.note(address)
+            app = build(lambda: nullcontext(backend))
+            uvicorn.Server(_config(lambda: app, verbose=session.out.verbose, workers=1)).run([listener])
+
+
+def _config(make: "Callable[[], FastAPI]", *, verbose: bool, workers: int) -> "uvicorn.Config":
+    import uvicorn
+
+    return uvicorn.Config(
+        make,
         factory=True,
         workers=workers,
         ws="none",
         lifespan="on",
-        access_log=session.out.verbose,
-        log_level="info" if session.out.verbose else "warning",
+        access_log=verbose,
+        log_level="info" if verbose else "warning",
         server_header=False,
         proxy_headers=False,
         timeout_graceful_shutdown=_GRACE_S,
     )
-    with listening(host, port) as listener:
-        bound = listener.getsockname()[1]
-        session.out.note(f"http://{f'[{host}]' if ':' in host else host}:{bound} (Ctrl-C ends it)")
-        server = uvicorn.Server(config)
-        if workers == 1:
-            server.run([listener])
-        else:
-            Multiprocess(config, sockets=[listener]).run()
 
 
 def application(env_file: Path | None, changes: dict[str, Any]) -> "FastAPI":

@@ -10,6 +10,7 @@ import pytest
 from biem.memory import Memory
 from biem.server.hooks import DEADLINE_S, MOST_CHARS, PATH
 from tests.integration.server.conftest import Site
+from tests.integration.server.test_api import problem
 from tests.support.fakes import eventually
 
 
@@ -75,6 +76,19 @@ def test_an_agent_does_not_wait_for_a_memory_that_hangs(site: Site, monkeypatch:
         assert [hook(browser, "UserPromptSubmit", prompt="hello there") for _ in range(2)] == ["", ""]
         assert time.monotonic() - begun < 60
         assert DEADLINE_S == 1.0
+    finally:
+        released.set()
+
+
+def test_an_agent_does_not_wait_for_its_key(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Given a store in which no key can be looked up / When a prompt comes / Then the agent is told so while that hangs
+    released = threading.Event()
+    monkeypatch.setattr(type(site.backends[0].keys), "verify", lambda *_: released.wait(60))
+    try:
+        answer = site.browser(site.key().token).post(PATH, json={"hook_event_name": "UserPromptSubmit", "prompt": "x"})
+        assert not released.is_set()
+        problem(answer, 503, "store-unavailable")
+        assert answer.headers["retry-after"] == "1"
     finally:
         released.set()
 

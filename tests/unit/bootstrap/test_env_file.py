@@ -18,6 +18,7 @@ HARMLESS = {
     "milvus_token", "milvus_collection", "milvus_use_lite", "milvus_index", "milvus_port", "milvus_ca", "postgres_port",
     "postgres_db", "postgres_user", "postgres_password", "postgres_pool", "disable_memory", "tenant", "user", "project",
     "queue", "close_timeout_s", "metrics_port", "web_token", "traces", "metrics_rows", "metrics_keep_days", "rescan_s",
+    "server_requests_per_minute", "server_upload_mb",
     "profile", "tuning", "embedder__provider", "embedder__api_key", "embedder__query_prefix",
     "embedder__passage_prefix",
     "embedder__timeout_s", "embedder__devices", "embedder__threads", "embedder__cache_mb", "reranker__provider",
