@@ -16,7 +16,7 @@ RAN := $(CURDIR)/.ran
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test test-long check lint format types contracts traceability secrets licences mutants audit requirements \
-	unit unit-linear unit-odd unit-even system contract integration deployment test-containers test-bge test-names test-python test-milvus-server test-rabbitmq test-compose test-page bench-mem0 lock up down logs ps migrate release-archive clean
+	unit unit-linear unit-odd unit-even system contract integration deployment test-containers test-bge test-names test-langmem test-python test-milvus-server test-rabbitmq test-compose test-page bench-mem0 lock up down logs ps migrate release-archive clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' Makefile
@@ -131,6 +131,11 @@ test-names: requirements.lock  ## Names through spaCy, with pipelines made by th
 	@test -x .venv-names/bin/python || $(PYTHON) -m venv .venv-names
 	@.venv-names/bin/python -m pip install --quiet 'spacy>=3.8,<4' pytest pytest-timeout hypothesis --editable .
 	@.venv-names/bin/python -m pytest tests/names
+
+test-langmem: requirements.lock  ## LangMem's tools on BiemStore, in a venv of its own (0.7 GB)
+	@test -x .venv-langmem/bin/python || $(PYTHON) -m venv .venv-langmem
+	@.venv-langmem/bin/python -m pip install --quiet 'langmem==0.0.30' pytest pytest-timeout hypothesis --editable '.[langgraph]'
+	@.venv-langmem/bin/python -m pytest tests/langmem
 
 # make test-python PYTHON=python3.13
 test-python: OTHER = .venv-$(notdir $(PYTHON))

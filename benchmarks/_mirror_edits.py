@@ -113,12 +113,28 @@ class MirrorEdits:
 
 def files(root: Path) -> list[Path]:
     """The Markdown files of a root, without the archive."""
-    return [file for file in sorted(root.rglob("*.md")) if "archive" not in file.relative_to(root).parts]
+    found = []
+    for folder, folders, names in os.walk(root):
+        folders[:] = [name for name in folders if name not in (".git", "archive")]
+        found += [Path(folder) / name for name in names if name.endswith(".md") and not name.startswith(".")]
+    return sorted(found)
 
 
 def git(folder: Path, *words: str) -> str:
     """The answer of Git, without settings of a user."""
-    plain = ["git", "-c", "user.name=b", "-c", "user.email=b@b", "-c", "core.quotepath=off", "-C", str(folder)]
+    plain = [
+        "git",
+        "-c",
+        "user.name=b",
+        "-c",
+        "user.email=b@b",
+        "-c",
+        "core.quotepath=off",
+        "-c",
+        "gc.auto=0",
+        "-C",
+        str(folder),
+    ]
     environment = {"PATH": os.environ["PATH"], "HOME": str(folder), "GIT_CONFIG_NOSYSTEM": "1"}
     done = subprocess.run([*plain, *words], check=False, capture_output=True, env=environment)
     return done.stdout.decode()

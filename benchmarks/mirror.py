@@ -2,7 +2,8 @@
 
 `--files` memories are mirrored into a folder under Git. Rows: the first sync, which writes them; the second, which must
 write nothing; one after a hundredth of the files was edited, one after a hundredth of the memories was revised, one of
-every file read (`--full`). `git`: whether `git status` is clean after the second.
+every file read (`--full`). `cpu_s` is that of
+the process, without PostgreSQL and the disk. `git`: whether `git status` is clean after the second.
 
 Then, for `--chaos-minutes`, a person edits, moves, adds, deletes and reverts files and a program changes memories while
 processes that sync are killed and run two at a time. At the end files and memories must say the same, and every word
@@ -29,7 +30,7 @@ from biem.bootstrap import servers
 from biem.config import load_settings
 from biem.domain.policies.jobs import SleepPolicy
 
-_COLUMNS = ("what", "files", "s", "read", "written", "revised", "git")
+_COLUMNS = ("what", "files", "s", "cpu_s", "read", "written", "revised", "git")
 _CHAOS = ("rounds", "changes", "kills", "files", "differences")
 _BIEM = str(Path(sys.executable).with_name("biem"))
 _LONGEST_S = 6.0
@@ -90,11 +91,11 @@ def timed(memory: biem.Memory, root: Path, chance: random.Random) -> Iterator[di
 
 def synced(memory: biem.Memory, what: str, *, full: bool = False) -> dict[str, Any]:
     """A sync with its time."""
-    start = time.perf_counter()
+    start, used = time.perf_counter(), time.process_time()
     [report] = memory.mirror.sync(full=full)
-    took = time.perf_counter() - start
+    took, cpu = time.perf_counter() - start, time.process_time() - used
     counts = {name: report.counts[name] for name in ("files", "read", "written", "revised")}
-    return {"what": what, "s": round(took, 2), **counts}
+    return {"what": what, "s": round(took, 2), "cpu_s": round(cpu, 2), **counts}
 
 
 def chaos(memory: biem.Memory, root: Path, home: Path, *, minutes: float, seed: int) -> dict[str, Any]:

@@ -12,7 +12,6 @@ Everything else is in `MemorySystem.memory`. Numbers are AIMate's (`BIEM_PROFILE
 `~/.aimate/config.yaml` sets others.
 """
 
-import hashlib
 import os
 from collections.abc import Mapping
 from dataclasses import replace
@@ -25,11 +24,12 @@ from pydantic import SecretStr
 
 from biem.bootstrap import connect
 from biem.config import Settings, load_settings
+from biem.domain.mirror.project import path_key
 from biem.domain.node import Hits
 from biem.domain.observing.unit import Unit
 from biem.domain.sessions.built import BuiltContext, ContextWarning
 from biem.domain.sessions.session import Appended, ChatSession
-from biem.errors import ConfigError, InvalidInput
+from biem.errors import ConfigError, InvalidInput, NotFound
 from biem.layers.maintain import Maintenance
 from biem.layers.stats import LayerStats
 from biem.memory import Memory
@@ -126,7 +126,7 @@ class MemorySystem:
     def set_project(self, project: str | Path) -> ChatSession:
         """Work in a project, given by its folder or its name; resumes its open conversation."""
         memory = self.memory
-        self._memory = memory.scope(project=_project_of(project))
+        self._memory = memory.scope(project=_project_of(memory, project))
         self._session = ""
         return self.session
 
@@ -269,13 +269,15 @@ def _read(path: Path, *, must_exist: bool) -> Mapping[str, Any]:
     return found
 
 
-def _project_of(project: str | Path) -> str:
-    """The name of a project: that which was given, or of a folder its name and eight digits of its path's hash."""
+def _project_of(memory: Memory, project: str | Path) -> str:
+    """The key of a project: that which was given, or of the project that a folder is in, else of the folder itself."""
     given = os.fspath(project)
     if not isinstance(given, str) or not given.strip():
         raise InvalidInput("a project is given by its folder or by its name")
     path = Path(given).expanduser()
     if isinstance(project, str) and os.sep not in given and not path.is_dir():
         return given
-    whole = str(path.resolve())
-    return f"{path.resolve().name}-{hashlib.sha256(whole.encode()).hexdigest()[:8]}"
+    try:
+        return memory.projects.open(path)
+    except NotFound:
+        return path_key(str(path.resolve()))

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Self, Unpack
 from biem.config import memory_is_disabled
 from biem.domain.node import Hit, new_id
 from biem.domain.notes.library import NoteHit
-from biem.domain.prompt_contents import known, role_of
+from biem.domain.prompt.contents import known, role_of
 from biem.domain.text import storable
 from biem.engine.concepts.prompt_sections import with_notes, with_running
 from biem.engine.context.block import Context

@@ -37,6 +37,7 @@ ALLOWED = {
     ("tests/integration/faults/test_refusing_embedder.py", "Secret Keyword"): _MADE_UP,
     ("tests/integration/security/test_secrets.py", "Secret Keyword"): _MADE_UP,
     ("tests/integration/security/test_tls.py", "Secret Keyword"): _MADE_UP,
+    ("tests/contract/postgres/test_row_level_security.py", "Secret Keyword"): "why a table has no scope",
     ("tests/unit/config/test_config.py", "Secret Keyword"): _MADE_UP,
     ("tests/unit/benchmarks/test_contradiction_benchmark.py", "GitHub Token"): "letters of a made-up word",
     ("tests/unit/bootstrap/test_embedder_choice.py", "Secret Keyword"): _MADE_UP,

@@ -12,9 +12,9 @@ from benchmarks.lives.facts import Life, Question, Turn
 from benchmarks.lives.judge import Line, Shown
 from benchmarks.lives.schedule import LATE
 from biem.domain.node import Hit, Node
+from biem.domain.prompt.lines import harmless
 from biem.domain.text import estimate_tokens
 from biem.engine.context.block import Context
-from biem.engine.context.lines import harmless
 from biem.plugin import BIEMContextPlugin
 
 _BASE = "You are a helpful assistant."

@@ -14,6 +14,8 @@ Label = Literal["innocent", "update"]
 _NUMBERS = {"weight": ("kg", "公斤"), "distance": ("km", "公里"), "amount": ("euros", "欧元"), "code": ("", "")}
 _TWO = frozenset(("employer", "job"))
 """What one sentence may tell together: no pair of two matters."""
+_AT_ONCE = ("brief", "small talk", "right after", "right after, of another")
+"""Sorts whose second message follows the first within a minute."""
 _SINGLE = ("birthday", "home", "employer", "job", "sport", "diet", "car")
 """Kinds of facts that other people have, too."""
 
@@ -44,7 +46,7 @@ def pairs(count: int, seed: int, lang: str, split: Split) -> Iterator[Pair]:
         while found is None:
             found = makers[sort](maker, spoken)
         kind, older, newer = found
-        apart = timedelta(seconds=40) if sort in ("brief", "small") else timedelta(days=random.randrange(2, 40))
+        apart = timedelta(seconds=40) if sort in _AT_ONCE else timedelta(days=random.randrange(2, 40))
         role: Role = "assistant" if sort == "guess" else "user"
         yield Pair(spoken, sort, kind, "update" if number % 3 == 0 else "innocent", older, newer, apart, role)
 
@@ -218,6 +220,8 @@ _INNOCENT: dict[str, Callable[[_Maker, Lang], Made]] = {
     "other possessor": _Maker.other_possessor,
     "namesakes": _Maker.namesakes,
     "other attribute": _Maker.other_attribute,
+    "right after": _Maker.other_attribute,
+    "right after, of another": _Maker.crossed,
     "crossed": _Maker.crossed,
     "other thing": _Maker.another_thing,
     "same number": _Maker.same_number,

@@ -19,7 +19,8 @@ from biem.adapters.postgres.migrations import migrate as apply_migrations
 from biem.bootstrap.check_settings import warn_of_misspelt
 from biem.bootstrap.embedder import agreed
 from biem.bootstrap.observe import serve_levels, serve_spans_of_children
-from biem.bootstrap.servers import Servers, broker_of, home_of, servers, upgrade
+from biem.bootstrap.servers import Servers, broker_of, home_of, servers
+from biem.bootstrap.upgrade import upgrade
 from biem.config import Settings, load_settings
 from biem.domain.scope import Scope
 from biem.ports import Clock, Embedder, Work

@@ -1,4 +1,4 @@
-"""Operations on a whole system: diagnose, measure, back up, restore, move to another embedder."""
+"""Operations on a whole system: diagnose, measure, back up, restore, scrub, move to another embedder."""
 
 import logging
 import time
@@ -20,13 +20,15 @@ from biem.adapters.postgres.readers import PostgresScopeDirectory
 from biem.adapters.postgres.records import PostgresRecords
 from biem.adapters.probes import PostgresProbe
 from biem.adapters.redis.forget import forget_projections
+from biem.adapters.scrubbing import empty_logs, scrub_milvus_lite, scrub_postgres, scrub_redis
 from biem.bootstrap import build_embedder, connect
 from biem.bootstrap.diagnosis import look_from_outside, unopened
 from biem.bootstrap.embedder import agreed, of_the_model
 from biem.bootstrap.embedder_change import EVERY_S
-from biem.bootstrap.servers import Servers, servers
+from biem.bootstrap.servers import Servers, home_of, servers
 from biem.bootstrap.stores import milvus_index, milvus_inspection
 from biem.bootstrap.system import assemble
+from biem.bootstrap.upgrade import delete_automatic_backups
 from biem.config import Settings
 from biem.domain.diagnosis import Depth, Diagnosis, Finding, StageTime
 from biem.domain.scope import Scope, ScopeSummary
@@ -239,3 +241,25 @@ def scopes(settings: Settings, tenant: str | None, user: str | None) -> list[Sco
     """The scopes of a tenant and a user, None: of all. Raises `StoreUnavailable`."""
     with servers(settings) as where, small_pool(where.postgres_dsn) as database:
         return PostgresScopeDirectory(database).listed(tenant, user)
+
+
+def scrub(settings: Settings) -> dict[str, list[str]]:
+    """Remove erased data from free pages, logs and older files as far as possible.
+
+    `deleted` are automatic backups, `left` are steps for the operator.
+    """
+    home = home_of(settings)
+    with servers(settings) as where:
+        own_redis, own_milvus = settings.redis_url is None, settings.milvus_url() is None
+        left = scrub_postgres(where.postgres_dsn, log=where.embedded)
+        left += scrub_redis(where.redis_url)
+        if not own_redis:
+            left.append("Redis: replicas and copies of its files, as you keep them")
+        if own_milvus:
+            scrub_milvus_lite(home / "milvus" / "milvus.db")
+        else:
+            left.append("Milvus: compact the collection; dropped segments go when its garbage collection has run")
+        deleted = delete_automatic_backups(home) if where.embedded else []
+        empty_logs(home / "log")
+    left.append("backups that you made with `biem backup`, and snapshots of disks")
+    return {"deleted": deleted, "left": left}

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from biem.adapters.clock import SystemClock
 from biem.bootstrap.groups import Backups, Ground, Life, ReadPath, WritePath
 from biem.bootstrap.layers.mirror import LateMirror, build_mirror
-from biem.bootstrap.servers import Servers, automatic_backups, home_of
+from biem.bootstrap.servers import Servers, home_of
+from biem.bootstrap.upgrade import automatic_backups
 from biem.config import Settings
 from biem.domain.scope import Scope
 from biem.engine.conflicts.resolve import Resolver

@@ -36,7 +36,7 @@ from biem.cli import (
 )
 from biem.cli.files import mirror, projects
 from biem.cli.output import INTERRUPTED, Output
-from biem.cli.server import keys, serve, web
+from biem.cli.server import hosts, keys, mcp, serve, web
 from biem.cli.session import Session, of
 
 if TYPE_CHECKING:
@@ -134,6 +134,8 @@ COMMANDS: Mapping[str, Callable[..., None]] = {
     "diagnose": admin.diagnose,
     "perf": admin.perf,
     "serve": serve.serve,
+    "mcp": mcp.mcp,
+    "connect": hosts.connect,
     "web": web.web,
     "backup": admin.backup,
     "reembed": admin.reembed,

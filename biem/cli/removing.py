@@ -120,7 +120,7 @@ def erase(
 
 
 def _scrubbed(session: Session) -> dict[str, list[str]]:
-    from biem.bootstrap.scrub import scrub
+    from biem.bootstrap.admin import scrub
 
     return scrub(session.settings())
 

@@ -11,7 +11,6 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 from pydantic import BeforeValidator, Field, Strict
 
 from biem.domain.node import Kind, Layer, Mode, Tier
-from biem.domain.observing.unit import Unit
 from biem.domain.revision import Unchanged
 from biem.domain.sessions.session import Role
 
@@ -84,12 +83,6 @@ class Parameter:
     required: bool
 
 
-def _hints(method: Callable[..., Any]) -> dict[str, Any]:
-    """The types of the parameters. That of the result may be a name that only type checkers import."""
-    taken = {name: kind for name, kind in method.__annotations__.items() if name != "return"}
-    return get_type_hints(SimpleNamespace(__annotations__=taken), vars(inspect.getmodule(method)), {"Unit": Unit})
-
-
 def parameters(method: Callable[..., Any]) -> dict[str, Parameter]:
     """The parameters of a method that travel, by name; those of its `**where` one by one."""
     hints = _hints(method)
@@ -103,6 +96,13 @@ def parameters(method: Callable[..., Any]) -> dict[str, Parameter]:
         else:
             found[name] = Parameter(name, _narrowed(name, hints[name]), given.default is inspect.Parameter.empty)
     return found
+
+
+def _hints(method: Callable[..., Any]) -> dict[str, Any]:
+    """The types of the parameters; that of the result may be known to type checkers only."""
+    bare = inspect.unwrap(method)
+    stated = {name: kind for name, kind in bare.__annotations__.items() if name != "return"}
+    return get_type_hints(SimpleNamespace(__annotations__=stated), globalns=bare.__globals__)
 
 
 def _narrowed(name: str, kind: Any) -> Any:

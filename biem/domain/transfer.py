@@ -8,14 +8,16 @@ from typing import Any, Literal
 
 FORMAT = "biem-export"
 """The value of `format` in the first line of a file."""
-VERSION = 1
+VERSION = 2
 """Higher with every change of the lines; a file is read by its version and by all later ones."""
 FORMATS = ("jsonl", "markdown")
 ON_CONFLICT = ("error", "skip")
-Section = Literal["memory", "revision", "link", "derivation", "conflict", "fact", "refusal", "note", "feedback"]
+Section = Literal[
+    "memory", "revision", "link", "derivation", "conflict", "fact", "refusal", "note", "feedback", "session", "message"
+]
 """The type of a line. The lines of a file are in this order, so that what they refer to comes first."""
 SECTIONS: tuple[Section, ...] = (
-    "memory", "revision", "link", "derivation", "conflict", "fact", "refusal", "note", "feedback",
+    "memory", "revision", "link", "derivation", "conflict", "fact", "refusal", "note", "feedback", "session", "message",
 )  # fmt: skip
 Row = dict[str, Any]
 """The fields of one line; times are ISO 8601 in UTC."""

@@ -15,7 +15,8 @@ from datetime import timedelta
 from biem.domain.node import Hit, Hits, Node
 from biem.domain.notes.library import NoteHits
 from biem.domain.policies.context import BuilderPolicy, ContextPolicy, LayerPolicy
-from biem.domain.prompt_contents import NOTHING, Known, known
+from biem.domain.prompt.contents import NOTHING, Known, known
+from biem.domain.prompt.lines import named, told
 from biem.domain.scope import Scope
 from biem.domain.sessions.built import BuiltContext, ContextWarning
 from biem.domain.sessions.session import SessionMessage, Window
@@ -23,7 +24,6 @@ from biem.domain.sessions.window import fitting
 from biem.domain.speech.acts import is_courtesy
 from biem.domain.text import late, require_count
 from biem.engine.context.block import Context
-from biem.engine.context.lines import named, told
 from biem.engine.context.relevance_filter import RelevanceFilter
 from biem.engine.context.sections import CORE, ContextBuilder
 from biem.engine.query.request import require_question

@@ -7,7 +7,7 @@ from typing import Any, Unpack
 from biem.domain.concept import Recollection
 from biem.domain.node import Hits
 from biem.domain.notes.library import NoteHits
-from biem.domain.prompt_contents import Excluded, Known, known
+from biem.domain.prompt.contents import Excluded, Known, known
 from biem.domain.running_memory import Running
 from biem.domain.speech.acts import is_courtesy
 from biem.domain.text import require_count

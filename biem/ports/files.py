@@ -27,11 +27,12 @@ class FileContent:
 class Files(Protocol):
     """Reads Markdown files below a root; it never writes, and never opens a file outside of the root."""
 
-    def walk(self, root: str, exclude: Sequence[str] = ()) -> Walk:
+    def walk(self, root: str, exclude: Sequence[str] = (), *, obey: bool = True) -> Walk:
         """The Markdown files (`.md`, `.markdown`) below `root`.
 
         Left out without a word: hidden files and folders, temporary and backup files (`*~`, `.#*`), conflict copies of
-        synchronising programs, and what `.gitignore`, `.biemignore` or `exclude` (patterns of the same kind) name.
+        synchronising programs, and what `.gitignore`, `.biemignore` or `exclude` (patterns of the same kind) name;
+        without `obey` only `exclude` does.
         Links to a folder or to a file outside of the root, and what may not be read, are `skipped`, each with its
         reason; a skipped folder's path ends in `/`. Raises `StoreUnavailable` if the root itself is missing, no folder,
         or not readable: nothing follows about its files then.

@@ -7,7 +7,7 @@ from typing import Any, Literal, Protocol
 
 from biem.domain.fields import Analysis
 from biem.domain.node import Draft, Node, new_id
-from biem.domain.prompt_contents import Revised
+from biem.domain.prompt.contents import Revised
 from biem.domain.scope import Scope
 from biem.ports.embedding import Vector
 from biem.ports.index import Filter

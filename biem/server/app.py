@@ -1,4 +1,4 @@
-"""The ASGI application of `biem serve` and `biem web`: the HTTP API under `/v1`, hooks, health, and the page.
+"""The ASGI application of `biem serve` and `biem web`: `/v1`, MCP under `/mcp`, hooks, health, and the page.
 
 Importing it opens nothing; what `opened` gives is opened when a server starts the application, and closed at its end.
 """
@@ -13,6 +13,7 @@ from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
+from starlette.routing import Route
 
 from biem.errors import BiemError
 from biem.server import hooks, page, problems
@@ -20,6 +21,8 @@ from biem.server.access import LocalAccess
 from biem.server.administration import administration_router
 from biem.server.door import Door
 from biem.server.gate import RequestGate
+from biem.server.mcp.mounted import PATH as MCP_PATH
+from biem.server.mcp.mounted import McpEndpoint
 from biem.server.memories import memories_router
 from biem.server.openapi import described
 from biem.server.routes import calls_router
@@ -37,6 +40,8 @@ def build(
     With `local`, which is asked then, too, no request needs a key of its own.
     """
 
+    mcp = McpEndpoint()
+
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         app.state.local = None if local is None else local()
@@ -45,7 +50,8 @@ def build(
         app.state.door = door
         current_default_thread_limiter().total_tokens = door.threads
         try:
-            yield
+            async with mcp.running():
+                yield
         finally:
             await run_sync(context.__exit__, None, None, None)
 
@@ -66,6 +72,7 @@ def build(
     )
     for router in (memories_router(), transfer_router(), administration_router(), hooks.hooks_router(), calls_router()):
         app.include_router(router)
+    app.router.routes.append(Route(MCP_PATH, mcp))
     app.router.routes.extend(page.routes())
     found: dict[str, Any] = {}
 

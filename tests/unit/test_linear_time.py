@@ -24,12 +24,12 @@ from biem.domain.node import Hit, Node
 from biem.domain.observing.category import BUILT_IN
 from biem.domain.observing.rules import recognise
 from biem.domain.policies.context import ContextPolicy
+from biem.domain.prompt import lines
 from biem.domain.scope import Scope
 from biem.domain.speech import acts as speech_acts
 from biem.domain.speech import excerpt
 from biem.domain.times import windows as times
 from biem.engine.conflicts import passages
-from biem.engine.context import lines
 from biem.engine.context.picking import Picker
 from biem.engine.encode.gate_text import GateTextReader
 from biem.engine.life import implicit_feedback as echo

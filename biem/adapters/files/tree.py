@@ -23,7 +23,7 @@ _NO_NAME = "its name is not valid Unicode: rename it"
 class FolderFiles:
     """Stateless and thread-safe."""
 
-    def walk(self, root: str, exclude: Sequence[str] = ()) -> Walk:
+    def walk(self, root: str, exclude: Sequence[str] = (), *, obey: bool = True) -> Walk:
         """See `Files.walk`."""
         try:
             if not Path(root).is_dir():
@@ -34,7 +34,7 @@ class FolderFiles:
             raise StoreUnavailable(f"the folder {root} cannot be read: {error.strerror}") from error
         files: list[FileStat] = []
         skipped: list[SkippedNote] = []
-        for found in _walk(top, IgnoreRules().and_of("", exclude)):
+        for found in _walk(top, IgnoreRules().and_of("", exclude), obey=obey):
             (files if isinstance(found, FileStat) else skipped).append(found)  # type: ignore[arg-type]
         return Walk(tuple(sorted(files)), tuple(sorted(skipped, key=lambda one: one.path)))
 
@@ -73,14 +73,14 @@ class FolderFiles:
         return FileContent(wanted, data)
 
 
-def _walk(top: Path, rules: IgnoreRules) -> Iterator[FileStat | SkippedNote]:
+def _walk(top: Path, rules: IgnoreRules, *, obey: bool) -> Iterator[FileStat | SkippedNote]:
     waiting = [("", rules)]
     while waiting:
         folder, above = waiting.pop()
         try:
             with os.scandir(top / folder) as found:
                 entries = [*found]
-            inside = _rules(top, folder, entries, above)
+            inside = _rules(top, folder, entries, above) if obey else above
         except FileNotFoundError:  # deleted meanwhile
             continue
         except OSError:
@@ -104,8 +104,8 @@ def _walk(top: Path, rules: IgnoreRules) -> Iterator[FileStat | SkippedNote]:
 
 def _file(top: Path, path: str, entry: "os.DirEntry[str]") -> Iterator[FileStat | SkippedNote]:
     """A note of a folder, or why it is none; nothing for other things."""
-    file = Path(entry.path)
     if entry.is_symlink():
+        file = Path(entry.path)
         try:
             leads = file.resolve(strict=True)
             is_folder = entry.is_dir()
@@ -119,7 +119,7 @@ def _file(top: Path, path: str, entry: "os.DirEntry[str]") -> Iterator[FileStat 
         if not leads.is_relative_to(top):
             yield _skipped(path, "unreadable", _OUTSIDE)
             return
-    about = file.stat()  # not the entry's, which has no inode on Windows
+    about = entry.stat() if os.name != "nt" else Path(entry.path).stat()  # the entry's has no inode on Windows
     if stat.S_ISREG(about.st_mode):
         yield _stat(path, about) if _is_unicode(path) else _skipped(path, "unreadable", _NO_NAME)
 

@@ -14,7 +14,7 @@ from biem.adapters.postgres.outbox import PostgresOutbox
 from biem.adapters.postgres.trust.repeated import settle_repeated
 from biem.domain.node import Node, is_id
 from biem.domain.policies import Policies
-from biem.domain.prompt_contents import Revised
+from biem.domain.prompt.contents import Revised
 from biem.domain.retention import Lived, retention_days
 from biem.domain.scope import Scope
 from biem.domain.scores import bm25

@@ -54,7 +54,8 @@ class LateMirror:
 
     def erase(self, scope: Scope, ids: Sequence[str] | None) -> Sequence[StoreCount]:
         """Delete the files of memories, or of all of a scope."""
-        return self.all().erase(scope, ids) if self._records.written(scope, ids) else ()
+        there = self._records.roots([scope]) if ids is None else self._records.written(scope, ids)
+        return self.all().erase(scope, ids) if there else ()
 
 
 def build_mirror(

@@ -203,9 +203,9 @@ class LateFiles:
 
         return FolderFiles()
 
-    def walk(self, root: str, exclude: Sequence[str] = ()) -> Walk:
+    def walk(self, root: str, exclude: Sequence[str] = (), *, obey: bool = True) -> Walk:
         """See `Files.walk`."""
-        return self._files.walk(root, exclude)
+        return self._files.walk(root, exclude, obey=obey)
 
     def read(self, root: str, path: str, most: int) -> FileContent | SkippedNote | None:
         """See `Files.read`."""

@@ -10,7 +10,8 @@ from biem.adapters.postgres.access import PostgresKeys
 from biem.adapters.postgres.database import small_pool
 from biem.bootstrap import build_embedder, connect
 from biem.bootstrap.health import health
-from biem.bootstrap.servers import home_of, servers, upgrade
+from biem.bootstrap.servers import home_of, servers
+from biem.bootstrap.upgrade import upgrade
 from biem.config import Settings
 from biem.domain.diagnosis import Health
 from biem.domain.scope import Scope

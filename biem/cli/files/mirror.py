@@ -24,7 +24,10 @@ MaybeFolder = Annotated[
 
 
 @app.command("add")
-def add(context: typer.Context, folder: Folder) -> None:
+def add(
+    context: typer.Context,
+    folder: Annotated[Path | None, typer.Argument(metavar="FOLDER", help="Default: ~/.aimate/memory.")] = None,
+) -> None:
     """Mirror the scope in a folder, which is created."""
     session = of(context)
     session.changes |= NO_WORKER

@@ -50,7 +50,7 @@ def serve(
     with listening(host, port) as listener:
         address = f"http://{f'[{host}]' if ':' in host else host}:{listener.getsockname()[1]} (Ctrl-C ends it)"
         if workers > 1:
-            with usable(settings):  # what is wrong is said here, once
+            with usable(settings):  # an error is reported here, once
                 session.out.note(address)
                 changes = session.changes | ({"home": session.home} if session.home else {})
                 made = partial(application, session.env_file, changes)

@@ -21,10 +21,10 @@ from biem.domain.anchors import FIELD_KINDS
 from biem.domain.fields import Fields
 from biem.domain.node import Hit, Node
 from biem.domain.policies.aim import AimPolicy
+from biem.domain.prompt.lines import harmless
 from biem.domain.scope import Scope
 from biem.domain.text import require_string
 from biem.domain.trust import UNTRUSTED, unverified_mark
-from biem.engine.context.lines import harmless
 from biem.engine.query.request import require_question
 from biem.engine.remember.writer import Writer
 from biem.errors import BiemError, InvalidInput, StoreUnavailable

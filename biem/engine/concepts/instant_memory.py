@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from biem.domain.node import Node, new_id
 from biem.domain.paging import MOST_ON_A_PAGE
 from biem.domain.policies.concepts import ConceptPolicy
+from biem.domain.prompt.lines import quoted
 from biem.domain.scope import Scope
 from biem.domain.speech.acts import is_courtesy
 from biem.domain.text import one_line, require_count, require_string
-from biem.engine.context.lines import quoted
 from biem.errors import BiemError
 from biem.ports import Analyzer, Clock
 from biem.ports.concepts import InstantMemory, Instants

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from biem.domain.prompt_contents import Known
+from biem.domain.prompt.contents import Known
 from biem.domain.running_memory import Running
 from biem.engine.concepts.instant_memory import render as render_notes
 from biem.engine.concepts.running import render as render_running

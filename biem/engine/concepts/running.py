@@ -10,10 +10,10 @@ from typing import Protocol
 
 from biem.domain.concept import Recollection
 from biem.domain.policies.concepts import ConceptPolicy
+from biem.domain.prompt.lines import harmless, quoted
 from biem.domain.running_memory import Running, RunningMemory, next_turn, with_keywords
 from biem.domain.scope import Scope
 from biem.domain.text import require_string
-from biem.engine.context.lines import harmless, quoted
 from biem.errors import StoreUnavailable
 from biem.ports import Analyzer
 from biem.ports.hot import RunningMemoryStore

@@ -3,7 +3,7 @@
     core memories → relevant memories → originals of cut texts (strict) → newest texts; within a token budget
 
 Hits are taken in order (`biem.engine.context.picking`) without repetitions; long texts are reduced to the sentences
-relevant to the query. They are shown best first, or in chronological order. `biem.engine.context.lines` formats a
+relevant to the query. They are shown best first, or in chronological order. `biem.domain.prompt.lines` formats a
 memory as a line so that its text cannot escape from it.
 """
 
@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from biem.domain.node import Hit
 from biem.domain.notes.library import NoteHit
 from biem.domain.policies.context import ContextPolicy
+from biem.domain.prompt.lines import harmless, item
 from biem.domain.speech.excerpt import excerpt
 from biem.domain.text import estimate_tokens
-from biem.engine.context.lines import harmless, item
 
 HEADING = "## Relevant Memories"
 

@@ -11,10 +11,10 @@ from collections.abc import Sequence
 
 from biem.domain.notes.library import NoteHit
 from biem.domain.policies.context import ContextPolicy
+from biem.domain.prompt.lines import harmless_line
 from biem.domain.speech.excerpt import excerpt
 from biem.domain.text import estimate_tokens
 from biem.engine.context.block import BlockReader
-from biem.engine.context.lines import harmless_line
 
 HEADING = "## Notes"
 _QUOTE = "  > "

@@ -15,12 +15,12 @@ from datetime import datetime
 
 from biem.domain.node import Hit, Hits, Node
 from biem.domain.policies.context import ContextPolicy
-from biem.domain.prompt_contents import NOTHING, Known
+from biem.domain.prompt.contents import NOTHING, Known
+from biem.domain.prompt.lines import told
 from biem.domain.scope import Scope
 from biem.domain.text import estimate_tokens
 from biem.domain.trust import UNTRUSTED
 from biem.engine.context.block import BlockReader, Context, listed, render
-from biem.engine.context.lines import told
 from biem.engine.context.noted import noted
 from biem.engine.context.picking import Picker
 from biem.engine.context.unverified import unverified

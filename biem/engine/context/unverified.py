@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterable, Sequence
 
 from biem.domain.node import Hit
 from biem.domain.policies.context import UNVERIFIED_SHARE, ContextPolicy
+from biem.domain.prompt.lines import harmless, item
 from biem.domain.speech.excerpt import excerpt
 from biem.domain.text import estimate_tokens, late
 from biem.engine.context.block import BlockReader, repeats
-from biem.engine.context.lines import harmless, item
 
 _CHINESE = late("[\u4e00-\u9fff]")
 _HEADINGS = {

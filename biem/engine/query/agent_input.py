@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, TypedDict, cast, get_type_hints
 
-from biem.domain.prompt_contents import Excluded, normalised, role_of, texts_of
+from biem.domain.prompt.contents import Excluded, normalised, role_of, texts_of
 from biem.domain.text import storable
 from biem.engine.query.request import Conditions
 

@@ -8,7 +8,7 @@ from typing import Any, TypedDict
 from biem.domain.metadata_filter import meets, parse_where
 from biem.domain.node import KINDS, MODES, Node, is_id, require_time
 from biem.domain.policies.recall import RecallPolicy
-from biem.domain.prompt_contents import NOTHING, Known
+from biem.domain.prompt.contents import NOTHING, Known
 from biem.domain.scope import Scope
 from biem.domain.text import require_clean
 from biem.domain.trust import rank, require_trust

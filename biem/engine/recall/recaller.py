@@ -23,7 +23,7 @@ from biem.domain.policies.confidence import ConfidenceWeights
 from biem.domain.policies.orbit import OrbitPolicy
 from biem.domain.policies.ranking import RankPolicy
 from biem.domain.policies.recall import RecallPolicy
-from biem.domain.prompt_contents import NOTHING, Known
+from biem.domain.prompt.contents import NOTHING, Known
 from biem.domain.scope import Scope
 from biem.domain.speech.acts import is_courtesy
 from biem.domain.trust import UNTRUSTED

@@ -8,6 +8,7 @@ from typing import Any
 from biem.domain.merging import sources_hash
 from biem.domain.policies.writing import WritePolicy
 from biem.domain.scope import Scope
+from biem.domain.sessions.session import ROLES, SESSION_STATES
 from biem.domain.text import cut_lexemes, sha256
 from biem.domain.transfer import FORMAT, SECTIONS, VERSION, Row, Section, id_in
 from biem.domain.trust import rank
@@ -115,6 +116,8 @@ class Lines:
             "refusal": self._refusal,
             "note": self._note,
             "feedback": self._feedback,
+            "session": self._session,
+            "message": self._message,
         }
 
     def read(self, place: int, fields: Mapping[str, Any]) -> Line:
@@ -316,3 +319,36 @@ class Lines:
     def _feedback(self, place: int, given: Row) -> Line:
         spec: dict[str, Check] = {"turn": words(_LONG), "at": time}
         return Line(place, "feedback", checks.fields(spec, given, "a turn"))
+
+    def _session(self, place: int, given: Row) -> Line:
+        spec: dict[str, Check] = {
+            "id": identity,
+            "name": words(self._policy.max_name_chars),
+            "status": one_of(*SESSION_STATES),
+            "opened_at": time,
+            "closed_at": maybe(time),
+            "archived_at": maybe(time),
+            "next_seq": whole(1),
+            "head_seq": whole(1),
+            "round": whole(0),
+            "metadata": mapping(self._policy.max_metadata_bytes),
+        }
+        row = checks.fields(spec, given, "a session")
+        return Line(place, "session", row | {"id": self._own(row["id"])})
+
+    def _message(self, place: int, given: Row) -> Line:
+        spec: dict[str, Check] = {
+            "session": identity,
+            "seq": whole(1),
+            "role": one_of(*ROLES),
+            "content": self._text,
+            "tokens": whole(0),
+            "round": whole(0),
+            "at": time,
+            "ref": maybe(words(self._policy.max_ref_chars)),
+            "memory": maybe(identity),
+            "data": mapping(self._policy.max_metadata_bytes),
+        }
+        row = checks.fields(spec, given, "a message")
+        row |= {"session": self._own(row["session"]), "memory": self._own(row["memory"])}
+        return Line(place, "message", row, (row["memory"],) if row["memory"] else ())

@@ -1,7 +1,9 @@
 """The mirror of one scope: `memory.mirror`."""
 
+import time
 from collections import Counter
 from collections.abc import Callable
+from functools import partial
 from os import PathLike, fspath
 from pathlib import Path
 
@@ -17,6 +19,11 @@ from biem.layers.mirror.system import MirrorSystem
 _TOLD = ("broken", "held", "refused", "stranger")
 _MOST_TOLD = 1_000
 _MOST_STALE = 100_000
+_SYNCED_S = 600.0
+"""How long a caller waits for another sync of the same folder."""
+_POLL_S = 0.05
+GLOBAL_ROOT = "~/.aimate/memory"
+"""The folder of a user's own level."""
 
 
 class Mirror:
@@ -27,12 +34,17 @@ class Mirror:
         self._scope = scope
         self._wrote = wrote
 
-    def add(self, folder: str | PathLike[str]) -> MirrorRoot:
+    def add(self, folder: str | PathLike[str] | None = None) -> MirrorRoot:
         """Mirror this scope in a folder, which is created; `sync`, or the job of a process with workers, fills it.
 
         The folder of a project is part of a repository, whose files may be a stranger's: those that are there
-        already become memories only after `adopt`. Raises `InvalidInput` for a folder that mirrors another scope.
+        already become memories only after `adopt`. Default: `~/.aimate/memory`, for the user's own level. Raises
+        `InvalidInput` for a folder that mirrors another scope.
         """
+        if folder is None:
+            if self._scope.project:
+                raise InvalidInput("name the folder of the project, such as .aimate/memory in its root")
+            folder = GLOBAL_ROOT
         path = self._path(folder)
         self._system.folder.create(path)
         there = self._system.syncer.is_filled(path)
@@ -129,7 +141,12 @@ class Mirror:
     ) -> MirrorReport:
         if root.host != self._system.host:
             return MirrorReport(root=root.path, reason=f"the folder is on {root.host}: run it there")
-        report = self._system.syncer.sync(root, full=full, accept_deletions=accept_deletions, on_progress=on_progress)
+        sync = partial(
+            self._system.syncer.sync, root, full=full, accept_deletions=accept_deletions, on_progress=on_progress
+        )
+        deadline = time.monotonic() + _SYNCED_S
+        while (report := sync()).busy and time.monotonic() < deadline:
+            time.sleep(_POLL_S)
         if report.taken or report.revised or report.restored:
             self._wrote()
         return report

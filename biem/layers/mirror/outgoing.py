@@ -18,7 +18,7 @@ from biem.layers.mirror.merge import merge
 from biem.layers.mirror.names import file_name, folder_of, free_path, key
 from biem.layers.mirror.read import read
 from biem.layers.mirror.render import changed, fields_of, title_of, whole
-from biem.layers.mirror.run import OpenedFile, SyncRun, agreed, batches, troubled
+from biem.layers.mirror.run import TICK_NS, OpenedFile, SyncRun, agreed, batches, troubled
 from biem.ports.layers.mirror import MirrorFolder, MirrorRecords, StaleFile
 
 _MOST_STALE = 100_000
@@ -84,7 +84,7 @@ class Outgoing:
     def _update(self, run: SyncRun, node: Node, before: MirrorFile) -> MirrorFile | None:
         opened = run.opened(before.stat)
         if opened is None or opened.sha256 != before.sha256 or opened.text.problem:
-            return None  # changed meanwhile: the next sync reads it
+            return replace(before, read_ns=0)  # changed meanwhile: the next sync reads it
         said = opened.text.fields
         if before.base is None:
             return agreed(opened, node, said) if before.state == "clean" else None
@@ -130,7 +130,7 @@ class Outgoing:
             return None
         run.add(written=1)
         text = read(path, data)
-        written = OpenedFile(stat, hashlib.sha256(data).digest(), time.time_ns(), text)
+        written = OpenedFile(stat, hashlib.sha256(data).digest(), time.time_ns() + TICK_NS, text)
         return agreed(written, node, text.fields, reason=reason)
 
 

@@ -13,6 +13,8 @@ from biem.notes.decode import decode
 
 _BOM = b"\xef\xbb\xbf"
 _CATEGORY = re.compile("[a-z_]{0,32}")
+_OURS, _THEIRS = "<<<<<<< ", ">>>>>>> "
+"""Around the two sides of a merge that Git left undecided."""
 _WORDS = re.compile(r"[,，]")
 
 
@@ -22,6 +24,8 @@ def read(path: str, data: bytes) -> MirrorText:
     text, breaks = decoded(path, data.removeprefix(_BOM))
     if isinstance(text, SkippedNote):
         return MirrorText(problem=text.reason, line=1)
+    if line := _undecided(text):
+        return MirrorText(problem="Git left both sides of a merge here: decide for one", line=line)
     try:
         front = parse(text)
         body = front.body.removeprefix("\n") if front.present else front.body
@@ -46,6 +50,18 @@ def read(path: str, data: bytes) -> MirrorText:
         breaks=breaks,
         mark=mark,
     )
+
+
+def _undecided(text: str) -> int:
+    """The line where Git left both sides of a merge; 0 where it did not."""
+    begun = 0
+    if _OURS in text:
+        for number, line in enumerate(text.split("\n"), 1):
+            if line.startswith(_OURS):
+                begun = number
+            elif begun and line.startswith(_THEIRS):
+                return begun
+    return 0
 
 
 def decoded(path: str, data: bytes) -> tuple[str | SkippedNote, str]:

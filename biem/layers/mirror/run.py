@@ -17,6 +17,9 @@ from biem.notes.scan import RACY_NS, covers
 from biem.ports.files import FileContent, Files, Walk
 
 T = TypeVar("T")
+TICK_NS = 20_000_000
+"""No file system that tells parts of a second has a coarser clock."""
+_SECOND_NS = 1_000_000_000
 AT_ONCE = 100
 """Files and memories of one transaction."""
 
@@ -89,7 +92,7 @@ class SyncRun:
             known = self.known.get(stat.path)
             again = ("new", "gone") if quiet_s else ("new", "gone", "held")  # on request, held files are tried again
             looks_same = known is not None and known.stat == stat and known.state not in again
-            if known is not None and looks_same and not full and stat.mtime_ns < known.read_ns - RACY_NS:
+            if known is not None and looks_same and not full and not is_racy(stat, known.read_ns):
                 continue
             if not looks_same and 0 <= now_ns - stat.mtime_ns < quiet_s * 1e9:
                 continue
@@ -117,6 +120,14 @@ class SyncRun:
         self.add(read=1)
         digest = hashlib.sha256(content.data).digest()
         return OpenedFile(content.stat, digest, read_ns, read(stat.path, content.data))
+
+
+def is_racy(stat: FileStat, read_ns: int) -> bool:
+    """Whether a file may have changed after it was read without a change of its time: it was written just before.
+
+    On a file system whose times have no parts of a second, that is within two of them.
+    """
+    return stat.mtime_ns >= read_ns - (TICK_NS if stat.mtime_ns % _SECOND_NS else RACY_NS)
 
 
 def batches(items: Sequence[T]) -> Iterator[Sequence[T]]:

@@ -1,6 +1,9 @@
 """A sync of one root: first what the files say, then what the memories say; one process at a time."""
 
 import logging
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 
 from biem.domain.mirror.root import MirrorReport, MirrorRoot
@@ -18,6 +21,8 @@ logger = logging.getLogger("biem.mirror")
 
 _LEFT_S = 3_600.0
 """Age from which a temporary file is no writer's any more."""
+_POLL_S = 0.05
+_EXCLUDED = ("/sessions/",)
 _FRONT_BYTES = 1 << 20
 
 
@@ -69,6 +74,8 @@ class MirrorSync:
         ):
             if not granted:
                 return MirrorReport(root=root.path, busy=True, reason="another process is syncing it")
+            if not any(each.id == root.id for each in self._records.roots([root.scope])):
+                return MirrorReport(root=root.path, reason="it is no mirror any more")
             started = self._clock.now()
             report = self._synced(root, full, accept_deletions, quiet_s, on_progress)
             if report.altered or report.troubled or report.strangers or report.reason or root.synced_at is None:
@@ -76,16 +83,27 @@ class MirrorSync:
             span.add(files=report.files, read=report.read, changed=report.altered, reason=report.reason)
         return report
 
+    @contextmanager
+    def alone(self, root: MirrorRoot, within_s: float) -> Iterator[bool]:
+        """While no other process syncs a root; False if one still does after this time."""
+        deadline = time.monotonic() + within_s
+        while True:
+            with self._exclusive.hold(root.scope, f"mirror:{root.id}") as granted:
+                if granted or time.monotonic() >= deadline:
+                    yield granted
+                    return
+            time.sleep(_POLL_S)
+
     def is_filled(self, path: str) -> bool:
         """Whether a folder has Markdown files. Raises `StoreUnavailable` if it cannot be read."""
-        return bool(self._files.walk(path).files)
+        return bool(self._files.walk(path, _EXCLUDED, obey=False).files)
 
     def _synced(
         self, root: MirrorRoot, full: bool, accept: bool, quiet_s: float, on_progress: Progress | None
     ) -> MirrorReport:
         report = MirrorReport(root=root.path)
         try:
-            walk = self._files.walk(root.path)
+            walk = self._files.walk(root.path, _EXCLUDED, obey=False)
         except StoreUnavailable as error:
             return replace(report, reason=str(error))
         if not walk.files and not self._folder.is_created(root.path):

@@ -13,6 +13,8 @@ from biem.ports.layers.mirror import FolderUnwritable, MirrorFolder, MirrorRecor
 
 _QUIET_S = 2.0
 """The job leaves files alone that were changed less long ago: a person is typing."""
+_ALONE_S = 60.0
+"""How long an erasure waits for a sync."""
 FILES = "files.mirror"
 """How a receipt names the files."""
 
@@ -43,18 +45,35 @@ class MirrorSystem:
     def erase(self, scope: Scope, ids: Sequence[str] | None) -> list[StoreCount]:
         """Delete the files of memories that are being erased, or of all of a scope; nothing is listed without any.
 
-        Files on other machines, or in a folder that cannot be written, are counted as left: the next sync there
-        deletes them. Copies, such as those in the history of Git, are not touched.
+        Files on other machines, or in a folder that cannot be written, are counted as left: where single memories
+        are erased, the next sync there deletes them. Copies, such as those in the history of Git, are not touched.
         """
+        if ids is None:
+            return self._erase_roots(scope)
         written = self.records.written(scope, ids)
         left = 0
         for root, path in written:
-            try:
-                if root.host != self.host:
-                    left += 1
-                else:
-                    self.folder.delete(root.path, path)
-                    self.records.drop(root, [path])
-            except FolderUnwritable:
+            if self._deleted(root, path):
+                self.records.drop(root, [path])
+            else:
                 left += 1
         return [StoreCount(FILES, len(written), left)] if written else []
+
+    def _erase_roots(self, scope: Scope) -> list[StoreCount]:
+        """No sync that began before can write a file again: it waits, or the root is gone."""
+        before = left = 0
+        for root in self.records.roots([scope]):
+            with self.syncer.alone(root, _ALONE_S):
+                paths = [path for each, path in self.records.written(scope, None) if each.id == root.id]
+                before += len(paths)
+                left += sum(not self._deleted(root, path) for path in paths)
+                self.records.erase_root(root)
+        return [StoreCount(FILES, before, left)] if before else []
+
+    def _deleted(self, root: MirrorRoot, path: str) -> bool:
+        try:
+            if root.host == self.host:
+                self.folder.delete(root.path, path)
+        except FolderUnwritable:
+            return False
+        return root.host == self.host

@@ -104,7 +104,7 @@ class MirrorTransfer:
             yield row
 
     def _read(self, folder: Path) -> Iterator[tuple[int, str, Mapping[str, str] | None, Row]]:
-        walk = self._files.walk(str(folder))
+        walk = self._files.walk(str(folder), obey=False)
         for skipped in walk.skipped:
             raise InvalidInput(f"{skipped.path}: {skipped.reason}")
         for stat in walk.files:

@@ -42,6 +42,9 @@ class MirrorRecords(Protocol):
     def remove_root(self, root: MirrorRoot) -> None:
         """Forget a root and the records of its files."""
 
+    def erase_root(self, root: MirrorRoot) -> None:
+        """The same for a root whose memories are being erased: copies of its files will be refused."""
+
     def adopt(self, root: MirrorRoot) -> None:
         """From now on the files of this root are taken in, also those of strangers."""
 

@@ -18,7 +18,7 @@ from biem.adapters.postgres.migrations import digest
 from biem.adapters.postgres.sql import migrations
 from biem.bootstrap import Servers
 from biem.bootstrap.admin import backup, diagnose, restore_backup
-from biem.bootstrap.servers import upgrade
+from biem.bootstrap.upgrade import upgrade
 from biem.config import Settings
 from biem.errors import ConfigError, InvalidInput
 from tests.support.fakes import HeldClock, WordEmbedder, eventually
@@ -62,6 +62,7 @@ def everything(memory: biem.Memory) -> dict[str, Any]:
         "links": {memory_id: sorted(link.target for link in memory.links(memory_id)) for memory_id in ids},
         "conflicts": memory.conflicts(status=None),
         "facts": memory.facts(),
+        "sessions": [(one, memory.sessions.messages(one.id)) for one in memory.sessions.list()],
         "related": [found.topic for found in memory.related("tea")],
         "counts": {name: count for name, count in memory.stats().items() if name in ("memories", "active", "archived")},
     }
@@ -74,7 +75,11 @@ def test_everything_is_back_after_the_home_was_destroyed(own_home: Path, base: P
     scope, embedder, clock = biem.Scope(user="ann"), WordEmbedder(), HeldClock()
     with biem.connect(settings, scope=scope, embedder=embedder, clock=clock) as memory:
         live(memory)
+        chat = memory.sessions.open("tea", metadata={"client": "cli"})
+        memory.sessions.append(chat.id, "system", "Be brief.")
+        memory.sessions.append(chat.id, "assistant", "", data={"tool_calls": [{"id": "c1"}]})
         before = everything(memory)
+        assert [len(said) for _, said in before["sessions"]] == [2]
         assert before["links"]
         assert before["conflicts"]
         eventually(lambda: memory.diagnose().findings is not None)

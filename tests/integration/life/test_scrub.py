@@ -7,7 +7,7 @@ import pytest
 
 import biem
 from biem.bootstrap import Servers
-from biem.bootstrap.scrub import scrub
+from biem.bootstrap.admin import scrub
 from biem.config import Settings
 from biem.domain.scope import Scope
 from tests.support.fakes import WordEmbedder

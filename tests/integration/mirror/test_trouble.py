@@ -104,6 +104,27 @@ def test_a_link_out_of_the_folder_is_neither_read_nor_written(memory: biem.Memor
     assert all("secret" not in node.text for node in memory.list(limit=10).items)
 
 
+def test_what_git_ignores_is_mirrored_all_the_same(memory: biem.Memory, root: Path) -> None:
+    (root / ".gitignore").write_text("core/\n")
+    file = only(root)
+    file.write_text(file.read_text().replace("six", "nine"))
+    [report] = memory.mirror.sync()
+    assert (report.archived, report.revised) == (0, 1)
+
+
+def test_a_merge_that_git_left_undecided_is_not_taken_in(memory: biem.Memory, root: Path) -> None:
+    file = only(root)
+    ours, theirs = "The harbour opens at six.\n", "The harbour opens at ten.\n"
+    merged = file.read_text().replace(ours, f"<<<<<<< HEAD\n{ours}=======\n{theirs}>>>>>>> side\n")
+    file.write_text(merged)
+    assert memory.mirror.sync()[0].troubled == 1
+    assert "Git left both sides" in memory.mirror.status()[0].troubled[0][2]
+    assert memory.list(limit=1).items[0].text == ours.strip()
+    file.write_text(merged.replace("<<<<<<< HEAD\n", "").replace(f"{ours}=======\n", "").replace(">>>>>>> side\n", ""))
+    memory.mirror.sync()
+    assert memory.list(limit=1).items[0].text == theirs.strip()
+
+
 def test_a_folder_mirrors_one_scope(memory: biem.Memory, root: Path) -> None:
     with pytest.raises(InvalidInput, match="mirrors another scope"):
         memory.scope(user=uuid.uuid4().hex).mirror.add(root)

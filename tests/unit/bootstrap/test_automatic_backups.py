@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from biem.bootstrap.servers import automatic_backups, delete_automatic_backups
+from biem.bootstrap.upgrade import automatic_backups, delete_automatic_backups
 
 NOW = datetime(2026, 5, 4, 12, tzinfo=UTC)
 DAY = timedelta(days=1)

@@ -55,6 +55,15 @@ class PostgresMirror(Store):
     def remove_root(self, root: MirrorRoot) -> None:
         self._database.execute(root.scope.ns, "mirror_root_remove", _key(root))
 
+    def erase_root(self, root: MirrorRoot) -> None:
+        def attempt() -> None:
+            with self._database.connection() as connection, connection.transaction():
+                connection.execute(self._sql["see_scopes"], (root.scope.ns,))
+                connection.execute(self._sql["mirror_root_refuse"], _key(root))
+                connection.execute(self._sql["mirror_root_remove"], _key(root))
+
+        self._database.retrying(attempt)
+
     def adopt(self, root: MirrorRoot) -> None:
         self._database.execute(root.scope.ns, "mirror_root_adopt", _key(root))
 

@@ -88,3 +88,12 @@ WHERE i.ns = %(ns)s ORDER BY i.id
 
 -- export_feedback: turns whose feedback was counted; none where memories were chosen by conditions
 SELECT turn, at FROM feedbacks WHERE ns = %(ns)s AND NOT %(filtered)s ORDER BY turn COLLATE "C"
+
+-- export_session: sessions, whose counts follow from their messages; none where memories were chosen by conditions
+SELECT id::text, name, status, opened_at, closed_at, archived_at, next_seq, head_seq, round, metadata
+FROM sessions WHERE ns = %(ns)s AND NOT %(filtered)s ORDER BY id
+
+-- export_message: messages of sessions; a memory that was moved to another scope is not named
+SELECT m.session_id::text AS session, m.seq, m.role, m.content, m.tokens, m.round, m.at, m.ref, k.id::text AS memory, m.data
+FROM session_messages m LEFT JOIN memories k ON k.id = m.memory_id AND k.ns = m.ns
+WHERE m.ns = %(ns)s AND NOT %(filtered)s ORDER BY m.session_id, m.seq

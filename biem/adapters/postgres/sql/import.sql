@@ -164,3 +164,34 @@ FROM jsonb_to_recordset(%(rows)s) AS g (id uuid, memory uuid, conversation text,
 -- import_feedback: turns whose feedback was counted
 INSERT INTO feedbacks (ns, turn, at)
 SELECT %(ns)s, turn, at FROM jsonb_to_recordset(%(rows)s) AS g (turn text, at timestamptz) ON CONFLICT DO NOTHING
+
+-- import_session: sessions without messages; one whose name is open here already is closed
+INSERT INTO sessions (id, ns, name, status, opened_at, closed_at, archived_at, next_seq, head_seq, round, metadata)
+SELECT g.id, %(ns)s, g.name, CASE WHEN taken.name IS NULL THEN g.status ELSE 'closed' END, g.opened_at,
+    coalesce(g.closed_at, CASE WHEN taken.name IS NOT NULL THEN g.opened_at END), g.archived_at, g.next_seq, g.head_seq,
+    g.round, g.metadata
+FROM jsonb_to_recordset(%(rows)s) AS g (id uuid, name text, status text, opened_at timestamptz, closed_at timestamptz,
+        archived_at timestamptz, next_seq integer, head_seq integer, round integer, metadata jsonb)
+LEFT JOIN sessions taken ON taken.ns = %(ns)s AND taken.name = g.name AND taken.status = 'open' AND g.status = 'open'
+    AND taken.id <> g.id
+ON CONFLICT DO NOTHING
+
+-- import_message: messages that are not there, and what they change in their sessions
+WITH given AS MATERIALIZED (
+    SELECT g.* FROM jsonb_to_recordset(%(rows)s) AS g (session uuid, seq integer, role text, content text, tokens integer,
+        round integer, at timestamptz, ref text, memory uuid, data jsonb)
+    JOIN sessions s ON s.id = g.session AND s.ns = %(ns)s
+), added AS (
+    INSERT INTO session_messages (session_id, seq, ns, role, content, tokens, round, at, ref, memory_id, data)
+    SELECT session, seq, %(ns)s, role, content, tokens, round, at, ref, memory, data FROM given
+    ON CONFLICT DO NOTHING
+    RETURNING session_id, seq, role, tokens, round
+)
+UPDATE sessions s
+SET messages = s.messages + one.messages, all_tokens = s.all_tokens + one.all_tokens, tokens = s.tokens + one.tokens,
+    next_seq = greatest(s.next_seq, one.last + 1), round = greatest(s.round, one.round)
+FROM (
+    SELECT a.session_id, count(*) AS messages, sum(a.tokens) AS all_tokens, max(a.seq) AS last, max(a.round) AS round,
+        coalesce(sum(a.tokens) FILTER (WHERE a.seq >= x.head_seq OR a.role = 'system'), 0) AS tokens
+    FROM added a JOIN sessions x ON x.id = a.session_id GROUP BY a.session_id) one
+WHERE s.id = one.session_id

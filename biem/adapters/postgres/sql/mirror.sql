@@ -12,6 +12,11 @@ WHERE %(scopes)s::text[] IS NULL OR r.ns = ANY (%(scopes)s) ORDER BY r.path, r.h
 -- mirror_root_taken: whether a folder mirrors another scope
 SELECT ns <> %(ns)s AS taken FROM mirror_roots WHERE host = %(host)s AND path = %(path)s
 
+-- mirror_root_refuse: ids whose files are being deleted, and refused where a copy comes back
+INSERT INTO mirror_erased (memory_id, ns)
+SELECT DISTINCT memory_id, ns FROM mirror_files WHERE ns = %(ns)s AND root_id = %(root)s AND memory_id IS NOT NULL
+ON CONFLICT DO NOTHING
+
 -- mirror_root_remove: forget a root and its files
 DELETE FROM mirror_roots WHERE ns = %(ns)s AND id = %(root)s
 
@@ -86,11 +91,11 @@ FROM unnest(%(ids)s::uuid[]) AS given (id) LEFT JOIN memories m USING (id)
 WHERE m.id IS NOT NULL OR EXISTS (SELECT FROM mirror_erased e WHERE e.memory_id = given.id)
     OR EXISTS (SELECT FROM tombstones t WHERE t.memory_id = given.id)
 
--- mirror_written: the files of memories, or of all of a scope
+-- mirror_written: the files of memories, or of all of a scope, but for files that no memory was made of
 SELECT f.path AS file, r.id::text, s.tenant, s.usr, s.project, r.path, r.host, r.kind, r.state, r.adopted, r.synced_at, r.report
 FROM mirror_files f JOIN mirror_roots r ON r.id = f.root_id JOIN scopes s ON s.ns = r.ns
 WHERE f.ns = %(ns)s AND (%(ids)s::uuid[] IS NULL OR f.memory_id = ANY (%(ids)s::uuid[]))
-    AND f.state NOT IN ('stranger', 'gone')
+    AND f.memory_id IS NOT NULL AND f.state <> 'gone'
 ORDER BY r.id, f.path
 
 -- project_lock: one process at a time decides who opens the projects of a user

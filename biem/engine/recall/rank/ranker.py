@@ -13,7 +13,7 @@ import numpy as np
 from biem.domain.conflict import Dispute
 from biem.domain.policies.ranking import RankPolicy
 from biem.domain.policies.recall import RecallPolicy
-from biem.domain.prompt_contents import NOTHING, Known
+from biem.domain.prompt.contents import NOTHING, Known
 from biem.domain.times.spans import Window
 from biem.domain.times.windows import windows
 from biem.engine.query.question import Query, Sentence, asks_what_was, is_asked, sentences_of, without_names

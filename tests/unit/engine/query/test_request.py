@@ -8,7 +8,7 @@ import pytest
 
 from biem.domain.node import Node, new_id
 from biem.domain.policies.recall import RecallPolicy
-from biem.domain.prompt_contents import Known
+from biem.domain.prompt.contents import Known
 from biem.domain.scope import Scope
 from biem.engine.query.request import Request, admits, checked, conditions, excluding, unexcluded
 from biem.errors import InvalidInput

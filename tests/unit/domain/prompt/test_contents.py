@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from biem.domain.node import Node, new_id
-from biem.domain.prompt_contents import NOTHING, Known, Revised, known
+from biem.domain.prompt.contents import NOTHING, Known, Revised, known
 from biem.domain.scope import Scope
 from biem.errors import InvalidInput
 from tests.support.fakes import START

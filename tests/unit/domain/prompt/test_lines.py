@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from biem.domain.node import Hit, Node, new_id
 from biem.domain.policies.context import ContextPolicy
+from biem.domain.prompt.lines import harmless, named, quoted, speaker_of, told
 from biem.domain.running_memory import Running
 from biem.domain.scope import Scope
 from biem.engine.concepts.running import render as render_running
 from biem.engine.context.block import HEADING, listed, render
-from biem.engine.context.lines import harmless, named, quoted, speaker_of, told
 from tests.support.fakes import START
 
 PLENTY = 1_000_000

@@ -1,0 +1,74 @@
+"""`biem mcp`: the memory as an MCP server on standard input and output, for the program that started it."""
+
+import os
+import threading
+from contextlib import AbstractContextManager, ExitStack
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from biem.cli.session import of
+from biem.errors import InvalidInput, MissingExtra
+
+if TYPE_CHECKING:
+    from biem.cli.session import Session
+    from biem.memory import Memory
+
+URL, KEY = "BIEM_URL", "BIEM_KEY"
+"""Variables that lead to a server."""
+
+
+def mcp(
+    context: typer.Context,
+    url: Annotated[
+        str, typer.Option(envvar=URL, help="Address of a running `biem serve`; its key is the variable BIEM_KEY.")
+    ] = "",
+) -> None:
+    """Serve MCP over stdin and stdout until stdin ends; for hosts such as those of `biem connect`.
+
+    Without a server the memory of --tenant, --user and --project is opened in this process, by the first call. Logs go
+    to stderr.
+    """
+    try:
+        from biem.server.mcp.tools import build
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in ("mcp", "mcp_types"):
+            raise
+        raise MissingExtra("`biem mcp` needs the MCP SDK; run: pip install 'biem[mcp]'") from error
+    key = os.environ.get(KEY, "")  # noqa: TID251  no option: others see the command line
+    if url and not key:
+        raise InvalidInput(f"{URL} needs a key in the variable {KEY}: biem keys add")
+    with LateMemory(of(context), url, key) as memory:
+        build(memory).run("stdio")
+
+
+class LateMemory:
+    """Opens the memory at its first use. Thread-safe."""
+
+    def __init__(self, session: "Session", url: str, key: str) -> None:
+        self._session = session
+        self._url = url
+        self._key = key
+        self._lock = threading.Lock()
+        self._stack = ExitStack()
+        self._opened: Memory | None = None
+
+    def __call__(self, _grant: str) -> "Memory":
+        """The memory; a server checks itself what its key allows. Raises what `connect` and `remote` raise."""
+        with self._lock:
+            if self._opened is None:
+                self._opened = self._stack.enter_context(self._open())
+            return self._opened
+
+    def __enter__(self) -> "LateMemory":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stack.close()
+
+    def _open(self) -> "AbstractContextManager[Memory]":
+        if self._url:
+            from biem.client import remote
+
+            return remote(self._url, self._key)
+        return self._session.memory()

@@ -1,0 +1,1 @@
+"""What a prompt holds of memories, and how each is written as a line."""
