@@ -9,7 +9,7 @@ from itertools import pairwise
 
 import psycopg
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from biem.bootstrap import Servers
 from biem.bootstrap.server import Backend, open_backend
@@ -108,14 +108,14 @@ def _great_graph(stack: Servers, memory: Memory) -> None:
     with psycopg.connect(stack.postgres_dsn, autocommit=True) as admin:
         admin.execute(
             "INSERT INTO concepts (id, ns, name, created_at)"
-            " SELECT md5(%(ns)s || i)::uuid, %(ns)s, 'concept ' || i, now() FROM generate_series(1, %(nodes)s) i",
+            " SELECT md5(%(ns)s::text || i)::uuid, %(ns)s, 'concept ' || i, now() FROM generate_series(1, %(nodes)s) i",
             {"ns": ns, "nodes": NODES},
         )
         admin.execute(
             "INSERT INTO crystal_links (ns, source_id, target_id, link_type, weight, strength)"
             " SELECT %(ns)s, least(a, b), greatest(a, b), 'cooccurrence', 0.5, 1 FROM ("
-            "  SELECT DISTINCT md5(%(ns)s || (1 + i %% %(nodes)s))::uuid::text AS a,"
-            "   md5(%(ns)s || (1 + (i * 7 + i / %(nodes)s + 1) %% %(nodes)s))::uuid::text AS b"
+            "  SELECT DISTINCT md5(%(ns)s::text || (1 + i %% %(nodes)s))::uuid::text AS a,"
+            "   md5(%(ns)s::text || (1 + (i * 7 + i / %(nodes)s + 1) %% %(nodes)s))::uuid::text AS b"
             "  FROM generate_series(0, %(links)s - 1) i) ends WHERE a <> b ON CONFLICT DO NOTHING",
             {"ns": ns, "nodes": NODES, "links": LINKS},
         )
@@ -126,6 +126,7 @@ def browser() -> Iterator[Browser]:
     """Chromium, of this machine."""
     program = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     assert program, "this needs Chromium; on Debian: apt-get install chromium"
+    expect.set_options(timeout=60_000)  # machines are busy
     flags = ["--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
     with sync_playwright() as playwright:
         opened = playwright.chromium.launch(executable_path=program, args=flags)

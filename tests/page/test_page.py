@@ -126,6 +126,7 @@ def test_a_search_says_in_words_why_and_what_is_left_out(site: Site, tab: Open) 
     expect(first).to_contain_text("in the prompt")
     first.get_by_text("Every signal").click()
     expect(first.locator("tbody tr").first).to_be_visible()
+    assert page.evaluate(_UNTRANSLATED) == []
 
 
 def test_a_memory_is_revised_reverted_archived_restored_and_erased(site: Site, tab: Open) -> None:

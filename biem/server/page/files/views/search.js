@@ -1,12 +1,14 @@
 // A recall, and why each memory was found, in words; and what of it a prompt would leave out.
 
 import { post } from "../api.js";
-import { button, el, field, meter, select, table } from "../dom.js";
-import { count, percent, t, term } from "../words.js";
-import { card, form, instant } from "./parts.js";
+import { el, field, meter, select, table } from "../dom.js";
+import { count, percent, t, term, when } from "../words.js";
+import { addressOf, card, form, instant } from "./parts.js";
 
 const SURE = 0.6;
 const DOUBTFUL = 0.3;
+const ELSEWHERE = ["energy", "status", "way", "confidence", "said_before", "renewed_by"];
+const MEASURED = ["dense", "likeness", "former_likeness", "rerank"];
 
 export async function show(box, argument) {
   const query = el("input", { type: "search", required: true, maxLength: 2_000, value: argument, id: "query" });
@@ -58,7 +60,8 @@ function summary(recalled, context) {
 }
 
 function found(hit, inPrompt) {
-  const parts = Object.entries(hit.why).sort((a, b) => Math.abs(b[1]) - Math.abs(a[1]));
+  const parts = Object.entries(hit.why).filter(([name, value]) => !ELSEWHERE.includes(name) && typeof value === "number");
+  parts.sort((a, b) => MEASURED.includes(a[0]) - MEASURED.includes(b[0]) || Math.abs(b[1]) - Math.abs(a[1]));
   const likely = Object.keys(hit.alike).length;
   return card(hit.node,
     el("div", { className: "why" },
@@ -66,12 +69,15 @@ function found(hit, inPrompt) {
       hit.reasons.length ? el("ul", { className: "reasons" }, ...hit.reasons.map((reason) => el("li", {}, reason))) : el("span", { className: "dim" }, t("no_reason")),
       el("span", { className: inPrompt.has(hit.node.id) ? "good" : "dim" }, t(inPrompt.has(hit.node.id) ? "in_prompt" : "not_in_prompt")),
       likely ? el("span", { className: "dim" }, t("alike_count", { count: count(likely) })) : ""),
+    hit.why.renewed_by ? el("p", {}, el("a", { href: addressOf(hit.why.renewed_by) }, t("newer_first"))) : "",
+    hit.why.disputed_by ? el("p", {}, el("a", { href: addressOf(hit.why.disputed_by) }, t("disputed"))) : "",
+    hit.why.held_until ? el("p", { className: "dim" }, t("held_until", { time: when(hit.why.held_until) })) : "",
     hit.replaces ? el("p", { className: "dim" }, t("replaces", { text: hit.replaces.text })) : "",
     hit.evidence ? el("details", {}, el("summary", {}, t("original")), el("pre", {}, hit.evidence)) : "",
     el("details", {}, el("summary", {}, t("every_signal")),
       table([t("signal"), t("effect"), t("value")], parts.map(([name, value]) => [
         term("signal", name),
-        typeof value === "number" ? t(value >= 0 ? "speaks_for" : "speaks_against") : "",
-        typeof value === "number" ? value.toFixed(3) : String(value),
+        MEASURED.includes(name) ? t("measured") : t(value >= 0 ? "speaks_for" : "speaks_against"),
+        value.toFixed(3),
       ]))));
 }
