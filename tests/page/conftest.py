@@ -88,7 +88,8 @@ def _told(memory: Memory) -> list[str]:
     ]
     items = [{"text": text, "at": begun + timedelta(days=8 * number)} for number, text in enumerate(texts)]
     ids = memory.remember_many(items, wait=True)
-    ids += [memory.remember(text, at=begun + timedelta(days=day), wait=True) for text, day in CONTRADICTION]
+    for text, day in CONTRADICTION:
+        ids.append(memory.remember(text, speaker="Ann", at=begun + timedelta(days=day), wait=True))
     for pair in pairwise(ids):
         memory.feedback(useful=list(pair))
     chat = memory.sessions.open(name="harbour")
