@@ -6,6 +6,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import expect
 
+from biem.domain.policies.life import EnergyPolicy
 from biem.errors import NotFound
 from tests.page.conftest import EVIL, GREAT, LINKS, NODES, OWN, Site, Window
 
@@ -166,6 +167,22 @@ def test_a_memory_is_revised_reverted_archived_restored_and_erased(site: Site, t
     expect(page.locator("#receipt .good")).to_be_visible()
     with pytest.raises(NotFound):
         site.memory.get(memory_id)
+
+
+def test_the_curve_of_energies_decays_as_the_memory_does(site: Site, tab: Open) -> None:
+    # Given a memory / When the page derives its decay from what the API says / Then it is the one of the engine
+    window = tab()
+    window.page.goto(site.local)
+    window.shown("timeline")
+    found = window.page.evaluate(_DECAY, site.ids[0])
+    assert found == pytest.approx(EnergyPolicy().decay_per_hour, rel=1e-3)
+
+
+_DECAY = """async (id) => {
+  const { decay } = await import("/page/energy.js");
+  const reply = await fetch(`/v1/memories/${id}`);
+  return decay(await reply.json(), new Date(reply.headers.get("Date")));
+}"""
 
 
 def test_a_conflict_is_decided_and_undone(site: Site, tab: Open) -> None:

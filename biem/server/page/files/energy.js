@@ -5,13 +5,13 @@ import { t, when } from "./words.js";
 
 const HOUR_MS = 3_600_000;
 const EPOCH_MS = Date.UTC(2020, 0, 1);
-const POINTS = 240;
-const AHEAD_MS = 30 * 24 * HOUR_MS;
+const POINTS = 100;
+const FADED = 0.01;
+const MOST_MS = 60 * 24 * HOUR_MS;
 
 /** Decay per hour: `energy_key` is ln(energy) plus decay times the hours since 2020, at every instant. */
 export function decay(node, now) {
-  const hours = (now.getTime() - EPOCH_MS) / HOUR_MS;
-  return node.energy > 0 ? Math.max(0, (node.energy_key - Math.log(node.energy)) / hours) : 0;
+  return node.energy > 0 ? Math.max(0, (node.energy_key - Math.log(node.energy)) / hours(now.getTime())) : 0;
 }
 
 /** Times in seconds, the energy since the last use and onwards, and that from writing to the last use. */
@@ -19,13 +19,24 @@ export function curve(node, now) {
   const rate = decay(node, now);
   const begun = new Date(node.created_at).getTime();
   const used = Math.max(begun, new Date(node.accessed_at ?? node.revised_at ?? node.created_at).getTime());
-  const end = now.getTime() + AHEAD_MS;
-  const times = Array.from({ length: POINTS }, (_, index) => begun + ((end - begun) * index) / (POINTS - 1));
-  times.push(used, now.getTime());
-  times.sort((a, b) => a - b);
-  const present = times.map((at) => (at < used ? null : Math.min(1, Math.exp(node.energy_key - (rate * (at - EPOCH_MS)) / HOUR_MS))));
-  const written = times.map((at) => (at > used ? null : node.initial_energy * Math.exp((-rate * (at - begun)) / HOUR_MS)));
-  return [times.map((at) => at / 1_000), present, written];
+  const fades = rate > 0 ? Math.min(MOST_MS, (Math.log(1 / FADED) / rate) * HOUR_MS) : MOST_MS;
+  const end = now.getTime() + fades;
+  const spans = [[begun, end], [begun, Math.min(end, begun + fades)], [used, Math.min(end, used + fades)]];
+  const times = [...new Set([...spans.flatMap(([from, to]) => steps(from, to)), now.getTime()])].sort((a, b) => a - b);
+  const at = (time) => (node.energy > 0 ? Math.min(1, Math.exp(node.energy_key - rate * hours(time))) : 0);
+  return [
+    times.map((time) => time / 1_000),
+    times.map((time) => (time < used ? null : at(time))),
+    times.map((time) => (time > used ? null : node.initial_energy * Math.exp(-rate * (hours(time) - hours(begun))))),
+  ];
+}
+
+function hours(time) {
+  return (time - EPOCH_MS) / HOUR_MS;
+}
+
+function steps(from, to) {
+  return Array.from({ length: POINTS }, (_, index) => from + ((to - from) * index) / (POINTS - 1));
 }
 
 /** Draw it; returns what removes it. */
