@@ -275,8 +275,8 @@ def _project_of(memory: Memory, project: str | Path) -> str:
     if not isinstance(given, str) or not given.strip():
         raise InvalidInput("a project is given by its folder or by its name")
     path = Path(given).expanduser()
-    if isinstance(project, str) and os.sep not in given and not path.is_dir():
-        return given
+    if not path.is_dir():
+        return given if isinstance(project, str) and os.sep not in given else path_key(str(path.resolve()))
     try:
         return memory.projects.open(path)
     except NotFound:

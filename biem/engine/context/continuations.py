@@ -79,6 +79,9 @@ def _least(newer: RatedLine, older: RatedLine, question: LineQuestion) -> float:
     if not one_script and one.changes and asked.topics & one.topics:
         return _TRANSLATED
     if not _names_what(newer, older, question):
+        # "Seventeen are left" is of what is left, too, and not of the money that is asked for.
+        if one_script and asked.wants and one.topics and not asked.topics & other.topics <= one.topics:
+            return _NEVER
         return (_APART if apart else _CHANGED if one.changes else _CONTINUED) if about else _NEVER
     if apart and not one.changes:
         return _APART
@@ -107,7 +110,13 @@ def _continues(newer: RatedLine, older: RatedLine, question: LineQuestion) -> bo
     """Whether it may tell what became of what the earlier line tells: about the same people and one of several."""
     one, other, asked = newer.matter, older.matter, question.matter
     node = newer.hit.node
-    if node.source == "assistant" or node.at <= older.hit.node.at or not one.holds or one.past or supposes(node.text):
+    if (
+        "assistant" in (node.source, node.speaker)
+        or node.at <= older.hit.node.at
+        or not one.holds
+        or one.past
+        or supposes(node.text)
+    ):
         return False
     if not _goes_on_about(newer, older):
         return False
