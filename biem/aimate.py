@@ -12,55 +12,39 @@ Everything else is in `MemorySystem.memory`. Numbers are AIMate's (`BIEM_PROFILE
 `~/.aimate/config.yaml` sets others.
 """
 
+import logging
 import os
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
-import yaml
 from pydantic import SecretStr
 
 from biem.bootstrap import connect
 from biem.config import Settings, load_settings
+from biem.config.aimate import CONFIG, configured, read_config
 from biem.domain.mirror.project import path_key
 from biem.domain.node import Hits
 from biem.domain.observing.unit import Unit
 from biem.domain.sessions.built import BuiltContext, ContextWarning
 from biem.domain.sessions.session import Appended, ChatSession
-from biem.errors import ConfigError, InvalidInput, NotFound
+from biem.errors import BiemError, InvalidInput, NotFound
 from biem.layers.maintain import Maintenance
 from biem.layers.stats import LayerStats
 from biem.memory import Memory
 from biem.ports import Clock, Embedder
 from biem.ports.layers.sessions import LayerCount
 
-CONFIG = Path("~/.aimate/config.yaml")
-SETTINGS: Mapping[str, tuple[str, str]] = {
-    "context.total_budget": ("builder", "total_budget"),
-    "context.core_ratio": ("builder", "core"),
-    "context.session_ratio": ("builder", "session"),
-    "context.short_term_ratio": ("builder", "short_term"),
-    "context.long_term_ratio": ("builder", "long_term"),
-    "session.max_tokens": ("session", "max_tokens"),
-    "session.warning_ratio": ("session", "warning_ratio"),
-    "session.critical_ratio": ("session", "critical_ratio"),
-    "session.trim_target_ratio": ("session", "trim_target"),
-    "session.protected_rounds": ("session", "protected_rounds"),
-    "short_term.default_ttl_days": ("layers", "ttl_days"),
-    "short_term.promote_threshold": ("retention", "promote_accesses"),
-}
-"""Names of the configuration file, and the settings they replace."""
-_EMBEDDING = ("enabled", "provider", "model", "dimension", "url", "api_key")
-_MAINTENANCE = ("enabled", "interval_minutes")
-_PACKAGED = ("e5", "use", "bge", "openai", "ollama")
-_MIRROR = ("storage.global_root", "storage.project_dir_name")
-"""Folders of Markdown files: accepted, and not used here."""
+logger = logging.getLogger("biem.aimate")
 
 
 class MemorySystem:
-    """AIMate's memory of one user, in one conversation at a time. Use it as a context manager, or call `close`."""
+    """AIMate's memory of one user, in one conversation at a time. Use it as a context manager, or call `close`.
+
+    Its memories are Markdown files, too: in `~/.aimate/memory`, and in `.aimate/memory` of each project's folder.
+    """
 
     def __init__(
         self,
@@ -81,14 +65,15 @@ class MemorySystem:
         if base is None:
             base = load_settings()
             base = Settings(profile="aimate") if base.profile == "default" else base
-        given = _read(CONFIG.expanduser() if config is None else Path(config), must_exist=config is not None)
-        self._settings, self._uses_vectors = configured(base, given)
+        file = CONFIG.expanduser() if config is None else Path(config)
+        self._config = configured(base, read_config(file, must_exist=config is not None))
         self._embedder = embedder
         self._clock = clock
         self._language = language
         self._root: Memory | None = None
         self._memory: Memory | None = None
         self._session = ""
+        self._mirrored: dict[Path, Memory] = {}
 
     def initialize(self, api_key: str = "") -> None:
         """Open the memory; `api_key`: of the embedder and the language model, where they need one.
@@ -97,7 +82,7 @@ class MemorySystem:
         """
         if self._root is not None:
             return
-        settings = self._settings
+        settings = self._config.settings
         if api_key:
             key = SecretStr(api_key)
             settings = settings.model_copy(
@@ -107,6 +92,7 @@ class MemorySystem:
                 }
             )
         self._root = self._memory = connect(settings, embedder=self._embedder, clock=self._clock)
+        self._mirror(self._root.scope(project=""), Path(self._config.global_root))
 
     @property
     def memory(self) -> Memory:
@@ -124,10 +110,16 @@ class MemorySystem:
         return self.memory.sessions.get(self._session)
 
     def set_project(self, project: str | Path) -> ChatSession:
-        """Work in a project, given by its folder or its name; resumes its open conversation."""
+        """Work in a project, given by its folder or its name; resumes its open conversation.
+
+        A project given by its folder has its memories as files there, and files of a stranger's wait for `adopt`.
+        """
         memory = self.memory
-        self._memory = memory.scope(project=_project_of(memory, project))
+        key, folder = _project_of(memory, project)
+        self._memory = memory.scope(project=key)
         self._session = ""
+        if folder is not None:
+            self._mirror(self._memory, folder / self._config.project_dir / "memory")
         return self.session
 
     def process_user_input(self, text: str) -> tuple[Unit, ...]:
@@ -156,7 +148,7 @@ class MemorySystem:
         return self.memory.search(
             query,
             top_k,
-            use_vector=use_vector and self._uses_vectors,
+            use_vector=use_vector and self._config.vectors,
             use_keyword=use_keyword,
             use_time_weight=use_time_weight,
             min_similarity=min_similarity,
@@ -187,9 +179,21 @@ class MemorySystem:
         return answer.text
 
     def close(self) -> None:
-        """Close the memory; a second call does nothing."""
+        """Bring the files up to date and close the memory; a second call does nothing."""
+        mirrored, self._mirrored = self._mirrored, {}
+        for folder, memory in mirrored.items():
+            with _told(folder):
+                for report in memory.mirror.sync(folder):
+                    if report.reason:
+                        logger.warning("%s is not up to date: %s", folder, report.reason)
         if self._root is not None:
             self._root.close()
+
+    def _mirror(self, memory: Memory, folder: Path) -> None:
+        """Keep the memories of a scope as files in a folder, too; where that cannot be, it works without."""
+        if self._config.mirror:
+            with _told(folder):
+                self._mirrored[Path(memory.mirror.add(folder).path)] = memory
 
     def __enter__(self) -> Self:
         return self
@@ -200,84 +204,31 @@ class MemorySystem:
         self.close()
 
 
-def configured(settings: Settings, given: Mapping[str, Any]) -> tuple[Settings, bool]:
-    """Settings with the values of a configuration file, and whether searches use vectors. Raises `ConfigError`."""
-    flat = {f"{section}.{name}": value for section, values in given.items() for name, value in _pairs(section, values)}
-    known = {*SETTINGS, *_MIRROR, *(f"embedding.{name}" for name in _EMBEDDING)}
-    known |= {f"maintenance.{name}" for name in _MAINTENANCE}
-    if unknown := sorted(flat.keys() - known):
-        raise ConfigError(f"{unknown[0]!r} is no setting of AIMate; there are {', '.join(sorted(known))}")
-    changes: dict[str, dict[str, Any]] = {}
-    for name, (section, setting) in SETTINGS.items():
-        if name in flat:
-            changes.setdefault(section, {})[setting] = flat[name]
-    if flat.get("maintenance.enabled") is False:
-        changes["sleep"] = {"off": tuple(dict.fromkeys([*settings.sleep.off, "lifecycle"]))}
-    elif "maintenance.interval_minutes" in flat:
-        changes["sleep"] = {"lifecycle_s": _number(flat, "maintenance.interval_minutes") * 60.0}
-    update: dict[str, Any] = {}
-    for section, values in changes.items():
-        try:
-            update[section] = replace(getattr(settings, section), **values)
-        except (TypeError, ValueError) as error:
-            raise ConfigError(f"AIMate's configuration cannot be so: {error}") from None
-    embedding = {name: flat[f"embedding.{name}"] for name in _EMBEDDING if f"embedding.{name}" in flat}
-    if embedding.get("enabled", True) and embedding.get("provider"):
-        update["embedder"] = _embedder(settings, embedding)
-    return settings.model_copy(update=update), bool(embedding.get("enabled", True))
-
-
-def _embedder(settings: Settings, embedding: Mapping[str, Any]) -> Any:
-    """Providers of AIMate that are not known here are servers of the OpenAI protocol and need their address."""
-    provider = str(embedding["provider"])
-    values = {name: str(embedding[name]) for name in ("model", "url", "api_key") if embedding.get(name)}
-    if provider not in _PACKAGED:
-        if "url" not in values:
-            raise ConfigError(
-                f"embedding.provider {provider!r} needs embedding.url, the address of its OpenAI endpoint"
-            )
-        provider = "openai"
-    return type(settings.embedder)(**(settings.embedder.model_dump() | values | {"provider": provider}))
-
-
-def _pairs(section: str, values: Any) -> list[tuple[str, Any]]:
-    if not isinstance(values, Mapping):
-        raise ConfigError(f"{section!r} in AIMate's configuration is a group of settings, not {values!r:.60}")
-    return [(str(name), value) for name, value in values.items()]
-
-
-def _number(flat: Mapping[str, Any], name: str) -> float:
-    value = flat[name]
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise ConfigError(f"{name} in AIMate's configuration is a number, not {value!r:.60}")
-    return float(value)
-
-
-def _read(path: Path, *, must_exist: bool) -> Mapping[str, Any]:
-    if not path.is_file():
-        if must_exist:
-            raise ConfigError(f"AIMate's configuration {path} does not exist")
-        return {}
+@contextmanager
+def _told(folder: Path) -> Iterator[None]:
+    """Log that a folder cannot have files, instead of refusing to remember."""
     try:
-        found = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise ConfigError(f"AIMate's configuration {path} cannot be read: {error}") from None
-    if found is None:
-        return {}
-    if not isinstance(found, Mapping):
-        raise ConfigError(f"AIMate's configuration {path} is a group of settings by name, not {type(found).__name__}")
-    return found
+        yield
+    except BiemError as error:
+        logger.warning("memories are not mirrored in %s: %s", folder, error)
 
 
-def _project_of(memory: Memory, project: str | Path) -> str:
-    """The key of a project: that which was given, or of the project that a folder is in, else of the folder itself."""
+def _project_of(memory: Memory, project: str | Path) -> tuple[str, Path | None]:
+    """The key of a project, and its folder: that which was given, or that of the project which the folder is in.
+
+    A name has no folder; a folder that is in no project is one.
+    """
     given = os.fspath(project)
     if not isinstance(given, str) or not given.strip():
         raise InvalidInput("a project is given by its folder or by its name")
     path = Path(given).expanduser()
-    if isinstance(project, str) and os.sep not in given and not path.is_dir():
-        return given
+    if not path.is_dir():
+        is_name = isinstance(project, str) and os.sep not in given
+        return given if is_name else path_key(str(path.resolve())), None
+    path, projects = path.resolve(), memory.projects
     try:
-        return memory.projects.open(path)
+        key, found = projects.open(path), projects.find(path)
     except NotFound:
-        return path_key(str(path.resolve()))
+        key, found = path_key(str(path)), None
+        projects.link(path, key)  # the same key also once it is a project, as it is when it has files
+    return key, path if found is None else Path(found.root)

@@ -14,7 +14,7 @@ from biem.adapters.clock import SystemClock
 from biem.adapters.embedded import Status
 from biem.adapters.embedded import indexer as _indexer
 from biem.adapters.embedders import build
-from biem.adapters.jobs.celery import ENCODE_TASK, broker_options
+from biem.adapters.jobs.celery import ENCODE_TASK, JOB_TASK, broker_options
 from biem.adapters.postgres.migrations import migrate as apply_migrations
 from biem.bootstrap.check_settings import warn_of_misspelt
 from biem.bootstrap.embedder import agreed
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ENCODE_TASK",
+    "JOB_TASK",
     "Servers",
     "WorkerRuntime",
     "broker_of",

@@ -16,6 +16,7 @@ from biem.adapters.postgres.links import PostgresLinks
 from biem.adapters.probes import CeleryWorkers, HomeDisk, MilvusProbe, NoWorkers, PostgresProbe, RedisProbe
 from biem.bootstrap.groups import Ground
 from biem.bootstrap.layers import session_check
+from biem.bootstrap.layers.mirror import mirror_check
 from biem.bootstrap.notes import note_check
 from biem.bootstrap.servers import Servers, broker_of, home_of
 from biem.bootstrap.stores import milvus_inspection, open_projections
@@ -123,6 +124,7 @@ def _contents(
             settings=settings, where=where, info=info, clock=clock, database=database, limits=limits, stack=stack
         ),
         sessions,
+        mirror_check(database, limits=limits),
         ProjectionCheck(PostgresScopes(database), projections, random=random, limits=limits),
         CanvasCheck(
             inspection,

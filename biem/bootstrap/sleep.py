@@ -79,6 +79,7 @@ def build_jobs(
     def decide() -> Mapping[str, int]:
         return {"decided": changes.resolver.work(policies.conflicts.decisions)}
 
+    aimate = ground.settings.profile == "aimate"  # its maintenance runs when a program starts, too
     jobs = [
         BackgroundJob("build", concepts.build, every["build"]),
         BackgroundJob("concepts", concepts.consolidate, every["concepts"]),
@@ -87,7 +88,7 @@ def build_jobs(
         BackgroundJob("crystallise", crystalliser.crystallise, every["crystallise"]),
         BackgroundJob("links", life.associations.tend, every["links"]),
         BackgroundJob("forget", concepts.forget, every["forget"]),
-        BackgroundJob("lifecycle", archive, every["lifecycle"], everywhere=archive),
+        BackgroundJob("lifecycle", archive, every["lifecycle"], everywhere=archive, at_start=aimate),
         BackgroundJob("sweep", lambda _: sweep(), every["sweep"], everywhere=sweep),
         BackgroundJob("decisions", lambda _: decide(), every["decisions"], everywhere=decide),
         BackgroundJob("turns", life.feedback.compact, every["turns"]),

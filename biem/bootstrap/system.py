@@ -7,6 +7,7 @@ from functools import partial
 from random import Random
 
 from biem.adapters import analyzers, contradiction
+from biem.adapters.jobs.celery import CeleryQueue
 from biem.bootstrap.aim import build_aim
 from biem.bootstrap.diagnosis import build_reindexer, diagnoser
 from biem.bootstrap.groups import Ground, Life, ReadPath, WritePath
@@ -200,14 +201,16 @@ def build_background(
     most = ground.policies.sleep.scopes_per_tick
     schedule = Schedule(jobs, ground.stores.scopes, clock=ground.clock, scopes_per_tick=most)
     scheduler = build_scheduler(ground)
-    layers.full = partial(run_soon, schedule, scheduler, "sessions")
+    layers.full = partial(run_soon, schedule, scheduler, ground.stores.queue, "sessions")
     return Background(layers=layers, jobs=jobs, schedule=schedule, scheduler=scheduler)
 
 
-def run_soon(schedule: Schedule, scheduler: JobQueue, name: str) -> None:
-    """Let a job run now, if this process runs jobs."""
+def run_soon(schedule: Schedule, scheduler: JobQueue, queue: JobQueue, name: str) -> None:
+    """Let a job run now, in this process if it runs jobs, or in a Celery worker."""
     schedule.hurry(name)
     scheduler.wake()
+    if isinstance(queue, CeleryQueue):
+        queue.run_soon(name)
 
 
 def build_activator(ground: Ground, *, read: ReadPath) -> Activator:

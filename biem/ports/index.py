@@ -1,7 +1,7 @@
 """L2, the vector index, and the filter conditions of a search."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
 
@@ -42,6 +42,10 @@ class Filter:
     """None of these memories."""
     only_ids: tuple[str, ...] = ()
     """Only these memories."""
+    session: str | None = field(default=None, compare=False)
+    """The conversation in which is asked: memories of the layer `session` of another one are not told, unless
+    `conversations` names it. None: they are. Evaluated by the records alone, so it separates no searches.
+    """
 
     @property
     def late(self) -> bool:

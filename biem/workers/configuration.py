@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from biem.bootstrap import ENCODE_TASK, broker_options
+from biem.bootstrap import ENCODE_TASK, JOB_TASK, broker_options
 from biem.config import Settings
-from biem.workers.tasks import JOB_TASK, RESCAN_TASK
+from biem.workers.tasks import RESCAN_TASK
 
 _LOOKS_S = 30.0
 """Maximum interval of beat's loop: the health check considers it dead after two minutes."""

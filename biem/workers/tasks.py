@@ -10,13 +10,12 @@ from celery import Celery
 from celery.concurrency import get_implementation
 from celery.concurrency.prefork import TaskPool
 
-from biem.bootstrap import ENCODE_TASK, WorkerRuntime, open_worker
+from biem.bootstrap import ENCODE_TASK, JOB_TASK, WorkerRuntime, open_worker
 from biem.bootstrap.embedder import sharing_cores
 from biem.bootstrap.garbage_collection import pass_over_what_is_loaded
 from biem.bootstrap.rescan import rescan
 from biem.config import Settings
 
-JOB_TASK = "biem.job"
 RESCAN_TASK = "biem.rescan"
 SLEEP_TASK = "biem.sleep"
 NOTES_TASK = "biem.notes"

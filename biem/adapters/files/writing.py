@@ -36,6 +36,34 @@ class WritableFolder:
                     temporary.unlink()
             return FileStat(path, made.st_size, made.st_mtime_ns, made.st_ino)
 
+    def put(self, root: str, path: str, data: bytes) -> None:
+        """See `MirrorFolder.put`."""
+        with _told(path):
+            target = _inside(root, path)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            temporary = target.parent / f"{_TEMPORARY}{secrets.token_hex(8)}"
+            try:
+                _write_new(temporary, data, None)
+                temporary.replace(target)
+            finally:
+                with suppress(FileNotFoundError):
+                    temporary.unlink()
+            _sync_folder(target.parent)
+
+    def append(self, root: str, path: str, data: bytes, size: int) -> bool:
+        """See `MirrorFolder.append`."""
+        with _told(path):
+            target = _inside(root, path)
+            if not _is_file(target):
+                return False
+            with target.open("ab") as stream:
+                if os.fstat(stream.fileno()).st_size != size:
+                    return False
+                stream.write(data)
+                stream.flush()
+                os.fsync(stream.fileno())
+            return True
+
     def move(self, root: str, path: str, target: str) -> bool:
         """See `MirrorFolder.move`."""
         with _told(path):

@@ -2,6 +2,7 @@
 
 import logging
 import threading
+from collections import deque
 from importlib import import_module
 from typing import Any
 
@@ -11,6 +12,7 @@ from biem.ports import Work
 logger = logging.getLogger("biem.worker")
 
 ENCODE_TASK = "biem.encode"
+JOB_TASK = "biem.job"
 
 _LINGER_S = 0.05
 """A burst of writes is one message."""
@@ -48,6 +50,7 @@ class CeleryQueue:
         self._app = celery.Celery("biem", broker=url, set_as_current=False)
         self._app.conf.broker_transport_options = broker_options(url) | _ONE_TRY
         self._wake = threading.Event()
+        self._jobs: deque[str] = deque()
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._loop, name="biem-wake", daemon=True)
 
@@ -55,6 +58,11 @@ class CeleryQueue:
         self._thread.start()
 
     def wake(self) -> None:
+        self._wake.set()
+
+    def run_soon(self, job: str) -> None:
+        """Ask a worker to run a background job now, over all scopes. Never blocks; a lost message costs latency."""
+        self._jobs.append(job)
         self._wake.set()
 
     def stop(self, timeout_s: float) -> None:
@@ -70,9 +78,18 @@ class CeleryQueue:
             stopping = self._stop.wait(_LINGER_S)
             self._wake.clear()
             try:
-                self._app.send_task(ENCODE_TASK, queue="encode", ignore_result=True, expires=_EXPIRES_S, retry=False)
+                self._send(ENCODE_TASK, "encode")
+                for name in self._taken():
+                    self._send(JOB_TASK, "maintain", name)
             except Exception as error:  # noqa: BLE001 - any transport of kombu, with errors of its own client
                 logger.warning("workers not woken, beat will wake them: %s", error)
                 self._stop.wait(_PAUSE_S)
             if stopping:
                 return
+
+    def _taken(self) -> set[str]:
+        """The jobs that were asked for since the last call, each once."""
+        return {self._jobs.popleft() for _ in range(len(self._jobs))}
+
+    def _send(self, task: str, queue: str, *arguments: str) -> None:
+        self._app.send_task(task, arguments, queue=queue, ignore_result=True, expires=_EXPIRES_S, retry=False)

@@ -273,4 +273,5 @@ def conditions(scopes: Sequence[Scope], where: Filter, now: datetime, decay_per_
         "max_sentiment": greatest if greatest < 1.0 else None,
         "metadata": metadata_path(where.metadata),
         "min_trust": where.min_trust or None,
+        "talk": where.session,
     }

@@ -5,12 +5,15 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from biem.adapters.postgres.database import Database
 from biem.adapters.postgres.mirror import PostgresMirror
 from biem.bootstrap.groups import Ground
 from biem.bootstrap.notes import LateFiles
+from biem.domain.diagnosis import Limits
 from biem.domain.node import StoreCount
 from biem.domain.observing.category import categories_of
 from biem.domain.scope import Scope
+from biem.engine.admin.diagnosis import Check
 from biem.engine.life.retention import Lifecycle
 from biem.engine.remember.revise import Reviser
 from biem.engine.remember.writer import Writer
@@ -19,6 +22,7 @@ from biem.engine.transfer import Transfer
 if TYPE_CHECKING:
     from biem.adapters.files.writing import WritableFolder
     from biem.layers.mirror.mirror import Mirror
+    from biem.layers.mirror.session_files import SessionFiles
     from biem.layers.mirror.sync import MirrorSync
     from biem.layers.mirror.system import MirrorSystem
     from biem.layers.mirror.transfer import MirrorTransfer
@@ -54,8 +58,7 @@ class LateMirror:
 
     def erase(self, scope: Scope, ids: Sequence[str] | None) -> Sequence[StoreCount]:
         """Delete the files of memories, or of all of a scope."""
-        there = self._records.roots([scope]) if ids is None else self._records.written(scope, ids)
-        return self.all().erase(scope, ids) if there else ()
+        return self.all().erase(scope, ids) if self._records.roots([scope]) else ()
 
 
 def build_mirror(
@@ -72,11 +75,21 @@ def build_mirror(
         from biem.layers.mirror.system import MirrorSystem
 
         folder = WritableFolder()
-        syncer = build_sync(ground, records=records, folder=folder, writer=writer, reviser=reviser, lifecycle=lifecycle)
+        sessions = build_session_files(ground, folder=folder)
+        syncer = build_sync(
+            ground,
+            records=records,
+            folder=folder,
+            sessions=sessions,
+            writer=writer,
+            reviser=reviser,
+            lifecycle=lifecycle,
+        )
         return MirrorSystem(
             records=records,
             folder=folder,
             syncer=syncer,
+            sessions=sessions,
             transfer=build_folders(ground, transfer=transfer, most_bytes=syncer.most_bytes),
             host=platform.node(),
         )
@@ -98,11 +111,23 @@ def build_projects(ground: Ground) -> "Callable[[Scope], Projects]":
     return projects
 
 
+def build_session_files(ground: Ground, *, folder: "WritableFolder") -> "SessionFiles":
+    """The files of sessions."""
+    from biem.adapters.postgres.mirror.session_files import PostgresSessionFiles
+    from biem.adapters.postgres.sessions import PostgresSessions
+    from biem.layers.mirror.session_files import SessionFiles
+
+    stores = ground.stores
+    sessions = PostgresSessions(stores.database, write_row=stores.records.write_row, clock=ground.clock)
+    return SessionFiles(records=PostgresSessionFiles(stores.database), sessions=sessions, folder=folder)
+
+
 def build_sync(
     ground: Ground,
     *,
     records: PostgresMirror,
     folder: "WritableFolder",
+    sessions: "SessionFiles",
     writer: Writer,
     reviser: Reviser,
     lifecycle: Lifecycle,
@@ -128,11 +153,20 @@ def build_sync(
         folder=folder,
         incoming=incoming,
         outgoing=outgoing,
+        sessions=sessions,
         exclusive=ground.stores.exclusive,
         clock=ground.clock,
         telemetry=ground.telemetry,
         max_text_bytes=ground.policies.write.max_text_bytes,
     )
+
+
+def mirror_check(database: Database, *, limits: Limits) -> Check:
+    """Looks for files that wait for a person."""
+    from biem.adapters.postgres.mirror.trouble import PostgresMirrorTrouble
+    from biem.layers.mirror.checks import MirrorCheck
+
+    return MirrorCheck(PostgresMirrorTrouble(database), host=platform.node(), limits=limits)
 
 
 def build_folders(ground: Ground, *, transfer: Transfer, most_bytes: int) -> "MirrorTransfer":

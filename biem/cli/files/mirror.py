@@ -143,7 +143,7 @@ def _tell(out: "Output", reports: "list[MirrorReport]") -> None:
 
 def _line(report: "MirrorReport") -> str:
     names = (
-        "written", "taken", "revised", "archived", "restored", "moved", "removed", "strangers", "troubled",
+        "written", "taken", "revised", "archived", "restored", "moved", "removed", "sessions", "strangers", "troubled",
     )  # fmt: skip
     parts = [f"{report.files} files", *(f"{count} {name}" for name in names if (count := report.counts[name]))]
     said = f"{report.root}: {', '.join(parts)}"

@@ -83,6 +83,8 @@ class MirrorReport:
     """Files that were moved, by a person or by biem."""
     removed: int = 0
     """Files of erased memories that were deleted."""
+    sessions: int = 0
+    """Files of sessions that biem wrote or deleted."""
     troubled: int = 0
     """Files that are broken or held, or refused."""
     strangers: int = 0
@@ -103,7 +105,7 @@ class MirrorReport:
     def altered(self) -> int:
         """The number of changes, of files and of memories."""
         changed = self.written + self.taken + self.revised + self.archived
-        return changed + self.restored + self.moved + self.removed
+        return changed + self.restored + self.moved + self.removed + self.sessions
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from biem.errors import StoreUnavailable
 from biem.layers.mirror.incoming import Incoming, Progress
 from biem.layers.mirror.outgoing import Outgoing
 from biem.layers.mirror.run import SyncRun
+from biem.layers.mirror.session_files import SessionFiles
 from biem.ports import Clock
 from biem.ports.files import Files
 from biem.ports.jobs import Exclusive
@@ -37,6 +38,7 @@ class MirrorSync:
         folder: MirrorFolder,
         incoming: Incoming,
         outgoing: Outgoing,
+        sessions: SessionFiles,
         exclusive: Exclusive,
         clock: Clock,
         telemetry: Telemetry,
@@ -48,6 +50,7 @@ class MirrorSync:
         self._folder = folder
         self._incoming = incoming
         self._outgoing = outgoing
+        self._sessions = sessions
         self._exclusive = exclusive
         self._clock = clock
         self._telemetry = telemetry
@@ -78,7 +81,8 @@ class MirrorSync:
                 return MirrorReport(root=root.path, reason="it is no mirror any more")
             started = self._clock.now()
             report = self._synced(root, full, accept_deletions, quiet_s, on_progress)
-            if report.altered or report.troubled or report.strangers or report.reason or root.synced_at is None:
+            told = report.altered or report.troubled or report.strangers or report.reason
+            if told or root.synced_at is None or root.report.get("reason"):
                 self._records.synced(root, started, {**report.counts, "reason": report.reason})
             span.add(files=report.files, read=report.read, changed=report.altered, reason=report.reason)
         return report
@@ -114,6 +118,7 @@ class MirrorSync:
             self._incoming.take(run, full=full, accept_deletions=accept, quiet_s=quiet_s, on_progress=on_progress)
             self._folder.tidy(root.path, _LEFT_S)
             self._outgoing.bring(run)
+            run.add(sessions=self._sessions.bring(root))
         except FolderUnwritable as error:
             logger.warning("the mirror %s is not synced to its end: %s", root.path, error)
             return replace(run.report, reason=str(error))

@@ -2,11 +2,13 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from biem.domain.mirror.root import MirrorRoot
 from biem.domain.node import StoreCount
 from biem.domain.scope import Scope
+from biem.layers.mirror.session_files import SessionFiles
 from biem.layers.mirror.sync import MirrorSync
 from biem.layers.mirror.transfer import MirrorTransfer
 from biem.ports.layers.mirror import FolderUnwritable, MirrorFolder, MirrorRecords
@@ -26,6 +28,7 @@ class MirrorSystem:
     records: MirrorRecords
     folder: MirrorFolder
     syncer: MirrorSync
+    sessions: SessionFiles
     transfer: MirrorTransfer
     host: str
     """The name of this machine."""
@@ -43,10 +46,11 @@ class MirrorSystem:
         return {name: count for name, count in total.items() if count and name not in ("files", "read")}
 
     def erase(self, scope: Scope, ids: Sequence[str] | None) -> list[StoreCount]:
-        """Delete the files of memories that are being erased, or of all of a scope; nothing is listed without any.
+        """Delete the files of memories that were erased, or of all of a scope; nothing is listed without any.
 
-        Files on other machines, or in a folder that cannot be written, are counted as left: where single memories
-        are erased, the next sync there deletes them. Copies, such as those in the history of Git, are not touched.
+        Files of sessions lose the messages that became these memories. Files on other machines, or in a folder that
+        cannot be written, are counted as left: where single memories are erased, the next sync there deletes them.
+        Copies, such as those in the history of Git, are not touched.
         """
         if ids is None:
             return self._erase_roots(scope)
@@ -57,14 +61,30 @@ class MirrorSystem:
                 self.records.drop(root, [path])
             else:
                 left += 1
-        return [StoreCount(FILES, len(written), left)] if written else []
+        rewritten, stale = self._erase_lines(scope)
+        before, left = len(written) + rewritten + stale, left + stale
+        return [StoreCount(FILES, before, left)] if before else []
+
+    def _erase_lines(self, scope: Scope) -> tuple[int, int]:
+        """Rewrite files of sessions that have erased messages; how many were, and how many wait for a sync."""
+        rewritten = stale = 0
+        for root in self.records.roots([scope]):
+            there = len(self.sessions.with_erased(root))
+            done = 0
+            if there and root.host == self.host:
+                with self.syncer.alone(root, _ALONE_S) as granted, suppress(FolderUnwritable):
+                    done = self.sessions.rewrite(root) if granted else 0
+            rewritten += done
+            stale += max(0, there - done)
+        return rewritten, stale
 
     def _erase_roots(self, scope: Scope) -> list[StoreCount]:
         """No sync that began before can write a file again: it waits, or the root is gone."""
         before = left = 0
         for root in self.records.roots([scope]):
             with self.syncer.alone(root, _ALONE_S):
-                paths = [path for each, path in self.records.written(scope, None) if each.id == root.id]
+                written = (*self.records.written(scope, None), *self.sessions.records.written(scope))
+                paths = [path for each, path in written if each.id == root.id]
                 before += len(paths)
                 left += sum(not self._deleted(root, path) for path in paths)
                 self.records.erase_root(root)

@@ -27,6 +27,70 @@ class StaleFile:
     exists: bool
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionFile:
+    """The file of a session as it was written: `next_seq` and `messages` are those of the session then."""
+
+    session_id: str
+    path: str
+    next_seq: int
+    messages: int
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StaleSession:
+    """A session whose file is not as it is. `file` is None where it has none, `name` and the rest where it is gone."""
+
+    session_id: str
+    file: SessionFile | None
+    name: str | None = None
+    open: bool = False
+    opened_at: datetime | None = None
+    next_seq: int = 0
+    messages: int = 0
+
+
+class SessionFileRecords(Protocol):
+    """Files of sessions, in PostgreSQL."""
+
+    def stale(self, root: MirrorRoot, current: str, limit: int) -> list[StaleSession]:
+        """Closed sessions, and the open one without a name, whose files are missing or not as they are.
+
+        `current`: the path of the open session's file. A file there that has to leave comes first. Also files whose
+        sessions are gone, and files of open sessions that have a name, if there are any.
+        """
+
+    def put(self, root: MirrorRoot, file: SessionFile) -> None:
+        """Store what was written."""
+
+    def drop(self, root: MirrorRoot, session_id: str) -> None:
+        """Forget a file."""
+
+    def written(self, scope: Scope) -> list[tuple[MirrorRoot, str]]:
+        """All files of sessions of a scope."""
+
+
+@dataclass(frozen=True, slots=True)
+class Troubled:
+    """A file or a folder that a person has to look at. `state` is that of a file, empty for a folder."""
+
+    host: str
+    path: str
+    state: str
+    reason: str
+
+
+class MirrorTrouble(Protocol):
+    """What a diagnosis asks of the mirror, over all scopes."""
+
+    def files(self, limit: int) -> list[Troubled]:
+        """Files that are broken or held."""
+
+    def folders(self, limit: int) -> list[Troubled]:
+        """Folders whose last sync did not come to its end."""
+
+
 class MirrorRecords(Protocol):
     """Roots and files of the mirror in PostgreSQL."""
 
@@ -88,6 +152,12 @@ class MirrorFolder(Protocol):
         None, with nothing changed, if it is not as `expected`: it was changed meanwhile, or, where None is expected,
         there is one. As all methods, raises `FolderUnwritable`.
         """
+
+    def put(self, root: str, path: str, data: bytes) -> None:
+        """Put a file in place, whole, also where there is one: for files that only biem writes."""
+
+    def append(self, root: str, path: str, data: bytes, size: int) -> bool:
+        """Add to the end of a file; False, with nothing changed, if it is not `size` bytes long."""
 
     def move(self, root: str, path: str, target: str) -> bool:
         """Rename a file within the root; False if it is gone, or the target exists."""

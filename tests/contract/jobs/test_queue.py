@@ -11,6 +11,7 @@ from itertools import pairwise
 
 import pytest
 
+from biem.adapters.jobs.celery import CeleryQueue
 from biem.adapters.jobs.thread import InProcessQueue, NoQueue
 from biem.errors import StoreUnavailable
 from tests.support.fakes import eventually
@@ -342,3 +343,28 @@ def test_a_program_that_ends_without_closing_lets_its_batch_end() -> None:
 
     # Then the round did, too
     assert (ended.returncode, ended.stdout.split("\n")[0], ended.stderr) == (0, "round ended", "")
+
+
+def test_a_job_that_is_to_run_soon_is_one_message_however_often_it_is_asked_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # Given a queue of Celery that has been asked for a job three times
+    queue = CeleryQueue("memory://")
+    sent: list[tuple[str, tuple[str, ...], str]] = []
+    monkeypatch.setattr(
+        queue._app, "send_task", lambda name, arguments, *, queue, **_: sent.append((name, arguments, queue))
+    )
+    for _ in range(3):
+        queue.run_soon("sessions")
+
+    # When it runs / Then there is one message for it, next to the one that wakes encoding
+    queue.start(lambda: 0)
+    eventually(lambda: len(sent) == 2)
+    queue.run_soon("mirror")
+    eventually(lambda: ("biem.job", ("mirror",), "maintain") in sent)
+    queue.stop(60.0)
+    assert [each for each in sent if each[0] == "biem.job"] == [
+        ("biem.job", ("sessions",), "maintain"),
+        ("biem.job", ("mirror",), "maintain"),
+    ]
+    assert ("biem.encode", (), "encode") in sent

@@ -1,6 +1,7 @@
 """What is asked often reads the rows it needs, however many there are, and whatever statistics say (X32)."""
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from datetime import timedelta
 from typing import Any
@@ -162,3 +163,44 @@ def test_a_long_question_ranks_those_that_share_its_rarer_words_not_all_that_sha
     assert 10 <= len(found) <= 10 + 2 * 8
     assert found <= {one.id for one in few} | {best.id}
     assert read < 2 * 256 + 2 * len(few) + 10
+
+
+@pytest.mark.req("M35")
+@pytest.mark.parametrize(
+    ("condition", "index"),
+    [
+        ("layer = 'core'", "memories_(core|mirrored)"),
+        ("created_at >= %(day)s AND created_at < %(next)s", "memories_time"),
+        ("expires_at < %(next)s AND status <> 'archived'", "memories_expiring"),
+    ],
+)
+def test_the_index_of_mirrored_memories_is_read_by_layer_by_time_and_by_expiry(
+    condition: str, index: str, records: PostgresRecords, pool: Database, scope: Scope, admin: Admin
+) -> None:
+    # Given long-term memories of many days, of which one is a core one, one is of the day, and one expires on it
+    day = START + timedelta(days=7)
+    facts = [write(f"fact {n}", kind="knowledge", layer="long_term", at=START - n * SECOND) for n in range(FEW * 3)]
+    core = write("the core one", kind="knowledge", layer="core", tags=("a", "b"), metadata={"title": "Core"})
+    today = write("one of the day", kind="knowledge", layer="long_term", at=day)
+    short = write("a task", kind="task", layer="short_term", metadata={"category": "task"}, expires_at=day)
+    records.remember(scope, [*facts, core, today, short])
+    with admin.transaction(force_rollback=True):
+        admin.execute("ANALYZE memories")
+        for setting in SESSION:
+            admin.execute(setting.replace("SET ", "SET LOCAL ", 1).encode())
+        admin.execute("SET LOCAL ROLE biem_service")
+        admin.execute(pool.sql["see_scopes"], (scope.ns,))
+        values = {"day": day, "next": day + timedelta(days=1)}
+        query = f"SELECT title, layer, tags, created_at, content_hash, file_path FROM memory_index WHERE {condition}"
+
+        # When the index is asked for one of them / Then it is found by an index, and the others are not read
+        [plan] = admin.execute(f"EXPLAIN (ANALYZE, FORMAT JSON) {query}".encode(), values).fetchone() or ()
+        assert re.search(f'"Index Name": "{index}"', json.dumps(plan))
+        assert most_read(plan[0]["Plan"]) < FEW
+        [(title, layer, tags, at, hashed, file)] = admin.execute(query.encode(), values).fetchall()
+    assert hashed.startswith("sha256:")
+    assert file is None
+    if layer == "core":
+        assert (title, tags) == ("Core", ["a", "b"])
+    else:
+        assert (layer, at) in (("long_term", day), ("short_term", START))

@@ -146,6 +146,7 @@ def test_a_page_does_what_it_says(
 ) -> None:
     monkeypatch.setenv("BIEM_HOME", str(docs_home))
     monkeypatch.setenv("BIEM_TENANT", page.stem)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))  # AIMate has files there
     monkeypatch.chdir(tmp_path)
     names: dict[str, Any] = {"__name__": "__docs__"}
     try:

@@ -20,6 +20,7 @@ PARTS = {
     "incoming": ("_records", "_writer", "_reviser", "_lifecycle"),
     "outgoing": ("_records", "_folder"),
     "sync": ("_records", "_folder"),
+    "sessions": ("records", "_sessions", "_folder"),
 }
 
 
@@ -27,7 +28,7 @@ PARTS = {
 def mortal(memory: biem.Memory, end: int) -> Iterator[None]:
     """Every store that a sync uses dies at the `end`-th call of them all."""
     syncer, fate = memory.mirror._system.syncer, Fate(end)
-    objects = {"incoming": syncer._incoming, "outgoing": syncer._outgoing, "sync": syncer}
+    objects = {"incoming": syncer._incoming, "outgoing": syncer._outgoing, "sync": syncer, "sessions": syncer._sessions}
     usual = [(objects[part], name, getattr(objects[part], name)) for part, names in PARTS.items() for name in names]
     for part, name, value in usual:
         setattr(part, name, fate.over(value))

@@ -80,6 +80,12 @@ def test_a_prefork_worker_encodes_what_a_writer_only_announced(own_home: Path, t
         eventually(lambda: all(memory.get(key).status == "active" for key in ids), 300.0)
         assert memory.recall("When is the violin lesson?")[0].node.id in ids
 
+        # And when a session becomes full, the worker trims it without waiting for beat, which does not run here
+        session = memory.sessions.open()
+        for number in range(5):
+            memory.sessions.append(session.id, "user", f"Lesson {number} was about scales", tokens=40_000)
+        eventually(lambda: memory.sessions.get(session.id).head_seq > 1, 300.0)
+
 
 @pytest.mark.req("X2", partly="Celery")
 @pytest.mark.req("C15")

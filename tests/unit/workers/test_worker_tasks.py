@@ -12,14 +12,13 @@ import pytest
 from celery import Celery
 from celery.concurrency import get_implementation
 
-from biem.bootstrap import ENCODE_TASK
+from biem.bootstrap import ENCODE_TASK, JOB_TASK
 from biem.config import Settings
 from biem.domain.policies.jobs import SleepPolicy
 from biem.workers import tasks as of_workers
 from biem.workers.configuration import configuration
 from biem.workers.pulse import Scheduler
 from biem.workers.tasks import (
-    JOB_TASK,
     NOTES_JOB,
     NOTES_TASK,
     RESCAN_TASK,

@@ -50,7 +50,7 @@ class PostgresMirror(Store):
     def roots(self, scopes: Sequence[Scope] | None = None) -> list[MirrorRoot]:
         names = None if scopes is None else [scope.ns for scope in scopes]
         seen = ALL_SCOPES if names is None else ",".join(names)
-        return [_root(row) for row in self._database.fetch(seen, "mirror_roots", {"scopes": names})]
+        return [root_of(row) for row in self._database.fetch(seen, "mirror_roots", {"scopes": names})]
 
     def remove_root(self, root: MirrorRoot) -> None:
         self._database.execute(root.scope.ns, "mirror_root_remove", _key(root))
@@ -124,14 +124,15 @@ class PostgresMirror(Store):
 
     def written(self, scope: Scope, ids: Sequence[str] | None) -> list[tuple[MirrorRoot, str]]:
         row = {"ns": scope.ns, "ids": None if ids is None else list(ids)}
-        return [(_root(row), row.file) for row in self._database.fetch(scope.ns, "mirror_written", row)]
+        return [(root_of(row), row.file) for row in self._database.fetch(scope.ns, "mirror_written", row)]
 
 
 def _key(root: MirrorRoot) -> dict[str, Any]:
     return {"ns": root.scope.ns, "root": root.id}
 
 
-def _root(row: Row) -> MirrorRoot:
+def root_of(row: Row) -> MirrorRoot:
+    """A root, of a row with its columns and those of its scope."""
     return MirrorRoot(
         id=row.id,
         scope=scope_of(row),

@@ -98,6 +98,44 @@ WHERE f.ns = %(ns)s AND (%(ids)s::uuid[] IS NULL OR f.memory_id = ANY (%(ids)s::
     AND f.memory_id IS NOT NULL AND f.state <> 'gone'
 ORDER BY r.id, f.path
 
+-- mirror_sessions_stale: sessions whose files are missing or not as they are, and files whose sessions are gone; a file that
+-- another one is to be written in place of comes first
+SELECT coalesce(s.id, f.session_id)::text AS id, f.path, f.next_seq AS file_seq, f.messages AS file_messages, f.bytes,
+    s.id IS NOT NULL AS exists, s.name, s.status, s.opened_at, s.next_seq, s.messages
+FROM (SELECT * FROM sessions WHERE ns = %(ns)s) s
+FULL JOIN (SELECT * FROM mirror_sessions WHERE ns = %(ns)s AND root_id = %(root)s) f ON f.session_id = s.id
+WHERE CASE
+    WHEN f.session_id IS NULL THEN s.messages > 0 AND (s.status <> 'open' OR s.name = '')
+    WHEN s.id IS NULL THEN true
+    ELSE f.next_seq <> s.next_seq OR f.messages <> s.messages
+        OR (f.path = %(current)s) <> (s.status = 'open' AND s.name = '')
+END
+ORDER BY f.path IS DISTINCT FROM %(current)s, 1 LIMIT %(limit)s
+
+-- mirror_sessions_written: the files of sessions of a scope
+SELECT f.path AS file, r.id::text, s.tenant, s.usr, s.project, r.path, r.host, r.kind, r.state, r.adopted, r.synced_at, r.report
+FROM mirror_sessions f JOIN mirror_roots r ON r.id = f.root_id JOIN scopes s ON s.ns = r.ns
+WHERE f.ns = %(ns)s ORDER BY r.id, f.path
+
+-- mirror_session_put: the file of a session as it is now
+INSERT INTO mirror_sessions (root_id, session_id, ns, path, next_seq, messages, bytes)
+SELECT r.id, %(session)s, r.ns, %(path)s, %(next_seq)s, %(messages)s, %(bytes)s
+FROM mirror_roots r WHERE r.ns = %(ns)s AND r.id = %(root)s
+ON CONFLICT (root_id, session_id) DO UPDATE
+SET path = EXCLUDED.path, next_seq = EXCLUDED.next_seq, messages = EXCLUDED.messages, bytes = EXCLUDED.bytes
+
+-- mirror_session_drop: forget the file of a session
+DELETE FROM mirror_sessions WHERE ns = %(ns)s AND root_id = %(root)s AND session_id = %(session)s
+
+-- mirror_troubled: files of all scopes that are left alone until a person corrects them
+SELECT r.host, r.path || '/' || f.path AS file, f.state, f.reason
+FROM mirror_files f JOIN mirror_roots r ON r.id = f.root_id
+WHERE f.state IN ('broken', 'held') ORDER BY f.state, f.root_id, f.path LIMIT %(limit)s
+
+-- mirror_unsynced: folders of all scopes whose last sync did not come to its end
+SELECT host, path, report ->> 'reason' AS reason FROM mirror_roots
+WHERE report ->> 'reason' <> '' ORDER BY path, host LIMIT %(limit)s
+
 -- project_lock: one process at a time decides who opens the projects of a user
 SELECT pg_advisory_xact_lock(hashtextextended('biem.projects:' || %s, 0))
 

@@ -33,9 +33,13 @@ WHERE ns = %(ns)s AND status = 'open' AND id <> %(session)s AND (%(name)s::text 
 UPDATE sessions SET status = 'closed', closed_at = %(at)s, trim_at = NULL
 WHERE id = %(session)s AND ns = %(ns)s AND status = 'open'
 
--- session_resume: open again, with the range that it had
-UPDATE sessions SET status = 'open', closed_at = NULL, archived_at = NULL
-WHERE id = %(session)s AND ns = %(ns)s AND status <> 'open'
+-- session_resume: open again, with the range that it had, and its own memories that were not archived yet
+WITH former AS (SELECT * FROM sessions WHERE id = %(session)s AND ns = %(ns)s AND status <> 'open'), back AS (
+    UPDATE memories m SET expires_at = NULL FROM former f
+    WHERE m.ns = f.ns AND m.layer = 'session' AND m.conversation = CASE WHEN f.name = '' THEN f.id::text ELSE f.name END
+        AND m.expires_at = f.archived_at AND m.on_expiry = 'archive' AND m.status <> 'archived'
+)
+UPDATE sessions s SET status = 'open', closed_at = NULL, archived_at = NULL FROM former f WHERE s.id = f.id
 
 -- session_append: a message, the memory made of it and their places; no row when one is there already, or none can be
 WITH locked AS MATERIALIZED (
@@ -172,9 +176,19 @@ SET trim_tries = trim_tries + 1,
     trim_at = %(at)s + make_interval(mins => least(60, power(2, least(trim_tries, 6))::integer))
 WHERE id = %(session)s AND ns = %(ns)s AND trim_at IS NOT NULL
 
--- session_archive: closed sessions are archived
-UPDATE sessions SET status = 'archived', archived_at = %(at)s
-WHERE status = 'closed' AND (%(ns)s::text IS NULL OR ns = %(ns)s)
+-- session_archive: closed sessions are archived, and with them, by their expiry, memories of the layer `session`, unless
+-- another session has the conversation open
+WITH archived AS (
+    UPDATE sessions SET status = 'archived', archived_at = %(at)s
+    WHERE status = 'closed' AND (%(ns)s::text IS NULL OR ns = %(ns)s)
+    RETURNING id, ns, name
+), ended AS (
+    UPDATE memories m SET expires_at = %(at)s, due_at = %(at)s FROM archived a
+    WHERE m.ns = a.ns AND m.layer = 'session' AND m.conversation = CASE WHEN a.name = '' THEN a.id::text ELSE a.name END
+        AND m.status <> 'archived' AND m.on_expiry = 'archive' AND (m.expires_at IS NULL OR m.expires_at > %(at)s)
+        AND NOT EXISTS (SELECT FROM sessions o WHERE o.ns = a.ns AND o.name = a.name AND o.name <> '' AND o.status = 'open')
+)
+SELECT id FROM archived
 
 -- session_stuck: sessions whose trimming has been due for long, with failed summaries
 SELECT s.id::text FROM sessions s
