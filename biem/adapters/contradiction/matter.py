@@ -86,6 +86,9 @@ _WANTS = {
     "amount": re.compile(
         r"\bhow (?:much|many|old|tall|heavy|far|high|large)\b|多[少大高重远长]|几(?![号点月时])", re.IGNORECASE
     ),
+    "digits": re.compile(
+        r"\b(?:phone|card|account|flight|room|plate|passport) number\b|号码|[牌卡账证房]号", re.IGNORECASE
+    ),
 }
 _DIGIT = "[0-9一二两三四五六七八九十]"
 _GIVES = {
@@ -103,6 +106,7 @@ _GIVES = {
         r"|twenty|forty|hundred|thousand|million|dozen|half|none|nothing)\b",
         re.IGNORECASE,
     ),
+    "digits": re.compile(r"\d"),
 }
 _HOUSE = re.compile("(?<=^[\u4e00-\u9fff]{2})家$")
 """The segmenter takes 晓雯家 for a name."""

@@ -183,7 +183,7 @@ class Subjects:
         self._han_kin = sorted((kin for kin in self._kin if not kin.isascii()), key=len, reverse=True)
         kin = "|".join(map(re.escape, self._han_kin))
         self._han_chain = re.compile(
-            rf"(?P<owner>[我你您他她咱]们?|(?:(?![是叫有在的最])[\u4e00-\u9fff]){{2,3}}(?=的))?家?(?:大学|高中|初中|中学|小学|公司|单位|部门)?的?(?P<kin>{kin})(?!人[们])"
+            rf"(?P<owner>[我你您他她咱]们?|(?:(?![是叫有在的最了个])[\u4e00-\u9fff]){{2,3}}(?<!我)(?=的))?家?(?:大学|高中|初中|中学|小学|公司|单位|部门)?的?(?P<kin>{kin})(?!人[们])"
         )
         self._about = lru_cache(_KEPT)(self._read)
 

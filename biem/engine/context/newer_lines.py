@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from biem.domain.conflict import Matter
+from biem.domain.speech.acts import is_standing_order
 from biem.domain.text import estimate_tokens, jaccard
 from biem.engine.context.same_subject import (
     are_same,
@@ -166,19 +167,23 @@ def newer_first(lines: Sequence[RatedLine], question: LineQuestion) -> list[Rate
     ordered: list[RatedLine] = []
     for line in lines:
         place = len(ordered)
-        while place and _goes_before(line, ordered[place - 1], question.matter):
+        while place and _goes_before(line, ordered[place - 1], question):
             place -= 1
         ordered.insert(place, line)
     return ordered
 
 
-def _goes_before(line: RatedLine, other: RatedLine, asked: Matter) -> bool:
+def _goes_before(line: RatedLine, other: RatedLine, question: LineQuestion) -> bool:
     """Whether a line of slightly lower worth goes first: a person said it later about the same thing."""
     if line.hit.node.source == "assistant" or line.hit.node.at <= other.hit.node.at:
         return False
-    if _is_told_as_fact(other) and not _is_told_as_fact(line):
+    if (
+        question.now
+        and _is_told_as_fact(other)
+        and not (_is_told_as_fact(line) or is_standing_order(line.hit.node.text))
+    ):
         return False
-    one, two = line.matter, other.matter
+    one, two, asked = line.matter, other.matter, question.matter
     if (one.which and two.which and one.which != two.which) or relatives(one) != relatives(two):
         return False
     if is_own_of_another(line, other) or is_of_another_kind(line, other, asked):

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from biem.domain.conflict import Matter
-from biem.engine.context.worth import RatedLine, is_han
+from biem.engine.context.worth import PETS, RatedLine, is_han
 
 _A_LITTLE = 0.01
 
@@ -49,8 +49,8 @@ def gives_as_much(newer: Matter, older: Matter, asked: Matter) -> bool:
 
 
 def relatives(matter: Matter) -> frozenset[str]:
-    """Persons named by a relation (`me.mother`), and those distinguished by their origin."""
-    return frozenset(name for name in matter.persons if "." in name)
+    """Persons named by a relation (`me.mother`), and those distinguished by their origin; pets are things."""
+    return frozenset(name for name in matter.persons if "." in name and name.rpartition(".")[2] not in PETS)
 
 
 def _without(relatives: frozenset[str], things: frozenset[str]) -> frozenset[str]:
@@ -62,7 +62,7 @@ def are_same(one: Matter, other: Matter) -> bool:
     """Whether they name the same relatives, or one calls a relative of the other by name alone."""
     left, right = relatives(one), relatives(other)
     left, right = _without(left, other.things), _without(right, one.things)
-    if left == right:
+    if left == right or (left & right and (left <= right or right <= left)):  # my uncle Tom, and my uncle
         return True
     named, bare = (left, other) if not right else (right, one)
     return not (left and right) and not bare.persons.isdisjoint(name.rpartition(".")[2] for name in named)

@@ -50,6 +50,8 @@ _BEGINNING = 2_000
 _BY_WORDS = 0.5
 """Likeness, 0 to 1, of a part that has all words of the question."""
 _PARTNERS = frozenset(("girlfriend", "boyfriend", "wife", "husband", "partner"))
+PETS = frozenset(("dog", "cat"))
+"""Relations (`me.cat`) of animals."""
 _SUPPOSES = late(
     r"^\W*(?:if|suppose|imagine|what if|perhaps|maybe|i (?:may|might|could))\b"
     r"|^\W*(?:假如|如果|要是|假设|也许|可能|或许)"
@@ -173,6 +175,7 @@ def _foreign(asked: frozenset[str], things: frozenset[str], matter: Matter, text
     """
     told, topics = matter.persons, matter.topics
     others = {name.rpartition(".")[2] for name in asked - {"me"}}
+    others = others - PETS or others  # my sister's cat: of my sister
     if others and not (others <= _PARTNERS and "me" in told and "partner" in topics):
         if any(other in text or any(other in name for name in told) for other in others):
             return 0.0

@@ -17,6 +17,9 @@ RULES = contradiction.build()
         ("How much is the rent?", {"amount"}),
         ("我有几只猫？", {"amount"}),
         ("房租多少钱？", {"amount"}),
+        ("What is my uncle's phone number?", {"digits"}),
+        ("我舅舅的手机号码是多少？", {"digits", "amount"}),
+        ("What is the number of the house made of?", set()),
         ("Where do I live?", set()),
         ("我住在哪里？", set()),
     ],
@@ -58,6 +61,8 @@ def test_what_a_text_speaks_of_is_read_once() -> None:
 @pytest.mark.parametrize(
     ("text", "persons"),
     [
+        ("我找到了新的室友。", {"me", "me.roommate"}),
+        ("幸好李娜当我的老板。", {"me.boss", "李娜"}),
         ("我对什么过敏？", {"me"}),
         ("最近改做普拉提。", set()),
         ("更正：最爱的花，兰花。", set()),

@@ -138,3 +138,15 @@ def test_a_change_of_the_same_topic_is_not_lifted_over_a_line_that_it_is_not_lik
     # Then only the former may pass it
     shown = PICKER.pick(lines, "What sport do I do for exercise?", None)
     assert [hit.node.text for hit in shown].index(answer.node.text) == first
+
+
+@pytest.mark.parametrize(
+    ("question", "older", "newer"),
+    [
+        ("我姑姑喜欢哪项运动？", "我姑姑的运动是划船。", "My aunt Vera switched from rowing to judo."),
+        ("我哥哥的猫叫什么？", "我哥哥的猫叫琥珀。", "我哥哥把猫改名叫可可了。"),
+    ],
+)
+def test_a_relative_is_the_same_with_a_name_and_with_an_animal(question: str, older: str, newer: str) -> None:
+    before, after = line(older, 0.9, 0.8, 0), line(newer, 0.6, 0.5, 30)
+    assert told(question, 0.6, before, after)[0] == newer

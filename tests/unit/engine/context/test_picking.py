@@ -459,3 +459,19 @@ def test_a_change_of_another_kind_of_thing_is_not_lifted(question: str, older: s
     alike = [dataclasses.replace(one, alike={two.node.id: 0.65}) for one, two in ((first, second), (second, first))]
     assert told(question, *alike, drop=9.0)[0] == older
     assert told(question, first, second, drop=9.0)[0] == older
+
+
+def test_a_later_standing_order_goes_before_an_earlier_one() -> None:
+    older, newer = (
+        hit("I want reminders two days ahead.", 0.8, 0.6),
+        hit("Never send reminders early.", 0.8, 0.6, days=9),
+    )
+    assert told("When should you send reminders?", older, newer)[0] == newer.node.text
+
+
+def test_a_question_about_the_past_is_answered_by_what_was() -> None:
+    was, now = (
+        hit("Last year the rowing class was on Friday.", 0.8, 0.55, days=9),
+        hit("Our rowing class is on Monday.", 0.8, 0.6),
+    )
+    assert told("When was the rowing class last year?", now, was)[0] == was.node.text

@@ -85,3 +85,27 @@ def test_things_are_not_compared_with_lines_of_the_other_script() -> None:
     assert sure(question, [hit("我的仓鼠叫琥珀。", 0.85, 0.25)]) == pytest.approx(
         sure(question, [hit("我的仓鼠叫琥珀。", 0.85, 0.25), hit("My hamster is ill.", 0.01, 0.0)])
     )
+
+
+@pytest.mark.parametrize(
+    ("question", "beside", "answer"),
+    [
+        ("What is my sister's cat called?", "My brother's cat is called Kiwi.", "My sister's cat is called Kiwi."),
+        ("我姐姐养的猫叫什么？", "我弟弟的猫叫琥珀。", "我姐姐的猫叫琥珀。"),
+    ],
+)
+def test_the_pet_of_somebody_else_makes_unsure(question: str, beside: str, answer: str) -> None:
+    assert sure(question, [hit(beside, 0.7, 0.35)]) < ContextPolicy().min_confidence
+    assert sure(question, [hit(answer, 0.7, 0.35)]) > ContextPolicy().min_confidence
+
+
+@pytest.mark.parametrize(
+    ("question", "beside", "answer"),
+    [
+        ("What is my aunt's phone number?", "The phone died in the middle of the call.", "My aunt's phone is 5550192."),
+        ("我姑姑的电话号码是多少？", "打电话打到一半手机没电了。", "我姑姑的电话是5550192。"),
+    ],
+)
+def test_a_number_that_is_asked_for_has_digits(question: str, beside: str, answer: str) -> None:
+    assert sure(question, [hit(beside, 0.8, 0.2)], 0.6) < ContextPolicy().min_confidence
+    assert sure(question, [hit(answer, 0.8, 0.2)], 0.6) > ContextPolicy().min_confidence
