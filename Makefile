@@ -16,7 +16,7 @@ RAN := $(CURDIR)/.ran
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test test-long check lint format types contracts traceability secrets licences mutants audit requirements \
-	unit unit-linear unit-odd unit-even system contract integration deployment test-containers test-bge test-names test-langmem test-python test-milvus-server test-rabbitmq test-compose bench-mem0 lock up down logs ps migrate release-archive clean
+	unit unit-linear unit-odd unit-even system contract integration deployment test-containers test-bge test-names test-langmem test-python test-milvus-server test-rabbitmq test-compose test-page bench-mem0 lock up down logs ps migrate release-archive clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' Makefile
@@ -149,6 +149,9 @@ test-python: setup  ## The built wheel on another Python: demo, web page, strict
 test-compose: export BIEM_TEST_COMPOSE = 1
 test-compose: setup  ## `make up` in a clean clone, and a program on the host that remembers (Docker, minutes)
 	@$(BIN)/python -m pytest tests/compose
+
+test-page: setup  ## The page of the server in a real Chromium, which must be on the PATH (minutes)
+	@$(BIN)/python -m pytest tests/page
 
 # make bench-mem0 DATA="FILE…" OUT=FILE; without DATA it only installs the peer, which biem itself never needs.
 bench-mem0: export BIEM_BENCH_MEM0 = .venv-mem0/bin/python

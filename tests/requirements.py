@@ -36,6 +36,7 @@ ELSEWHERE = {
     "compose": "test-compose",
     "milvus_server": "test-milvus-server",
     "names": "test-names",
+    "page": "test-page",
     "rabbitmq": "test-rabbitmq",
 }
 """Folders of tests that `make test` does not run, and the target that does."""

@@ -25,6 +25,7 @@ ALLOWED = {
     ("Makefile", "Basic Auth Credentials"): "what RabbitMQ gives to everybody on its own machine",
     ("biem/adapters/embedders/e5_weights.py", "Hex High Entropy String"): _WEIGHTS,
     ("biem/adapters/milvus/inspection.py", "Base64 High Entropy String"): "the digits of an id",
+    ("biem/server/page/files/vendor/manifest.json", "Hex High Entropy String"): "digests of libraries of the page",
     ("deploy/compose.env", "Basic Auth Credentials"): "change-me-…; `make up` writes random ones into .env",
     ("deploy/kubernetes/secret.example.yaml", "Basic Auth Credentials"): "an example to fill in",
     ("docs/deployment.md", "Basic Auth Credentials"): "an example to fill in, and RabbitMQ's own for one machine",

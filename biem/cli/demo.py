@@ -1,6 +1,7 @@
 """`biem demo`: stores a dialogue of three people over six weeks, then prints the context block for six questions.
 
-Then it shows background behaviour: a superseded fact, associations of a word, and one run of the background jobs.
+A seventh question is answered by a note, a Markdown file beside the dialogue. Then it shows background behaviour: a
+superseded fact, associations of a word, and one run of the background jobs.
 
 The dialogue next to this file was written for the demo. The clock follows the dialogue, so energies are those of its
 last evening. The servers are embedded and use a temporary folder.
@@ -41,6 +42,11 @@ QUESTIONS = (
     ("林晓几号出发去葡萄牙？", "the trip was put off by a week"),
     ("那她住在哪家旅馆？", "a follow-up"),
     ("How much of the grant is left?", "it grew, and it was spent"),
+)
+NOTES = Path(__file__).with_name("demo_notes")
+ASKED_OF_NOTES = (
+    "How long does the turbidity probe soak before it is calibrated?",
+    "answered by a note, not by the dialogue",
 )
 _SCOPE = Scope("demo", "kingfisher")
 _TURNS_TIMED = 60
@@ -96,7 +102,7 @@ class Story:
 
 
 def demo(context: typer.Context) -> None:
-    """Run a demo: a bilingual dialogue of six weeks, six questions with their evidence, and the background jobs."""
+    """Run a demo: a bilingual dialogue of six weeks, seven questions with their evidence, and the background jobs."""
     session = of(context)
     messages = [message for message in TranscriptReader(str(DIALOGUE)).read() if isinstance(message, Record)]
     settings = session.settings().model_copy(update=dict.fromkeys(_NO_SERVERS))
@@ -134,7 +140,11 @@ def _play(out: Output, settings: "Settings", messages: Sequence[Record]) -> None
             left = len(messages)
             if not memory.flush(_INDEX_TIMEOUT_S, on_progress=lambda n: ticker.update(left - n, left - n)):
                 out.note("not everything is indexed yet; pending memories are found by their words")
-        blocks = [(question, remark, memory.context(question)) for question, remark in QUESTIONS]
+        with story.step(out, "reading a folder of notes"):
+            memory.notes.add(NOTES, name="field notes")
+            memory.notes.sync()
+        asked = (*QUESTIONS, ASKED_OF_NOTES)
+        blocks = [(question, remark, memory.context(question)) for question, remark in asked]
         if not out.as_json:
             for number, (question, remark, block) in enumerate(blocks, start=1):
                 _show_block(out, f"{number}/{len(blocks)}  {question}", remark, block)
@@ -163,6 +173,8 @@ def _show_block(out: Output, title: str, remark: str, block: "Context") -> None:
     out.line()
     for rank, hit in enumerate(block.hits, start=1):
         out.line(f"   {'why ' if rank == 1 else '    '}{rank}. {'; '.join(hit.reasons)}", "dim")
+    for note in block.notes:
+        out.line(f"   note {note.citation}", "dim")
 
 
 def _end(
@@ -171,7 +183,16 @@ def _end(
     stats, timings = memory.stats(), story.timings()
     total = sum(story.seconds.values())
     document: dict[str, Any] = {
-        "questions": [{"question": q, "remark": r, "text": b.text, **plain(Hits(b.hits))} for q, r, b in blocks],
+        "questions": [
+            {
+                "question": q,
+                "remark": r,
+                "text": b.text,
+                "notes": [note.citation for note in b.notes],
+                **plain(Hits(b.hits)),
+            }
+            for q, r, b in blocks
+        ],
         "life": life.document(),
         "embedder": memory.embedder,
         "stats": stats,

@@ -14,9 +14,9 @@ from biem.client.parameters import Moment
 from biem.client.wire import AboutServer, Done, encoded
 from biem.domain.access.key import ApiKey, Grant
 from biem.errors import AccessDenied, NotFound
+from biem.server.answers import Json
 from biem.server.caller import Caller, caller_of
 from biem.server.door import Door
-from biem.server.local.answers import Json
 from biem.server.routes import add_call, respond
 
 _SCOPES, _STATS, _FLUSH = (call_of("memory", name) for name in ("scopes", "stats", "flush"))

@@ -1,4 +1,4 @@
-"""The ASGI application of `biem serve`: the HTTP API under `/v1`, MCP under `/mcp`, hooks, health.
+"""The ASGI application of `biem serve` and `biem web`: `/v1`, MCP under `/mcp`, hooks, health, and the page.
 
 Importing it opens nothing; what `opened` gives is opened when a server starts the application, and closed at its end.
 """
@@ -16,7 +16,8 @@ from starlette.middleware import Middleware
 from starlette.routing import Route
 
 from biem.errors import BiemError
-from biem.server import hooks, problems
+from biem.server import hooks, page, problems
+from biem.server.access import LocalAccess
 from biem.server.administration import administration_router
 from biem.server.door import Door
 from biem.server.gate import RequestGate
@@ -27,17 +28,23 @@ from biem.server.openapi import described
 from biem.server.routes import calls_router
 from biem.server.transfer import UPLOADS, transfer_router
 
-FREE = ("/health", "/ready", "/openapi.json")
+FREE = ("/health", "/ready", "/openapi.json", *page.PATHS)
 """Paths that need no key."""
 
 
-def build(opened: Callable[[], AbstractContextManager[Door]]) -> FastAPI:
-    """The application; `opened` is entered when a server starts it and left when it ends."""
+def build(
+    opened: Callable[[], AbstractContextManager[Door]], *, local: Callable[[], LocalAccess] | None = None
+) -> FastAPI:
+    """The application; `opened` is entered when a server starts it and left when it ends.
+
+    With `local`, which is asked then, too, no request needs a key of its own.
+    """
 
     mcp = McpEndpoint()
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        app.state.local = None if local is None else local()
         context = opened()
         door = await run_sync(context.__enter__)
         app.state.door = door
@@ -66,6 +73,7 @@ def build(opened: Callable[[], AbstractContextManager[Door]]) -> FastAPI:
     for router in (memories_router(), transfer_router(), administration_router(), hooks.hooks_router(), calls_router()):
         app.include_router(router)
     app.router.routes.append(Route(MCP_PATH, mcp))
+    app.router.routes.extend(page.routes())
     found: dict[str, Any] = {}
 
     def openapi() -> dict[str, Any]:

@@ -14,9 +14,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from biem.domain.access.allowance import Allowance
 from biem.domain.access.key import ApiKey
 from biem.errors import AccessDenied, BiemError, InvalidInput, KeyInvalid, RateLimited, StoreUnavailable
+from biem.server.access import LocalAccess
+from biem.server.answers import HEADERS
 from biem.server.caller import Caller
 from biem.server.door import Door
-from biem.server.local.answers import HEADERS
 from biem.server.problems import BodyTooLarge, BodyTooSlow, problem_of, slug
 
 logger = logging.getLogger("biem.server")
@@ -60,11 +61,18 @@ class RequestGate:
 
         headers = Headers(scope=scope)
         door: Door = scope["app"].state.door
+        local: LocalAccess | None = scope["app"].state.local
         key: ApiKey | None = None
         try:
             _require_same_origin(headers)
-            if scope["path"] not in self._free:
-                key, allowed = await self._in_time(door, headers, self._deadlines.get(scope["path"]))
+            is_free = scope["path"] in self._free
+            if local is not None:
+                local.require(scope, free=is_free)
+            if not is_free:
+                if local is None:
+                    key, allowed = await self._in_time(door, headers, self._deadlines.get(scope["path"]))
+                else:
+                    key = local.key
                 if allowed is not None and allowed.is_used_up:
                     raise RateLimited("this key made too many requests; wait", allowed.retry_s)
                 named = key.scope(_named(headers, "biem-user"), _named(headers, "biem-project"))

@@ -5,12 +5,14 @@ import contextlib
 import inspect
 import threading
 from collections.abc import Callable, Coroutine, Iterator, Sequence
+from types import SimpleNamespace
 from typing import Any, cast
 
 import httpx
 import pytest
 
 from biem.adapters.jobs.thread import InProcessQueue
+from biem.config import Settings
 from biem.domain.policies.jobs import SleepPolicy
 from biem.domain.scope import Scope
 from biem.engine.context.block import Context
@@ -19,7 +21,8 @@ from biem.errors import NotFound
 from biem.memory import Memory
 from biem.plugin import BIEMContextPlugin
 from biem.ports.jobs import Exclusive, ScopeList
-from biem.server.local.app import Shown, build
+from biem.server.app import build
+from biem.server.local.app import access_of
 from biem.telemetry import Telemetry
 from tests.support.fakes import START, HeldClock
 
@@ -115,7 +118,7 @@ def test_no_asynchronous_call_of_the_plugin_was_forgotten() -> None:
     assert not given & coroutines
 
 
-READS = ("/api/memories", "/api/graph", "/api/facts", "/api/conflicts", "/api/stats", "/health")
+READS = ("/v1/memories", "/v1/graph", "/v1/facts", "/v1/conflicts", "/v1/stats", "/ready")
 
 
 @pytest.mark.req("D11", partly="the plugin and the web page; there is no MCP server yet")
@@ -140,14 +143,14 @@ def test_the_loop_turns_while_a_request_to_the_web_page_is_held(address: str) ->
             return answer
 
     @contextlib.contextmanager
-    def opened() -> Iterator[Shown]:
+    def opened() -> Iterator[Any]:
         gate.wait("connect")
         slow = Slow()
-        yield Shown(cast(Memory, slow), cast(Any, slow.health), "")
+        yield SimpleNamespace(memory=slow, health=slow.health, body_bytes=1_000, upload_bytes=1_000, threads=4)
 
     # When it is asked / Then the loop turns a hundred times within each step, and the answer comes
     async def ask() -> int:
-        page = build(opened)
+        page = build(opened, local=lambda: access_of(Settings(), Scope(user="ann")))
         async with page.router.lifespan_context(page):
             transport = httpx.ASGITransport(page, client=("127.0.0.1", 9))
             async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client:

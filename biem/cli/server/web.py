@@ -1,4 +1,4 @@
-"""`biem web`: a read-only web page of a memory."""
+"""`biem web`: the page of a memory, for the person at this machine."""
 
 import socket
 from contextlib import nullcontext
@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from biem.cli.session import NO_WORKER, of
+from biem.cli.session import of
 from biem.errors import ConfigError, MissingExtra
 
 HOST = "127.0.0.1"
@@ -18,31 +18,31 @@ def web(
     port: Annotated[int, typer.Option(min=1, max=65535, help="Port to listen on.")] = PORT,
     host: Annotated[str, typer.Option(help="Address to listen on; addresses of other machines need a token.")] = HOST,
 ) -> None:
-    """Show tiers, graph, facts and conflicts in a browser until Ctrl-C; changes nothing.
+    """Show and edit the memory of the scope in a browser, without a key, until Ctrl-C.
 
     With BIEM_WEB_TOKEN, access needs the token; without, only this machine has access.
     """
     try:
         import uvicorn
 
-        from biem.server.local import app as site
+        from biem.server.app import build
     except ModuleNotFoundError as error:
-        if error.name not in ("starlette", "uvicorn"):
+        if (error.name or "").partition(".")[0] not in ("fastapi", "starlette", "uvicorn"):
             raise
-        raise MissingExtra("the web page needs starlette and uvicorn; run: pip install 'biem[web]'") from error
-    from biem.bootstrap.health import health
-    from biem.server.local.guard import is_loopback
+        raise MissingExtra("the web page needs fastapi and uvicorn; run: pip install 'biem[web]'") from error
+    from biem.bootstrap.server import open_backend
+    from biem.server.access import is_loopback
+    from biem.server.local.app import access_of
 
     session = of(context)
-    session.changes |= NO_WORKER
     settings = session.settings()
-    token = settings.web_token.get_secret_value()
-    if not token and not is_loopback(host):
+    scope = session.scope(settings)
+    access = access_of(settings, scope)
+    if not access.token and not is_loopback(host):
         raise ConfigError(f"others could read every memory at {host}; set BIEM_WEB_TOKEN, or listen on {HOST}")
-    with listening(host, port) as listener, session.memory() as memory:
-        shown = site.Shown(memory, lambda: health(settings), token)
+    with listening(host, port) as listener, open_backend(settings, embedder=session.embedder) as backend:
         config = uvicorn.Config(
-            site.build(lambda: nullcontext(shown)),
+            build(lambda: nullcontext(backend), local=lambda: access),
             ws="none",
             lifespan="on",
             access_log=session.out.verbose,

@@ -12,6 +12,7 @@ from biem.engine.context.same_subject import (
     are_same,
     closest_before,
     gives_as_much,
+    is_of_another_kind,
     is_of_another_way,
     is_own_of_another,
     lift,
@@ -79,6 +80,8 @@ def _least(newer: RatedLine, older: RatedLine, question: LineQuestion) -> float:
     if not one_script and one.changes and asked.topics & one.topics:
         return _TRANSLATED
     if not _names_what(newer, older, question):
+        if one_script and asked.wants and not one.changes:
+            return _NEVER  # another amount or time: "seventeen are left" is not of the money that is asked for
         return (_APART if apart else _CHANGED if one.changes else _CONTINUED) if about else _NEVER
     if apart and not one.changes:
         return _APART
@@ -91,6 +94,8 @@ def _least(newer: RatedLine, older: RatedLine, question: LineQuestion) -> float:
 def _names_what(newer: RatedLine, older: RatedLine, question: LineQuestion) -> bool:
     """Whether it names a thing or a relative that the earlier line names, and the question does not."""
     asked = question.terms | question.matter.things
+    if question.matter.wants:  # two prices have "euros" in common
+        asked |= newer.matter.kinds
     if share(_things(newer) - asked, _things(older) - asked):
         return True
     text, known = newer.hit.node.text.lower(), older.hit.node.text.lower()
@@ -107,11 +112,19 @@ def _continues(newer: RatedLine, older: RatedLine, question: LineQuestion) -> bo
     """Whether it may tell what became of what the earlier line tells: about the same people and one of several."""
     one, other, asked = newer.matter, older.matter, question.matter
     node = newer.hit.node
-    if node.source == "assistant" or node.at <= older.hit.node.at or not one.holds or one.past or supposes(node.text):
+    if (
+        "assistant" in (node.source, node.speaker)
+        or node.at <= older.hit.node.at
+        or not one.holds
+        or one.past
+        or supposes(node.text)
+    ):
         return False
     if not _goes_on_about(newer, older):
         return False
     if is_own_of_another(newer, older) or is_of_another_way(one, other, asked):
+        return False
+    if is_of_another_kind(newer, older, asked):
         return False
     return gives_as_much(one, other, asked)
 

@@ -15,6 +15,7 @@ from biem.engine.context.same_subject import (
     are_same,
     closest_before,
     gives_as_much,
+    is_of_another_kind,
     is_of_another_way,
     is_own_of_another,
     lift,
@@ -77,6 +78,8 @@ def lift_later(lines: Sequence[RatedLine], question: LineQuestion) -> None:
     compared = any(line.hit.alike for line in lines)
     for older in sorted(lines, key=lambda line: line.hit.node.at):
         for newer in lines:
+            if is_of_another_kind(newer, older, question.matter):
+                continue
             if compared and not _may_be_of_one(newer, older, lines):
                 continue
             gap = _LIFTED if is_han(newer.hit.node.text) == is_han(older.hit.node.text) else _LIFTED_TRANSLATION
@@ -120,14 +123,17 @@ def _may_end(newer: RatedLine, older: RatedLine, question: LineQuestion) -> bool
 
 def _is_later(newer: RatedLine, older: RatedLine) -> bool:
     """Whether a person stated it later as a fact, and not about another person."""
-    told = newer.matter
     return (
         newer.hit.node.source != "assistant"
         and newer.hit.node.at > older.hit.node.at
-        and told.holds
-        and not (told.past or supposes(newer.hit.node.text))
+        and _is_told_as_fact(newer)
         and newer.foreign <= older.foreign
     )
+
+
+def _is_told_as_fact(line: RatedLine) -> bool:
+    """Whether it says how things are: not how they were, might be, or are said to be."""
+    return line.matter.holds and not (line.matter.past or supposes(line.hit.node.text))
 
 
 def _is_of(newer: RatedLine, older: RatedLine, question: LineQuestion) -> bool:
@@ -170,10 +176,12 @@ def _goes_before(line: RatedLine, other: RatedLine, asked: Matter) -> bool:
     """Whether a line of slightly lower worth goes first: a person said it later about the same thing."""
     if line.hit.node.source == "assistant" or line.hit.node.at <= other.hit.node.at:
         return False
+    if _is_told_as_fact(other) and not _is_told_as_fact(line):
+        return False
     one, two = line.matter, other.matter
     if (one.which and two.which and one.which != two.which) or relatives(one) != relatives(two):
         return False
-    if is_own_of_another(line, other):
+    if is_own_of_another(line, other) or is_of_another_kind(line, other, asked):
         return False
     if "return" in one.which ^ two.which:
         return False

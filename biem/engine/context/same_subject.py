@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from biem.domain.conflict import Matter
-from biem.engine.context.worth import RatedLine
+from biem.engine.context.worth import RatedLine, is_han
 
 _A_LITTLE = 0.01
 
@@ -24,6 +24,17 @@ def share(values: frozenset[str], others: frozenset[str]) -> bool:
 def is_of_another_way(one: Matter, other: Matter, asked: Matter) -> bool:
     """Whether it is one of several that is not asked for: the second, the way back."""
     return not asked.which & other.which <= one.which or "return" in one.which - other.which - asked.which
+
+
+def is_of_another_kind(newer: RatedLine, older: RatedLine, asked: Matter) -> bool:
+    """Whether it lacks the kind of thing in question that the older line has, and names another: the rent, the fee.
+
+    Kinds of texts in different scripts cannot be compared.
+    """
+    if is_han(newer.hit.node.text) != is_han(older.hit.node.text):
+        return False
+    one, other = newer.matter.kinds, older.matter.kinds
+    return bool(asked.kinds & other - one) and bool(one - other - asked.kinds)
 
 
 def is_own_of_another(newer: RatedLine, older: RatedLine) -> bool:

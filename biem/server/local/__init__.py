@@ -1,1 +1,1 @@
-"""A read-only web page of a memory: its tiers, graph, facts and conflicts."""
+"""The server for the person at this machine: `biem web`, which needs no key."""

@@ -147,9 +147,12 @@ def test_a_night_that_dies_before_any_statement_is_made_good_by_the_next(players
     living, heir, stage = players.enter()
     prepare(living, players.clock)
     with on_stage(living, stage), on_stage(heir, stage), stage.transaction(put_back=True):
-        # Given a night that nothing disturbs, in which every job but that of notes, without a library here, has work
+        # Given a night that nothing disturbs, in which every job has work but notes and the mirror, without a folder
         with stage.transaction(put_back=True):
-            assert [job.name for job in living.sleep().jobs if job.reason or not job.changed] == ["notes"]
+            assert [job.name for job in living.sleep().jobs if job.reason or not job.changed] == [
+                "notes",
+                "mirror",
+            ]
             converge(heir)
             expected = stage.state()
 

@@ -71,6 +71,8 @@ def test_without_that_likeness_nothing_is_a_continuation(question: str, older: s
         ("我舅舅是做什么的？", "我舅舅阿良开花店。", "我表弟阿旺不开花店了，如今在装订古书。"),
         ("棋社什么时候活动？", "棋社周一活动。", "陶艺课改到周五了。"),
         ("棋社什么时候活动？", "棋社周一活动。", "要是棋社改到周五活动就好了。"),
+        ("How much of the budget is left?", "Of the 900, 640 euros are left.", "Five are sewn, so eleven are left."),
+        ("预算还剩多少钱？", "还剩六百四十欧元。", "缝好了五个，还剩十一个。"),
     ],
 )
 def test_what_is_told_of_another_stays_below(question: str, older: str, beside: str) -> None:

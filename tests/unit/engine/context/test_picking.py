@@ -426,3 +426,36 @@ def test_a_name_in_the_other_script_may_be_the_one_in_question(question: str, li
 )
 def test_another_one_of_several_is_worth_less(question: str, there: str, back: str) -> None:
     assert told(question, hit(back, 0.9, 0.75), hit(there, 0.8, 0.7))[0] == there
+
+
+@pytest.mark.req("C31", partly="newer values first")
+@pytest.mark.parametrize(
+    ("question", "fact", "later"),
+    [
+        (
+            "When is the rowing class?",
+            "Our rowing class is on Monday at 10:00.",
+            "Last year the rowing class was on Friday at 9:00.",
+        ),
+        ("When is Cedar due?", "I mixed it up, Cedar is due on May 26.", "I heard they want Cedar by June 8."),
+        ("雪松最晚哪天交？", "我看错表了，雪松5月26日到期。", "听说要把雪松改到6月8号。"),
+    ],
+)
+def test_what_was_or_may_be_does_not_go_before_what_is(question: str, fact: str, later: str) -> None:
+    # Given a fact, and a later line about the past or hearsay of nearly the same worth / Then the fact comes first
+    assert told(question, hit(fact, 0.8, 0.55), hit(later, 0.8, 0.6, days=9))[0] == fact
+
+
+@pytest.mark.parametrize(
+    ("question", "older", "other"),
+    [
+        ("How much is my rent?", "Every month my rent is 590 euros.", "My allowance went from 310 to 350 euros."),
+        ("When do I see the dentist?", "I see the dentist on May 3.", "The hairdresser moved me to May 9 instead."),
+    ],
+)
+def test_a_change_of_another_kind_of_thing_is_not_lifted(question: str, older: str, other: str) -> None:
+    # Given a line with the kind of thing in question, and a later change of another one / Then the first comes first
+    first, second = hit(older, 0.8, 0.7), hit(other, 0.9, 0.4, days=9)
+    alike = [dataclasses.replace(one, alike={two.node.id: 0.65}) for one, two in ((first, second), (second, first))]
+    assert told(question, *alike, drop=9.0)[0] == older
+    assert told(question, first, second, drop=9.0)[0] == older

@@ -1,0 +1,68 @@
+// The energy of a memory over time, from what /v1 says of it.
+
+import { colour, library } from "./library.js";
+import { t, when } from "./words.js";
+
+const HOUR_MS = 3_600_000;
+const EPOCH_MS = Date.UTC(2020, 0, 1);
+const POINTS = 100;
+const FADED = 0.01;
+const MOST_MS = 60 * 24 * HOUR_MS;
+
+/** Decay per hour: `energy_key` is ln(energy) plus decay times the hours since 2020, at every instant. */
+export function decay(node, now) {
+  return node.energy > 0 ? Math.max(0, (node.energy_key - Math.log(node.energy)) / hours(now.getTime())) : 0;
+}
+
+/** Times in seconds, the energy since the last use and onwards, and that from writing to the last use. */
+export function curve(node, now) {
+  const rate = decay(node, now);
+  const begun = new Date(node.created_at).getTime();
+  const used = Math.max(begun, new Date(node.accessed_at ?? node.revised_at ?? node.created_at).getTime());
+  const fades = rate > 0 ? Math.min(MOST_MS, (Math.log(1 / FADED) / rate) * HOUR_MS) : MOST_MS;
+  const end = now.getTime() + fades;
+  const spans = [[begun, end], [begun, Math.min(end, begun + fades)], [used, Math.min(end, used + fades)]];
+  const times = [...new Set([...spans.flatMap(([from, to]) => steps(from, to)), now.getTime()])].sort((a, b) => a - b);
+  const at = (time) => (node.energy > 0 ? Math.min(1, Math.exp(node.energy_key - rate * hours(time))) : 0);
+  return [
+    times.map((time) => time / 1_000),
+    times.map((time) => (time < used ? null : at(time))),
+    times.map((time) => (time > used ? null : node.initial_energy * Math.exp(-rate * (hours(time) - hours(begun))))),
+  ];
+}
+
+function hours(time) {
+  return (time - EPOCH_MS) / HOUR_MS;
+}
+
+function steps(from, to) {
+  return Array.from({ length: POINTS }, (_, index) => from + ((to - from) * index) / (POINTS - 1));
+}
+
+/** Draw it; returns what removes it. */
+export async function draw(box, node, now) {
+  const uPlot = await library("uPlot.iife.min.js", "uPlot");
+  const axis = { stroke: colour("dim"), grid: { stroke: colour("line") }, ticks: { stroke: colour("line") } };
+  const plot = new uPlot({
+    width: Math.max(280, box.clientWidth || 600),
+    height: 220,
+    scales: { y: { range: [0, 1] } },
+    axes: [axis, axis],
+    series: [
+      { label: t("time"), value: (self, seconds) => (seconds ? when(seconds * 1_000) : "–") },
+      { label: t("energy_since_use"), stroke: colour("accent"), width: 2 },
+      { label: t("energy_as_written"), stroke: colour("dim"), width: 1, dash: [4, 4] },
+    ],
+    hooks: {
+      draw: [(self) => {
+        const x = Math.round(self.valToPos(now.getTime() / 1_000, "x", true));
+        self.ctx.strokeStyle = colour("hot");
+        self.ctx.beginPath();
+        self.ctx.moveTo(x, self.bbox.top);
+        self.ctx.lineTo(x, self.bbox.top + self.bbox.height);
+        self.ctx.stroke();
+      }],
+    },
+  }, curve(node, now), box);
+  return () => plot.destroy();
+}

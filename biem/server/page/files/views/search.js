@@ -1,0 +1,83 @@
+// A recall, and why each memory was found, in words; and what of it a prompt would leave out.
+
+import { post } from "../api.js";
+import { el, field, meter, select, table } from "../dom.js";
+import { count, percent, t, term, when } from "../words.js";
+import { addressOf, card, form, instant } from "./parts.js";
+
+const SURE = 0.6;
+const DOUBTFUL = 0.3;
+const ELSEWHERE = ["energy", "status", "way", "confidence", "said_before", "renewed_by"];
+const MEASURED = ["dense", "likeness", "former_likeness", "rerank"];
+
+export async function show(box, argument) {
+  const query = el("input", { type: "search", required: true, maxLength: 2_000, value: argument, id: "query" });
+  const most = select([5, 10, 20, 50].map((number) => [String(number), String(number)]), "10");
+  const asOf = el("input", { type: "datetime-local" });
+  const answer = el("div", { id: "answer", "aria-live": "polite" });
+  let turn = 0;
+
+  async function look() {
+    const mine = ++turn;
+    const wanted = { query: query.value, top_k: Number(most.value) };
+    if (asOf.value) wanted.as_of = instant(asOf);
+    answer.replaceChildren(el("p", { className: "dim" }, t("searching")));
+    const [recalled, context] = await Promise.all([post("recall", wanted), post("context", wanted)]);
+    if (mine === turn) answer.replaceChildren(...trace(recalled.data, context.data));
+  }
+
+  box.append(form(look,
+    field(t("question"), query), field(t("most"), most), field(t("as_of"), asOf), el("button", {}, t("search"))), answer);
+  query.focus();
+  if (argument) await look();
+}
+
+function trace(recalled, context) {
+  const inPrompt = new Set(context.hits.map((hit) => hit.node.id));
+  return [
+    el("section", { className: "panel" }, el("h3", {}, t("recall_summary")), el("ul", {}, ...summary(recalled, context).map((line) => el("li", {}, line)))),
+    recalled.hits.length ? el("ol", { className: "list hits" }, ...recalled.hits.map((hit) => el("li", {}, found(hit, inPrompt)))) : el("p", { className: "dim" }, t("nothing_found")),
+    el("details", { className: "panel" }, el("summary", {}, t("prompt_block")),
+      context.text ? el("pre", {}, context.text) : el("p", { className: "dim" }, t("prompt_empty"))),
+  ];
+}
+
+/** What can be said of the recall as a whole. */
+function summary(recalled, context) {
+  const sure = recalled.confidence >= SURE ? "confidence_high" : recalled.confidence >= DOUBTFUL ? "confidence_middle" : "confidence_low";
+  const kept = new Set(context.hits.map((hit) => hit.node.id));
+  const dropped = recalled.hits.filter((hit) => !kept.has(hit.node.id)).length;
+  return [
+    t("found_count", { count: count(recalled.hits.length) }),
+    t(sure, { share: percent(recalled.confidence) }),
+    t(recalled.way === "orbit" ? "way_orbit" : "way_search"),
+    recalled.indexing ? t("indexing_count", { count: count(recalled.indexing) }) : "",
+    recalled.degraded.length ? t("degraded_servers", { servers: recalled.degraded.join(", ") }) : t("all_servers"),
+    t("prompt_count", { count: count(context.hits.length) }),
+    dropped ? t("prompt_dropped", { count: count(dropped) }) : "",
+    context.left_out ? t("left_out_budget", { count: count(context.left_out) }) : "",
+  ].filter(Boolean);
+}
+
+function found(hit, inPrompt) {
+  const parts = Object.entries(hit.why).filter(([name, value]) => !ELSEWHERE.includes(name) && typeof value === "number");
+  parts.sort((a, b) => MEASURED.includes(a[0]) - MEASURED.includes(b[0]) || Math.abs(b[1]) - Math.abs(a[1]));
+  const likely = Object.keys(hit.alike).length;
+  return card(hit.node,
+    el("div", { className: "why" },
+      meter(hit.score, t("score_of", { score: percent(hit.score) })),
+      hit.reasons.length ? el("ul", { className: "reasons" }, ...hit.reasons.map((reason) => el("li", {}, reason))) : el("span", { className: "dim" }, t("no_reason")),
+      el("span", { className: inPrompt.has(hit.node.id) ? "good" : "dim" }, t(inPrompt.has(hit.node.id) ? "in_prompt" : "not_in_prompt")),
+      likely ? el("span", { className: "dim" }, t("alike_count", { count: count(likely) })) : ""),
+    hit.why.renewed_by ? el("p", {}, el("a", { href: addressOf(hit.why.renewed_by) }, t("newer_first"))) : "",
+    hit.why.disputed_by ? el("p", {}, el("a", { href: addressOf(hit.why.disputed_by) }, t("disputed"))) : "",
+    hit.why.held_until ? el("p", { className: "dim" }, t("held_until", { time: when(hit.why.held_until) })) : "",
+    hit.replaces ? el("p", { className: "dim" }, t("replaces", { text: hit.replaces.text })) : "",
+    hit.evidence ? el("details", {}, el("summary", {}, t("original")), el("pre", {}, hit.evidence)) : "",
+    el("details", {}, el("summary", {}, t("every_signal")),
+      table([t("signal"), t("effect"), t("value")], parts.map(([name, value]) => [
+        term("signal", name),
+        MEASURED.includes(name) ? t("measured") : t(value >= 0 ? "speaks_for" : "speaks_against"),
+        value.toFixed(3),
+      ]))));
+}

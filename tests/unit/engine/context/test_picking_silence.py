@@ -1,0 +1,87 @@
+"""When a block stays silent: the best line lacks the value, the thing or the kind that the question asks for."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from biem.adapters import contradiction
+from biem.adapters.analyzers import RuleAnalyzer
+from biem.domain.node import Hit, Node, new_id
+from biem.domain.policies.context import ContextPolicy
+from biem.domain.scope import Scope
+from biem.engine.context.picking import Picker
+from tests.support.fakes import START
+
+PICKER = Picker(contradiction.build(), RuleAnalyzer().lexemes, ContextPolicy())
+
+
+def hit(text: str, score: float, likeness: float, **values: Any) -> Hit:
+    node = Node(
+        **{"id": new_id(), "scope": Scope(), "text": text, "kind": "event", "status": "active", "layer": "short_term",
+           "at": START, "created_at": START, "source": "user", **values}
+    )  # fmt: skip
+    return Hit(node, score, {"likeness": likeness})
+
+
+def sure(question: str, hits: Sequence[Hit], confidence: float = 0.9) -> float:
+    return PICKER.sureness(hits, question, confidence)
+
+
+@pytest.mark.req("C31", partly="nothing where nothing is known")
+@pytest.mark.parametrize(
+    ("question", "without", "value"),
+    [
+        ("How heavy is Bruno?", "Bruno thinks I should buy a boat.", "Bruno weighs 80 kilos."),
+        ("阿强多重？", "阿强觉得我该买条船。", "阿强有80公斤。"),
+        ("When does Bruno arrive?", "Bruno hates to arrive anywhere.", "Bruno arrives on 4 May."),
+    ],
+)
+def test_a_line_without_a_value_of_the_kind_asked_for_makes_unsure(question: str, without: str, value: str) -> None:
+    # Given a line that is very like the question, but gives no amount or date / Then it makes far less sure
+    one, other = sure(question, [hit(without, 0.8, 0.5)]), sure(question, [hit(value, 0.8, 0.5)])
+    assert one < ContextPolicy().min_confidence < other
+    # and other lines that do not answer change nothing
+    assert sure(question, [hit(without, 0.8, 0.5), hit("It rained.", 0.2, 0.01)]) == pytest.approx(one)
+
+
+@pytest.mark.req("C31", partly="nothing where nothing is known")
+@pytest.mark.parametrize(
+    ("question", "beside", "answer"),
+    [
+        ("Who is my favourite author?", "My favourite colour is ochre.", "My favourite author is Lem."),
+        ("我最喜欢的作家是谁？", "我最喜欢的颜色是赭石色。", "我最喜欢的作家是莫言。"),
+        ("What is my hamster called?", "My parrot is called Kiwi.", "My hamster is called Kiwi."),
+    ],
+)
+def test_a_line_about_another_thing_of_the_kind_makes_unsure(question: str, beside: str, answer: str) -> None:
+    # Given a pool with nothing that is much like the question / Then the wrong thing is not told, the right one is
+    assert sure(question, [hit(beside, 0.85, 0.25)]) < ContextPolicy().min_confidence
+    assert sure(question, [hit(answer, 0.85, 0.25)]) > ContextPolicy().min_confidence
+
+
+def test_a_line_that_is_like_the_question_may_name_its_thing_in_other_words() -> None:
+    # Given a line that names another thing of the kind / When any line is much like the question / Then it counts more
+    question, beside = "What is my hamster called?", hit("My parrot is called Kiwi.", 0.85, 0.25)
+    like = hit("That little rodent answers to Biscuit.", 0.3, 0.35)
+    assert sure(question, [beside, like]) > sure(question, [beside]) + 0.1
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "naming"),
+    [
+        ("What is the lighthouse made of?", "It is made of oak.", "The lighthouse is old."),
+        ("灯塔是什么做的？", "是橡木做的。", "灯塔很旧了。"),
+    ],
+)
+def test_a_pool_in_which_nothing_names_the_thing_makes_less_sure(question: str, answer: str, naming: str) -> None:
+    one = sure(question, [hit(answer, 0.85, 0.25)])
+    assert one < sure(question, [hit(answer, 0.85, 0.25), hit(naming, 0.2, 0.01)])
+
+
+def test_things_are_not_compared_with_lines_of_the_other_script() -> None:
+    # Given a translated best line / Then only its script makes less sure: what things it names is not known
+    question = "What is my hamster called?"
+    assert sure(question, [hit("我的仓鼠叫琥珀。", 0.85, 0.25)]) == pytest.approx(
+        sure(question, [hit("我的仓鼠叫琥珀。", 0.85, 0.25), hit("My hamster is ill.", 0.01, 0.0)])
+    )
