@@ -201,11 +201,11 @@ def build_background(
     most = ground.policies.sleep.scopes_per_tick
     schedule = Schedule(jobs, ground.stores.scopes, clock=ground.clock, scopes_per_tick=most)
     scheduler = build_scheduler(ground)
-    layers.full = partial(run_soon, schedule, scheduler, ground.stores.queue, "sessions")
+    layers.full = partial(run_soon, "sessions", schedule=schedule, scheduler=scheduler, queue=ground.stores.queue)
     return Background(layers=layers, jobs=jobs, schedule=schedule, scheduler=scheduler)
 
 
-def run_soon(schedule: Schedule, scheduler: JobQueue, queue: JobQueue, name: str) -> None:
+def run_soon(name: str, *, schedule: Schedule, scheduler: JobQueue, queue: JobQueue) -> None:
     """Let a job run now, in this process if it runs jobs, or in a Celery worker."""
     schedule.hurry(name)
     scheduler.wake()

@@ -51,10 +51,10 @@ def test_a_memory_of_a_session_is_told_in_no_other_one(memory: biem.Memory, *, i
 
 
 def test_some_memories_of_other_sessions_displace_nothing(memory: biem.Memory) -> None:
-    # Given more of other sessions than are returned, all nearer to the question than what it is about
+    # Given several of other sessions, fewer than a search returns, all nearer to the question than what it is about
     memory.remember_many(
         {"text": f"What is the door code? {number}", "layer": "session", "conversation": f"c{number}"}
-        for number in range(40)
+        for number in range(15)
     )
     memory.remember("the door code is on the paper", kind="knowledge", layer="long_term")
     assert memory.flush()
