@@ -3,7 +3,7 @@
 Importing it opens nothing; what `opened` gives is opened when a server starts the application, and closed at its end.
 """
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Collection
 from contextlib import AbstractContextManager, asynccontextmanager
 from importlib.metadata import version
 from typing import Any
@@ -20,6 +20,7 @@ from biem.server import hooks, problems
 from biem.server.administration import administration_router
 from biem.server.door import Door
 from biem.server.gate import RequestGate
+from biem.server.items import items_router
 from biem.server.mcp.mounted import PATH as MCP_PATH
 from biem.server.mcp.mounted import McpEndpoint
 from biem.server.memories import memories_router
@@ -31,8 +32,11 @@ FREE = ("/health", "/ready", "/openapi.json")
 """Paths that need no key."""
 
 
-def build(opened: Callable[[], AbstractContextManager[Door]]) -> FastAPI:
-    """The application; `opened` is entered when a server starts it and left when it ends."""
+def build(opened: Callable[[], AbstractContextManager[Door]], hosts: Collection[str] = ()) -> FastAPI:
+    """The application; `opened` is entered when a server starts it and left when it ends.
+
+    `hosts` are the names that a Host header may have; without any, requests from this machine name this machine.
+    """
 
     mcp = McpEndpoint()
 
@@ -55,7 +59,9 @@ def build(opened: Callable[[], AbstractContextManager[Door]]) -> FastAPI:
         docs_url=None,  # its pages load scripts of others
         redoc_url=None,
         lifespan=lifespan,
-        middleware=[Middleware(RequestGate, free=FREE, uploads=UPLOADS, deadlines={hooks.PATH: hooks.DEADLINE_S})],
+        middleware=[
+            Middleware(RequestGate, free=FREE, uploads=UPLOADS, deadlines={hooks.PATH: hooks.DEADLINE_S}, hosts=hosts)
+        ],
         exception_handlers={
             BiemError: problems.of_ours,
             HTTPException: problems.of_http,
@@ -63,8 +69,15 @@ def build(opened: Callable[[], AbstractContextManager[Door]]) -> FastAPI:
             Exception: problems.unexpected,
         },
     )
-    for router in (memories_router(), transfer_router(), administration_router(), hooks.hooks_router(), calls_router()):
-        app.include_router(router)
+    for made in (
+        memories_router,
+        items_router,
+        transfer_router,
+        administration_router,
+        hooks.hooks_router,
+        calls_router,
+    ):
+        app.include_router(made())
     app.router.routes.append(Route(MCP_PATH, mcp))
     found: dict[str, Any] = {}
 
