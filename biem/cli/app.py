@@ -4,11 +4,10 @@ import atexit
 import gc
 import logging
 import os
-import platform
 import signal
 import sys
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from importlib.metadata import version as installed_version
 from io import TextIOWrapper
@@ -17,27 +16,8 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
-from biem.cli import (
-    admin,
-    chats,
-    conflicts,
-    demo,
-    health,
-    import_files,
-    listing,
-    local,
-    memories,
-    notes,
-    queue,
-    relations,
-    removing,
-    revisions,
-    transfer,
-)
-from biem.cli.files import mirror, projects
 from biem.cli.output import INTERRUPTED, Output
-from biem.cli.server import hosts, keys, mcp, serve, web
-from biem.cli.session import Session, of
+from biem.cli.session import Session
 
 if TYPE_CHECKING:
     from biem.ports import Embedder
@@ -88,71 +68,6 @@ def options(
     context.obj = Session(out, env_file, home, tenant, user, project, embedder=context.obj)
 
 
-def version(context: typer.Context) -> None:
-    """Show the version."""
-    out = of(context).out
-    facts = {"biem": installed_version("biem"), "python": platform.python_version(), "platform": platform.platform()}
-    out.result(facts, lambda: out.line(" · ".join(f"{name} {value}" for name, value in facts.items())))
-
-
-COMMANDS: Mapping[str, Callable[..., None]] = {
-    "remember": memories.remember,
-    "recall": memories.recall,
-    "context": memories.context,
-    "get": memories.get,
-    "revise": revisions.revise,
-    "history": revisions.history,
-    "revert": revisions.revert,
-    "list": listing.listed,
-    "timeline": listing.timeline,
-    "count": listing.count,
-    "erase": removing.erase,
-    "feedback": memories.feedback,
-    "conflicts": conflicts.conflicts,
-    "resolve": conflicts.resolve,
-    "undo": conflicts.undo,
-    "related": relations.related,
-    "instant": relations.instant,
-    "links": relations.links,
-    "facts": relations.facts,
-    "archive": removing.archive,
-    "unarchive": removing.unarchive,
-    "quarantine": removing.quarantine,
-    "release": removing.release,
-    "restore": admin.restore,
-    "sleep": admin.sleep,
-    "import": import_files.import_files,
-    "export": transfer.export,
-    "move": transfer.move,
-    "stats": queue.stats,
-    "scopes": queue.scopes,
-    "dead": queue.dead,
-    "retry": queue.retry,
-    "reindex": admin.reindex,
-    "migrate": admin.migrate,
-    "health": health.health,
-    "diagnose": admin.diagnose,
-    "perf": admin.perf,
-    "serve": serve.serve,
-    "mcp": mcp.mcp,
-    "connect": hosts.connect,
-    "web": web.web,
-    "backup": admin.backup,
-    "reembed": admin.reembed,
-    "memory": chats.commanded,
-    "demo": demo.demo,
-    "version": version,
-}
-GROUPS: Mapping[str, typer.Typer] = {
-    "notes": notes.app,
-    "mirror": mirror.app,
-    "project": projects.app,
-    "session": chats.app,
-    "keys": keys.app,
-    "local": local.app,
-}
-
-
 def application(command: str = "") -> typer.Typer:
     """The command line with all of its commands, in the order of the help; or with one, if `command` names one.
 
@@ -166,6 +81,13 @@ def application(command: str = "") -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback()(options)
+    if command == "mcp":  # its host waits for it with each session: the modules of the others take 0.1 s of CPU
+        from biem.cli.server.mcp import mcp
+
+        app.command(command)(mcp)
+        return app
+    from biem.cli.commands import COMMANDS, GROUPS
+
     known = command in COMMANDS or command in GROUPS
     for name, function in COMMANDS.items():
         if name == command or not known:

@@ -17,6 +17,7 @@ from biem.domain.concept import Recollection
 from biem.domain.conflict import Conflict
 from biem.domain.designs.aim import GateDecision
 from biem.domain.designs.biem_node import BiemMemoryNode
+from biem.domain.items.item import Namespace, StoredItem
 from biem.domain.link import Link
 from biem.domain.node import Node, Receipt
 from biem.domain.notes.library import Library, LibraryStats, NotePage, SyncReport
@@ -33,6 +34,7 @@ from biem.engine.life.feedback import Lesson
 from biem.engine.remember.importing import ImportReport
 from biem.engine.sleep.jobs import SleepReport
 from biem.layers.commands import CommandAnswer
+from biem.layers.items import Items
 from biem.layers.maintain import Maintenance
 from biem.layers.sessions import Sessions
 from biem.layers.stats import LayerStats
@@ -45,8 +47,8 @@ from biem.ports.consolidation import CrystalFact
 from biem.ports.layers.sessions import LayerCount
 
 Verb = Literal["GET", "POST", "PATCH", "DELETE"]
-Holder = Literal["memory", "sessions", "notes"]
-HOLDERS: Mapping[Holder, type] = {"memory": Memory, "sessions": Sessions, "notes": Notebook}
+Holder = Literal["memory", "sessions", "notes", "items"]
+HOLDERS: Mapping[Holder, type] = {"memory": Memory, "sessions": Sessions, "notes": Notebook, "items": Items}
 _NONE: Mapping[str, Any] = MappingProxyType({})
 
 
@@ -103,6 +105,10 @@ def _session(name: str, verb: Verb, path: str, returns: Any, grant: Grant = "rea
 
 def _note(name: str, verb: Verb, path: str, returns: Any, grant: Grant = "read") -> Call:
     return Call("notes", name, verb, f"/v1/notes{path}", returns, grant)
+
+
+def _item(name: str, path: str, returns: Any, grant: Grant = "read", *, special: bool = True) -> Call:
+    return Call("items", name, "POST", f"/v1/items{path}", returns, grant, special=special)
 
 
 _ONE = "memories/{memory_id}"
@@ -172,11 +178,18 @@ CALLS: tuple[Call, ...] = (
     _note("libraries", "GET", "/libraries", list[Library]),
     _note("stats", "GET", "/stats", list[LibraryStats]),
     _note("sync", "POST", "/sync", SyncReport, "write"),
+    _item("put_many", "", list[StoredItem], "write"),
+    _item("get_many", "/get", list[StoredItem | None]),
+    _item("delete_many", "/delete", Counted, "erase"),
+    _item("search", "/search", tuple[StoredItem, ...]),
+    _item("namespaces_meeting", "/namespaces", tuple[Namespace, ...]),
+    _item("sweep", "/sweep", Counted, "write", special=False),
 )
 """In the order of the documentation; of two paths that match one address, the more exact one stands first."""
 
 AT_HOME: Mapping[Holder, tuple[str, ...]] = {
-    "memory": ("aim", "answer", "collection", "diagnose", "items", "mirror", "perf", "projects", "reindex"),
+    "memory": ("aim", "answer", "collection", "diagnose", "mirror", "perf", "projects", "reindex"),
+    "items": (),
     "sessions": (),
     "notes": ("add", "erase", "expand", "lint", "remove", "rename_tag", "tags", "watch"),
 }

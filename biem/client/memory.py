@@ -10,6 +10,7 @@ from typing import IO, Any, BinaryIO, Unpack
 
 from biem.client.calls import Call, call_of
 from biem.client.http import Connection, body_of, path_of, query_of
+from biem.client.items import RemoteItems
 from biem.client.methods import remote_methods, stated
 from biem.client.wire import AboutServer, Stored, decoded
 from biem.domain.node import Node, Receipt
@@ -88,6 +89,11 @@ class RemoteMemory(Memory):
     def sessions(self) -> "RemoteSessions":
         """Conversations of the scope."""
         return RemoteSessions(self._connection, self._named)
+
+    @property
+    def items(self) -> RemoteItems:
+        """JSON documents of the scope."""
+        return RemoteItems(self._connection, self._named)
 
     def now(self) -> datetime:
         """The current time of this machine."""

@@ -5,9 +5,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
 from typing import Any, Literal
 
-from biem.domain.items.item import StoredItem
+from biem.domain.items.item import ItemDraft, StoredItem
 from biem.errors import MissingExtra
-from biem.layers.items import ItemDraft
 from biem.memory import Memory
 
 try:

@@ -7,6 +7,7 @@ from typing import Any
 
 from biem.domain.items.item import (
     ANY_LABEL,
+    ItemDraft,
     Namespace,
     StoredItem,
     encoded,
@@ -47,18 +48,6 @@ class ItemSystem:
     recall: RecallPolicy
     telemetry: Telemetry
     calling: Calling
-
-
-@dataclass(frozen=True, slots=True)
-class ItemDraft:
-    """An item to put: see `Items.put`."""
-
-    namespace: Sequence[str]
-    key: str
-    value: Mapping[str, Any]
-    text: str | None = None
-    ttl: timedelta | None = None
-    origin: str = "assistant"
 
 
 class Items:

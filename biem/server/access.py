@@ -27,7 +27,7 @@ class LocalAccess:
         headers = Headers(scope=scope)
         if not self.token:
             client = scope.get("client")
-            if not (client and is_loopback(client[0]) and _names_this_machine(headers.get("host", ""))):
+            if not (client and is_loopback(client[0]) and names_this_machine(headers.get("host", ""))):
                 raise AccessDenied(
                     "without a token this server accepts requests from its own machine only; set BIEM_WEB_TOKEN"
                 )
@@ -49,7 +49,12 @@ def is_loopback(host: str) -> bool:
     return (mapped or address).is_loopback
 
 
-def _names_this_machine(host: str) -> bool:
+def names_this_machine(host: str) -> bool:
     """Whether a Host header is localhost or a loopback address, with any port."""
+    return is_loopback(name_of(host))
+
+
+def name_of(host: str) -> str:
+    """The name in a Host header, without the port and in lower case."""
     name = host[1:].partition("]")[0] if host.startswith("[") else host.partition(":")[0]
-    return is_loopback(name.lower())
+    return name.lower()

@@ -3,7 +3,7 @@
 Importing it opens nothing; what `opened` gives is opened when a server starts the application, and closed at its end.
 """
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Collection
 from contextlib import AbstractContextManager, asynccontextmanager
 from importlib.metadata import version
 from typing import Any
@@ -21,6 +21,7 @@ from biem.server.access import LocalAccess
 from biem.server.administration import administration_router
 from biem.server.door import Door
 from biem.server.gate import RequestGate
+from biem.server.items import items_router
 from biem.server.mcp.mounted import PATH as MCP_PATH
 from biem.server.mcp.mounted import McpEndpoint
 from biem.server.memories import memories_router
@@ -33,11 +34,15 @@ FREE = ("/health", "/ready", "/openapi.json", *page.PATHS)
 
 
 def build(
-    opened: Callable[[], AbstractContextManager[Door]], *, local: Callable[[], LocalAccess] | None = None
+    opened: Callable[[], AbstractContextManager[Door]],
+    hosts: Collection[str] = (),
+    *,
+    local: Callable[[], LocalAccess] | None = None,
 ) -> FastAPI:
     """The application; `opened` is entered when a server starts it and left when it ends.
 
-    With `local`, which is asked then, too, no request needs a key of its own.
+    `hosts` are the names that a Host header may have; without any, requests from this machine name this machine. With
+    `local`, which is asked then, too, no request needs a key of its own.
     """
 
     mcp = McpEndpoint()
@@ -62,7 +67,9 @@ def build(
         docs_url=None,  # its pages load scripts of others
         redoc_url=None,
         lifespan=lifespan,
-        middleware=[Middleware(RequestGate, free=FREE, uploads=UPLOADS, deadlines={hooks.PATH: hooks.DEADLINE_S})],
+        middleware=[
+            Middleware(RequestGate, free=FREE, uploads=UPLOADS, deadlines={hooks.PATH: hooks.DEADLINE_S}, hosts=hosts)
+        ],
         exception_handlers={
             BiemError: problems.of_ours,
             HTTPException: problems.of_http,
@@ -70,8 +77,15 @@ def build(
             Exception: problems.unexpected,
         },
     )
-    for router in (memories_router(), transfer_router(), administration_router(), hooks.hooks_router(), calls_router()):
-        app.include_router(router)
+    for made in (
+        memories_router,
+        items_router,
+        transfer_router,
+        administration_router,
+        hooks.hooks_router,
+        calls_router,
+    ):
+        app.include_router(made())
     app.router.routes.append(Route(MCP_PATH, mcp))
     app.router.routes.extend(page.routes())
     found: dict[str, Any] = {}

@@ -14,7 +14,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from biem.domain.access.allowance import Allowance
 from biem.domain.access.key import ApiKey
 from biem.errors import AccessDenied, BiemError, InvalidInput, KeyInvalid, RateLimited, StoreUnavailable
-from biem.server.access import LocalAccess
+from biem.server.access import LocalAccess, is_loopback, name_of, names_this_machine
 from biem.server.answers import HEADERS
 from biem.server.caller import Caller
 from biem.server.door import Door
@@ -31,13 +31,20 @@ _LONGEST_TOKEN = 128
 
 class RequestGate:
     """Middleware. `free` are the paths that need no key; `uploads` those whose body the route itself reads; `deadlines`
-    say how many seconds a path may wait for its key.
+    say how many seconds a path may wait for its key; `hosts` are the names under which the server is asked.
     """
 
     def __init__(
-        self, app: ASGIApp, *, free: Collection[str], uploads: Collection[str], deadlines: Mapping[str, float]
+        self,
+        app: ASGIApp,
+        *,
+        free: Collection[str],
+        uploads: Collection[str],
+        deadlines: Mapping[str, float],
+        hosts: Collection[str] = (),
     ) -> None:
         self._app = app
+        self._hosts = frozenset(host.lower() for host in hosts)
         self._deadlines = deadlines
         self._free = free
         self._uploads = uploads
@@ -70,6 +77,7 @@ class RequestGate:
                 local.require(scope, free=is_free)
             if not is_free:
                 if local is None:
+                    self._require_own_name(scope, headers.get("host", ""))
                     key, allowed = await self._in_time(door, headers, self._deadlines.get(scope["path"]))
                 else:
                     key = local.key
@@ -88,6 +96,14 @@ class RequestGate:
             await problem_of(error)(scope, receive, send_guarded)
             return
         await self._app(scope, receive, send_guarded)
+
+    def _require_own_name(self, scope: Scope, host: str) -> None:
+        """A name of another site that leads to this machine's address makes its pages no pages of this server."""
+        client = scope.get("client")
+        here = client is not None and is_loopback(client[0])
+        if name_of(host) in self._hosts or (here and names_this_machine(host)) or not (here or self._hosts):
+            return
+        raise AccessDenied("this server is not asked under this name; pass it with biem serve --trusted-host NAME")
 
     async def _in_time(self, door: Door, headers: Headers, deadline_s: float | None) -> tuple[ApiKey, Allowance | None]:
         """Raises `StoreUnavailable` at the deadline; the look-up goes on behind it."""

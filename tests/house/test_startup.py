@@ -41,7 +41,9 @@ def test_the_help_loads_what_shows_it() -> None:
 def test_a_recall_loads_no_more_than_it_did() -> None:
     # Given what `biem recall` loads before it asks a server / Then no web server and no progress bar,
     # and no more modules than when its CPU time was measured
-    found = modules("import biem.cli.app, biem.bootstrap.system, biem.memory, biem.bootstrap.embedder")
+    found = modules(
+        "import biem.cli.app, biem.cli.commands, biem.bootstrap.system, biem.memory, biem.bootstrap.embedder"
+    )
     top = {name.partition(".")[0] for name in found}
     unwanted = {"celery", "httpx", "networkx", "opentelemetry", "pandas", "requests", "rjieba", "starlette"}
     assert top & unwanted == set()

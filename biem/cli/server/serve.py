@@ -27,6 +27,10 @@ def serve(
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on; 0: any free one.")] = PORT,
     host: Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0 in a container.")] = HOST,
     workers: Annotated[int, typer.Option(min=1, max=64, help="Processes that answer.")] = 1,
+    trusted_host: Annotated[
+        list[str] | None,
+        typer.Option(help="Name under which a proxy passes requests on; may be repeated. Others are refused."),
+    ] = None,
 ) -> None:
     """Serve the HTTP API until Ctrl-C. Every caller needs a key: biem keys add."""
     try:
@@ -42,7 +46,7 @@ def serve(
     from biem.bootstrap.server import open_backend, usable
 
     session = of(context)
-    settings = session.settings()
+    settings, hosts = session.settings(), tuple(trusted_host or ())
     if workers > 1 and settings.metrics_port:
         raise ConfigError(
             "BIEM_METRICS_PORT is the port of one process: use --workers 1 and more containers, or unset it"
@@ -53,13 +57,13 @@ def serve(
             with usable(settings):  # an error is reported here, once
                 session.out.note(address)
                 changes = session.changes | ({"home": session.home} if session.home else {})
-                made = partial(application, session.env_file, changes)
+                made = partial(application, session.env_file, changes, hosts)
                 config = _config(made, verbose=session.out.verbose, workers=workers)
                 Multiprocess(config, sockets=[listener]).run()
             return
         with open_backend(settings, embedder=session.embedder) as backend:
             session.out.note(address)
-            app = build(lambda: nullcontext(backend))
+            app = build(lambda: nullcontext(backend), hosts)
             uvicorn.Server(_config(lambda: app, verbose=session.out.verbose, workers=1)).run([listener])
 
 
@@ -80,7 +84,7 @@ def _config(make: "Callable[[], FastAPI]", *, verbose: bool, workers: int) -> "u
     )
 
 
-def application(env_file: Path | None, changes: dict[str, Any]) -> "FastAPI":
+def application(env_file: Path | None, changes: dict[str, Any], hosts: tuple[str, ...] = ()) -> "FastAPI":
     """The application of one process, on the configured memory."""
     from biem.bootstrap.env_file import chosen
     from biem.bootstrap.server import open_backend
@@ -88,4 +92,4 @@ def application(env_file: Path | None, changes: dict[str, Any]) -> "FastAPI":
     from biem.server.app import build
 
     settings = load_settings(chosen(env_file)).model_copy(update=changes)
-    return build(lambda: open_backend(settings))
+    return build(lambda: open_backend(settings), hosts)

@@ -34,6 +34,18 @@ class StoredItem:
     score: float | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class ItemDraft:
+    """An item to put: see `Items.put`."""
+
+    namespace: Sequence[str]
+    key: str
+    value: Mapping[str, Any]
+    text: str | None = None
+    ttl: timedelta | None = None
+    origin: str = "assistant"
+
+
 def require_namespace(labels: object, what: str = "namespace") -> Namespace:
     """The labels of a namespace; raises `InvalidInput`."""
     if isinstance(labels, str | bytes) or not isinstance(labels, Sequence):

@@ -19,9 +19,10 @@ from pathlib import Path
 from typing import NoReturn
 
 _LOADED = (
-    "biem.cli.app", "biem.cli.output", "biem.bootstrap.system", "biem.bootstrap.stores", "biem.adapters.embedded",
-    "biem.adapters.postgres.records", "biem.adapters.milvus", "biem.adapters.redis", "biem.adapters.embedders",
-    "biem.adapters.contradiction", "biem.adapters.analyzers", "numpy", "orjson", "rich.table", "rich.progress",
+    "biem.cli.app", "biem.cli.commands", "biem.cli.output", "biem.bootstrap.system", "biem.bootstrap.stores",
+    "biem.adapters.embedded", "biem.adapters.postgres.records", "biem.adapters.milvus", "biem.adapters.redis",
+    "biem.adapters.embedders", "biem.adapters.contradiction", "biem.adapters.analyzers", "numpy", "orjson",
+    "rich.table", "rich.progress",
 )  # fmt: skip
 _CALL = """#!{python} -IS
 import json, os, signal, socket, sys

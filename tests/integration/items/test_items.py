@@ -10,7 +10,7 @@ import pytest
 
 import biem
 from biem.bootstrap import Servers
-from biem.layers.items import ItemDraft
+from biem.domain.items.item import ItemDraft
 from tests.support.fakes import HeldClock, WordEmbedder, eventually
 from tests.support.servers import Configure
 

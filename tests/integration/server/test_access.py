@@ -4,6 +4,7 @@ import logging
 import socket
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from datetime import UTC, datetime, timedelta
 from urllib.parse import quote, urlsplit
 
@@ -14,7 +15,8 @@ import pytest
 from biem.bootstrap import Servers
 from biem.domain.access.key import token_of
 from biem.errors import InvalidInput
-from tests.integration.server.conftest import Site
+from biem.server.app import build
+from tests.integration.server.conftest import Site, listening
 from tests.integration.server.test_api import problem
 
 ALL = ("read", "write", "erase", "admin")
@@ -217,7 +219,7 @@ def test_slow_and_half_open_clients_hold_nobody_up(site: Site) -> None:
     # Given forty clients that begin a request and send no more
     token, address = site.key().token, urlsplit(site.urls[0])
     head = (
-        f"POST /v1/memories HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\n"
+        f"POST /v1/memories HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {token}\r\n"
         "Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{"
     )
     lines = [socket.create_connection((address.hostname or "", address.port or 0)) for _ in range(40)]
@@ -238,6 +240,25 @@ def test_a_page_of_another_origin_may_not_call(site: Site) -> None:
     problem(site.browser(token, {"Origin": "https://evil.example"}).get("/v1/count"), 403, "access-denied")
     problem(site.browser(token, {"Origin": "null"}).get("/v1/count"), 403)
     assert site.browser(token, {"Origin": site.urls[0]}).get("/v1/count").status_code == 200
+
+
+def test_a_name_of_another_site_that_leads_here_is_refused(site: Site) -> None:
+    # Given a server without trusted names / When it is asked from this machine under another name / Then it refuses
+    token = site.key().token
+    for host in ("evil.example", "evil.example:8766", "127.0.0.1.evil.example", "localhost.evil.example", ""):
+        for path in ("/v1/count", "/mcp", "/metrics", "/v1/hooks/claude-code"):
+            problem(site.browser(token, {"Host": host}).get(path), 403, "access-denied")
+    for host in ("localhost", "LOCALHOST:1", "127.0.0.1:80", "[::1]:8766"):
+        assert site.browser(token, {"Host": host}).get("/v1/count").status_code == 200
+    assert httpx.get(f"{site.urls[0]}/health", headers={"Host": "10.0.0.7:8766"}).status_code == 200
+
+    # And with such names it answers to them and to its own
+    with listening(build(lambda: nullcontext(site.backends[0]), ("Memory.example",))) as url:
+        answers = [
+            httpx.get(f"{url}/v1/count", headers={"Host": host, "Authorization": f"Bearer {token}"}).status_code
+            for host in ("memory.example", "memory.example:443", "localhost", "evil.example", "x.memory.example")
+        ]
+    assert answers == [200, 200, 200, 403, 403]
 
 
 def test_requests_of_a_key_are_counted_over_all_workers(begin: Callable[..., Site]) -> None:

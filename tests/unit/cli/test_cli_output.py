@@ -13,7 +13,8 @@ from rich.console import Console
 
 from biem.cli import output
 from biem.cli.admin import exit_code_of
-from biem.cli.app import COMMANDS, GROUPS, application, command_of, hoist, run
+from biem.cli.app import application, command_of, hoist, run
+from biem.cli.commands import COMMANDS, GROUPS
 from biem.cli.output import Output, Ticker, decode, percentile, plain, printable, to_json
 from biem.domain.node import Hit, Hits, Node, Receipt, StoreCount
 from biem.domain.scope import Scope
@@ -262,6 +263,7 @@ leave(7)
         (["recall", "--json", "cats"], ["recall"]),
         (["--home", "/h", "notes", "add", "f"], ["notes"]),
         (["--user=li", "--json", "count"], ["count"]),
+        (["--user=li", "mcp"], ["mcp"]),
         (["--help"], None),
         (["rekall", "cats"], None),
         ([], None),

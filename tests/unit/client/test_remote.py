@@ -12,6 +12,7 @@ import pytest
 import biem
 from biem.client.calls import AT_HOME, CALLS, HOLDERS, Holder
 from biem.client.http import Connection
+from biem.client.items import RemoteItems
 from biem.client.memory import RemoteMemory, RemoteNotebook, RemoteSessions
 from biem.client.methods import AtHomeOnly, vars_of
 from biem.errors import (
@@ -26,8 +27,18 @@ from biem.errors import (
     StoreUnavailable,
 )
 
-REMOTE: dict[Holder, type] = {"memory": RemoteMemory, "sessions": RemoteSessions, "notes": RemoteNotebook}
-HERE: dict[Holder, set[str]] = {"memory": set(), "sessions": {"policy", "recorder", "usage"}, "notes": set()}
+REMOTE: dict[Holder, type] = {
+    "memory": RemoteMemory,
+    "sessions": RemoteSessions,
+    "notes": RemoteNotebook,
+    "items": RemoteItems,
+}
+HERE: dict[Holder, set[str]] = {
+    "memory": set(),
+    "sessions": {"policy", "recorder", "usage"},
+    "notes": set(),
+    "items": {"put", "get", "delete", "namespaces"},
+}
 """What only calls others, or belongs to the server."""
 
 
