@@ -107,7 +107,7 @@ def checked(
         raise InvalidInput(f"min_confidence must be a number from 0 to 1, not {min_confidence!r}")
     text = query[: policy.max_query_chars]
     strict = is_strict(text, mode, auto=mode == "auto", words=policy.strict_words)
-    where = replace(where, session=session)
+    where = replace(where, session=session or None)
     return Request(scope, text, top_k, where, strict, session, float(min_confidence), known, more)
 
 
