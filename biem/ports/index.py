@@ -44,7 +44,8 @@ class Filter:
     """Only these memories."""
     session: str | None = field(default=None, compare=False)
     """The conversation in which is asked: memories of the layer `session` of another one are not told, unless
-    `conversations` names it. None, as where no session is named: they are. Evaluated by the records alone, so it separates no searches.
+    `conversations` names it. None, as where no session is named: they are. Evaluated by the records alone, so it
+    separates no searches.
     """
 
     @property
