@@ -36,7 +36,7 @@ class Place:
         block = memory.context(query, top_k=5)
         return {
             "recall": node_id in ids(hit.node for hit in memory.recall(query)),
-            "recall of a session": node_id in ids(hit.node for hit in memory.recall(query, session="s")),
+            "recall of a session": node_id in ids(hit.node for hit in memory.recall(query, session="vaults")),
             "typed recall": node_id in ids(hit.node for hit in memory.recall_typed(query)),
             "recall as of now": node_id in ids(hit.node for hit in memory.recall(query, as_of=memory.now())),
             "filtered": node_id in ids(hit.node for hit in memory.recall(query, where={"vault": 7714})),

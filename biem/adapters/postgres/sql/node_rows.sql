@@ -11,7 +11,7 @@ m.revised_at, m.expires_at, m.on_expiry, m.origin, m.trust
 -- where: those of a search: memories that a caller may be given now, and that meet the conditions
 {terms}
 AND (m.expires_at IS NULL OR m.expires_at > %(now)s)
-AND (%(talk)s::text IS NULL OR m.layer <> 'session' OR m.conversation = %(talk)s OR %(conversations)s::text[] IS NOT NULL)
+AND (%(talk)s::text IS NULL OR m.layer <> 'session' OR m.conversation IN ('', %(talk)s) OR %(conversations)s::text[] IS NOT NULL)
 
 -- terms: a caller's conditions on memories m; a null means any
 (%(kinds)s::text[] IS NULL OR m.kind = ANY (%(kinds)s))
