@@ -87,7 +87,8 @@ def test_near_copies_of_a_page_crowd_nothing_out(own: biem.Memory) -> None:
         found = [hit.node.id in honest for hit in hits]
         assert sum(found) >= 9
         assert found == sorted(found, reverse=True), "an untrusted hit stands above a trusted one"
-    assert sum(hit.node.trust == "untrusted" for hit in own.recall(QUESTION, top_k=10)) == 1, "copies are told once"
+    free = own.recall(QUESTION, top_k=14)  # more places than honest memories
+    assert sum(hit.node.trust == "untrusted" for hit in free) == 1, "copies are told once"
 
 
 def test_recall_by_trust_leaves_the_web_out_on_every_path(own: biem.Memory) -> None:
