@@ -1,8 +1,7 @@
 """Later statements that tell of the same as an earlier one, found by the likeness of the two lines.
 
 "Emil gave up baking" has none of the words of "What does my brother do?", but it is much like "My brother Emil is a
-baker", and like nothing else. Whatever words a change is told in, and in whichever language, its line is close to the
-one that it replaces.
+baker", and like nothing else. In any wording and language, the line of a change is close to the one that it replaces.
 """
 
 from collections.abc import Sequence

@@ -8,18 +8,29 @@ import numpy as np
 from psycopg.types.json import Jsonb
 
 from biem.adapters.postgres.database import ALL_SCOPES, Connection, Row
-from biem.adapters.postgres.node_rows import FIRST_ID, Store, scope_of, vector_of
+from biem.adapters.postgres.node_rows import FIRST_ID, Store, vector_of
+from biem.adapters.postgres.notes.rows import (
+    chunk_row,
+    lease_row,
+    library_key,
+    library_of,
+    note_of,
+    note_row,
+    passage_of,
+    place_row,
+    short_reason,
+    stat_row,
+)
 from biem.adapters.postgres.records import tsquery
 from biem.domain.node import new_id
 from biem.domain.note import FileStat, StoredChunks
-from biem.domain.notes.library import Library, LibraryState, LibraryStats, Note, NotePassage
+from biem.domain.notes.library import Library, LibraryState, LibraryStats, Note
 from biem.domain.scope import Scope
 from biem.domain.scores import bm25
 from biem.domain.text import sha256
 from biem.errors import InvalidInput, NotFound
 from biem.ports import Vector
 from biem.ports.notes import (
-    ChunkDraft,
     ErasedNotes,
     KeptChunkMissing,
     KnownNote,
@@ -75,10 +86,10 @@ class PostgresNotes(Store):
     def libraries(self, scopes: Sequence[Scope] | None = None) -> list[Library]:
         names = None if scopes is None else [scope.ns for scope in scopes]
         seen = ALL_SCOPES if names is None else ",".join(names)
-        return [_library(row) for row in self._database.fetch(seen, "note_libraries", {"scopes": names})]
+        return [library_of(row) for row in self._database.fetch(seen, "note_libraries", {"scopes": names})]
 
     def set_library(self, library: Library, *, state: LibraryState, exclude: Sequence[str]) -> None:
-        row = {**_key(library), "state": state, "exclude": list(exclude)}
+        row = {**library_key(library), "state": state, "exclude": list(exclude)}
         self._database.execute(library.scope.ns, "note_library_set", row)
 
     def remove_library(self, library: Library) -> ErasedNotes:
@@ -86,17 +97,17 @@ class PostgresNotes(Store):
 
     def scanned(self, library: Library, counts: Mapping[str, int], at: datetime, *, full: bool) -> None:
         ns = library.scope.ns
-        row = {**_key(library), "report": Jsonb(dict(counts)), "full": full, "at": at}
+        row = {**library_key(library), "report": Jsonb(dict(counts)), "full": full, "at": at}
         self._database.execute(ns, "note_library_scanned", row)
         self._database.execute(ns, "note_count_tags", {"ns": ns})
 
     def watched(self, library: Library, *, alive: bool) -> None:
-        self._database.execute(library.scope.ns, "note_library_watched", {**_key(library), "alive": alive})
+        self._database.execute(library.scope.ns, "note_library_watched", {**library_key(library), "alive": alive})
 
     # -- files ------------------------------------------------------------------------------------------------------
 
     def files(self, library: Library) -> dict[str, KnownNote]:
-        rows = self._database.fetch(library.scope.ns, "note_files", _key(library))
+        rows = self._database.fetch(library.scope.ns, "note_files", library_key(library))
         return {
             row.path: KnownNote(
                 row.id, FileStat(row.path, row.bytes, row.mtime_ns, int(row.inode)), bytes(row.sha256), row.skipped
@@ -105,7 +116,7 @@ class PostgresNotes(Store):
         }
 
     def stored_chunks(self, library: Library, path: str) -> StoredChunks | None:
-        rows = self._database.fetch(library.scope.ns, "note_stored_chunks", {**_key(library), "path": path})
+        rows = self._database.fetch(library.scope.ns, "note_stored_chunks", {**library_key(library), "path": path})
         if not rows:
             return None
         [row] = rows
@@ -117,23 +128,23 @@ class PostgresNotes(Store):
         def attempt() -> NoteChange:
             with self._database.connection() as connection, connection.transaction():
                 connection.execute(self._sql["see_scopes"], (ns,))
-                if connection.execute(self._sql["note_library_lock"], _key(library)).fetchone() is None:
+                if connection.execute(self._sql["note_library_lock"], library_key(library)).fetchone() is None:
                     raise NotFound(f"library {library.name!r} was removed meanwhile")
                 ids = self._tag_ids(connection, ns, draft.names)
                 if moved_from is not None:
-                    moved = {**_key(library), "path": draft.stat.path, "former": moved_from}
+                    moved = {**library_key(library), "path": draft.stat.path, "former": moved_from}
                     connection.execute(self._sql["note_move"], moved)
-                [put] = connection.execute(self._sql["note_put"], _note_row(library, draft, ids)).fetchall()
+                [put] = connection.execute(self._sql["note_put"], note_row(library, draft, ids)).fetchall()
                 keys = [chunk.key for chunk in draft.chunks]
                 dropped = connection.execute(self._sql["note_chunks_drop"], {"ns": ns, "note": put.id, "keys": keys})
                 removed = tuple(row.id for row in dropped.fetchall())
-                kept = [_place_row(chunk) for chunk in draft.chunks if chunk.kept]
+                kept = [place_row(chunk) for chunk in draft.chunks if chunk.kept]
                 if kept:
                     places = {"ns": ns, "note": put.id, "chunks": Jsonb(kept)}
                     [found] = connection.execute(self._sql["note_chunks_keep"], places).fetchall()
                     if found.there < len(kept):
                         raise KeptChunkMissing
-                rows = Jsonb([_chunk_row(chunk, ids) for chunk in draft.chunks if not chunk.kept])
+                rows = Jsonb([chunk_row(chunk, ids) for chunk in draft.chunks if not chunk.kept])
                 written = connection.execute(
                     self._sql["note_chunks_put"], {"ns": ns, "note": put.id, "chunks": rows}
                 ).fetchall()
@@ -163,7 +174,7 @@ class PostgresNotes(Store):
         if not stats:
             return
         row = {
-            **_key(library),
+            **library_key(library),
             "paths": [stat.path for stat in stats],
             "bytes": [stat.size for stat in stats],
             "mtimes": [stat.mtime_ns for stat in stats],
@@ -177,9 +188,9 @@ class PostgresNotes(Store):
         def attempt() -> tuple[str, ...]:
             with self._database.connection() as connection, connection.transaction():
                 connection.execute(self._sql["see_scopes"], (ns,))
-                if connection.execute(self._sql["note_library_lock"], _key(library)).fetchone() is None:
+                if connection.execute(self._sql["note_library_lock"], library_key(library)).fetchone() is None:
                     return ()
-                row = {**_key(library), **_stat_row(stat), "id": new_id(), "reason": reason}
+                row = {**library_key(library), **stat_row(stat), "id": new_id(), "reason": reason}
                 [put] = connection.execute(self._sql["note_skip"], row).fetchall()
                 dropped = connection.execute(self._sql["note_chunks_drop"], {"ns": ns, "note": put.id, "keys": []})
                 return tuple(each.id for each in dropped.fetchall())
@@ -187,7 +198,7 @@ class PostgresNotes(Store):
         return self._database.retrying(attempt)
 
     def delete(self, library: Library, paths: Sequence[str]) -> tuple[str, ...]:
-        row = {**_key(library), "paths": list(paths)}
+        row = {**library_key(library), "paths": list(paths)}
         return tuple(gone.id for gone in self._database.fetch(library.scope.ns, "note_delete", row))
 
     # -- indexing ---------------------------------------------------------------------------------------------------
@@ -207,7 +218,7 @@ class PostgresNotes(Store):
         )
 
     def renew(self, leases: Sequence[NoteLease], lease_s: float) -> None:
-        self._database.execute(ALL_SCOPES, "note_renew", {**_leases(leases), "lease_s": lease_s})
+        self._database.execute(ALL_SCOPES, "note_renew", {**lease_row(leases), "lease_s": lease_s})
 
     def save_vectors(self, vectors: Mapping[bytes, Vector]) -> None:
         packed = [vector.astype("<f4").tobytes() for vector in vectors.values()]
@@ -232,14 +243,14 @@ class PostgresNotes(Store):
         return self._database.retrying(attempt)
 
     def finish(self, leases: Sequence[NoteLease]) -> None:
-        self._database.execute(ALL_SCOPES, "note_finish", {**_leases(leases), "model": self._model})
+        self._database.execute(ALL_SCOPES, "note_finish", {**lease_row(leases), "model": self._model})
 
     def release(self, leases: Sequence[NoteLease], delay_s: float, reason: str, *, refund: bool) -> None:
-        row = {**_leases(leases), "delay_s": delay_s, "reason": _reason(reason), "refund": int(refund)}
+        row = {**lease_row(leases), "delay_s": delay_s, "reason": short_reason(reason), "refund": int(refund)}
         self._database.execute(ALL_SCOPES, "note_release", row)
 
     def fail(self, leases: Sequence[NoteLease], reason: str) -> None:
-        self._database.execute(ALL_SCOPES, "note_fail", {**_leases(leases), "reason": _reason(reason)})
+        self._database.execute(ALL_SCOPES, "note_fail", {**lease_row(leases), "reason": short_reason(reason)})
 
     def backlog(self, scopes: Sequence[Scope] | None = None) -> int:
         names = None if scopes is None else [scope.ns for scope in scopes]
@@ -319,10 +330,10 @@ class PostgresNotes(Store):
 
     def passages(self, scopes: Sequence[Scope], ids: Sequence[str]) -> dict[str, StoredPassage]:
         rows = self._read(scopes, "note_passages", {"ids": list(ids), "note": None}) if ids else []
-        return {row.id: _passage(row) for row in rows}
+        return {row.id: passage_of(row) for row in rows}
 
     def chunks_of(self, scopes: Sequence[Scope], note_id: str) -> list[StoredPassage]:
-        return [_passage(row) for row in self._read(scopes, "note_passages", {"ids": [], "note": note_id})]
+        return [passage_of(row) for row in self._read(scopes, "note_passages", {"ids": [], "note": note_id})]
 
     def sizes(self, scopes: Sequence[Scope]) -> dict[str, NotesSize]:
         return {
@@ -375,10 +386,10 @@ class PostgresNotes(Store):
     # -- lists ------------------------------------------------------------------------------------------------------
 
     def notes_at(self, scopes: Sequence[Scope], path: str) -> list[Note]:
-        return [_note(row, row.id) for row in self._read(scopes, "notes_at", {"path": path})]
+        return [note_of(row, row.id) for row in self._read(scopes, "notes_at", {"path": path})]
 
     def stats(self, library: Library) -> LibraryStats:
-        row = {**_key(library), "model": self._model, "limit": _TROUBLED}
+        row = {**library_key(library), "model": self._model, "limit": _TROUBLED}
         [counts] = self._database.fetch(library.scope.ns, "note_stats", row)
         troubled = self._database.fetch(library.scope.ns, "note_troubled", row)
         return LibraryStats(
@@ -442,107 +453,3 @@ class PostgresNotes(Store):
     ) -> list[Row]:
         names = [scope.ns for scope in scopes]
         return self._database.fetch(",".join(names), name, {"scopes": names, **parameters}, binary=binary)
-
-
-def _key(library: Library) -> dict[str, Any]:
-    return {"ns": library.scope.ns, "library": library.id}
-
-
-def _leases(leases: Sequence[NoteLease]) -> dict[str, Any]:
-    return {"ids": [lease.note_id for lease in leases], "claims": [lease.claims for lease in leases]}
-
-
-def _reason(text: str) -> str:
-    return text[:2000].replace("\0", " ")
-
-
-def _library(row: Row) -> Library:
-    return Library(
-        id=row.id,
-        scope=scope_of(row),
-        name=row.name,
-        root=row.root,
-        host=row.host,
-        exclude=tuple(row.exclude),
-        state=row.state,
-        scanned_at=row.scanned_at,
-        full_at=row.full_at,
-        report=row.report,
-        watched_at=row.watched_at,
-    )
-
-
-def _stat_row(stat: FileStat) -> dict[str, Any]:
-    return {"path": stat.path, "bytes": stat.size, "mtime_ns": stat.mtime_ns, "inode": stat.inode}
-
-
-def _note_row(library: Library, draft: NoteDraft, ids: Mapping[str, int]) -> dict[str, Any]:
-    return {
-        **_key(library),
-        **_stat_row(draft.stat),
-        "id": draft.id,
-        "title": draft.title,
-        "sha256": draft.sha256,
-        "encoding": draft.encoding,
-        "front": Jsonb(dict(draft.front)),
-        "at": draft.at,
-        "tag_ids": [ids[name] for name in draft.tags],
-        "tag_counts": list(draft.tag_counts),
-    }
-
-
-def _place_row(chunk: ChunkDraft) -> dict[str, Any]:
-    return {
-        "place": chunk.place,
-        "key": chunk.key.hex(),
-        "line_start": chunk.lines[0],
-        "line_end": chunk.lines[1],
-        "char_start": chunk.span[0],
-        "char_end": chunk.span[1],
-    }
-
-
-def _chunk_row(chunk: ChunkDraft, ids: Mapping[str, int]) -> dict[str, Any]:
-    return {
-        **_place_row(chunk),
-        "id": chunk.id,
-        "depth": chunk.levels[-1] if chunk.levels else 0,
-        "chain": [ids[name] for name in chunk.chain],
-        "levels": list(chunk.levels),
-        "body": chunk.body,
-        "body_sha": chunk.body_sha.hex(),
-        "lexemes": chunk.lexemes,
-        "tokens": chunk.tokens,
-        "tag_ids": [ids[name] for name in chunk.tags],
-        "tag_counts": list(chunk.tag_counts),
-    }
-
-
-def _note(row: Row, note_id: str) -> Note:
-    return Note(
-        id=note_id,
-        scope=scope_of(row),
-        library=row.library,
-        root=row.root,
-        path=row.path,
-        title=row.title,
-        at=row.at,
-        state=row.state,
-        reason=row.reason,
-        bytes=row.bytes,
-        tags=tuple(row.note_tags),
-    )
-
-
-def _passage(row: Row) -> StoredPassage:
-    chunk = NotePassage(
-        id=row.id,
-        place=row.place,
-        lines=(row.line_start, row.line_end),
-        headings=tuple(row.headings),
-        levels=tuple(row.levels),
-        body=row.body,
-        tokens=row.tokens,
-        tags=tuple(row.tags),
-    )
-    return StoredPassage(chunk, _note(row, row.note_id), row.lexemes)
