@@ -57,7 +57,7 @@ test-slowest: setup  ## The fifty slowest tests of the last `make test`, TIMES t
 check: setup  ## Everything of `make test` that runs no test
 	@$(TOGETHER) lint types contracts traceability secrets
 
-demo: setup  ## A few hundred remembered turns, six questions, what an agent would get
+demo: setup  ## A few hundred remembered turns, seven questions, what an agent would get
 	@$(BIN)/biem demo
 
 lint: setup
