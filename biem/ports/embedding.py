@@ -1,8 +1,14 @@
-"""Embeddings, their similarity, and reranking."""
+"""Embeddings, their similarity, and reranking.
+
+Products of matrices are made here, too, in a way that is safe beside a fork: NumPy's `@` on a matrix calls a BLAS
+library, which has threads and locks of its own, and a process that is forked while another thread is inside it can
+hang, parent and child. `einsum` computes in the calling thread without a lock. A product of two vectors takes no lock,
+so `@` may stay there.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -66,3 +72,18 @@ class Reranker(Protocol):
 
     def close(self) -> None:
         """Release its resources; a second call does nothing."""
+
+
+def row_products(rows: NDArray[Any], vector: NDArray[Any]) -> NDArray[Any]:
+    """The product of each row with the vector: (n, d) and (d,) give (n,)."""
+    return np.asarray(np.einsum("ij,j->i", rows, vector))
+
+
+def weighted_rows(weights: NDArray[Any], rows: NDArray[Any]) -> NDArray[Any]:
+    """The sum of the rows, each times its weight: (n,) and (n, d) give (d,)."""
+    return np.asarray(np.einsum("i,ij->j", weights, rows))
+
+
+def pair_products(rows: NDArray[Any], others: NDArray[Any]) -> NDArray[Any]:
+    """The product of each row with each other row: (n, d) and (m, d) give (n, m)."""
+    return np.asarray(np.einsum("ij,kj->ik", rows, others))

@@ -24,9 +24,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biem.adapters.embedders.encoder import Encoder, clean
-from biem.domain.vectors import pair_products, row_products
 from biem.errors import EmbedderMismatch
 from biem.ports import EmbedderInfo, Role, Vector, Vectors
+from biem.ports.embedding import pair_products, row_products
 
 logger = logging.getLogger("biem")
 

@@ -15,8 +15,8 @@ import numpy as np
 
 from biem.domain.scope import Scope
 from biem.domain.scores import bm25
-from biem.domain.vectors import row_products
 from biem.ports import Filter, SearchIndex, Vector
+from biem.ports.embedding import row_products
 from biem.ports.readers import Selection
 
 _FEW = 2_000

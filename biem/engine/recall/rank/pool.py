@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biem.domain.text import stored
-from biem.domain.vectors import row_products
 from biem.engine.query.question import MACHINES
 from biem.engine.recall.rank.coherence import Coherence, coherence
 from biem.engine.recall.rank.term_matrix import Indices, Numbers, TermMatrix
 from biem.ports import HotEntry, Vector, Vectors
+from biem.ports.embedding import row_products
 
 OFFSETS = (-2, -1, 1, 2)
 """Positions of neighbouring turns."""

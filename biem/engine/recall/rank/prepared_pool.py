@@ -11,10 +11,10 @@ from itertools import chain
 
 import numpy as np
 
-from biem.domain.vectors import row_products, weighted_rows
 from biem.engine.recall.rank.pool import Pool
 from biem.engine.recall.rank.term_matrix import rarities
 from biem.ports import Vector
+from biem.ports.embedding import row_products, weighted_rows
 from biem.ports.readers import Turns
 
 _NEAR = 2

@@ -16,11 +16,11 @@ from typing import Protocol
 import numpy as np
 
 from biem.domain.policies.ranking import RankPolicy, SignalWeights
-from biem.domain.vectors import row_products, weighted_rows
 from biem.engine.query.question import Query
 from biem.engine.recall.rank.pool import Candidate, Pool
 from biem.engine.recall.rank.signals import signals
 from biem.engine.recall.rank.term_matrix import Numbers, TermMatrix
+from biem.ports.embedding import row_products, weighted_rows
 
 NAMES = tuple(field.name for field in fields(SignalWeights))
 """Every signal, in the order of the columns of `Ranked.signals`."""

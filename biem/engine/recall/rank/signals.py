@@ -18,11 +18,11 @@ from numpy.typing import NDArray
 from biem.domain.policies.ranking import RankPolicy
 from biem.domain.scores import clamp01
 from biem.domain.times.windows import earlier, windows
-from biem.domain.vectors import pair_products, row_products, weighted_rows
 from biem.engine.query.question import Query, named_in
 from biem.engine.recall.rank.pool import Pool
 from biem.engine.recall.rank.term_matrix import Numbers, TermMatrix, rarities
 from biem.ports import Vector
+from biem.ports.embedding import pair_products, row_products, weighted_rows
 
 _DAY_S = 86_400.0
 _PRECISE_DAYS = 6.5

@@ -7,7 +7,7 @@ import sys
 import numpy as np
 import pytest
 
-from biem.domain.vectors import pair_products, row_products, weighted_rows
+from biem.ports.embedding import pair_products, row_products, weighted_rows
 
 
 def test_they_are_the_products_of_linear_algebra() -> None:
@@ -28,7 +28,7 @@ def test_they_are_the_products_of_linear_algebra() -> None:
 PROGRAM = """
 import os, threading
 import numpy as np
-from biem.domain.vectors import pair_products, row_products, weighted_rows
+from biem.ports.embedding import pair_products, row_products, weighted_rows
 
 rows = np.random.default_rng(1).random((400, 384)).astype(np.float32)
 stop = threading.Event()
