@@ -27,9 +27,9 @@ def web(
 
         from biem.server.app import build
     except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] not in ("fastapi", "starlette", "uvicorn"):
+        if (error.name or "").partition(".")[0] not in ("fastapi", "starlette", "uvicorn", "mcp", "mcp_types"):
             raise
-        raise MissingExtra("the web page needs fastapi and uvicorn; run: pip install 'biem[web]'") from error
+        raise MissingExtra("the web page needs fastapi, uvicorn and mcp; run: pip install 'biem[web]'") from error
     from biem.bootstrap.server import open_backend
     from biem.server.access import is_loopback
     from biem.server.local.app import access_of

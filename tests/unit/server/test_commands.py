@@ -10,7 +10,7 @@ from biem.cli.server.web import listening
 from biem.errors import ConfigError, MissingExtra
 
 
-@pytest.mark.parametrize("package", ["fastapi", "uvicorn", "starlette"])
+@pytest.mark.parametrize("package", ["fastapi", "uvicorn", "starlette", "mcp"])
 def test_a_missing_extra_is_named(
     package: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
