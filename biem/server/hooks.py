@@ -37,8 +37,8 @@ _INJECTED = re.compile(f"{_OPEN}.*?(?:{_CLOSE}|$)", re.DOTALL)
 
 
 def _kept(value: object) -> object:
-    """No agent is refused for characters that no database stores."""
-    return storable(value) if isinstance(value, str) else value
+    """No agent is refused for a field without a value, or for characters that no database stores."""
+    return storable(value) if isinstance(value, str) else "" if value is None else value
 
 
 Told = Annotated[str, BeforeValidator(_kept)]

@@ -66,6 +66,13 @@ def test_characters_that_no_store_accepts_cost_neither_the_block_nor_the_turn(si
     assert "otter" in hook(browser, "UserPromptSubmit", prompt=f"What is the barge called? {odd}", session_id=f"t{odd}")
 
 
+def test_a_field_without_a_value_is_one_that_is_left_out(site: Site) -> None:
+    browser = site.browser(site.key().token)
+    assert hook(browser, "Stop", last_assistant_message=None, prompt_id=None) == ""
+    assert hook(browser, "UserPromptSubmit", prompt="Is the otter a barge?", prompt_id=None, session_id=None) == ""
+    eventually(lambda: browser.get("/v1/count").json() == {"count": 1})
+
+
 def test_a_block_has_at_most_nine_thousand_characters(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     browser = site.browser(site.key().token)
     whole = Memory.context
