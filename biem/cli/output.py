@@ -22,7 +22,6 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from biem.domain.node import Hits, Receipt
 from biem.errors import BiemError, InvalidInput
 from biem.redaction import hidden, traceback_of
 
@@ -51,6 +50,8 @@ def _console(stream: TextIO) -> Console:
 
 def plain(value: object) -> Any:
     """Convert `value` to JSON types: dataclasses by field, times in ISO 8601, NaN and infinities as null."""
+    from biem.domain.node import Hits, Receipt  # `biem mcp` prints none of these
+
     if isinstance(value, Hits):
         hits = [{"rank": rank, **plain(hit)} for rank, hit in enumerate(value, start=1)]
         drawn = {} if value.seed is None else {"selection": value.selection, "seed": value.seed}

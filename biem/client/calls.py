@@ -187,13 +187,33 @@ CALLS: tuple[Call, ...] = (
 )
 """In the order of the documentation; of two paths that match one address, the more exact one stands first."""
 
-AT_HOME: Mapping[Holder, tuple[str, ...]] = {
-    "memory": ("aim", "answer", "collection", "diagnose", "mirror", "perf", "projects", "reindex"),
-    "items": (),
-    "sessions": (),
-    "notes": ("add", "erase", "expand", "lint", "remove", "rename_tag", "tags", "watch"),
+_CONNECT = "use biem.connect there"
+AT_HOME: Mapping[Holder, Mapping[str, str]] = {
+    "memory": {
+        "aim": _CONNECT,
+        "answer": "call `context` and give its text to your model",
+        "collection": _CONNECT,
+        "diagnose": "run `biem diagnose` there, or ask the address /ready",
+        "mirror": "run `biem mirror` there",
+        "perf": "run `biem perf` there",
+        "projects": "run `biem project` there",
+        "reindex": "run `biem reindex` there",
+    },
+    "items": {},
+    "sessions": {},
+    "notes": {
+        "add": "run `biem notes add FOLDER` there; then `notes.sync`, `search` and `get` work from here",
+        "erase": "run `biem notes erase PATH` there",
+        "expand": "call `notes.get` with the path of the hit: it has all chunks of the note",
+        "lint": "run `biem notes lint` there, or where the files are",
+        "remove": "run `biem notes remove NAME` there",
+        "rename_tag": "run `biem notes rename-tag` there",
+        "tags": "run `biem notes tags` there; each hit of `notes.search` has its tags",
+        "watch": "run `biem notes watch` there, or call `notes.sync`",
+    },
 }
-"""What a remote memory refuses: it concerns all scopes, the server's files, or functions of the caller's."""
+"""What a remote memory refuses, and what to do instead: it concerns all scopes, the server's files, or functions of the
+caller's."""
 
 
 def call_of(holder: Holder, name: str) -> Call:

@@ -34,8 +34,9 @@ def remote_methods(holder: Holder) -> Callable[[T], T]:
                 and inspect.isfunction(vars_of(original).get(name))
             ):
                 method.__signature__ = inspect.signature(getattr(original, name))  # type: ignore[attr-defined]
-        for name in AT_HOME[holder]:
-            setattr(kind, name, _refusing(name, getattr(original, name)))
+        for name, instead in AT_HOME[holder].items():
+            whole = name if holder == "memory" else f"{holder}.{name}"
+            setattr(kind, name, _refusing(whole, instead, getattr(original, name)))
         return kind
 
     return complete
@@ -68,8 +69,8 @@ def stated(signature: inspect.Signature, *places: Any, **names: Any) -> dict[str
     return {name: value for name, value in found.items() if value is not UNCHANGED and not callable(value)}
 
 
-def _refusing(name: str, original: Any) -> Any:
+def _refusing(name: str, instead: str, original: Any) -> Any:
     def refuse(*_: Any, **__: Any) -> Any:
-        raise AtHomeOnly(f"{name!r} works on the machine of the server only; run it there")
+        raise AtHomeOnly(f"{name!r} works on the machine of the server only: {instead}")
 
     return property(refuse) if isinstance(original, property) else wraps(original)(refuse)

@@ -8,16 +8,28 @@ from typing import Any, Literal
 
 FORMAT = "biem-export"
 """The value of `format` in the first line of a file."""
-VERSION = 2
+VERSION = 3
 """Higher with every change of the lines; a file is read by its version and by all later ones."""
 FORMATS = ("jsonl", "markdown")
 ON_CONFLICT = ("error", "skip")
 Section = Literal[
-    "memory", "revision", "link", "derivation", "conflict", "fact", "refusal", "note", "feedback", "session", "message"
+    "memory",
+    "revision",
+    "link",
+    "derivation",
+    "conflict",
+    "fact",
+    "refusal",
+    "note",
+    "feedback",
+    "session",
+    "message",
+    "item",
 ]
 """The type of a line. The lines of a file are in this order, so that what they refer to comes first."""
 SECTIONS: tuple[Section, ...] = (
     "memory", "revision", "link", "derivation", "conflict", "fact", "refusal", "note", "feedback", "session", "message",
+    "item",
 )  # fmt: skip
 Row = dict[str, Any]
 """The fields of one line; times are ISO 8601 in UTC."""

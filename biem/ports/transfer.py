@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
+from biem.domain.items.item import Namespace
 from biem.domain.scope import Scope
 from biem.domain.transfer import MoveReport, Row, Section
 from biem.ports.index import Filter
@@ -46,7 +47,8 @@ class ScopeLines(Protocol):
         """All lines, of one instant, in the order of `SECTIONS`, with bounded memory; the same scope gives the same.
 
         With `where`, only the memories that meet it, and what refers to no others. Without, all that the scope holds,
-        archived and expired ones included. Derived data is left out: analyses, vectors, concepts, jobs.
+        archived and expired memories included, but no items that have expired. Derived data is left out: analyses,
+        vectors, concepts, jobs.
         """
 
 
@@ -66,7 +68,12 @@ class Imports(Protocol):
     def add(self, scope: Scope, section: Section, rows: Sequence[Row], ids: Sequence[str]) -> list[str]:
         """Store lines of another type. Returns those of `ids` that are no memories of the scope, and then nothing is
         stored.
+
+        An item that is there stays as it is, and the memory of the other one is hidden at once and erased by a job.
         """
+
+    def other_items(self, scope: Scope, rows: Sequence[Row]) -> list[tuple[Namespace, str]]:
+        """Those of these items, by namespace and key, that the scope has with another value."""
 
     def cut(self, scope: Scope, ids: Sequence[str]) -> int:
         """Remove pointers to successors, of these ids, that are no memories of the scope; returns how many ids."""

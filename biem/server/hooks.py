@@ -8,13 +8,13 @@ import hashlib
 import logging
 import re
 from collections.abc import Callable
-from typing import Any
+from typing import Annotated, Any
 
 import anyio
 from anyio import CapacityLimiter
 from anyio.to_thread import run_sync
 from fastapi import APIRouter
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from starlette.background import BackgroundTask
 from starlette.requests import Request
 from starlette.responses import Response
@@ -36,16 +36,24 @@ _OPEN, _CLOSE = "<biem-memory>", "</biem-memory>"
 _INJECTED = re.compile(f"{_OPEN}.*?(?:{_CLOSE}|$)", re.DOTALL)
 
 
+def _kept(value: object) -> object:
+    """No agent is refused for a field without a value, or for characters that no database stores."""
+    return storable(value) if isinstance(value, str) else "" if value is None else value
+
+
+Told = Annotated[str, BeforeValidator(_kept)]
+
+
 class HookCall(BaseModel):
     """What an agent tells its hook; further fields are ignored."""
 
     model_config = ConfigDict(extra="ignore", hide_input_in_errors=True)
 
     hook_event_name: str = Field(max_length=64, description="SessionStart, UserPromptSubmit, Stop, SessionEnd, …")
-    session_id: str = Field("", max_length=200)
-    prompt: str = ""
-    prompt_id: str = Field("", max_length=200)
-    last_assistant_message: str = ""
+    session_id: Told = Field("", max_length=200)
+    prompt: Told = ""
+    prompt_id: Told = Field("", max_length=200)
+    last_assistant_message: Told = ""
 
 
 class Injected(BaseModel):
@@ -121,7 +129,7 @@ def _cut(text: str) -> str:
 
 def _said(text: str) -> str:
     """What a person or a model said: without a block that was injected."""
-    return storable(_INJECTED.sub("", text)).strip()
+    return _INJECTED.sub("", text).strip()
 
 
 def _keep(caller: Caller, body: HookCall) -> None:

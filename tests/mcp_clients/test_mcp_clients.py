@@ -1,7 +1,8 @@
-"""MCP's conformance suite and Inspector on the server: `make test-mcp` installs them in a folder of their own."""
+"""MCP's conformance suite and Inspector, and coding agents, on the server: `make test-mcp` installs them."""
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -28,6 +29,11 @@ if not INSTALLED:
 PACKAGES = Path(INSTALLED) / "node_modules/@modelcontextprotocol"
 SUITE = PACKAGES / "conformance/dist/index.js"
 INSPECTOR = PACKAGES / "inspector/clients/launcher/build/index.js"
+AGENTS = {
+    "claude-code": "@anthropic-ai/claude-code-linux-*/claude",
+    "opencode": "opencode-linux-*/bin/opencode",
+}
+"""Programs of coding agents, by the name that `biem connect` has for them."""
 HERE = Path(__file__).parent
 BIEM = str(Path(sys.executable).with_name("biem"))
 
@@ -124,3 +130,33 @@ class TestInspector:
             cwd=tmp_path,
         )  # fmt: skip
         assert "The oar is in the shed" in found["content"][0]["text"]
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+class TestAgents:
+    """What a coding agent's own `mcp list` says of what `biem connect` wrote, without an account."""
+
+    def connected(self, agent: str, home: Path, *options: str, **more: str) -> str:
+        """Write the configuration in a home of its own, and list its servers."""
+        clean = {"HOME": str(home), "PATH": "/usr/bin:/bin", "DISABLE_AUTOUPDATER": "1", **more}
+        told = {"cwd": home, "env": clean, "capture_output": True, "text": True, "timeout": 300}
+        subprocess.run([BIEM, "--user", "ann", "connect", agent, "--write", *options], check=True, **told)  # type: ignore[call-overload]
+        (home / ".claude").mkdir()
+        (home / ".claude/settings.json").write_text('{"enableAllProjectMcpServers": true}')  # a person is asked
+        program = sorted((Path(INSTALLED) / "node_modules").glob(AGENTS[agent]))[0]
+        listed = subprocess.run([str(program), "mcp", "list"], stdin=subprocess.DEVNULL, check=False, **told)  # type: ignore[call-overload]
+        return str(listed.stdout + listed.stderr)
+
+    def test_over_http_with_a_key(self, site: Site, agent: str, tmp_path: Path) -> None:
+        said = self.connected(agent, tmp_path, "--url", site.url, BIEM_KEY=site.token)
+        assert re.search("biem.*connected", said, re.IGNORECASE), said
+        assert site.token not in "".join(path.read_text() for path in tmp_path.glob("*.json"))
+
+    def test_over_stdio(self, site: Site, agent: str, tmp_path: Path) -> None:
+        said = self.connected(agent, tmp_path, BIEM_URL=site.url, BIEM_KEY=site.token)
+        assert re.search("biem.*connected", said, re.IGNORECASE), said
+
+    def test_a_wrong_key_is_reported_as_such(self, site: Site, agent: str, tmp_path: Path) -> None:
+        said = self.connected(agent, tmp_path, "--url", site.url, BIEM_KEY="biem_no")
+        assert re.search("biem.*failed", said, re.IGNORECASE), said
+        assert "401" in said

@@ -1,6 +1,7 @@
 """Every view in both languages, what a person does with a memory, and a great graph: without one complaint."""
 
 import base64
+import re
 from collections.abc import Callable
 
 import pytest
@@ -37,6 +38,8 @@ def test_every_view_opens_in_both_languages_and_themes(
     page.goto(f"{site.url}/#/memory/{site.ids[0]}")
     window.shown("memory")
     expect(page.locator(".uplot canvas")).to_be_visible()
+    page.locator("#events summary").click()
+    assert page.locator("#events tbody tr").count() >= 1
     assert page.evaluate(_UNTRANSLATED) == []
     assert "biem_" not in page.url
 
@@ -127,6 +130,11 @@ def test_a_search_says_in_words_why_and_what_is_left_out(site: Site, tab: Open) 
     expect(page.locator("#answer")).to_contain_text("Memories found")
     expect(page.locator("#answer")).to_contain_text("A prompt would get")
     expect(first).to_contain_text("in the prompt")
+    others = page.locator("ol.hits > li").filter(has_text="left out of the prompt: ")
+    expect(others.first).to_be_visible()
+    for index in range(others.count()):
+        assert re.search(r"left out of the prompt: [a-z][a-z ]{15,}", others.nth(index).inner_text())
+    expect(page.locator("#answer")).to_contain_text("Left out of it: ")
     first.get_by_text("Every signal").click()
     expect(first.locator("tbody tr").first).to_be_visible()
     assert page.evaluate(_UNTRANSLATED) == []

@@ -32,6 +32,9 @@ STATE = {
     "items": """
         SELECT c.name, i.text, i.strength, i.fades_at, (SELECT count(*) FROM concept_sources s WHERE s.item_id = i.id)
         FROM concepts c LEFT JOIN concept_items i ON i.concept_id = c.id WHERE c.ns = %(ns)s""",
+    "documents": """
+        SELECT i.path, i.key, i.value::text, i.ttl_s, m.text, m.status, m.on_expiry, m.expires_at IS NULL
+        FROM items i LEFT JOIN memories m ON m.id = i.memory_id WHERE i.ns = %(ns)s""",
     "conflicts": """
         SELECT o.text, n.text, c.status, c.resolution, c.decided_by, c.plan IS NULL,
             (SELECT count(*) FROM supersessions s WHERE s.conflict_id = c.id)

@@ -321,6 +321,26 @@ def write(home: str, user: str, name: str, count: str, acknowledged: str) -> Non
             _say(number)
 
 
+def put_items(home: str, user: str, name: str, count: str, acknowledged: str) -> None:
+    """Put items, each of seven keys again and again, and delete each third; note durably what was begun and done."""
+    with _open(home, user) as memory, Path(acknowledged).open("a") as notes:
+
+        def note(*words: object) -> None:
+            notes.write(json.dumps(words) + "\n")
+            notes.flush()
+            os.fsync(notes.fileno())
+
+        for number in range(int(count)):
+            key, gone = f"{name}{number % 7}", number % 3 == 2
+            note("begun", key, None if gone else number)
+            if gone:
+                memory.items.delete((name,), key)
+            else:
+                memory.items.put((name,), key, {"text": f"{name}{number} is in crate {number}", "n": number})
+            note("done", key, None if gone else number)
+            _say(number)
+
+
 def remember(home: str, user: str, text: str) -> None:
     """Remember one text, say its id, stay until told to leave."""
     with _open(home, user) as memory:
@@ -368,7 +388,7 @@ def _signal_between(home: str, user: str, text: str, number: signal.Signals) -> 
 
 
 SCRIPTS: dict[str, Callable[..., None]] = {
-    script.__name__: script for script in (write, remember, recall, work, kill_between, stop_between)
+    script.__name__: script for script in (write, put_items, remember, recall, work, kill_between, stop_between)
 }
 
 if __name__ == "__main__":

@@ -39,9 +39,9 @@ def serve(
 
         from biem.server.app import build
     except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] not in ("fastapi", "starlette", "uvicorn"):
+        if (error.name or "").partition(".")[0] not in ("fastapi", "starlette", "uvicorn", "mcp", "mcp_types"):
             raise
-        raise MissingExtra("the server needs fastapi and uvicorn; run: pip install 'biem[server]'") from error
+        raise MissingExtra("the server needs fastapi, uvicorn and mcp; run: pip install 'biem[server]'") from error
 
     from biem.bootstrap.server import open_backend, usable
 

@@ -27,9 +27,9 @@ def web(
 
         from biem.server.app import build
     except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] not in ("fastapi", "starlette", "uvicorn"):
+        if (error.name or "").partition(".")[0] not in ("fastapi", "starlette", "uvicorn", "mcp", "mcp_types"):
             raise
-        raise MissingExtra("the web page needs fastapi and uvicorn; run: pip install 'biem[web]'") from error
+        raise MissingExtra("the web page needs fastapi, uvicorn and mcp; run: pip install 'biem[web]'") from error
     from biem.bootstrap.server import open_backend
     from biem.server.access import is_loopback
     from biem.server.local.app import access_of
@@ -57,6 +57,10 @@ def web(
 def listening(host: str, port: int) -> socket.socket:
     """A listening socket; opened before anything else, since this fails most often."""
     try:
-        return socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
+        listener = socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
     except OSError as error:
         raise ConfigError(f"cannot listen on port {port} of {host} ({error.strerror}); give another --port") from error
+    # Its connections inherit it. The event loop sets it on sockets that it makes itself only, and without it the end of
+    # an answer waits for the other side's delayed acknowledgement, 40 ms.
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return listener

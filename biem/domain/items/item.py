@@ -16,7 +16,7 @@ ANY_LABEL = "*"
 _MOST_PATH_BYTES = 1_000
 _MOST_KEY_BYTES = 1_000
 _MOST_VALUE_BYTES = 4_194_304
-_LONGEST = timedelta(days=36_500)
+LONGEST_TTL = timedelta(days=36_500)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ def require_ttl(ttl: object) -> float | None:
     """Seconds to live, None for ever; raises `InvalidInput`."""
     if ttl is None:
         return None
-    if not isinstance(ttl, timedelta) or not timedelta(0) < ttl <= _LONGEST:
+    if not isinstance(ttl, timedelta) or not timedelta(0) < ttl <= LONGEST_TTL:
         raise InvalidInput(f"ttl must be a timedelta above 0, of at most a century, not {ttl!r}")
     return ttl.total_seconds()
 

@@ -7,8 +7,9 @@ relevant to the query. They are shown best first, or in chronological order. `bi
 memory as a line so that its text cannot escape from it.
 """
 
-from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
 
 from biem.domain.node import Hit
 from biem.domain.notes.library import NoteHit
@@ -18,6 +19,9 @@ from biem.domain.speech.excerpt import excerpt
 from biem.domain.text import estimate_tokens
 
 HEADING = "## Relevant Memories"
+Omission = Literal["unsure", "weaker", "asks", "repeats", "budget", "places", "untrusted"]
+"""Why a hit is not in a block: no hit is certain enough · it answers far less than the best · it only asks itself · it
+repeats a better one · the budget is spent · better ones took all places · its source is not trusted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +37,8 @@ class Context:
     """The chunks of notes that it shows, in order."""
     left_out: int = 0
     """Memories and chunks that would be shown if the budget were larger."""
+    omitted: Mapping[str, Omission] = field(default_factory=dict)
+    """Hits that were considered and are not shown, by id, and why."""
 
     def __str__(self) -> str:
         return self.text
@@ -62,19 +68,21 @@ def render(
     left = budget_tokens - estimate_tokens(f"{HEADING}\n\n")
     picked: list[tuple[Hit, list[str]]] = []
     seen: list[frozenset[str]] = []
-    left_out = 0
+    omitted: dict[str, Omission] = {}
     for hit in hits:
         if len(picked) == most:
-            break
+            omitted[hit.node.id] = "places"
+            continue
         said = excerpt(hit.node.text, policy.item_chars, reader.asked, reader.terms_of)
         shown = harmless(said, policy.item_chars)
         words = frozenset(reader.terms_of(shown)) or frozenset([shown])
         lines = item(hit, said, policy)
         cost = _cost([f"{len(hits)}. {lines[0]}", *lines[1:]])
         if any(repeats(words, other, policy.repeat_from) for other in seen):
+            omitted[hit.node.id] = "repeats"
             continue
         if cost > left:
-            left_out += 1
+            omitted[hit.node.id] = "budget"
             continue
         left -= cost
         picked.append((hit, lines))
@@ -85,7 +93,9 @@ def render(
     for number, (_, (first, *rest)) in enumerate(picked, 1):
         block += [f"{number}. {first}", *rest]
     listed_hits = tuple(hit for hit, _ in picked)
-    return Context("\n".join(block) if picked else "", listed_hits, degraded, left_out=left_out)
+    left_out = sum(why == "budget" for why in omitted.values())
+    text = "\n".join(block) if picked else ""
+    return Context(text, listed_hits, degraded, left_out=left_out, omitted=omitted)
 
 
 def listed(heading: str, items: Iterable[str], budget_tokens: int) -> str:

@@ -20,10 +20,11 @@ from biem.domain.prompt.lines import told
 from biem.domain.scope import Scope
 from biem.domain.text import estimate_tokens
 from biem.domain.trust import UNTRUSTED
-from biem.engine.context.block import BlockReader, Context, listed, render
+from biem.engine.context.block import BlockReader, Context, Omission, listed, render
 from biem.engine.context.noted import noted
 from biem.engine.context.picking import Picker
 from biem.engine.context.unverified import unverified
+from biem.engine.context.worth import only_asks
 from biem.engine.query.request import admits
 from biem.errors import BiemError, InvalidInput
 from biem.ports import EVERYTHING, Analyzer, Filter, HotStore, Records
@@ -127,7 +128,10 @@ class ContextBuilder:
             span.add(items=len(shown), notes=len(notes), tokens=estimate_tokens(text))
         degraded += [server for server in hits.notes.degraded if server not in degraded]
         left_out = block.left_out + len(hits.notes) - len(notes)
-        return Context(text, tuple(shown), tuple(degraded), hits.indexing, notes, left_out)
+        omitted = {**_passed_over(hits, worth, top_k), **block.omitted}
+        for hit in shown:
+            omitted.pop(hit.node.id, None)
+        return Context(text, tuple(shown), tuple(degraded), hits.indexing, notes, left_out, omitted)
 
     def _doubtful(self, hits: Sequence[Hit], question: str, top_k: int | None) -> list[Hit]:
         """The untrusted ones that answer, by their own confidence."""
@@ -190,6 +194,21 @@ class ContextBuilder:
 
     def _lines(self, nodes: Iterable[Node]) -> dict[str, Node]:
         return {told(node, node.text, self._policy): node for node in nodes}
+
+
+def _passed_over(hits: Sequence[Hit], picked: Sequence[Hit], most: int | None) -> dict[str, Omission]:
+    """Why hits are not among those picked for a block."""
+    chosen = {hit.node.id for hit in picked}
+    full = most is not None and len(picked) >= most
+
+    def why(node: Node) -> Omission:
+        if node.trust == UNTRUSTED:
+            return "untrusted"
+        if not picked:
+            return "unsure"
+        return "asks" if only_asks(node) else "places" if full else "weaker"
+
+    return {hit.node.id: why(hit.node) for hit in hits if hit.node.id not in chosen}
 
 
 def _section(heading: str, said: dict[str, Node], budget_tokens: int) -> tuple[str, list[Node]]:

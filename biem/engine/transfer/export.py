@@ -99,5 +99,8 @@ class Exporter:
 
 
 def _line(fields: dict[str, Any]) -> bytes:
-    text = json.dumps(fields, ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":"))
+    """One line with sorted keys; the value of an item keeps the order of its own."""
+    everywhere = fields["type"] != "item"
+    fields = dict(sorted(fields.items()))
+    text = json.dumps(fields, ensure_ascii=False, allow_nan=False, sort_keys=everywhere, separators=(",", ":"))
     return text.encode() + b"\n"

@@ -220,6 +220,8 @@ class _Run:
 
     def _store_others(self, waiting: list[Line]) -> None:
         kept = [line for line in waiting if self._skipped.isdisjoint(line.memories)]
+        if kept and kept[0].section == "item" and not self.skip:
+            self._require_same_items(kept)
         if not kept or self.dry_run:
             return
         ids = sorted({each for line in kept for each in line.memories})
@@ -228,6 +230,16 @@ class _Run:
             if not missing.isdisjoint(line.memories):
                 gone = sorted(missing.intersection(line.memories))[0]
                 raise ImportConflict(f"line {line.number}: {gone} is no memory of the file or the scope; {self.told()}")
+
+    def _require_same_items(self, waiting: list[Line]) -> None:
+        """Raise for an item whose key has another value in the scope; `skip` leaves that one as it is."""
+        others = set(self.imports.other_items(self.scope, [line.row for line in waiting]))
+        for line in waiting:
+            if (tuple(line.row["namespace"]), line.row["key"]) in others:
+                raise ImportConflict(
+                    f"line {line.number}: the item {line.row['key']!r:.60} is there with another value; {self.told()}; "
+                    "leave such items as they are with --on-conflict skip"
+                )
 
 
 def _as_present(row: Row) -> Present:

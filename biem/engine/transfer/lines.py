@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from biem.domain.items.item import LONGEST_TTL, encoded, require_key, require_namespace
 from biem.domain.merging import sources_hash
 from biem.domain.policies.writing import WritePolicy
 from biem.domain.scope import Scope
@@ -118,6 +119,7 @@ class Lines:
             "feedback": self._feedback,
             "session": self._session,
             "message": self._message,
+            "item": self._item,
         }
 
     def read(self, place: int, fields: Mapping[str, Any]) -> Line:
@@ -352,3 +354,26 @@ class Lines:
         row = checks.fields(spec, given, "a message")
         row |= {"session": self._own(row["session"]), "memory": self._own(row["memory"])}
         return Line(place, "message", row, (row["memory"],) if row["memory"] else ())
+
+    def _item(self, place: int, given: Row) -> Line:
+        spec: dict[str, Check] = {
+            **dict.fromkeys(("namespace", "key", "value"), anything),
+            "memory": maybe(identity),
+            "created_at": time,
+            "updated_at": time,
+            "ttl_s": maybe(number(1e-6, LONGEST_TTL.total_seconds())),
+            "expires_at": maybe(time),
+        }
+        row = checks.fields(spec, given, "an item")
+        namespace = require_namespace(row["namespace"])
+        if not namespace:
+            raise InvalidInput("the namespace of an item must have a label")
+        if (row["ttl_s"] is None) != (row["expires_at"] is None):
+            raise InvalidInput("ttl_s is given exactly where expires_at is")
+        row |= {
+            "namespace": list(namespace),
+            "key": require_key(row["key"]),
+            "value": encoded(row["value"]),
+            "memory": self._own(row["memory"]),
+        }
+        return Line(place, "item", row, (row["memory"],) if row["memory"] else ())

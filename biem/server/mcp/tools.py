@@ -17,6 +17,7 @@ from mcp.types import CallToolResult, TextContent, ToolAnnotations
 from pydantic import Field
 
 from biem.errors import BiemError, NotFound
+from biem.server.mcp.protocol import MemoryServer, protocol_error
 
 if TYPE_CHECKING:
     from biem.domain.node import Node
@@ -52,7 +53,7 @@ Kind = Annotated[
 
 def build(memory_of: MemoryOf, **more: Any) -> MCPServer[Any]:
     """The server; `memory_of` is called in each call with the right that it needs, `read` or `write`."""
-    server: MCPServer[Any] = MCPServer(
+    server = MemoryServer(
         NAME,
         title="biem",
         instructions=INSTRUCTIONS,
@@ -81,7 +82,7 @@ def build(memory_of: MemoryOf, **more: Any) -> MCPServer[Any]:
     server.resource("biem://conflicts", title="Contradictions to decide", mime_type="application/json")(
         _told(tools.conflicts_resource, ResourceError)
     )
-    server.prompt(title="A question with what is remembered about it")(_told(tools.with_memory, ResourceError))
+    server.prompt(title="A question with what is remembered about it")(_told(tools.with_memory, protocol_error))
     return server
 
 
@@ -226,7 +227,7 @@ class MemoryTools:
         return f"{block.text}\n\n{question}" if block.text else question
 
 
-def _told(call: Callable[P, R], raised: type[Exception]) -> Callable[P, R]:
+def _told(call: Callable[P, R], raised: type[Exception] | Callable[[str], Exception]) -> Callable[P, R]:
     """The same with errors that a client may read; others are shown without their words."""
 
     @wraps(call)

@@ -72,66 +72,6 @@ def test_only_the_hash_of_a_secret_is_stored(site: Site, stack: Servers) -> None
     assert secret not in str(rows)
 
 
-def test_nothing_of_another_scope_is_seen(site: Site) -> None:
-    # Given a memory, a session and a conflictless fact of one user, and the keys of others
-    mine = site.browser(site.key(grants=ALL).token)
-    memory_id = mine.post("/v1/memories", json={"text": "The vault is behind the mirror"}).json()["ids"][0]
-    session_id = mine.post("/v1/sessions", json={}).json()["id"]
-    mine.post(f"/v1/sessions/{session_id}/messages", json={"role": "user", "content": "The vault again"})
-    stranger = site.browser(site.key(grants=ALL).token)
-
-    # When each address is asked with their ids / Then it is as if they did not exist
-    for method, path, body in (
-        ("GET", f"memories/{memory_id}", None),
-        ("GET", f"memories/{memory_id}/history", None),
-        ("GET", f"memories/{memory_id}/node", None),
-        ("GET", f"memories/{memory_id}/links", None),
-        ("PATCH", f"memories/{memory_id}", {"text": "x"}),
-        ("DELETE", f"memories/{memory_id}", None),
-        ("POST", f"memories/{memory_id}/restore", None),
-        ("POST", f"memories/{memory_id}/revert", {"revision": 1}),
-        ("POST", f"memories/{memory_id}/quarantine", {}),
-        ("POST", f"memories/{memory_id}/release", {}),
-        ("POST", "erasures", {"id": memory_id}),
-        ("POST", "feedback", {"useful": [memory_id]}),
-        ("POST", f"refusals/{memory_id}/replay", {}),
-        ("GET", f"ids/{memory_id[-8:]}", None),
-        ("GET", f"sessions/{session_id}", None),
-        ("GET", f"sessions/{session_id}/messages", None),
-        ("GET", f"sessions/{session_id}/window", None),
-        ("POST", f"sessions/{session_id}/messages", {"role": "user", "content": "x"}),
-        ("POST", f"sessions/{session_id}/close", None),
-        ("POST", f"sessions/{session_id}/resume", {}),
-        ("POST", f"sessions/{session_id}/trim", None),
-        ("POST", f"conflicts/{memory_id}/resolve", {"resolution": "keep_new"}),
-        ("DELETE", "keys/aaaaaaaaaaaa", None),
-    ):
-        answer = stranger.request(method, f"/v1/{path}", json=body)
-        assert answer.status_code == 404, (path, answer.text)
-        assert "vault" not in answer.text
-
-    # And no list, count, block, export or metric has a byte of them
-    for path in (
-        "memories",
-        "timeline",
-        "graph",
-        "facts",
-        "conflicts",
-        "sessions",
-        "scopes",
-        "exports",
-        "instants?conversation=x",
-    ):
-        answer = stranger.get(f"/v1/{path}")
-        assert answer.status_code == 200, path
-        assert not {memory_id, session_id, "vault"} & set(answer.text.replace('"', " ").split()), path
-    for path in ("recall", "context"):
-        assert "vault" not in stranger.post(f"/v1/{path}", json={"query": "Where is the vault?"}).text
-    assert stranger.get("/v1/count").json() == {"count": 0}
-    assert "biem_scope_memories 0" in stranger.get("/metrics").text
-    assert mine.get(f"/v1/memories/{memory_id}").json()["text"].startswith("The vault")
-
-
 def test_a_key_opens_its_binding_and_no_more(site: Site) -> None:
     # Given keys of one user for one project, for all projects, and for all users
     user = site.key().key.user

@@ -1,5 +1,6 @@
 """Hooks of coding agents: memory before a prompt within a second, the turn kept after it, nothing of the block kept."""
 
+import json
 import threading
 import time
 from typing import Any
@@ -16,7 +17,8 @@ from tests.support.fakes import eventually
 
 def hook(browser: httpx.Client, event: str, **more: Any) -> str:
     """What the hook adds to the prompt."""
-    answer = browser.post(PATH, json={"hook_event_name": event, "session_id": "s1", "cwd": "/x", **more})
+    body = json.dumps({"hook_event_name": event, "session_id": "s1", "cwd": "/x", **more})  # escapes half a pair, too
+    answer = browser.post(PATH, content=body, headers={"Content-Type": "application/json"})
     assert answer.status_code == 200, answer.text
     return str(answer.json().get("hookSpecificOutput", {}).get("additionalContext", ""))
 
@@ -49,6 +51,26 @@ def test_a_turn_is_kept_and_comes_back_before_the_next_prompt(site: Site) -> Non
         node["text"]: (node["source"], node["conversation"]) for node in browser.get("/v1/memories").json()["items"]
     }
     assert roles["Noted: heron is the staging server"] == ("assistant", "s1")
+
+
+@pytest.mark.parametrize("odd", ["\0", "\ud800"])
+def test_characters_that_no_store_accepts_cost_neither_the_block_nor_the_turn(site: Site, odd: str) -> None:
+    # Given a session whose name, turns and texts have such characters / When something is said
+    browser = site.browser(site.key().token)
+    told = {"session_id": f"s{odd}", "prompt_id": f"p{odd}"}
+    hook(browser, "UserPromptSubmit", prompt=f"The barge is called otter {odd}", **told)
+    hook(browser, "Stop", last_assistant_message=f"Noted {odd}: otter", **told)
+    eventually(lambda: browser.get("/v1/count").json() == {"count": 2})
+
+    # Then the next prompt has it
+    assert "otter" in hook(browser, "UserPromptSubmit", prompt=f"What is the barge called? {odd}", session_id=f"t{odd}")
+
+
+def test_a_field_without_a_value_is_one_that_is_left_out(site: Site) -> None:
+    browser = site.browser(site.key().token)
+    assert hook(browser, "Stop", last_assistant_message=None, prompt_id=None) == ""
+    assert hook(browser, "UserPromptSubmit", prompt="Is the otter a barge?", prompt_id=None, session_id=None) == ""
+    eventually(lambda: browser.get("/v1/count").json() == {"count": 1})
 
 
 def test_a_block_has_at_most_nine_thousand_characters(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,6 +1,7 @@
 """The MCP server, asked by the SDK's own client: in memory, as a process over stdio, and over HTTP with a key."""
 
 import json
+import logging
 import subprocess
 import sys
 import uuid
@@ -160,6 +161,45 @@ def test_an_unknown_resource_is_not_found(own: biem.Memory) -> None:
     assert anyio.run(run) == -32602
 
 
+def refused(own: biem.Memory, mode: Any, name: str, arguments: dict[str, str] | None) -> Any:
+    """The protocol error that a request for a prompt gets."""
+
+    async def run() -> Any:
+        async with Client(build(lambda grant: own), mode=mode) as client:
+            with pytest.raises(MCPError) as raised:
+                await client.get_prompt(name, arguments)
+            return raised.value.error
+
+    return anyio.run(run)
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+@pytest.mark.parametrize(
+    ("name", "arguments", "code", "told"),
+    [
+        ("no_such", None, -32602, "with_memory"),
+        ("with_memory", None, -32602, "question"),
+        ("with_memory", {"question": "x", "user": "eve"}, -32602, "question"),
+        ("with_memory", {"question": "a\0b"}, -32603, "NUL"),
+    ],
+)
+def test_a_wrong_request_for_a_prompt_is_an_error_of_the_protocol_and_no_failure(
+    own: biem.Memory,
+    mode: Any,
+    name: str,
+    arguments: dict[str, str] | None,
+    code: int,
+    told: str,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    # When a prompt is asked for by a name or with arguments that there are not / Then the answer says so
+    error = refused(own, mode, name, arguments)
+    assert (error.code, told in error.message) == (code, True), error
+
+    # And nothing is logged as a failure of the server
+    assert not [record for record in caplog.records if record.exc_info or record.levelno >= logging.ERROR]
+
+
 @asynccontextmanager
 async def reached(url: str, token: str) -> AsyncIterator[Any]:
     """The transport of a client with a key."""
@@ -252,8 +292,9 @@ class TestStdio:
         program = (
             "import sys; from biem.cli.app import run; code = run(['mcp'])\n"
             "print([name for name in sys.modules if name.startswith(('biem.engine', 'biem.adapters', 'biem.memory',"
-            " 'biem.cli.commands', 'biem.domain.policies', 'biem.importers', 'biem.client', 'httpx.', 'fastapi',"
-            " 'psycopg', 'pymilvus', 'numpy'))], len(sys.modules), file=sys.stderr)\nsys.exit(code)"
+            " 'biem.cli.commands', 'biem.domain.policies', 'biem.domain.node', 'biem.importers', 'biem.client',"
+            " 'httpx.', 'fastapi', 'psycopg', 'pymilvus', 'numpy'))], len(sys.modules), file=sys.stderr)\n"
+            "sys.exit(code)"
         )
         requests = [
             {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
@@ -281,5 +322,5 @@ class TestStdio:
         assert (process.returncode, rest) == (0, ""), errors
         unneeded, count = errors.strip().splitlines()[-1].rsplit(" ", 1)
         assert unneeded == "[]"
-        assert int(count) < 740  # nearly all of them the SDK's
+        assert int(count) < 705  # of which the SDK's are 590
         assert list(tmp_path.iterdir()) == []

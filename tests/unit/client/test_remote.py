@@ -2,6 +2,7 @@
 
 import inspect
 import json
+import re
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -10,6 +11,7 @@ import httpx
 import pytest
 
 import biem
+from biem.cli.app import run
 from biem.client.calls import AT_HOME, CALLS, HOLDERS, Holder
 from biem.client.http import Connection
 from biem.client.items import RemoteItems
@@ -63,12 +65,21 @@ def test_every_method_of_the_facade_is_there_with_its_signature(holder: Holder) 
 
 def test_what_works_on_the_servers_machine_says_so() -> None:
     memory = remote(lambda _: httpx.Response(500))
-    with pytest.raises(AtHomeOnly, match="reindex"):
+    with pytest.raises(AtHomeOnly, match=r"'reindex' .*biem reindex"):
         memory.reindex()
-    with pytest.raises(AtHomeOnly, match="aim"):
+    with pytest.raises(AtHomeOnly, match=r"'aim' .*biem\.connect"):
         _ = memory.aim
-    with pytest.raises(AtHomeOnly, match="add"):
+    with pytest.raises(AtHomeOnly, match=r"'notes\.add' .*biem notes add FOLDER"):
         memory.notes.add("/notes")
+
+
+def test_every_command_that_a_refusal_names_is_one_of_biem() -> None:
+    # Given what to do instead of each method that works there only / Then its commands exist
+    for refused in AT_HOME.values():
+        for name, instead in refused.items():
+            assert instead, name
+            for command in re.findall(r"`biem ([a-z -]+?)(?: [A-Z]+)?`", instead):
+                assert run([*command.split(), "--help"]) == 0, (name, command)
 
 
 def test_arguments_that_are_stated_travel_and_no_others() -> None:

@@ -6,10 +6,11 @@ import sys
 import pytest
 
 from biem.cli.app import run
+from biem.cli.server.web import listening
 from biem.errors import ConfigError, MissingExtra
 
 
-@pytest.mark.parametrize("package", ["fastapi", "uvicorn", "starlette"])
+@pytest.mark.parametrize("package", ["fastapi", "uvicorn", "starlette", "mcp"])
 def test_a_missing_extra_is_named(
     package: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -34,3 +35,12 @@ def test_two_processes_share_no_port_for_metrics(
     monkeypatch.setenv("BIEM_METRICS_PORT", "9464")
     assert run(["serve", "--workers", "2"]) == ConfigError.exit_code
     assert "BIEM_METRICS_PORT" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "::1"])
+def test_the_end_of_an_answer_waits_for_no_acknowledgement(host: str) -> None:
+    # Given the socket that the server listens on / When somebody connects / Then their connection delays nothing
+    with listening(host, 0) as listener, socket.create_connection(listener.getsockname()[:2]):
+        accepted, _ = listener.accept()
+        with accepted:
+            assert accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)

@@ -97,3 +97,13 @@ FROM sessions WHERE ns = %(ns)s AND NOT %(filtered)s ORDER BY id
 SELECT m.session_id::text AS session, m.seq, m.role, m.content, m.tokens, m.round, m.at, m.ref, k.id::text AS memory, m.data
 FROM session_messages m LEFT JOIN memories k ON k.id = m.memory_id AND k.ns = m.ns
 WHERE m.ns = %(ns)s AND NOT %(filtered)s ORDER BY m.session_id, m.seq
+
+-- export_item: items in the order in which they were written; where memories were chosen by conditions, those of these
+WITH chosen AS MATERIALIZED (
+    SELECT m.id FROM memories m WHERE m.ns = %(ns)s AND (NOT %(filtered)s OR ({where}))
+)
+SELECT string_to_array(left(i.path, -1), '.') AS namespace, i.key, i.value::text, c.id::text AS memory, i.created_at, i.updated_at,
+    i.ttl_s, i.expires_at
+FROM items i LEFT JOIN chosen c ON c.id = i.memory_id
+WHERE i.ns = %(ns)s AND (i.expires_at IS NULL OR i.expires_at > %(now)s) AND (NOT %(filtered)s OR c.id IS NOT NULL)
+ORDER BY i.seq

@@ -195,3 +195,32 @@ FROM (
         coalesce(sum(a.tokens) FILTER (WHERE a.seq >= x.head_seq OR a.role = 'system'), 0) AS tokens
     FROM added a JOIN sessions x ON x.id = a.session_id GROUP BY a.session_id) one
 WHERE s.id = one.session_id
+
+-- import_other_items: items that are there with another value
+SELECT g.namespace, i.key
+FROM jsonb_to_recordset(%(rows)s) AS g (namespace text[], key text, value text)
+JOIN items i ON i.ns = %(ns)s AND i.path = array_to_string(g.namespace, '.') || '.' AND i.key = g.key
+WHERE i.value::text <> g.value AND (i.expires_at IS NULL OR i.expires_at > %(now)s)
+
+-- import_item: items that are not there and have not expired; their memories end with them, and no earlier
+WITH stored AS (
+    INSERT INTO items (ns, path, key, value, memory_id, created_at, updated_at, ttl_s, expires_at)
+    SELECT %(ns)s, array_to_string(g.namespace, '.') || '.', g.key, g.value::json, m.id, g.created_at, g.updated_at, g.ttl_s,
+        g.expires_at
+    FROM ROWS FROM (jsonb_to_recordset(%(rows)s) AS (namespace text[], key text, value text, memory uuid,
+            created_at timestamptz, updated_at timestamptz, ttl_s float8, expires_at timestamptz))
+        WITH ORDINALITY AS g (namespace, key, value, memory, created_at, updated_at, ttl_s, expires_at, place)
+    LEFT JOIN memories m ON m.id = g.memory AND m.ns = %(ns)s AND m.source = 'item'
+    WHERE g.expires_at IS NULL OR g.expires_at > %(now)s
+    ORDER BY g.place
+    ON CONFLICT DO NOTHING
+    RETURNING memory_id, expires_at
+)
+UPDATE memories m SET expires_at = s.expires_at, on_expiry = 'erase', due_at = s.expires_at
+FROM stored s WHERE m.id = s.memory_id AND m.ns = %(ns)s AND m.expires_at IS DISTINCT FROM s.expires_at
+
+-- import_item_left: memories of items whose key the scope has with another memory
+UPDATE memories m SET expires_at = %(now)s, on_expiry = 'erase', due_at = %(now)s
+FROM jsonb_to_recordset(%(rows)s) AS g (memory uuid)
+WHERE m.id = g.memory AND m.ns = %(ns)s AND m.source = 'item' AND (m.expires_at IS NULL OR m.expires_at > %(now)s)
+    AND NOT EXISTS (SELECT FROM items i WHERE i.memory_id = m.id)

@@ -1,6 +1,7 @@
 """A scope as lines, read from one snapshot and added in transactions."""
 
-from collections.abc import Iterator, Sequence
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -10,13 +11,17 @@ from psycopg.types.json import Jsonb
 from biem.adapters.postgres.database import ALL_SCOPES, Connection
 from biem.adapters.postgres.node_rows import Store
 from biem.adapters.postgres.records import conditions
+from biem.domain.items.item import Namespace
 from biem.domain.scope import Scope
 from biem.domain.transfer import SECTIONS, Row, Section
 from biem.ports import Filter
 from biem.ports.transfer import Added, Present
 
-_FETCHED = 500
-"""Rows held in this process."""
+_FETCHED: Mapping[Section, int] = {"item": 16}
+"""Rows of a type held in this process; an item may have megabytes."""
+_FETCHED_ELSE = 500
+_STATEMENTS: Mapping[Section, tuple[str, ...]] = {"item": ("item_sweep", "import_item", "import_item_left")}
+"""What adds lines of a type, in this order; of other types, one statement."""
 _UNHURRIED = "SET LOCAL idle_in_transaction_session_timeout = 0"
 """Who reads the file may be slow."""
 
@@ -37,7 +42,7 @@ class PostgresScopeLines(Store):
 
     def _rows(self, connection: Connection, section: Section, asked: dict[str, Any]) -> Iterator[Row]:
         with connection.cursor(name=f"export_{section}") as cursor:
-            cursor.itersize = _FETCHED
+            cursor.itersize = _FETCHED.get(section, _FETCHED_ELSE)
             for row in cursor.execute(self._sql[f"export_{section}"], asked):
                 yield _plain(row._asdict())
 
@@ -76,16 +81,22 @@ class PostgresImports(Store):
         return self._database.retrying(attempt)
 
     def add(self, scope: Scope, section: Section, rows: Sequence[Row], ids: Sequence[str]) -> list[str]:
+        given = {"ns": scope.ns, "rows": Jsonb(list(rows)), "now": self._clock.now()}
+
         def attempt() -> list[str]:
             with self._database.connection(patient=True) as connection, connection.transaction():
                 self._enter(connection, scope)
                 missing = self._missing(connection, scope, ids)
-                if not missing:
-                    given = {"ns": scope.ns, "rows": Jsonb(list(rows))}
-                    connection.execute(self._sql[f"import_{section}"], given)
+                for statement in () if missing else _STATEMENTS.get(section, (f"import_{section}",)):
+                    connection.execute(self._sql[statement], given)
             return missing
 
         return self._database.retrying(attempt)
+
+    def other_items(self, scope: Scope, rows: Sequence[Row]) -> list[tuple[Namespace, str]]:
+        given = {"ns": scope.ns, "rows": Jsonb(list(rows)), "now": self._clock.now()}
+        found = self._database.fetch(scope.ns, "import_other_items", given)
+        return [(tuple(row.namespace), row.key) for row in found]
 
     def cut(self, scope: Scope, ids: Sequence[str]) -> int:
         def attempt() -> int:
@@ -118,6 +129,8 @@ def _plain(row: Row) -> Row:
 def _value(value: Any, name: str) -> Any:
     if isinstance(value, datetime):
         return value.astimezone(UTC).isoformat()
+    if name == "value" and isinstance(value, str):
+        return json.loads(value)  # the driver's parser rounds large numbers
     if name == "supersessions":
         return [{**each, "ended_at": _value(datetime.fromisoformat(each["ended_at"]), "")} for each in value]
     return value

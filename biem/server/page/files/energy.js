@@ -39,8 +39,26 @@ function steps(from, to) {
   return Array.from({ length: POINTS }, (_, index) => from + ((to - from) * index) / (POINTS - 1));
 }
 
-/** Draw it; returns what removes it. */
-export async function draw(box, node, now) {
+/** A vertical line at an instant. */
+function line(plot, at, name, width) {
+  const x = Math.round(plot.valToPos(at.getTime() / 1_000, "x", true));
+  plot.ctx.strokeStyle = colour(name);
+  plot.ctx.lineWidth = width;
+  plot.ctx.beginPath();
+  plot.ctx.moveTo(x, plot.bbox.top);
+  plot.ctx.lineTo(x, plot.bbox.top + plot.bbox.height);
+  plot.ctx.stroke();
+}
+
+/** What is known of the times at which it was written, changed and used, oldest first. */
+export function events(node, history) {
+  const found = history.map((one) => ({ at: one.made_at, kind: one.revision === 1 ? "event_written" : "event_revised" }));
+  if (node.accessed_at) found.push({ at: node.accessed_at, kind: "event_used" });
+  return found.sort((a, b) => new Date(a.at) - new Date(b.at));
+}
+
+/** Draw it with a line for each event; returns what removes it. */
+export async function draw(box, node, now, marks) {
   const uPlot = await library("uPlot.iife.min.js", "uPlot");
   const axis = { stroke: colour("dim"), grid: { stroke: colour("line") }, ticks: { stroke: colour("line") } };
   const plot = new uPlot({
@@ -55,12 +73,8 @@ export async function draw(box, node, now) {
     ],
     hooks: {
       draw: [(self) => {
-        const x = Math.round(self.valToPos(now.getTime() / 1_000, "x", true));
-        self.ctx.strokeStyle = colour("hot");
-        self.ctx.beginPath();
-        self.ctx.moveTo(x, self.bbox.top);
-        self.ctx.lineTo(x, self.bbox.top + self.bbox.height);
-        self.ctx.stroke();
+        for (const mark of marks) line(self, new Date(mark.at), mark.kind === "event_used" ? "accent" : "dim", 1);
+        line(self, now, "hot", 2);
       }],
     },
   }, curve(node, now), box);

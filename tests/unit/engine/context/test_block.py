@@ -92,7 +92,8 @@ def test_a_line_of_the_block_has_its_speaker_its_date_and_its_text_in_quotation_
 def test_nothing_to_tell_gives_an_empty_block() -> None:
     # Given no hits, or no room / When they are shown / Then there is no heading either
     assert block().text == ""
-    assert block(hit("something"), budget=0) == Context("", (), left_out=1)
+    one = hit("something")
+    assert block(one, budget=0) == Context("", (), left_out=1, omitted={one.node.id: "budget"})
     assert render((), POLICY, PLENTY, ("milvus",)).degraded == ("milvus",)
 
 
@@ -238,3 +239,17 @@ def test_a_long_text_shows_what_the_question_is_about() -> None:
 def test_numbers_that_mean_nothing_are_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match="context"):
         ContextPolicy(**wrong)
+
+
+def test_each_hit_that_is_not_shown_has_the_reason() -> None:
+    # Given a hit, one that repeats it, one that does not fit, one that does, and one more than there are places
+    first, again, long = hit("Ann paints barns"), hit("Ann paints barns"), hit("word " * 60)
+    second, third = hit("Bo rows"), hit("Cid sings")
+
+    # When two may be shown within the budget
+    shown = render([first, again, long, second, third], POLICY, 60, most=2)
+
+    # Then the others have their reasons, and only what did not fit counts as left out
+    assert shown.hits == (first, second)
+    assert shown.omitted == {again.node.id: "repeats", long.node.id: "budget", third.node.id: "places"}
+    assert shown.left_out == 1

@@ -231,3 +231,20 @@ def test_of_a_pasted_document_only_the_beginning_says_what_long_texts_are_cut_to
     # When that is asked / Then what the rest of the question names counts no more than if it was not said
     question = "sails " * 2_000
     assert brief(question + "Eva bassoon", told).text == brief(question, told).text != brief("Eva bassoon", told).text
+
+
+def test_what_is_passed_over_has_the_reason_and_what_any_section_shows_has_none(
+    world: World, brief: Callable[..., Context]
+) -> None:
+    # Given a hit that answers, one that repeats it, one of an untrusted source that says the same, and a core memory
+    rule = node("always answer in French", layer="core")
+    world.always = [rule]
+    said, again = hit("fish on Fridays"), hit("fish on Fridays")
+    untrusted = hit("fish on Fridays", trust="untrusted")
+
+    # When a block is built
+    built = brief("what is for dinner?", Hit(rule, 0.9, {}), said, again, untrusted)
+
+    # Then what is shown has no reason, and the others have theirs
+    assert [one.node.id for one in built.hits] == [rule.id, said.node.id]
+    assert built.omitted == {again.node.id: "repeats", untrusted.node.id: "untrusted"}

@@ -2,7 +2,7 @@
 
 import { ask, get, may, post } from "../api.js";
 import { announce, button, confirmed, el, facts, field, select, table } from "../dom.js";
-import { draw } from "../energy.js";
+import { draw, events } from "../energy.js";
 import { count, percent, t, term, when } from "../words.js";
 import { addressOf, form } from "./parts.js";
 
@@ -19,16 +19,19 @@ export async function show(box, id) {
     const path = `memories/${encodeURIComponent(id)}`;
     const [memory, history, links] = await Promise.all([get(path), get(`${path}/history`), get(`${path}/links`)]);
     const node = memory.data;
+    const marks = events(node, history.data);
     remove?.();
     const chart = el("div", { className: "chart", role: "img", "aria-label": t("energy_chart", { energy: percent(node.energy) }) });
     inside.replaceChildren(
       el("article", {}, el("p", { className: "text whole", id: "memory-text" }, node.text), about(node)),
       actions(node),
-      el("section", { className: "panel" }, el("h3", {}, t("energy")), el("p", { className: "dim" }, t("energy_note")), chart),
+      el("section", { className: "panel" }, el("h3", {}, t("energy")), el("p", { className: "dim" }, t("energy_note")), chart,
+        el("details", { id: "events" }, el("summary", {}, t("energy_events")), table([t("time"), t("energy_event")],
+          marks.map((mark) => [when(mark.at), t(mark.kind, { count: count(node.access_count) })])))),
       ...(write ? [editor(node, memory.tag)] : []),
       el("section", { className: "panel" }, el("h3", {}, t("history")), revisions(node, history.data)),
       el("section", { className: "panel" }, el("h3", {}, t("links")), linked(node, links.data)));
-    remove = await draw(chart, node, memory.at);
+    remove = await draw(chart, node, memory.at, marks);
     if (said) announce(said);
   }
 

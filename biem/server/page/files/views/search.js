@@ -33,10 +33,11 @@ export async function show(box, argument) {
 }
 
 function trace(recalled, context) {
-  const inPrompt = new Set(context.hits.map((hit) => hit.node.id));
+  const shown = new Set(context.hits.map((hit) => hit.node.id));
+  const fate = (id) => (shown.has(id) ? "" : context.omitted[id] ?? "elsewhere");
   return [
     el("section", { className: "panel" }, el("h3", {}, t("recall_summary")), el("ul", {}, ...summary(recalled, context).map((line) => el("li", {}, line)))),
-    recalled.hits.length ? el("ol", { className: "list hits" }, ...recalled.hits.map((hit) => el("li", {}, found(hit, inPrompt)))) : el("p", { className: "dim" }, t("nothing_found")),
+    recalled.hits.length ? el("ol", { className: "list hits" }, ...recalled.hits.map((hit) => el("li", {}, found(hit, fate(hit.node.id))))) : el("p", { className: "dim" }, t("nothing_found")),
     el("details", { className: "panel" }, el("summary", {}, t("prompt_block")),
       context.text ? el("pre", {}, context.text) : el("p", { className: "dim" }, t("prompt_empty"))),
   ];
@@ -45,8 +46,10 @@ function trace(recalled, context) {
 /** What can be said of the recall as a whole. */
 function summary(recalled, context) {
   const sure = recalled.confidence >= SURE ? "confidence_high" : recalled.confidence >= DOUBTFUL ? "confidence_middle" : "confidence_low";
-  const kept = new Set(context.hits.map((hit) => hit.node.id));
-  const dropped = recalled.hits.filter((hit) => !kept.has(hit.node.id)).length;
+  const dropped = Object.values(context.omitted);
+  const reasons = [...new Set(dropped)].map((why) => t("prompt_dropped", {
+    count: count(dropped.filter((each) => each === why).length), why: term("omitted", why),
+  }));
   return [
     t("found_count", { count: count(recalled.hits.length) }),
     t(sure, { share: percent(recalled.confidence) }),
@@ -54,12 +57,13 @@ function summary(recalled, context) {
     recalled.indexing ? t("indexing_count", { count: count(recalled.indexing) }) : "",
     recalled.degraded.length ? t("degraded_servers", { servers: recalled.degraded.join(", ") }) : t("all_servers"),
     t("prompt_count", { count: count(context.hits.length) }),
-    dropped ? t("prompt_dropped", { count: count(dropped) }) : "",
+    ...reasons,
     context.left_out ? t("left_out_budget", { count: count(context.left_out) }) : "",
   ].filter(Boolean);
 }
 
-function found(hit, inPrompt) {
+/** One hit; `omitted` says why a prompt would not get it, and is empty if it would. */
+function found(hit, omitted) {
   const parts = Object.entries(hit.why).filter(([name, value]) => !ELSEWHERE.includes(name) && typeof value === "number");
   parts.sort((a, b) => MEASURED.includes(a[0]) - MEASURED.includes(b[0]) || Math.abs(b[1]) - Math.abs(a[1]));
   const likely = Object.keys(hit.alike).length;
@@ -67,7 +71,7 @@ function found(hit, inPrompt) {
     el("div", { className: "why" },
       meter(hit.score, t("score_of", { score: percent(hit.score) })),
       hit.reasons.length ? el("ul", { className: "reasons" }, ...hit.reasons.map((reason) => el("li", {}, reason))) : el("span", { className: "dim" }, t("no_reason")),
-      el("span", { className: inPrompt.has(hit.node.id) ? "good" : "dim" }, t(inPrompt.has(hit.node.id) ? "in_prompt" : "not_in_prompt")),
+      el("span", { className: omitted ? "dim" : "good" }, omitted ? t("not_in_prompt", { why: term("omitted", omitted) }) : t("in_prompt")),
       likely ? el("span", { className: "dim" }, t("alike_count", { count: count(likely) })) : ""),
     hit.why.renewed_by ? el("p", {}, el("a", { href: addressOf(hit.why.renewed_by) }, t("newer_first"))) : "",
     hit.why.disputed_by ? el("p", {}, el("a", { href: addressOf(hit.why.disputed_by) }, t("disputed"))) : "",

@@ -1,0 +1,312 @@
+"""Two tenants, two users, and every address, tool, resource, prompt and hook: nobody sees a byte of another one.
+
+The lists come from the application itself, so that a new address without an example here fails.
+"""
+
+import io
+import json
+import re
+import uuid
+from collections.abc import Callable, Mapping
+from contextlib import nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from starlette.routing import Route
+
+from biem.client.calls import AT_HOME, CALLS
+from biem.client.memory import RemoteMemory
+from biem.memory import Memory
+from biem.server import page
+from biem.server.app import FREE, build
+from biem.server.mcp.mounted import PATH as MCP_PATH
+from tests.integration.server.conftest import Site
+from tests.integration.server.test_mcp_access import asked
+from tests.support.effort import sized
+from tests.support.life_workloads import ONLY_SLEEP
+
+ALL = ("read", "write", "erase", "admin")
+ASKED = "Where is the vault? Behind the mirror?"
+"""Finds what each of them has; says nothing that only one of them knows."""
+WHO = [(tenant, user) for tenant in ("acme", "globex") for user in ("ann", "bo")]
+MISSING = {"GET /v1/notes/page", "POST /v1/erasures", "POST /v1/feedback", "POST /v1/moves"}
+"""Addresses without an id in the path that answer 404 for what is not in the scope."""
+
+
+@dataclass
+class Person:
+    """A user of a tenant: what is known to nobody else, and the ways to what they have."""
+
+    tenant: str
+    user: str
+    token: str
+    browser: httpx.Client
+    memory: Memory
+    remote: RemoteMemory
+    secret: str
+    ids: dict[str, str]
+    alone: dict[str, bytes]
+    """What each GET answered while nobody else had anything."""
+
+    def state(self) -> list[Any]:
+        """All that a stranger could have changed."""
+        nodes = self.memory.list(status="all", limit=500).items
+        said = [message.content for message in self.memory.sessions.messages(self.ids["session_id"])]
+        out = io.BytesIO()
+        self.memory.export(out)  # other ways to read items count as a use
+        items = [line for line in out.getvalue().splitlines() if b'"type":"item"' in line]
+        keys = [(key.id, key.revoked_at) for key in self.remote_keys() if key.name == "spare"]
+        conflicts = [(each.id, each.status) for each in self.memory.conflicts(status=None)]
+        libraries = [each.name for each in self.memory.notes.libraries()]
+        rows = [(n.id, n.text, n.revision, n.status, n.trust, n.useful_count, n.layer) for n in nodes]
+        return [rows, said, items, keys, conflicts, libraries]
+
+    def remote_keys(self) -> Any:
+        """The keys of the tenant."""
+        return self.keys.list(self.tenant)
+
+    keys: Any = None
+
+
+def described() -> list[tuple[str, str]]:
+    """Every method and path of the application that is described; and no other address takes requests."""
+    app = build(lambda: nullcontext())  # type: ignore[arg-type, return-value]
+    found = [(method.upper(), path) for path, ways in app.openapi()["paths"].items() for method in ways]
+    others = {route.path for route in app.router.routes if isinstance(route, Route)} - {path for _, path in found}
+    assert others == {MCP_PATH, "/openapi.json", *page.PATHS}
+    return found
+
+
+ADDRESSES = described()
+
+
+def bodies(ids: Mapping[str, str]) -> dict[str, Any]:
+    """Bodies of requests, with somebody's ids where they have some. An address that needs none is left out."""
+    item = {"namespace": ["vault"], "key": "k"}
+    return {
+        "POST /v1/memories": {"text": "A lamp is on the shelf", "ref": ids["ref"]},
+        "PATCH /v1/memories/{memory_id}": {"text": "The vault is empty"},
+        "POST /v1/memories/{memory_id}/revert": {"revision": 1},
+        "POST /v1/observations": {"text": "I always drink tea", "store": True},
+        "POST /v1/items": {"items": [{**item, "value": {"text": "My own box"}}]},
+        "POST /v1/items/get": {"keys": [item]},
+        "POST /v1/items/delete": {"keys": [item]},
+        "POST /v1/items/search": {"prefix": ["vault"], "query": ASKED},
+        "POST /v1/items/namespaces": {"conditions": [{"labels": ["vault"]}]},
+        "POST /v1/moves": {"ids": [ids["memory_id"]], "to": {"project": "elsewhere"}},
+        "POST /v1/erasures": {"id": ids["memory_id"]},
+        "POST /v1/keys": {"grants": ["read"]},
+        "POST /v1/hooks/claude-code": {
+            "hook_event_name": "UserPromptSubmit", "session_id": "vault", "prompt": ASKED,
+        },
+        "POST /v1/recall": {"query": ASKED, "top_k": 50},
+        "POST /v1/recall/typed": {"query": ASKED},
+        "POST /v1/search": {"query": ASKED},
+        "POST /v1/context": {"query": ASKED, "session": ids["session_id"]},
+        "POST /v1/windows": {"query": ASKED},
+        "POST /v1/feedback": {"useful": [ids["memory_id"]]},
+        "POST /v1/related": {"text": ASKED},
+        "POST /v1/running": {"message": ASKED, "conversation": "vault"},
+        "POST /v1/conflicts/{conflict_id}/resolve": {"resolution": "keep_new"},
+        "POST /v1/commands": {"text": f"/forget {ids['memory_id']}"},
+        "POST /v1/sessions/{session_id}/messages": {"role": "user", "content": "x"},
+        "POST /v1/flush": {"timeout_s": 0},
+    }  # fmt: skip
+
+
+QUERIES = {
+    "GET /v1/instants": {"conversation": "vault"},
+    "GET /v1/notes/search": {"query": ASKED},
+    "GET /v1/notes/page": {"path": "vault.md"},
+}
+FILES = {
+    "POST /v1/imports/files": b'{"role": "user", "content": "A lamp is on the shelf"}\n',
+}
+
+
+def answer(browser: httpx.Client, method: str, path: str, ids: Mapping[str, str], file: bytes = b"") -> httpx.Response:
+    """The answer to the request of an address, with somebody's ids in its path and body."""
+    name = f"{method} {path}"
+    filled = re.sub(r"\{(\w+)\}", lambda found: ids[found[1]], path)
+    content = {"POST /v1/imports": file, **FILES}.get(name)
+    if content is not None:
+        more = {"name": "chat.jsonl"} if name in FILES else {"on_conflict": "skip"}
+        return browser.request(method, filled, params=more, content=content)
+    return browser.request(method, filled, params=QUERIES.get(name, {}), json=bodies(ids).get(name))
+
+
+def gets(browser: httpx.Client, user: str) -> dict[str, bytes]:
+    """What every address without an id answers to a GET, but for names and times of the caller's own."""
+    found = {}
+    for method, path in ADDRESSES:
+        if method == "GET" and "{" not in path and f"GET {path}" not in MISSING:
+            given = answer(browser, method, path, {"memory_id": "", "session_id": "", "ref": ""})
+            assert given.status_code == 200, (path, given.text)
+            found[path] = given.content.replace(user.encode(), b"user")
+    return found
+
+
+@pytest.fixture(scope="module")
+def site(begin: Callable[..., Site]) -> Site:
+    """Servers whose background jobs run when they are asked to only, so that nothing changes by itself."""
+    return begin(sleep=ONLY_SLEEP)
+
+
+@pytest.fixture(scope="module")
+def people(site: Site, tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, str], Person]:
+    """Four, each with something of every kind."""
+    backend, found = site.backends[0], {}
+    names = {who: f"{who[1]}-{uuid.uuid4().hex[:8]}" for who in WHO}
+    for tenant, user in WHO:
+        token = backend.keys.add(tenant, names[(tenant, user)], None, ALL).token
+        memory = backend.memory.scope(tenant=tenant, user=names[(tenant, user)], project="")
+        browser, remote = site.browser(token), site.remote(token)
+        secret = f"quokka{uuid.uuid4().hex}"
+        person = Person(
+            tenant, user, token, browser, memory, remote, secret, {}, gets(browser, names[(tenant, user)]), backend.keys
+        )
+        found[(tenant, user)] = person
+    for person in found.values():
+        _settle(person, tmp_path_factory.mktemp("vault"))
+    return found
+
+
+def _settle(person: Person, folder: Path) -> None:
+    """Something of every kind that the API tells of."""
+    memory, secret = person.memory, person.secret
+    old = memory.remember(f"My vault {secret} is in Lisbon", speaker="Ann", wait=True)
+    memory.remember(f"My vault {secret} is in Porto now", speaker="Ann", wait=True)
+    vault = memory.remember(
+        f"The vault of {secret} is behind the mirror", ref=secret[:12], conversation="vault", tags=[secret],
+        metadata={"vault": secret}, wait=True,
+    )  # fmt: skip
+    memory.remember(f"The core vault is {secret}", layer="core", wait=True)
+    chat = memory.sessions.open("vault", metadata={"vault": secret})
+    memory.sessions.append(chat.id, "user", f"The vault {secret} is behind the mirror again")
+    memory.items.put(("vault",), "k", {"text": f"The vault box {secret} is behind the mirror"})
+    (folder / "vault.md").write_text(f"# Vault\n\nThe vault {secret} is behind the mirror. #{secret}\n")
+    memory.notes.add(folder, name=secret)
+    memory.notes.sync()
+    spare = person.keys.add(person.tenant, memory.bound_to.user, None, ["read"], name="spare")
+    assert memory.flush(60)
+    conflicts = memory.conflicts(status=None)
+    person.ids = {
+        "ref": secret[:12], "memory_id": vault, "session_id": chat.id, "key_id": spare.key.id, "part": vault[-8:],
+        "conflict_id": conflicts[0].id if conflicts else old,
+    }  # fmt: skip
+
+
+def require_nothing_of(owner: Person, given: bytes | str, sent: str, where: object) -> None:
+    """No byte of a person in an answer, but for ids that the request named."""
+    text = given.decode(errors="replace") if isinstance(given, bytes) else given
+    assert owner.secret not in text, (where, text[:500])
+    for name, each in owner.ids.items():
+        assert name == "ref" or each in sent or each not in text, (where, text[:500])
+
+
+PAIRS = [(owner, stranger) for owner in WHO for stranger in WHO if owner != stranger]
+
+
+@pytest.mark.sized
+@pytest.mark.parametrize(("owner", "stranger"), sized(PAIRS[:3], PAIRS), ids=str)
+def test_no_address_has_a_byte_of_another_tenant_or_user(
+    people: dict[tuple[str, str], Person], owner: tuple[str, str], stranger: tuple[str, str]
+) -> None:
+    # Given somebody who has something of every kind, and a stranger who may do everything in a scope of their own
+    mine, theirs = people[owner], people[stranger]
+    fresh = people[stranger].browser
+    before, file = mine.state(), theirs.browser.get("/v1/exports").content
+    assert mine.secret.encode() in mine.browser.get("/v1/exports").content
+    assert theirs.secret.encode() in file
+
+    # When the stranger asks at every address, with the ids of the other one
+    for method, path in ADDRESSES:
+        name = f"{method} {path}"
+        given = answer(fresh, method, path, mine.ids, file)
+
+        # Then no byte of it is there, and what has an id does not exist
+        sent = str(given.request.url) + given.request.content.decode()
+        require_nothing_of(mine, given.content + str(given.headers).encode(), sent, name)
+        by_id = "{" in path or name in MISSING - {"GET /v1/notes/page"}
+        assert given.status_code in ((404,) if by_id else (200, 201)), (name, given.status_code, given.text)
+
+    # And nothing of it was changed
+    assert mine.state() == before
+
+
+def test_no_answer_depends_on_what_others_have(site: Site, people: dict[tuple[str, str], Person]) -> None:
+    # Given somebody with an empty scope, beside four who have everything
+    for tenant, user in WHO:
+        name = f"{user}-{uuid.uuid4().hex[:8]}"
+        token = site.backends[0].keys.add(tenant, name, None, ALL).token
+        alone = people[(tenant, user)].alone
+
+        # When they ask at every address / Then each answer is what it was when nobody had anything
+        for path, given in gets(site.browser(token), name).items():
+            if path == "/v1/keys":
+                assert len(json.loads(given)) == len(json.loads(alone[path])) == 1
+            else:
+                assert given == alone[path], path
+
+
+@pytest.mark.parametrize("stranger", WHO[1:], ids=str)
+def test_no_tool_resource_or_prompt_has_a_byte_of_another_one(
+    people: dict[tuple[str, str], Person], stranger: tuple[str, str]
+) -> None:
+    # Given the lists of what an MCP client can ask
+    mine, browser = people[WHO[0]], people[stranger].browser
+    before, memory_id = mine.state(), mine.ids["memory_id"]
+    tools = {tool["name"]: tool for tool in asked(browser, "tools/list", {})["result"]["tools"]}
+    examples: dict[str, dict[str, Any]] = {
+        "remember": {"text": "A lamp is on the shelf", "ref": mine.ids["ref"]},
+        "recall": {"query": ASKED, "top_k": 50},
+        "context": {"query": ASKED},
+        "amend": {"memory_id": memory_id, "text": "The vault is empty"},
+        "forget": {"memory_id": memory_id},
+        "feedback": {"useful": [memory_id]},
+        "inspect": {"memory_id": memory_id},
+    }
+    assert examples.keys() == tools.keys()
+
+    # When each is asked with ids of somebody else / Then there is nothing of theirs, and no tool finds the id
+    for name, arguments in examples.items():
+        result = asked(browser, "tools/call", {"name": name, "arguments": arguments})["result"]
+        require_nothing_of(mine, json.dumps(result), json.dumps(arguments), name)
+        assert result.get("isError", False) == (memory_id in str(arguments)), (name, result)
+    uris = [one["uri"] for one in asked(browser, "resources/list", {})["result"]["resources"]]
+    templates = asked(browser, "resources/templates/list", {})["result"]["resourceTemplates"]
+    uris += [re.sub(r"\{(\w+)\}", lambda found: mine.ids[found[1]], each["uriTemplate"]) for each in templates]
+    assert len(uris) == 3
+    for uri in uris:
+        answered = asked(browser, "resources/read", {"uri": uri})
+        require_nothing_of(mine, json.dumps(answered), uri, uri)
+        assert ("error" in answered) == (memory_id in uri)
+    prompts = asked(browser, "prompts/list", {})["result"]["prompts"]
+    for prompt in prompts:
+        arguments = {each["name"]: ASKED for each in prompt["arguments"]}
+        answered = asked(browser, "prompts/get", {"name": prompt["name"], "arguments": arguments})
+        require_nothing_of(mine, json.dumps(answered), ASKED, prompt["name"])
+    assert prompts
+    assert mine.state() == before
+
+
+def test_without_a_key_no_address_but_the_free_ones_answers(site: Site, people: dict[tuple[str, str], Person]) -> None:
+    ids = people[WHO[0]].ids
+    with httpx.Client(base_url=site.urls[0]) as nobody:
+        for method, path in [*ADDRESSES, ("POST", MCP_PATH), ("GET", MCP_PATH)]:
+            given = answer(nobody, method, path, ids, b"x")
+            assert given.status_code == (200 if path in FREE else 401), (method, path)
+            for person in people.values():
+                require_nothing_of(person, given.content, str(given.request.url), path)
+        for path in FREE:
+            given = nobody.get(path)
+            assert given.status_code == 200, path
+            assert not [one for one in people.values() if one.secret in given.text]
+
+
+def test_every_call_of_the_facade_is_an_address(site: Site) -> None:
+    assert {(call.verb, call.path) for call in CALLS} <= set(ADDRESSES) | {("POST", "/v1/memories")}
+    assert set(AT_HOME) == {"memory", "sessions", "notes", "items"}
