@@ -10,10 +10,10 @@ memory as a line so that its text cannot escape from it.
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 
-from biem.domain.node import Hit
+from biem.domain.node import Hit, Node
 from biem.domain.notes.library import NoteHit
 from biem.domain.policies.context import ContextPolicy
-from biem.domain.prompt.lines import harmless, item
+from biem.domain.prompt.lines import REASON_CHARS, harmless, item
 from biem.domain.speech.excerpt import excerpt
 from biem.domain.text import estimate_tokens
 
@@ -53,21 +53,22 @@ def render(
     degraded: tuple[str, ...] = (),
     reader: BlockReader = BlockReader(),
     most: int | None = None,
+    before: Iterable[Node] = (),
 ) -> Context:
     """The block for at most `most` of these hits: taken best first, shown in the policy's order; whole items only.
 
     Stays within the budget and omits repetitions: hits that share `policy.repeat_from` of their terms with a better
-    one.
+    one, or with a memory that stands `before` the block.
     """
     left = budget_tokens - estimate_tokens(f"{HEADING}\n\n")
     picked: list[tuple[Hit, list[str]]] = []
-    seen: list[frozenset[str]] = []
+    seen = [frozenset(reader.terms_of(_shown(node, node.text, policy))) for node in before] if hits else []
     left_out = 0
     for hit in hits:
         if len(picked) == most:
             break
         said = excerpt(hit.node.text, policy.item_chars, reader.asked, reader.terms_of)
-        shown = harmless(said, policy.item_chars)
+        shown = _shown(hit.node, said, policy)
         words = frozenset(reader.terms_of(shown)) or frozenset([shown])
         lines = item(hit, said, policy)
         cost = _cost([f"{len(hits)}. {lines[0]}", *lines[1:]])
@@ -86,6 +87,11 @@ def render(
         block += [f"{number}. {first}", *rest]
     listed_hits = tuple(hit for hit, _ in picked)
     return Context("\n".join(block) if picked else "", listed_hits, degraded, left_out=left_out)
+
+
+def _shown(node: Node, said: str, policy: ContextPolicy) -> str:
+    """What a line tells, to be compared with others."""
+    return harmless(f"{said} {node.reason}", policy.item_chars + REASON_CHARS)
 
 
 def listed(heading: str, items: Iterable[str], budget_tokens: int) -> str:
