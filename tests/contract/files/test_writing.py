@@ -45,7 +45,7 @@ def test_what_is_saved_at_the_last_moment_is_put_back(
     file = tmp_path / "note.md"
     file.write_text("old\n")
     expected = seen(file)
-    calls = []
+    calls: list[Path] = []
 
     def slow(one: Path, other: Path) -> bool:
         if not calls:
