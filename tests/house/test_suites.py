@@ -43,7 +43,7 @@ def floors() -> list[set[str]]:
 
 def imports(path: Path) -> set[str]:
     """The parts of the package that a module imports, those of its functions included."""
-    found = set()
+    found: set[str] = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         names = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
         names += [one.name for one in node.names] if isinstance(node, ast.Import) else []

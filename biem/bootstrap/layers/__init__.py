@@ -195,7 +195,13 @@ def build_observer(ground: Ground, *, writer: Writer) -> "Observer":
     from biem.layers.observe import Observer
 
     categories = categories_of(ground.policies.layers.categories, ground.policies.layers.ttl_days)
-    return Observer(categories=categories, analyzer=ground.analyzer, writer=writer, telemetry=ground.telemetry)
+    return Observer(
+        categories=categories,
+        analyzer=ground.analyzer,
+        writer=writer,
+        telemetry=ground.telemetry,
+        reasoner=ground.stores.reasoner,
+    )
 
 
 def session_check(database: Database, *, clock: Clock, settings: Settings, limits: Limits) -> Check:

@@ -286,6 +286,30 @@ def recognise(text: str, categories: Mapping[str, Category]) -> Iterator[Unit]:
         )
 
 
+def proposed(judgment: str, reason: str, categories: Mapping[str, Category]) -> Unit | None:
+    """The unit of a statement that a model proposes; None where it is no whole statement.
+
+    It is general knowledge, or the project's; only rules recognise what is core.
+    """
+    sentence = judgment.strip()
+    if not _LEAST_CONTENT <= len(sentence) <= _LONGEST_SENTENCE or not _may_state(sentence):
+        return None
+    level = attributed(sentence, "knowledge")
+    category = categories["knowledge" if level == "user" else "project"]
+    return Unit(
+        text=sentence,
+        judgment=sentence.rstrip("。.!！；; "),
+        reason=reason,
+        category=category.name,
+        kind=category.kind,
+        layer="long_term" if category.layer == "core" else category.layer,
+        level=level,
+        rule="model",
+        confidence=0.5,
+        ttl_days=category.ttl_days,
+    )
+
+
 def attributed(sentence: str, category: str) -> str:
     """Whose a statement is, `user` or `project`: a path, a word for the project or a decision says project.
 
