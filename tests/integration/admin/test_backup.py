@@ -68,6 +68,7 @@ def everything(memory: biem.Memory) -> dict[str, Any]:
     }
 
 
+@pytest.mark.long
 @pytest.mark.req("M68", partly="metadata and vectors are rebuilt from a backup after both were wiped")
 def test_everything_is_back_after_the_home_was_destroyed(own_home: Path, base: Path) -> None:  # noqa: F811
     # Given a life in embedded servers of its own, and a backup

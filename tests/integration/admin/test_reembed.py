@@ -60,6 +60,7 @@ def answer(memory: biem.Memory) -> object:
     return {hit.node.text for hit in hits}, ["dense" in hit.why for hit in hits], hits.degraded
 
 
+@pytest.mark.long
 @pytest.mark.req("C12", partly="one collection a model; migration re-embeds from PostgreSQL")
 def test_recall_answers_as_before_during_the_move_and_with_the_new_model_after_it(stack: Servers) -> None:
     with system(stack) as town, town.connect() as old:

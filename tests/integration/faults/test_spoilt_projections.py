@@ -18,7 +18,6 @@ from biem.aim import AimMemory
 from biem.bootstrap import Servers, stores
 from biem.bootstrap.admin import diagnose
 from biem.domain.policies.writing import WritePolicy
-from tests.support.effort import sized
 from tests.support.fakes import WordEmbedder, eventually
 from tests.support.systems import System, system
 
@@ -229,8 +228,8 @@ def test_what_is_written_and_slept_on_while_all_keys_are_spoilt_is_there(pair: P
     use(pair.other)
 
 
-@pytest.mark.sized
-@settings(max_examples=sized(3, 15), deadline=None, suppress_health_check=list(HealthCheck))
+@pytest.mark.long
+@settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     part=st.integers(0, 11),
     noise=st.binary(min_size=1, max_size=200),

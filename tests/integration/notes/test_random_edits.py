@@ -53,6 +53,7 @@ def test_random_changes_and_deaths_end_in_the_index_of_a_fresh_scan(
     memory.erase(user=fresh.bound_to.user)
 
 
+@pytest.mark.long
 @pytest.mark.req("X8", partly="notes, a process")
 def test_a_sync_that_is_killed_again_and_again_ends_in_the_index_of_a_fresh_scan() -> None:
     # Given real processes that die by SIGKILL while files change / When the last one ends / Then nothing is different
