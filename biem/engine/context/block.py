@@ -9,6 +9,7 @@ memory as a line so that its text cannot escape from it.
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from biem.domain.node import Hit, Node
 from biem.domain.notes.library import NoteHit
@@ -18,6 +19,8 @@ from biem.domain.speech.excerpt import excerpt
 from biem.domain.text import estimate_tokens
 
 HEADING = "## Relevant Memories"
+_MOST_BEFORE = 100
+"""Memories in front of the block that are compared with it: two milliseconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +65,8 @@ def render(
     """
     left = budget_tokens - estimate_tokens(f"{HEADING}\n\n")
     picked: list[tuple[Hit, list[str]]] = []
-    seen = [frozenset(reader.terms_of(_shown(node, node.text, policy))) for node in before] if hits else []
+    told = islice(before, _MOST_BEFORE) if hits else ()
+    seen = [frozenset(reader.terms_of(_shown(node, node.text, policy))) for node in told]
     left_out = 0
     for hit in hits:
         if len(picked) == most:

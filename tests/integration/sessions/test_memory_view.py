@@ -46,7 +46,7 @@ def system(settings: Configure, clock: HeldClock, person: Path) -> Iterator[Memo
     """A system in the project, whose messages were read and whose files are written."""
     patch = pytest.MonkeyPatch()
     patch.setenv("HOME", str(person))
-    used = settings(profile="aimate", user=uuid.uuid4().hex, queue="none")
+    used = settings(profile="aimate", user=uuid.uuid4().hex, queue="none", close_timeout_s=0.0)
     with MemorySystem(settings=used, embedder=WordEmbedder(), clock=clock) as opened:
         opened.set_project(person / "shop")
         yield opened
