@@ -249,6 +249,7 @@ def test_what_is_erased_or_archived_during_the_move_leaves_no_row(stack: Servers
             assert index.count() == 38
 
 
+@pytest.mark.long
 def test_what_a_program_with_the_old_embedder_writes_afterwards_is_called_back(stack: Servers) -> None:
     with system(stack) as town:
         town.filled(TEXTS[:5])

@@ -46,6 +46,7 @@ def test_perf_tells_what_all_programs_recorded(cli: Cli) -> None:
     assert "retrieve recall.search" in counts
 
 
+@pytest.mark.long
 @pytest.mark.req("M67", partly="the command")
 def test_diagnose_exits_with_10_while_a_fault_is_left_and_fix_mends_it(cli: Cli) -> None:
     # Given a system that is well, and then a dead letter

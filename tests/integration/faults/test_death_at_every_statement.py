@@ -196,6 +196,7 @@ def employers(memory: biem.Memory, *names: str) -> None:
     )
 
 
+@pytest.mark.long
 @pytest.mark.req("X8", partly="each verb of the API, and the worker")
 def test_whatever_is_asked_for_dies_before_any_statement_and_is_made_good_by_asking_again(players: Cast) -> None:
     living, heir, stage = players.enter()

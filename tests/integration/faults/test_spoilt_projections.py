@@ -216,7 +216,13 @@ def test_a_spoilt_key_costs_no_answer_and_no_other_scope(pair: Pair, spoil: Spoi
     assert pair.other.recall(QUERY).degraded == ()
 
 
-@pytest.mark.parametrize("spoil", SPOILS, ids=lambda spoil: spoil.__name__)
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        pytest.param(spoil, id=spoil.__name__, marks=() if number % 4 == 0 else pytest.mark.long)
+        for number, spoil in enumerate(SPOILS)
+    ],
+)
 def test_what_is_written_and_slept_on_while_all_keys_are_spoilt_is_there(pair: Pair, spoil: Spoil) -> None:
     pair.warm(pair.memory)
     for key in named(pair):
@@ -273,6 +279,7 @@ def test_what_a_later_version_keeps_under_its_own_names_is_not_read(pair: Pair) 
         pair.client.delete(key)
 
 
+@pytest.mark.long
 def test_spoilt_keys_do_not_keep_an_erasure_from_being_whole(town: System, pair: Pair) -> None:
     every = (
         1 if settings().max_examples > 30 else 3

@@ -12,6 +12,7 @@ from benchmarks._vault_edits import VaultEdits
 from benchmarks.note_chaos import differences, run
 from biem.domain.policies.jobs import SleepPolicy
 from tests.integration.notes.deaths import dying
+from tests.support.effort import sized
 from tests.support.fakes import WordEmbedder
 from tests.support.servers import Configure
 
@@ -27,7 +28,8 @@ def memory(settings: Configure, embedder: WordEmbedder) -> Iterator[biem.Memory]
         opened.erase(user=opened.bound_to.user)
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.sized
+@pytest.mark.parametrize("seed", range(sized(1, 3)))
 def test_random_changes_and_deaths_end_in_the_index_of_a_fresh_scan(
     memory: biem.Memory, tmp_path: Path, pass_time: Callable[[str], None], seed: int
 ) -> None:
