@@ -16,10 +16,10 @@ RAN := $(CURDIR)/.ran
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test test-long test-slowest check lint format types contracts traceability secrets licences mutants audit requirements \
-	unit unit-linear unit-odd unit-even system contract integration deployment test-containers test-bge test-names test-langmem test-mcp test-python test-milvus-server test-rabbitmq test-compose test-page bench-mem0 lock up down logs ps migrate release-archive clean
+	unit unit-linear unit-odd unit-even system contract integration e2e deployment test-containers test-bge test-names test-langmem test-mcp test-python test-milvus-server test-rabbitmq test-compose test-page bench-mem0 lock up down logs ps migrate release-archive clean
 
 help:  ## Show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' Makefile
 
 setup: $(STAMP)  ## Build .venv from the lock file (done by every other target, too)
 
@@ -118,6 +118,10 @@ contract: setup
 
 integration: setup
 	@$(PYTEST) tests/integration
+
+# What a user of AIMate's names, of the command line and of several folders of one project meets.
+e2e: setup  ## End-to-end tests alone: quick start, dialogues, commands of a chat loop and of the shell, work trees
+	@$(PYTEST) tests/integration/sessions/test_aimate.py tests/integration/sessions/test_design.py tests/integration/cli/test_sessions.py tests/integration/mirror/test_projects.py
 
 deployment: setup
 	@$(PYTEST) tests/deploy

@@ -32,7 +32,7 @@ class MirrorEdits:
 
     def step(self) -> None:
         """One change."""
-        steps = (self._edit, self._edit, self._save, self._add, self._delete, self._move, self._revert)
+        steps = (self._edit, self._edit, self._save, self._add, self._delete, self._move, self._revert, self._checkout)
         programs = (self._revise, self._revise, self._remember, self._archive)
         with suppress(FileNotFoundError, NotFound, InvalidInput):  # the other side was faster
             self._chance.choice((*steps, *programs))()
@@ -90,9 +90,28 @@ class MirrorEdits:
                 self._drop((self._root / name).read_text(encoding="utf-8"))
             git(self._root, "checkout", "--", name)
 
-    def _drop(self, text: str) -> None:
+    def _checkout(self) -> None:
+        """Another branch, which begins some commits ago: files change, vanish and come back at once."""
+        git(self._root, "add", "-A")
+        git(self._root, "commit", "-qm", "x", "--allow-empty")
+        past = git(self._root, "rev-list", "--max-count=5", "HEAD").split()
+        before = self._said()
+        git(self._root, "checkout", "-q", "-B", f"side{self._chance.randrange(3)}", self._chance.choice(past))
+        self._drop(before - self._said())
+
+    def _said(self) -> set[str]:
+        """The words that stand in files now."""
+        words: set[str] = set()
+        for _ in range(2):  # a sync may be moving some
+            for file in self._root.rglob("*.md"):
+                with suppress(FileNotFoundError):
+                    words.update(file.read_text(encoding="utf-8").split())
+        return words
+
+    def _drop(self, text: str | set[str]) -> None:
         """A person takes these words away."""
-        self.typed.difference_update(word for word in text.split() if word.startswith("typed"))
+        words = text.split() if isinstance(text, str) else text
+        self.typed.difference_update(word for word in words if word.startswith("typed"))
 
     def _revise(self) -> None:
         node = self._node()

@@ -30,9 +30,10 @@ from biem.domain.node import Hits
 from biem.domain.observing.unit import Unit
 from biem.domain.sessions.built import BuiltContext, ContextWarning
 from biem.domain.sessions.session import Appended, ChatSession
-from biem.errors import BiemError, InvalidInput, NotFound
+from biem.errors import BiemError, ConfigError, InvalidInput, NotFound
 from biem.layers.maintain import Maintenance
 from biem.layers.stats import LayerStats
+from biem.layers.view import MemoryView, memory_view
 from biem.memory import Memory
 from biem.ports import Clock, Embedder
 from biem.ports.layers.sessions import LayerCount
@@ -78,7 +79,8 @@ class MemorySystem:
     def initialize(self, api_key: str = "") -> None:
         """Open the memory; `api_key`: of the embedder and the language model, where they need one.
 
-        A second call does nothing. Raises as `biem.connect`.
+        A second call does nothing. Raises as `biem.connect`, and `ConfigError` where the embedder has another dimension
+        than the configuration says.
         """
         if self._root is not None:
             return
@@ -91,7 +93,15 @@ class MemorySystem:
                     "reasoner": settings.reasoner.model_copy(update={"api_key": key}),
                 }
             )
-        self._root = self._memory = connect(settings, embedder=self._embedder, clock=self._clock)
+        opened = connect(settings, embedder=self._embedder, clock=self._clock)
+        wanted, dim = self._config.dimension, opened.embedder.dim
+        if wanted not in (None, dim):
+            opened.close()
+            raise ConfigError(
+                f"embedding.dimension is {wanted}, but vectors of {opened.embedder.id} have {dim} numbers: correct it, "
+                "or name another model"
+            )
+        self._root = self._memory = opened
         self._mirror(self._root.scope(project=""), Path(self._config.global_root))
 
     @property
@@ -153,6 +163,16 @@ class MemorySystem:
             use_time_weight=use_time_weight,
             min_similarity=min_similarity,
         )
+
+    def get(self, memory_id: str) -> MemoryView:
+        """A memory of the project, or of the user, as AIMate defines it. Raises `NotFound`."""
+        for memory in (self.memory, self.memory.scope(project="")):
+            try:
+                node = memory.get(memory_id)
+            except NotFound:
+                continue
+            return memory_view(node, now=memory.now(), file=memory.mirror.file(node.id))
+        raise NotFound(f"no memory {memory_id} in the project, and none of the user's own")
 
     def get_stats(self) -> LayerStats:
         """What the layers hold, and how full the conversation is."""

@@ -53,7 +53,8 @@ class BIEMContextPlugin:
     `window()` is what a model gets of it. Then messages may have `tokens` and `data`, such as tool calls.
 
     `running=True` appends the conversation's running memory, without what is in the block, `instant=True` the notes
-    taken in this conversation (the last 5 that are not in the block). `auto_feedback=True` counts a memory of the block
+    taken in this conversation (the last 5 that are not in the block). `observe=True` stores what a message of the user
+    states for later as memories of their own, see `Memory.observe`. `auto_feedback=True` counts a memory of the block
     as useful when the reply contains a name, number or symbol that only this memory has.
 
     Content of the prompt is not repeated: the input, and the chat messages passed as `history`; parts of this
@@ -73,6 +74,7 @@ class BIEMContextPlugin:
         instant: bool = False,
         auto_feedback: bool = False,
         sessions: bool = False,
+        observe: bool = False,
         **where: Unpack[Conditions],
     ) -> None:
         require_known(where, Conditions)
@@ -91,6 +93,7 @@ class BIEMContextPlugin:
         self._connecting = threading.Lock()
         self._memory: Memory | None = None
         self._sessions = sessions
+        self._observe = observe
         self._recorder: SessionRecorder | None = None
         self._unsaved = Unsaved(self._writer)
         _PLUGINS.add(self)
@@ -247,7 +250,14 @@ class BIEMContextPlugin:
         `Memory.remember`; with `sessions=True` also `tokens` and `data` of `Sessions.append`. A message
         that `remember` would refuse is logged and dropped.
         """
-        return self._record(content, "user", details)
+        memory_id = self._record(content, "user", details)
+        own = details.get("origin") in (None, "user") and details.get("trust") in (None, "trusted")
+        if self._observe and memory_id is not None and own:
+            try:
+                self._connected().observe(storable(content), store=True)
+            except BaseException as error:  # noqa: BLE001
+                log_failure("what this message states for later was not stored on its own", error)
+        return memory_id
 
     def record_assistant_message(self, content: str, **details: Unpack[Details]) -> str | None:
         """Remember the assistant's message; as `record_user_message`. Ends the turn: see `auto_feedback`."""

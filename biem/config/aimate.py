@@ -39,6 +39,8 @@ class AimateConfig:
     settings: Settings
     vectors: bool = True
     """Whether searches use vectors."""
+    dimension: int | None = None
+    """The dimension that the embedder must have; None: any."""
     mirror: bool = True
     """Whether memories are files, too."""
     global_root: str = "~/.aimate/memory"
@@ -72,8 +74,21 @@ def configured(settings: Settings, given: Mapping[str, Any]) -> AimateConfig:
     if embedding.get("enabled", True) and embedding.get("provider"):
         update["embedder"] = _embedder(settings, embedding)
     return AimateConfig(
-        settings.model_copy(update=update), vectors=bool(embedding.get("enabled", True)), **_storage(flat)
+        settings.model_copy(update=update),
+        vectors=bool(embedding.get("enabled", True)),
+        dimension=_dimension(embedding),
+        **_storage(flat),
     )
+
+
+def _dimension(embedding: Mapping[str, Any]) -> int | None:
+    """The dimension that is compared with the embedder's; none where vectors are not used."""
+    value = embedding.get("dimension")
+    if value is None or not embedding.get("enabled", True):
+        return None
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise ConfigError(f"embedding.dimension is a whole number above 0, not {value!r:.60}")
+    return value
 
 
 def _storage(flat: Mapping[str, Any]) -> dict[str, Any]:

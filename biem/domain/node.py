@@ -69,6 +69,14 @@ def is_id(text: str) -> bool:
     return _ID.fullmatch(text) is not None
 
 
+def related_of(metadata: Mapping[str, Any]) -> list[str]:
+    """The ids under `related` in metadata; none where that is not a list of ids."""
+    found = metadata.get("related")
+    if not isinstance(found, list | tuple) or not all(isinstance(one, str) and is_id(one) for one in found):
+        return []
+    return list(found)
+
+
 def id_part(text: str) -> str:
     """The hexadecimal digits, six or more, of an id or a part of one; raises `InvalidInput`."""
     digits = text.replace("-", "").lower() if isinstance(text, str) else ""
@@ -161,6 +169,11 @@ class Node:
     origin: str = "user"
     """Where it comes from; see `biem.domain.trust`."""
     trust: str = "trusted"
+
+    @property
+    def related(self) -> tuple[str, ...]:
+        """Ids of memories that it refers to, from `related` in its metadata."""
+        return tuple(related_of(self.metadata))
 
     @property
     def quarantined(self) -> bool:

@@ -35,6 +35,7 @@ from biem.layers.sessions import Sessions
 from biem.notes.system import NoteSystem
 from biem.ports import EVERYTHING, Clock, Records
 from biem.ports.layers.sessions import Shelf, ShelfReader, TokenCounter
+from biem.telemetry import Telemetry
 
 SHORT_TERM = "## Tasks, Notes and Contexts"
 _CHINESE = late("[\u4e00-\u9fff]")
@@ -58,6 +59,7 @@ class WindowParts:
     shelf: ShelfReader
     count: TokenCounter
     clock: Clock
+    telemetry: Telemetry
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +96,14 @@ class WindowBuilder:
         self, scope: Scope, query: str, chats: Sessions, *, budget: int | None, session: str, language: str | None
     ) -> BuiltContext:
         """The window for a query; see `Memory.build_context`."""
+        with self._parts.telemetry.span("biem.window") as span:
+            built = self._built(scope, query, chats, budget=budget, session=session, language=language)
+            span.add(tokens=built.tokens, items=len(built.hits), messages=len(built.messages))
+        return built
+
+    def _built(
+        self, scope: Scope, query: str, chats: Sessions, *, budget: int | None, session: str, language: str | None
+    ) -> BuiltContext:
         require_question(query, "the query")
         total = self._policy.total_budget if budget is None else budget
         require_count(total, "budget", _MOST_TOKENS)
@@ -109,7 +119,7 @@ class WindowBuilder:
 
         core = self._core(scope, shelf, shares.room("core"))
         shares.spend("core", core.tokens)
-        found = self._relevant(scope, query, hits, {node.id for node in core.shown}, held, shares.room("long_term"))
+        found = self._relevant(scope, query, hits, core.shown, held, shares.room("long_term"))
         found_tokens = self._cost(found.text)
         shares.spend("long_term", found_tokens)
         shown = {node.id for node in core.shown} | {hit.node.id for hit in found.hits}
@@ -185,10 +195,11 @@ class WindowBuilder:
         section = self._listed(CORE, ((node, told(node, node.text, self._lines)) for node in ordered), limit)
         return replace(section, left_out=section.left_out + shelf.cores - len(shelf.core))
 
-    def _relevant(self, scope: Scope, query: str, hits: Hits, shown: set[str], held: Known, limit: int) -> Context:
+    def _relevant(self, scope: Scope, query: str, hits: Hits, core: Sequence[Node], held: Known, limit: int) -> Context:
+        shown = {node.id for node in core}
         hits[:] = [hit for hit in hits if hit.node.id not in shown]
         most = self._policy.top_k
-        return self._parts.sections.brief(scope, query, hits, budget_tokens=limit, known=held, top_k=most)
+        return self._parts.sections.brief(scope, query, hits, budget_tokens=limit, known=held, top_k=most, before=core)
 
     def _short_term(self, shelf: Shelf, limit: int, is_shown: Callable[[Node], bool]) -> _Section:
         """Newest first, as far as they are of the last days."""

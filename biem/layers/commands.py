@@ -8,6 +8,7 @@ from biem.domain.diagnosis import Diagnosis, StageTime
 from biem.domain.mirror.root import MirrorReport
 from biem.domain.node import Hits, Node
 from biem.domain.paging import Page
+from biem.domain.scope import Scope
 from biem.domain.sessions.built import ContextWarning
 from biem.domain.text import one_line
 from biem.layers.maintain import Maintenance
@@ -60,6 +61,13 @@ _WORDS: Mapping[str, tuple[str, str]] = {
 
 class Commanded(Protocol):
     """What commands need of a memory."""
+
+    @property
+    def bound_to(self) -> Scope:
+        """Its scope."""
+
+    def scope(self, *, project: str) -> "Commanded":
+        """The same memory in another project of the user."""
 
     @property
     def sessions(self) -> Sessions:
@@ -144,7 +152,8 @@ class _Line:
                 f"{one.id}  {one.status}  {one.opened_at:%Y-%m-%d %H:%M}  {one.messages}  {one_line(one.name, 40)}"
                 for one in chats.list(limit=_LISTED)
             ]
-            return CommandAnswer("\n".join(shown) or self._say("no_session"), self.session)
+            lines = map(str.rstrip, shown)
+            return CommandAnswer("\n".join(lines) or self._say("no_session"), self.session)
         if verb == "restore":
             if len(rest) != 1:
                 return CommandAnswer(self._say("restore"), self.session)
@@ -199,6 +208,8 @@ class _Line:
 
     def _sync(self) -> str:
         reports = self.memory.mirror.sync()
+        if self.memory.bound_to.project:
+            reports += self.memory.scope(project="").mirror.sync()
         return "\n".join(map(self._synced, reports)) or self._say("no_mirror")
 
     def _synced(self, report: MirrorReport) -> str:

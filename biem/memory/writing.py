@@ -101,15 +101,17 @@ class WriteMethods(BoundMemory):
             await_indexed(self._system.records, ids, self._shared.closed)
         return ids
 
-    def observe(self, text: str, *, store: bool = False) -> tuple["Unit", ...]:
+    def observe(self, text: str, *, store: bool = False, model: bool = False) -> tuple["Unit", ...]:
         """What a message of the user states for later, recognised by rules: habits, orders, decisions, tasks, facts.
 
         Small talk, questions, quotations and statements about others give nothing. With `store` each unit becomes a
         memory: the user's habits, orders and general knowledge at the user's own level, all else in this scope;
-        repeating that stores nothing twice. Pass the user's own words only. Raises `InvalidInput`.
+        repeating that stores nothing twice. With `model` the language model, if one is configured, may propose
+        statements in addition, never for the layer core; that takes as long as it answers. Pass the user's own words
+        only. Raises `InvalidInput`.
         """
         observer = self._system.layers().observer
-        units = observer.observe(text)
+        units = observer.observe(self.bound_to, text, model=model)
         if not store or not units:
             return units
         stored = observer.store(self.bound_to, units)

@@ -11,7 +11,9 @@ from typing import Literal, Protocol
 
 from biem.domain.scope import Scope
 
-Use = Literal["concepts", "keywords", "topics", "worth", "instant", "judge", "merge", "summarise", "relevant"]
+Use = Literal[
+    "concepts", "keywords", "topics", "worth", "instant", "judge", "merge", "summarise", "relevant", "observe"
+]
 ModelVerdict = Literal["contradiction", "update", "duplicate", "none"]
 
 
@@ -29,6 +31,15 @@ class Instant:
 
     memory_text: str
     keywords: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """A statement that a model found in a message: what it is, why it matters, and tags to find it by."""
+
+    judgment: str
+    reason: str
+    tags: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +95,9 @@ class Reasoner(Protocol):
         """A summary of at most `max_chars` characters: no placeholder, no refusal, no number that is not in the
         texts.
         """
+
+    def observe(self, scope: Scope, text: str, limit: int) -> list[Proposal] | None:
+        """At most `limit` statements of a message that are worth keeping; `[]` where the model finds none."""
 
     def relevant(self, scope: Scope, question: str, texts: Sequence[str]) -> list[int] | None:
         """The indices, from 0 and rising, of those texts that help to answer a question; `[]` where none does.

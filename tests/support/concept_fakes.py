@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from biem.domain.scope import Scope
-from biem.ports.reasoner import Instant, Judgement, Reasoner, Topic
+from biem.ports.reasoner import Instant, Judgement, Proposal, Reasoner, Topic
 
 
 class ScriptedReasoner:
@@ -40,6 +40,10 @@ class ScriptedReasoner:
         self.calls.append("keywords")
         self.asked = {"message": message, "history": history, "known": tuple(known), "limit": limit}
         return self.keywords_
+
+    def observe(self, scope: Scope, text: str, limit: int) -> list[Proposal] | None:
+        self.calls.append("observe")
+        return None
 
     def topics(self, scope: Scope, lines: Sequence[str]) -> list[Topic] | None:
         self.calls.append("topics")

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from biem.adapters.files.renaming import exchanged, renamed_new
 from biem.domain.note import FileStat
 from biem.ports.layers.mirror import FolderUnwritable
 
@@ -71,6 +72,12 @@ class WritableFolder:
             place.parent.mkdir(parents=True, exist_ok=True)
             if not _is_file(source):
                 return False
+            try:
+                if renamed_new(source, place):  # what is saved over the source meanwhile stays
+                    return True
+            except FileExistsError:
+                if not source.samefile(place):
+                    return False
             try:
                 os.link(source, place, follow_symlinks=False)
             except FileExistsError:
@@ -154,13 +161,22 @@ def _put(temporary: Path, target: Path, path: str, expected: FileStat | None) ->
             temporary.replace(target)
         return True
     try:
-        about = target.lstat()
+        if not _is_as(target, path, expected):
+            return False
+        if not exchanged(temporary, target):
+            temporary.replace(target)
+        elif not _is_as(temporary, path, expected):  # it was saved in between: back with it
+            exchanged(temporary, target)
+            return False
     except FileNotFoundError:
         return False
-    if not stat.S_ISREG(about.st_mode) or FileStat(path, about.st_size, about.st_mtime_ns, about.st_ino) != expected:
-        return False
-    temporary.replace(target)
     return True
+
+
+def _is_as(file: Path, path: str, expected: FileStat) -> bool:
+    about = file.lstat()
+    found = FileStat(path, about.st_size, about.st_mtime_ns, about.st_ino)
+    return stat.S_ISREG(about.st_mode) and found == expected
 
 
 def _inside(root: str, path: str) -> Path:

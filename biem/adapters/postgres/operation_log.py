@@ -26,6 +26,7 @@ OPERATIONS = {
     "biem.remember": "store",
     "biem.append": "store",
     "biem.context": "context_build",
+    "biem.window": "context_build",
     "biem.trim": "trim",
 }
 """Spans that are operations, and AIMate's names for them."""

@@ -7,7 +7,7 @@ from biem.adapters.reasoner.budget import ModelBudget
 from biem.adapters.reasoner.prompts import fill, fits, share
 from biem.domain.scope import Scope
 from biem.domain.text import one_line
-from biem.ports.reasoner import Instant, Judgement, Topic
+from biem.ports.reasoner import Instant, Judgement, Proposal, Topic
 
 MAX_KEYWORDS = 32
 MAX_CANDIDATES = 50
@@ -74,6 +74,12 @@ class ChatReasoner:
         return self._desk.ask(
             scope, "summarise", "large", prompt, lambda answer: parsing.summary(answer, said, max_chars)
         )
+
+    def observe(self, scope: Scope, text: str, limit: int) -> list[Proposal] | None:
+        if limit < 1 or not text.strip():
+            return []
+        prompt = fill("observe", {"text": text}, limit=limit)
+        return self._desk.ask(scope, "observe", "small", prompt, lambda said: parsing.proposals(said, limit))
 
     def relevant(self, scope: Scope, question: str, texts: Sequence[str]) -> list[int] | None:
         texts = texts[:MAX_CANDIDATES]

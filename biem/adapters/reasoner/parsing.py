@@ -14,13 +14,14 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 
 from biem.adapters.reasoner.client import ModelReply
 from biem.domain.text import one_line
-from biem.ports.reasoner import Instant, Judgement, ModelVerdict, Topic
+from biem.ports.reasoner import Instant, Judgement, ModelVerdict, Proposal, Topic
 
 MAX_KEYWORD_CHARS = 64
 MAX_TOPIC_CHARS = 128
 MAX_TEXT_CHARS = 2_000
 MAX_REASON_CHARS = 300
 MAX_TOPICS = 32
+MAX_TAGS = 5
 
 _MAX_REPAIRED_CHARS = 6_000
 """Maximum characters repaired. Repairing takes quadratic time in the worst case: 1.6 s for this much, 18 s for three
@@ -86,6 +87,12 @@ class _Instant(_Model):
     keywords: list[Any] = Field(default_factory=list)
 
 
+class _Proposal(_Model):
+    judgment: Annotated[str, _line(MAX_REASON_CHARS)]
+    reason: object = ""
+    tags: list[Any] = Field(default_factory=list)
+
+
 class _Judgement(_Model):
     kind: Annotated[
         Literal["contradiction", "update", "duplicate", "none"],
@@ -143,6 +150,25 @@ def instant(said: ModelReply, limit: int) -> Instant | None:
     """`{"memory_text": …, "keywords": [...]}`, complete."""
     found = None if said.cut else _shaped(_Instant, _json(said.text))
     return Instant(found.memory_text, tuple(_words(found.keywords, limit))) if found else None
+
+
+def proposals(said: ModelReply, limit: int) -> list[Proposal] | None:
+    """`[{"judgment": …, "reason": …, "tags": [...]}]`, also within an object. None for everything else."""
+    value = _json(said.text)
+    if isinstance(value, dict):
+        lists = [part for part in value.values() if isinstance(part, list)]
+        value = [value] if "judgment" in value else lists[0] if len(lists) == 1 else None
+    if not isinstance(value, list):
+        return None
+    out: dict[str, Proposal] = {}
+    for item in _complete(value, said):
+        found = _shaped(_Proposal, item)
+        if found:
+            reason = one_line(found.reason, MAX_REASON_CHARS) if isinstance(found.reason, str) else ""
+            reason = "" if is_placeholder(reason) else reason
+            tags = tuple(_words(found.tags, MAX_TAGS))
+            out.setdefault(found.judgment.casefold(), Proposal(found.judgment, reason, tags))
+    return list(out.values())[:limit] if out or not value else None
 
 
 def judgement(said: ModelReply) -> Judgement | None:

@@ -91,6 +91,7 @@ def build_windows(ground: Ground, *, recaller: Recaller, notes: NoteSystem, shel
     from biem.engine.context.sections import ContextBuilder
     from biem.engine.recall.rerank import Choice
     from biem.layers.builder import WindowBuilder, WindowParts
+    from biem.telemetry import Telemetry
 
     stores, policies = ground.stores, ground.policies
     builder, recall = policies.builder, policies.recall
@@ -111,7 +112,7 @@ def build_windows(ground: Ground, *, recaller: Recaller, notes: NoteSystem, shel
         analyzer=ground.analyzer,
         rules=ground.rules,
         policy=shown,
-        telemetry=ground.telemetry,
+        telemetry=Telemetry(),  # the window is one operation, and its span has this part
     )
     parts = WindowParts(
         recaller=recaller,
@@ -122,6 +123,7 @@ def build_windows(ground: Ground, *, recaller: Recaller, notes: NoteSystem, shel
         shelf=shelf,
         count=estimate_tokens,
         clock=ground.clock,
+        telemetry=ground.telemetry,
     )
     choice = Choice(recall.profile, None if recall.profile == "angel" else recall.selection)
     return WindowBuilder(parts, policy=builder, layers=policies.layers, context=shown, choice=choice)
@@ -193,7 +195,13 @@ def build_observer(ground: Ground, *, writer: Writer) -> "Observer":
     from biem.layers.observe import Observer
 
     categories = categories_of(ground.policies.layers.categories, ground.policies.layers.ttl_days)
-    return Observer(categories=categories, analyzer=ground.analyzer, writer=writer, telemetry=ground.telemetry)
+    return Observer(
+        categories=categories,
+        analyzer=ground.analyzer,
+        writer=writer,
+        telemetry=ground.telemetry,
+        reasoner=ground.stores.reasoner,
+    )
 
 
 def session_check(database: Database, *, clock: Clock, settings: Settings, limits: Limits) -> Check:

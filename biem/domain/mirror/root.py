@@ -17,7 +17,9 @@ FileState = Literal["clean", "new", "broken", "held", "stranger", "refused", "go
 `gone`: it was deleted, and its memory archived.
 """
 FILE_STATES: tuple[str, ...] = get_args(FileState)
-FIELDS = ("text", "title", "tags", "importance", "kind", "category", "layer", "reason", "expires_at", "front")
+FIELDS = (
+    "text", "title", "tags", "importance", "kind", "category", "layer", "reason", "expires_at", "related", "front"
+)  # fmt: skip
 """What a file and a memory have in common, and a person may change in either."""
 Fields = Mapping[str, Any]
 """Values of `FIELDS`, as JSON has them. A file may leave some out; then it does not say them."""

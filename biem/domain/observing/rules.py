@@ -39,11 +39,11 @@ _LEAD_ZH = (
 _PAST = (
     "been|had|was|were|knew|thought|said|did|got|went|saw|heard|felt|told|made|found|came|took|gave|left|met|wrote|lost"
     "|meant|imagined|wanted|believed|expected|understood|became|kept|held|won|grew|began|seen|done|gone|taken|given"
-    "|known|forgotten|\\w+ed"
+    "|known|forgotten|sent|built|ran|bought|brought|paid|spent|stood|slept|ate|drank|chose|broke|drove|\\w+ed"
 )
 _ACCIDENT = (
     "forget|lose|miss|wonder|feel|think|know|want|hope|wish|regret|worry|get|seem|remember|mind|find|see|hear|end|have"
-    "|understand|need|realize|realise|look forward|laugh|cry|dream|struggle|manage|happen"
+    "|love|like|hate|enjoy|understand|need|realize|realise|look forward|laugh|cry|dream|struggle|manage|happen"
 )
 _HABIT = re.compile(
     _LEAD + r"(?:i (?:always|never) (?!(?:" + _PAST + "|" + _ACCIDENT + r")\b)[a-z]{2,}"
@@ -82,14 +82,17 @@ _LIKES_ZH = re.compile(
 _NOTE = re.compile(
     _LEAD
     + r"(?:please )?(?:(?:make a |take a )?note(?: (?:to self|that|down)|:)|remember that|keep in mind|bear in mind"
-    r"|for the record|write (?:this|that|it) down:?|don't forget that)",
+    r"|for the record|write (?:this|that|it) down:?|(?:don't|do not) forget that"
+    r"|remember(?=,? (?:my|our|the|these|this|i|we)\b))",
     re.IGNORECASE,
 )
 _NOTE_ZH = re.compile(
     _LEAD_ZH + r"(?:请|帮我|麻烦)?(?:你|您)?(?:记一下|记下|记录一下|备忘|笔记|记住|牢记|请记得(?=我))"
 )
 _TASK = re.compile(
-    _LEAD + r"(?:(?:to[- ]?do|action item|task)\s*[:\-–]|remind me (?:to|about)\b|(?:don't|do not) forget to\b"
+    _LEAD + r"(?:(?:to[- ]?do|action item|task)\s*[:\-–]|remind me (?:to|about)\b"
+    r"|(?:please )?(?:don't|do not) forget (?!that\b)"
+    r"|(?:please )?remember to (?!always|never)"
     r"|(?:i|we) (?:still |really )?(?:need to|have to|must|should|'ve got to|gotta)\b.{0,80}\b(?:by|before"
     r"|until|till|due|tomorrow|tonight|today|next (?:week|month)"
     r"|this (?:week|afternoon|evening)|(?:on )?(?:mon|tues|wednes|thurs|fri|satur|sun)day)\b"
@@ -97,7 +100,8 @@ _TASK = re.compile(
     re.IGNORECASE,
 )
 _TASK_ZH = re.compile(
-    _LEAD_ZH + r"(?:待办|TODO|todo|任务[：:]|(?:请|麻烦)?提醒我|别忘了|记得(?!我)|[我咱]们?(?:还|得|要|必须|需要|应该"
+    _LEAD_ZH + r"(?:待办(?!事项|清单|列表)|TODO|todo"
+    r"|任务[：:]|(?:请|麻烦)?提醒我|别忘了|记得(?!我)|[我咱]们?(?:还|得|要|必须|需要|应该"
     r"|打算)+[^，,。]{0,30}"
     r"(?:之前|以前|前)(?:要|得|必须|把|完成|交|做完|弄完|提交|搞定|[，,。]|$)|[我咱]们?(?:今天|明天|后天|下周"
     r"|这周|本周|周[一二三四五六日末]|月底)[^，,。]{0,8}(?:要|得|必须|需要)"
@@ -152,7 +156,10 @@ _KNOWLEDGE_ZH = re.compile(
 _PERSONA = re.compile(
     _LEAD + r"(?:please )?(?:call (?:me|yourself)\b(?! (?:back|later|when|at|on|if|tomorrow|tonight|today|crazy|old))"
     r"|your name (?:is|will be)\b|act as\b"
-    r"|you(?:'re| are)(?: now)? (?:a|an|my) (?:[\w-]+ ){0,4}(?:assistant|tutor|coach|reviewer|expert|teacher"
+    r"(?!.*\b(?:and|then|please|to|,) ?(?:please )?(?:write|tell|give|create|explain|help|make|answer|describe|list"
+    r"|provide|analy[sz]e|suggest|design|generate|draft|review|summari[sz]e|develop)\b)"
+    r"|you(?:'re| are)(?: now)? (?:a|an|my) (?!very\b|really\b|so\b|great\b|good\b)"
+    r"(?:[\w-]+ ){0,4}(?:assistant|tutor|coach|reviewer|expert|teacher"
     r"|engineer|butler|companion)\b"
     r"|(?:my name is|i go by|my pronouns are)\b)",
     re.IGNORECASE,
@@ -163,15 +170,79 @@ _PERSONA_ZH = re.compile(
     r"|你(?:现在|以后)?是(?:一个|一位|一名|我的)[^，。]{0,12}(?:助手|老师|教练|专家|工程师|管家|伙伴)"
     r"|我的名字[是叫]|我叫(?!你|他|她|了|不))"
 )
-_NO_ORDER = re.compile(
-    r"(?i)^\W*always (?:an?|the|here|there|good|great|nice|happy|glad|up|fun|ready|so|in|on"
-    r"|worth|something|nothing)\b|^\W*never (?:give up|say never|too late|again|ever|gets? old|saw|seen|felt|met"
-    r"|did)\b|^\W*(?:以后|今后|将来)(?:再也|我|他|她|咱|再说|吧|还|会|我们(?:再|会|还))"
+_STEP = (
+    "run|use|open|click|press|type|call|set|add|install|remove|delete|restart|start|stop|turn|go|select|choose|create"
+    "|copy|edit|push|pull|merge|hold|unplug|plug|mix|boil|heat|pass|put|wait|check|write|rebuild|build|import|export"
 )
+_SKILL = re.compile(
+    _LEAD
+    + r"(?:(?:in order )?to (?!be|me|us|you|him|her|them|it|my|your|his|our|their|the|a|an|this|that|these|those|tell"
+    r"|say|put|sum|some|date|recap|conclude|clarify|summari[sz]e)\b)[a-z]+\b[^,?]{2,60}, "
+    r"(?:you (?:(?:have|need) to|must|should|can|first|just) |first,? |just |simply )*(?:" + _STEP + r")\b"
+    r"|"
+    + _LEAD
+    + r"(?:the |a )?(?:right |best |safest |easiest |quickest |proper )?(?:way|trick|procedure) (?:to|for) "
+    r"(?!go\b)[^,.?]{3,60} (?:is|are) (?:to|by)\b"
+    r"|" + _LEAD + r"(?:the )?steps? (?:to|for) [^:?]{3,60}:|" + _LEAD + r"how to [^:?]{3,60}:",
+    re.IGNORECASE,
+)
+_SKILL_ZH = re.compile(
+    _LEAD_ZH + r"(?:(?:如果)?(?:要|想要?)(?!是)[^，,。我你他她]{2,20}[，,]\s*(?:需要|得|必须|应该|可以)?(?:先|首先)"
+    r"|[^，。？我你他她]{2,20}的(?:步骤|方法|做法|流程|办法|诀窍)(?:是|如下|：|:)"
+    r"|(?:先|首先)[^，。了]{2,30}[，,](?:然后|再|接着)[^。了]{2,40}(?:即可|就行|就可以|就好))"
+)
+_FEELING = re.compile(
+    _LEAD
+    + r"i(?:'m| am| feel| felt| was)? (?:so |very |really |a bit |quite |still |always |pretty |just )*(?:afraid|scared"
+    r"|terrified|anxious|nervous|worried|angry|annoyed|frustrated|sad|upset|disappointed|lonely|ashamed|embarrassed|proud"
+    r"|happy|glad|excited|thrilled|grateful|relieved|stressed|overwhelmed|jealous|hurt)\b",
+    re.IGNORECASE,
+)
+_FEELING_ZH = re.compile(
+    _LEAD_ZH
+    + r"我(?:今天|最近|现在|一直|真的|很|非常|特别|有点|有些|好|感到|觉得|还是|对[^，,。]{1,15}?)*(?:害怕|怕|焦虑|紧张"
+    r"|担心|生气|愤怒|烦躁|沮丧|难过|伤心|失望|孤独|羞愧|尴尬|自豪|骄傲|高兴|开心|兴奋|激动|感激|欣慰|压力很大|嫉妒)"
+)
+_KINDS = {"skill": "skill", "feeling": "emotion"}
+"""The kind of what a rule recognises, where it is not that of the category."""
+_BY_ASSISTANT = re.compile(
+    r"^\W*(?:that )?(?:you|the (?:assistant|ai|bot|chatbot|model))(?:'ve| have| had|'d)? (?:just |already |once )*"
+    r"(?:" + _PAST + r")\b|^\W*(?:你|您|助手|AI|机器人|模型)[^，,。]{0,20}[了过]",
+    re.IGNORECASE,
+)
+"""What the assistant did is no event to keep: it is in the conversation."""
+_NO_ORDER = re.compile(
+    r"^\W*(?:always|never) \w+\W*$|^\W*always (?:an?|the|here|there|good|great|nice|happy|glad|up|fun|ready|so|in"
+    r"|on|worth|something|nothing|\w+ing)\b|^\W*never (?:give up|say never|too late|again|ever|gets? old|saw|seen|felt"
+    r"|met|did)\b"
+    # The heading of a pasted prompt
+    r"|^\W*(?:(?:general|special|additional) )?(?:instructions?|requests?)\s*:"
+    # Of this once, and what the speaker intends
+    r"|^\W*(?:请|麻烦)?(?:你|您)?务必(?!.*(?:每次|每回|以后|今后|总是|一律|所有|任何|都))"
+    r"|^\W*(?:以后|今后|将来)(?:再也|我|他|她|咱|再说|吧|还|会|我们(?:再|会|还)|[要得]?[多少]|需|要注意|得|应该|可以|打算|准备|想|家里)"
+    # What something requires, or a rule of somebody else's
+    r"|^\W*(?!(?:我|咱|对你|给你|对您|给您|新|一条|几条|要求|规矩|规则|规定))[^，。：:]{1,8}(?:要求|规矩|规则|规定)[^，。：:]{0,6}[：:]",
+    re.IGNORECASE,
+)
+_EMPTY = re.compile(
+    _LEAD + r"(?:please )?(?:remember|(?:don't|do not) forget|keep in mind|bear in mind|note)(?: (?:to|about))?"
+    r" ?(?:(?:this|that|these|those|it|them|me)(?: \w+s)?)?\W*$",
+    re.IGNORECASE,
+)
+"""It points at what was said elsewhere, and says nothing itself."""
+_RESERVED = re.compile(r"\bbut\b|\balthough\b|\bthough\b|[，,]\s*(?:但|可是|不过|然而|只是)", re.IGNORECASE)
+"""A habit with a reservation is a preference, and no rule."""
 _WHY = re.compile(
     r"^(?P<said>.{4,}?)[\s,，;；]*(?:\bbecause(?! of the)\b|\bso that\b|\bin order to\b|\bthe reason (?:is"
     r"|being)\b|因为|由于|为的是|以便|原因是|这样(?:就|可以|能)*|因此)"
     r"[\s,，:：]*(?P<why>.{3,}?)\W*$",
+    re.IGNORECASE | re.DOTALL,
+)
+_LABEL = re.compile(r"^\W*(?:to[- ]?do|action item|task|待办|任务)\s*[:：\-–]", re.IGNORECASE)
+_SEPARATOR = re.compile(r"^[\s:：,，\-–]*(?:that\b\s*)?", re.IGNORECASE)
+_LEAST_CONTENT = 4
+_WHY_FIRST = re.compile(
+    r"^\W*(?:because(?! of\b)|因为|由于)\s*(?P<why>[^,，]{3,}?)\s*[,，]\s*(?:所以|因此|so )?\s*(?P<said>.{4,})$",
     re.IGNORECASE | re.DOTALL,
 )
 _SELF_QUESTION = re.compile(r"[?？]\s*$|(?:吗|呢|么)\s*[。.]?$")
@@ -187,27 +258,56 @@ def recognise(text: str, categories: Mapping[str, Category]) -> Iterator[Unit]:
         sentence = found[0].strip()
         if not 4 <= len(sentence) <= _LONGEST_SENTENCE or "…" in sentence:
             continue
-        known = _rule(sentence) or _own(sentence, categories)
-        if known is None or not _may_state(sentence):
+        first = _WHY_FIRST.match(sentence)
+        said = first["said"] if first else sentence
+        known = _rule(said) or _own(said, categories)
+        if known is None or not _may_state(said):
             continue
         name, rule, confidence = known
         category = categories[name]
+        kind = _KINDS.get(rule, category.kind)
         strong = rule in ("habit", "order", "persona")
         layer = "long_term" if category.layer == "core" and not strong and name in ("preference",) else category.layer
-        why = _WHY.match(sentence)
-        judgment = why["said"].strip(" ,，;；") if why else sentence
+        why = first or _WHY.match(sentence)
+        judgment = _content(why["said"].strip(" ,，;；") if why else sentence)
+        if (kind == "emotion" and why is None) or (kind == "event" and _BY_ASSISTANT.search(judgment)):
+            continue
         yield Unit(
             text=sentence,
             judgment=judgment.rstrip("。.!！；; "),
             reason=why["why"].strip() if why else "",
             category=name,
-            kind=category.kind,
+            kind=kind,
             layer=layer,
-            level=attributed(sentence, name),
+            level=attributed(said, name),
             rule=rule,
             confidence=confidence,
             ttl_days=category.ttl_days,
         )
+
+
+def proposed(judgment: str, reason: str, categories: Mapping[str, Category]) -> Unit | None:
+    """The unit of a statement that a model proposes; None where it is no whole statement.
+
+    It is general knowledge, or the project's; only rules recognise what is core.
+    """
+    sentence = judgment.strip()
+    if not _LEAST_CONTENT <= len(sentence) <= _LONGEST_SENTENCE or not _may_state(sentence):
+        return None
+    level = attributed(sentence, "knowledge")
+    category = categories["knowledge" if level == "user" else "project"]
+    return Unit(
+        text=sentence,
+        judgment=sentence.rstrip("。.!！；; "),
+        reason=reason,
+        category=category.name,
+        kind=category.kind,
+        layer="long_term" if category.layer == "core" else category.layer,
+        level=level,
+        rule="model",
+        confidence=0.5,
+        ttl_days=category.ttl_days,
+    )
 
 
 def attributed(sentence: str, category: str) -> str:
@@ -225,7 +325,16 @@ def has_path(sentence: str) -> bool:
     return _PATH.search(_URL.sub(" ", sentence)) is not None
 
 
+def _content(sentence: str) -> str:
+    """A note or a task without the words that say it is one."""
+    content = _LABEL.sub("", _NOTE_ZH.sub("", _NOTE.sub("", sentence, count=1), count=1), count=1)
+    content = sentence if content == sentence else _SEPARATOR.sub("", content, count=1)
+    return content if len(content) >= _LEAST_CONTENT else sentence
+
+
 def _may_state(sentence: str) -> bool:
+    if _EMPTY.match(sentence):
+        return False
     if _LIST.match(sentence) or _SELF_QUESTION.search(sentence) or _SUPPOSED.search(sentence) or is_courtesy(sentence):
         return False
     asked = (
@@ -253,9 +362,13 @@ def _rule(sentence: str) -> tuple[str, str, float] | None:
     if _DECISION.match(sentence) or _DECISION_ZH.match(sentence):
         return "decision", "decision", 0.85
     if _HABIT.match(sentence) or _HABIT_ZH.match(sentence):
-        return "preference", "habit", 0.9
+        return ("preference", "like", 0.7) if _RESERVED.search(sentence) else ("preference", "habit", 0.9)
     if _LIKES.match(sentence) or _LIKES_ZH.match(sentence):
         return "preference", "like", 0.7
+    if _SKILL.match(sentence) or _SKILL_ZH.match(sentence):
+        return "knowledge", "skill", 0.75
+    if _FEELING.match(sentence) or _FEELING_ZH.match(sentence):
+        return "note", "feeling", 0.6
     if _KNOWLEDGE.search(sentence) or _KNOWLEDGE_ZH.search(sentence):
         return "knowledge", "knowledge", 0.75
     if (_PROJECT.search(sentence) or has_path(sentence)) and _STATES.search(sentence):

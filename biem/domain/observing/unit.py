@@ -24,7 +24,9 @@ class Unit:
     level: str
     """Whose it is: `user` or `project`."""
     rule: str
-    """What recognised it: habit, order, like, persona, decision, project, task, note, knowledge, or `pattern:NAME`."""
+    """What recognised it: habit, order, like, persona, decision, project, task, note, skill, feeling, knowledge,
+    `pattern:NAME`, or model.
+    """
     confidence: float
     """0 to 1."""
     ttl_days: float | None = None

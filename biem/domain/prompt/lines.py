@@ -18,6 +18,8 @@ from biem.domain.policies.context import ContextPolicy
 from biem.domain.text import late, one_line
 from biem.domain.trust import UNTRUSTED, unverified_mark
 
+REASON_CHARS = 200
+"""Maximum characters of the reason of a memory."""
 NAME_CHARS = 40
 """Maximum characters of a shown name of a speaker or an entity."""
 _OPENED = "‹"
@@ -79,12 +81,15 @@ def speaker_of(node: Node) -> str:
 def told(node: Node, said: str, policy: ContextPolicy, *, chinese: bool = False) -> str:
     """A memory as a line without its number: with speaker and date, or only its text in the layout `bare`.
 
+    Its reason follows, unless the text has it.
+
     The line of an untrusted memory begins with its origin, in either layout; `chinese`: in this language.
     """
     mark = f"[{unverified_mark(node.origin, chinese=chinese)}] " if node.trust == UNTRUSTED else ""
+    why = "" if node.reason in node.text else f" (reason: {quoted(node.reason, REASON_CHARS)})"
     if policy.layout == "bare":
-        return mark + harmless(said, policy.item_chars)
-    return f"{mark}{speaker_of(node)}, {node.at:%Y-%m-%d}: {quoted(said, policy.item_chars)}"
+        return mark + harmless(said, policy.item_chars) + why
+    return f"{mark}{speaker_of(node)}, {node.at:%Y-%m-%d}: {quoted(said, policy.item_chars)}{why}"
 
 
 def item(hit: Hit, said: str, policy: ContextPolicy, *, chinese: bool = False) -> list[str]:

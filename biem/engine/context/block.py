@@ -9,12 +9,13 @@ memory as a line so that its text cannot escape from it.
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Literal
 
-from biem.domain.node import Hit
+from biem.domain.node import Hit, Node
 from biem.domain.notes.library import NoteHit
 from biem.domain.policies.context import ContextPolicy
-from biem.domain.prompt.lines import harmless, item
+from biem.domain.prompt.lines import REASON_CHARS, harmless, item
 from biem.domain.speech.excerpt import excerpt
 from biem.domain.text import estimate_tokens
 
@@ -22,6 +23,8 @@ HEADING = "## Relevant Memories"
 Omission = Literal["unsure", "weaker", "asks", "repeats", "budget", "places", "untrusted"]
 """Why a hit is not in a block: no hit is certain enough · it answers far less than the best · it only asks itself · it
 repeats a better one · the budget is spent · better ones took all places · its source is not trusted."""
+_MOST_BEFORE = 100
+"""Memories in front of the block that are compared with it: two milliseconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,22 +62,24 @@ def render(
     degraded: tuple[str, ...] = (),
     reader: BlockReader = BlockReader(),
     most: int | None = None,
+    before: Iterable[Node] = (),
 ) -> Context:
     """The block for at most `most` of these hits: taken best first, shown in the policy's order; whole items only.
 
     Stays within the budget and omits repetitions: hits that share `policy.repeat_from` of their terms with a better
-    one.
+    one, or with a memory that stands `before` the block.
     """
     left = budget_tokens - estimate_tokens(f"{HEADING}\n\n")
     picked: list[tuple[Hit, list[str]]] = []
-    seen: list[frozenset[str]] = []
+    told = islice(before, _MOST_BEFORE) if hits else ()
+    seen = [frozenset(reader.terms_of(_shown(node, node.text, policy))) for node in told]
     omitted: dict[str, Omission] = {}
     for hit in hits:
         if len(picked) == most:
             omitted[hit.node.id] = "places"
             continue
         said = excerpt(hit.node.text, policy.item_chars, reader.asked, reader.terms_of)
-        shown = harmless(said, policy.item_chars)
+        shown = _shown(hit.node, said, policy)
         words = frozenset(reader.terms_of(shown)) or frozenset([shown])
         lines = item(hit, said, policy)
         cost = _cost([f"{len(hits)}. {lines[0]}", *lines[1:]])
@@ -96,6 +101,11 @@ def render(
     left_out = sum(why == "budget" for why in omitted.values())
     text = "\n".join(block) if picked else ""
     return Context(text, listed_hits, degraded, left_out=left_out, omitted=omitted)
+
+
+def _shown(node: Node, said: str, policy: ContextPolicy) -> str:
+    """What a line tells, to be compared with others."""
+    return harmless(f"{said} {node.reason}", policy.item_chars + REASON_CHARS)
 
 
 def listed(heading: str, items: Iterable[str], budget_tokens: int) -> str:

@@ -74,8 +74,11 @@ class ContextBuilder:
         where: Filter = EVERYTHING,
         known: Known = NOTHING,
         top_k: int | None = None,
+        before: Sequence[Node] = (),
     ) -> Context:
         """The block for at most `top_k` relevant hits of this query; empty text without any.
+
+        Hits that repeat a memory which the prompt has `before` it are left out.
 
         Memories of other sections match `where`, too, and are not `known` to the prompt.
 
@@ -98,7 +101,8 @@ class ContextBuilder:
             share = min(policy.slot_tokens, left // 2) if policy.slots else 0
             found = [hit for hit in hits if hit.node.id not in told_first and hit.node.trust != UNTRUSTED]
             worth = self._picker.pick(found, query[:_READ], hits.confidence if hits.grounds else None, top_k)
-            block = render(worth, policy, left - share, (), reader, top_k)
+            first = [*(hit.node for hit in shown), *before]
+            block = render(worth, policy, left - share, (), reader, top_k, first)
             sections.append(block.text)
             left -= _cost(block.text)
             shown += block.hits

@@ -154,6 +154,8 @@ class Incoming:
             overlay = self._said_by_folder(before, opened)
             file = self._merged(run, opened, before, node, overlay) if not reason else None
             file = troubled(opened, "held", reason, before) if reason else file
+            if file is None and node.status == "archived":  # archived meanwhile: moved from here with the next step
+                file = replace(before, path=opened.stat.path, stat=replace(before.stat, path=opened.stat.path))
             if file is not None:
                 done.append(run.note(file, before.path))
         self._records.put(run.root, done)

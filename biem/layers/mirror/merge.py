@@ -6,6 +6,9 @@ from typing import Any
 
 from biem.domain.mirror.root import FIELDS, Fields
 
+_ABSENT: Fields = {"related": []}
+"""Of a memory whose base was written before files had this field."""
+
 
 @dataclass(frozen=True, slots=True)
 class Merged:
@@ -23,7 +26,7 @@ def merge(base: Mapping[str, Fields], file: Fields, memory: Fields) -> Merged:
 
     A file that leaves a field out does not say that it is empty.
     """
-    said, had = base["file"], base["memory"]
+    said, had = base["file"], {**_ABSENT, **base["memory"]}
     to_memory: dict[str, Any] = {}
     to_file: dict[str, Any] = {}
     lost: list[str] = []

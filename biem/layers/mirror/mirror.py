@@ -8,7 +8,7 @@ from os import PathLike, fspath
 from pathlib import Path
 
 from biem.domain.mirror.root import MirrorReport, MirrorRoot, MirrorStatus
-from biem.domain.node import new_id
+from biem.domain.node import new_id, parse_id
 from biem.domain.scope import Scope
 from biem.domain.text import require_clean, require_string
 from biem.domain.transfer import ExportReport, TransferReport
@@ -100,6 +100,11 @@ class Mirror:
             waiting = len(records.stale(root, _MOST_STALE))
             found.append(MirrorStatus(root, states, tuple(sorted(troubled)[:_MOST_TOLD]), waiting))
         return found
+
+    def file(self, memory_id: str) -> Path | None:
+        """The file of a memory of this scope on this machine, as the last sync left it; None where it has none."""
+        written = self._system.records.written(self._scope, [parse_id(memory_id)])
+        return next((Path(root.path, path) for root, path in written if root.host == self._system.host), None)
 
     def export(
         self, folder: str | PathLike[str], *, overwrite: bool = False, on_progress: Callable[[int], None] | None = None

@@ -31,6 +31,8 @@ def read(path: str, data: bytes) -> MirrorText:
         body = front.body.removeprefix("\n") if front.present else front.body
         fields: dict[str, Any] = {"text": body.removesuffix("\n")}
         fields |= {name: _READ[name](value) for name, value in front.values.items() if name in _READ}
+        related = _ids(front.values.get("related"))
+        fields |= {} if related is None else {"related": related}
     except BrokenFront as error:
         return MirrorText(problem=str(error), line=error.line)
     except _Wrong as error:
@@ -39,7 +41,8 @@ def read(path: str, data: bytes) -> MirrorText:
         return MirrorText(problem="it has no text", line=1)
     if "type" in fields:
         fields["layer"] = fields.pop("type")
-    extra = {name: value.value for name, value in front.values.items() if name not in KEYS}
+    ours = KEYS if "related" in fields else [name for name in KEYS if name != "related"]
+    extra = {name: value.value for name, value in front.values.items() if name not in ours}
     named = front.values.get("id")
     created = front.values.get("created_at")
     return MirrorText(
@@ -123,6 +126,16 @@ def _tags(value: FrontValue) -> list[str]:
     if not isinstance(plain, list) or not all(isinstance(tag, str) for tag in plain):
         raise _Wrong("tags", "a list of words")
     return list(dict.fromkeys(tag.strip() if isinstance(value.plain, str) else tag for tag in plain if tag.strip()))
+
+
+def _ids(value: FrontValue | None) -> list[str] | None:
+    """The ids of related memories; None for any other value, such as a link of an editor, which is a person's own."""
+    if value is None:
+        return None
+    plain = [] if value.value is None else value.plain
+    if not isinstance(plain, list) or not all(isinstance(one, str) and is_id(one) for one in plain):
+        return None
+    return list(dict.fromkeys(plain))
 
 
 def _importance(value: FrontValue) -> float:

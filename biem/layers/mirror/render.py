@@ -12,10 +12,11 @@ from biem.layers.mirror.text import MirrorText
 
 KEYS = (
     "id", "type", "scope", "category", "title", "tags", "created_at", "updated_at", "accessed_at", "access_count",
-    "importance", "content_hash", "kind", "reason", "status", "expires_at", "revision", "state",
+    "importance", "content_hash", "related", "kind", "reason", "status", "expires_at", "revision", "state",
 )  # fmt: skip
 """The keys of front matter that are ours, in this order; all others are a person's own."""
 TITLE_CHARS = 80
+_IN_METADATA = ("title", "category", "related", "front")
 _KEY_OF = {"layer": "type"}
 _BOM = b"\xef\xbb\xbf"
 
@@ -33,6 +34,7 @@ def fields_of(node: Node) -> dict[str, Any]:
         "layer": node.layer,
         "reason": node.reason,
         "expires_at": _time(node.expires_at),
+        "related": list(node.related),
         "front": dict(front) if isinstance(front, Mapping) else {},
     }
 
@@ -50,7 +52,7 @@ def title_of(node: Node) -> str:
 
 def values_of(values: Fields) -> dict[str, Any]:
     """Arguments of a revision: fields that stand in metadata are left to `metadata_of`."""
-    found = {name: value for name, value in values.items() if name not in ("title", "category", "front")}
+    found = {name: value for name, value in values.items() if name not in _IN_METADATA}
     if found.get("expires_at") is not None:
         found["expires_at"] = datetime.fromisoformat(found["expires_at"])
     return found
@@ -59,7 +61,7 @@ def values_of(values: Fields) -> dict[str, Any]:
 def metadata_of(metadata: Mapping[str, Any], values: Fields) -> dict[str, Any]:
     """Metadata with the fields that stand there; those that are empty are removed."""
     found = dict(metadata)
-    for name in ("title", "category", "front"):
+    for name in _IN_METADATA:
         if name in values:
             if values[name]:
                 found[name] = values[name]
@@ -84,12 +86,13 @@ def front_of(node: Node) -> dict[str, Any]:
         "access_count": node.access_count,
         "importance": said["importance"],
         "content_hash": f"sha256:{node.evidence_ptr}",
+        "related": said["related"],
         "kind": node.kind,
         "reason": node.reason,
         "status": node.status if node.status == "archived" else "active",
         "expires_at": said["expires_at"],
         "revision": node.revision,
-        **{name: value for name, value in said["front"].items() if name not in KEYS},
+        **{name: value for name, value in said["front"].items() if name not in KEYS or name == "related"},
     }
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from biem.domain.mirror.root import ARCHIVE
+from biem.domain.node import related_of
 from biem.domain.observing.category import Category
 from biem.domain.scope import Scope
 from biem.domain.text import one_line
@@ -138,6 +139,7 @@ def _written(row: Row, scope: Scope, number: int) -> bytes:
         "accessed_at": row["accessed_at"],
         "access_count": row["access_count"],
         "importance": float(row["importance"]),
+        "related": related_of(metadata),
         "kind": row["kind"],
         "reason": row["reason"],
         "status": "archived" if row["status"] == "archived" else "active",

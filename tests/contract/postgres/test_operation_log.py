@@ -30,7 +30,7 @@ def recording(pool: Database, keep_days: float = 7.0) -> Recording:
     return telemetry, recorder
 
 
-@pytest.mark.req("M64", partly="no operation is called trim yet")
+@pytest.mark.req("M64", partly="steps and counts of each")
 def test_each_operation_leaves_one_row_with_its_steps_and_counts(pool: Database, rows: Callable[[], list[Any]]) -> None:
     # Given operations with steps, one within the other, and one that fails
     telemetry, recorder = recording(pool)

@@ -18,7 +18,7 @@ from biem.adapters.postgres.records import PostgresRecords
 from biem.adapters.reasoner.budget import ModelLimits
 from biem.domain.scope import Scope
 from biem.errors import ConfigError, StoreUnavailable
-from biem.ports.reasoner import Instant, Judgement, Reasoner, ReasonerLedger, Spent, Topic
+from biem.ports.reasoner import Instant, Judgement, Proposal, Reasoner, ReasonerLedger, Spent, Topic
 from biem.telemetry import Span, Telemetry
 from tests.contract.conftest import Admin, in_scope, write
 from tests.support.fakes import START, HeldClock
@@ -38,6 +38,7 @@ USES: dict[str, Callable[[Reasoner, Scope], Any]] = {
     "merge": lambda model, scope: model.merge(scope, CATS),
     "summarise": lambda model, scope: model.summarise(scope, CATS, 100),
     "relevant": lambda model, scope: model.relevant(scope, "Whose cats?", CATS),
+    "observe": lambda model, scope: model.observe(scope, "Ann has a dog because she likes walks", 3),
 }
 GOOD: dict[str, tuple[str, str, Any]] = {
     "concepts": ("small", "<Ann>,<dog>", ["Ann", "dog"]),
@@ -49,6 +50,11 @@ GOOD: dict[str, tuple[str, str, Any]] = {
     "merge": ("large", "Ann owns 2 cats.", "Ann owns 2 cats."),
     "summarise": ("large", "Ann has cats.", "Ann has cats."),
     "relevant": ("small", '{"relevant": [2]}', [1]),
+    "observe": (
+        "small",
+        '[{"judgment": "Ann has a dog", "reason": "she likes walks", "tags": ["dog"]}]',
+        [Proposal("Ann has a dog", "she likes walks", ("dog",))],
+    ),
 }
 assert set(USES) == set(GOOD)
 

@@ -35,7 +35,7 @@ def test_perf_prints_percentiles_of_each_stage_and_leaves_nothing(cli: Cli) -> N
 
 
 @pytest.mark.long
-@pytest.mark.req("M64", partly="across processes; no operation is called trim yet")
+@pytest.mark.req("M64", partly="across processes")
 def test_perf_tells_what_all_programs_recorded(cli: Cli) -> None:
     recording = {"BIEM_METRICS_ROWS": "true"}
     cli.process("remember", "said while it was recorded", "--user", "recorded", env=recording)

@@ -228,6 +228,34 @@ def test_a_moved_file_is_the_same_memory_and_its_folder_says_what_it_is(memory: 
     assert memory.get(key).revision == 1
 
 
+@pytest.mark.parametrize("edited", [False, True])
+def test_a_file_that_is_moved_while_its_memory_is_archived_goes_to_the_archive_from_there(
+    memory: biem.Memory, root: Path, *, edited: bool
+) -> None:
+    # Given a memory that a program archives, and its file that a person moves at the same time, and may have edited
+    file, key = only(root, "Tea"), tea(memory).id
+    target = root / "long_term" / "tea.md"
+    target.parent.mkdir(parents=True)
+    file.rename(target)
+    if edited:
+        edit(target, "green tea", "white tea")
+    memory.archive(key)
+    # When it is synced / Then the file is in the archive, word for word, and a second sync changes nothing
+    said = target.read_bytes()
+    sync(memory)
+    sync(memory)
+    assert sync(memory).altered == 0
+    assert files_of(root)["archive/long_term/tea.md"] == said
+    assert not target.exists()
+    assert memory.get(key).status == "archived"
+    # And moved out again, it is taken in
+    (root / "archive/long_term/tea.md").rename(target)
+    sync(memory)
+    assert (memory.get(key).text == "I drink white tea.") == edited
+    assert memory.get(key).status != "archived"
+    assert sync(memory).altered == 0
+
+
 def test_a_copied_file_is_another_memory(memory: biem.Memory, root: Path) -> None:
     file, key = only(root, "Tea"), tea(memory).id
     copy = file.with_name("copy.md")

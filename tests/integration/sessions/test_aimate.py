@@ -154,7 +154,7 @@ def test_without_a_place_for_files_the_memory_works_all_the_same(
 
 @pytest.mark.req("M63")
 @pytest.mark.req("M65", "M66", partly="wording and percentiles")
-def test_numbers_and_commands_agree_with_a_hand_count(settings: Configure, tmp_path: Path) -> None:
+def test_numbers_and_commands_agree_with_a_hand_count(settings: Configure, own_home: Path, tmp_path: Path) -> None:
     # Given a project with a core memory of the user, three tasks, two facts, a message and a session in use
     used = settings(profile="aimate", user="numbers")
     with MemorySystem(settings=used, embedder=WordEmbedder()) as system:
@@ -191,9 +191,13 @@ def test_numbers_and_commands_agree_with_a_hand_count(settings: Configure, tmp_p
         assert (system.command("/memory maintenance") or "").splitlines()[:4] == [
             "promote: 0", "expire: 0", "archive: 0", "limits: 0",
         ]  # fmt: skip
-        assert system.command("/memory sync") == "没有镜像目录"  # a project given by its name has no folder
+        # a project given by its name has no folder, the user has one
+        assert system.command("/memory sync") == f"{own_home / '.aimate' / 'memory'}：写入 1，新增 0，修订 0"
         memory.mirror.add(tmp_path / "files")
-        assert system.command("/memory sync") == f"{tmp_path / 'files'}：写入 5，新增 0，修订 0"
+        assert (system.command("/memory sync") or "").splitlines() == [
+            f"{tmp_path / 'files'}：写入 5，新增 0，修订 0",
+            f"{own_home / '.aimate' / 'memory'}：写入 0，新增 0，修订 0",
+        ]
         assert "/memory stats" in (system.command("/memory sing") or "")
         # And what is no command is none
         for line in ("hello", "/memoryx", "/new house", "", "say /memory stats"):
