@@ -92,5 +92,10 @@ EQUIVALENT: Mapping[tuple[str, str, str], Why] = {
         "it bounds what counting costs; of more than that many it only tells that they are many"
     ),
     ("domain/energy", "_FLOOR = 1e-12", "_FLOOR = 1.02e-12"): "any number below all thresholds does",
+    (
+        "engine/context/picking",
+        "if max((line.like for line in lines)) >= _UNLIKE:",
+        "if max((line.like for line in lines)) > _UNLIKE:",
+    ): "no likeness, a fraction of 24 bits, is exactly this one",
 }
 """Faults that change no result, by module, line and faulty line (as `ast.unparse` writes both); and why that is so."""

@@ -197,7 +197,7 @@ class PostgresLife(PostgresQuarantine):
                 if surplus <= limit or not full:  # else the next run goes on
                     room = policy.max_memories - held + len(gone)
                     if room < 0:  # the rest may not be archived: it is counted again when some more have come
-                        room = int(policy.max_memories * (1 - policy.keep_share))
+                        room = round(policy.max_memories * (1 - policy.keep_share))
                     connection.execute(self._sql["room"], {"ns": scope.ns, "room": room})
             return gone
 

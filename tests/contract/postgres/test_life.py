@@ -861,6 +861,13 @@ class TestRoom:
         assert life.make_room(scope, START + HOUR, 100) == []
         assert scope not in life.crowded()
 
+        # And after a fifth of what is allowed was written, the scope is counted again
+        for number in range(2):
+            remember(records, scope, f"more {number}", layer="core")
+            assert scope not in life.crowded()
+        remember(records, scope, "one more", layer="core")
+        assert scope in life.crowded()
+
     @pytest.mark.req("X32", partly="a scope with room costs no count")
     def test_a_scope_that_never_wrote_so_much_is_never_counted(
         self, records: PostgresRecords, life: PostgresLife, scope: Scope

@@ -34,6 +34,7 @@ class Rules:
         self.confidence = confidence
         self.kind = kind
         self.partial = partial
+        self.subjects = False
         self.asked: list[tuple[Statement, Statement, float | None]] = []
 
     def compare(
@@ -43,7 +44,8 @@ class Rules:
         if older.text == newer.text:
             return Verdict("duplicate", self.confidence, "same")
         if older.text.split()[0] == newer.text.split()[0]:
-            return Verdict(self.kind, self.confidence, "value", "home", self.partial, aligned=True)
+            subject = older.text if self.subjects else ""
+            return Verdict(self.kind, self.confidence, "value", "home", self.partial, subject=subject, aligned=True)
         return None
 
     def rivals(self, older: Statement, newer: Statement) -> bool:
@@ -265,6 +267,16 @@ class TestChecking:
         world.add("home Rome", **older)
         [finding] = world.check(world.add("home Oslo", 1, **newer))
         assert (finding.acts, finding.judged_later) == (acts, judged)
+
+    def test_a_change_of_one_of_two_known_things_is_recorded_for_both_and_ends_neither(self, world: World) -> None:
+        # Given two flights, and rules that tell them apart
+        rules = Rules()
+        rules.subjects = True
+        flights = {world.add("flight Rome at seven"), world.add("flight Oslo at eight", 1)}
+
+        # When one of them, nobody says which, is moved / Then both disagreements are recorded, and none acts
+        findings = world.check(world.add("flight moved to nine", 2), rules=rules)
+        assert {(finding.older_id, finding.acts) for finding in findings} == {(flight, False) for flight in flights}
 
     @pytest.mark.req("C9", partly="a rule alone retires no claim that stands")
     def test_what_says_more_than_is_disputed_waits_for_somebody(self, world: World) -> None:
