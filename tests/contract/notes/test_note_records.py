@@ -238,6 +238,7 @@ def test_the_pool_has_ids_of_tags_and_vectors(notes: PostgresNotes, library: Lib
     assert (one.tag_counts, one.note_tag_counts, one.at) == ((0, 2, 0, 0, 0), (1, 0, 0, 0, 0), DAY)
     assert one.vector is not None
     assert np.allclose(one.vector, unit(1, 0))
+    assert [each.vector for each in notes.pool([scope], [one.id], known=[one.id])] == [None]
     infos = notes.tags([scope], [*one.tag_ids, *one.note_tag_ids])
     assert [infos[key].shown for key in one.tag_ids] == ["Lamp", "Brass"]
     assert notes.tags([Scope(user="nobody")], list(infos)) == {}
@@ -251,6 +252,8 @@ def test_a_renamed_tag_stands_for_another(notes: PostgresNotes, library: Library
     [old] = notes.named([scope], ["hall master"])
     assert notes.tags([scope], [old])[old].root_shown == "Hu Tao"
     assert notes.tagged([scope], [target], 10) == [notes.files(library)["a.md"].id]
+    assert notes.aliases([scope]) == {old: target}
+    assert notes.aliases([Scope(user="nobody")]) == {}
     # No row of a chunk was written, and the new tag is to be embedded
     assert admin.execute("SELECT xmin, id FROM note_chunks WHERE ns = %s", (scope.ns,)).fetchall() == before
     assert [tag.shown for tag in notes.pending([])[1]] == ["Hu Tao"]

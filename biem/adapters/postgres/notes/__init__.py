@@ -1,6 +1,6 @@
 """Libraries, notes, chunks and tags in PostgreSQL."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -309,8 +309,9 @@ class PostgresNotes(Store):
         best = sorted(scores, key=lambda key: (-scores[key], key))[:limit]
         return {key: scores[key] for key in best}
 
-    def pool(self, scopes: Sequence[Scope], ids: Sequence[str]) -> list[PoolChunk]:
-        rows = self._read(scopes, "note_pool", {"ids": list(ids), "model": self._model}, binary=True) if ids else []
+    def pool(self, scopes: Sequence[Scope], ids: Sequence[str], known: Collection[str] = ()) -> list[PoolChunk]:
+        wanted = {"ids": list(ids), "known": list(known), "model": self._model}
+        rows = self._read(scopes, "note_pool", wanted, binary=True) if ids else []
         return [
             PoolChunk(
                 id=row.id,
@@ -347,15 +348,16 @@ class PostgresNotes(Store):
         rows = self._read(scopes, "note_tags", {"ids": list(ids)}) if ids else []
         return {row.id: TagInfo(**{**row._asdict(), "sha": bytes(row.sha)}) for row in rows}
 
+    def aliases(self, scopes: Sequence[Scope]) -> dict[int, int]:
+        return {row.id: row.same_as for row in self._read(scopes, "note_aliases", {})}
+
     def named(self, scopes: Sequence[Scope], names: Sequence[str]) -> list[int]:
         return [row.id for row in self._read(scopes, "note_named_tags", {"names": list(names)})] if names else []
 
     def tagged(self, scopes: Sequence[Scope], tags: Sequence[int], limit: int) -> list[str]:
         if not tags:
             return []
-        aliases = [row.id for row in self._read(scopes, "note_aliases", {"ids": list(tags)})]
-        wanted = {"tags": [*tags, *aliases], "most": limit}
-        return [row.id for row in self._read(scopes, "note_tagged", wanted)]
+        return [row.id for row in self._read(scopes, "note_tagged", {"tags": list(tags), "most": limit})]
 
     def tag_list(self, scope: Scope, prefix: str, limit: int) -> list[TagInfo]:
         wanted = {"ns": scope.ns, "prefix": prefix, "limit": limit}
