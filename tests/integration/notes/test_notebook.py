@@ -164,6 +164,7 @@ def test_two_users_with_equal_files_do_not_meet(synced: biem.Memory, vault: Path
     assert project.notes.stats() == []
 
 
+@pytest.mark.req("G1", "C32")
 def test_recall_returns_memories_and_notes_of_one_question(synced: biem.Memory) -> None:
     synced.remember("Ann prefers a hotel in the hills.", wait=True)
     hits = synced.recall("which hotel is near the river")
@@ -176,6 +177,9 @@ def test_recall_returns_memories_and_notes_of_one_question(synced: biem.Memory) 
     assert (list(alone), alone.notes[0].note.path) == ([], "plans/lisbon.md")
     with pytest.raises(InvalidInput):
         synced.recall("which hotel", sources=["web"])
+    # And a note is no memory
+    with pytest.raises(NotFound):
+        synced.get(hits.notes[0].chunk.id)
     # And a context block quotes them
     block = synced.context("Which hotel is near the river, with breakfast until ten?")
     assert "## Notes" in block.text
