@@ -229,6 +229,18 @@ def test_words_are_found_in_readable_scopes_only(notes: PostgresNotes, library: 
     assert notes.pool([other], list(found)) == []
 
 
+def test_a_rare_word_is_found_among_many_chunks_of_common_ones(
+    notes: PostgresNotes, library: Library, scope: Scope
+) -> None:
+    # Given more chunks with the common words of a query than are looked at, and one with its rare word
+    many = [chunk(f"which file is in the old case {number}", number) for number in range(600)]
+    notes.put(library, draft("many.md", *many, chunk("a long text about the astrolabe of a captain", 600)))
+    # When the index cannot answer / Then that one is found all the same, and is the best
+    found = notes.matching([scope], "which file is in the old astrolabe".split(), None, 10)
+    best = max(found, key=lambda key: found[key])
+    assert notes.passages([scope], [best])[best].chunk.body.endswith("astrolabe of a captain")
+
+
 @pytest.mark.req("G42", partly="ids only")
 def test_the_pool_has_ids_of_tags_and_vectors(notes: PostgresNotes, library: Library, scope: Scope) -> None:
     notes.put(library, draft("a.md", chunk("one", tags=("lamp", "brass")), tags=("weapons",), at=DAY))

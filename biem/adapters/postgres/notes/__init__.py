@@ -47,6 +47,8 @@ from biem.ports.notes import (
 )
 
 _MATCHING_ROWS = 500
+_MATCHING_WORDS = 40
+_ROWS_OF_A_WORD = 20
 _TROUBLED = 20
 
 
@@ -303,6 +305,8 @@ class PostgresNotes(Store):
             "words": tsquery(lexemes),
             "libraries": None if libraries is None else list(libraries),
             "most": _MATCHING_ROWS,
+            "each": [tsquery([word]) for word in list(dict.fromkeys(lexemes))[:_MATCHING_WORDS]],
+            "few": _ROWS_OF_A_WORD,
         }
         rows = self._read(scopes, "note_matching", wanted)
         scores = bm25(lexemes, {row.id: row.lexemes.split(" ") for row in rows})

@@ -261,8 +261,15 @@ SELECT path FROM notes WHERE state = 'failed' ORDER BY path LIMIT %(limit)s
 -- note_has: whether scopes have a library
 SELECT EXISTS (SELECT FROM note_libraries WHERE ns = ANY (%(scopes)s)) AS there
 
--- note_matching: search by words without the index
-SELECT id::text, lexemes FROM matching_chunks(%(scopes)s, %(words)s::tsquery, %(libraries)s::uuid[], %(most)s)
+-- note_matching: search by words without the index; some chunks of each word, or its common words would hide a rare one
+SELECT DISTINCT ON (found.id) found.id::text, found.lexemes
+FROM (
+    SELECT f.id, f.lexemes FROM matching_chunks(%(scopes)s, %(words)s::tsquery, %(libraries)s::uuid[], %(most)s) f
+    UNION ALL
+    SELECT f.id, f.lexemes
+    FROM unnest(%(each)s::text[]) AS one (word)
+        CROSS JOIN LATERAL matching_chunks(%(scopes)s, one.word::tsquery, %(libraries)s::uuid[], %(few)s) f
+) found
 
 -- note_pool: what ranking needs of chunks
 SELECT c.id::text, c.note_id::text, n.library_id::text, c.ns, c.place, n.at, c.tag_ids, c.tag_counts, n.tag_ids AS note_tag_ids,
