@@ -15,7 +15,7 @@ unexport PYTHONDONTWRITEBYTECODE
 RAN := $(CURDIR)/.ran
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-long check lint format types contracts traceability secrets licences mutants audit requirements \
+.PHONY: help setup demo test test-long test-slowest check lint format types contracts traceability secrets licences mutants audit requirements \
 	unit unit-linear unit-odd unit-even system contract integration deployment test-containers test-bge test-names test-langmem test-mcp test-python test-milvus-server test-rabbitmq test-compose test-page bench-mem0 lock up down logs ps migrate release-archive clean
 
 help:  ## Show this list
@@ -47,10 +47,17 @@ test-long: export BIEM_TEST_THOROUGH = 1
 test-long: setup  ## What `make test` leaves out or tries a sample of: kills at every statement, benchmarks (ten minutes)
 	@$(PYTEST) -m "long or sized" --durations=10 --durations-min=10 tests/integration tests/contract tests/deploy tests/house $(LINEAR)
 
+# After `make test`, which leaves .ran. With more processes than processors, so that each waits for the others.
+TIMES ?= 20
+test-slowest: setup  ## The fifty slowest tests of the last `make test`, TIMES times under load: does any fail by chance? (an hour)
+	@test -d $(RAN) || { echo "run make test first: it says which tests are slow"; exit 1; }
+	@$(BIN)/python -m tests.report $(RAN) 50 > $(RAN)/slowest.txt
+	@for number in $$(seq $(TIMES)); do echo "run $$number of $(TIMES)"; $(BIN)/python -m pytest -n 6 -q @$(RAN)/slowest.txt || exit 1; done
+
 check: setup  ## Everything of `make test` that runs no test
 	@$(TOGETHER) lint types contracts traceability secrets
 
-demo: setup  ## A few hundred remembered turns, six questions, what an agent would get
+demo: setup  ## A few hundred remembered turns, seven questions, what an agent would get
 	@$(BIN)/biem demo
 
 lint: setup

@@ -17,6 +17,11 @@ _WAIT_S = 60.0
 _POLL_S = 0.05
 _MOST_SWITCHES = 1_000
 """Far more than the segments of the log that a server keeps: 16 GB."""
+_OLDER = """
+SELECT count(*) FROM pg_stat_activity
+WHERE datname = current_database() AND pid <> pg_backend_pid()
+  AND greatest(age(backend_xmin), age(backend_xid)) > age(%(began)s::xid)
+"""
 
 
 def scrub_postgres(dsn: str, *, log: bool) -> list[str]:
@@ -28,7 +33,7 @@ def scrub_postgres(dsn: str, *, log: bool) -> list[str]:
     try:
         with psycopg.connect(dsn, autocommit=True, connect_timeout=5) as connection:
             connection.execute(f"SET lock_timeout = '{_WAIT_S:.0f}s'".encode())
-            left = list(_rewrite_tables(connection))
+            left = [*_older_transactions(connection), *_rewrite_tables(connection)]
             if log:
                 _rotate_wal(connection)
             else:
@@ -40,6 +45,17 @@ def scrub_postgres(dsn: str, *, log: bool) -> list[str]:
         raise StoreUnavailable(
             f"PostgreSQL did not finish the scrubbing: {str(error).strip()}; run it again"
         ) from error
+
+
+def _older_transactions(connection: psycopg.Connection) -> Iterator[str]:
+    """Wait for the transactions of other programs that may still see deleted rows, because a rewrite keeps these."""
+    began = _text(connection, "SELECT pg_current_xact_id()::xid::text")
+    deadline = time.monotonic() + _WAIT_S
+    while connection.execute(_OLDER, {"began": began}).fetchone() != (0,):
+        if time.monotonic() > deadline:
+            yield "PostgreSQL: a transaction of another program may still see deleted rows; end it, then scrub again"
+            return
+        time.sleep(_POLL_S)
 
 
 def _rewrite_tables(connection: psycopg.Connection) -> Iterator[str]:

@@ -77,6 +77,7 @@ def test_what_only_resembles_it_is_none_nor_what_the_data_say_of_themselves(tmp_
     assert every.copies(texts(data(tmp_path / "data", LINE, ZEILE))) == []
 
 
+@pytest.mark.long
 def test_the_whole_repository_is_read(tmp_path: Path) -> None:
     # Given data that happen to say what a page, a test, a list of words and a dialogue of this repository say
 

@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biem.adapters.embedders.encoder import Encoder, clean
+from biem.domain.vectors import pair_products, row_products
 from biem.errors import EmbedderMismatch
 from biem.ports import EmbedderInfo, Role, Vector, Vectors
 
@@ -137,7 +138,7 @@ def fit(encoder: Encoder) -> Calibration:
     english, english_too, chinese, chinese_too = (vectors[:, column] for column in range(4))
     same, other = [], []
     for left, right in ((english, english_too), (chinese, chinese_too), (english, chinese), (english_too, chinese_too)):
-        cosines = left @ right.T
+        cosines = pair_products(left, right)
         same.append(np.diag(cosines))
         other.append(cosines[~np.eye(len(cosines), dtype=bool)])
     unrelated = np.percentile(np.concatenate(other), (50, 99))
@@ -245,7 +246,7 @@ class CalibratedEmbedder:
 
     def similarity(self, vector: Vector, others: Vectors) -> NDArray[np.float32]:
         """See the port."""
-        return self._calibration.scale(others @ vector)
+        return self._calibration.scale(row_products(others, vector))
 
     def close(self) -> None:
         """See the port."""

@@ -58,7 +58,9 @@ def _continuations(older: RatedLine, lines: Sequence[RatedLine], question: LineQ
     found = []
     for newer in sorted(later, key=_said):
         like = likeness(newer, older)
-        if like >= _CLOSEST * max(closest, closest_before(newer, lines)) and like >= _least(newer, older, question):
+        kinds = newer.matter.kinds & older.matter.kinds & question.matter.kinds  # a departure is not of a return
+        rival = max(closest, closest_before(newer, lines, kinds))
+        if like >= _CLOSEST * rival and like >= _least(newer, older, question):
             found.append(newer)
     return found
 

@@ -73,10 +73,10 @@ def likeness(line: RatedLine, other: RatedLine) -> float:
     return line.hit.alike.get(other.hit.node.id, 0.0)
 
 
-def closest_before(newer: RatedLine, lines: Sequence[RatedLine]) -> float:
-    """The likeness of a line to the most alike of the earlier statements."""
+def closest_before(newer: RatedLine, lines: Sequence[RatedLine], kinds: frozenset[str] = frozenset()) -> float:
+    """The likeness of a line to the most alike of the earlier statements that name these kinds of things."""
     earlier = (line for line in lines if line.hit.node.at < newer.hit.node.at and line.matter.holds)
-    return max((likeness(newer, line) for line in earlier), default=0.0)
+    return max((likeness(newer, line) for line in earlier if kinds <= line.matter.kinds), default=0.0)
 
 
 def lift(newer: RatedLine, older: RatedLine) -> None:

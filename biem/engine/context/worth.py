@@ -7,7 +7,7 @@ The weights were fitted to the relevance of lines in simulated conversations (`p
 
 import math
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from biem.domain.conflict import Matter
@@ -119,6 +119,7 @@ class LineWorth:
         asked, terms = question.matter, question.terms
         persons = asked.persons - {"you"}
         named = any(hit.node.speaker for hit in hits)  # then the speaker of the question's "I" is unknown
+        meant = _speakers_meant(persons, hits)
         lines = []
         for hit, found in zip(hits, _likenesses(hits), strict=True):
             node, part = hit.node, self._part(hit.node.text, terms)
@@ -135,10 +136,14 @@ class LineWorth:
                     worth = _worth(hit, like)
                 worth -= 0.0 if only_asks(node) else _openness(node.text, told, now=question.now, brief=brief)
                 translated = is_han(node.text) != is_han(question.text)
-                foreign = 0.0 if named else _foreign(persons, asked.things, told, part.lower(), translated=translated)
+                by_name = _by_name(told, node, meant) if meant else told
+                if not named:
+                    foreign = _foreign(persons, asked.things, told, part.lower(), translated=translated)
+                elif by_name.persons != told.persons:  # somebody speaks of himself or herself
+                    foreign = _foreign(frozenset(meant.values()), asked.things, by_name, part.lower(), translated=False)
                 of_it = not (asked.topics.isdisjoint(told.topics) or asked.things.isdisjoint(told.things))
                 named_thing = _THING if of_it else 0.0
-                worth += _about(asked, told, brief=brief) + named_thing - foreign
+                worth += _about(asked, by_name, brief=brief) + named_thing - foreign
             if is_han(node.text) != is_han(question.text):
                 known = node.kind != "event" or not asked.topics or told.topics or not brief
                 worth += _TRANSLATED * (1.0 if known else min(1.0, like / _PLAUSIBLE)) + _TRANSLATED_LIKENESS * like
@@ -165,6 +170,24 @@ def _seen_by_the_user(told: Matter, node: Node) -> Matter:
             for owner, dot, rest in names
         )
     return replace(told, persons=persons - {"you"})
+
+
+def _speakers_meant(asked: frozenset[str], hits: Sequence[Hit]) -> dict[str, str]:
+    """The speakers whom the question names, each with the name that it has there."""
+    speakers = {hit.node.speaker for hit in hits if hit.node.speaker}
+    names = {name.partition(".")[0] for name in asked}
+    return {speaker: name for speaker in speakers for name in names if name in speaker.lower().split()}
+
+
+def _by_name(told: Matter, node: Node, meant: Mapping[str, str]) -> Matter:
+    """The subject of a message with the speaker's name, as the question has it, in place of `me`."""
+    if not node.speaker or node.source == "assistant":
+        return told
+    own = meant.get(node.speaker, node.speaker.lower())
+    names = (name.partition(".") for name in told.persons)
+    return replace(
+        told, persons=frozenset(f"{own if owner == 'me' else owner}{dot}{rest}" for owner, dot, rest in names)
+    )
 
 
 def _foreign(asked: frozenset[str], things: frozenset[str], matter: Matter, text: str, *, translated: bool) -> float:

@@ -15,6 +15,7 @@ import numpy as np
 
 from biem.domain.scope import Scope
 from biem.domain.scores import bm25
+from biem.domain.vectors import row_products
 from biem.ports import Filter, SearchIndex, Vector
 from biem.ports.readers import Selection
 
@@ -100,7 +101,7 @@ def _compared(ids: Sequence[str], limit: int, compare: Compare) -> dict[str, flo
 
 def _cosines(vector: Vector, others: Mapping[str, Vector]) -> Scores:
     known = {key: other for key, other in others.items() if other.shape == vector.shape}
-    return dict(zip(known, (np.stack(list(known.values())) @ vector).tolist(), strict=True)) if known else {}
+    return dict(zip(known, row_products(np.stack(list(known.values())), vector).tolist(), strict=True)) if known else {}
 
 
 def _best(parts: Sequence[Scores], limit: int) -> dict[str, float]:

@@ -312,6 +312,7 @@ def test_a_statement_of_a_scope_does_not_choose_the_embedder(owner: Admin, intru
         intruder.execute("INSERT INTO embedders VALUES ('n', 4, 'c', '{}', 'filling')")
 
 
+@pytest.mark.long
 def test_seeing_a_vector_does_not_read_the_other_scopes_that_said_its_text(owner: Admin, intruder: Admin) -> None:
     # Given a text that five thousand scopes said
     (memories,) = (table for table in tables(owner) if table.name == "memories")

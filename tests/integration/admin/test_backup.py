@@ -68,6 +68,7 @@ def everything(memory: biem.Memory) -> dict[str, Any]:
     }
 
 
+@pytest.mark.long
 @pytest.mark.req("M68", partly="metadata and vectors are rebuilt from a backup after both were wiped")
 def test_everything_is_back_after_the_home_was_destroyed(own_home: Path, base: Path) -> None:  # noqa: F811
     # Given a life in embedded servers of its own, and a backup
@@ -100,6 +101,7 @@ def test_everything_is_back_after_the_home_was_destroyed(own_home: Path, base: P
         ]
 
 
+@pytest.mark.long
 def test_a_backup_taken_beside_writers_is_of_one_instant(stack: Servers, tmp_path: Path) -> None:
     stop = threading.Event()
     with system(stack) as town, system(stack) as fresh:
@@ -279,6 +281,7 @@ def test_a_damaged_backup_changes_nothing(
         assert town.sql("SELECT count(*) FROM pg_namespace WHERE nspname = 'biem_restore'") == [(0,)]
 
 
+@pytest.mark.long
 def test_only_replace_destroys_what_a_database_holds_and_only_while_nobody_uses_it(
     stack: Servers, tmp_path: Path
 ) -> None:

@@ -187,6 +187,7 @@ def test_a_memory_that_its_server_refused_is_told_and_tried_at_once(town: System
     assert "Milvus refused the rows" in finding.what
 
 
+@pytest.mark.long
 def test_a_canvas_that_differs_from_the_tiers_is_found_and_swept(town: System) -> None:
     with town.connect(**NOT_BY_ITSELF | {"queue": "thread"}) as memory:
         hot, cold = memory.remember_many([{"text": "Ann likes tea", "importance": 5}, {"text": "Bob"}], wait=True)

@@ -60,6 +60,7 @@ def answer(memory: biem.Memory) -> object:
     return {hit.node.text for hit in hits}, ["dense" in hit.why for hit in hits], hits.degraded
 
 
+@pytest.mark.long
 @pytest.mark.req("C12", partly="one collection a model; migration re-embeds from PostgreSQL")
 def test_recall_answers_as_before_during_the_move_and_with_the_new_model_after_it(stack: Servers) -> None:
     with system(stack) as town, town.connect() as old:
@@ -248,6 +249,7 @@ def test_what_is_erased_or_archived_during_the_move_leaves_no_row(stack: Servers
             assert index.count() == 38
 
 
+@pytest.mark.long
 def test_what_a_program_with_the_old_embedder_writes_afterwards_is_called_back(stack: Servers) -> None:
     with system(stack) as town:
         town.filled(TEXTS[:5])

@@ -99,6 +99,7 @@ def test_there_is_an_earlier_release() -> None:
     assert all(path.stat().st_size < 1_000_000 for path in RELEASES)
 
 
+@pytest.mark.long
 def test_an_upgrade_and_its_return_lose_nothing_and_bring_back_nothing(stack: Servers, old: Path) -> None:
     with system(stack, migrated=False) as town:
         # Given what the old version wrote and used, in a database of its own schema

@@ -168,6 +168,7 @@ def test_a_process_that_only_asks_does_not_grow(settings: Configure) -> None:
             sizes.append(ask(100))
 
 
+@pytest.mark.long
 def test_opening_and_closing_leaves_nothing_behind(settings: Configure) -> None:
     # Given a program that has opened and closed a memory some times
     def cycles(times: int) -> int:

@@ -129,6 +129,7 @@ def test_the_precise_preset_lets_some_of_a_real_dialogue_form_and_refuses_some(s
         assert 0 < len(aim.memory.refusals(limit=500)) < len(ids)
 
 
+@pytest.mark.long
 @pytest.mark.req(
     "G63", partly="in place of a local model words answer and the work waits; a broken line needs --skip-bad"
 )

@@ -70,6 +70,7 @@ def own(tmp_path: Path) -> Iterator[tuple[Servers, biem.Memory]]:
         yield where, stack.enter_context(biem.connect(settings, embedder=WordEmbedder()))
 
 
+@pytest.mark.long
 def test_the_judge_sees_what_is_lost_doubled_leaked_and_resurrected(own: tuple[Servers, biem.Memory]) -> None:
     where, memory = own
     ann, bob = (memory.scope(tenant=scope.tenant, user=scope.user, project=scope.project) for scope in (ANN, BOB))

@@ -75,6 +75,7 @@ def test_ctrl_c_says_what_is_stored_and_loses_none_of_it(cli: Cli, tmp_path: Pat
     cli("erase", "--scope", "--yes", "--user", "stopped")
 
 
+@pytest.mark.long
 def test_every_format_is_imported_and_found(cli: Cli, tmp_path: Path) -> None:
     # Given a folder with a file of each format
     folder = tmp_path / "all"

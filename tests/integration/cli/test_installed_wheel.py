@@ -65,6 +65,7 @@ def test_the_demo_of_the_wheel_answers_its_questions_at_first_sight(python: Path
     assert next(iter(life["sleep"])) == "build"
 
 
+@pytest.mark.long
 def test_the_web_page_of_the_wheel_is_served(web: str) -> None:
     # Given `biem web` / When a browser opens the page / Then it and the health of the servers are there
     with httpx.Client(base_url=web, timeout=60) as browser:

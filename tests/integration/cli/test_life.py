@@ -34,6 +34,7 @@ def told(cli: Cli, user: str, *items: dict[str, Any]) -> dict[str, str]:
         return dict(connection.execute(query, (user,)).fetchall())
 
 
+@pytest.mark.long
 def test_a_change_is_noticed_and_answered_as_of_then(cli: Cli) -> None:
     # Given two facts of which the later one says that the earlier one no longer holds
     scope = ("--user", "change")

@@ -312,6 +312,7 @@ def test_bad_input_is_refused_with_advice_and_nothing_written(
 # -- the kinds of failure ---------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_each_kind_of_failure_has_its_exit_code(cli: Cli) -> None:
     cli("remember", "one", "--ref", "taken", "--user", "codes")
     half = {"BIEM_POSTGRES_DSN": "postgresql://127.0.0.1:1/none"}
@@ -333,6 +334,7 @@ def test_each_kind_of_failure_has_its_exit_code(cli: Cli) -> None:
         assert words in error["message"]
 
 
+@pytest.mark.long
 def test_the_environment_wins_over_the_env_file(cli: Cli, tmp_path: Path) -> None:
     env_file = tmp_path / "my.env"
     env_file.write_text("BIEM_USER=from-file\nBIEM_PROJECT=from-file\n", encoding="utf-8")

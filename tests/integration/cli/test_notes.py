@@ -19,6 +19,7 @@ def cli(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cli]:
         yield command
 
 
+@pytest.mark.long
 def test_a_folder_is_added_synced_searched_told_and_checked(cli: Cli, tmp_path: Path) -> None:
     scope, vault = ("--user", "noted"), tmp_path / "vault"
     (vault / "lamps").mkdir(parents=True)
@@ -43,6 +44,7 @@ def test_a_folder_is_added_synced_searched_told_and_checked(cli: Cli, tmp_path: 
     assert "thoughts.md:1: no-heading" in cli("notes", "lint", str(vault), *scope, code=10).stdout
 
 
+@pytest.mark.long
 def test_tags_counts_and_what_is_forgotten(cli: Cli, tmp_path: Path) -> None:
     scope, vault = ("--user", "tagged"), tmp_path / "vault"
     vault.mkdir()

@@ -34,6 +34,7 @@ def test_perf_prints_percentiles_of_each_stage_and_leaves_nothing(cli: Cli) -> N
         assert connection.execute("SELECT count(*) FROM memories").fetchone() == (0,)
 
 
+@pytest.mark.long
 @pytest.mark.req("M64", partly="across processes; no operation is called trim yet")
 def test_perf_tells_what_all_programs_recorded(cli: Cli) -> None:
     recording = {"BIEM_METRICS_ROWS": "true"}
@@ -45,6 +46,7 @@ def test_perf_tells_what_all_programs_recorded(cli: Cli) -> None:
     assert "retrieve recall.search" in counts
 
 
+@pytest.mark.long
 @pytest.mark.req("M67", partly="the command")
 def test_diagnose_exits_with_10_while_a_fault_is_left_and_fix_mends_it(cli: Cli) -> None:
     # Given a system that is well, and then a dead letter

@@ -15,6 +15,7 @@ def cli(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cli]:
         yield command
 
 
+@pytest.mark.long
 def test_sessions_are_listed_read_closed_and_resumed(cli: Cli) -> None:
     # Given a session of a program
     settings = Settings(home=cli.home, queue="none")

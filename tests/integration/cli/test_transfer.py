@@ -17,6 +17,7 @@ def cli(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cli]:
         yield command
 
 
+@pytest.mark.long
 def test_a_scope_goes_into_a_file_and_back(cli: Cli, tmp_path: Path) -> None:
     scope, file = ("--user", "carried"), tmp_path / "out.jsonl"
     ids = [

@@ -220,6 +220,7 @@ def test_a_full_disk_is_reported_as_such(new_home: Path) -> None:
         joined(new_home).join()
 
 
+@pytest.mark.long
 @pytest.mark.req("D1", partly="a full disk; needs a machine that lets it mount one")
 @pytest.mark.skipif(os.geteuid() != 0 or sys.platform != "linux", reason="needs to mount a small disk")
 def test_a_home_whose_disk_filled_up_says_so_and_starts_again_when_there_is_room(new_home: Path, cluster: Path) -> None:

@@ -196,6 +196,7 @@ def employers(memory: biem.Memory, *names: str) -> None:
     )
 
 
+@pytest.mark.long
 @pytest.mark.req("X8", partly="each verb of the API, and the worker")
 def test_whatever_is_asked_for_dies_before_any_statement_and_is_made_good_by_asking_again(players: Cast) -> None:
     living, heir, stage = players.enter()
@@ -259,6 +260,7 @@ def test_whatever_is_asked_for_dies_before_any_statement_and_is_made_good_by_ask
     assert min(cuts.values()) > 1, cuts
 
 
+@pytest.mark.long
 @pytest.mark.req("X8", partly="what expires")
 def test_a_night_that_archives_and_erases_what_expired_dies_before_any_statement(players: Cast) -> None:
     living, heir, stage = players.enter()

@@ -133,6 +133,7 @@ def until_it_survives(attempt: Callable[[int], bool], *, at_least: int) -> None:
     assert places >= at_least
 
 
+@pytest.mark.long
 @pytest.mark.req("X8", partly="a move to another embedder, restore and backup")
 def test_a_move_that_dies_at_any_step_is_ended_by_the_next(stack: Servers) -> None:
     with system(stack) as town:

@@ -16,7 +16,6 @@ from biem.config import Settings
 from biem.domain.policies.recall import RecallPolicy
 from biem.domain.policies.writing import EncodePolicy
 from tests.support import stacks
-from tests.support.effort import sized
 from tests.support.fakes import WordEmbedder, eventually
 from tests.support.workloads import in_milvus, line, process, processes
 
@@ -26,7 +25,7 @@ USER = "survivor"
 HASTY = {"BIEM_ENCODE__LEASE_S": "2"}
 PLAIN = RecallPolicy(min_candidates=10, candidates_per_result=1, use_canvas=False, activation_weight=0.0)
 """Asked two thousand times for one word each, recall need not look around."""
-EACH = sized(350, 1_000)
+EACH = 1_000
 """More than three hundred: a hundred follow on each death."""
 
 
@@ -72,7 +71,7 @@ def every_text_is_found_once(home: Path, written: dict[str, str]) -> None:
         assert sorted(in_milvus(urls.milvus_uri)) == sorted(in_postgres)
 
 
-@pytest.mark.sized
+@pytest.mark.long
 @pytest.mark.req("D2", partly="acknowledged is durable; the rebuild is tested with reindex")
 def test_all_that_two_processes_wrote_is_found_once_after_the_owner_was_killed_three_times(
     own_home: Path, tmp_path: Path

@@ -330,6 +330,7 @@ def fill(disk: Path) -> Path:
     return filler
 
 
+@pytest.mark.long
 def test_a_full_disk_is_an_error_that_says_so_and_nothing_acknowledged_is_lost(small_disk: Path) -> None:
     settings = Settings(home=small_disk / "home", close_timeout_s=1)
     with biem.connect(settings, embedder=WordEmbedder()) as memory:

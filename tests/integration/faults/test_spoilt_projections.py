@@ -18,7 +18,6 @@ from biem.aim import AimMemory
 from biem.bootstrap import Servers, stores
 from biem.bootstrap.admin import diagnose
 from biem.domain.policies.writing import WritePolicy
-from tests.support.effort import sized
 from tests.support.fakes import WordEmbedder, eventually
 from tests.support.systems import System, system
 
@@ -217,7 +216,13 @@ def test_a_spoilt_key_costs_no_answer_and_no_other_scope(pair: Pair, spoil: Spoi
     assert pair.other.recall(QUERY).degraded == ()
 
 
-@pytest.mark.parametrize("spoil", SPOILS, ids=lambda spoil: spoil.__name__)
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        pytest.param(spoil, id=spoil.__name__, marks=() if number % 4 == 0 else pytest.mark.long)
+        for number, spoil in enumerate(SPOILS)
+    ],
+)
 def test_what_is_written_and_slept_on_while_all_keys_are_spoilt_is_there(pair: Pair, spoil: Spoil) -> None:
     pair.warm(pair.memory)
     for key in named(pair):
@@ -229,8 +234,8 @@ def test_what_is_written_and_slept_on_while_all_keys_are_spoilt_is_there(pair: P
     use(pair.other)
 
 
-@pytest.mark.sized
-@settings(max_examples=sized(3, 15), deadline=None, suppress_health_check=list(HealthCheck))
+@pytest.mark.long
+@settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     part=st.integers(0, 11),
     noise=st.binary(min_size=1, max_size=200),
@@ -274,6 +279,7 @@ def test_what_a_later_version_keeps_under_its_own_names_is_not_read(pair: Pair) 
         pair.client.delete(key)
 
 
+@pytest.mark.long
 def test_spoilt_keys_do_not_keep_an_erasure_from_being_whole(town: System, pair: Pair) -> None:
     every = (
         1 if settings().max_examples > 30 else 3

@@ -133,7 +133,7 @@ class Model:
 # Threads of the connection pool draw jitter from `random` while a program is drawn.
 @pytest.mark.filterwarnings("ignore:Do not use the `random` module")
 @pytest.mark.sized
-@settings(max_examples=sized(40, 500), deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=sized(12, 500), deadline=None, suppress_health_check=list(HealthCheck))
 @given(program=PROGRAMS)
 def test_random_programs_answer_as_the_store_in_memory(opened: biem.Memory, program: list[list[Op]]) -> None:
     # Given both stores, empty

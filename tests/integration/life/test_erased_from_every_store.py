@@ -111,6 +111,7 @@ def test_memories_erased_one_by_one_leave_no_word_in_any_table_key_or_row(
     assert anywhere(stack, word) == []
 
 
+@pytest.mark.long
 @pytest.mark.req("D8", partly="erasing a person")
 def test_an_erased_user_is_gone_with_all_projects_and_others_stay(person: Person, stack: Servers, word: str) -> None:
     memory = person.memory

@@ -22,6 +22,7 @@ def cli(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cli]:
         yield command
 
 
+@pytest.mark.long
 def test_memories_are_files_and_files_are_memories_in_a_shell(cli: Cli, tmp_path: Path) -> None:
     scope, root = ("--user", "mirrored"), tmp_path / "m"
     assert "no folders" in cli("mirror", "status", *scope).stderr

@@ -143,6 +143,7 @@ with biem.connect(settings, scope=biem.Scope(user=user), embedder=WordEmbedder()
 """
 
 
+@pytest.mark.long
 @pytest.mark.sized
 def test_a_process_that_is_killed_leaves_a_state_that_the_next_one_completes(
     system: biem.Memory, tmp_path: Path, environment: dict[str, str]

@@ -12,6 +12,7 @@ from benchmarks._vault_edits import VaultEdits
 from benchmarks.note_chaos import differences, run
 from biem.domain.policies.jobs import SleepPolicy
 from tests.integration.notes.deaths import dying
+from tests.support.effort import sized
 from tests.support.fakes import WordEmbedder
 from tests.support.servers import Configure
 
@@ -27,7 +28,8 @@ def memory(settings: Configure, embedder: WordEmbedder) -> Iterator[biem.Memory]
         opened.erase(user=opened.bound_to.user)
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.sized
+@pytest.mark.parametrize("seed", range(sized(1, 3)))
 def test_random_changes_and_deaths_end_in_the_index_of_a_fresh_scan(
     memory: biem.Memory, tmp_path: Path, pass_time: Callable[[str], None], seed: int
 ) -> None:
@@ -53,6 +55,7 @@ def test_random_changes_and_deaths_end_in_the_index_of_a_fresh_scan(
     memory.erase(user=fresh.bound_to.user)
 
 
+@pytest.mark.long
 @pytest.mark.req("X8", partly="notes, a process")
 def test_a_sync_that_is_killed_again_and_again_ends_in_the_index_of_a_fresh_scan() -> None:
     # Given real processes that die by SIGKILL while files change / When the last one ends / Then nothing is different

@@ -132,6 +132,7 @@ def cli(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cli]:
         yield command
 
 
+@pytest.mark.long
 def test_a_watcher_that_is_killed_is_noticed_and_replaced(cli: Cli, tmp_path: Path) -> None:
     scope = ("--user", "watched")
     cli("notes", "add", str(tmp_path), "--name", "lib", *scope)

@@ -361,6 +361,7 @@ def test_switched_off_it_does_nothing_and_opens_nothing(monkeypatch: pytest.Monk
     asyncio.run(turn())
 
 
+@pytest.mark.long
 def test_while_the_server_is_down_the_agent_goes_on_and_messages_follow_in_order_and_once(
     doors: Doors, behind: biem.Memory, stack: Servers
 ) -> None:

@@ -220,6 +220,7 @@ def test_a_session_of_the_same_name_in_another_scope_has_nothing_at_hand(ready: 
     assert ready.memory.scope(project="p").recall("What costs the Lisbon tram 3?", session="s").way == "search"
 
 
+@pytest.mark.long
 @pytest.mark.req("X47", partly="what is at hand for a follow-up, changed by another process")
 def test_another_process_erases_and_writes_between_two_questions(ready: Session, environment: dict[str, str]) -> None:
     # Given something at hand in this process

@@ -65,6 +65,7 @@ def test_what_nobody_woke_the_worker_for_is_indexed_too(settings: Configure, mem
         eventually(lambda: memory.get(written).status == "active")
 
 
+@pytest.mark.long
 @pytest.mark.req("X8", partly="a kill between Milvus and PostgreSQL")
 def test_a_worker_killed_between_milvus_and_postgres_leaves_exactly_one_row(
     home: Path, settings: Configure, environment: dict[str, str], stack: Servers, scope: biem.Scope

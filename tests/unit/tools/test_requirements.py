@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.report import outcomes
+from tests.report import outcomes, slowest
 from tests.requirements import Claim, by_folder, by_report, claims, left_to_long, status_of
 
 ROOT = Path(__file__).parents[3]
@@ -82,7 +82,7 @@ def test_a_run_reports_every_outcome_once_whatever_process_ran_it(tmp_path: Path
     ]
     environment = {"TEST_REPORT": str(tmp_path / "ran"), "PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin"}
     subprocess.run(run, cwd=tmp_path, env=environment, check=False, capture_output=True, timeout=120)
-    (tmp_path / "ran" / "another.json").write_text(json.dumps({"tests/unit/test_b.py::test_b": "passed"}))
+    (tmp_path / "ran" / "another.json").write_text(json.dumps({"tests/unit/test_b.py::test_b": ("passed", 99)}))
     assert outcomes(tmp_path / "ran") == {
         "test_it.py::TestIt::test_good[1]": "passed",
         "test_it.py::TestIt::test_good[2]": "passed",
@@ -91,3 +91,5 @@ def test_a_run_reports_every_outcome_once_whatever_process_ran_it(tmp_path: Path
         "test_it.py::test_late": "failed",
         "unit/test_b.py::test_b": "passed",
     }
+    assert slowest(tmp_path / "ran", 1) == ["tests/unit/test_b.py::test_b"]
+    assert len(slowest(tmp_path / "ran", 50)) == 6

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biem.domain.text import stored
+from biem.domain.vectors import row_products
 from biem.engine.query.question import MACHINES
 from biem.engine.recall.rank.coherence import Coherence, coherence
 from biem.engine.recall.rank.term_matrix import Indices, Numbers, TermMatrix
@@ -106,7 +107,7 @@ class Pool:
     def hub(self) -> Numbers:
         """Hubness: mean similarity of each turn to all others; at least one vector must be known."""
         mean = self.vectors[self.known].mean(axis=0)
-        hub: Numbers = (self.vectors @ mean).astype(np.float64) - self.known / int(self.known.sum())
+        hub: Numbers = row_products(self.vectors, mean).astype(np.float64) - self.known / int(self.known.sum())
         return hub
 
     @cached_property

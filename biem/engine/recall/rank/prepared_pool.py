@@ -11,6 +11,7 @@ from itertools import chain
 
 import numpy as np
 
+from biem.domain.vectors import row_products, weighted_rows
 from biem.engine.recall.rank.pool import Pool
 from biem.engine.recall.rank.term_matrix import rarities
 from biem.ports import Vector
@@ -58,7 +59,7 @@ class PreparedPool:
         """The turns with the nearest vectors."""
         if vector is None or len(vector) != self.pool.dimension:
             return []
-        cosines = np.where(self.pool.known, self.pool.vectors @ vector, -np.inf)
+        cosines = np.where(self.pool.known, row_products(self.pool.vectors, vector), -np.inf)
         nearest = np.argsort(-cosines, kind="stable")[:limit]
         return [place for place in nearest.tolist() if self.pool.known[place]]
 
@@ -66,6 +67,6 @@ class PreparedPool:
         """The turns with the largest idf sum of matching query terms."""
         held = self.pool.bag.counts(list(dict.fromkeys(lexemes))) > 0
         holders = held.sum(axis=1)
-        scores = rarities(holders, self.pool.size) @ held
+        scores = weighted_rows(rarities(holders, self.pool.size), held)
         best = np.argsort(-scores, kind="stable")[:limit]
         return [place for place in best.tolist() if scores[place] > 0]

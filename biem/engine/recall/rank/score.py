@@ -16,6 +16,7 @@ from typing import Protocol
 import numpy as np
 
 from biem.domain.policies.ranking import RankPolicy, SignalWeights
+from biem.domain.vectors import row_products, weighted_rows
 from biem.engine.query.question import Query
 from biem.engine.recall.rank.pool import Candidate, Pool
 from biem.engine.recall.rank.signals import signals
@@ -85,7 +86,7 @@ def rank(
         pool = Pool(candidates, names, policy.session_gap_s, dimension)
     found = signals(query, pool, names, policy)
     matrix = np.stack([found.table[name] for name in NAMES], axis=1)
-    scores = matrix @ weights
+    scores = row_products(matrix, weights)
     if adjust is not None:
         scores = adjust(scores)
     order = distinct(scores, pool.bag, found.served, policy, count)
@@ -121,7 +122,7 @@ def distinct(scores: Numbers, bag: TermMatrix, served: Numbers, policy: RankPoli
     picked: list[int] = []
     likeness = bag.likeness(head)
     for _ in head[:count]:
-        shown = value - policy.balance * ((got - got.min()) @ share) if len(got) > 1 else value
+        shown = value - policy.balance * weighted_rows(got - got.min(), share) if len(got) > 1 else value
         best = int(np.argmax(shown))
         picked.append(best)
         got += share[:, best]

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from biem.domain.policies.ranking import RankPolicy
 from biem.domain.scores import clamp01
 from biem.domain.times.windows import earlier, windows
+from biem.domain.vectors import pair_products, row_products, weighted_rows
 from biem.engine.query.question import Query, named_in
 from biem.engine.recall.rank.pool import Pool
 from biem.engine.recall.rank.term_matrix import Numbers, TermMatrix, rarities
@@ -145,7 +146,7 @@ def _words(terms: Sequence[str], pool: Pool, policy: RankPolicy) -> _Words:
     counts = pool.bag.counts(terms)
     idf = rarities((counts > 0).sum(axis=1), pool.size)
     gain = _saturated(counts, pool.bag.lengths, policy)
-    return _Words(terms, counts, idf, float(idf.sum()) or 1.0, gain, _over_best(idf @ gain))
+    return _Words(terms, counts, idf, float(idf.sum()) or 1.0, gain, _over_best(weighted_rows(idf, gain)))
 
 
 def _words_around(words: _Words, pool: Pool, policy: RankPolicy, trust: float) -> Numbers:
@@ -156,14 +157,14 @@ def _words_around(words: _Words, pool: Pool, policy: RankPolicy, trust: float) -
     for offset, share in ((1, trust * policy.next_1), (2, trust * policy.next_2)):
         for side in (-offset, offset):
             near = np.maximum(near, share * pool.moved(words.gain, side))
-    return words.idf @ near / words.total
+    return weighted_rows(words.idf, near) / words.total
 
 
 def _session_words(words: _Words, pool: Pool, policy: RankPolicy) -> Numbers:
     """BM25 of each session's turns in the pool, divided by the best session's."""
     counts = pool.of_sessions(words.counts)
     idf = rarities((counts > 0).sum(axis=1), pool.sessions)
-    return _over_best(idf @ _saturated(counts, pool.of_sessions(pool.bag.lengths), policy))[pool.session]
+    return _over_best(weighted_rows(idf, _saturated(counts, pool.of_sessions(pool.bag.lengths), policy)))[pool.session]
 
 
 # -- meaning -----------------------------------------------------------------------------------------------------------
@@ -184,7 +185,7 @@ def _dense(vector: Vector | None, pool: Pool) -> tuple[Numbers, Numbers, Numbers
     if vector is None or not pool.known.any():
         zero = np.zeros(pool.size)
         return zero, zero, zero
-    raw, around = ((rows @ vector).astype(np.float64) for rows in (pool.vectors, pool.wide))
+    raw, around = (row_products(rows, vector).astype(np.float64) for rows in (pool.vectors, pool.wide))
     return _own_scale(raw, pool.known), pool.hub, _own_scale(around, pool.known)
 
 
@@ -221,13 +222,13 @@ def _sentences(query: Query, pool: Pool, words: _Words, dense: Numbers) -> tuple
     by_words = np.zeros((len(asked), pool.size))
     for number, one in enumerate(asked):
         rows = [row[term] for term in dict.fromkeys(one.lexemes) if term in row]
-        by_words[number] = _over_best(words.idf[rows] @ words.gain[rows])
+        by_words[number] = _over_best(weighted_rows(words.idf[rows], words.gain[rows]))
     several = len(asked) > 1
     known, width = pool.known, pool.vectors.shape[1]
     held = [one.vector for one in query.sentences if one.vector is not None and len(one.vector) == width]
     if len(held) < len(query.sentences) or not known.any():
         return dense, dense, by_words.max(axis=0), by_words if several else nothing
-    cosines = (pool.vectors @ np.stack(held).T).astype(np.float64)
+    cosines = pair_products(pool.vectors, np.stack(held)).astype(np.float64)
     low, high = float(cosines[known].min()), float(cosines[known].max())
     best = _scaled(cosines.max(axis=1), known, low, high)
     numbers = [number for number, one in enumerate(query.sentences) if one.asked] or range(len(query.sentences))
@@ -284,7 +285,7 @@ def _bridge(base: Numbers, words: _Words, pool: Pool, policy: RankPolicy) -> Num
             continue
         weights = rarity[links]
         shared = bag.sums(np.array(links), weights) / weights.sum()
-        value = np.sqrt(base[seed] * shared * (rest @ present / words.total))
+        value = np.sqrt(base[seed] * shared * weighted_rows(rest, present) / words.total)
         value[seed] = 0.0
         out = np.maximum(out, value)
     return out

@@ -107,6 +107,18 @@ def test_what_continues_another_line_more_closely_is_not_of_this_one() -> None:
     assert PICKER.pick(lines, "What number is my locker?", None)[0].node.text == answer.node.text
 
 
+def test_a_change_that_names_the_kind_in_question_is_of_the_statement_that_names_it_too() -> None:
+    # Given a day of departure, one of return, and a change of both that is much more like the second
+    answer = line("去云南的车票看了，3 月 5 号出发，要转两趟车。", 0.95, 0.8, 0)
+    back = line("3 月 12 号回，正好一周。", 0.3, 0.2, 0)
+    change = line("推三天：3 月 8 号出发，3 月 15 号回。", 0.5, 0.6, 4)
+    ids = [one.node.id for one in (answer, back, change)]
+    alike = [{ids[2]: 0.6}, {ids[2]: 0.9}, {ids[0]: 0.6, ids[1]: 0.9}]
+    lines = [dataclasses.replace(one, alike=of) for one, of in zip((answer, back, change), alike, strict=True)]
+    # When asked for the departure / Then the changed one comes first
+    assert PICKER.pick(lines, "我几号出发去云南？", None)[0].node.text == change.node.text
+
+
 def test_the_assistant_continues_nothing() -> None:
     older = line("My uncle Otis is a florist.", 0.95, 0.8, 0)
     guess = line("Otis now sounds like a bookbinder.", 0.4, 0.1, 30, source="assistant")

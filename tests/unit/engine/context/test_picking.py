@@ -128,6 +128,27 @@ def test_with_named_speakers_nobody_knows_whose_i_a_question_has() -> None:
     assert told("Where do I live?", line, hit("It is Graz.", 0.7, 0.6, speaker="Bob"))[0] == line.node.text
 
 
+@pytest.mark.parametrize(
+    ("question", "own", "another"),
+    [
+        ("Where does Ann live?", ("It's Graz where I live.", "Ann"), ("I live in Linz, near the station.", "Bob")),
+        (
+            "What is Ann allergic to?",
+            ("It's pollen that I am allergic to.", "Ann Lee"),
+            ("I'm allergic to bees.", "Bob"),
+        ),
+        ("王芳对什么过敏？", ("我是花粉过敏。", "王芳"), ("还有一件事：我对蜂毒严重过敏。", "李强")),
+        ("What is Ann's sister called?", ("My sister is called Eva.", "Ann"), ("My sister is called Pia.", "Bob")),
+    ],
+)
+def test_who_is_named_in_the_question_speaks_of_himself_in_his_own_lines(
+    question: str, own: tuple[str, str], another: tuple[str, str]
+) -> None:
+    # Given what two speakers say of themselves, the other one's more like the question / Then the named one's is first
+    lines = [hit(another[0], 0.8, 0.7, speaker=another[1]), hit(own[0], 0.7, 0.5, speaker=own[1])]
+    assert told(question, *lines)[0] == own[0]
+
+
 def test_the_successor_of_a_line_takes_its_place_although_it_shares_no_word_with_the_question() -> None:
     newer = hit("I meant 15 June.", 0.8, 0.1, days=1)
     older = hit("My neighbour was born on 3 March.", 0.7, 0.8, superseded_by=newer.node.id)
