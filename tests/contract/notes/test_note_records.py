@@ -236,7 +236,7 @@ def test_a_rare_word_is_found_among_many_chunks_of_common_ones(
     many = [chunk(f"which file is in the old case {number}", number) for number in range(600)]
     notes.put(library, draft("many.md", *many, chunk("a long text about the astrolabe of a captain", 600)))
     # When the index cannot answer / Then that one is found all the same, and is the best
-    found = notes.matching([scope], "which file is in the old astrolabe".split(), None, 10)
+    found = notes.matching([scope], ["which", "file", "is", "in", "the", "old", "astrolabe"], None, 10)
     best = max(found, key=lambda key: found[key])
     assert notes.passages([scope], [best])[best].chunk.body.endswith("astrolabe of a captain")
 
