@@ -85,9 +85,10 @@ def ranked(
     content = np.array([_cosine(question.vector, chunk.vector) for chunk in pool])
     roots = [roots_of(chunk, tags, weights) for chunk in pool]
     tagged = _tag_cosines(question.vector, roots, tags.vectors)
+    said = scaled(words, least=0.0)
     parts = (
-        policy.alpha * scaled(words, least=0.0),
-        policy.beta * scaled(content, noise=policy.noise),
+        policy.alpha * said,
+        policy.beta * _near(pool, content, said, question.vector, policy.noise),
         policy.gamma * scaled(tagged, noise=policy.noise),
     )
     together = _together(pool, words)
@@ -119,6 +120,16 @@ def ranked(
         for place, chunk in enumerate(pool)
     ]
     return sorted(found, key=lambda one: (-one.score, one.chunk.id))
+
+
+def _near(pool: Sequence[PoolChunk], content: Values, said: Values, vector: Vector | None, noise: float) -> Values:
+    """Scaled cosines; for a chunk that is not embedded yet what its words say, or it would be told after all others."""
+    known = np.array([chunk.vector is not None for chunk in pool])
+    if vector is None or known.all() or not known.any():
+        return scaled(content, noise=noise)
+    near = said.copy()
+    near[known] = scaled(content[known], noise=noise)
+    return near
 
 
 def few_of_each(found: Sequence[RankedChunk], per_note: int, limit: int) -> list[RankedChunk]:
