@@ -115,7 +115,7 @@ class NoteChunk:
     and in its body; in other chunks h3 headings stand in the body alone."""
     body: str
     tokens: int
-    """Estimated tokens of the body."""
+    """Estimated tokens of the body; 0 where `kept`."""
     tags: NoteTags
     """Its own; those of the note come in addition. Empty where `kept`."""
     kept: bool = False

@@ -15,8 +15,10 @@ _INVISIBLE = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0000-\U000e0fff]"
 )
 """Invisible characters that Unicode does not class as controls: fillers, variation selectors, tags."""
+_NOT_STORABLE = re.compile("[\0\ud800-\udfff]")
 _UNSTORABLE = dict.fromkeys((0, *range(0xD800, 0xE000)), "\N{REPLACEMENT CHARACTER}")
-_BEFORE_CJK = 0x2E7F
+_NARROW = re.compile("[\0-\u2e7f]+")
+"""Characters before those of CJK."""
 MOST_LISTED = 1_000
 """Maximum items that one call lists."""
 
@@ -72,12 +74,12 @@ def estimate_tokens(text: str) -> int:
 
 def wide_characters(text: str) -> int:
     """How many of its characters are a token each: CJK and everything behind it in Unicode."""
-    return 0 if text.isascii() else sum(map(_BEFORE_CJK.__lt__, map(ord, text)))
+    return 0 if text.isascii() else len(_NARROW.sub("", text))
 
 
 def storable(text: str) -> str:
     """`text` as PostgreSQL accepts it: NUL and lone surrogates, which a broken client may send, become U+FFFD."""
-    return text.translate(_UNSTORABLE)
+    return text if _NOT_STORABLE.search(text) is None else text.translate(_UNSTORABLE)
 
 
 def one_line(text: str, limit: int) -> str:

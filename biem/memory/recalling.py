@@ -1,11 +1,11 @@
 """Finding memories for a question, as hits or as a block for a prompt."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Unpack
 
 from biem.domain.concept import Recollection
-from biem.domain.node import Hits
+from biem.domain.node import Hit, Hits
 from biem.domain.notes.library import NoteHits
 from biem.domain.prompt.contents import Excluded, Known, known
 from biem.domain.running_memory import Running
@@ -94,6 +94,9 @@ class RecallMethods(BoundMemory):
         met = conditions(system.clock.now(), *asked)
         limit = system.policies.recall.top_k if top_k is None else top_k
         wanted = require_sources(sources)
+        require_question(query, "the query")
+        require_count(limit, "top_k", system.policies.recall.max_top_k)
+        noted = self._begin_notes(query, met, top_k=limit) if NOTES in wanted else None
         hits = Hits()
         if MEMORIES in wanted:
             hits = system.recaller.recall(
@@ -107,19 +110,15 @@ class RecallMethods(BoundMemory):
                 choice=self._choice(profile, selection, seed),
                 known=self._held(exclude_conversation, exclude),
             )
-        else:
-            require_question(query, "the query")
-            require_count(limit, "top_k", system.policies.recall.max_top_k)
-        if NOTES in wanted:
-            hits.notes = self._noted(query, hits, met, top_k=limit, min_confidence=min_confidence)
+        if noted is not None:
+            hits.notes = _sure(noted(hits), min_confidence)
         return hits
 
-    def _noted(self, query: str, hits: Hits, where: Filter, *, top_k: int, min_confidence: float) -> NoteHits:
-        """The notes for a query whose memories are these."""
-        notes = self._system.notes.found(
-            self.bound_to, query, top_k=top_k, tags=where.tags, since=where.since, until=where.until, guides=hits
+    def _begin_notes(self, query: str, where: Filter, *, top_k: int) -> Callable[[Sequence[Hit]], NoteHits]:
+        """Begin to search the notes for a query; what is returned waits for them, given its memories."""
+        return self._system.notes.begin(
+            self.bound_to, query, top_k=top_k, tags=where.tags, since=where.since, until=where.until
         )
-        return notes if notes.confidence >= min_confidence else NoteHits(degraded=notes.degraded)
 
     def recall_typed(
         self,
@@ -182,6 +181,10 @@ class RecallMethods(BoundMemory):
         own = self._system.policies.recall.profile == HYBRID.profile
         least = _ANY if own and policy.min_confidence else 0.0
         held, terms = self._held(exclude_conversation, exclude), conditions(self._system.clock.now(), **where)
+        require_question(query, "the query")
+        noted = None
+        if policy.notes_share and not is_courtesy(query):
+            noted = self._begin_notes(query, terms, top_k=self._system.notes.ranking.top_k)
         hits = self._system.recaller.recall(
             self.bound_to,
             query,
@@ -196,9 +199,8 @@ class RecallMethods(BoundMemory):
             count=False,
         )
         hits = relevance.keep(self.bound_to, query, hits, limit)
-        if policy.notes_share and not is_courtesy(query):
-            most = self._system.notes.ranking.top_k
-            hits.notes = self._noted(query, hits, terms, top_k=most, min_confidence=policy.notes_min_confidence)
+        if noted is not None:
+            hits.notes = _sure(noted(hits), policy.notes_min_confidence)
         budget = policy.budget_tokens if budget_tokens is None else budget_tokens
         block = self._system.context_builder.brief(
             self.bound_to, query, hits, budget_tokens=budget, where=terms, known=held, top_k=limit
@@ -256,3 +258,8 @@ class RecallMethods(BoundMemory):
         if selection is None and chosen != "angel":
             selection = policy.selection
         return Choice(chosen, selection, seed)
+
+
+def _sure(notes: NoteHits, min_confidence: float) -> NoteHits:
+    """These notes, or none below the confidence."""
+    return notes if notes.confidence >= min_confidence else NoteHits(degraded=notes.degraded)

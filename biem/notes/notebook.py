@@ -258,6 +258,7 @@ class Notebook:
         if not shown or is_idle(shown) or identity(shown) == identity(old):
             raise InvalidInput(f"{new!r} is no other tag than {old!r}, or says nothing; choose another")
         self._system.records.rename_tag(self._scope, identity(old), TagName(identity(shown), shown))
+        self._system.searcher.changed()
         self._system.encoder.tags()
 
     # -- erasing ----------------------------------------------------------------------------------------------------

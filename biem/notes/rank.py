@@ -14,6 +14,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,13 +53,22 @@ class NoteQuestion:
     """Tags that the best memories name."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class TagVectors:
     """The tags of the pool: their infos by id, and vectors by root. `sizes`: chunks by `ns`."""
 
     infos: Mapping[int, TagInfo]
     vectors: Mapping[int, Vector]
     sizes: Mapping[str, int]
+
+    @cached_property
+    def rare(self) -> Mapping[int, tuple[int, float]]:
+        """Root and rareness of each tag that is no idle one."""
+        return {
+            info.id: (info.root, rareness(info.uses, self.sizes.get(info.ns, 1)))
+            for info in self.infos.values()
+            if not info.idle
+        }
 
 
 def ranked(
@@ -73,16 +83,18 @@ def ranked(
         return []
     words = np.array([question.words.get(chunk.id, 0.0) for chunk in pool])
     content = np.array([_cosine(question.vector, chunk.vector) for chunk in pool])
-    tagged = np.array([_tag_cosine(question.vector, chunk, tags, weights) for chunk in pool])
+    roots = [roots_of(chunk, tags, weights) for chunk in pool]
+    tagged = _tag_cosines(question.vector, roots, tags.vectors)
+    said = scaled(words, least=0.0)
     parts = (
-        policy.alpha * scaled(words, least=0.0),
-        policy.beta * scaled(content, noise=policy.noise),
+        policy.alpha * said,
+        policy.beta * _near(pool, content, said, question.vector, policy.noise),
         policy.gamma * scaled(tagged, noise=policy.noise),
     )
     together = _together(pool, words)
     when = np.array([float(_falls(chunk.at, question.times)) for chunk in pool])
-    guided = np.array([_guided(chunk, question.guides, tags, weights) for chunk in pool])
-    named = _named(pool, question.named, tags, weights)
+    guided = np.array([_guided(each, question.guides) for each in roots])
+    named = _named(roots, question.named, tags)
     bonus = (
         policy.together * scaled(together, least=0.0)
         + policy.named * named
@@ -108,6 +120,16 @@ def ranked(
         for place, chunk in enumerate(pool)
     ]
     return sorted(found, key=lambda one: (-one.score, one.chunk.id))
+
+
+def _near(pool: Sequence[PoolChunk], content: Values, said: Values, vector: Vector | None, noise: float) -> Values:
+    """Scaled cosines; for a chunk that is not embedded yet what its words say, or it would be told after all others."""
+    known = np.array([chunk.vector is not None for chunk in pool])
+    if vector is None or known.all() or not known.any():
+        return scaled(content, noise=noise)
+    near = said.copy()
+    near[known] = scaled(content[known], noise=noise)
+    return near
 
 
 def few_of_each(found: Sequence[RankedChunk], per_note: int, limit: int) -> list[RankedChunk]:
@@ -166,26 +188,34 @@ def _cosine(one: Vector | None, other: Vector | None) -> float:
     return float(one @ other)
 
 
-def _tag_cosine(vector: Vector | None, chunk: PoolChunk, tags: TagVectors, weights: Sequence[float]) -> float:
+def _tag_cosines(vector: Vector | None, roots: Sequence[Mapping[int, float]], vectors: Mapping[int, Vector]) -> Values:
+    """For each chunk the cosine of the query and the weighted sum of the vectors of its tags."""
     if vector is None:
-        return 0.0
-    mean = np.zeros_like(vector)
-    for root, weight in roots_of(chunk, tags, weights).items():
-        known = tags.vectors.get(root)
-        if known is not None and known.shape == vector.shape:
-            mean = mean + np.float32(weight) * known
-    length = float(np.linalg.norm(mean))
-    return float(vector @ mean) / length if length > 0 else 0.0
+        return np.zeros(len(roots))
+    used = {root: known for root, known in vectors.items() if known.shape == vector.shape}
+    if not used:
+        return np.zeros(len(roots))
+    column = {root: place for place, root in enumerate(used)}
+    matrix, found = np.stack(list(used.values())), np.zeros(len(roots))
+    for row, each in enumerate(roots):
+        columns = [column[root] for root in each if root in column]
+        if not columns:
+            continue
+        shares = np.array([weight for root, weight in each.items() if root in column], dtype=np.float32)
+        total = shares @ matrix.take(columns, axis=0)  # of all chunks at once, BLAS would keep every core busy
+        length = float(np.linalg.norm(total))
+        found[row] = float(total @ vector) / length if length > 0 else 0.0
+    return found
 
 
 def roots_of(chunk: PoolChunk, tags: TagVectors, weights: Sequence[float]) -> dict[int, float]:
     """The weight of each tag of a chunk: that of its heaviest source, times its rareness."""
-    size = tags.sizes.get(chunk.ns, 1)
-    found: dict[int, float] = {}
+    rare, found = tags.rare, dict[int, float]()
     for tag, weight in weighted(chunk, weights):
-        info = tags.infos.get(tag)
-        if info is not None and not info.idle:
-            found[info.root] = max(found.get(info.root, 0.0), weight * rareness(info.uses, size))
+        known = rare.get(tag)
+        if known is not None:
+            root, share = known
+            found[root] = max(found.get(root, 0.0), weight * share)
     return found
 
 
@@ -193,23 +223,17 @@ def _falls(at: datetime | None, times: Sequence[tuple[datetime, datetime]]) -> b
     return at is not None and any(start <= at < end for start, end in times)
 
 
-def _named(pool: Sequence[PoolChunk], named: frozenset[int], tags: TagVectors, weights: Sequence[float]) -> Values:
+def _named(roots: Sequence[Mapping[int, float]], named: frozenset[int], tags: TagVectors) -> Values:
     """For each chunk the share of the tags in `named` that it has; those that the whole pool lacks do not count."""
-    has = [roots_of(chunk, tags, weights).keys() & named for chunk in pool] if named else []
+    has = [each.keys() & named for each in roots] if named else []
     there = set().union(*has)
-    rare = {
-        info.root: rareness(info.uses, max(tags.sizes.values(), default=1))
-        for info in tags.infos.values()
-        if info.root in there
-    }
+    size = max(tags.sizes.values(), default=1)
+    rare = {info.root: rareness(info.uses, size) for info in tags.infos.values() if info.root in there}
     total = sum(rare.values())
-    return np.array([sum(rare[tag] for tag in each) / total for each in has]) if total > 0 else np.zeros(len(pool))
+    return np.array([sum(rare[tag] for tag in each) / total for each in has]) if total > 0 else np.zeros(len(roots))
 
 
-def _guided(chunk: PoolChunk, guides: frozenset[int], tags: TagVectors, weights: Sequence[float]) -> float:
+def _guided(roots: Mapping[int, float], guides: frozenset[int]) -> float:
     """The share of a chunk's tag weight among the tags that the best memories name."""
-    if not guides:
-        return 0.0
-    found = roots_of(chunk, tags, weights)
-    total = sum(found.values())
-    return sum(weight for root, weight in found.items() if root in guides) / total if total > 0 else 0.0
+    total = sum(roots.values()) if guides else 0.0
+    return sum(weight for root, weight in roots.items() if root in guides) / total if total > 0 else 0.0

@@ -66,7 +66,7 @@ class NoteReader:
                 lines=(lines.at(first), lines.at(last - 1)),
                 chain=section.chain,
                 body=body,
-                tokens=estimate_tokens(body),
+                tokens=0 if key in kept else estimate_tokens(body),
                 tags=NoteTags() if key in kept else self._tags(text, section, inherited),
                 kept=key in kept,
             )

@@ -11,11 +11,10 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import replace
 from datetime import datetime
-from functools import partial
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -23,11 +22,12 @@ from biem.domain.notes.library import NoteHit, NoteHits, cited
 from biem.domain.policies.notes import NoteRankPolicy
 from biem.domain.scope import Scope
 from biem.domain.scores import clamp01
-from biem.domain.text import late
 from biem.domain.times.spans import Window
 from biem.domain.times.windows import earlier, windows
-from biem.errors import BiemError, EmbedderUnavailable
-from biem.notes.rank import NoteQuestion, RankedChunk, TagVectors, few_of_each, ranked, roots_of, weighted
+from biem.errors import BiemError
+from biem.notes.candidates import CandidateSearch, Sought
+from biem.notes.rank import NoteQuestion, RankedChunk, TagVectors, few_of_each, ranked, roots_of
+from biem.notes.scope_tags import CurrentTags, ScopeTags
 from biem.notes.tags import identity
 from biem.ports import Analyzer, Clock, Embedder, Vector
 from biem.ports.notes import NoteFilter, NoteIndex, NoteRecords, NotesSize, PoolChunk
@@ -36,17 +36,10 @@ from biem.telemetry import Telemetry
 logger = logging.getLogger("biem.notes")
 T = TypeVar("T")
 
-_FOLLOWED = 2
-"""Nearest tags whose notes are searched."""
-_MOST_NOTES = 64
-"""Notes searched for the tags of a query."""
+_THREADS = 12
 _CACHE_BYTES = 20_000_000
 _USED_S = 5.0
 """How long it is believed that a scope has notes, or has none."""
-_PAUSE_S = 2.0
-"""Pause before an index that was down is asked again."""
-_TIMES = 2
-"""Windows of time in a query that are searched."""
 _KEYWORDS = 12
 """Keywords of a query by which the confidence is judged."""
 _MOST_TAGGED = 1_000
@@ -55,13 +48,6 @@ _BIAS, _SHARED, _NEAR = -2.5, 4.5, 12.0
 """Confidence: log-odds of nothing, for all keywords of the query in the best chunks, and per cosine above the pool."""
 _JUDGED = 3
 """Best hits by which the confidence is judged."""
-
-_MOST_NAMES = 400
-"""Names of one query."""
-_WORDS = 4
-_HAN = 12
-_RUN = late(r"[\u3400-\u9fff\u3040-\u30ff\uac00-\ud7af]+|[^\W_]+(?:[-'._+#]*[^\W_]+)*[+#]*")
-_CJK = late(r"[\u3400-\u9fff\u3040-\u30ff\uac00-\ud7af]")
 
 
 class NoteSearcher:
@@ -82,7 +68,6 @@ class NoteSearcher:
     ) -> None:
         """`calling` is entered around a search: background work pauses meanwhile."""
         self._records = records
-        self._index = index
         self._embedder = embedder
         self._analyzer = analyzer
         self._clock = clock
@@ -94,7 +79,9 @@ class NoteSearcher:
         self._used: dict[str, tuple[float, bool]] = {}
         self._vectors: OrderedDict[bytes, Vector] = OrderedDict()
         self._lock = threading.Lock()
-        self._down_until = 0.0
+        self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="biem-notes-recall")
+        self._tags = ScopeTags(records)
+        self._candidates = CandidateSearch(records=records, index=index, embedder=embedder, tags=self._tags)
 
     def is_used(self, scope: Scope) -> bool:
         """Whether a scope may read any notes; remembered for some seconds, so that scopes without cost nothing."""
@@ -109,6 +96,29 @@ class NoteSearcher:
         """Forget which scopes have notes, and how many: libraries were added, removed or scanned."""
         self._used.clear()
         self._sizes.clear()
+        self._tags.changed()
+
+    def forget(self, chunks: Collection[str]) -> None:
+        """Forget what is kept of erased chunks and of all tags."""
+        self._candidates.forget(chunks)
+        self.changed()
+
+    def knows_none(self, scope: Scope) -> bool:
+        """Whether a scope was seen to have no notes some seconds ago at most."""
+        known = self._used.get(scope.ns)
+        return known is not None and not known[1] and known[0] > time.monotonic()
+
+    def submit(self, work: Callable[..., T], *arguments: Any, **named: Any) -> Future[T]:
+        """Run a function that searches on another thread."""
+        try:
+            return self._threads.submit(work, *arguments, **named)
+        except RuntimeError as error:  # closed by another thread a moment ago
+            raise BiemError("this memory is closed; call biem.connect() again") from error
+
+    def close(self) -> None:
+        """Wait for running searches; a second call does nothing."""
+        self._threads.shutdown(wait=True)
+        self._candidates.close()
 
     def _size(self, scope: Scope) -> dict[str, NotesSize]:
         """How much there is to search; remembered for some seconds."""
@@ -142,24 +152,22 @@ class NoteSearcher:
             if tags and not notes:
                 return NoteHits()
             where = NoteFilter(tuple(libraries), tuple(notes), since, until)
-            lexemes = self._analyzer.lexemes(query)
-            vector = self._vector(query, degraded)
             sizes = self._size(scope)
             times = self._times(query, sizes)
             unindexed = any(size.unindexed for size in sizes.values())
-            named = self._records.named(scopes, mentioned(query))
-            words, ids = self._candidates(scopes, lexemes, vector, where, times, named, degraded, unindexed=unindexed)
-            pool = [chunk for chunk in self._records.pool(scopes, sorted(ids)) if _meets(chunk, where)]
-            known = self._tags(scopes, pool, named, {ns: size.chunks for ns, size in sizes.items()})
+            sought = Sought(scopes, query, self._analyzer.lexemes(query), where, times, unindexed)
+            found = self._candidates.find(sought, self._policy, degraded)
+            pool = [chunk for chunk in found.pool if _meets(chunk, where)]
+            known = self._known(found.tags, pool, found.named, {ns: size.chunks for ns, size in sizes.items()})
             if tags:
                 pool = [chunk for chunk in pool if _has_all(roots_of(chunk, known, self._weights), wanted)]
             guided = self._roots(scopes, guides) if self._policy.guided else frozenset()
-            roots = {known.infos[tag].root for tag in named if tag in known.infos}
-            question = NoteQuestion(vector, words, times, frozenset(roots), guided)
+            roots = {known.infos[tag].root for tag in found.named if tag in known.infos}
+            question = NoteQuestion(found.vector, found.words, times, frozenset(roots), guided)
             order = ranked(pool, question, known, self._weights, self._policy)
             hits = self._hits(scopes, few_of_each(order, self._policy.per_note, top_k))
             hits.confidence = self._confidence(query, hits, order)
-            hits.degraded = tuple(degraded)
+            hits.degraded = tuple(dict.fromkeys(degraded))
             span.add(pool=len(pool), hits=len(hits), confidence=hits.confidence)
         return hits
 
@@ -172,83 +180,13 @@ class NoteSearcher:
         clock = max(newest)
         return [*windows(query, clock), *(window for window, _ in earlier(query, clock, min(oldest)))]
 
-    # -- candidates -------------------------------------------------------------------------------------------------
-
-    def _vector(self, query: str, degraded: list[str]) -> Vector | None:
-        try:
-            vector: Vector = self._embedder.embed([query], "query")[0]
-        except EmbedderUnavailable as error:
-            logger.warning("notes are searched by words only: %s", error)
-            degraded.append("embedder")
-            return None
-        return vector
-
-    def _candidates(
-        self,
-        scopes: Sequence[Scope],
-        lexemes: Sequence[str],
-        vector: Vector | None,
-        where: NoteFilter,
-        times: Sequence[tuple[datetime, datetime]],
-        named: Sequence[int],
-        degraded: list[str],
-        *,
-        unindexed: bool,
-    ) -> tuple[dict[str, float], set[str]]:
-        """BM25 scores by chunk, and the ids of all candidates. `named`: tags that the query names.
-
-        `unindexed`: the index lacks some notes.
-        """
-        policy, index = self._policy, self._index
-        text = " ".join(lexemes)
-        words = self._ask(lambda: index.words(scopes, text, policy.words, where), degraded)
-        ids: set[str] = set()
-        if words is not None and vector is not None:
-            filters = [(where, policy.dense)]
-            if not where.notes and (notes := self._tagged(scopes, named, vector, degraded)):
-                filters.append((replace(where, notes=tuple(notes)), policy.tagged))
-            if where.since is None and where.until is None:
-                for start, end in list(times)[:_TIMES]:
-                    then = replace(where, since=start, until=end)
-                    filters.append((then, policy.timed))
-                    said = self._ask(partial(index.words, scopes, text, policy.timed, then), degraded) or {}
-                    words = {**said, **words}
-            for each, limit in filters:
-                ids |= set(self._ask(partial(index.dense, scopes, vector, limit, each), degraded) or ())
-        if words is None or not index.lexical or unindexed:
-            found = self._records.matching(scopes, lexemes, where.libraries or None, policy.words)
-            words = {**found, **(words or {})}
-        return words, ids | set(words)
-
-    def _tagged(self, scopes: Sequence[Scope], named: Sequence[int], vector: Vector, degraded: list[str]) -> list[str]:
-        """Notes of the tags that the query names, and of the tags nearest to it."""
-        near = self._ask(lambda: self._index.near_tags(scopes, vector, self._policy.tags), degraded) or {}
-        best = sorted(near, key=lambda key: (-near[key], key))[:_FOLLOWED]
-        roots = {info.root for info in self._records.tags(scopes, [*named, *best]).values()}
-        return self._records.tagged(scopes, sorted(roots), _MOST_NOTES)
-
-    def _ask(self, work: Callable[[], T], degraded: list[str]) -> T | None:
-        """A search in the index; None while it is down."""
-        if time.monotonic() < self._down_until:
-            if "milvus" not in degraded:
-                degraded.append("milvus")
-            return None
-        try:
-            return work()
-        except BiemError as error:
-            logger.warning("notes are searched without the index: %s", error)
-            self._down_until = time.monotonic() + _PAUSE_S
-            degraded.append("milvus")
-            return None
-
     # -- tags -------------------------------------------------------------------------------------------------------
 
-    def _tags(
-        self, scopes: Sequence[Scope], pool: Sequence[PoolChunk], named: Sequence[int], sizes: Mapping[str, int]
+    def _known(
+        self, tags: CurrentTags, pool: Sequence[PoolChunk], named: Sequence[int], sizes: Mapping[str, int]
     ) -> TagVectors:
         """The tags of the pool and those that the query names, and the vectors of those that stand for them."""
-        ids = {tag for chunk in pool for tag, _ in weighted(chunk, self._weights)} | set(named)
-        infos = self._records.tags(scopes, sorted(ids))
+        infos = tags.infos(set(named).union(*((*chunk.tag_ids, *chunk.note_tag_ids) for chunk in pool)))
         by_sha = {info.sha: info.root for info in infos.values() if not info.idle}
         vectors = {by_sha[sha]: vector for sha, vector in self._kept(list(by_sha)).items()}
         return TagVectors(infos, vectors, sizes)
@@ -305,26 +243,6 @@ class NoteSearcher:
         content = np.array([one.why["content"] for one in order])
         above = max(hit.why["content"] for hit in best) - float(content.mean())
         return 1.0 / (1.0 + math.exp(-(_BIAS + _SHARED * shared + _NEAR * above)))
-
-
-def mentioned(query: str) -> list[str]:
-    """Identities of possible tags in a query: of Latin words up to four in a row, of CJK characters two to twelve."""
-    text = identity(query)
-    runs = [found.group() for found in _RUN.finditer(text)]
-    names: dict[str, None] = {}
-    latin: list[str] = []
-    for run in [*runs, "一"]:  # the last one ends the words before it
-        if _CJK.match(run) is None:
-            latin.append(run)
-            continue
-        for first in range(len(latin)):
-            for last in range(first + 1, min(len(latin), first + _WORDS) + 1):
-                names[" ".join(latin[first:last])] = None
-        latin = []
-        for length in range(min(_HAN, len(run)), 1, -1):
-            for first in range(len(run) - length + 1):
-                names[run[first : first + length]] = None
-    return list(names)[:_MOST_NAMES]
 
 
 def _said(hit: NoteHit) -> str:

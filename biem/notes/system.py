@@ -95,6 +95,26 @@ class NoteSystem:
 
     # -- searching --------------------------------------------------------------------------------------------------
 
+    def begin(
+        self,
+        scope: Scope,
+        query: str,
+        *,
+        top_k: int,
+        tags: Sequence[str],
+        since: datetime | None,
+        until: datetime | None,
+    ) -> Callable[[Sequence[Hit]], NoteHits]:
+        """Search the notes for a query while its memories are searched, unless these decide which notes come first.
+
+        Returns what waits for the notes; its argument are the memories, best first.
+        """
+        found = partial(self.found, scope, query, top_k=top_k, tags=tags, since=since, until=until)
+        if self.ranking.guided or self.searcher.knows_none(scope):
+            return lambda guides: found(guides=guides)
+        running = self.searcher.submit(found, guides=())
+        return lambda guides: running.result()  # noqa: ARG005  the memories change nothing
+
     def found(
         self,
         scope: Scope,
@@ -303,6 +323,7 @@ class NoteSystem:
 
     def purged(self, erased: ErasedNotes) -> StoreCount:
         """Remove rows of erased chunks and tags from the index, and count them before and after."""
+        self.searcher.forget(erased.chunks)
         try:
             before = self.index.count(erased.chunks) + self.index.count_tags(erased.tags)
             self.index.purge(erased.chunks, erased.tags)

@@ -1,6 +1,6 @@
 """Notes: the records of the files of libraries, and the index of their chunks and tags."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Protocol
@@ -296,8 +296,8 @@ class NoteRecords(Protocol):
     ) -> dict[str, float]:
         """Ids of the chunks that share most rare words with the query, with a BM25 score; without the index."""
 
-    def pool(self, scopes: Sequence[Scope], ids: Sequence[str]) -> list[PoolChunk]:
-        """The chunks of these ids that exist in these scopes, in no order."""
+    def pool(self, scopes: Sequence[Scope], ids: Sequence[str], known: Collection[str] = ()) -> list[PoolChunk]:
+        """The chunks of these ids that exist in these scopes, in no order; those of `known` without their vectors."""
 
     def passages(self, scopes: Sequence[Scope], ids: Sequence[str]) -> dict[str, StoredPassage]:
         """The same with their texts, by id."""
@@ -310,6 +310,9 @@ class NoteRecords(Protocol):
 
     def tags(self, scopes: Sequence[Scope], ids: Sequence[int]) -> dict[int, TagInfo]:
         """Tags by id."""
+
+    def aliases(self, scopes: Sequence[Scope]) -> dict[int, int]:
+        """The tags that were renamed, each with the one that stands for it."""
 
     def named(self, scopes: Sequence[Scope], names: Sequence[str]) -> list[int]:
         """Ids of the tags that have one of these names and are no idle ones."""

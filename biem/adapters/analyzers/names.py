@@ -6,6 +6,7 @@ checked against family names, titles (李先生), 叫X, places after 在 and 去
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Literal
 
 from biem.adapters.analyzers import words
@@ -190,5 +191,6 @@ class Names:
         )
 
 
+@lru_cache(maxsize=32_768)
 def _ending(word: str) -> bool:
     return _ENDS.search(word) is not None

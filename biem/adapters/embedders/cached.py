@@ -5,7 +5,8 @@ import os
 import threading
 import weakref
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,11 +19,20 @@ _ENTRY_BYTES = 360
 _Key = tuple[Role, bytes]
 
 
+@dataclass(slots=True)
+class _Running:
+    """A call under way."""
+
+    ended: threading.Event = field(default_factory=threading.Event)
+    vectors: Mapping[_Key, Vector] = field(default_factory=dict)
+    """Empty if it failed."""
+
+
 class CachedEmbedder:
     """The port `Embedder` with a cache; equal texts of one call are embedded once. Thread-safe.
 
-    Two threads that miss the same text at once may both embed it: they get the same vector, and no thread waits for a
-    lock during inference.
+    A text is embedded once, also if two threads miss it at once, as a recall's searches of memories and of notes do:
+    the second waits for the first. No thread waits for the embedding of other texts.
     """
 
     def __init__(self, embedder: Embedder, limit_bytes: int) -> None:
@@ -30,6 +40,7 @@ class CachedEmbedder:
         self._limit = limit_bytes
         self._entry_bytes = embedder.info.dim * 4 + _ENTRY_BYTES
         self._entries: OrderedDict[_Key, Vector] = OrderedDict()
+        self._running: dict[_Key, _Running] = {}
         self._lock = threading.Lock()
         if hasattr(os, "register_at_fork"):
             alive = weakref.WeakMethod(self._new_lock)  # the registry keeps its arguments for ever
@@ -61,21 +72,33 @@ class CachedEmbedder:
         keys = [(role, _digest(text)) for text in texts]
         wanted = dict(zip(keys, texts, strict=True))
         found: dict[_Key, Vector] = {}
+        own = _Running()
         with self._lock:
             for key in wanted:
                 vector = self._entries.get(key)
                 if vector is not None:
                     self._entries.move_to_end(key)
                     found[key] = vector
+            missing = [key for key in wanted if key not in found]
+            others = {key: self._running[key] for key in missing if key in self._running}
+            mine = [key for key in missing if key not in others]
+            self._running.update(dict.fromkeys(mine, own))
             self.hits += len(found)
-            self.misses += len(wanted) - len(found)
+            self.misses += len(missing)
         span.add(texts=len(wanted), cached=len(found))
-        missing = [key for key in wanted if key not in found]
-        if missing:
-            fresh = self._embedder.embed([wanted[key] for key in missing], role)
-            added = {key: vector.copy() for key, vector in zip(missing, fresh, strict=True)}  # not a view of the batch
-            self._keep(added)
-            found |= added
+        try:
+            found |= self._fresh(mine, wanted, role)
+            own.vectors = found
+        finally:
+            with self._lock:
+                for key in mine:
+                    self._running.pop(key, None)
+            own.ended.set()
+        for key, running in others.items():
+            running.ended.wait()
+            if key in running.vectors:
+                found[key] = running.vectors[key]
+        found |= self._fresh([key for key in others if key not in found], wanted, role)  # the other thread failed
         out = np.empty((len(keys), self.info.dim), dtype=np.float32)
         for row, key in enumerate(keys):
             out[row] = found[key]
@@ -91,6 +114,15 @@ class CachedEmbedder:
             self._entries.clear()
         self._embedder.close()
 
+    def _fresh(self, keys: Sequence[_Key], texts: Mapping[_Key, str], role: Role) -> dict[_Key, Vector]:
+        """Embed the texts of these keys, and keep the vectors."""
+        if not keys:
+            return {}
+        embedded = self._embedder.embed([texts[key] for key in keys], role)
+        added = {key: vector.copy() for key, vector in zip(keys, embedded, strict=True)}  # not a view of the batch
+        self._keep(added)
+        return added
+
     def _keep(self, added: dict[_Key, Vector]) -> None:
         room = self._limit // self._entry_bytes
         with self._lock:
@@ -104,7 +136,7 @@ class CachedEmbedder:
 
     def _new_lock(self) -> None:
         """In a forked child: the lock may be held by a thread that does not exist here."""
-        self._lock = threading.Lock()
+        self._lock, self._running = threading.Lock(), {}
 
 
 def _digest(text: str) -> bytes:

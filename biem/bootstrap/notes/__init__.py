@@ -52,6 +52,8 @@ def build_notes(ground: Ground, *, stack: ExitStack) -> NoteSystem:
     reader = LateReader(
         ground.analyzer, policies.note_cut, most_bytes=most_bytes, most_tokens=ground.embedder.info.max_tokens
     )
+    searcher = build_note_searcher(ground, records=records, index=index)
+    stack.callback(searcher.close)
     return NoteSystem(
         records=records,
         index=index,
@@ -70,7 +72,7 @@ def build_notes(ground: Ground, *, stack: ExitStack) -> NoteSystem:
             telemetry=ground.telemetry,
         ),
         encoder=build_note_encoder(ground, records=records, index=index),
-        searcher=build_note_searcher(ground, records=records, index=index),
+        searcher=searcher,
         queue=build_note_queue(ground),
         embedder=ground.embedder,
         clock=ground.clock,

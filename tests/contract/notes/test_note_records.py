@@ -229,6 +229,18 @@ def test_words_are_found_in_readable_scopes_only(notes: PostgresNotes, library: 
     assert notes.pool([other], list(found)) == []
 
 
+def test_a_rare_word_is_found_among_many_chunks_of_common_ones(
+    notes: PostgresNotes, library: Library, scope: Scope
+) -> None:
+    # Given more chunks with the common words of a query than are looked at, and one with its rare word
+    many = [chunk(f"which file is in the old case {number}", number) for number in range(600)]
+    notes.put(library, draft("many.md", *many, chunk("a long text about the astrolabe of a captain", 600)))
+    # When the index cannot answer / Then that one is found all the same, and is the best
+    found = notes.matching([scope], ["which", "file", "is", "in", "the", "old", "astrolabe"], None, 10)
+    best = max(found, key=lambda key: found[key])
+    assert notes.passages([scope], [best])[best].chunk.body.endswith("astrolabe of a captain")
+
+
 @pytest.mark.req("G42", partly="ids only")
 def test_the_pool_has_ids_of_tags_and_vectors(notes: PostgresNotes, library: Library, scope: Scope) -> None:
     notes.put(library, draft("a.md", chunk("one", tags=("lamp", "brass")), tags=("weapons",), at=DAY))
@@ -238,6 +250,7 @@ def test_the_pool_has_ids_of_tags_and_vectors(notes: PostgresNotes, library: Lib
     assert (one.tag_counts, one.note_tag_counts, one.at) == ((0, 2, 0, 0, 0), (1, 0, 0, 0, 0), DAY)
     assert one.vector is not None
     assert np.allclose(one.vector, unit(1, 0))
+    assert [each.vector for each in notes.pool([scope], [one.id], known=[one.id])] == [None]
     infos = notes.tags([scope], [*one.tag_ids, *one.note_tag_ids])
     assert [infos[key].shown for key in one.tag_ids] == ["Lamp", "Brass"]
     assert notes.tags([Scope(user="nobody")], list(infos)) == {}
@@ -251,6 +264,8 @@ def test_a_renamed_tag_stands_for_another(notes: PostgresNotes, library: Library
     [old] = notes.named([scope], ["hall master"])
     assert notes.tags([scope], [old])[old].root_shown == "Hu Tao"
     assert notes.tagged([scope], [target], 10) == [notes.files(library)["a.md"].id]
+    assert notes.aliases([scope]) == {old: target}
+    assert notes.aliases([Scope(user="nobody")]) == {}
     # No row of a chunk was written, and the new tag is to be embedded
     assert admin.execute("SELECT xmin, id FROM note_chunks WHERE ns = %s", (scope.ns,)).fetchall() == before
     assert [tag.shown for tag in notes.pending([])[1]] == ["Hu Tao"]

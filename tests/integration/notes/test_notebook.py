@@ -1,13 +1,16 @@
 """Libraries of one memory on real servers: from files to answers, and back out again."""
 
 import shutil
+import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import biem
 from biem.errors import InvalidInput, NotFound
 from tests.support.fakes import WordEmbedder
+from tests.support.servers import Configure
 
 
 @pytest.fixture
@@ -161,6 +164,7 @@ def test_two_users_with_equal_files_do_not_meet(synced: biem.Memory, vault: Path
     assert project.notes.stats() == []
 
 
+@pytest.mark.req("G1", "C32")
 def test_recall_returns_memories_and_notes_of_one_question(synced: biem.Memory) -> None:
     synced.remember("Ann prefers a hotel in the hills.", wait=True)
     hits = synced.recall("which hotel is near the river")
@@ -173,8 +177,44 @@ def test_recall_returns_memories_and_notes_of_one_question(synced: biem.Memory) 
     assert (list(alone), alone.notes[0].note.path) == ([], "plans/lisbon.md")
     with pytest.raises(InvalidInput):
         synced.recall("which hotel", sources=["web"])
+    # And a note is no memory
+    with pytest.raises(NotFound):
+        synced.get(hits.notes[0].chunk.id)
     # And a context block quotes them
     block = synced.context("Which hotel is near the river, with breakfast until ten?")
     assert "## Notes" in block.text
     assert "  > The hotel is near the river" in block.text
     assert block.notes[0].citation in block.text
+
+
+def test_a_recall_searches_memories_and_notes_at_the_same_time(
+    synced: biem.Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Given a search of notes that ends only after the memories were found
+    synced.remember("Ann prefers a hotel in the hills.", wait=True)
+    system, found = synced._system, threading.Event()
+    recall, search = system.recaller.recall, system.notes.searcher.search
+
+    def recalled(*arguments: Any, **named: Any) -> Any:
+        hits = recall(*arguments, **named)
+        found.set()
+        return hits
+
+    def searched(*arguments: Any, **named: Any) -> Any:
+        assert found.wait(60)
+        return search(*arguments, **named)
+
+    monkeypatch.setattr(system.recaller, "recall", recalled)
+    monkeypatch.setattr(system.notes.searcher, "search", searched)
+    # When one recall asks both, and one block is made of both, then neither waits for the other
+    assert synced.recall("which hotel is near the river").notes[0].note.path == "plans/lisbon.md"
+    found.clear()
+    assert synced.context("Which hotel is near the river, with breakfast until ten?").notes
+
+
+def test_a_tag_that_another_process_renames_counts_in_the_next_query(synced: biem.Memory, settings: Configure) -> None:
+    query = "Voyage"
+    before = synced.notes.search(query)[0].why["named"]
+    with biem.connect(settings(queue="none"), scope=synced.bound_to, embedder=WordEmbedder()) as other:
+        other.notes.rename_tag("travel", "Voyage")
+    assert (before, synced.notes.search(query)[0].why["named"]) == (0.0, 1.0)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from biem.domain.text import cut_bytes, one_line, require_clean, sha256
+from biem.domain.text import cut_bytes, one_line, require_clean, sha256, storable, wide_characters
 from biem.errors import InvalidInput
 
 clean = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"))
@@ -85,3 +85,13 @@ def test_one_line_has_no_break_no_control_character_and_its_length(text: str, li
 def test_one_line_shows_what_can_be_read(text: str, shown: str) -> None:
     # Given a text with breaks, controls or too many characters / When it is shown in ten / Then it reads like this
     assert one_line(text, 10) == shown
+
+
+@given(st.text(st.characters(codec=None)))
+def test_what_postgresql_does_not_take_is_replaced_and_nothing_else(text: str) -> None:
+    assert storable(text) == "".join("\ufffd" if c == "\0" or "\ud800" <= c <= "\udfff" else c for c in text)
+
+
+@given(st.text(st.sampled_from("aé\u2e7f\u2e80长\U0001f600 \n")))
+def test_each_character_from_cjk_on_is_a_token(text: str) -> None:
+    assert wide_characters(text) == sum(c > "\u2e7f" for c in text)

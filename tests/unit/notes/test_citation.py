@@ -3,7 +3,7 @@
 import pytest
 
 from biem.domain.notes.library import cited
-from biem.notes.search import mentioned
+from biem.notes.candidates import mentioned
 
 
 @pytest.mark.req("G39")

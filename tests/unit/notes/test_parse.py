@@ -1,12 +1,15 @@
 """Blocks of Markdown with their exact places: what mistune's inside must keep to."""
 
+import re
 from itertools import pairwise
+from unittest import mock
 
 import mistune
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from biem.notes import parse
 from biem.notes.parse import Block, blocks
 
 TRAPS = """\
@@ -162,6 +165,13 @@ def test_blocks_are_in_order_and_begin_lines_whatever_the_text(text: str) -> Non
             assert len(lines) == 1 or set(lines[-1].strip()) <= set("=-")
     assert all(one.stop <= two.start for one, two in pairwise(found))
     assert not found or found[-1].stop == len(text) or found[-1].level
+
+
+@given(st.lists(st.one_of(PIECES, st.sampled_from(["a", "长夜之光", "b = c", "", ""])), max_size=20).map("\n".join))
+def test_paragraphs_that_are_found_without_mistune_are_the_same(text: str) -> None:
+    found = blocks(text)
+    with mock.patch.object(parse, "_PROSE", re.compile("(?!)")):
+        assert blocks(text) == found
 
 
 @given(st.lists(PIECES.filter(lambda piece: ">" not in piece and "|" not in piece), max_size=14).map("\n".join))

@@ -128,6 +128,13 @@ def test_without_a_vector_of_the_query_words_decide_alone() -> None:
     assert [(one.chunk.id, one.score) for one in order] == [("b", pytest.approx(0.3)), ("a", 0.0)]
 
 
+def test_a_chunk_that_is_not_embedded_yet_is_ranked_by_its_words() -> None:
+    pool = [chunk("new"), chunk("near", vector=axis(0)), chunk("far", vector=axis(1)), chunk("silent")]
+    order = ranked(pool, NoteQuestion(axis(0), {"new": 9.0}), known(), WEIGHTS, NoteRankPolicy())
+    assert [one.chunk.id for one in order[:2]] == ["new", "near"]
+    assert order[-1].chunk.id in ("far", "silent")
+
+
 def test_a_time_that_the_query_names_and_guides_raise_a_score() -> None:
     day, policy = datetime(2025, 5, 4, tzinfo=UTC), NoteRankPolicy(when=0.5, guided=0.5)
     pool = [

@@ -1,6 +1,6 @@
 """Libraries, notes, chunks and tags in PostgreSQL."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -47,6 +47,8 @@ from biem.ports.notes import (
 )
 
 _MATCHING_ROWS = 500
+_MATCHING_WORDS = 40
+_ROWS_OF_A_WORD = 20
 _TROUBLED = 20
 
 
@@ -303,14 +305,17 @@ class PostgresNotes(Store):
             "words": tsquery(lexemes),
             "libraries": None if libraries is None else list(libraries),
             "most": _MATCHING_ROWS,
+            "each": [tsquery([word]) for word in list(dict.fromkeys(lexemes))[:_MATCHING_WORDS]],
+            "few": _ROWS_OF_A_WORD,
         }
         rows = self._read(scopes, "note_matching", wanted)
         scores = bm25(lexemes, {row.id: row.lexemes.split(" ") for row in rows})
         best = sorted(scores, key=lambda key: (-scores[key], key))[:limit]
         return {key: scores[key] for key in best}
 
-    def pool(self, scopes: Sequence[Scope], ids: Sequence[str]) -> list[PoolChunk]:
-        rows = self._read(scopes, "note_pool", {"ids": list(ids), "model": self._model}, binary=True) if ids else []
+    def pool(self, scopes: Sequence[Scope], ids: Sequence[str], known: Collection[str] = ()) -> list[PoolChunk]:
+        wanted = {"ids": list(ids), "known": list(known), "model": self._model}
+        rows = self._read(scopes, "note_pool", wanted, binary=True) if ids else []
         return [
             PoolChunk(
                 id=row.id,
@@ -347,15 +352,16 @@ class PostgresNotes(Store):
         rows = self._read(scopes, "note_tags", {"ids": list(ids)}) if ids else []
         return {row.id: TagInfo(**{**row._asdict(), "sha": bytes(row.sha)}) for row in rows}
 
+    def aliases(self, scopes: Sequence[Scope]) -> dict[int, int]:
+        return {row.id: row.same_as for row in self._read(scopes, "note_aliases", {})}
+
     def named(self, scopes: Sequence[Scope], names: Sequence[str]) -> list[int]:
         return [row.id for row in self._read(scopes, "note_named_tags", {"names": list(names)})] if names else []
 
     def tagged(self, scopes: Sequence[Scope], tags: Sequence[int], limit: int) -> list[str]:
         if not tags:
             return []
-        aliases = [row.id for row in self._read(scopes, "note_aliases", {"ids": list(tags)})]
-        wanted = {"tags": [*tags, *aliases], "most": limit}
-        return [row.id for row in self._read(scopes, "note_tagged", wanted)]
+        return [row.id for row in self._read(scopes, "note_tagged", {"tags": list(tags), "most": limit})]
 
     def tag_list(self, scope: Scope, prefix: str, limit: int) -> list[TagInfo]:
         wanted = {"ns": scope.ns, "prefix": prefix, "limit": limit}

@@ -261,13 +261,21 @@ SELECT path FROM notes WHERE state = 'failed' ORDER BY path LIMIT %(limit)s
 -- note_has: whether scopes have a library
 SELECT EXISTS (SELECT FROM note_libraries WHERE ns = ANY (%(scopes)s)) AS there
 
--- note_matching: search by words without the index
-SELECT id::text, lexemes FROM matching_chunks(%(scopes)s, %(words)s::tsquery, %(libraries)s::uuid[], %(most)s)
+-- note_matching: search by words without the index; some chunks of each word, or its common words would hide a rare one
+SELECT DISTINCT ON (found.id) found.id::text, found.lexemes
+FROM (
+    SELECT f.id, f.lexemes FROM matching_chunks(%(scopes)s, %(words)s::tsquery, %(libraries)s::uuid[], %(most)s) f
+    UNION ALL
+    SELECT f.id, f.lexemes
+    FROM unnest(%(each)s::text[]) AS one (word)
+        CROSS JOIN LATERAL matching_chunks(%(scopes)s, one.word::tsquery, %(libraries)s::uuid[], %(few)s) f
+) found
 
 -- note_pool: what ranking needs of chunks
 SELECT c.id::text, c.note_id::text, n.library_id::text, c.ns, c.place, n.at, c.tag_ids, c.tag_counts, n.tag_ids AS note_tag_ids,
     n.tag_counts AS note_tag_counts,
-    (SELECT e.vector FROM embeddings e WHERE e.model = %(model)s AND e.sha256 = c.body_sha) AS vector
+    CASE WHEN c.id <> ALL (%(known)s::uuid[])
+        THEN (SELECT e.vector FROM embeddings e WHERE e.model = %(model)s AND e.sha256 = c.body_sha) END AS vector
 FROM note_chunks c JOIN notes n ON n.id = c.note_id
 WHERE c.id = ANY (%(ids)s::uuid[]) AND c.ns = ANY (%(scopes)s)
 
@@ -302,11 +310,12 @@ JOIN tags t ON t.id = ends.id JOIN tags root ON root.id = ends.root
 -- note_named_tags: tags by name
 SELECT id FROM tags WHERE ns = ANY (%(scopes)s) AND name = ANY (%(names)s) AND NOT idle
 
--- note_aliases: tags that these stand for
-SELECT id FROM tags WHERE same_as = ANY (%(ids)s::integer[])
+-- note_aliases: tags that others stand for
+SELECT id, same_as FROM tags WHERE same_as IS NOT NULL AND ns = ANY (%(scopes)s)
 
--- note_tagged: notes that have one of these tags
-SELECT id::text FROM tagged_notes(%(scopes)s, %(tags)s::integer[], %(most)s)
+-- note_tagged: notes that have one of these tags, or one that these stand for
+SELECT id::text FROM tagged_notes(%(scopes)s,
+    %(tags)s::integer[] || ARRAY(SELECT t.id FROM tags t WHERE t.same_as = ANY (%(tags)s::integer[])), %(most)s)
 
 -- note_tag_list: tags whose name begins so, most used first
 SELECT id FROM tags WHERE ns = %(ns)s AND starts_with(name, %(prefix)s) AND NOT idle AND (uses > 0 OR same_as IS NOT NULL)

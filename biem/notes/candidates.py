@@ -1,0 +1,235 @@
+"""The chunks that may answer a query, from searches that run at the same time; unavailable servers are left out.
+
+words (and, where the index lacks notes, PostgreSQL's) ─► rows of these chunks ┐
+tags that the query names                                                      ├─► pool
+vector ─► dense; nearest tags ─► their notes ─► dense within these             ┘
+"""
+
+import logging
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Collection, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import partial
+from typing import TypeVar
+
+from biem.domain.policies.notes import NoteRankPolicy
+from biem.domain.scope import Scope
+from biem.domain.text import late
+from biem.errors import BiemError, EmbedderUnavailable
+from biem.notes.scope_tags import CurrentTags, ScopeTags
+from biem.notes.tags import identity
+from biem.ports import Embedder, Vector
+from biem.ports.notes import NoteFilter, NoteIndex, NoteRecords, PoolChunk
+
+logger = logging.getLogger("biem.notes")
+T = TypeVar("T")
+
+_THREADS = 12
+_FOLLOWED = 2
+"""Nearest tags whose notes are searched."""
+_MOST_NOTES = 64
+"""Notes searched for the tags of a query."""
+_PAUSE_S = 2.0
+"""Pause before an index that was down is asked again."""
+_TIMES = 2
+"""Windows of time in a query that are searched."""
+_CACHE_BYTES = 20_000_000
+
+_MOST_NAMES = 400
+"""Names of one query."""
+_WORDS = 4
+_HAN = 12
+_RUN = late(r"[\u3400-\u9fff\u3040-\u30ff\uac00-\ud7af]+|[^\W_]+(?:[-'._+#]*[^\W_]+)*[+#]*")
+_CJK = late(r"[\u3400-\u9fff\u3040-\u30ff\uac00-\ud7af]")
+
+
+@dataclass(frozen=True, slots=True)
+class Sought:
+    """What is searched for, and where."""
+
+    scopes: Sequence[Scope]
+    query: str
+    lexemes: Sequence[str]
+    where: NoteFilter
+    times: Sequence[tuple[datetime, datetime]]
+    """Windows of time that the query names."""
+    unindexed: bool
+    """The index lacks some notes."""
+
+
+@dataclass(frozen=True, slots=True)
+class NoteCandidates:
+    """Everything that was found for one query."""
+
+    vector: Vector | None
+    """Of the query; None while the embedder is down."""
+    words: Mapping[str, float]
+    """BM25 scores by chunk."""
+    named: Sequence[int]
+    """Tags that the query names."""
+    tags: CurrentTags
+    pool: Sequence[PoolChunk]
+
+
+class CandidateSearch:
+    """Finds candidates. Thread-safe; `close` waits for running searches."""
+
+    def __init__(self, *, records: NoteRecords, index: NoteIndex, embedder: Embedder, tags: ScopeTags) -> None:
+        self._records = records
+        self._index = index
+        self._embedder = embedder
+        self._tags = tags
+        self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="biem-notes-search")
+        self._vectors: OrderedDict[str, Vector] = OrderedDict()
+        self._lock = threading.Lock()
+        self._down_until = 0.0
+
+    def find(self, sought: Sought, policy: NoteRankPolicy, degraded: list[str]) -> NoteCandidates:
+        """The candidates of a query. Servers that did not answer are added to `degraded`."""
+        by_words = self._threads.submit(self._by_words, sought, policy, degraded)
+        tags = self._threads.submit(self._tags.now, sought.scopes)
+        named = self._threads.submit(self._records.named, sought.scopes, mentioned(sought.query))
+        vector = self._vector(sought.query, degraded)
+        ids: set[str] = set()
+        if vector is not None:
+            notes = partial(self._tagged, sought, vector, named, tags, policy, degraded)
+            ids = self._by_content(sought, vector, notes, policy, degraded)
+        words, first = by_words.result()
+        rest = self._read(sought.scopes, ids - first.keys())
+        return NoteCandidates(vector, words, named.result(), tags.result(), [*first.values(), *rest])
+
+    def forget(self, chunks: Collection[str]) -> None:
+        """Forget the vectors of erased chunks."""
+        with self._lock:
+            for key in chunks:
+                self._vectors.pop(key, None)
+
+    def close(self) -> None:
+        """Wait for running searches; a second call does nothing."""
+        self._threads.shutdown(wait=True)
+
+    def _vector(self, query: str, degraded: list[str]) -> Vector | None:
+        try:
+            vector: Vector = self._embedder.embed([query], "query")[0]
+        except EmbedderUnavailable as error:
+            logger.warning("notes are searched by words only: %s", error)
+            degraded.append("embedder")
+            return None
+        return vector
+
+    # -- words ------------------------------------------------------------------------------------------------------
+
+    def _by_words(
+        self, sought: Sought, policy: NoteRankPolicy, degraded: list[str]
+    ) -> tuple[dict[str, float], dict[str, PoolChunk]]:
+        """BM25 scores by chunk, and the chunks."""
+        scopes, index, text = sought.scopes, self._index, " ".join(sought.lexemes)
+        found = self._ask(lambda: index.words(scopes, text, policy.words, sought.where), degraded)
+        words = dict(found or {})
+        for then in _timed(sought):
+            words = {**(self._ask(partial(index.words, scopes, text, policy.timed, then), degraded) or {}), **words}
+        if found is None or not index.lexical or sought.unindexed:
+            libraries = sought.where.libraries or None
+            words = {**self._records.matching(scopes, sought.lexemes, libraries, policy.words), **words}
+        return words, {chunk.id: chunk for chunk in self._read(scopes, words)}
+
+    # -- content ----------------------------------------------------------------------------------------------------
+
+    def _by_content(
+        self,
+        sought: Sought,
+        vector: Vector,
+        tagged: Callable[[], Sequence[str]],
+        policy: NoteRankPolicy,
+        degraded: list[str],
+    ) -> set[str]:
+        """The nearest chunks: of all, of each time that the query names, and of the notes that `tagged` finds."""
+
+        def near(where: NoteFilter, limit: int) -> Collection[str]:
+            return self._ask(lambda: self._index.dense(sought.scopes, vector, limit, where), degraded) or ()
+
+        running = [self._threads.submit(near, sought.where, policy.dense)]
+        running += [self._threads.submit(near, then, policy.timed) for then in _timed(sought)]
+        ids: set[str] = set()
+        if not sought.where.notes and (notes := tagged()):
+            ids |= set(near(replace(sought.where, notes=tuple(notes)), policy.tagged))
+        return ids.union(*(each.result() for each in running))
+
+    def _tagged(
+        self,
+        sought: Sought,
+        vector: Vector,
+        named: Future[list[int]],
+        tags: Future[CurrentTags],
+        policy: NoteRankPolicy,
+        degraded: list[str],
+    ) -> list[str]:
+        """Notes of the tags that the query names, and of the tags nearest to it."""
+        best: list[int] = []
+        if policy.tags:
+            near = self._ask(lambda: self._index.near_tags(sought.scopes, vector, policy.tags), degraded) or {}
+            best = sorted(near, key=lambda key: (-near[key], key))[:_FOLLOWED]
+        roots = {info.root for info in tags.result().infos([*named.result(), *best]).values()}
+        return self._records.tagged(sought.scopes, sorted(roots), _MOST_NOTES)
+
+    def _ask(self, work: Callable[[], T], degraded: list[str]) -> T | None:
+        """A search in the index; None while it is down."""
+        if time.monotonic() >= self._down_until:
+            try:
+                return work()
+            except BiemError as error:
+                logger.warning("notes are searched without the index: %s", error)
+                self._down_until = time.monotonic() + _PAUSE_S
+        if "milvus" not in degraded:
+            degraded.append("milvus")
+        return None
+
+    # -- rows -------------------------------------------------------------------------------------------------------
+
+    def _read(self, scopes: Sequence[Scope], ids: Collection[str]) -> list[PoolChunk]:
+        """The chunks of these ids as they are now; their vectors, which never change, from the cache if it has them."""
+        if not ids:
+            return []
+        with self._lock:
+            kept = {key: self._vectors[key] for key in ids if key in self._vectors}
+            for key in kept:
+                self._vectors.move_to_end(key)
+        chunks = self._records.pool(scopes, sorted(ids), kept.keys())
+        with self._lock:
+            for chunk in chunks:
+                if chunk.vector is not None:
+                    self._vectors[chunk.id] = chunk.vector
+            while len(self._vectors) * self._embedder.info.dim * 4 > _CACHE_BYTES:
+                self._vectors.popitem(last=False)
+        return [replace(chunk, vector=kept[chunk.id]) if chunk.id in kept else chunk for chunk in chunks]
+
+
+def _timed(sought: Sought) -> list[NoteFilter]:
+    """The conditions with each time that the query names, unless the caller gave one."""
+    if sought.where.since is not None or sought.where.until is not None:
+        return []
+    return [replace(sought.where, since=start, until=end) for start, end in list(sought.times)[:_TIMES]]
+
+
+def mentioned(query: str) -> list[str]:
+    """Identities of possible tags in a query: of Latin words up to four in a row, of CJK characters two to twelve."""
+    text = identity(query)
+    runs = [found.group() for found in _RUN.finditer(text)]
+    names: dict[str, None] = {}
+    latin: list[str] = []
+    for run in [*runs, "一"]:  # the last one ends the words before it
+        if _CJK.match(run) is None:
+            latin.append(run)
+            continue
+        for first in range(len(latin)):
+            for last in range(first + 1, min(len(latin), first + _WORDS) + 1):
+                names[" ".join(latin[first:last])] = None
+        latin = []
+        for length in range(min(_HAN, len(run)), 1, -1):
+            for first in range(len(run) - length + 1):
+                names[run[first : first + length]] = None
+    return list(names)[:_MOST_NAMES]

@@ -1,0 +1,67 @@
+"""Tags by id as they are now, kept in this process: one query meets a thousand of them, and they hardly change."""
+
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Collection, Mapping, Sequence
+
+from biem.domain.scope import Scope
+from biem.ports.notes import NoteRecords, TagInfo
+
+_KEPT_S = 60.0
+"""How long the number of chunks that have a tag is believed; scans of this process end it."""
+_MOST_TAGS = 50_000
+"""Tags kept of all scopes."""
+_MOST_SCOPES = 256
+
+
+class CurrentTags:
+    """The tags of some scopes as they are at the time of one query. Thread-safe."""
+
+    def __init__(self, records: NoteRecords, scopes: Sequence[Scope], aliases: Mapping[int, int]) -> None:
+        """`aliases`: tags that stand for others, by the id of these."""
+        self._records = records
+        self._scopes = scopes
+        self._infos: dict[int, TagInfo] = {}
+        self.aliases = aliases
+        self.until = time.monotonic() + _KEPT_S
+
+    def __len__(self) -> int:
+        return len(self._infos)
+
+    def infos(self, ids: Collection[int]) -> dict[int, TagInfo]:
+        """Tags by id; those that do not exist are left out."""
+        found = {key: info for key in ids if (info := self._infos.get(key)) is not None}
+        missing = [key for key in ids if key not in found]
+        if missing:
+            read = self._records.tags(self._scopes, sorted(missing))
+            found |= read
+            self._infos |= read
+        return found
+
+
+class ScopeTags:
+    """The tags of scopes. One that any process renames stands for the other in the next query. Thread-safe."""
+
+    def __init__(self, records: NoteRecords) -> None:
+        self._records = records
+        self._kept: OrderedDict[tuple[str, ...], CurrentTags] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def now(self, scopes: Sequence[Scope]) -> CurrentTags:
+        """The tags of these scopes."""
+        key = tuple(scope.ns for scope in scopes)
+        aliases = self._records.aliases(scopes)
+        with self._lock:
+            kept = self._kept.get(key)
+            if kept is None or kept.until < time.monotonic() or kept.aliases != aliases:
+                kept = self._kept[key] = CurrentTags(self._records, scopes, aliases)
+            self._kept.move_to_end(key)
+            while len(self._kept) > _MOST_SCOPES or sum(map(len, self._kept.values())) > _MOST_TAGS:
+                self._kept.popitem(last=False)
+            return kept
+
+    def changed(self) -> None:
+        """Forget all: tags were counted again, or erased."""
+        with self._lock:
+            self._kept.clear()
