@@ -81,14 +81,14 @@ def speaker_of(node: Node) -> str:
 def told(node: Node, said: str, policy: ContextPolicy, *, chinese: bool = False) -> str:
     """A memory as a line without its number: with speaker and date, or only its text in the layout `bare`.
 
-    Its reason follows, unless the text has it.
+    Its reason follows, unless the text has it; not in the layout `bare`.
 
     The line of an untrusted memory begins with its origin, in either layout; `chinese`: in this language.
     """
     mark = f"[{unverified_mark(node.origin, chinese=chinese)}] " if node.trust == UNTRUSTED else ""
-    why = "" if node.reason in node.text else f" (reason: {quoted(node.reason, REASON_CHARS)})"
     if policy.layout == "bare":
-        return mark + harmless(said, policy.item_chars) + why
+        return mark + harmless(said, policy.item_chars)
+    why = "" if node.reason in node.text else f" (reason: {quoted(node.reason, REASON_CHARS)})"
     return f"{mark}{speaker_of(node)}, {node.at:%Y-%m-%d}: {quoted(said, policy.item_chars)}{why}"
 
 

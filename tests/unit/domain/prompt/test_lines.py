@@ -19,7 +19,7 @@ from tests.support.fakes import START
 
 PLENTY = 1_000_000
 LINE = re.compile(
-    r'(?P<number>\d+)\. (?P<speaker>[^":,]+), (?P<date>\d{4}-\d\d-\d\d): "(?P<text>[^"]*)"(?P<ours> \(until [\d-]+\))?'
+    r'(?P<number>\d+)\. (?P<speaker>[^":,]+), (?P<date>\d{4}-\d\d-\d\d): "(?P<text>[^"]*)"(?: \(reason: "[^"]*"\))?(?P<ours> \(until [\d-]+\))?'
 )
 ENTITIES = re.compile(r'   Entities: [^":,]+(?:, [^":,]+)*')
 BARE = re.compile(r"\d+\. \[[●○◌] E=[01]\.\d\d\] .+")
@@ -76,8 +76,11 @@ def hit(text: str, **values: Any) -> Hit:
 def test_speakers_dates_and_number_of_lines_are_those_of_the_memories(
     said: list[tuple[str, str, str]], entities: list[str]
 ) -> None:
-    # Given any texts, speakers and entities
-    hits = [hit(text, speaker=who, source=source, entities=tuple(entities)) for text, who, source in said]
+    # Given any texts, speakers, reasons and entities
+    hits = [
+        hit(text, speaker=who, source=source, reason=f"{who}{text}", entities=tuple(entities))
+        for text, who, source in said
+    ]
     policy = ContextPolicy(repeat_entities=True)
 
     # When the block is read as its grammar is, line by line
@@ -108,6 +111,16 @@ def test_in_the_other_sections_as_well(texts: list[str], topic: str) -> None:
     running = render_running([Running(topic, text) for text in texts], "en", 200).splitlines()
     assert len(running) == 1 + len(texts)
     assert all(re.fullmatch(r'\d+\. topic "[^"]*": "[^"]*"', line) for line in running[1:])
+
+
+def test_a_reason_follows_its_text_but_not_in_the_format_of_a_design_or_twice() -> None:
+    # Given a memory with a reason, and one whose text has it
+    why, both = hit("no nuts", reason="Rui is allergic"), hit("no nuts: Rui is allergic", reason="Rui is allergic")
+
+    # Then a line tells it once
+    assert told(why.node, why.node.text, ContextPolicy()).endswith('"no nuts" (reason: "Rui is allergic")')
+    assert told(both.node, both.node.text, ContextPolicy()).endswith(': "no nuts: Rui is allergic"')
+    assert told(why.node, why.node.text, ContextPolicy(layout="bare")) == "no nuts"
 
 
 @given(anything, anything)
