@@ -19,7 +19,8 @@ from tests.support.fakes import START
 
 PLENTY = 1_000_000
 LINE = re.compile(
-    r'(?P<number>\d+)\. (?P<speaker>[^":,]+), (?P<date>\d{4}-\d\d-\d\d): "(?P<text>[^"]*)"(?: \(reason: "[^"]*"\))?(?P<ours> \(until [\d-]+\))?'
+    r'(?P<number>\d+)\. (?P<speaker>[^":,]+), (?P<date>\d{4}-\d\d-\d\d): "(?P<text>[^"]*)"'
+    r'(?: \(reason: "[^"]*"\))?(?P<ours> \(until [\d-]+\))?'
 )
 ENTITIES = re.compile(r'   Entities: [^":,]+(?:, [^":,]+)*')
 BARE = re.compile(r"\d+\. \[[●○◌] E=[01]\.\d\d\] .+")
