@@ -386,6 +386,7 @@ def test_it_is_called_from_a_thread_and_from_inside_a_running_loop(server: Embed
     assert asyncio.run(program()) == [(1, DIM)] * 9
 
 
+@pytest.mark.long
 @pytest.mark.req("G61", partly="no thread is left after a thousand calls")
 def test_thousand_calls_leave_no_thread_behind(server: EmbeddingServer, connect: Connector) -> None:
     before = threading.active_count()

@@ -107,6 +107,7 @@ def test_every_format_is_imported_and_found(cli: Cli, tmp_path: Path) -> None:
     assert "1 × tool result" in shown
 
 
+@pytest.mark.long
 def test_an_export_that_breaks_off_keeps_what_precedes(cli: Cli, tmp_path: Path) -> None:
     path = tmp_path / "c.json"
     path.write_text(json.dumps([long_chat("one", 5), long_chat("two", 5)])[:-200])

@@ -56,6 +56,7 @@ def test_a_change_is_noticed_and_answered_as_of_then(cli: Cli) -> None:
     assert (conflict["kind"], conflict["resolution"], conflict["decided_by"]) == ("update", "keep_new", "rule")
 
 
+@pytest.mark.long
 def test_a_decision_is_taken_back_before_another_one(cli: Cli) -> None:
     # Given a conflict that a rule decided
     scope = ("--user", "decision")

@@ -51,6 +51,7 @@ def test_a_scope_goes_into_a_file_and_back(cli: Cli, tmp_path: Path) -> None:
     assert "> 花生过敏" in "".join(path.read_text(encoding="utf-8") for path in notes.iterdir())
 
 
+@pytest.mark.long
 def test_a_broken_file_is_refused_with_the_line(cli: Cli, tmp_path: Path) -> None:
     scope, file = ("--user", "broken"), tmp_path / "out.jsonl"
     cli("remember", "Li Ming has a boat", *scope)

@@ -149,6 +149,7 @@ def test_a_kill_in_the_middle_of_the_first_start_leaves_no_half_made_cluster(new
     assert not (new_home / "postgres.new").exists()
 
 
+@pytest.mark.long
 @pytest.mark.req("D1", partly="a frozen process of a dead PostgreSQL")
 @pytest.mark.parametrize(
     "owner_dies",

@@ -35,7 +35,9 @@ def memory(settings: Configure) -> Iterator[biem.Memory]:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize("place", ["first", "middle", "last"])
+@pytest.mark.parametrize(
+    "place", ["middle", *(pytest.param(place, marks=pytest.mark.long) for place in ("first", "last"))]
+)
 def test_a_sentence_of_a_long_text_is_found_and_shown(memory: biem.Memory, language: str, place: str) -> None:
     # Given several long texts, of which one has a sentence about something else
     before, after = {"first": (0, 2), "middle": (1, 1), "last": (2, 0)}[place]

@@ -5,6 +5,7 @@ import uuid
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,6 @@ from biem.bootstrap import Servers
 from biem.domain.scope import Scope
 from biem.errors import RevisionConflict
 from tests.integration.faults.test_death_at_every_step import fated
-from tests.support.effort import places
 from tests.support.systems import System, system
 
 OLD = "Order AB-1234 ships to Paris on 5 May"
@@ -132,11 +132,11 @@ def test_a_worker_that_stalls_at_any_step_does_not_bring_the_former_text_back(
     two.stands(key, NEW, [OLD])
 
 
-@pytest.mark.sized
+@pytest.mark.long
 @pytest.mark.req("X8", partly="revise and revert")
 @pytest.mark.parametrize("verb", ["revise", "revert"])
 def test_a_revision_that_dies_at_any_step_is_made_good_by_asking_again(two: Two, verb: str) -> None:
-    for end in places(4):
+    for end in count(1):
         # Given a memory that is indexed, or was revised
         key = two.remember()
         expected, former = NEW, [OLD]

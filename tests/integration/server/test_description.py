@@ -10,7 +10,6 @@ import pytest
 
 from biem.client.calls import CALLS
 from tests.integration.server.conftest import Site
-from tests.support.effort import sized
 
 PROGRAM = Path(sys.executable).with_name("schemathesis")
 ELSEWHERE = "positive_data_acceptance"
@@ -29,7 +28,7 @@ def test_every_call_of_the_table_is_described(site: Site) -> None:
     assert document["paths"]["/health"]["get"]["security"] == []
 
 
-@pytest.mark.sized
+@pytest.mark.long
 def test_schemathesis_finds_nothing_undescribed(site: Site, tmp_path: Path) -> None:
     # Given a key that is open for every user, and the description that the server gives
     token = site.key(None, None, ("read", "write", "erase", "admin")).token
@@ -37,7 +36,7 @@ def test_schemathesis_finds_nothing_undescribed(site: Site, tmp_path: Path) -> N
         str(PROGRAM), "run", f"{site.urls[0]}/openapi.json",
         "--header", f"Authorization: Bearer {token}", "--header", "Biem-User: schemathesis",
         "--exclude-checks", ELSEWHERE, "--seed", "1", "--no-color",
-        "--phases", sized("fuzzing", "coverage,fuzzing,stateful"), "--max-examples", str(sized(2, 30)),
+        "--phases", "coverage,fuzzing,stateful", "--max-examples", "15",
     ]  # fmt: skip
 
     # When its requests are made / Then no answer is a failure of the server, or another than the description says

@@ -37,6 +37,7 @@ def served(home: Path, environment: dict[str, str], cli: Cli) -> Iterator[tuple[
     assert process.returncode in (0, 143)
 
 
+@pytest.mark.long
 def test_two_processes_serve_a_key_until_it_is_revoked(
     served: tuple[str, subprocess.Popen[bytes]], cli: Cli, environment: dict[str, str]
 ) -> None:

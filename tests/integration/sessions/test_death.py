@@ -175,6 +175,7 @@ def erased(memory: biem.Memory, key: str) -> None:
         return
 
 
+@pytest.mark.long
 @pytest.mark.req("M12", "X21", partly="kill -9 while an agent writes")
 def test_a_loop_that_is_killed_loses_no_message_and_doubles_none(
     testbed: Testbed, stack: Servers, environment: dict[str, str], tmp_path: Path

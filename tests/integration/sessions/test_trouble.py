@@ -86,6 +86,7 @@ def test_where_the_model_fails_nothing_is_trimmed_and_it_is_asked_again_later(
     assert summary.text == model.answer
 
 
+@pytest.mark.long
 def test_diagnose_finds_sessions_that_are_not_trimmed_and_counts_again(
     small: biem.Memory, clock: HeldClock, stack: Servers
 ) -> None:

@@ -5,6 +5,7 @@ import threading
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from itertools import count
 from typing import Any
 
 import pytest
@@ -15,7 +16,6 @@ from biem.bootstrap import Servers
 from biem.domain.scope import Scope
 from tests.integration.faults.test_death_at_every_step import fated
 from tests.integration.revise.test_stalled_workers import STEPS, Two
-from tests.support.effort import places
 from tests.support.systems import System, system
 from tests.support.transfers import exported, lines
 
@@ -125,7 +125,7 @@ def until_it_lives(
     anywhere: bool = True,
 ) -> int:
     """Die at one place after the other until none is left; returns how many there were."""
-    for end in places(5):
+    for end in count(1):
         journey.target = Scope(user=uuid.uuid4().hex)
         ask = prepare()
         # When a process dies before a statement, command or write of the call and of the work that follows
@@ -145,7 +145,7 @@ def until_it_lives(
     return end - 1
 
 
-@pytest.mark.sized
+@pytest.mark.long
 @pytest.mark.req("X8", partly="move")
 @pytest.mark.parametrize(("size", "least"), [(1_000, 20), (1, 8)], ids=["one transaction", "slices"])
 def test_a_move_that_dies_at_any_step_of_any_server_is_ended_by_asking_again(
@@ -182,7 +182,7 @@ def test_a_move_that_dies_at_any_step_of_any_server_is_ended_by_asking_again(
     assert until_it_lives(journey, prepare, check, between, anywhere=size > 1) > least
 
 
-@pytest.mark.sized
+@pytest.mark.long
 @pytest.mark.req("X8", partly="import")
 def test_an_import_that_dies_at_any_step_of_any_server_is_ended_by_asking_again(journey: Journey) -> None:
     journey.told()
