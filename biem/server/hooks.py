@@ -41,7 +41,13 @@ def _kept(value: object) -> object:
     return storable(value) if isinstance(value, str) else "" if value is None else value
 
 
-Told = Annotated[str, BeforeValidator(_kept)]
+_NAME_CHARS = 200
+Told = Annotated[str, BeforeValidator(_kept, json_schema_input_type=str | None)]
+Name = Annotated[
+    str,
+    BeforeValidator(_kept, json_schema_input_type=Annotated[str, Field(max_length=_NAME_CHARS)] | None),
+    Field(max_length=_NAME_CHARS),
+]
 
 
 class HookCall(BaseModel):
@@ -50,9 +56,9 @@ class HookCall(BaseModel):
     model_config = ConfigDict(extra="ignore", hide_input_in_errors=True)
 
     hook_event_name: str = Field(max_length=64, description="SessionStart, UserPromptSubmit, Stop, SessionEnd, …")
-    session_id: Told = Field("", max_length=200)
+    session_id: Name = ""
     prompt: Told = ""
-    prompt_id: Told = Field("", max_length=200)
+    prompt_id: Name = ""
     last_assistant_message: Told = ""
 
 
