@@ -5,6 +5,7 @@ this process, in an order drawn by lot: the machine's drift and warm caches hit 
 """
 
 import argparse
+import json
 import multiprocessing
 import os
 import random
@@ -15,11 +16,12 @@ import threading
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import closing, contextmanager, nullcontext
+from http import HTTPStatus
+from http.client import HTTPConnection
 from multiprocessing.connection import Connection
 from pathlib import Path
-
-import httpx
+from urllib.parse import urlsplit
 
 import biem
 from benchmarks import _report
@@ -94,35 +96,46 @@ def _measured(size: int, queries: int) -> dict[str, list[float]]:
                 raise StoreUnavailable(f"biem's worker did not index {size:,} memories in {_FLUSH_S:.0f} s")
             with open_keys(settings) as keys:  # it may only read: no prompt becomes a memory meanwhile
                 token = keys.add("benchmark", "ann", "", ["read"]).token
-            with _serving(settings) as url, biem.remote(url, token) as remote:
-                headers = {"Authorization": f"Bearer {token}"}
-                with httpx.Client(base_url=url, headers=headers, timeout=60) as browser:
-                    ways = _ways(memory, remote, browser)
-                    questions = Texts(seed=2)
-                    lot = random.Random(3)
-                    for number in range(-_WARM, queries):
-                        for near, far in (*_PAIRS, ("about", "about")):
-                            asked = questions.question()
-                            for name in lot.sample(sorted({near, far}), len({near, far})):
-                                began = time.perf_counter()
-                                ways[name](asked)
-                                if number >= 0:
-                                    shown = f"{near} ({far})" if name == near != far else name
-                                    times[shown].append((time.perf_counter() - began) * 1_000)
+            with (
+                _serving(settings) as url,
+                biem.remote(url, token) as remote,
+                closing(HTTPConnection(urlsplit(url).netloc, timeout=60)) as connection,
+            ):
+                ways = _ways(memory, remote, connection, token)
+                questions = Texts(seed=2)
+                lot = random.Random(3)
+                for number in range(-_WARM, queries):
+                    for near, far in (*_PAIRS, ("about", "about")):
+                        asked = questions.question()
+                        for name in lot.sample(sorted({near, far}), len({near, far})):
+                            began = time.perf_counter()
+                            ways[name](asked)
+                            if number >= 0:
+                                shown = f"{near} ({far})" if name == near != far else name
+                                times[shown].append((time.perf_counter() - began) * 1_000)
     return times
 
 
-def _ways(memory: biem.Memory, remote: biem.Memory, browser: httpx.Client) -> dict[str, Callable[[str], object]]:
-    def posted(path: str, body: dict[str, object]) -> object:
-        return browser.post(path, json=body).raise_for_status()
+def _ways(
+    memory: biem.Memory, remote: biem.Memory, connection: HTTPConnection, token: str
+) -> dict[str, Callable[[str], object]]:
+    headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
+
+    def sent(verb: str, path: str, body: dict[str, object] | None = None) -> bytes:
+        connection.request(verb, path, None if body is None else json.dumps(body), headers)
+        answer = connection.getresponse()
+        text = answer.read()
+        if answer.status != HTTPStatus.OK:
+            raise StoreUnavailable(f"{path} answered {answer.status}: {text[:200]!r}")
+        return text
 
     return {
         "recall": lambda asked: memory.recall(asked, top_k=_TOP_K),
-        "http-recall": lambda asked: posted("/v1/recall", {"query": asked, "top_k": _TOP_K}),
+        "http-recall": lambda asked: sent("POST", "/v1/recall", {"query": asked, "top_k": _TOP_K}),
         "remote-recall": lambda asked: remote.recall(asked, top_k=_TOP_K),
         "context": lambda asked: memory.context(asked),
-        "hook": lambda asked: posted(_HOOK, {"hook_event_name": "UserPromptSubmit", "prompt": asked}),
-        "about": lambda _: browser.get("/v1/about").raise_for_status(),
+        "hook": lambda asked: sent("POST", _HOOK, {"hook_event_name": "UserPromptSubmit", "prompt": asked}),
+        "about": lambda _: sent("GET", "/v1/about"),
     }
 
 
