@@ -229,7 +229,10 @@ class _Run:
         for line in kept:
             if not missing.isdisjoint(line.memories):
                 gone = sorted(missing.intersection(line.memories))[0]
-                raise ImportConflict(f"line {line.number}: {gone} is no memory of the file or the scope; {self.told()}")
+                raise ImportConflict(
+                    f"line {line.number}: {gone} is no memory of the file or the scope, or was destroyed a moment ago: "
+                    f"then import the file again; {self.told()}"
+                )
 
     def _require_same_items(self, waiting: list[Line]) -> None:
         """Raise for an item whose key has another value in the scope; `skip` leaves that one as it is."""

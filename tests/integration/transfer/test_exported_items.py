@@ -15,6 +15,7 @@ from biem.bootstrap import Servers
 from biem.domain.items.item import StoredItem
 from biem.errors import ImportConflict
 from tests.support.fakes import HeldClock, WordEmbedder
+from tests.support.life_workloads import ONLY_SLEEP
 from tests.support.servers import Testbed
 from tests.support.transfers import ODD, House, exported, lines
 
@@ -24,9 +25,12 @@ ODD_VALUE = {"z": 1, "a": [1.5, None, {"b": True, "B": ODD}], "": -0.0, "n": 10*
 
 @pytest.fixture(scope="module")
 def opened(testbed: Testbed) -> Iterator[House]:
-    """One connection for the tests of this file, whose time stands still until it is told to move."""
+    """One connection for the tests of this file, whose time stands still until it is told to move.
+
+    Jobs run when asked: one of its own accord might destroy a deleted item's memory while its file is taken in.
+    """
     clock = HeldClock()
-    with biem.connect(testbed.settings(), embedder=WordEmbedder(), clock=clock) as memory:
+    with biem.connect(testbed.settings(sleep=ONLY_SLEEP), embedder=WordEmbedder(), clock=clock) as memory:
         yield House(memory, clock)
 
 
