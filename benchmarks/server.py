@@ -1,6 +1,6 @@
 """What HTTP adds to a recall, and how long a coding agent waits for the hook before a prompt.
 
-The server is a process of its own on the stores of this one. Each question goes two ways, one to the server, one within
+The server is a separate process on the stores of this one. Each question goes two ways, one to the server, one within
 this process, in an order drawn by lot: the machine's drift and warm caches hit both alike. The embedder costs nothing.
 """
 
@@ -141,7 +141,7 @@ def _ways(
 
 @contextmanager
 def _serving(settings: Settings) -> Iterator[str]:
-    """The address of a server in a process of its own, which ends with the block."""
+    """The address of a server in a separate process, which ends with the block."""
     context = multiprocessing.get_context("spawn")
     mine, theirs = context.Pipe()
     child = context.Process(target=_serve, args=(settings, theirs), daemon=True)

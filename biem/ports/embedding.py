@@ -1,7 +1,7 @@
 """Embeddings, their similarity, and reranking.
 
 Products of matrices are made here, too, in a way that is safe beside a fork: NumPy's `@` on a matrix calls a BLAS
-library, which has threads and locks of its own, and a process that is forked while another thread is inside it can
+library, which has its own threads and locks, and a process that is forked while another thread is inside it can
 hang, parent and child. `einsum` computes in the calling thread without a lock. A product of two vectors takes no lock,
 so `@` may stay there.
 """

@@ -139,7 +139,7 @@ class LineWorth:
                 by_name = _by_name(told, node, meant) if meant else told
                 if not named:
                     foreign = _foreign(persons, asked.things, told, part.lower(), translated=translated)
-                elif by_name.persons != told.persons:  # somebody speaks of himself or herself
+                elif by_name.persons != told.persons:  # the speaker is the subject
                     foreign = _foreign(frozenset(meant.values()), asked.things, by_name, part.lower(), translated=False)
                 of_it = not (asked.topics.isdisjoint(told.topics) or asked.things.isdisjoint(told.things))
                 named_thing = _THING if of_it else 0.0

@@ -27,7 +27,7 @@ ODD_VALUE = {"z": 1, "a": [1.5, None, {"b": True, "B": ODD}], "": -0.0, "n": 10*
 def opened(testbed: Testbed) -> Iterator[House]:
     """One connection for the tests of this file, whose time stands still until it is told to move.
 
-    Jobs run when asked: one of its own accord might destroy a deleted item's memory while its file is taken in.
+    Jobs run when asked: a background job might destroy a deleted item's memory while its file is imported.
     """
     clock = HeldClock()
     with biem.connect(testbed.settings(sleep=ONLY_SLEEP), embedder=WordEmbedder(), clock=clock) as memory:
