@@ -3,8 +3,9 @@
     python -m tests.mutation [--seed N] [--count N] [--limit-s S] [--processes N] [--only MODULE…]
 
 The faults are drawn by the seed, as many from each module of `targets`: writing, erasing, scopes, wiring. One that all
-tests of its module let pass survives; the program names it and ends with 1. Servers are started once, for all runs, and
-so are the packages that tests import (see `nursery`). Where a signal ends it, its children and its folder go, too.
+tests of its module let pass survives; the program names it and ends with 1. Each copy has its own servers, because a
+worker with a fault would do its work on the memories of another copy, too; they are started once, for all runs, and so
+are the packages that tests import (see `nursery`). Where a signal ends it, its children and its folder go, too.
 
 Why not mutmut or Cosmic Ray: mutmut 3 cannot draw a sample by a seed (its issue 306 was closed as a wish) and runs all
 that covers a line in its own process, where suites that start servers and threads do not belong; Cosmic Ray has one
@@ -75,15 +76,15 @@ class Broken(Exception):
 
 
 class Bench:
-    """Copies of the repository, each with a process that runs tests there, and the servers that these share."""
+    """Copies of the repository in `folder`, one an environment, each with a process that runs tests there."""
 
-    def __init__(self, folder: Path, environment: dict[str, str], count: int, limit_s: float) -> None:
+    def __init__(self, folder: Path, environments: Sequence[dict[str, str]], limit_s: float) -> None:
         self._limit_s = limit_s
         self._usual_s: dict[str, float] = {}
         self._measuring: dict[str, threading.Lock] = defaultdict(threading.Lock)
         self._free: queue.Queue[tuple[Path, subprocess.Popen[str]]] = queue.Queue()
         self._processes: list[subprocess.Popen[str]] = []
-        for number in range(count):
+        for number, environment in enumerate(environments):
             copy = folder / str(number)
             for name in _COPIED:
                 _copy(ROOT / name, copy / name)
@@ -173,7 +174,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="mutants-", ignore_cleanup_errors=True)))
         pool = ThreadPoolExecutor(options.processes)
         stack.callback(pool.shutdown, cancel_futures=True)
-        bench = Bench(folder, _environment(stack, folder), options.processes, options.limit_s)
+        environments = [_environment(stack, folder / f"servers-{number}") for number in range(options.processes)]
+        bench = Bench(folder, environments, options.limit_s)
         stack.callback(bench.close)  # before the pool, whose threads wait for it
         _say(f"{len(chosen)} faults in {len(used)} modules, seed {options.seed}")
         outcomes = []
@@ -188,11 +190,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _environment(stack: ExitStack, folder: Path) -> dict[str, str]:
-    """What the tests see: the servers that they share, and a place below the folder for all that they write."""
+    """What the tests of a copy see: its servers, and a place below the folder for all that they write."""
     where = stack.enter_context(servers(Settings(home=folder / "home")))
     urls = {GIVEN[name]: str(getattr(where, name)) for name in GIVEN}
     scratch = folder / "tmp"
-    scratch.mkdir()
+    scratch.mkdir(parents=True)
     own = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}  # runs are many
     return own | urls | {"TMPDIR": str(scratch)}
 

@@ -76,9 +76,9 @@ class RatedLine:
     """Likeness to the question."""
     matter: Matter
     """From the user's point of view: the user is `me`, even if the assistant says "you"."""
-    foreign: float = 0.0
+    foreign: float
     """Subtracted from its worth because of the persons it is about."""
-    named: float = 0.0
+    named: float
     """Added for the thing it names: this orders lines and does not raise the sureness."""
 
 

@@ -34,14 +34,14 @@ class Eraser:
         scopes: ScopeDirectory,
         forgotten: Callable[[Scope], None],
         erase_notes: Callable[[Scope], Sequence[StoreCount]],
+        erase_files: Callable[[Scope, Sequence[str] | None], Sequence[StoreCount]],
         backups: Callable[[], Sequence[AutomaticBackup]],
-        erase_files: Callable[[Scope, Sequence[str] | None], Sequence[StoreCount]] = lambda *_: (),
         clock: Clock,
         policy: EncodePolicy,
         telemetry: Telemetry,
     ) -> None:
-        """`erase_notes` destroys all notes of a scope; `backups` lists the unexpired automatic backups;
-        `erase_files` deletes the files that mirror memories, or a whole scope.
+        """`erase_notes` destroys all notes of a scope; `erase_files` deletes the files that mirror memories, or a whole
+        scope; `backups` lists the unexpired automatic backups.
         """
         self._records = records
         self._index = index

@@ -471,6 +471,12 @@ class TestDeciding:
         assert resolver.undo(world.scope, conflict.id) == conflict
         assert everything(admin, world.scope) == before
 
+    def test_an_unknown_status_is_refused_and_lists_nothing(self, world: World) -> None:
+        world.conflict()
+        for ask in (world.resolver().find, world.resolver().count):
+            with pytest.raises(InvalidInput, match="status"):
+                ask(world.scope, status="open")
+
     @pytest.mark.req("X14", "D13", partly="conflicts")
     @pytest.mark.parametrize(
         "verb",

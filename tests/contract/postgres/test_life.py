@@ -17,6 +17,7 @@ from biem.adapters.postgres.records import PostgresRecords
 from biem.domain.energy import energy_at
 from biem.domain.node import Node
 from biem.domain.policies import Policies
+from biem.domain.policies.context import LayerPolicy
 from biem.domain.policies.life import EnergyPolicy, RetentionPolicy
 from biem.domain.retention import retention_days
 from biem.domain.scope import Scope
@@ -683,9 +684,9 @@ class TestRestore:
 
         # When another scope restores it, then its own, twice
         at = START + 30 * DAY
-        assert not life.restore(other, memory_id, at)
-        assert life.restore(scope, memory_id, at)
-        assert not life.restore(scope, memory_id, at)
+        assert life.restore(other, memory_id, at) is False
+        assert life.restore(scope, memory_id, at) is True
+        assert life.restore(scope, memory_id, at) is False
 
         # Then it is pending, found by its words, and its row of the index will be replaced, not doubled
         back = node(records, scope, memory_id)
@@ -795,6 +796,22 @@ class TestErasure:
         assert erasure.ids == (new,)
         left = node(records, scope, old)
         assert (left.superseded_by, left.valid_to) == (None, None)
+
+
+class TestLimits:
+    def test_what_expired_or_is_one_too_many_is_archived_and_named(
+        self, records: PostgresRecords, scope: Scope, pool: Database, clock: HeldClock
+    ) -> None:
+        # Given three tasks where two are allowed, and one that lasts an hour
+        life = policies(pool, clock, layers=LayerPolicy(short_term_most=2))
+        tasks = [remember(records, scope, f"task {n}", metadata={"category": "task"}) for n in range(3)]
+        brief = remember(records, scope, "brief", layer="core", expires_at=START + HOUR)
+
+        # When each limit is applied / Then what it took is named, with the reason, and nothing the second time
+        for limit, taken, reason in ((life.expire, brief, "expired"), (life.limit_short_term, tasks[0], "capacity")):
+            assert limit(scope, START + DAY, 10) == [taken]
+            assert node(records, scope, taken).archive_reason.startswith(reason)
+            assert limit(scope, START + DAY, 10) == []
 
 
 class TestRoom:

@@ -215,6 +215,13 @@ class TestDigest:
         passages = [Passage(text, day(1 + place)) for place, text in enumerate(texts)]
         assert len(digest(passages, ANALYZER.lexemes, limit)) <= limit
 
+    def test_what_a_sentence_counts_grows_with_the_root_of_its_length(self) -> None:
+        # Given three terms that two texts have, and eight of which two texts have one: 6 / √4 = 9 / √9
+        texts = ["a b c d e f g h.", "x y z", "x y z", "a"]
+        passages = [Passage(text, day(1).replace(hour=hour)) for hour, text in enumerate(texts)]
+        # When there is room for one of the two / Then it is the earlier
+        assert digest(passages, lambda text: text.strip(".").split(), 17) == texts[0]
+
     def test_one_sentence_longer_than_the_limit_is_cut(self) -> None:
         assert digest([Passage("word " * 200, day(1))], ANALYZER.lexemes, 50) == ("word " * 10).rstrip()
 

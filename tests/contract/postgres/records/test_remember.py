@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -174,6 +174,15 @@ class TestRemember:
         assert not any(result.created for result in written)
         assert in_scope(admin, "memories", scope) == in_scope(admin, "outbox", scope) == 3
         assert sequence(admin, scope) == [1, 2, 3]
+
+    def test_a_memory_is_due_for_review_when_the_time_of_its_layer_is_over(
+        self, records: PostgresRecords, scope: Scope, admin: Admin
+    ) -> None:
+        # Given a memory of three months and one that stays / When both are written / Then only the first is ever due
+        for layer in ("short_term", "core"):
+            remember(records, scope, f"a {layer} memory", layer=layer)
+        spans = admin.execute("SELECT layer, due_at - created_at FROM memories WHERE ns = %s", (scope.ns,)).fetchall()
+        assert dict(spans) == {"short_term": timedelta(days=90), "core": None}
 
     @pytest.mark.req("A61")
     def test_four_concurrent_writers_leave_a_sequence_without_gaps_or_repeats(

@@ -213,6 +213,17 @@ class TestChecking:
         world.check(second, rules=rules)
         assert len(rules.asked) == compared
 
+    def test_a_document_between_two_messages_of_a_talk_does_not_part_them(self, world: World) -> None:
+        # Given a message, a document of the same speaker, and a correction that shares no word with either
+        world.add("meeting wednesday", conversation="c", speaker="Li")
+        world.add("x y z. " * 400, 1e-4, conversation="c", speaker="Li")
+        third = world.add("no, thursday", 2e-4, conversation="c", speaker="Li")
+
+        # When the correction is encoded / Then it is compared with the message
+        rules = Rules()
+        world.check(third, rules=rules)
+        assert [(one.text, other.text) for one, other, _ in rules.asked] == [("meeting wednesday", "no, thursday")]
+
     def test_of_two_said_in_the_same_moment_the_one_written_later_is_newer(self, world: World) -> None:
         first, second = world.add("home Rome"), world.add("home Oslo")
         [finding] = world.check(first)

@@ -6,6 +6,7 @@ import itertools
 import logging
 import threading
 from collections.abc import Iterator, Mapping, Sequence
+from types import SimpleNamespace
 from typing import Any, cast
 
 import numpy as np
@@ -19,6 +20,7 @@ from biem.domain.scope import Scope
 from biem.domain.text import sha256
 from biem.engine.encode.integrate import Integrator
 from biem.engine.encode.lease import kept
+from biem.engine.encode.revised import RevisionFollower
 from biem.engine.encode.worker import EncodeWorker
 from biem.errors import BiemError, ConfigError, EmbedderUnavailable, InvalidInput, StoreUnavailable
 from biem.ports import (
@@ -62,6 +64,7 @@ class Outbox:
         self.completed: list[str] = []
         self.events: list[str] = []
         self.erased: set[str] = set()
+        self.revised: set[str] = set()
         self.stolen: set[int] = set()
         self.overtaken: set[str] = set()
         self.claims: list[int] = []
@@ -127,6 +130,7 @@ class Outbox:
         return Completion(
             tuple(memory_id for memory_id in ids if memory_id in self.erased),
             tuple(memory_id for memory_id in ids if memory_id in self.overtaken),
+            revised=tuple(memory_id for memory_id in ids if memory_id in self.revised),
         )
 
     def done(self, jobs: Sequence[Job]) -> None:
@@ -245,6 +249,7 @@ class Room:
         self.cleared: list[str] = []
         self.left: list[str] = []
         self.forgotten: list[str] = []
+        self.outdated: list[list[tuple[str, int]]] = []
         self.events = self.outbox.events
         self.policy = policy
         self.rebuild()
@@ -264,6 +269,7 @@ class Room:
             policy=self.policy,
             telemetry=Telemetry(),
             deferring=self.deferring,
+            follower=cast(RevisionFollower, SimpleNamespace(outdated=self.outdated.append)),
         )
 
     @contextlib.contextmanager
@@ -682,9 +688,11 @@ class TestRefused:
             waits.append(next(iter(picky.outbox.rows.values())).waits_s)
             picky.outbox.pass_time()
 
-        # Then each pause is at least the one before, up to the longest
+        # Then two rounds look like an outage; the third tries it alone at once and doubles its pause for each claim
+        assert waits[:3] == [POLICY.backoff_s, POLICY.backoff_s, POLICY.backoff_s * 2**4]
+
+        # And each pause is at least the one before, up to the longest
         alone = waits[3:]
-        assert alone == sorted(alone)
         assert alone[-1] == POLICY.backoff_max_s
 
     def test_rows_that_met_a_long_outage_come_back_together(self, room: Room) -> None:
@@ -827,6 +835,13 @@ class TestForming:
         # When the worker is done / Then only the other one has a place in the canvas
         room.encoder()
         assert room.forming.settled == [kept]
+
+    def test_what_was_revised_while_it_was_encoded_is_looked_at_again_and_nothing_else(self, room: Room) -> None:
+        kept, revised = (room.outbox.add(f"text {number}") for number in range(2))
+        room.outbox.revised.add(revised)
+        room.encoder()
+        assert room.forming.settled == [kept]
+        assert room.outdated == [[(revised, 1)]]
 
     @pytest.mark.req("X16", partly="HotKV, canvas and index, by jobs")
     def test_jobs_of_the_archived_and_of_the_erased_clear_the_projections(self, room: Room) -> None:

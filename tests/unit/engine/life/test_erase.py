@@ -33,7 +33,8 @@ class World:
         self.calls.records.remains.return_value = {"memories": 0}
         ports: dict[str, Any] = {name: getattr(self.calls, name) for name in stores}
         self.calls.erase_notes.return_value = []
-        ports["erase_notes"] = self.calls.erase_notes
+        self.calls.erase_files.return_value = []
+        ports |= {"erase_notes": self.calls.erase_notes, "erase_files": self.calls.erase_files}
         ports["scopes"] = Mock(reading=lambda scope: [scope])
         clock, policy = HeldClock(), EncodePolicy(lease_s=7.0)
         self.eraser = Eraser(**ports, backups=lambda: [], clock=clock, policy=policy, telemetry=Telemetry())
@@ -64,6 +65,7 @@ def test_one_memory_is_taken_out_of_every_store_by_its_id_and_nothing_else_of_it
     world.calls.index.count.assert_called_with((ID,))
     world.calls.forgotten.assert_not_called()
     world.calls.erase_notes.assert_not_called()
+    world.calls.erase_files.assert_called_once_with(SCOPE, (ID,))
 
     # And the receipt counts what there was and is, and is kept
     counts = [StoreCount("postgres.memories", 1, 0)]
@@ -79,8 +81,10 @@ def test_one_memory_is_taken_out_of_every_store_by_its_id_and_nothing_else_of_it
 def test_a_whole_scope_is_taken_out_as_one_and_what_the_process_keeps_of_it_goes_too() -> None:
     world = World((ID, OTHER))
     world.calls.erase_notes.return_value = [StoreCount("postgres.notes", 3, 0)]
+    world.calls.erase_files.return_value = [StoreCount("files", 2, 0)]
     receipt = world.eraser.erase(SCOPE, None)
-    assert StoreCount("postgres.notes", 3, 0) in receipt.stores
+    assert {StoreCount("postgres.notes", 3, 0), StoreCount("files", 2, 0)} <= set(receipt.stores)
+    world.calls.erase_files.assert_called_once_with(SCOPE, None)
     world.calls.erase_notes.assert_called_once_with(SCOPE)
     assert world.asked("records")[0] == ("records.erase", SCOPE, None, 12.0)
     assert world.asked("index", "hot", "canvas", "forgotten") == [

@@ -37,7 +37,10 @@ class Table:
         self.nodes[node.id] = replace(node, **details)
         return node.id
 
-    def candidates(self, scopes: Sequence[Scope], ids: Sequence[str], *_: object, **__: object) -> Candidates:
+    def candidates(
+        self, scopes: Sequence[Scope], ids: Sequence[str], lexemes: object, search: object, *, pending_limit: int,
+        evidence: bool,
+    ) -> Candidates:  # fmt: skip
         live = {
             key: node
             for key in ids

@@ -9,11 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from biem.adapters.jobs.thread import NoQueue
+from biem.domain.node import new_id
 from biem.domain.policies import Policies
 from biem.domain.policies.life import RetentionPolicy
 from biem.domain.retention import Lived
 from biem.domain.scope import Scope
 from biem.engine.life.retention import Lifecycle
+from biem.errors import NotFound
 from biem.ports import HotStore, Records, VectorIndex
 from biem.ports.hot import Canvas
 from biem.ports.life import Aged, LifeRecords, RetentionVerdict
@@ -22,6 +24,7 @@ from tests.support.fakes import START, HeldClock
 
 SCOPE = Scope("t", "u")
 NOW = START + timedelta(days=400)
+KNOWN, UNKNOWN = new_id(), new_id()
 
 
 class Due:
@@ -50,10 +53,10 @@ class Due:
         return []
 
 
-def lifecycle(due: Due, **retention: Any) -> Lifecycle:
+def lifecycle(due: Due, records: Any = None, **retention: Any) -> Lifecycle:
     nothing = cast(Any, None)
     return Lifecycle(
-        records=cast(Records, nothing),
+        records=cast(Records, records),
         life=cast(LifeRecords, due),
         index=cast(VectorIndex, nothing),
         hot=cast(HotStore, nothing),
@@ -81,6 +84,38 @@ def aged(
 
 def judged(memory: Aged) -> RetentionVerdict:
     return lifecycle(Due()).judge(memory, NOW)
+
+
+class Withdrawn(Due):
+    """The half of the port `LifeRecords` about quarantine, and `Records.get`: of the memory `KNOWN` alone."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.inside = False
+
+    def get(self, scope: Scope, memory_id: str) -> str | None:
+        return memory_id if memory_id == KNOWN else None
+
+    def quarantine(self, scope: Scope, memory_id: str, reason: str, at: datetime) -> bool:
+        done, self.inside = memory_id == KNOWN and not self.inside, True
+        return done
+
+    def release(self, scope: Scope, memory_id: str, trust: str | None, at: datetime) -> bool:
+        done, self.inside = memory_id == KNOWN and self.inside, False
+        return done
+
+
+def test_quarantine_and_release_say_whether_they_changed_anything_and_which_memory_is_unknown() -> None:
+    # Given a memory, and an id of none
+    table = Withdrawn()
+    life = lifecycle(table, table)
+
+    # When it is withdrawn and released twice / Then the second call says that it changed nothing
+    assert [life.quarantine(SCOPE, KNOWN) for _ in range(2)] == [True, False]
+    assert [life.release(SCOPE, KNOWN) for _ in range(2)] == [True, False]
+    for change in (life.quarantine, life.release):
+        with pytest.raises(NotFound, match=UNKNOWN):
+            change(SCOPE, UNKNOWN)
 
 
 @pytest.mark.req("X45", "M50", partly="the decision")

@@ -126,6 +126,13 @@ def test_a_text_alone_is_enough(room: Room) -> None:
     assert room.last == Draft(text="  Water is wet  ", at=START)
 
 
+def test_values_of_a_revision_are_checked_like_those_of_a_memory(room: Room) -> None:
+    assert room.writer.checked({"text": "tea", "importance": 4}) == {"text": "tea", "importance": 4.0}
+    for given in ({"text": ""}, {"importance": 9}):
+        with pytest.raises(InvalidInput):
+            room.writer.checked(given)
+
+
 def test_everything_that_is_given_is_kept(room: Room) -> None:
     # Given every detail / When it is remembered
     at = datetime(1999, 1, 1, tzinfo=UTC)
@@ -407,6 +414,12 @@ class TestMany:
         assert progress == [500, 1_000, 1_203]
         assert ids == [row.id for row in room.table.rows]
         assert [row.draft.text for row in room.table.rows] == [f"fact {n}" for n in range(1_203)]
+
+    @pytest.mark.parametrize("items", ["two words", b"bytes", {"text": "one"}, 7, None])
+    def test_what_is_no_list_is_refused_as_a_whole(self, room: Room, items: Any) -> None:
+        with pytest.raises(InvalidInput, match="items must be a list of mappings"):
+            room.writer.remember_many(SCOPE, items, None)
+        assert room.table.rows == []
 
     def test_items_may_come_from_a_generator_and_be_none(self, room: Room) -> None:
         # Given a generator, and nothing

@@ -152,6 +152,18 @@ def test_nothing_is_dropped_where_nobody_has_it_or_it_is_a_bound_or_long_talk(kn
         assert judge.of(SCOPE, query, IDS).dropped == frozenset()
 
 
+def test_a_question_of_seventeen_terms_is_talk_and_one_of_sixteen_looks_something_up(known: Known) -> None:
+    words, dropped = (
+        "ships shoes wax cabbages kings pigs wings seas boats hats nails doors lamps roads clocks trees",
+        {},
+    )
+    for count in range(16):
+        query = " ".join([QUERY, *words.split()[:count]])
+        dropped[len(set(ANALYZER.lexemes(query)))] = anchors(known).of(SCOPE, query, IDS).dropped
+    assert dropped[16] == {"other"}
+    assert dropped[17] == frozenset()
+
+
 def test_records_are_asked_only_about_queries_with_anchors_and_an_outage_drops_nothing(known: Known) -> None:
     judge = anchors(known)
     assert judge.of(SCOPE, "Where is the hotel in May 2023?", IDS) == NO_ANCHORS
