@@ -4,6 +4,7 @@ import atexit
 import gc
 import logging
 import os
+import platform
 import signal
 import sys
 import threading
@@ -16,8 +17,9 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
+from biem.cli.commands import COMMANDS, GROUPS, resolved
 from biem.cli.output import INTERRUPTED, Output
-from biem.cli.session import Session
+from biem.cli.session import Session, of
 
 if TYPE_CHECKING:
     from biem.ports import Embedder
@@ -39,6 +41,13 @@ def _show_version(wanted: bool) -> None:
     if wanted:
         typer.echo(f"biem {installed_version('biem')}")
         raise typer.Exit
+
+
+def version(context: typer.Context) -> None:
+    """Show the version."""
+    out = of(context).out
+    facts = {"biem": installed_version("biem"), "python": platform.python_version(), "platform": platform.platform()}
+    out.result(facts, lambda: out.line(" · ".join(f"{name} {value}" for name, value in facts.items())))
 
 
 def options(
@@ -81,20 +90,11 @@ def application(command: str = "") -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback()(options)
-    if command == "mcp":  # its host waits for it with each session: the modules of the others take 0.1 s of CPU
-        from biem.cli.server.mcp import mcp
-
-        app.command(command)(mcp)
-        return app
-    from biem.cli.commands import COMMANDS, GROUPS
-
-    known = command in COMMANDS or command in GROUPS
-    for name, function in COMMANDS.items():
-        if name == command or not known:
-            app.command(name)(function)
-    for name, group in GROUPS.items():
-        if name == command or not known:
-            app.add_typer(group, name=name)
+    for name in [command] if command in COMMANDS or command in GROUPS else [*COMMANDS, *GROUPS]:
+        if name in GROUPS:
+            app.add_typer(resolved(name), name=name)
+        else:
+            app.command(name)(resolved(name))
     return app
 
 

@@ -42,7 +42,8 @@ def test_a_recall_loads_no_more_than_it_did() -> None:
     # Given what `biem recall` loads before it asks a server / Then no web server and no progress bar,
     # and no more modules than when its CPU time was measured
     found = modules(
-        "import biem.cli.app, biem.cli.commands, biem.bootstrap.system, biem.memory, biem.bootstrap.embedder"
+        "from biem.cli.app import application; application('recall')\n"
+        "import biem.bootstrap.system, biem.memory, biem.bootstrap.embedder"
     )
     top = {name.partition(".")[0] for name in found}
     unwanted = {"celery", "httpx", "networkx", "opentelemetry", "pandas", "requests", "rjieba", "starlette"}

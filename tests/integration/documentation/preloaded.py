@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import NoReturn
 
 _LOADED = (
-    "biem.cli.app", "biem.cli.commands", "biem.cli.output", "biem.bootstrap.system", "biem.bootstrap.stores",
+    "biem.cli.app", "biem.cli.memories", "biem.cli.output", "biem.bootstrap.system", "biem.bootstrap.stores",
     "biem.adapters.embedded", "biem.adapters.postgres.records", "biem.adapters.milvus", "biem.adapters.redis",
     "biem.adapters.embedders", "biem.adapters.contradiction", "biem.adapters.analyzers", "numpy", "orjson",
     "rich.table", "rich.progress",

@@ -292,7 +292,7 @@ class TestStdio:
         program = (
             "import sys; from biem.cli.app import run; code = run(['mcp'])\n"
             "print([name for name in sys.modules if name.startswith(('biem.engine', 'biem.adapters', 'biem.memory',"
-            " 'biem.cli.commands', 'biem.domain.policies', 'biem.domain.node', 'biem.importers', 'biem.client',"
+            " 'biem.cli.memories', 'biem.domain.policies', 'biem.domain.node', 'biem.importers', 'biem.client',"
             " 'httpx.', 'fastapi', 'psycopg', 'pymilvus', 'numpy'))], len(sys.modules), file=sys.stderr)\n"
             "sys.exit(code)"
         )
