@@ -266,6 +266,7 @@ def test_who_may_embed_nothing_loads_no_weights_before_the_first_text(onnx: E5En
     late.close()
 
 
+@pytest.mark.long
 def test_the_first_texts_are_split_as_by_the_whole_vocabulary() -> None:
     # Given weights that are just loaded / When each of many texts is the first one
     def first(text: str) -> list[int]:
@@ -303,6 +304,7 @@ def test_weights_are_the_ones_the_id_names() -> None:
     assert e5_weights.FILE_SHA256[:8] in E5Encoder.name.fget(None)  # type: ignore[attr-defined]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("engine", ["onnx", "c_engine"])
 def test_long_text_is_cut_at_512_tokens_and_not_averaged(request: pytest.FixtureRequest, engine: str) -> None:
     encoder = request.getfixturevalue(engine)
@@ -375,6 +377,7 @@ sys.exit(os.waitstatus_to_exitcode(status))
 """
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not hasattr(__import__("os"), "fork"), reason="this system has no fork")
 @pytest.mark.parametrize(("engine", "exit_code"), [("OnnxEngine", 0), ("CEngine", 42)])
 def test_fork_after_use_works_or_is_refused_and_never_hangs(engine: str, exit_code: int) -> None:

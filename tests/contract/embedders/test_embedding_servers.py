@@ -189,6 +189,7 @@ def test_pause_beyond_the_budget_is_not_waited_for(server: EmbeddingServer, enco
     assert len(server.calls) == 1
 
 
+@pytest.mark.long
 def test_retries_end(server: EmbeddingServer, connect: Connector) -> None:
     encoder = connect(timeout_s=3.0)
     server.default = Answer(503, b"down for a while")
@@ -221,6 +222,7 @@ def test_query_is_tried_once(server: EmbeddingServer, encoder: HttpEncoder) -> N
     assert len(server.calls) == 1
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("drip", [False, True], ids=["silent", "dripping"])
 def test_query_waits_two_seconds_at_most(server: EmbeddingServer, connect: Connector, drip: bool) -> None:
     encoder = connect(timeout_s=30)

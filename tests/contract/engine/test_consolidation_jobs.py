@@ -710,6 +710,7 @@ def test_useful_memories_gain_a_use_energy_and_each_other(night: Night) -> None:
     assert strengths == {"causal": 2, "semantic": 2}
 
 
+@pytest.mark.long
 @pytest.mark.req("X35", "C19", partly="a loop of recalls and nothing else")
 def test_a_thousand_recalls_in_a_minute_prove_nothing(night: Night) -> None:
     # Given a memory

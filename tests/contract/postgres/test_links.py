@@ -256,6 +256,7 @@ def test_linking_into_an_erased_scope_does_nothing(links: PostgresLinks, scope: 
     assert links.prune(scope, 50, 100, START) == links.compact(scope, START, 100) == 0
 
 
+@pytest.mark.long
 def test_a_big_write_of_links_lets_memories_be_acknowledged_meanwhile(
     links: PostgresLinks, records: PostgresRecords, scope: Scope
 ) -> None:

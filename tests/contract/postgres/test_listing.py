@@ -221,6 +221,7 @@ def read_by(admin: Admin, scope: Scope, name: str, parameters: dict[str, Any]) -
         return rows_read(admin) - before
 
 
+@pytest.mark.long
 @pytest.mark.req("X32", "M7", partly="pages of a list and of a period read their rows from an index")
 @pytest.mark.parametrize("order", ["newest", "oldest", "importance"])
 def test_a_page_reads_as_many_rows_as_it_shows_however_many_there_are(

@@ -148,6 +148,7 @@ def test_without_a_server_it_says_so(scope: Scope) -> None:
     nowhere.close()
 
 
+@pytest.mark.long
 def test_a_server_that_accepts_and_never_answers_is_given_up(scope: Scope) -> None:
     # Given a listener that says nothing
     with socket.socket() as deaf:

@@ -56,6 +56,7 @@ MEANT = st.one_of(
 )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("of", ["$", "$.is"])
 def test_a_path_meets_what_python_says_it_meets(of: str, admin: Admin) -> None:
     document = "%s::jsonb" if of == "$" else "scoped_metadata('n', %s::jsonb)"

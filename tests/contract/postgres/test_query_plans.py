@@ -104,6 +104,7 @@ def rows_read(admin: Admin) -> int:
     return int(row[0])
 
 
+@pytest.mark.long
 @pytest.mark.req("D6", "X32", partly="words of what waits to be indexed")
 @pytest.mark.parametrize("analysed", [False, True])
 def test_of_thousands_that_wait_a_search_reads_those_that_share_its_words(

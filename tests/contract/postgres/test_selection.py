@@ -118,6 +118,7 @@ def test_the_few_are_compared_by_vectors_and_words(
     assert selection.vectors([scope], []) == {}
 
 
+@pytest.mark.long
 @pytest.mark.req("X32", partly="what few conditions of a recall meet")
 @pytest.mark.parametrize("analysed", [True, False])
 @pytest.mark.parametrize(

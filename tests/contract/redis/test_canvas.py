@@ -403,6 +403,7 @@ def test_a_server_that_is_not_there_is_an_outage_in_our_words(tmp_path: Path) ->
     canvas.close()
 
 
+@pytest.mark.long
 def test_a_server_that_hangs_costs_the_time_limit_once(tmp_path: Path) -> None:
     # Given a server that accepts and says nothing
     with socket.socket(socket.AF_UNIX) as server:

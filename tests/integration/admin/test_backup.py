@@ -357,6 +357,7 @@ def test_a_backup_of_an_older_version_comes_forward(stack: Servers, tmp_path: Pa
         assert town.sql("SELECT count(*) FROM pg_namespace WHERE nspname = 'biem_restore'") == [(0,)]
 
 
+@pytest.mark.long
 @pytest.mark.req("X42", partly="embedded servers; others are told to")
 def test_what_an_older_version_wrote_is_backed_up_before_its_schema_changes(stack: Servers, tmp_path: Path) -> None:
     # Given a database as the first version had it, and a new one

@@ -103,6 +103,7 @@ def test_a_memory_that_the_index_lost_is_found_and_indexed_again(town: System) -
         assert index.count([lost]) == 1
 
 
+@pytest.mark.long
 def test_a_row_that_belongs_to_no_memory_is_found_and_removed(town: System) -> None:
     destroyed, forgotten = town.filled(["a row left by a crash", "an archived one that came back"])
     with town.connect() as memory:
@@ -134,6 +135,7 @@ def test_a_lost_collection_is_one_fault_and_not_one_for_each_memory(town: System
     assert look(town).findings == ()
 
 
+@pytest.mark.long
 def test_dead_letters_are_told_and_tried_once_more(stack: Servers) -> None:
     # Given a memory that the embedder refused until it was a dead letter
     with system(stack, encode=EncodePolicy(max_attempts=1)) as town:
@@ -148,6 +150,7 @@ def test_dead_letters_are_told_and_tried_once_more(stack: Servers) -> None:
         assert mended(town, "dead_letters").samples == (memory_id,)
 
 
+@pytest.mark.long
 def test_jobs_that_nobody_does_are_told_apart_from_jobs_that_are_done_slowly(town: System) -> None:
     with town.connect(**NOT_BY_ITSELF, close_timeout_s=0.0) as memory:
         memory.remember("Ann likes tea")
@@ -173,6 +176,7 @@ def test_a_row_that_is_just_being_encoded_is_no_fault(town: System) -> None:
         memory.flush()
 
 
+@pytest.mark.long
 def test_a_memory_that_its_server_refused_is_told_and_tried_at_once(town: System) -> None:
     # Given a memory that was set apart, for the vector index had refused it again and again
     with town.connect(**NOT_BY_ITSELF, close_timeout_s=0.0) as memory:
@@ -372,6 +376,7 @@ def test_looking_beside_programs_that_write_archive_and_erase_finds_nothing(town
         memory.flush()
 
 
+@pytest.mark.long
 def test_a_full_look_goes_on_where_it_was_broken_off_and_a_sample_is_bounded(stack: Servers) -> None:
     with system(stack) as town:
         look_in_parts(town)
@@ -413,6 +418,7 @@ def test_an_open_memory_diagnoses_and_mends_itself(town: System) -> None:
         assert memory.diagnose(full=True).findings == ()
 
 
+@pytest.mark.long
 def test_a_server_that_hangs_is_not_waited_for_for_ever(town: System, testbed: Testbed) -> None:
     with testbed.freeze("redis" if testbed.urls else "valkey"):
         finding = only(diagnose(town.settings, embedder=town.embedder))

@@ -160,6 +160,7 @@ def die(town: System, calls: int) -> None:
     assert ended.returncode == -signal.SIGKILL
 
 
+@pytest.mark.long
 def test_two_moves_at_once_are_one_too_many(stack: Servers) -> None:
     with system(stack) as town:
         town.filled(TEXTS[:5])
@@ -193,6 +194,7 @@ def test_the_row_that_says_which_embedder_counts_holds_no_secret(stack: Servers)
         assert with_choice(settings, choice).embedder == secret  # who has the login keeps it
 
 
+@pytest.mark.long
 def test_an_embedder_that_fails_moves_nothing_by_half(stack: Servers) -> None:
     class Failing(WordEmbedder):
         def embed(self, texts: Sequence[str], role: Role) -> Vectors:
@@ -211,6 +213,7 @@ def test_an_embedder_that_fails_moves_nothing_by_half(stack: Servers) -> None:
         assert "reembed_interrupted" in {finding.id for finding in left}
 
 
+@pytest.mark.long
 def test_a_text_that_the_new_embedder_refuses_keeps_no_other_from_being_moved(stack: Servers) -> None:
     with system(stack, encode=EncodePolicy(max_attempts=1)) as town:
         # Given an embedder that refuses one text / When all memories are moved to it
@@ -295,6 +298,7 @@ def test_running_and_new_programs_go_over_to_the_packaged_model_that_was_moved_t
             assert [hit.node.id for hit in another.recall("the cat", top_k=1)] == [late]
 
 
+@pytest.mark.long
 def test_a_backup_remembers_which_embedder_counts(stack: Servers, tmp_path: Path) -> None:
     with system(stack) as town, system(stack) as fresh:
         town.filled(TEXTS[:5])

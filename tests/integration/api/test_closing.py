@@ -184,6 +184,7 @@ def test_opening_and_closing_leaves_nothing_behind(settings: Configure) -> None:
     assert after - before < 10 * 20
 
 
+@pytest.mark.long
 def test_two_memories_of_a_process_share_the_packaged_model(
     settings: Configure, monkeypatch: pytest.MonkeyPatch
 ) -> None:

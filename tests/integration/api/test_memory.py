@@ -107,6 +107,7 @@ def test_what_was_just_written_is_found_at_once_in_this_process_another_memory_a
             assert line(other) == written
 
 
+@pytest.mark.long
 @pytest.mark.req("D5", partly="read-your-writes")
 def test_what_another_process_wrote_is_found_at_once(
     home: Path, environment: dict[str, str], memory: biem.Memory
@@ -337,6 +338,7 @@ def test_a_ref_makes_a_write_repeatable_and_refuses_another_text(memory: biem.Me
     assert other.remember("Goodbye", ref="message/1") != first
 
 
+@pytest.mark.long
 def test_many_are_stored_in_order_with_progress_and_a_bad_one_says_where_it_is(memory: biem.Memory) -> None:
     heard: list[int] = []
     ids = memory.remember_many(({"text": f"Line {n}", "speaker": "A"} for n in range(1_203)), on_progress=heard.append)
@@ -362,6 +364,7 @@ def test_many_are_stored_in_order_with_progress_and_a_bad_one_says_where_it_is(m
 # -- get, stats, spans ------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_get_knows_only_this_scope(memory: biem.Memory) -> None:
     written = memory.remember("Mine")
     assert memory.get(written.upper()).id == written
@@ -483,6 +486,7 @@ def test_closing_while_others_are_at_it_gives_them_a_clear_error(settings: Confi
     assert [end for end in ends if not isinstance(end, biem.BiemError)] == []
 
 
+@pytest.mark.long
 def test_sixteen_threads_share_one_memory(memory: biem.Memory) -> None:
     def live(number: int) -> list[str]:
         found = []
@@ -499,6 +503,7 @@ def test_sixteen_threads_share_one_memory(memory: biem.Memory) -> None:
     assert memory.stats()["active"] == 96
 
 
+@pytest.mark.long
 def test_eight_memories_in_one_process_see_each_other_and_close_one_by_one(settings: Configure, stack: Servers) -> None:
     scope = biem.Scope(user="eight")
     with ExitStack() as opened:

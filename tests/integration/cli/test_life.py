@@ -120,6 +120,7 @@ def test_what_is_archived_is_no_answer_until_it_is_restored(cli: Cli) -> None:
     assert cli("unarchive", UNKNOWN, *scope, code=3).error["kind"] == "NotFound"
 
 
+@pytest.mark.long
 @pytest.mark.req("G16", partly="on demand, by the command")
 def test_a_night_is_reported_and_the_next_one_has_nothing_to_do(cli: Cli) -> None:
     # Given facts that nobody has slept over
@@ -145,6 +146,7 @@ def test_a_night_is_reported_and_the_next_one_has_nothing_to_do(cli: Cli) -> Non
     assert (nothing.stdout, nothing.stderr) == ("", "it reminds of nothing\n")
 
 
+@pytest.mark.long
 def test_notes_of_a_conversation_are_listed(cli: Cli) -> None:
     # Given a message of a conversation, which is worth a note
     said = {"text": "The meeting with Zalando is at 14:30", "conversation": "office", "ref": "zalando"}

@@ -60,6 +60,7 @@ def test_a_memory_is_kept_found_shown_and_erased(cli: Cli) -> None:
     assert cli("get", memory_id, *scope, "--json", code=3).error["kind"] == "NotFound"
 
 
+@pytest.mark.long
 def test_memories_are_listed_counted_and_told_in_order_of_time(cli: Cli) -> None:
     # Given three memories said on three days, one of them archived
     scope = ("--user", "lists")
@@ -161,6 +162,7 @@ def test_erasing_a_scope_needs_a_yes_and_touches_no_other(cli: Cli) -> None:
     assert cli.kept("plain", "text") == ["secret of the plain scope"]
 
 
+@pytest.mark.long
 @pytest.mark.req("D8", partly="erasing a person from the command line")
 def test_a_user_is_erased_with_the_projects_that_an_import_made(cli: Cli, tmp_path: Path) -> None:
     # Given a user whose conversations became projects, and another user

@@ -40,6 +40,7 @@ def test_a_memory_is_corrected_shown_and_taken_back_by_a_part_of_its_id(cli: Cli
     assert cli("revise", part, "--expires-at", "never", *scope, "--json").document["expires_at"] is None
 
 
+@pytest.mark.long
 def test_what_cannot_be_revised_has_its_exit_code(cli: Cli) -> None:
     scope = ("--user", "refusals", "--json")
     key = cli("remember", "Ann likes tea", *scope).document["id"]

@@ -94,6 +94,7 @@ def test_ctrl_c_says_what_is_stored_and_the_same_command_goes_on(cli: Cli, tmp_p
     cli("erase", "--scope", "--yes", *scope)
 
 
+@pytest.mark.long
 def test_memories_move_to_another_scope(cli: Cli) -> None:
     scope = ("--user", "from")
     one, two, three = (cli("remember", f"Bus {n} was late", *scope).stdout.strip() for n in range(3))

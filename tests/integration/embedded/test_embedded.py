@@ -107,6 +107,7 @@ def test_a_home_leaves_no_files_anywhere_else(own_home: Path) -> None:
     assert {path for path in opened if not path.is_relative_to(own_home) and "/lib/" not in str(path)} == set()
 
 
+@pytest.mark.long
 @pytest.mark.req("D1", partly="how root is served; only root can show it")
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can show how root is served")
 def test_root_hands_postgres_to_another_user_without_opening_folders(base: Path, own_home: Path) -> None:
@@ -120,6 +121,7 @@ def test_root_hands_postgres_to_another_user_without_opening_folders(base: Path,
     assert own_home.stat().st_mode & 0o777 == 0o700
 
 
+@pytest.mark.long
 @pytest.mark.req("D1", partly="an ordinary user; only root can show it")
 @pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("setpriv"), reason="needs root to become somebody else")
 def test_an_ordinary_user_is_served(base: Path, new_home: Path) -> None:
@@ -213,6 +215,7 @@ def small_disk(place: Path, size: str) -> Iterator[None]:
         subprocess.run(["umount", "-l", place], check=True)
 
 
+@pytest.mark.long
 @pytest.mark.req("D1", partly="a full disk; needs a machine that lets it mount one")
 @pytest.mark.skipif(os.geteuid() != 0 or sys.platform != "linux", reason="needs to mount a small disk")
 def test_a_full_disk_is_reported_as_such(new_home: Path) -> None:

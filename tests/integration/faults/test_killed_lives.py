@@ -55,7 +55,7 @@ def stands_for(memory: biem.Memory, node: Node) -> Node:
 
 
 # G64's other parts: timing of every stage, and cache hits: cli/test_operations, contract/telemetry/test_exporters
-@pytest.mark.sized
+@pytest.mark.long
 @pytest.mark.req("G64", partly="feedback survives kills; it is written at once, so there is no queue of it")
 @pytest.mark.req("X8", "X38", partly="kill -9 of a whole life, at random moments")
 def test_what_a_life_killed_again_and_again_acknowledged_is_there_once_and_counted_once(

@@ -94,6 +94,7 @@ def impatient(settings: Configure, stack: Servers) -> Iterator[biem.Memory]:
         yield memory
 
 
+@pytest.mark.long
 def test_a_milvus_that_hangs_delays_one_recall_by_seconds_and_the_next_not_at_all(
     testbed: Testbed, impatient: biem.Memory
 ) -> None:
@@ -131,6 +132,7 @@ def test_with_a_milvus_that_keeps_hanging_no_recall_takes_longer_than_the_first(
     assert len(memory.recall("ice")) == 2
 
 
+@pytest.mark.long
 def test_erasing_and_closing_while_milvus_hangs_take_seconds(testbed: Testbed, impatient: biem.Memory) -> None:
     memory = impatient
     gone = memory.remember("A hanging garden", wait=True)
@@ -144,6 +146,7 @@ def test_erasing_and_closing_while_milvus_hangs_take_seconds(testbed: Testbed, i
 # -- Redis ------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_without_redis_memories_are_kept_found_indexed_and_erased(doors: Doors) -> None:
     with through(doors) as memory:
         old = memory.remember("Copper conducts", wait=True)
@@ -159,6 +162,7 @@ def test_without_redis_memories_are_kept_found_indexed_and_erased(doors: Doors) 
         eventually(lambda: memory.recall("copper").degraded == ())
 
 
+@pytest.mark.long
 def test_a_redis_that_hangs_costs_little(doors: Doors) -> None:
     with through(doors) as memory:
         memory.remember("Tin is soft", wait=True)
@@ -199,6 +203,7 @@ def test_opening_without_postgres_says_what_to_check(doors: Doors) -> None:
     assert time.monotonic() - began < 30
 
 
+@pytest.mark.long
 def test_a_postgres_that_hangs_is_reported_in_seconds(doors: Doors) -> None:
     with through(doors, worker=False) as memory, ThreadPoolExecutor(1) as another:
         memory.remember("Before")
@@ -284,6 +289,7 @@ def test_while_the_embedder_fails_memories_wait_findable_by_words_and_all_get_re
     assert np.allclose(np.linalg.norm([row["dense"] for row in rows], axis=1), 1.0, atol=1e-3)
 
 
+@pytest.mark.long
 @pytest.mark.req("X49", partly="seconds, not five minutes")
 def test_an_embedder_that_fails_does_not_slow_the_reply_path(memory: biem.Memory, embedder: WordEmbedder) -> None:
     memory.remember("Salt preserves", wait=True)

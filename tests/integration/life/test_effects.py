@@ -477,6 +477,7 @@ def test_what_was_useful_together_is_linked(world: Open) -> None:
     assert (story(world(), 2), story(world(), 1)) == ({"temporal", "causal", "semantic"}, {"temporal"})
 
 
+@pytest.mark.long
 def test_a_node_keeps_its_strongest_links(world: Open) -> None:
     def story(there: World) -> int:
         keys = [there.remember(f"Word{number}", speaker="Ann", conversation="c") for number in range(5)]
@@ -764,6 +765,7 @@ def test_what_proved_itself_on_its_last_day_does_not_expire_on_it(world: Open) -
     assert (story(world(), 5), story(world(), 1)) == ("active", "archived")
 
 
+@pytest.mark.long
 def test_a_scope_that_is_too_full_lets_the_least_valuable_go(world: Open) -> None:
     def story(there: World) -> list[str]:
         keys = [there.remember(f"Item number {number}", importance=1 + number % 2) for number in range(6)]
@@ -801,6 +803,7 @@ def test_long_term_facts_that_are_alike_merge(world: Open) -> None:
     assert both(world, story, consolidation=ConsolidationPolicy(merge_similarity=NEVER)) == [1, 2]
 
 
+@pytest.mark.long
 def test_a_cluster_that_is_used_becomes_a_fact(world: Open) -> None:
     def story(there: World) -> int:
         for how in ("", " happily", " again", " alone", " slowly"):

@@ -90,6 +90,7 @@ def test_an_erased_memory_is_nowhere_and_the_receipt_counts_it(memory: biem.Memo
     assert scalar(stack, "SELECT receipt->>'target' FROM erasures WHERE id = %s", receipt.id) == gone
 
 
+@pytest.mark.long
 @pytest.mark.req("D8", partly="erasing")
 def test_an_erased_scope_is_nowhere_and_its_neighbours_stay(memory: biem.Memory, stack: Servers, word: str) -> None:
     project, other = memory.scope(project=word), memory.scope(user=f"other {word[-6:]}")
@@ -128,6 +129,7 @@ def test_erasing_what_is_not_in_this_scope_is_refused(memory: biem.Memory) -> No
         memory.erase("%")
 
 
+@pytest.mark.long
 def test_a_text_that_others_have_too_stays_theirs(memory: biem.Memory, stack: Servers, word: str) -> None:
     # Given one text in two scopes, and twice in one of them
     text = f"We both know {word}"
@@ -194,6 +196,7 @@ def test_erasing_between_milvus_and_postgres_leaves_no_ghost(memory: biem.Memory
     assert scalar(stack, "SELECT count(*) FROM outbox WHERE memory_id = %s AND task = 'encode'", gone) == 0
 
 
+@pytest.mark.long
 def test_erasing_before_milvus_has_it_leaves_no_ghost_and_no_vector(
     settings: Configure, stack: Servers, word: str
 ) -> None:
@@ -224,6 +227,7 @@ def test_erasing_before_milvus_has_it_leaves_no_ghost_and_no_vector(
         assert scalar(stack, "SELECT count(*) FROM embeddings WHERE sha256 = %s", digest) == 0
 
 
+@pytest.mark.long
 @pytest.mark.req("D8", "X16", partly="erasing while a worker sleeps")
 def test_a_worker_killed_after_it_slept_through_an_erasure_leaves_a_row_that_is_removed(
     settings: Configure, stack: Servers, word: str
@@ -269,6 +273,7 @@ def test_a_worker_killed_after_it_slept_through_an_erasure_leaves_a_row_that_is_
         assert "removed" not in other._system.schedule.run("sweep")
 
 
+@pytest.mark.long
 def test_erasing_while_milvus_is_down_is_finished_when_it_is_back(doors: Doors, stack: Servers, word: str) -> None:
     with through(doors) as memory:
         gone = memory.remember(f"In Milvus {word}", wait=True)
@@ -292,6 +297,7 @@ def test_erasing_while_milvus_is_down_is_finished_when_it_is_back(doors: Doors, 
         assert anywhere(stack, word) == []
 
 
+@pytest.mark.long
 def test_erasing_while_redis_is_down_says_so_and_nothing_is_shown(doors: Doors, stack: Servers, word: str) -> None:
     with through(doors) as memory:
         gone = memory.remember(f"In HotKV {word}", wait=True)

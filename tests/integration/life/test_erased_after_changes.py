@@ -32,6 +32,7 @@ def memory(testbed: Testbed) -> Iterator[biem.Memory]:
         yield opened
 
 
+@pytest.mark.long
 @pytest.mark.req("D8", partly="erasing what was revised, moved, withdrawn or taken in from a file")
 def test_a_user_is_erased_with_former_texts_moves_and_what_was_withdrawn(
     memory: biem.Memory, stack: Servers, word: str

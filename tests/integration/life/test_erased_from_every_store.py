@@ -177,6 +177,7 @@ def test_an_erasure_of_a_user_that_was_killed_is_finished_by_the_next(
     assert in_postgres(stack.postgres_dsn, word) == []
 
 
+@pytest.mark.long
 def test_projects_that_are_made_while_a_user_is_erased_are_erased_or_reported(
     crowd: biem.Memory, settings: Configure, stack: Servers, word: str
 ) -> None:

@@ -25,6 +25,7 @@ def files_with(home: Path, word: str) -> set[str]:
     return found
 
 
+@pytest.mark.long
 @pytest.mark.req("D8", partly="erasing: bytes in files of the embedded servers")
 def test_after_a_scrub_no_file_of_the_home_holds_a_byte_of_what_was_erased(tmp_path: Path) -> None:
     # Given a home with memories, a copy of an upgrade, and two that hold a word in every place

@@ -48,6 +48,7 @@ def test_memories_are_files_and_files_are_memories_in_a_shell(cli: Cli, tmp_path
     assert "The lake is open." in cli("recall", "lake", *scope).stdout
 
 
+@pytest.mark.long
 def test_a_project_is_shown_linked_listed_and_renamed(cli: Cli, tmp_path: Path) -> None:
     scope = ("--user", "builder")
     for name in ("lake", "pond"):
@@ -61,6 +62,7 @@ def test_a_project_is_shown_linked_listed_and_renamed(cli: Cli, tmp_path: Path) 
     assert (project["key"], project["name"], len(project["roots"])) == ("house", "The house", 2)
 
 
+@pytest.mark.long
 def test_the_job_syncs_by_itself_and_leaves_a_file_alone_that_is_being_written(
     settings: Configure, tmp_path: Path
 ) -> None:

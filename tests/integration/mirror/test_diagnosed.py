@@ -3,6 +3,8 @@
 import shutil
 from pathlib import Path
 
+import pytest
+
 import biem
 
 
@@ -16,6 +18,7 @@ def findings(memory: biem.Memory, folder: Path) -> dict[str, tuple[str, ...]]:
     return found
 
 
+@pytest.mark.long
 def test_a_diagnosis_names_files_that_wait_and_folders_that_cannot_be_synced(
     memory: biem.Memory, tmp_path: Path
 ) -> None:

@@ -44,6 +44,7 @@ def assert_indexed(memory: biem.Memory) -> None:
     assert system.records.backlog([memory.bound_to]) == 0
 
 
+@pytest.mark.long
 @pytest.mark.req("X8", partly="notes")
 def test_a_sync_dies_at_every_step_and_ends_when_it_is_repeated(
     memory: biem.Memory, tmp_path: Path, pass_time: Callable[[str], None]
@@ -97,6 +98,7 @@ def test_without_the_index_notes_are_found_by_their_words(
     assert "milvus" in memory.context("Which hotel is near the river, with breakfast until ten?").degraded
 
 
+@pytest.mark.long
 def test_while_the_embedder_is_down_new_notes_are_found_by_their_words(
     memory: biem.Memory, vault: Path, embedder: WordEmbedder
 ) -> None:

@@ -28,7 +28,7 @@ def memory(settings: Configure, embedder: WordEmbedder) -> Iterator[biem.Memory]
         opened.erase(user=opened.bound_to.user)
 
 
-@pytest.mark.sized
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(sized(1, 3)))
 def test_random_changes_and_deaths_end_in_the_index_of_a_fresh_scan(
     memory: biem.Memory, tmp_path: Path, pass_time: Callable[[str], None], seed: int

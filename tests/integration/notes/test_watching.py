@@ -83,6 +83,7 @@ def test_a_library_that_is_added_later_is_watched_too_and_a_removed_one_no_longe
         assert found(memory, "giraffes") == ["a.md"]
 
 
+@pytest.mark.long
 def test_a_folder_that_is_unmounted_keeps_its_notes_and_is_watched_when_it_is_back(
     memory: biem.Memory, tmp_path: Path
 ) -> None:
@@ -100,6 +101,7 @@ def test_a_folder_that_is_unmounted_keeps_its_notes_and_is_watched_when_it_is_ba
         eventually(lambda: "b.md" in found(memory, "walrus"))
 
 
+@pytest.mark.long
 def test_one_process_watches_and_another_takes_over(memory: biem.Memory, tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text("# A\n\nFirst zebra.\n")
     memory.notes.add(tmp_path)

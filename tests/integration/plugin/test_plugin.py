@@ -387,6 +387,7 @@ def test_while_the_server_is_down_the_agent_goes_on_and_messages_follow_in_order
     assert times["Before"] < times["Question"] < times["Answer"] < after <= times["After"]
 
 
+@pytest.mark.long
 def test_a_message_whose_answer_was_lost_for_good_is_not_doubled(
     doors: Doors, behind: biem.Memory, stack: Servers
 ) -> None:
@@ -449,6 +450,7 @@ def test_many_threads_open_one_memory(memory: biem.Memory) -> None:
 # -- asynchronous agents ----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 @pytest.mark.req("X31", partly="the event loop stays free")
 def test_the_event_loop_stays_free_while_memory_is_slow(
     doors: Doors, behind: biem.Memory, unhurried: biem.Memory, slow: Slow

@@ -121,6 +121,7 @@ def test_4_what_users_say_of_themselves_is_formed(life: Life, text: str) -> None
     assert life.memory.node(hit.node.id)
 
 
+@pytest.mark.long
 def test_5_no_fact_is_made_of_courtesies(life: Life) -> None:
     for number in range(6):
         life.tells(("Great, I've made a note of it!", "好的，我已经记下了，谢谢！")[number % 2], by="assistant")

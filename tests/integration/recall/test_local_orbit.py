@@ -187,6 +187,7 @@ def test_what_was_written_between_two_questions_is_found(ready: Session) -> None
     assert ready.ask("Where does the Lisbon tram 77 go?")[0].node.id == new
 
 
+@pytest.mark.long
 def test_after_too_much_news_the_next_question_is_searched_for(ready: Session) -> None:
     ready.ask("What costs the Lisbon tram 3?")
     ready.memory.remember_many([{"text": f"Note {n} of the office"} for n in range(65)])

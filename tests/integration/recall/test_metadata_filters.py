@@ -82,6 +82,7 @@ def test_every_way_of_asking_gives_what_meets_the_conditions_and_nothing_else(me
     assert memory.recall(QUESTION, where={"score": "no such"}) == []
 
 
+@pytest.mark.long
 def test_memories_that_wait_to_be_indexed_keep_to_them(settings: Configure) -> None:
     scope = biem.Scope(user=uuid.uuid4().hex)
     with biem.connect(settings(queue="none"), scope=scope, embedder=WordEmbedder()) as memory:

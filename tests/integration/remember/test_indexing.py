@@ -10,6 +10,7 @@ from tests.support.fakes import WordEmbedder
 from tests.support.servers import Configure
 
 
+@pytest.mark.long
 @pytest.mark.req("X5", "D6", partly="thousands that wait")
 def test_what_waits_to_be_indexed_is_found_by_its_words_and_counted(settings: Configure) -> None:
     # Given an indexed memory, and then hundreds that wait and share the question's words but the one that matters

@@ -159,6 +159,7 @@ def test_a_worker_killed_again_and_again_loses_and_doubles_nothing(
     assert sorted(in_milvus(stack.milvus_uri, ns=scope.ns)) == sorted(ids)
 
 
+@pytest.mark.long
 def test_a_poison_row_goes_to_the_dead_letter_alone_and_retry_brings_it_back(
     settings: Configure, stack: Servers, scope: biem.Scope
 ) -> None:
@@ -190,6 +191,7 @@ def test_a_poison_row_goes_to_the_dead_letter_alone_and_retry_brings_it_back(
     assert sorted(in_milvus(stack.milvus_uri, ns=scope.ns)) == sorted([*good, bad])
 
 
+@pytest.mark.long
 def test_a_dead_letter_is_found_by_its_words_also_when_it_is_old(
     settings: Configure, stack: Servers, scope: biem.Scope
 ) -> None:
@@ -204,6 +206,7 @@ def test_a_dead_letter_is_found_by_its_words_also_when_it_is_old(
         assert memory.dead_letters() == []
 
 
+@pytest.mark.long
 def test_closing_does_not_wait_for_rows_that_another_process_holds(
     home: Path, settings: Configure, environment: dict[str, str], stack: Servers, scope: biem.Scope
 ) -> None:
@@ -238,6 +241,7 @@ class Held(WordEmbedder):
         return super().embed(texts, role)
 
 
+@pytest.mark.long
 def test_what_is_embedded_for_longer_than_the_lease_is_taken_by_no_other_worker(
     settings: Configure, stack: Servers, scope: biem.Scope
 ) -> None:

@@ -170,6 +170,7 @@ def test_a_revision_that_dies_at_any_step_is_made_good_by_asking_again(two: Two,
     assert end > 21
 
 
+@pytest.mark.long
 def test_of_two_who_revise_one_revision_exactly_one_wins(two: Two) -> None:
     # Given a memory, and two processes that have read its first revision
     key = two.remember()

@@ -185,7 +185,7 @@ def alone(stack: Servers, clock: HeldClock) -> Iterator[biem.Memory]:
         yield memory
 
 
-@pytest.mark.sized
+@pytest.mark.long
 @pytest.mark.req("X8", partly="revisions against a model with their history")
 def test_corrected_memories_are_what_a_dict_with_their_history_says(alone: biem.Memory, clock: HeldClock) -> None:
     machine = type("Machine", (Corrections,), {"whole": alone, "clock": clock})

@@ -141,6 +141,7 @@ def test_unreachable_servers_are_reported_without_their_passwords(
     assert SECRET not in all_logs.text
 
 
+@pytest.mark.long
 def test_the_other_servers_fail_without_showing_theirs(
     stack: Servers, secret_settings: Settings, all_logs: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:

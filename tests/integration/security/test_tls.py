@@ -89,6 +89,7 @@ def stranger(tmp_path: Path) -> Path:
     return Authority(tmp_path, "stranger").certificate
 
 
+@pytest.mark.long
 @pytest.mark.req("B59", "B58", partly="TLS and passwords, through settings alone")
 def test_everything_works_over_tls_with_passwords(vault: Vault) -> None:
     # Given settings with an authority and passwords, and nothing else / When a memory lives on these servers
@@ -130,6 +131,7 @@ def test_a_server_of_another_authority_is_not_trusted(vault: Vault, stranger: Pa
         assert memory.recall("vault").degraded == ("milvus", "redis")
 
 
+@pytest.mark.long
 def test_who_does_not_ask_for_tls_or_has_a_wrong_password_stays_outside(
     vault: Vault, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -22,6 +22,7 @@ from tests.integration.server.test_api import problem
 ALL = ("read", "write", "erase", "admin")
 
 
+@pytest.mark.long
 def test_a_revoked_key_opens_nothing_on_any_worker_within_a_second(site: Site) -> None:
     # Given a key that both workers have just seen
     made = site.key()
@@ -182,6 +183,7 @@ def test_a_page_of_another_origin_may_not_call(site: Site) -> None:
     assert site.browser(token, {"Origin": site.urls[0]}).get("/v1/count").status_code == 200
 
 
+@pytest.mark.long
 def test_a_name_of_another_site_that_leads_here_is_refused(site: Site) -> None:
     # Given a server without trusted names / When it is asked from this machine under another name / Then it refuses
     token = site.key().token
@@ -201,6 +203,7 @@ def test_a_name_of_another_site_that_leads_here_is_refused(site: Site) -> None:
     assert answers == [200, 200, 200, 403, 403]
 
 
+@pytest.mark.long
 def test_requests_of_a_key_are_counted_over_all_workers(begin: Callable[..., Site]) -> None:
     # Given a limit of six requests a minute, and a key that made five, of two workers
     site = begin(server_requests_per_minute=6)

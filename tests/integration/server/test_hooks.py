@@ -87,6 +87,7 @@ def test_a_block_has_at_most_nine_thousand_characters(site: Site, monkeypatch: p
     assert block.endswith("A line of a long block\n</biem-memory>")
 
 
+@pytest.mark.long
 def test_an_agent_does_not_wait_for_a_memory_that_hangs(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     # Given a memory whose answers hang, in more calls than the hooks have threads
     browser = site.browser(site.key(grants=["read"]).token)

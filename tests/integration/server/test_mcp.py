@@ -257,6 +257,7 @@ class TestHttp:
 
 
 class TestStdio:
+    @pytest.mark.long
     def test_a_process_answers_before_it_opens_anything_and_ends_with_its_input(
         self, site: Site, tmp_path: Path, environment: dict[str, str]
     ) -> None:
@@ -272,6 +273,7 @@ class TestStdio:
         assert site.remote(key.token).get(seen["first"]).text == "Ann drinks black coffee"
         assert list(tmp_path.iterdir()) == []
 
+    @pytest.mark.long
     def test_a_process_without_a_server_opens_the_memory_itself(
         self, connected: biem.Memory, tmp_path: Path, environment: dict[str, str]
     ) -> None:
@@ -287,6 +289,7 @@ class TestStdio:
         check(seen)
         assert connected.scope(user=user).get(seen["first"]).text == "Ann drinks black coffee"
 
+    @pytest.mark.long
     def test_discovery_loads_neither_engine_nor_stores(self, tmp_path: Path) -> None:
         # Given a program without any store / When it is asked for its tools only
         program = (

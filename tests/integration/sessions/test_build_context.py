@@ -204,6 +204,7 @@ def test_short_term_memories_end_after_their_days_unless_they_are_used(
     assert [unit.ttl_days for unit in scope.observe("TODO: call the roofer")] == [14.0]
 
 
+@pytest.mark.long
 def test_the_days_are_within_bounds() -> None:
     for days in (6.9, 30.1):
         with pytest.raises(ValueError, match="from 7 to 30"):

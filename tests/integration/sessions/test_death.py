@@ -73,6 +73,7 @@ def players(testbed: Testbed) -> Iterator[Cast]:
         yield Cast(living, heir, connection, clock)
 
 
+@pytest.mark.long
 @pytest.mark.req("X21", "X38", partly="sessions")
 def test_each_verb_of_a_session_dies_before_any_statement_and_is_made_good_by_asking_again(players: Cast) -> None:
     living, heir, stage = players.enter()

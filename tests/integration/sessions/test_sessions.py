@@ -188,6 +188,7 @@ def test_a_full_session_is_trimmed_and_its_summaries_are_memories(small: biem.Me
     assert small.sessions.trim(chat.id) == 0
 
 
+@pytest.mark.long
 @pytest.mark.req("X16", partly="sessions")
 def test_erasing_a_message_takes_it_from_its_session_and_its_summary_along(small: biem.Memory) -> None:
     # Given a trimmed session
@@ -219,6 +220,7 @@ def test_erasing_a_message_takes_it_from_its_session_and_its_summary_along(small
     assert small.sessions.list() == ()
 
 
+@pytest.mark.long
 def test_tool_output_and_what_is_not_remembered_reach_no_summary(small: biem.Memory) -> None:
     # Given a session with a tool's output, a message that is not to be remembered, and one from the web
     chat = small.sessions.open()

@@ -60,6 +60,7 @@ def run(memory: biem.Memory) -> int:
     return memory._system.job_runner.jobs["sessions"].run(memory.bound_to)["slices"]
 
 
+@pytest.mark.long
 @pytest.mark.req("M48", "X20", partly="a failed summary")
 def test_where_the_model_fails_nothing_is_trimmed_and_it_is_asked_again_later(
     small: biem.Memory, clock: HeldClock
@@ -133,6 +134,7 @@ def test_processes_that_open_one_name_get_one_session(memory: biem.Memory) -> No
     assert len(memory.sessions.list()) == 1
 
 
+@pytest.mark.long
 def test_a_message_that_expires_and_is_erased_leaves_its_session(small: biem.Memory, clock: HeldClock) -> None:
     # Given a message with an end
     chat = small.sessions.open()

@@ -219,6 +219,7 @@ def test_wrong_lines_are_refused_with_their_number(house: House, wrong: dict[str
         taken(house.other(), changed(data, 0, **wrong))
 
 
+@pytest.mark.long
 def test_a_file_makes_no_other_memory_expire(house: House) -> None:
     # Given a memory that no item has, and a file whose item claims it and expires
     memory = house.memory
@@ -237,6 +238,7 @@ def test_a_file_makes_no_other_memory_expire(house: House) -> None:
     assert memory.get(kept).expires_at is None
 
 
+@pytest.mark.long
 def test_files_of_the_second_version_are_read(house: House) -> None:
     data = exported(house.memory)
     rows = [line for line in lines(data) if line["type"] != "item"]

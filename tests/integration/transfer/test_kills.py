@@ -81,7 +81,7 @@ def scopes(players: Cast) -> tuple[Scope, Scope]:
     return first.bound_to, second.bound_to
 
 
-@pytest.mark.sized
+@pytest.mark.long
 @pytest.mark.req("X8", partly="import")
 def test_an_import_dies_before_any_statement_and_ends_when_it_is_repeated(
     players: Cast, scopes: tuple[Scope, Scope], monkeypatch: pytest.MonkeyPatch
@@ -103,6 +103,7 @@ def test_an_import_dies_before_any_statement_and_ends_when_it_is_repeated(
     assert {report.created + report.already_there for report in reports} == {reports[0].memories}
 
 
+@pytest.mark.long
 @pytest.mark.req("X8", partly="move")
 def test_a_move_dies_before_any_statement_and_ends_when_it_is_repeated(
     players: Cast, scopes: tuple[Scope, Scope]

@@ -72,6 +72,7 @@ def test_all_of_a_scope_moves_and_is_the_same_elsewhere(house: House) -> None:
     assert faults(memory) == faults_before
 
 
+@pytest.mark.long
 def test_a_move_in_slices_keeps_everything_and_tells_how_far_it_is(
     house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -100,6 +101,7 @@ def test_a_move_in_slices_keeps_everything_and_tells_how_far_it_is(
     assert faults(memory) == faults_before
 
 
+@pytest.mark.long
 def test_a_move_that_stopped_goes_on_with_what_was_written_and_erased_meanwhile(
     house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -196,6 +198,7 @@ def test_a_decision_between_both_sides_is_taken_back(house: House) -> None:
     assert memory.conflicts(status=None) == other.conflicts(status=None) == []
 
 
+@pytest.mark.long
 def test_a_fact_of_both_sides_is_destroyed_and_its_sources_are_not(house: House) -> None:
     memory, other = house.memory, house.other()
     lived(house)

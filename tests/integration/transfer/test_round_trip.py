@@ -80,6 +80,7 @@ def test_out_erased_and_back_is_the_same_in_every_byte(house: House, testbed: Te
     assert answers(memory) == told
 
 
+@pytest.mark.long
 def test_in_another_scope_it_becomes_a_second_life_with_ids_of_its_own(house: House) -> None:
     memory, other = house.memory, house.other()
     lived(house)
@@ -135,6 +136,7 @@ def test_an_export_that_fails_leaves_no_file(house: House, tmp_path: Path) -> No
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.long
 def test_conditions_choose_memories_and_what_joins_them(house: House) -> None:
     lived(house)
     told = lines(exported(house.memory, speakers=["Ann"], where={"none": {"$exists": False}}))

@@ -22,6 +22,7 @@ from tests.support.fakes import START
 
 
 class TestOperation:
+    @pytest.mark.long
     def test_acknowledged_memories_survive_connections_that_are_cut_all_the_time(
         self, another: Callable[..., PostgresRecords], scope: Scope, admin: Admin
     ) -> None:

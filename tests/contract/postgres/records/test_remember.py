@@ -199,6 +199,7 @@ class TestRemember:
         ids = tuple(row[0] for row in admin.execute("SELECT id::text FROM memories WHERE ns = %s", (scope.ns,)))
         assert len(candidates(another(pool_size=2), scope, ids=ids).nodes) == 100
 
+    @pytest.mark.long
     @pytest.mark.req("X30", partly="one id, many processes")
     def test_processes_that_write_one_id_at_once_make_one_memory(
         self, database: str, scope: Scope, admin: Admin
@@ -211,6 +212,7 @@ class TestRemember:
         assert [sum(made) for made in zip(*(created for _, created in told), strict=True)] == [1] * 10
         assert sequence(admin, scope) == list(range(1, 11))
 
+    @pytest.mark.long
     @pytest.mark.req("A61", partly="the first write of a new scope")
     def test_many_processes_may_write_the_first_memory_of_a_scope_at_once(
         self, database: str, scope: Scope, admin: Admin

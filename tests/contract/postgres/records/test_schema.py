@@ -34,6 +34,7 @@ class TestSchema:
         assert second == []
         build_records(empty_database).close()
 
+    @pytest.mark.long
     def test_concurrent_migrators_apply_each_migration_once(self, empty_database: str) -> None:
         # Given an empty database / When four processes migrate it at once
         applied = in_processes(migrate_at_once, 4, empty_database)

@@ -57,6 +57,7 @@ class TestVectors:
         assert records.load_vectors(MODEL, []) == {}
         records.save_vectors(MODEL, {})
 
+    @pytest.mark.long
     def test_active_memories_are_paged_completely_and_exactly_once(
         self, empty_database: str, scope: Scope, other: Scope
     ) -> None:
