@@ -44,7 +44,7 @@ OPERATOR: Mapping[str, tuple[str, ...]] = {
     "energy": ("decay_per_hour",),
     "tiers": ("max_nodes", "idle_s"),
     "retention": (
-        "noise_days", "low_days", "normal_days", "high_days", "own_days", "keep_lasting",
+        "noise_days", "low_days", "normal_days", "high_days", "stated_days", "keep_lasting",
         "long_term_days", "promote_accesses", "promote_useful", "max_memories",
     ),
     "graph": ("max_links",),

@@ -2,8 +2,9 @@
 
     span = base(importance) · reason · (1 + 2·useful)      long-term at least 90 days; core and importance 5 for ever
 
-A person's statements about health, safety, identity, relationships and standing orders never expire; other first-person
-statements are kept a year at least, and the assistant's messages a third as long as the same from a person.
+A person's statements about health, safety, identity, relationships and standing orders never expire; other statements
+are kept a year at least, whomever they are about. Questions, requests and courtesies are not, and the assistant's
+messages are kept a third as long as the same from a person.
     deadline = max(last touch + span, the instant its energy falls below 0.1)
 
 An access restarts the span and extends that of weak memories at most to that of long-term ones; only feedback extends
@@ -16,7 +17,8 @@ from datetime import datetime, timedelta
 
 from biem.domain.energy import reason_quality
 from biem.domain.policies.life import RetentionPolicy
-from biem.domain.speech.lasting import is_lasting, is_own
+from biem.domain.speech.acts import is_statement
+from biem.domain.speech.lasting import is_lasting
 
 _DAY_H = 24.0
 _NORMAL = 3.0
@@ -58,8 +60,8 @@ def retention_days(memory: Lived, policy: RetentionPolicy) -> float | None:
     days = _base_days(importance, policy)
     if by_assistant:
         days *= policy.assistant_factor
-    elif memory.believed and memory.kind == "event" and importance >= _NORMAL and is_own(memory.text):
-        days = max(days, policy.own_days)
+    elif memory.believed and memory.kind == "event" and importance >= _NORMAL and is_statement(memory.text):
+        days = max(days, policy.stated_days)
     if layer == "long_term":
         days = max(days, policy.long_term_days)
     elif days < policy.long_term_days:

@@ -119,7 +119,7 @@ _AIMATE = (
     Number("retention.access_factor", 1.0, "M75", "access does not prolong a short-term memory's span"),
     Number("retention.reason_factor", 1.0, "M75", "nor does a reason"),
     Number("retention.useful_factor", 0.0, "M75", "nor does praise"),
-    Number("retention.own_days", 14.0, "M75", "nor does speaking of oneself"),
+    Number("retention.stated_days", 14.0, "M75", "nor does a statement"),
     Number("retention.keep_lasting", False, "M75", "nor what the text says"),
     Number("retention.assistant_factor", 1.0, "M75", "nor who said it"),
     Number("retention.promote_accesses", 5, "M50, M75", "accesses that make a memory long-term"),

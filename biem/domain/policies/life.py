@@ -59,8 +59,8 @@ class RetentionPolicy:
     """Importance 3, the default of chat messages."""
     high_days: float = 365.0
     """Importance 4. Importance 5 and the layer `core` are kept for ever."""
-    own_days: float = 365.0
-    """Minimum for a message of importance 3 or more in which a person speaks of themselves."""
+    stated_days: float = 365.0
+    """Minimum for a message of importance 3 or more in which a person states something."""
     keep_lasting: bool = True
     """Whether a person's statements about health, safety, identity, relationships and standing orders never expire."""
     assistant_factor: float = 1 / 3
@@ -93,7 +93,7 @@ class RetentionPolicy:
             raise ValueError("days must be positive and rise with importance: noise, low, normal, high")
         if min(self.long_term_days, self.max_memories, self.batch, self.run_rows) <= 0 or not 0 < self.keep_share <= 1:
             raise ValueError("long_term_days, max_memories, batch and run_rows must be positive, keep_share at most 1")
-        if self.own_days <= 0 or not 0 < self.assistant_factor <= 1:
-            raise ValueError("own_days must be positive, assistant_factor above 0 and at most 1")
+        if self.stated_days <= 0 or not 0 < self.assistant_factor <= 1:
+            raise ValueError("stated_days must be positive, assistant_factor above 0 and at most 1")
         if not 1 <= self.access_factor <= 10:
             raise ValueError("access_factor is a number from 1 to 10")

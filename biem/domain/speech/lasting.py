@@ -87,18 +87,12 @@ _RELATIONSHIP = late(
     r"|我(?:已经)?(?:结婚|离婚|订婚|单身|已婚|未婚)",
     re.IGNORECASE,
 )
-_OWN = late(r"\b(?:i|i'm|i've|me|my|mine|we|us|our|ours)\b|[我咱]", re.IGNORECASE)
 
 
 def is_lasting(text: str) -> bool:
     """Whether a message contains a statement that must not expire."""
     start = text[:_LONGEST_READ].replace("’", "'")
     return is_standing_order(start) or any(_lasts(sentence) for sentence in _SENTENCES.findall(start))
-
-
-def is_own(text: str) -> bool:
-    """Whether a message is about its speaker or the speaker's people and things, in the first person."""
-    return _OWN.search(text[:_LONGEST_READ]) is not None
 
 
 def _lasts(sentence: str) -> bool:

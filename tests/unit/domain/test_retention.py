@@ -150,11 +150,11 @@ OWN = Lived("my bicycle is red", "user", "event", "short_term", 3.0)
         (OWN, replace(OWN, useful_count=1)),
         (replace(OWN, importance=1.0), replace(OWN, importance=1.0, access_count=1)),
         (replace(OWN, importance=1.0), replace(OWN, importance=1.0, layer="long_term")),
-        (replace(OWN, text="the bicycle is red"), OWN),
+        (replace(OWN, text="is the bicycle red?"), replace(OWN, text="the bicycle is red")),
         (replace(OWN, kind="knowledge"), OWN),
-        (replace(OWN, source="assistant"), replace(OWN, text="the bicycle is red")),
+        (replace(OWN, source="assistant"), OWN),
     ],
-    ids=["importance", "reason", "praise", "use", "layer", "of-oneself", "told", "by-a-person"],
+    ids=["importance", "reason", "praise", "use", "layer", "a-statement", "told", "by-a-person"],
 )
 def test_each_property_of_a_memory_prolongs_its_span(shorter: Lived, longer: Lived) -> None:
     # Given two memories that differ in one property / Then the one that has it stays longer
