@@ -2,7 +2,7 @@
 
 import os
 import threading
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import AbstractContextManager, ExitStack, suppress
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Annotated
 
@@ -42,7 +42,7 @@ def mcp(
 
         build(memory).run(transport)  # type: ignore[call-overload]
 
-    with LateMemory(of(context), url, key) as memory, wire() as (reader, writer):
+    with LateMemory(of(context), url, key) as memory, wire() as (reader, writer), suppress(BrokenPipeError):
         bridge(reader, writer, serving(run))
 
 
