@@ -18,7 +18,7 @@ from biem.domain.link import LinkType
 from biem.domain.node import Kind, Layer, Status, Tier
 from biem.domain.policies.ranking import SignalWeights
 from biem.domain.sessions.session import Role, SessionStatus
-from biem.domain.trust import LEVELS
+from biem.domain.trust import LEVELS, ORIGINS
 from biem.engine.context.block import Omission
 from biem.server import page
 
@@ -88,6 +88,7 @@ def test_every_value_of_the_api_that_has_a_word_has_one_in_each_language() -> No
         "layer": get_args(Layer),
         "tier": get_args(Tier),
         "trust": LEVELS,
+        "origin": ORIGINS,
         "status": get_args(Status),
         "session": get_args(SessionStatus),
         "grant": get_args(Grant),

@@ -1,9 +1,10 @@
 // The energy of a memory over time, from what /v1 says of it.
 
 import { colour, library } from "./library.js";
-import { t, when } from "./words.js";
+import { language, t, when } from "./words.js";
 
 const HOUR_MS = 3_600_000;
+const DAY_S = 86_400;
 const EPOCH_MS = Date.UTC(2020, 0, 1);
 const POINTS = 100;
 const NEAR_MS = 1_000;
@@ -43,12 +44,29 @@ function steps(from, to) {
 /** A vertical line at an instant. */
 function line(plot, at, name, width) {
   const x = Math.round(plot.valToPos(at.getTime() / 1_000, "x", true));
+  plot.ctx.save();
+  plot.ctx.setLineDash([]); // a curve may have left its own
   plot.ctx.strokeStyle = colour(name);
   plot.ctx.lineWidth = width;
   plot.ctx.beginPath();
   plot.ctx.moveTo(x, plot.bbox.top);
   plot.ctx.lineTo(x, plot.bbox.top + plot.bbox.height);
   plot.ctx.stroke();
+  plot.ctx.restore();
+}
+
+/** Texts of the time axis in the reader's language; the day stands where it begins. */
+function times(plot, splits, axis, space, step) {
+  let last = "";
+  return splits.map((seconds) => {
+    const at = new Date(seconds * 1_000);
+    const date = at.toLocaleDateString(language(), { month: "short", day: "numeric" });
+    if (step >= DAY_S) return date;
+    const time = at.toLocaleTimeString(language(), { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
+    const text = date === last ? time : `${time}\n${date}`;
+    last = date;
+    return text;
+  });
 }
 
 /** What is known of the times at which it was written, changed and used, oldest first. */
@@ -68,7 +86,7 @@ export async function draw(box, node, now, marks) {
     width: Math.max(280, box.clientWidth || 600),
     height: 220,
     scales: { y: { range: [0, 1] } },
-    axes: [axis, axis],
+    axes: [{ ...axis, values: times, space: 64 }, axis],
     series: [
       { label: t("time"), value: (self, seconds) => (seconds ? when(seconds * 1_000) : "–") },
       { label: t("energy_since_use"), stroke: colour("accent"), width: 2 },
