@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 from biem.client.parameters import Parameter, parameters
-from biem.client.wire import Counted, Done, FoundNotes, Recalled, Stored
+from biem.client.wire import Counted, Done, FoundNotes, Recalled, SentTag, Stored
 from biem.domain.access.key import Grant
 from biem.domain.concept import Recollection
 from biem.domain.conflict import Conflict
@@ -20,7 +20,8 @@ from biem.domain.designs.biem_node import BiemMemoryNode
 from biem.domain.items.item import Namespace, StoredItem
 from biem.domain.link import Link
 from biem.domain.node import Node, Receipt
-from biem.domain.notes.library import Library, LibraryStats, NotePage, SyncReport
+from biem.domain.note import NoteFinding
+from biem.domain.notes.library import Library, LibraryStats, NotePage, NotePassage, SyncReport
 from biem.domain.observing.unit import Unit
 from biem.domain.paging import GraphPart, Page
 from biem.domain.revision import Revision
@@ -103,8 +104,8 @@ def _session(name: str, verb: Verb, path: str, returns: Any, grant: Grant = "rea
     return Call("sessions", name, verb, f"/v1/sessions{path}", returns, grant, **more)
 
 
-def _note(name: str, verb: Verb, path: str, returns: Any, grant: Grant = "read") -> Call:
-    return Call("notes", name, verb, f"/v1/notes{path}", returns, grant)
+def _note(name: str, verb: Verb, path: str, returns: Any, grant: Grant = "read", **more: Any) -> Call:
+    return Call("notes", name, verb, f"/v1/notes{path}", returns, grant, **more)
 
 
 def _item(name: str, path: str, returns: Any, grant: Grant = "read", *, special: bool = True) -> Call:
@@ -175,9 +176,16 @@ CALLS: tuple[Call, ...] = (
     _session("retract", "POST", "/{session_id}/retract", list[SessionMessage], "write"),
     _note("search", "GET", "/search", FoundNotes),
     _note("get", "GET", "/page", NotePage),
+    _note("expand", "POST", "/expand", list[NotePassage]),
     _note("libraries", "GET", "/libraries", list[Library]),
+    _note("add", "POST", "/libraries", Library, "write", special=True),
+    _note("remove", "DELETE", "/libraries", Counted, "erase"),
     _note("stats", "GET", "/stats", list[LibraryStats]),
     _note("sync", "POST", "/sync", SyncReport, "write"),
+    _note("lint", "GET", "/lint", list[NoteFinding], special=True),
+    _note("tags", "GET", "/tags", list[SentTag]),
+    _note("rename_tag", "POST", "/tags/rename", None, "write"),
+    _note("erase", "POST", "/erasures", Receipt, "erase"),
     _item("put_many", "", list[StoredItem], "write"),
     _item("get_many", "/get", list[StoredItem | None]),
     _item("delete_many", "/delete", Counted, "erase"),
@@ -202,13 +210,6 @@ AT_HOME: Mapping[Holder, Mapping[str, str]] = {
     "items": {},
     "sessions": {},
     "notes": {
-        "add": "run `biem notes add FOLDER` there; then `notes.sync`, `search` and `get` work from here",
-        "erase": "run `biem notes erase PATH` there",
-        "expand": "call `notes.get` with the path of the hit: it has all chunks of the note",
-        "lint": "run `biem notes lint` there, or where the files are",
-        "remove": "run `biem notes remove NAME` there",
-        "rename_tag": "run `biem notes rename-tag` there",
-        "tags": "run `biem notes tags` there; each hit of `notes.search` has its tags",
         "watch": "run `biem notes watch` there, or call `notes.sync`",
     },
 }

@@ -14,6 +14,8 @@ from biem.client.items import RemoteItems
 from biem.client.methods import remote_methods, stated
 from biem.client.wire import AboutServer, Stored, decoded
 from biem.domain.node import Node, Receipt
+from biem.domain.note import NoteFinding
+from biem.domain.notes.library import Library, NoteHit, NotePassage
 from biem.domain.scope import Scope
 from biem.domain.transfer import ExportReport, MoveReport, TransferReport
 from biem.engine.query.request import Conditions
@@ -21,6 +23,7 @@ from biem.engine.remember.importing import ImportReport
 from biem.errors import InvalidInput
 from biem.layers.sessions import Sessions
 from biem.memory import Memory
+from biem.notes.expand import Relation
 from biem.notes.notebook import Notebook
 from biem.ports import EmbedderInfo
 from biem.telemetry import Telemetry
@@ -307,6 +310,7 @@ class RemoteMemory(Memory):
         return self._connection.send(self._named, "POST", path, returns, query=query, file=file)
 
 
+_ADD, _LINT, _EXPAND = (call_of("notes", name) for name in ("add", "lint", "expand"))
 _REMEMBER, _REVISE = inspect.signature(Memory.remember), inspect.signature(Memory.revise)
 _ERASE = call_of("memory", "erase")
 
@@ -344,3 +348,30 @@ class RemoteNotebook(Notebook):
 
     def _call(self, call: Call, arguments: Mapping[str, Any]) -> Any:
         return self._connection.call(self._within, call, arguments)
+
+    def add(
+        self,
+        root: str | os.PathLike[str],
+        *,
+        name: str = "",
+        exclude: Sequence[str] = (),
+        any_host: bool = True,
+    ) -> Library:
+        """As `Notebook.add`, of a folder of the server, in one that its operator opened with `--notes-root`.
+
+        A relative `root` begins there. All machines of the server have these folders, unless `any_host` is False.
+        """
+        given: dict[str, Any] = {"root": os.fspath(root), "name": name, "exclude": [*exclude], "any_host": any_host}
+        found: Library = self._call(_ADD, given)
+        return found
+
+    def lint(self, target: str | os.PathLike[str] | None = None) -> list[NoteFinding]:
+        """As `Notebook.lint`, of one library or all; other files are read where they are, by `biem notes lint`."""
+        found: list[NoteFinding] = self._call(_LINT, {} if target is None else {"target": os.fspath(target)})
+        return found
+
+    def expand(self, hit: NoteHit | str, relation: Relation, **more: Any) -> list[NotePassage]:
+        """As `Notebook.expand`."""
+        given = {"hit": hit if isinstance(hit, str) else hit.chunk.id, "relation": relation, **more}
+        found: list[NotePassage] = self._call(_EXPAND, given)
+        return found

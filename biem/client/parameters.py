@@ -52,6 +52,7 @@ _ON_THE_WIRE: Mapping[Any, Any] = {
     Mapping[str, Any]: dict[str, Any],
 }
 _NAMED: Mapping[str, Any] = {
+    "hit": Annotated[str, Field(description="id of the chunk of a hit")],
     "importance": Annotated[float, Field(ge=1, le=5)],
     "kind": Kind,
     "layer": Layer,

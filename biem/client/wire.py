@@ -3,12 +3,13 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import TypeAdapter
+from pydantic import BeforeValidator, PlainSerializer, TypeAdapter
 
 from biem.domain.node import Hit, Hits
 from biem.domain.notes.library import NoteHit, NoteHits
+from biem.ports.notes import TagInfo
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,6 +73,43 @@ class AboutServer:
     user: str | None
     project: str | None
     grants: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TagFields:
+    """A tag of notes on the wire; see `TagInfo`. `sha` is hexadecimal."""
+
+    id: int
+    ns: str
+    shown: str
+    root: int
+    root_shown: str
+    sha: str
+    idle: bool
+    uses: int
+
+
+def _sent_tag(tag: TagInfo) -> TagFields:
+    return TagFields(
+        id=tag.id,
+        ns=tag.ns,
+        shown=tag.shown,
+        root=tag.root,
+        root_shown=tag.root_shown,
+        sha=tag.sha.hex(),
+        idle=tag.idle,
+        uses=tag.uses,
+    )
+
+
+def _received_tag(document: Any) -> Any:
+    """The fields of a tag, with the bytes that JSON has none of."""
+    if isinstance(document, Mapping):
+        return {**document, "sha": bytes.fromhex(str(document.get("sha", "")))}
+    return document
+
+
+SentTag = Annotated[TagInfo, PlainSerializer(_sent_tag, return_type=TagFields), BeforeValidator(_received_tag)]
 
 
 @cache

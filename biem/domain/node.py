@@ -151,6 +151,8 @@ class Node:
     tier: str = "L2"
     energy_key: float = 0.0
     """The time-invariant order of energies; see `biem.domain.energy`."""
+    energy_since: datetime | None = None
+    """Since when the energy does nothing but decay: the last use or feedback that changed it, or the writing."""
     valid_from: datetime | None = None
     """Start of the validity of its content; always set in the records."""
     valid_to: datetime | None = None

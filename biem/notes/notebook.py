@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from os import PathLike, fspath
 from pathlib import Path
+from uuid import UUID
 
 from biem.domain.node import Receipt, StoreCount, new_id
 from biem.domain.note import NoteFinding
@@ -12,6 +13,7 @@ from biem.domain.notes.library import (
     ANY_HOST,
     Library,
     LibraryStats,
+    Note,
     NoteHit,
     NoteHits,
     NotePage,
@@ -194,39 +196,53 @@ class Notebook:
 
     def expand(
         self,
-        hit: NoteHit,
+        hit: NoteHit | str,
         relation: Relation,
         *,
         query: str = "",
         budget_tokens: int = _BUDGET,
         top_k: int = 3,
     ) -> list[NotePassage]:
-        """More of the hit's note: its "siblings", the "parent" (the overview above it) or its "children".
+        """More of the note of a hit: its "siblings", the "parent" (the overview above it) or its "children".
 
-        Nearest to `query` first, or to the hit itself; whole chunks only, within the budget. Raises `InvalidInput`.
+        `hit`: it, or the id of its chunk. Nearest to `query` first, or to the hit itself; whole chunks only, within the
+        budget. Raises `InvalidInput` and, for an id that no chunk has any more, `NotFound`.
         """
         if relation not in RELATIONS:
             raise InvalidInput(f"relation {relation!r} is unknown; choose one of {', '.join(RELATIONS)}")
         require_count(top_k, "top_k", _MOST_HITS)
+        require_string(query, "the query")
         system, scopes = self._system, self._scope.readable
         with system.telemetry.span("biem.notes.expand", relation=relation):
-            chunks = [stored.chunk for stored in system.records.chunks_of(scopes, hit.note.id)]
-            found = related(hit.chunk, chunks, relation)
-            pool = system.records.pool(scopes, [hit.chunk.id, *(chunk.id for chunk in found)]) if found else []
+            own, note = self._passage(hit) if isinstance(hit, str) else (hit.chunk, hit.note)
+            chunks = [stored.chunk for stored in system.records.chunks_of(scopes, note.id)]
+            found = related(own, chunks, relation)
+            pool = system.records.pool(scopes, [own.id, *(chunk.id for chunk in found)]) if found else []
             vectors = {each.id: each.vector for each in pool if each.vector is not None}
-            question = system.embedder.embed([query], "query")[0] if query else vectors.get(hit.chunk.id)
+            question = system.embedder.embed([query], "query")[0] if query else vectors.get(own.id)
             return fitting(found, vectors, question, budget_tokens=budget_tokens, top_k=top_k)
+
+    def _passage(self, chunk_id: str) -> tuple[NotePassage, Note]:
+        try:
+            UUID(chunk_id)
+            found = self._system.records.passages(self._scope.readable, [chunk_id])[chunk_id]
+        except (KeyError, ValueError):
+            raise NotFound(f"no note has the chunk {chunk_id!r:.60} now; search again") from None
+        return found.chunk, found.note
 
     def lint(self, target: str | PathLike[str] | None = None) -> list[NoteFinding]:
         """What makes notes hard to find or to understand, by path and line; empty for good ones.
 
-        `target`: a library, a folder or a file; by default every library of this scope. Files are read as they are now,
-        whether indexed or not. Raises `InvalidInput` for anything else.
+        `target`: a library, a folder or a file; by default every library of this scope on this machine. Files are read
+        as they are now, whether indexed or not. Raises `InvalidInput` for anything else.
         """
         system = self._system
         named = [each for each in system.records.libraries([self._scope]) if target is None or each.name == target]
         if target is None or named:
-            return [finding for each in named for finding in system.lint(each.root, exclude=each.exclude)]
+            here = [each for each in named if each.host in (ANY_HOST, system.host)]
+            if target is not None and not here:
+                raise InvalidInput(f"the folder of library {target!r} is on {named[0].host}: run it there")
+            return [finding for each in here for finding in system.lint(each.root, exclude=each.exclude)]
         path = Path(fspath(target)).expanduser()
         if path.is_file():
             return system.lint(str(path.parent), only=path.name)

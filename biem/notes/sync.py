@@ -113,6 +113,8 @@ class Scanner:
         started = self._clock.now()
         try:
             walk = self._files.walk(library.root, library.exclude)
+            if walk.top not in ("", library.root):  # it was registered without links
+                raise StoreUnavailable(f"{library.root} leads to another folder now: add that one as a library")
         except StoreUnavailable as error:
             logger.warning("library %s is not scanned: %s", library.name, error)
             return ScanReport(library=library.name, reason=str(error))

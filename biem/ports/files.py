@@ -14,6 +14,8 @@ class Walk:
 
     files: tuple[FileStat, ...]
     skipped: tuple[SkippedNote, ...] = ()
+    top: str = ""
+    """The folder itself, without links on the way to it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 Importing it opens nothing; what `opened` gives is opened when a server starts the application, and closed at its end.
 """
 
-from collections.abc import AsyncIterator, Callable, Collection
+from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from contextlib import AbstractContextManager, asynccontextmanager
 from importlib.metadata import version
 from typing import Any
@@ -25,6 +25,7 @@ from biem.server.items import items_router
 from biem.server.mcp.mounted import PATH as MCP_PATH
 from biem.server.mcp.mounted import McpEndpoint
 from biem.server.memories import memories_router
+from biem.server.notes import NoteFolders, notes_router
 from biem.server.openapi import described
 from biem.server.routes import calls_router
 from biem.server.transfer import UPLOADS, transfer_router
@@ -37,15 +38,17 @@ def build(
     opened: Callable[[], AbstractContextManager[Door]],
     hosts: Collection[str] = (),
     *,
+    folders: Sequence[str] = (),
     local: Callable[[], LocalAccess] | None = None,
 ) -> FastAPI:
     """The application; `opened` is entered when a server starts it and left when it ends.
 
-    `hosts` are the names that a Host header may have; without any, requests from this machine name this machine. With
-    `local`, which is asked then, too, no request needs a key of its own.
+    `hosts` are the names that a Host header may have; without any, requests from this machine name this machine.
+    `folders` are the patterns of `NoteFolders`. With `local`, which is asked then, too, no request needs a key of its
+    own. Raises `ConfigError` for a wrong pattern.
     """
 
-    mcp = McpEndpoint()
+    mcp, opened_folders = McpEndpoint(), NoteFolders(folders)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
@@ -53,6 +56,7 @@ def build(
         context = opened()
         door = await run_sync(context.__enter__)
         app.state.door = door
+        app.state.folders = opened_folders
         current_default_thread_limiter().total_tokens = door.threads
         try:
             async with mcp.running():
@@ -80,6 +84,7 @@ def build(
     for made in (
         memories_router,
         items_router,
+        notes_router,
         transfer_router,
         administration_router,
         hooks.hooks_router,

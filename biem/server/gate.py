@@ -147,7 +147,11 @@ def _named(headers: Headers, name: str) -> str | None:
 def _require_same_origin(headers: Headers) -> None:
     """Pages of other sites cannot call this server from a browser."""
     origin = headers.get("origin")
-    if origin is not None and urlsplit(origin).netloc != headers.get("host"):
+    try:
+        is_own = origin is None or urlsplit(origin).netloc == headers.get("host")
+    except ValueError:  # half an address
+        is_own = False
+    if not is_own:
         raise AccessDenied("a page of another origin may not call this server")
 
 

@@ -5,6 +5,7 @@ import json
 from collections.abc import Callable, Iterable
 from functools import cache
 from typing import Annotated, Any, get_args, get_origin
+from urllib.parse import quote, urlencode
 
 from fastapi import APIRouter, Path, Query
 from pydantic import AfterValidator, BaseModel, ConfigDict, WithJsonSchema, create_model
@@ -147,8 +148,9 @@ def respond(request: Request, call: Call, value: object, arguments: dict[str, An
     response = Response(encoded(call.returns, value), media_type="application/json", **more)
     after = _next(call, value, arguments)
     if after:
-        address = request.url.include_query_params(after=after)
-        response.headers["Link"] = f'<{address.path}?{address.query}>; rel="next"'
+        query = [(name, each) for name, each in request.query_params.multi_items() if name != "after"]
+        address = f"{quote(request.scope['path'])}?{urlencode([*query, ('after', after)])}"
+        response.headers["Link"] = f'<{address}>; rel="next"'
     return response
 
 

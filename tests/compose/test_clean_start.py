@@ -17,10 +17,11 @@ from pathlib import Path
 
 import pytest
 
+import biem
 from tests.support.fakes import eventually
 from tests.support.servers import ROOT
 
-_PORTS = {"POSTGRES": 55432, "REDIS": 56379, "MILVUS": 59530}
+_PORTS = {"POSTGRES": 55432, "REDIS": 56379, "MILVUS": 59530, "SERVER": 8766}
 _FILES = ("-f", "docker-compose.yml", "-f", "docker-compose.milvus.yml")
 
 Run = Callable[..., str]
@@ -72,7 +73,7 @@ def test_one_command_in_a_clean_clone_and_a_program_on_the_host_remembers(
     # Then all that stays is healthy, and the settings are there, with a password that nobody else reads
     states = run("docker", "compose", *_FILES, "ps", "--format", "{{.Service}} {{.Health}}").split("\n")
     assert sorted(filter(None, states)) == [
-        f"{name} healthy" for name in ("beat", "milvus", "postgres", "redis", "worker")
+        f"{name} healthy" for name in ("beat", "milvus", "postgres", "redis", "server", "worker")
     ]
     settings = clone / ".env"
     assert stat.S_IMODE(settings.stat().st_mode) == 0o600
@@ -84,15 +85,23 @@ def test_one_command_in_a_clean_clone_and_a_program_on_the_host_remembers(
     for name, port in _PORTS.items():
         text = re.sub(rf"\b{port}\b", str(ports[name]), text)
     settings.write_text(text, encoding="utf-8")
-    biem = str(Path(sys.executable).with_name("biem"))
-    run(biem, "remember", "The spare key lies under the blue flower pot")
-    run(biem, "remember", "林晓下周三飞里斯本，住 Hotel Avenida")
+    command = str(Path(sys.executable).with_name("biem"))
+    run(command, "remember", "The spare key lies under the blue flower pot")
+    run(command, "remember", "林晓下周三飞里斯本，住 Hotel Avenida")
 
-    eventually(lambda: json.loads(run(biem, "stats", "--json"))["active"] == 2, 120.0)
-    assert "flower pot" in run(biem, "recall", "Where is the key?", "--top-k", "1")
-    assert "Avenida" in run(biem, "recall", "Where does Lin Xiao stay in Lisbon?", "--top-k", "1")
+    eventually(lambda: json.loads(run(command, "stats", "--json"))["active"] == 2, 120.0)
+    assert "flower pot" in run(command, "recall", "Where is the key?", "--top-k", "1")
+    assert "Avenida" in run(command, "recall", "Where does Lin Xiao stay in Lisbon?", "--top-k", "1")
+
+    # And another one, with a key that was made in a container, remembers through the server
+    made = json.loads(
+        run("docker", "compose", *_FILES, "exec", "-T", "server", "biem", "--user", "ana", "--json", "keys", "add")
+    )
+    with biem.remote(f"http://127.0.0.1:{ports['SERVER']}", made["token"]) as memory:
+        memory.remember("The anchor lies in the boathouse", wait=True)
+        assert "boathouse" in memory.recall("Where is the anchor?")[0].node.text
 
     # And when all was stopped and started again, it is still there
     run("make", "down")
     run("make", "up")
-    assert "flower pot" in run(biem, "recall", "Where is the key?", "--top-k", "1")
+    assert "flower pot" in run(command, "recall", "Where is the key?", "--top-k", "1")

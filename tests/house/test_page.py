@@ -3,12 +3,23 @@
 import hashlib
 import json
 import re
+from collections.abc import Iterable
+from dataclasses import fields
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 import biem
+from biem.domain.access.key import Grant
+from biem.domain.conflict import ConflictKind, ConflictStatus, Decider, Resolution
+from biem.domain.link import LinkType
+from biem.domain.node import Kind, Layer, Status, Tier
+from biem.domain.policies.ranking import SignalWeights
+from biem.domain.sessions.session import Role, SessionStatus
+from biem.domain.trust import LEVELS, ORIGINS
+from biem.engine.context.block import Omission
 from biem.server import page
 
 FILES = Path(biem.__file__).parent / "server" / "page" / "files"
@@ -59,6 +70,38 @@ def test_both_dictionaries_have_the_same_names_and_values() -> None:
         assert text.strip(), name
         assert chinese[name].strip(), name
         assert sorted(VALUES.findall(text)) == sorted(VALUES.findall(chinese[name])), name
+
+
+def test_no_text_was_left_in_the_other_language() -> None:
+    chinese_signs = re.compile("[\u3000-\u9fff\uff00-\uffef]")
+    left = re.compile(r"[A-Za-z]{2,}")
+    for name, text in WORDS["zh"].items():
+        assert chinese_signs.search(text), name
+        assert set(left.findall(VALUES.sub("", text))) <= {"biem", "keys", "notes", "add"}, name
+    assert [name for name, text in WORDS["en"].items() if chinese_signs.search(text)] == []
+
+
+def test_every_value_of_the_api_that_has_a_word_has_one_in_each_language() -> None:
+    # Given the values that the API may answer with / When the page names them / Then there is a word, not the value
+    values: dict[str, Iterable[str]] = {
+        "kind": get_args(Kind),
+        "layer": get_args(Layer),
+        "tier": get_args(Tier),
+        "trust": LEVELS,
+        "origin": ORIGINS,
+        "status": get_args(Status),
+        "session": get_args(SessionStatus),
+        "grant": get_args(Grant),
+        "role": get_args(Role),
+        "link": get_args(LinkType),
+        "conflict": (*get_args(ConflictKind), *get_args(ConflictStatus)),
+        "decision": get_args(Resolution),
+        "decider": get_args(Decider),
+        "omitted": get_args(Omission),
+        "signal": (field.name for field in fields(SignalWeights)),
+    }
+    missing = [f"{kind}_{value}" for kind, known in values.items() for value in known]
+    assert [name for name in missing if name not in WORDS["en"]] == []
 
 
 def test_every_text_that_the_page_shows_is_in_the_dictionary_and_none_is_left_over() -> None:

@@ -193,6 +193,36 @@ _DECAY = """async (id) => {
 }"""
 
 
+def test_the_curve_is_true_at_every_time_that_is_known(site: Site, tab: Open) -> None:
+    # Given a memory that feedback changed after it was written
+    memory_id = site.memory.remember("The oars are in the attic", reason="they are looked for each spring", wait=True)
+    site.memory.feedback(useful=[memory_id])
+    node = site.memory.get(memory_id)
+    assert node.energy_since is not None
+
+    # When the page draws its energy / Then each curve has the energy of the memory where it begins, and now
+    window = tab()
+    window.page.goto(site.local)
+    window.shown("timeline")
+    begun, solid, now, dashed = window.page.evaluate(_CURVE, memory_id)
+    assert begun == pytest.approx(node.energy_since.timestamp(), abs=0.01)
+    assert solid == pytest.approx(now, rel=0.05)
+    assert now == pytest.approx(site.memory.get(memory_id).energy, rel=0.05)
+    assert dashed == pytest.approx(node.initial_energy, rel=1e-6)
+    assert solid > dashed
+
+
+_CURVE = """async (id) => {
+  const { curve } = await import("/page/energy.js");
+  const reply = await fetch(`/v1/memories/${id}`);
+  const node = await reply.json();
+  const now = new Date();
+  const [times, solid, dashed] = curve(node, now);
+  const first = solid.findIndex((value) => value !== null);
+  return [times[first], solid[first], solid[times.indexOf(now.getTime() / 1000)], dashed[0]];
+}"""
+
+
 def test_a_conflict_is_decided_and_undone(site: Site, tab: Open) -> None:
     # Given a conflict, whatever its state is / When all are listed / Then it can be undone and decided again
     assert site.memory.conflicts(status=None)

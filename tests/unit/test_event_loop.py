@@ -10,6 +10,7 @@ from typing import Any, cast
 
 import httpx
 import pytest
+from mcp import Client
 
 from biem.adapters.jobs.thread import InProcessQueue
 from biem.config import Settings
@@ -23,6 +24,7 @@ from biem.plugin import BIEMContextPlugin
 from biem.ports.jobs import Exclusive, ScopeList
 from biem.server.app import build
 from biem.server.local.app import access_of
+from biem.server.mcp.tools import build as mcp_server
 from biem.telemetry import Telemetry
 from tests.support.fakes import START, HeldClock
 
@@ -88,7 +90,7 @@ CALLS: dict[str, tuple[Callable[[BIEMContextPlugin], Coroutine[Any, Any, object]
 }
 
 
-@pytest.mark.req("D11", partly="the plugin and the web page; there is no MCP server yet")
+@pytest.mark.req("D11")
 @pytest.mark.parametrize("name", CALLS)
 def test_the_loop_turns_while_a_call_of_the_plugin_is_held(name: str) -> None:
     # Given a memory that takes its time to open and to answer
@@ -118,51 +120,112 @@ def test_no_asynchronous_call_of_the_plugin_was_forgotten() -> None:
     assert not given & coroutines
 
 
-READS = ("/v1/memories", "/v1/graph", "/v1/facts", "/v1/conflicts", "/v1/stats", "/ready")
+class Slow:
+    """What the server uses of a memory, every call of it held."""
+
+    bound_to = Scope(user="ann")
+
+    def __init__(self, gate: Gate) -> None:
+        self._gate = gate
+
+    def scope(self, **_: str) -> "Slow":
+        return self
+
+    @property
+    def notes(self) -> "Slow":
+        return self
+
+    def __getattr__(self, name: str) -> Callable[..., object]:
+        def answer(*_: object, **__: object) -> object:
+            self._gate.wait(name)
+            raise NotFound("nothing here")
+
+        return answer
 
 
-@pytest.mark.req("D11", partly="the plugin and the web page; there is no MCP server yet")
+async def asked_of_a_server(gate: Gate, method: str, address: str, **more: Any) -> httpx.Response:
+    """The answer of `biem web` on a memory that takes its time to open and to answer."""
+
+    @contextlib.contextmanager
+    def opened() -> Iterator[Any]:
+        gate.wait("connect")
+        slow = Slow(gate)
+        yield SimpleNamespace(memory=slow, health=slow.health, body_bytes=1_000, upload_bytes=1_000, threads=4)
+
+    app = build(opened, local=lambda: access_of(Settings(), Scope(user="ann")))
+    async with app.router.lifespan_context(app):
+        transport = httpx.ASGITransport(app, client=("127.0.0.1", 9))
+        async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client:
+            return await client.request(method, address, **more)
+
+
+READS = ("/v1/memories", "/v1/graph", "/v1/facts", "/v1/conflicts", "/v1/stats", "/v1/notes/tags", "/ready")
+
+
+@pytest.mark.req("D11")
 @pytest.mark.parametrize("address", READS)
 def test_the_loop_turns_while_a_request_to_the_web_page_is_held(address: str) -> None:
     # Given a memory that takes its time to open and to answer, behind the web page
     gate = Gate()
 
-    class Slow:
-        """Whatever is asked of it is held first."""
-
-        bound_to = Scope(user="ann")
-
-        def scope(self, **_: str) -> "Slow":
-            return self
-
-        def __getattr__(self, name: str) -> Callable[..., object]:
-            def answer(*_: object, **__: object) -> object:
-                gate.wait(name)
-                raise NotFound("nothing here")
-
-            return answer
-
-    @contextlib.contextmanager
-    def opened() -> Iterator[Any]:
-        gate.wait("connect")
-        slow = Slow()
-        yield SimpleNamespace(memory=slow, health=slow.health, body_bytes=1_000, upload_bytes=1_000, threads=4)
-
     # When it is asked / Then the loop turns a hundred times within each step, and the answer comes
-    async def ask() -> int:
-        page = build(opened, local=lambda: access_of(Settings(), Scope(user="ann")))
-        async with page.router.lifespan_context(page):
-            transport = httpx.ASGITransport(page, client=("127.0.0.1", 9))
-            async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client:
-                return (await client.get(address)).status_code
-
     async def turn() -> int:
-        status, _ = await asyncio.gather(ask(), gate.turn(2))
-        return status
+        answer, _ = await asyncio.gather(asked_of_a_server(gate, "GET", address), gate.turn(2))
+        return answer.status_code
 
     assert asyncio.run(turn()) == 404
     assert gate.held[0] == "connect"
     assert len(gate.held) == 2
+
+
+ID = "01985f00-0000-7000-8000-000000000000"
+MCP_CALLS: dict[str, tuple[str, dict[str, Any]]] = {
+    "remember": ("tools/call", {"text": "x"}),
+    "recall": ("tools/call", {"query": "x"}),
+    "context": ("tools/call", {"query": "x"}),
+    "amend": ("tools/call", {"memory_id": ID, "text": "x"}),
+    "forget": ("tools/call", {"memory_id": ID}),
+    "feedback": ("tools/call", {"useful": [ID]}),
+    "inspect": ("tools/call", {"memory_id": ID}),
+    "biem://timeline": ("resources/read", {}),
+    "biem://conflicts": ("resources/read", {}),
+    f"biem://memory/{ID}": ("resources/read", {}),
+    "with_memory": ("prompts/get", {"question": "x"}),
+}
+
+
+@pytest.mark.req("D11")
+@pytest.mark.parametrize("name", MCP_CALLS)
+def test_the_loop_turns_while_a_call_of_mcp_is_held(name: str) -> None:
+    # Given a memory that takes its time to open and to answer, behind the MCP server
+    gate = Gate()
+    method, arguments = MCP_CALLS[name]
+    params = {"uri": name} if method == "resources/read" else {"name": name, "arguments": arguments}
+    request = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+    headers = {"Accept": "application/json, text/event-stream", "MCP-Protocol-Version": "2025-11-25"}
+
+    # When it is asked / Then the loop turns a hundred times within each step, and the answer comes
+    async def turn() -> dict[str, Any]:
+        asked = asked_of_a_server(gate, "POST", "/mcp", json=request, headers=headers)
+        answer, _ = await asyncio.gather(asked, gate.turn(2))
+        return dict(answer.json())
+
+    answered = asyncio.run(turn())
+    assert answered["result"]["isError"] if method == "tools/call" else answered["error"]
+    assert gate.held[0] == "connect"
+    assert len(gate.held) == 2
+
+
+def test_no_tool_resource_or_prompt_of_mcp_was_forgotten() -> None:
+    async def listed() -> set[str]:
+        async with Client(mcp_server(lambda _: cast(Memory, Slow(Gate())))) as client:
+            tools, prompts = (await client.list_tools()).tools, (await client.list_prompts()).prompts
+            resources = (await client.list_resources()).resources
+            templates = (await client.list_resource_templates()).resource_templates
+            named = {each.name for each in (*tools, *prompts)} | {str(each.uri) for each in resources}
+            return named | {each.uri_template.replace("{memory_id}", ID) for each in templates}
+
+    assert asyncio.run(listed()) == set(MCP_CALLS)
 
 
 class Alone:

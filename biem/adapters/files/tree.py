@@ -36,7 +36,7 @@ class FolderFiles:
         skipped: list[SkippedNote] = []
         for found in _walk(top, IgnoreRules().and_of("", exclude), obey=obey):
             (files if isinstance(found, FileStat) else skipped).append(found)  # type: ignore[arg-type]
-        return Walk(tuple(sorted(files)), tuple(sorted(skipped, key=lambda one: one.path)))
+        return Walk(tuple(sorted(files)), tuple(sorted(skipped, key=lambda one: one.path)), str(top))
 
     def read(self, root: str, path: str, most: int) -> FileContent | SkippedNote | None:
         """See `Files.read`."""

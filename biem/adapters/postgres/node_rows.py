@@ -77,6 +77,7 @@ class Store:
             evidence_ptr=row.evidence_sha.hex(),
             tier="L3" if expired else row.tier,
             energy_key=energy_key(row.energy_anchor, row.anchor_at, self._decay),
+            energy_since=row.anchor_at,
             valid_from=row.valid_from,
             valid_to=row.valid_to,
             superseded_by=row.superseded_by,

@@ -2,11 +2,13 @@
 
 import os
 import threading
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import AbstractContextManager, ExitStack, suppress
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from biem.cli.server.bridge import bridge, serving, wire
 from biem.cli.session import of
 from biem.errors import InvalidInput, MissingExtra
 
@@ -29,17 +31,19 @@ def mcp(
     Without a server the memory of --tenant, --user and --project is opened in this process, by the first call. Logs go
     to stderr.
     """
-    try:
-        from biem.server.mcp.tools import build
-    except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] not in ("mcp", "mcp_types"):
-            raise
-        raise MissingExtra("`biem mcp` needs the MCP SDK; run: pip install 'biem[mcp]'") from error
+    if find_spec("mcp") is None:
+        raise MissingExtra("`biem mcp` needs the MCP SDK; run: pip install 'biem[mcp]'")
     key = os.environ.get(KEY, "")  # noqa: TID251  no option: others see the command line
     if url and not key:
         raise InvalidInput(f"{URL} needs a key in the variable {KEY}: biem keys add")
-    with LateMemory(of(context), url, key) as memory:
-        build(memory).run("stdio")
+
+    def run(transport: str) -> None:
+        from biem.server.mcp.tools import build
+
+        build(memory).run(transport)  # type: ignore[call-overload]
+
+    with LateMemory(of(context), url, key) as memory, wire() as (reader, writer), suppress(BrokenPipeError):
+        bridge(reader, writer, serving(run))
 
 
 class LateMemory:

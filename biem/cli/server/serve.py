@@ -31,6 +31,14 @@ def serve(
         list[str] | None,
         typer.Option(help="Name under which a proxy passes requests on; may be repeated. Others are refused."),
     ] = None,
+    notes_root: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="FOLDER",
+            help="Folder in which keys may register folders of notes; {tenant}, {user} and {project} stand for the "
+            "scope of the key. May be repeated. Default: none.",
+        ),
+    ] = None,
 ) -> None:
     """Serve the HTTP API until Ctrl-C. Every caller needs a key: biem keys add."""
     try:
@@ -38,6 +46,7 @@ def serve(
         from uvicorn.supervisors import Multiprocess
 
         from biem.server.app import build
+        from biem.server.notes import NoteFolders
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in ("fastapi", "starlette", "uvicorn", "mcp", "mcp_types"):
             raise
@@ -47,6 +56,7 @@ def serve(
 
     session = of(context)
     settings, hosts = session.settings(), tuple(trusted_host or ())
+    folders = NoteFolders(notes_root or ()).patterns
     if workers > 1 and settings.metrics_port:
         raise ConfigError(
             "BIEM_METRICS_PORT is the port of one process: use --workers 1 and more containers, or unset it"
@@ -57,13 +67,13 @@ def serve(
             with usable(settings):  # an error is reported here, once
                 session.out.note(address)
                 changes = session.changes | ({"home": session.home} if session.home else {})
-                made = partial(application, session.env_file, changes, hosts)
+                made = partial(application, session.env_file, changes, hosts, folders)
                 config = _config(made, verbose=session.out.verbose, workers=workers)
                 Multiprocess(config, sockets=[listener]).run()
             return
         with open_backend(settings, embedder=session.embedder) as backend:
             session.out.note(address)
-            app = build(lambda: nullcontext(backend), hosts)
+            app = build(lambda: nullcontext(backend), hosts, folders=folders)
             uvicorn.Server(_config(lambda: app, verbose=session.out.verbose, workers=1)).run([listener])
 
 
@@ -84,7 +94,9 @@ def _config(make: "Callable[[], FastAPI]", *, verbose: bool, workers: int) -> "u
     )
 
 
-def application(env_file: Path | None, changes: dict[str, Any], hosts: tuple[str, ...] = ()) -> "FastAPI":
+def application(
+    env_file: Path | None, changes: dict[str, Any], hosts: tuple[str, ...] = (), folders: tuple[str, ...] = ()
+) -> "FastAPI":
     """The application of one process, on the configured memory."""
     from biem.bootstrap.env_file import chosen
     from biem.bootstrap.server import open_backend
@@ -92,4 +104,4 @@ def application(env_file: Path | None, changes: dict[str, Any], hosts: tuple[str
     from biem.server.app import build
 
     settings = load_settings(chosen(env_file)).model_copy(update=changes)
-    return build(lambda: open_backend(settings), hosts)
+    return build(lambda: open_backend(settings), hosts, folders=folders)

@@ -102,7 +102,7 @@ def test_links_that_lead_outside_and_links_to_folders_are_skipped(tmp_path: Path
 def test_what_is_no_file_is_no_note(tmp_path: Path) -> None:
     (tmp_path / "folder.md").mkdir()
     os.mkfifo(tmp_path / "pipe.md")
-    assert FILES.walk(str(tmp_path)) == Walk(())
+    assert FILES.walk(str(tmp_path)) == Walk((), top=str(tmp_path.resolve()))
     assert FILES.read(str(tmp_path), "pipe.md", MOST) is None
 
 
@@ -211,3 +211,9 @@ def test_reading_changes_nothing(tmp_path: Path) -> None:
     for file in FILES.walk(str(tmp_path)).files:
         FILES.read(str(tmp_path), file.path, MOST)
     assert {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*")} == before
+
+
+def test_the_walk_says_where_a_link_led(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to("real")
+    assert FILES.walk(str(tmp_path / "link")).top == str((tmp_path / "real").resolve())

@@ -66,13 +66,15 @@ def listening(app: Any) -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def begin(settings: Configure) -> Iterator[Callable[..., Site]]:
-    """Starts two servers with further settings."""
+    """Starts two servers with further settings; `folders` are those of notes that keys may register."""
     with ExitStack() as stack:
 
-        def start(**more: Any) -> Site:
+        def start(folders: Sequence[str] = (), **more: Any) -> Site:
             embedder = WordEmbedder()
             backends = tuple(stack.enter_context(open_backend(settings(**more), embedder=embedder)) for _ in range(2))
-            urls = tuple(stack.enter_context(listening(build(partial(_as_is, each)))) for each in backends)
+            urls = tuple(
+                stack.enter_context(listening(build(partial(_as_is, each), folders=folders))) for each in backends
+            )
             site = Site(urls, backends)
             stack.enter_context(site.stack)
             return site

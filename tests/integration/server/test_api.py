@@ -3,6 +3,7 @@
 import json
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
+from urllib.parse import urlencode
 
 import httpx
 import pytest
@@ -39,11 +40,13 @@ def test_what_one_worker_stored_is_recalled_by_the_other_at_once(site: Site) -> 
 
 def test_a_list_goes_on_where_its_link_says(site: Site) -> None:
     browser = site.browser(site.key().token)
-    items = [{"text": f"Box {number} holds {number} screws"} for number in range(5)]
+    tags = ["nuts & bolts", "größe"]
+    items = [{"text": f"Box {number} holds {number} screws", "tags": tags} for number in range(5)]
     ids = browser.post("/v1/memories", json={"items": items}).json()["ids"]
 
     # When pages are followed by their links / Then each memory is on one of them, and the last has no link
-    found, address, pages = [], "/v1/memories?limit=2&order=oldest", 0
+    named = urlencode([("limit", 2), ("order", "oldest"), *(("tags", tag) for tag in tags)])
+    found, address, pages = [], f"/v1/memories?{named}", 0
     while address:
         answer = browser.get(address)
         found += [node["id"] for node in answer.json()["items"]]

@@ -7,7 +7,9 @@ import io
 import json
 import re
 import uuid
+from collections import defaultdict
 from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,8 +34,13 @@ ALL = ("read", "write", "erase", "admin")
 ASKED = "Where is the vault? Behind the mirror?"
 """Finds what each of them has; says nothing that only one of them knows."""
 WHO = [(tenant, user) for tenant in ("acme", "globex") for user in ("ann", "bo")]
-MISSING = {"GET /v1/notes/page", "POST /v1/erasures", "POST /v1/feedback", "POST /v1/moves"}
+MISSING = {
+    "GET /v1/notes/page", "DELETE /v1/notes/libraries", "POST /v1/notes/erasures", "POST /v1/notes/expand",
+    "POST /v1/notes/tags/rename", "POST /v1/erasures", "POST /v1/feedback", "POST /v1/moves",
+}  # fmt: skip
 """Addresses without an id in the path that answer 404 for what is not in the scope."""
+REFUSED = {"POST /v1/notes/libraries"}
+"""Addresses that answer 403 for what belongs to another scope, whether it exists or not."""
 
 
 @dataclass
@@ -114,14 +121,23 @@ def bodies(ids: Mapping[str, str]) -> dict[str, Any]:
         "POST /v1/commands": {"text": f"/forget {ids['memory_id']}"},
         "POST /v1/sessions/{session_id}/messages": {"role": "user", "content": "x"},
         "POST /v1/flush": {"timeout_s": 0},
+        "POST /v1/notes/libraries": {"root": ids["folder"]},
+        "POST /v1/notes/expand": {"hit": ids["chunk_id"], "relation": "siblings"},
+        "POST /v1/notes/erasures": {"path": ids["path"]},
+        "POST /v1/notes/tags/rename": {"old": ids["tag"], "new": "attic"},
     }  # fmt: skip
 
 
-QUERIES = {
-    "GET /v1/instants": {"conversation": "vault"},
-    "GET /v1/notes/search": {"query": ASKED},
-    "GET /v1/notes/page": {"path": "vault.md"},
-}
+def queries(ids: Mapping[str, str]) -> dict[str, dict[str, str]]:
+    """Queries of requests, likewise."""
+    return {
+        "GET /v1/instants": {"conversation": "vault"},
+        "GET /v1/notes/search": {"query": ASKED},
+        "GET /v1/notes/page": {"path": ids["path"]},
+        "DELETE /v1/notes/libraries": {"name": ids["library"]},
+    }
+
+
 FILES = {
     "POST /v1/imports/files": b'{"role": "user", "content": "A lamp is on the shelf"}\n',
 }
@@ -135,7 +151,7 @@ def answer(browser: httpx.Client, method: str, path: str, ids: Mapping[str, str]
     if content is not None:
         more = {"name": "chat.jsonl"} if name in FILES else {"on_conflict": "skip"}
         return browser.request(method, filled, params=more, content=content)
-    return browser.request(method, filled, params=QUERIES.get(name, {}), json=bodies(ids).get(name))
+    return browser.request(method, filled, params=queries(ids).get(name, {}), json=bodies(ids).get(name))
 
 
 def gets(browser: httpx.Client, user: str) -> dict[str, bytes]:
@@ -143,20 +159,26 @@ def gets(browser: httpx.Client, user: str) -> dict[str, bytes]:
     found = {}
     for method, path in ADDRESSES:
         if method == "GET" and "{" not in path and f"GET {path}" not in MISSING:
-            given = answer(browser, method, path, {"memory_id": "", "session_id": "", "ref": ""})
+            given = answer(browser, method, path, defaultdict(str))
             assert given.status_code == 200, (path, given.text)
             found[path] = given.content.replace(user.encode(), b"user")
     return found
 
 
 @pytest.fixture(scope="module")
-def site(begin: Callable[..., Site]) -> Site:
-    """Servers whose background jobs run when they are asked to only, so that nothing changes by itself."""
-    return begin(sleep=ONLY_SLEEP)
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where everybody has a folder for notes."""
+    return tmp_path_factory.mktemp("notes")
 
 
 @pytest.fixture(scope="module")
-def people(site: Site, tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, str], Person]:
+def site(begin: Callable[..., Site], root: Path) -> Site:
+    """Servers whose background jobs run when they are asked to only, so that nothing changes by itself."""
+    return begin(folders=[f"{root}/{{tenant}}/{{user}}"], sleep=ONLY_SLEEP)
+
+
+@pytest.fixture(scope="module")
+def people(site: Site, root: Path) -> dict[tuple[str, str], Person]:
     """Four, each with something of every kind."""
     backend, found = site.backends[0], {}
     names = {who: f"{who[1]}-{uuid.uuid4().hex[:8]}" for who in WHO}
@@ -170,7 +192,7 @@ def people(site: Site, tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[s
         )
         found[(tenant, user)] = person
     for person in found.values():
-        _settle(person, tmp_path_factory.mktemp("vault"))
+        _settle(person, root / person.tenant / person.memory.bound_to.user / "vault")
     return found
 
 
@@ -187,15 +209,19 @@ def _settle(person: Person, folder: Path) -> None:
     chat = memory.sessions.open("vault", metadata={"vault": secret})
     memory.sessions.append(chat.id, "user", f"The vault {secret} is behind the mirror again")
     memory.items.put(("vault",), "k", {"text": f"The vault box {secret} is behind the mirror"})
-    (folder / "vault.md").write_text(f"# Vault\n\nThe vault {secret} is behind the mirror. #{secret}\n")
-    memory.notes.add(folder, name=secret)
+    library, tag = f"library-{uuid.uuid4().hex}", f"tag{uuid.uuid4().hex}"
+    folder.mkdir(parents=True)
+    (folder / f"{library}.md").write_text(f"# Vault\n\nThe vault {secret} is behind the mirror. #{secret} #{tag}\n")
+    person.remote.notes.add("vault", name=library)
     memory.notes.sync()
+    [chunk] = memory.notes.get(f"{library}.md").chunks
     spare = person.keys.add(person.tenant, memory.bound_to.user, None, ["read"], name="spare")
     assert memory.flush(60)
     conflicts = memory.conflicts(status=None)
     person.ids = {
         "ref": secret[:12], "memory_id": vault, "session_id": chat.id, "key_id": spare.key.id, "part": vault[-8:],
-        "conflict_id": conflicts[0].id if conflicts else old,
+        "conflict_id": conflicts[0].id if conflicts else old, "folder": str(folder), "chunk_id": chunk.id,
+        "path": f"{library}.md", "tag": tag, "library": library,
     }  # fmt: skip
 
 
@@ -230,8 +256,9 @@ def test_no_address_has_a_byte_of_another_tenant_or_user(
         # Then no byte of it is there, and what has an id does not exist
         sent = str(given.request.url) + given.request.content.decode()
         require_nothing_of(mine, given.content + str(given.headers).encode(), sent, name)
-        by_id = "{" in path or name in MISSING - {"GET /v1/notes/page"}
-        assert given.status_code in ((404,) if by_id else (200, 201)), (name, given.status_code, given.text)
+        by_id = "{" in path or name in MISSING
+        wanted = (404,) if by_id else (403,) if name in REFUSED else (200, 201)
+        assert given.status_code in wanted, (name, given.status_code, given.text)
 
     # And nothing of it was changed
     assert mine.state() == before
@@ -291,6 +318,29 @@ def test_no_tool_resource_or_prompt_has_a_byte_of_another_one(
         require_nothing_of(mine, json.dumps(answered), ASKED, prompt["name"])
     assert prompts
     assert mine.state() == before
+
+
+def test_requests_at_the_same_time_never_mix(people: dict[tuple[str, str], Person]) -> None:
+    # Given four who ask again and again, at the same time, over MCP and HTTP, and for streams of what they have
+    def ask(person: Person) -> list[str]:
+        given = []
+        for _ in range(8):
+            call = {"name": "recall", "arguments": {"query": ASKED}}
+            given.append(json.dumps(asked(person.browser, "tools/call", call)["result"]))
+            given.append(json.dumps(asked(person.browser, "resources/read", {"uri": "biem://timeline"})["result"]))
+            given.append(person.browser.post("/v1/recall", json={"query": ASKED}).text)
+            given.append(person.browser.get("/v1/notes/search", params={"query": ASKED}).text)
+            given.append(person.browser.get("/v1/exports").text)
+        return given
+
+    # When they are answered / Then each has what is theirs in every answer, and nothing of the others
+    with ThreadPoolExecutor(len(people)) as pool:
+        for person, given in zip(people.values(), pool.map(ask, people.values()), strict=True):
+            for text in given:
+                assert person.secret in text
+                for other in people.values():
+                    if other is not person:
+                        require_nothing_of(other, text, "", person.user)
 
 
 def test_without_a_key_no_address_but_the_free_ones_answers(site: Site, people: dict[tuple[str, str], Person]) -> None:

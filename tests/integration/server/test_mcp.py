@@ -289,14 +289,14 @@ class TestStdio:
         check(seen)
         assert connected.scope(user=user).get(seen["first"]).text == "Ann drinks black coffee"
 
-    @pytest.mark.long
-    def test_discovery_loads_neither_engine_nor_stores(self, tmp_path: Path) -> None:
+    def test_discovery_loads_neither_engine_nor_stores_nor_the_sdk(self, tmp_path: Path) -> None:
         # Given a program without any store / When it is asked for its tools only
         program = (
             "import sys; from biem.cli.app import run; code = run(['mcp'])\n"
             "print([name for name in sys.modules if name.startswith(('biem.engine', 'biem.adapters', 'biem.memory',"
             " 'biem.cli.memories', 'biem.domain.policies', 'biem.domain.node', 'biem.importers', 'biem.client',"
-            " 'httpx.', 'fastapi', 'psycopg', 'pymilvus', 'numpy'))], len(sys.modules), file=sys.stderr)\n"
+            " 'httpx.', 'fastapi', 'psycopg', 'pymilvus', 'numpy', 'mcp', 'anyio'))],"
+            " len(sys.modules), file=sys.stderr)\n"
             "sys.exit(code)"
         )
         requests = [
@@ -325,5 +325,5 @@ class TestStdio:
         assert (process.returncode, rest) == (0, ""), errors
         unneeded, count = errors.strip().splitlines()[-1].rsplit(" ", 1)
         assert unneeded == "[]"
-        assert int(count) < 705  # of which the SDK's are 590
+        assert int(count) < 380  # the SDK would add 370
         assert list(tmp_path.iterdir()) == []

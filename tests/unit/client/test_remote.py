@@ -3,6 +3,7 @@
 import inspect
 import json
 import re
+import threading
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -69,8 +70,8 @@ def test_what_works_on_the_servers_machine_says_so() -> None:
         memory.reindex()
     with pytest.raises(AtHomeOnly, match=r"'aim' .*biem\.connect"):
         _ = memory.aim
-    with pytest.raises(AtHomeOnly, match=r"'notes\.add' .*biem notes add FOLDER"):
-        memory.notes.add("/notes")
+    with pytest.raises(AtHomeOnly, match=r"'notes\.watch' .*biem notes watch"):
+        memory.notes.watch(threading.Event())
 
 
 def test_every_command_that_a_refusal_names_is_one_of_biem() -> None:

@@ -38,8 +38,9 @@ export function table(heads, rows) {
     el("tbody", {}, ...rows.map((row) => el("tr", {}, ...row.map((cell) => el("td", {}, cell)))))));
 }
 
+/** A bar with its meaning in words, which is all that a screen reader reads. */
 export function meter(value, label) {
-  return el("meter", { min: 0, max: 1, value, title: label, "aria-label": label });
+  return el("span", { className: "measure" }, el("meter", { min: 0, max: 1, value, "aria-hidden": "true" }), label);
 }
 
 /** Run work; show its failure above the view. */

@@ -11,6 +11,7 @@ const PAGE = 500;
 const MOST_NODES = 2_000;
 const MOST_PAGES = 40;
 const LISTED = 100;
+const FEW = 50;
 const SHADES = { L1: "hot", L2: "accent", L3: "dim" };
 
 export async function show(box, around) {
@@ -19,7 +20,10 @@ export async function show(box, around) {
   const detail = el("aside", { className: "detail", id: "detail", "aria-live": "polite" });
   const wanted = el("input", { type: "search", id: "node-filter" });
   const list = el("ul", { className: "names", id: "node-list" });
-  box.append(extent, el("div", { className: "split" },
+  const legend = el("p", { className: "meta" },
+    ...[...Object.entries(SHADES).map(([tier, shade]) => [shade, term("tier", tier)]), ["concept", term("node", "concept")]]
+      .map(([shade, text]) => el("span", { className: `dot ${shade}` }, text)));
+  box.append(extent, legend, el("div", { className: "split" },
     canvas,
     el("div", { className: "side" }, el("div", { className: "row", id: "zoom" }), detail, field(t("find_node"), wanted), list)));
 
@@ -42,7 +46,7 @@ export async function show(box, around) {
     });
   }
   for (const link of links) graph.addEdge(link.source, link.target, { size: 0.5 + link.weight, color: colour("line") });
-  const drawn = new Sigma(graph, canvas, { labelColor: { color: colour("text") }, defaultEdgeColor: colour("line"), allowInvalidContainer: true });
+  const drawn = new Sigma(graph, canvas, { labelColor: { color: colour("text") }, labelRenderedSizeThreshold: graph.order > FEW ? 6 : 0, defaultEdgeColor: colour("line"), allowInvalidContainer: true });
   canvas.dataset.nodes = String(graph.order);
 
   function choose(id) {

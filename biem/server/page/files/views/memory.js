@@ -7,6 +7,8 @@ import { count, percent, t, term, when } from "../words.js";
 import { addressOf, form } from "./parts.js";
 
 const KINDS = ["knowledge", "skill", "emotion", "task", "event"];
+const LISTED = 50;
+const NEIGHBOURS = 100;
 const LAYERS = ["core", "session", "short_term", "long_term"];
 
 export async function show(box, id) {
@@ -17,7 +19,9 @@ export async function show(box, id) {
 
   async function refresh(said = "") {
     const path = `memories/${encodeURIComponent(id)}`;
-    const [memory, history, links] = await Promise.all([get(path), get(`${path}/history`), get(`${path}/links`)]);
+    const [memory, history, links, near] = await Promise.all([
+      get(path), get(`${path}/history`), get(`${path}/links`), get("graph", { around: id, limit: NEIGHBOURS })]);
+    const labels = new Map(near.data.nodes.map((each) => [each.id, each.label]));
     const node = memory.data;
     const marks = events(node, history.data);
     remove?.();
@@ -30,7 +34,7 @@ export async function show(box, id) {
           marks.map((mark) => [when(mark.at), t(mark.kind, { count: count(node.access_count) })])))),
       ...(write ? [editor(node, memory.tag)] : []),
       el("section", { className: "panel" }, el("h3", {}, t("history")), revisions(node, history.data)),
-      el("section", { className: "panel" }, el("h3", {}, t("links")), linked(node, links.data)));
+      el("section", { className: "panel" }, el("h3", {}, t("links")), linked(node, links.data, labels)));
     remove = await draw(chart, node, memory.at, marks);
     if (said) announce(said);
   }
@@ -117,18 +121,18 @@ function about(node) {
     [t("importance"), String(node.importance)], [t("energy"), percent(node.energy)],
     [t("times_recalled"), count(node.access_count)], [t("times_useful"), count(node.useful_count)],
     [t("speaker"), node.speaker], [t("conversation"), node.conversation], [t("source"), node.source],
-    [t("tags"), node.tags.join(", ")], [t("reason"), node.reason], [t("origin"), node.origin], [t("trust"), term("trust", node.trust)],
+    [t("tags"), node.tags.join(", ")], [t("reason"), node.reason], [t("origin"), term("origin", node.origin)], [t("trust"), term("trust", node.trust)],
     [t("valid_to"), when(node.valid_to)], [t("expires_at"), when(node.expires_at)],
     [t("superseded_by"), node.superseded_by ? el("a", { href: addressOf(node.superseded_by) }, t("newer_memory")) : ""],
     [t("id"), el("code", {}, node.id)]);
 }
 
-function linked(node, found) {
+function linked(node, found, labels) {
   if (!found.length) return el("p", { className: "dim" }, t("no_links"));
-  return table([t("link_type"), t("link_weight"), t("link_other")], found.slice(0, 50).map((link) => {
+  return table([t("link_type"), t("link_weight"), t("link_other")], found.slice(0, LISTED).map((link) => {
     const other = link.source === node.id ? link.target : link.source;
     return [term("link", link.type), link.weight.toFixed(2),
-      link.type === "mention" ? other : el("a", { href: addressOf(other) }, other)];
+      link.type === "mention" ? labels.get(other) ?? other : el("a", { href: addressOf(other) }, labels.get(other) ?? other)];
   }));
 }
 
