@@ -20,7 +20,7 @@ from biem.notes.encode import NoteEncoder
 from biem.notes.scan import collisions
 from biem.notes.search import NoteSearcher
 from biem.notes.sync import Parse, Progress, Scanner
-from biem.notes.watch import FolderWatcher
+from biem.notes.watch import BUSY_S, FolderWatcher
 from biem.ports import Clock, Embedder, JobQueue
 from biem.ports.files import FileContent, Files
 from biem.ports.notes import ErasedNotes, NoteIndex, NoteRecords
@@ -187,17 +187,17 @@ class NoteSystem:
             self.adopt()
             return [each for each in self.ours(scopes) if each.state != "paused"]
 
-        def scan(library: Library) -> bool:
+        def scan(library: Library) -> float:
             found = [each for each in self.records.libraries([library.scope]) if each.id == library.id]
             if not found:  # removed meanwhile
-                return True
+                return 0.0
             report = self.scanner.scan(found[0])
             if on_scan and not report.busy:
                 on_scan(report)
             if report.altered:
                 self.searcher.changed()
                 index()
-            return not report.busy
+            return BUSY_S if report.busy else 0.0
 
         def alive(library: Library, is_watched: bool) -> None:
             self.records.watched(library, alive=is_watched)

@@ -16,7 +16,8 @@ from biem.errors import BiemError, StoreUnavailable
 from biem.ports.files import FolderEvents
 from biem.ports.jobs import Exclusive
 
-_BUSY_S = 0.2
+BUSY_S = 0.2
+"""When a scan is repeated: another one that was under way may have passed the changed file already."""
 _REST = 10.0
 """A scan is followed by a pause this many times as long: constant edits of a large folder take a tenth of a core."""
 
@@ -63,14 +64,15 @@ class FolderWatcher(Generic[F]):
         events: FolderEvents,
         exclusive: Exclusive,
         folders: Callable[[], Sequence[F]],
-        scan: Callable[[F], bool],
+        scan: Callable[[F], float],
         alive: Callable[[F, bool], None],
         look_s: float,
     ) -> None:
         """`folders`: those to watch now, asked every `look_s` seconds, which is also the pause after a failure.
 
-        `kind`: notes or mirror; part of the names of locks and threads. `scan` returns False where another scan was
-        under way, and is repeated. `alive` records that a folder is watched, or is so no longer.
+        `kind`: notes or mirror; part of the names of locks and threads. `scan` returns the seconds after which it is
+        to be repeated, as where another one was under way; 0 when it is complete. `alive` records that a folder is
+        watched, or is so no longer.
         """
         self._kind = kind
         self._logger = logging.getLogger(f"biem.{kind}")
@@ -155,13 +157,17 @@ class FolderWatcher(Generic[F]):
             self._alive(folder, False)
 
     def _scanned(self, folder: F, stopped: threading.Event) -> None:
-        began = time.monotonic()
-        try:
-            while not self._scan(folder) and not stopped.wait(_BUSY_S):
-                pass  # another scan may have passed the changed file already
-        except StoreUnavailable as error:  # the scan by time repeats it
-            self._logger.warning("%s is scanned later: %s", folder.name, error)
-        stopped.wait((time.monotonic() - began) * _REST)
+        spent, again = 0.0, True
+        while again and not stopped.is_set():
+            began = time.monotonic()
+            try:
+                pause = self._scan(folder)
+            except StoreUnavailable as error:  # the scan by time repeats it
+                self._logger.warning("%s is scanned later: %s", folder.name, error)
+                pause = 0.0
+            spent += time.monotonic() - began
+            again = pause > 0.0 and not stopped.wait(pause)
+        stopped.wait(spent * _REST)
 
     def _tell(self, folder: F, reason: str) -> None:
         """Log why a folder is not watched, once for each reason."""

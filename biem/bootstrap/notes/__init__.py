@@ -94,7 +94,7 @@ def build_watcher(
     exclusive: Exclusive,
     *,
     folders: Callable[[], Sequence[F]],
-    scan: Callable[[F], bool],
+    scan: Callable[[F], float],
     alive: Callable[[F, bool], None],
     look_s: float,
     kind: str = "notes",

@@ -14,7 +14,7 @@ from biem.errors import StoreUnavailable
 from biem.layers.mirror.session_files import SessionFiles
 from biem.layers.mirror.sync import MirrorSync
 from biem.layers.mirror.transfer import MirrorTransfer
-from biem.notes.watch import FolderWatcher
+from biem.notes.watch import BUSY_S, FolderWatcher
 from biem.ports.layers.mirror import FolderUnwritable, MirrorFolder, MirrorRecords
 
 logger = logging.getLogger("biem.mirror")
@@ -82,16 +82,13 @@ class MirrorSystem:
             there = [root for root in self.ours([scope]) if root.state == "active"]
             return [_WatchedRoot(root.id, root.scope, root.path) for root in there]
 
-        def scan(watched: _WatchedRoot) -> bool:
-            waiting = busy = 0
+        def scan(watched: _WatchedRoot) -> float:
             for root in self.ours([scope]):
                 if root.id == watched.id:
                     report = self.syncer.sync(root, quiet_s=_QUIET_S)
-                    waiting, busy = report.waiting, report.busy
                     synced(report)
-            if waiting:
-                stopped.wait(_QUIET_S)
-            return not waiting and not busy
+                    return BUSY_S if report.busy else _QUIET_S if report.waiting else 0.0
+            return 0.0  # removed meanwhile
 
         watcher = self.build_watcher(folders=roots, scan=scan, alive=lambda *_: None, look_s=self.look_s)
         watcher.start()

@@ -16,7 +16,8 @@ from tests.support.servers import Configure
 @contextmanager
 def watched(settings: Configure, folder: Path, *, every_s: float) -> Iterator[tuple[biem.Memory, list[MirrorReport]]]:
     """A memory whose folder is watched until the end of the block, and the syncs so far."""
-    alone = settings(queue="none", sleep=SleepPolicy(off=("notes", "sessions"), mirror_s=every_s))
+    often = type(settings().notes)(look_s=0.05)
+    alone = settings(queue="none", sleep=SleepPolicy(off=("notes", "sessions"), mirror_s=every_s), notes=often)
     stopped, syncs = threading.Event(), list[MirrorReport]()
     with biem.connect(alone, scope=biem.Scope(user=uuid.uuid4().hex), embedder=WordEmbedder()) as memory:
         memory.mirror.add(folder)

@@ -71,16 +71,20 @@ def stores(testbed: Testbed, stack: Servers) -> Iterator[Stores]:
 def test_each_short_lived_store_is_bounded_by_its_own_rule_and_flooding_one_leaves_the_others(stores: Stores) -> None:
     # Given all five with something in them
     memory = stores.memory
-    said = [
-        {"text": f"Ferry {n} leaves {place} at nine", "importance": 3.2, "kind": "task" if n % 50 == 0 else "event"}
+    said: list[dict[str, Any]] = [
+        {
+            "text": f"Ferry {n} leaves {_PLACES[n % len(_PLACES)]} at nine",
+            "importance": 4.0 if n < 100 else 3.9,
+            "kind": "task" if n % 50 == 0 else "event",
+            "tags": ["late"] if n >= 100 else [],
+        }
         for n in range(150)
-        for place in (_PLACES[n % len(_PLACES)],)
     ]
     ids = memory.remember_many(said, wait=True)
     memory._system.job_runner.jobs["build"].run(memory.bound_to)
     memory._system.job_runner.jobs["sweep"].run(memory.bound_to)
     memory.running("Which ferry leaves Oslo?", conversation=TALK)
-    memory.sessions.append(stores.session, "user", "Good morning", tokens=10)
+    memory.sessions.append(stores.session, "user", "Good morning", tokens=10, remember=False)
     memory.feedback(useful=[ids[0], ids[1]])
     eventually(lambda: len(stores.held()["hot"]) == 150)
     held = stores.held()
@@ -102,12 +106,11 @@ def test_each_short_lived_store_is_bounded_by_its_own_rule_and_flooding_one_leav
         memory.sessions.append(stores.session, "user", f"message {number}", tokens=10, remember=False)
     assert flooded("session") == [f"message {n}" for n in range(80, 100)]
 
-    # When every memory is returned / Then the canvas has the hundred hottest
-    memory.recall("When do ferries leave?", top_k=150)
-    eventually(lambda: len(stores.canvas.ids(memory.bound_to.ns) or ()) == 100)
-    eventually(lambda: sum(node.access_count for node in memory.list(limit=500).items) == 150)
+    # When cooler memories are returned / Then the canvas has the hundred hottest, these among them
+    memory.recall("When do ferries leave?", top_k=50, tags=["late"])
+    eventually(lambda: set(ids[100:]) <= (stores.canvas.ids(memory.bound_to.ns) or set()))
     canvas = flooded("canvas")
-    assert len(canvas) == 100
+    assert len(canvas) == memory._system.policies.tiers.max_nodes == 100
 
     # When many memories are of use / Then the slots have as many of each kind as they are made for
     events = [key for key in ids if key in canvas and memory.get(key).kind == "event"]
