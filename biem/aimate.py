@@ -32,6 +32,8 @@ from biem.domain.sessions.built import BuiltContext, ContextWarning
 from biem.domain.sessions.session import Appended, ChatSession
 from biem.errors import BiemError, ConfigError, InvalidInput, NotFound
 from biem.layers.maintain import Maintenance
+from biem.layers.sessions import Sessions
+from biem.layers.shelf import LayerShelf
 from biem.layers.stats import LayerStats
 from biem.layers.view import MemoryView, memory_view
 from biem.memory import Memory
@@ -118,6 +120,15 @@ class MemorySystem:
         if not self._session:
             self._session = self.memory.sessions.open(exclusive=True).id
         return self.memory.sessions.get(self._session)
+
+    @property
+    def sessions(self) -> Sessions:
+        """The conversations of the project."""
+        return self.memory.sessions
+
+    def shelf(self, layer: str) -> LayerShelf:
+        """The memories of a layer: core, which is the user's own, or short_term or long_term, of the project."""
+        return (self.memory.scope(project="") if layer == "core" else self.memory).shelf(layer)
 
     def set_project(self, project: str | Path) -> ChatSession:
         """Work in a project, given by its folder or its name; resumes its open conversation.

@@ -206,6 +206,7 @@ AT_HOME: Mapping[Holder, Mapping[str, str]] = {
         "perf": "run `biem perf` there",
         "projects": "run `biem project` there",
         "reindex": "run `biem reindex` there",
+        "shelf": "call `list` with `layer`, and `remember` with `layer`",
     },
     "items": {},
     "sessions": {},

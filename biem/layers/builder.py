@@ -31,7 +31,7 @@ from biem.engine.recall.recaller import Recaller
 from biem.engine.recall.rerank import HYBRID, Choice
 from biem.errors import InvalidInput
 from biem.layers import warnings
-from biem.layers.sessions import Sessions
+from biem.layers.sessions import Sessions, window_of
 from biem.notes.system import NoteSystem
 from biem.ports import EVERYTHING, Clock, Records
 from biem.ports.layers.sessions import Shelf, ShelfReader, TokenCounter
@@ -110,7 +110,7 @@ class WindowBuilder:
         spoken = language_of(query, language)
         reading = self._parts.recaller.submit(lambda: self._parts.shelf.read(scope, self._policy.most))
         chat = chats.get(session) if session else None
-        said = chats.window(session, total) if chat else Window((), 0, 0)
+        said = window_of(chats, chat, total) if chat else Window((), 0, 0)
         shares = _Shares(self._policy, total)
 
         held = self._held(scope, _within(said, shares.of("session")))

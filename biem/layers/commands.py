@@ -11,6 +11,7 @@ from biem.domain.paging import Page
 from biem.domain.scope import Scope
 from biem.domain.sessions.built import ContextWarning
 from biem.domain.text import one_line
+from biem.errors import InvalidInput, NotFound
 from biem.layers.maintain import Maintenance
 from biem.layers.mirror.mirror import Mirror
 from biem.layers.sessions import Sessions
@@ -44,6 +45,7 @@ _WORDS: Mapping[str, tuple[str, str]] = {
     "opened": ("new session {id}", "已开启新会话 {id}"),
     "restored": ("session {id} restored: {messages} messages", "已恢复会话 {id}：{messages} 条消息"),
     "restore": ("say which session: /session restore ID", "请指定会话：/session restore ID"),
+    "unknown": ("no session {id}; /session list names them", "没有会话 {id}；/session list 列出会话"),
     "session": (
         "session {id}: {messages} messages, {tokens} tokens, {percent}% of its limit",
         "会话 {id}：{messages} 条消息，{tokens} tokens，已使用 {percent}%",
@@ -157,7 +159,10 @@ class _Line:
         if verb == "restore":
             if len(rest) != 1:
                 return CommandAnswer(self._say("restore"), self.session)
-            back = chats.resume(rest[0])
+            try:
+                back = chats.resume(rest[0])
+            except (InvalidInput, NotFound):
+                return CommandAnswer(self._say("unknown", id=one_line(rest[0], _LINE_CHARS)), self.session)
             if self.session and self.session != back.id:
                 chats.close(self.session)
             return CommandAnswer(self._say("restored", id=back.id, messages=back.messages), back.id)

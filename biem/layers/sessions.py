@@ -184,9 +184,7 @@ class Sessions:
         """
         most = self._system.policy.max_tokens if budget is None else budget
         require_count(most, "budget", _MOST_TOKENS)
-        session = self.get(session_id)
-        system = self._system.records.system(self._scope, session.id)
-        return fitting(system, self._newest(session), most, session.messages)
+        return window_of(self, self.get(session_id), most)
 
     def get(self, session_id: str) -> ChatSession:
         """One session, as it is now. Raises `NotFound`."""
@@ -272,6 +270,12 @@ class Sessions:
         if role == "tool":
             given.setdefault("origin", "tool")
         return self._system.writer.write_of(content, given)
+
+
+def window_of(chats: Sessions, session: ChatSession, budget: int) -> Window:
+    """As `Sessions.window`, of a session as it was read."""
+    system = chats._system.records.system(chats._scope, session.id)
+    return fitting(system, chats._newest(session), budget, session.messages)
 
 
 class SessionRecorder:

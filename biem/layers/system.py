@@ -13,6 +13,7 @@ from biem.layers.items import Items, ItemSystem
 from biem.layers.maintain import Maintenance, maintain
 from biem.layers.observe import Observer
 from biem.layers.sessions import Sessions, SessionSystem
+from biem.layers.shelf import LayerShelf, ShelfSystem
 from biem.layers.stats import LayerCounter
 from biem.layers.warnings import of_session, of_short_term
 from biem.ports.layers.sessions import ShelfReader
@@ -27,6 +28,7 @@ class LayerSystem:
     observer: Observer
     builder: WindowBuilder
     shelf: ShelfReader
+    shelves: ShelfSystem
     policy: LayerPolicy
     counter: LayerCounter
 
@@ -54,3 +56,7 @@ class LayerSystem:
     def items(self, scope: Scope, wrote: Callable[[], None]) -> Items:
         """The items of one scope; `wrote` is called when an item became a memory."""
         return Items(self.documents, scope, wrote)
+
+    def shelf_of(self, scope: Scope, layer: str, wrote: Callable[[], None]) -> LayerShelf:
+        """The memories of one layer of a scope; `wrote` is called when one was added."""
+        return LayerShelf(self.shelves, scope, layer, wrote)

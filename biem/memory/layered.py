@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from biem.layers.mirror.mirror import Mirror
     from biem.layers.projects import Projects
     from biem.layers.sessions import Sessions
+    from biem.layers.shelf import LayerShelf
     from biem.layers.stats import LayerStats
     from biem.ports.layers.sessions import LayerCount
 
@@ -43,6 +44,10 @@ class LayerMethods(BoundMemory):
     def items(self) -> "Items":
         """JSON documents of this scope under namespaces and keys, each found by the memory made of it."""
         return self._system.layers().items(self.bound_to, self._shared.wrote.set)
+
+    def shelf(self, layer: str) -> "LayerShelf":
+        """The memories of one layer of this scope: core, short_term or long_term; the layer session has `sessions`."""
+        return self._system.layers().shelf_of(self.bound_to, layer, self._shared.wrote.set)
 
     def build_context(
         self, query: str, *, budget: int | None = None, session: str = "", language: str | None = None

@@ -20,7 +20,7 @@ from biem.notes.encode import NoteEncoder
 from biem.notes.scan import collisions
 from biem.notes.search import NoteSearcher
 from biem.notes.sync import Parse, Progress, Scanner
-from biem.notes.watch import LibraryWatcher
+from biem.notes.watch import BUSY_S, FolderWatcher
 from biem.ports import Clock, Embedder, JobQueue
 from biem.ports.files import FileContent, Files
 from biem.ports.notes import ErasedNotes, NoteIndex, NoteRecords
@@ -71,12 +71,12 @@ class NoteSystem:
     most_bytes: int
     """Larger files are not read."""
     save_receipt: Callable[[Scope, Mapping[str, object]], None]
-    build_watcher: Callable[..., LibraryWatcher]
+    build_watcher: Callable[..., FolderWatcher[Library]]
     scan_s: float
     """Seconds between scans of all libraries; 0: none."""
     watching: bool
     """Whether this process watches the folders of all scopes while it runs."""
-    watcher: LibraryWatcher | None = None
+    watcher: FolderWatcher[Library] | None = None
 
     def start(self) -> None:
         """Begin to index in the background, and to watch folders, if this process does."""
@@ -177,7 +177,7 @@ class NoteSystem:
         scopes: Sequence[Scope] | None,
         index: Callable[[], object],
         on_scan: Callable[[ScanReport], None] | None = None,
-    ) -> LibraryWatcher:
+    ) -> FolderWatcher[Library]:
         """A watcher of the libraries of these scopes, or of all, that is not started yet.
 
         `index` is called after a scan that left notes to be indexed.
@@ -185,24 +185,24 @@ class NoteSystem:
 
         def libraries() -> list[Library]:
             self.adopt()
-            return self.ours(scopes)
+            return [each for each in self.ours(scopes) if each.state != "paused"]
 
-        def scan(library: Library) -> ScanReport:
+        def scan(library: Library) -> float:
             found = [each for each in self.records.libraries([library.scope]) if each.id == library.id]
             if not found:  # removed meanwhile
-                return ScanReport(library=library.name)
+                return 0.0
             report = self.scanner.scan(found[0])
             if on_scan and not report.busy:
                 on_scan(report)
             if report.altered:
                 self.searcher.changed()
                 index()
-            return report
+            return BUSY_S if report.busy else 0.0
 
         def alive(library: Library, is_watched: bool) -> None:
             self.records.watched(library, alive=is_watched)
 
-        return self.build_watcher(libraries=libraries, scan=scan, alive=alive, look_s=self.policy.look_s)
+        return self.build_watcher(folders=libraries, scan=scan, alive=alive, look_s=self.policy.look_s)
 
     def watch_until(
         self, stopped: threading.Event, scope: Scope, on_scan: Callable[[ScanReport], None] | None = None

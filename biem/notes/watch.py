@@ -1,7 +1,7 @@
-"""Watches the folders of libraries and scans one soon after its files changed.
+"""Watches folders, of libraries of notes or of the mirror, and calls for a scan soon after files changed.
 
 Events only hint: each leads to a scan, which decides. What a watcher misses, as on a network file system or after it
-died, the next scan by time finds. One process watches a library, under a lock; another takes over when that one ends.
+died, the next scan by time finds. One process watches a folder, under a lock; another takes over when that one ends.
 """
 
 import logging
@@ -9,52 +9,80 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Generic, Protocol, TypeVar
 
-from biem.domain.notes.library import Library, ScanReport
+from biem.domain.scope import Scope
 from biem.errors import BiemError, StoreUnavailable
 from biem.ports.files import FolderEvents
 from biem.ports.jobs import Exclusive
 
-logger = logging.getLogger("biem.notes")
-
-_BUSY_S = 0.2
+BUSY_S = 0.2
+"""When a scan is repeated: another one that was under way may have passed the changed file already."""
 _REST = 10.0
-"""A scan is followed by a pause this many times as long: constant edits of a large library take a tenth of a core."""
+"""A scan is followed by a pause this many times as long: constant edits of a large folder take a tenth of a core."""
+
+
+class Watchable(Protocol):
+    """A folder to watch. Two with the same id are the same one; with another root it is watched anew."""
+
+    @property
+    def id(self) -> str:
+        """Its id."""
+
+    @property
+    def scope(self) -> Scope:
+        """Whose it is."""
+
+    @property
+    def root(self) -> str:
+        """Its path."""
+
+    @property
+    def name(self) -> str:
+        """For messages, and for the name of its thread."""
+
+
+F = TypeVar("F", bound=Watchable)
 
 
 @dataclass(slots=True)
-class _Watch:
+class _Watch(Generic[F]):
     """A folder that a thread of this process watches."""
 
-    library: Library
+    folder: F
     thread: threading.Thread
     stopped: threading.Event = field(default_factory=threading.Event)
 
 
-class LibraryWatcher:
-    """Watches all libraries of this machine, one thread each. `start` begins, `stop` ends."""
+class FolderWatcher(Generic[F]):
+    """Watches all folders of one kind on this machine, one thread each. `start` begins, `stop` ends."""
 
     def __init__(
         self,
         *,
+        kind: str,
         events: FolderEvents,
         exclusive: Exclusive,
-        libraries: Callable[[], Sequence[Library]],
-        scan: Callable[[Library], ScanReport],
-        alive: Callable[[Library, bool], None],
+        folders: Callable[[], Sequence[F]],
+        scan: Callable[[F], float],
+        alive: Callable[[F, bool], None],
         look_s: float,
     ) -> None:
-        """`libraries`: those to watch now, asked every `look_s` seconds, which is also the pause after a failure.
+        """`folders`: those to watch now, asked every `look_s` seconds, which is also the pause after a failure.
 
-        `alive` records that a library is watched, or is so no longer.
+        `kind`: notes or mirror; part of the names of locks and threads. `scan` returns the seconds after which it is
+        to be repeated, as where another one was under way; 0 when it is complete. `alive` records that a folder is
+        watched, or is so no longer.
         """
+        self._kind = kind
+        self._logger = logging.getLogger(f"biem.{kind}")
         self._events = events
         self._exclusive = exclusive
-        self._libraries = libraries
+        self._folders = folders
         self._scan = scan
         self._alive = alive
         self._look_s = look_s
-        self._watches: dict[str, _Watch] = {}
+        self._watches: dict[str, _Watch[F]] = {}
         self._told: dict[str, str] = {}
         self._stopped = threading.Event()
         self._thread: threading.Thread | None = None
@@ -62,7 +90,7 @@ class LibraryWatcher:
     def start(self) -> None:
         """Begin, on a thread of its own; a second call does nothing."""
         if self._thread is None:
-            self._thread = threading.Thread(target=self._loop, name="biem-notes-watch", daemon=True)
+            self._thread = threading.Thread(target=self._loop, name=f"biem-{self._kind}-watch", daemon=True)
             self._thread.start()
 
     def stop(self, timeout_s: float) -> None:
@@ -81,61 +109,68 @@ class LibraryWatcher:
             try:
                 self._look()
             except BiemError as error:
-                logger.warning("libraries of notes are looked for again later: %s", error)
+                self._logger.warning("folders of %s are looked for again later: %s", self._kind, error)
             except Exception:  # what a closed connection raises while the program ends, or an error of ours
-                logger.exception("libraries of notes are looked for again later")
+                self._logger.exception("folders of %s are looked for again later", self._kind)
             self._stopped.wait(self._look_s)
 
     def _look(self) -> None:
-        """Begin to watch new libraries and those whose thread ended; end watches of removed ones."""
-        wanted = {each.id: each for each in self._libraries() if each.state != "paused"}
+        """Begin to watch new folders and those whose thread ended; end watches of removed ones."""
+        wanted = {each.id: each for each in self._folders()}
         for key, watch in list(self._watches.items()):
             now = wanted.get(key)
-            if now is None or (now.root, now.host) != (watch.library.root, watch.library.host):
+            if now is None or now.root != watch.folder.root:
                 watch.stopped.set()
             if not watch.thread.is_alive():
                 del self._watches[key]
-        for key, library in wanted.items():
+        for key, folder in wanted.items():
             if key not in self._watches and not self._stopped.is_set():
                 stopped = threading.Event()
                 thread = threading.Thread(
-                    target=self._watch, args=(library, stopped), name=f"biem-notes-watch-{library.name}", daemon=True
+                    target=self._watch,
+                    args=(folder, stopped),
+                    name=f"biem-{self._kind}-watch-{folder.name}",
+                    daemon=True,
                 )
-                self._watches[key] = _Watch(library, thread, stopped)
+                self._watches[key] = _Watch(folder, thread, stopped)
                 thread.start()
 
-    def _watch(self, library: Library, stopped: threading.Event) -> None:
-        """Watch one library until it ends or fails; the next look begins it again."""
+    def _watch(self, folder: F, stopped: threading.Event) -> None:
+        """Watch one folder until it ends or fails; the next look begins it again."""
         try:
-            with self._exclusive.hold(library.scope, f"notes-watch:{library.id}") as granted:
+            with self._exclusive.hold(folder.scope, f"{self._kind}-watch:{folder.id}") as granted:
                 if granted:
-                    self._watched(library, stopped)
+                    self._watched(folder, stopped)
         except BiemError as error:
-            self._tell(library, str(error))
+            self._tell(folder, str(error))
         except Exception:
-            logger.exception("watching library %s failed; it begins again", library.name)
+            self._logger.exception("watching %s failed; it begins again", folder.name)
 
-    def _watched(self, library: Library, stopped: threading.Event) -> None:
+    def _watched(self, folder: F, stopped: threading.Event) -> None:
         try:
-            for changed in self._events.changes(library.root, stopped):
-                self._told.pop(library.id, None)
-                self._alive(library, True)
+            for changed in self._events.changes(folder.root, stopped):
+                self._told.pop(folder.id, None)
+                self._alive(folder, True)
                 if changed:
-                    self._scanned(library, stopped)
+                    self._scanned(folder, stopped)
         finally:
-            self._alive(library, False)
+            self._alive(folder, False)
 
-    def _scanned(self, library: Library, stopped: threading.Event) -> None:
-        began = time.monotonic()
-        try:
-            while self._scan(library).busy and not stopped.wait(_BUSY_S):
-                pass  # another scan may have passed the changed file already
-        except StoreUnavailable as error:  # the scan by time repeats it
-            logger.warning("library %s is scanned later: %s", library.name, error)
-        stopped.wait((time.monotonic() - began) * _REST)
+    def _scanned(self, folder: F, stopped: threading.Event) -> None:
+        spent, again = 0.0, True
+        while again and not stopped.is_set():
+            began = time.monotonic()
+            try:
+                pause = self._scan(folder)
+            except StoreUnavailable as error:  # the scan by time repeats it
+                self._logger.warning("%s is scanned later: %s", folder.name, error)
+                pause = 0.0
+            spent += time.monotonic() - began
+            again = pause > 0.0 and not stopped.wait(pause)
+        stopped.wait(spent * _REST)
 
-    def _tell(self, library: Library, reason: str) -> None:
-        """Log why a library is not watched, once for each reason."""
-        if self._told.get(library.id) != reason:
-            self._told[library.id] = reason
-            logger.warning("library %s is not watched: %s", library.name, reason)
+    def _tell(self, folder: F, reason: str) -> None:
+        """Log why a folder is not watched, once for each reason."""
+        if self._told.get(folder.id) != reason:
+            self._told[folder.id] = reason
+            self._logger.warning("%s is not watched: %s", folder.name, reason)

@@ -60,7 +60,10 @@ def build_layers(
 
     def build() -> "LayerSystem":
         from biem.adapters.postgres.sessions.shelf import PostgresShelf
+        from biem.domain.observing.category import categories_of
         from biem.domain.text import estimate_tokens
+        from biem.engine.query.listing import MemoryList
+        from biem.layers.shelf import ShelfSystem
         from biem.layers.stats import LayerCounter
         from biem.layers.system import LayerSystem
 
@@ -74,6 +77,11 @@ def build_layers(
             observer=build_observer(ground, writer=writer),
             builder=build_windows(ground, recaller=recaller, notes=notes, shelf=shelf),
             shelf=shelf,
+            shelves=ShelfSystem(
+                writer=writer,
+                listing=MemoryList(ground.stores.browser, ground.clock),
+                categories=categories_of(policies.layers.categories, policies.layers.ttl_days),
+            ),
             policy=policies.layers,
             counter=LayerCounter(
                 shelf=shelf, index=ground.stores.index, count=estimate_tokens, most=policies.builder.most

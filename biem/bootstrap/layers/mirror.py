@@ -3,12 +3,13 @@
 import platform
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from biem.adapters.postgres.database import Database
 from biem.adapters.postgres.mirror import PostgresMirror
 from biem.bootstrap.groups import Ground
-from biem.bootstrap.notes import LateFiles
+from biem.bootstrap.notes import LateFiles, build_watcher
 from biem.domain.diagnosis import Limits
 from biem.domain.node import StoreCount
 from biem.domain.observing.category import categories_of
@@ -92,6 +93,9 @@ def build_mirror(
             sessions=sessions,
             transfer=build_folders(ground, transfer=transfer, most_bytes=syncer.most_bytes),
             host=platform.node(),
+            build_watcher=partial(build_watcher, ground.stores.exclusive, kind="mirror"),
+            every_s=policies.sleep.mirror_s,
+            look_s=policies.notes.look_s,
         )
 
     return LateMirror(records, build)

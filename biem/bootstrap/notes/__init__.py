@@ -19,7 +19,6 @@ from biem.bootstrap.servers import Servers, home_of
 from biem.config import Settings
 from biem.domain.diagnosis import Limits
 from biem.domain.note import NoteFinding, ParsedNote, SkippedNote, StoredChunks
-from biem.domain.notes.library import Library, ScanReport
 from biem.domain.policies.notes import NotePolicy
 from biem.domain.scope import Scope
 from biem.engine.admin.diagnosis import NoteCheck
@@ -27,7 +26,7 @@ from biem.notes.encode import NoteEncoder
 from biem.notes.search import NoteSearcher
 from biem.notes.sync import Scanner
 from biem.notes.system import NoteSystem
-from biem.notes.watch import LibraryWatcher
+from biem.notes.watch import F, FolderWatcher
 from biem.ports import Analyzer, Clock, EmbedderInfo, JobQueue
 from biem.ports.files import FileContent, Files, Walk
 from biem.ports.jobs import Exclusive
@@ -94,16 +93,17 @@ def build_notes(ground: Ground, *, stack: ExitStack) -> NoteSystem:
 def build_watcher(
     exclusive: Exclusive,
     *,
-    libraries: Callable[[], Sequence[Library]],
-    scan: Callable[[Library], ScanReport],
-    alive: Callable[[Library, bool], None],
+    folders: Callable[[], Sequence[F]],
+    scan: Callable[[F], float],
+    alive: Callable[[F, bool], None],
     look_s: float,
-) -> LibraryWatcher:
-    """Watches the folders of libraries; what notices changes is imported here."""
+    kind: str = "notes",
+) -> FolderWatcher[F]:
+    """Watches folders; what notices changes is imported here."""
     from biem.adapters.files.watch import FolderWatch
 
-    return LibraryWatcher(
-        events=FolderWatch(), exclusive=exclusive, libraries=libraries, scan=scan, alive=alive, look_s=look_s
+    return FolderWatcher(
+        kind=kind, events=FolderWatch(), exclusive=exclusive, folders=folders, scan=scan, alive=alive, look_s=look_s
     )
 
 

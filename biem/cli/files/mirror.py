@@ -1,5 +1,6 @@
 """`biem mirror`: memories as Markdown files."""
 
+import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -86,6 +87,29 @@ def sync(
     except KeyboardInterrupt:
         raise Interrupted("what was synced so far is stored; the same command goes on from there") from None
     _tell(out, reports)
+
+
+@app.command("watch")
+def watch(context: typer.Context) -> None:
+    """Take in changed files, and write changed memories, until Ctrl-C."""
+    from biem.cli.notes import ended_by
+
+    session = of(context)
+    session.changes |= NO_WORKER
+    out, stopped, told = session.out, threading.Event(), dict[str, str]()
+
+    def tell(report: "MirrorReport") -> None:
+        """One line for each sync that changed anything or has something new to say."""
+        said = f"{report.reason}, {report.troubled} troubled" if report.reason or report.troubled else ""
+        if report.altered or told.get(report.root, "") != said:
+            out.note(_line(report))
+        told[report.root] = said
+
+    with session.memory() as memory, ended_by(stopped):
+        for root in memory.mirror.roots():
+            out.note(f"watching {root.path}")
+        memory.mirror.watch(stopped, tell)
+    out.note("stopped; what was synced is stored")
 
 
 @app.command("adopt")

@@ -93,6 +93,8 @@ class MirrorReport:
     """Files that wait for `adopt`."""
     held: int = 0
     """Files that vanished together with most others: nothing was archived; `accept_deletions` does it."""
+    waiting: int = 0
+    """Files that were changed a moment ago, as while a person types: a later sync reads them."""
     busy: bool = False
     """Whether another process was at it; then this one did nothing."""
     reason: str = ""

@@ -43,41 +43,65 @@ _PAST = (
 )
 _ACCIDENT = (
     "forget|lose|miss|wonder|feel|think|know|want|hope|wish|regret|worry|get|seem|remember|mind|find|see|hear|end|have"
-    "|love|like|hate|enjoy|understand|need|realize|realise|look forward|laugh|cry|dream|struggle|manage|happen"
+    "|love|like|hate|enjoy|agree|would|will|could|can|understand|need|realize|realise|look forward|laugh|cry|dream"
+    "|struggle|manage|happen"
 )
 _HABIT = re.compile(
     _LEAD + r"(?:i (?:always|never) (?!(?:" + _PAST + "|" + _ACCIDENT + r")\b)[a-z]{2,}"
-    r"|i (?:strongly |really |generally |usually |always |much )?prefer\b(?! not to (?:say|answer))"
+    r"|i (?:strongly |really |generally |usually |always |much )?prefer\b(?! not to (?:say|answer|talk|discuss|think))"
     r"|i(?:'m| am) (?:not )?(?:used|accustomed) to \w+ing\b|i make (?:it )?a habit of\b|my (?:habit|preference"
     r"|rule) is\b"
-    r"|as a rule,? i\b|(?:in|for|with|at) [^,]{1,40}, i (?:always|never|prefer)\b(?! (?:"
+    r"|as a rule,? i\b|(?:in|for|with|at|when|while) [^,]{1,40}?,? i (?:always|never|prefer)\b(?! (?:"
     + _PAST
     + "|"
     + _ACCIDENT
     + r")\b))",
     re.IGNORECASE,
 )
+_DONE_ZH = "写|做饭?|吃|喝|出门|上班|开会|睡觉?|看|读|买|坐|开车|跑步|工作|学习|回|提交|画"
+_WHILE_ZH = r"(?:[^，,。我你他她它]{1,10}(?:的时候|时)[，,]?)?"
 _HABIT_ZH = re.compile(
-    _LEAD_ZH + r"(?:(?:在|写|做|用|对于?|关于)[^，,。]{1,20}[，,]?)?(?:[我俺](?:个人|这个?人|本人)?(?:一般|平时|通常|都"
+    _LEAD_ZH + r"(?:我的习惯是|[我俺](?:" + _DONE_ZH + r")[^，,。我你他她它们]{0,8}(?:从不|从来不|总是|都习惯)"
+    r"|"
+    + _WHILE_ZH
+    + r"(?:(?:在|写|做|用|对于?|关于)[^，,。]{1,20}[，,]?)?(?:[我俺](?:个人|这个?人|本人)?(?:一般|平时|通常|都"
     r"|更|比较|一向)?)"
-    r"(?:习惯(?!了吧|不了)|总是(?!忘|丢|觉得|感觉|想|被|做梦|梦|失眠|迟到|睡不|担心|在想|弄|搞)|从不(?!知道"
+    r"(?:习惯(?!了吧|不了|了[，,。！!\s]|了$)|总是(?!忘|丢|觉得|感觉|想|被|做梦|梦|失眠|迟到|睡不|担心|在想|弄|搞)|从不(?!知道"
     r"|觉得|后悔|认为)"
-    r"|从来不(?!知道|觉得|后悔|认为)|永远不会|向来|偏好|偏爱|更倾向于?|倾向于)"
+    r"|从来不(?!知道|觉得|后悔|认为)|永远不会|向来|偏好|偏爱|更倾向于?|倾向于))"
 )
 _LIKES = re.compile(
     _LEAD + r"i (?:really |absolutely |also |still |just |do |quite |mostly |usually )*(?:like|love|hate|dislike"
     r"|enjoy|adore"
-    r"|can't stand|cannot stand|don't (?:really )?(?:like|enjoy|eat|drink)|do not like|am fond of|am a (?:big "
-    r"|huge )?fan of)\b"
-    r"(?! (?:it|that|this|these|those|him|her|them|you|your|how|what|when|the (?:idea|way|sound|look|fact|part"
-    r"|new)|his|their)\b)"
-    r"(?=\s+\S)|" + _LEAD + r"my favou?rite \w[\w ]{0,30} (?:is|are)\b",
+    r"|can't stand|cannot stand|don't (?:really )?(?:like|enjoy|eat|drink)|do not like)\b"
+    r"(?! (?:it|that|this|these|those|him|her|them|you|your|how|what|when|where|who|why"
+    r"|the (?:idea|way|sound|look|fact|part|new)|his|their)\b)"
+    r"(?=\s+\S)|" + _LEAD + r"my (?:favou?rite|usual) \w[\w ]{0,30} (?:is|are)\b"
+    # What one is, or is not, for
+    r"|" + _LEAD + r"i(?:'m| am) (?:(?:severely|highly|very|really|mildly|slightly|also|a bit) )*(?:allergic to|fond of"
+    r"|(?:not )?(?:into|keen on)|(?:not )?an? (?:(?:big|huge|great) )?fan of|not fond of"
+    r"|(?:an? )?(?:(?:strict|lifelong) )?(?:vegetarian|vegan|pescatarian|teetotal\w*)\b|lactose[- ]intolerant)"
+    r"(?! (?:it|that|this|these|those|him|her|them|you|my|the|what|how)\b)"
+    r"|" + _LEAD + r"[a-z][\w ]{2,40} (?:is|are)(?:n't| not) (?:really )?my (?:thing|cup of tea)\b"
+    # A habit with exceptions
+    r"|" + _LEAD + r"i (?:usually|normally|typically|generally|mostly|rarely|seldom|tend to) "
+    r"(?!(?:" + _PAST + "|" + _ACCIDENT + r"|am|have|do|don't|get)\b)[a-z]{2,}"
+    r"|" + _LEAD + r"i only (?:ever )?(?:eat|drink|use|buy|wear|read|watch|fly|drive|cook with|listen to|work with)"
+    r" (?!it\b|this|that\b)\w"
+    r"|" + _LEAD + r"i(?:'d| would) rather (?!not|be\b|die|stay)[a-z]+\b.{2,60}\bthan\b",
     re.IGNORECASE,
 )
 _LIKES_ZH = re.compile(
-    _LEAD_ZH + r"[我俺](?:最|很|非常|特别|比较|更|真的?|一直|还|也|超|挺|蛮|就|实在|从小就?)*"
+    _LEAD_ZH + _WHILE_ZH + r"[我俺](?:最|很|非常|特别|比较|更|真的?|一直|还|也|超|挺|蛮|就|实在|从小就?)*"
     r"(?:不(?:太|怎么|是很)?喜欢|不爱|喜欢|讨厌|热爱|钟爱|受不了|爱(?=[吃喝看听玩用]))(?!你|您|这|那|他|她|它"
     r"|上了|上)(?=\S)"
+    r"|" + _LEAD_ZH + r"我(?:对[^，,。我你他她它]{1,10}(?:严重)?过敏|是(?:个|一个)?素食(?:者|主义者)|吃素"
+    r"|(?:从小|一直|平时|一般|基本)?不[吃喝](?!了|下|完|到|饱|亏|醋|惯)[^，,。了]{1,8}[。.！!]?$)"
+    # A habit with exceptions
+    r"|" + _LEAD_ZH + r"我(?!觉得|听说|知道|发现|认为|以为|想|说|问)[^，,。你您他她它们]{0,12}?"
+    r"(?:一般|通常|平时|平常|每天(?:早上|晚上|中午)?|每周|每晚|每次[^，,。]{1,8}|很少|宁愿|宁可|基本不|几乎不|出门必)(?![^，,。]{0,12}(?:很(?!少)|觉得|担心|忘|累|忙|睡不|迟到|失眠|被|做梦"
+    r"|在想|好多|这么|那么|没|[跟对和]你|[见看]你))(?=[^，,。]{2})"
+    r"|" + _LEAD_ZH + r"我一直(?:都)?(?:在)?(?:用|吃|喝|穿|坐)(?=[^，,。]{2})"
 )
 _NOTE = re.compile(
     _LEAD
@@ -165,7 +189,8 @@ _PERSONA = re.compile(
     re.IGNORECASE,
 )
 _PERSONA_ZH = re.compile(
-    _LEAD_ZH + r"(?:请|麻烦)?(?:你|您|大家)?(?:以后)?(?:(?:叫我|称呼我|喊我)(?!一声|起床|吃饭|去|来|回)|(?:扮演|充当)"
+    _LEAD_ZH
+    + r"(?:请|麻烦)?(?:你|您|大家)?(?:可以)?(?:以后)?(?:(?:叫我|称呼我|喊我)(?!一声|起床|吃饭|去|来|回)|(?:扮演|充当)"
     r"|你的名字(?:叫|是)|你叫(?!什么|我)"
     r"|你(?:现在|以后)?是(?:一个|一位|一名|我的)[^，。]{0,12}(?:助手|老师|教练|专家|工程师|管家|伙伴)"
     r"|我的名字[是叫]|我叫(?!你|他|她|了|不))"
@@ -214,16 +239,59 @@ _BY_ASSISTANT = re.compile(
 _NO_ORDER = re.compile(
     r"^\W*(?:always|never) \w+\W*$|^\W*always (?:an?|the|here|there|good|great|nice|happy|glad|up|fun|ready|so|in"
     r"|on|worth|something|nothing|\w+ing)\b|^\W*never (?:give up|say never|too late|again|ever|gets? old|saw|seen|felt"
-    r"|met|did)\b"
+    r"|met|did|in (?:my|a|our) (?:\w+ )?(?:life|years?))\b|^\W*always (?:has|have|will|does|is|are)\b"
+    r"|^\W*(?:from now on|going forward|henceforth|in (?:the )?future),? (?:things?|it|we|they|everything|life|he|she"
+    r"|the|this|there|i(?! (?:want|need|expect|would like|prefer))|i'(?:ll|m|ve)"
+    r"|(?!please|always|never|do|don't|you)[\w ]{1,30}? (?:will|is|are|may|might|could|would))\b"
     # The heading of a pasted prompt
     r"|^\W*(?:(?:general|special|additional) )?(?:instructions?|requests?)\s*:"
     # Of this once, and what the speaker intends
     r"|^\W*(?:请|麻烦)?(?:你|您)?务必(?!.*(?:每次|每回|以后|今后|总是|一律|所有|任何|都))"
-    r"|^\W*(?:以后|今后|将来)(?:再也|我|他|她|咱|再说|吧|还|会|我们(?:再|会|还)|[要得]?[多少]|需|要注意|得|应该|可以|打算|准备|想|家里)"
+    r"|^\W*(?:以后|今后|将来)(?:有(?:机会|空|时间|钱)|[你您][就会]|再也|我|他|她|咱|再说|吧|还|会|我们(?:再|会|还)|[要得]?[多少]|需|要注意|得|应该|可以|打算|准备|想|家里)"
+    r"|^\W*从现在(?:起|开始)[，,]?(?:倒计时|计时|算)|^\W*(?:别再|不要再)(?:[^，。]*(?:了吧|下雨|下雪)|[^，。]{1,3}了\W*$)"
     # What something requires, or a rule of somebody else's
     r"|^\W*(?!(?:我|咱|对你|给你|对您|给您|新|一条|几条|要求|规矩|规则|规定))[^，。：:]{1,8}(?:要求|规矩|规则|规定)[^，。：:]{0,6}[：:]",
     re.IGNORECASE,
 )
+_ACT = (
+    "use|write|add|include|show|give|put|start|begin|keep|avoid|explain|answer|reply|respond|tell|ask|mention|cite|list"
+    "|format|name|check|run|say|call|make|leave|end|translate|summari[sz]e|mark|sort|limit|stick to|don't"
+    "|do not|never|always"
+)
+_SPOKEN = "repl(?:y|ies)|answers?|responses?|messages?|outputs?"
+_STANDING = re.compile(
+    _LEAD + r"(?:please )?(?:"
+    # Each time something happens
+    r"(?:whenever|(?:every|each|any) ?time) you\b[^,]{2,60}, (?:please )?(?:" + _ACT + r")\b"
+    r"|(?:when(?:ever)?|(?:every|each|any) ?time) i (?:ask|paste|(?:send|give|show|tell) you|share|request|post"
+    r"|upload)\b[^,]{0,60}, (?:please )?(?:" + _ACT + r")\b"
+    r"|for (?:all|any|every)? ?future [^,]{2,30}, (?:please )?(?:" + _ACT + r")\b"
+    r"|(?:make sure|be sure|ensure)(?: that)? (?:you|to) (?:always|never)\b"
+    r"|i(?:'d like| want| need| would like) you to (?:always|never)\b"
+    # In everything that is said from now on
+    r"|(?:"
+    + _ACT
+    + r"|stop)\b.{2,60}\b(?:(?:in|with|for|of|throughout) (?:all|every|each|any)(?: of your| future)? (?:"
+    + _SPOKEN
+    + r")|in (?:anything|everything|whatever) you (?:write|say|send)|from here on(?: out)?)\b"
+    r"|(?:keep|limit|make|format|end|start|begin|structure|write)(?: all)?(?: of)? your (?:future )?"
+    r"(?:replies|answers|responses)\b(?! to yourself)"
+    r"|refrain from \w+ing\b"
+    r"|(?:(?:don't|do not) (?:suggest|recommend|propose)|stop (?:suggest|recommend|propos)ing)"
+    r" (?!it\b|that\b|this\b)\w)",
+    re.IGNORECASE,
+)
+_STANDING_ZH = re.compile(
+    r"^\W*(?:请|麻烦|另外|还有|对了|你|您|[，,：:\s])*(?:"
+    r"(?:始终|一律|统一)(?:用|使用|按|以|采用|不要|别)|(?<=请)始终保持"
+    r"|每次(?:写|回答|回复|生成|输出|提交|修改|推荐|总结|翻译|引用|解释|命名|给我)[^，,。我他她]{0,12}?[，,]?"
+    r"(?:请|都请|都不要|都别|必须|一定要|都要(?!.*(?:到|很久|半天|好久|等|花)))"
+    r"|(?:回答|回复|写代码|写邮件|写文档|推荐|总结|翻译|解释)[^，,。我他她]{0,8}(?:时候?|的时候)[，,]?"
+    r"(?:请|都要|要|不要|别|必须|一律|尽量)"
+    r"|(?:代码|回答|回复|邮件|文档|注释|报告)(?:里面?|中)?[^，,。我他她]{0,4}(?:禁止|不要(?!紧)|不许|必须|一律|尽量|控制在)"
+    r"|凡是[^，。我他她]{1,20}(?:一律|必须|请|都不要|都要)|禁止(?:使用|推荐|出现))"
+)
+"""Orders for every time, in other words than `is_standing_order` knows, which also decides what is never forgotten."""
 _EMPTY = re.compile(
     _LEAD + r"(?:please )?(?:remember|(?:don't|do not) forget|keep in mind|bear in mind|note)(?: (?:to|about))?"
     r" ?(?:(?:this|that|these|those|it|them|me)(?: \w+s)?)?\W*$",
@@ -345,6 +413,8 @@ def _may_state(sentence: str) -> bool:
         _PERSONA,
         _PERSONA_ZH,
         _DECISION,
+        _STANDING,
+        _STANDING_ZH,
     )  # requests in form, statements in effect
     return is_statement(sentence) or is_standing_order(sentence) or any(pattern.match(sentence) for pattern in asked)
 
@@ -359,6 +429,8 @@ def _rule(sentence: str) -> tuple[str, str, float] | None:
         return "note", "note", 0.9
     if is_standing_order(sentence) and not _NO_ORDER.match(sentence):
         return "rule", "order", 0.9
+    if _STANDING.match(sentence) or _STANDING_ZH.match(sentence):
+        return "rule", "order", 0.8
     if _DECISION.match(sentence) or _DECISION_ZH.match(sentence):
         return "decision", "decision", 0.85
     if _HABIT.match(sentence) or _HABIT_ZH.match(sentence):

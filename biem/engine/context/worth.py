@@ -52,6 +52,7 @@ _BY_WORDS = 0.5
 _PARTNERS = frozenset(("girlfriend", "boyfriend", "wife", "husband", "partner"))
 PETS = frozenset(("dog", "cat"))
 """Relations (`me.cat`) of animals."""
+_HAN = late("[\u4e00-\u9fff]")
 _SUPPOSES = late(
     r"^\W*(?:if|suppose|imagine|what if|perhaps|maybe|i (?:may|might|could))\b"
     r"|^\W*(?:假如|如果|要是|假设|也许|可能|或许)"
@@ -232,8 +233,7 @@ def _about(asked: Matter, told: Matter, *, brief: bool) -> float:
 
 def is_han(text: str) -> bool:
     """Whether it is written in Chinese characters rather than in letters."""
-    han = sum("\u4e00" <= c <= "\u9fff" for c in text)
-    return 3 * han > len(text)
+    return not text.isascii() and 3 * len(_HAN.findall(text)) > len(text)
 
 
 def _likenesses(hits: Sequence[Hit]) -> list[float]:

@@ -1,5 +1,6 @@
 """The mirror of one scope: `memory.mirror`."""
 
+import threading
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -88,6 +89,22 @@ class Mirror:
         return [
             self._synced(root, full=full, accept_deletions=accept_deletions, on_progress=on_progress) for root in roots
         ]
+
+    def watch(self, stopped: threading.Event, on_sync: Callable[[MirrorReport], None] | None = None) -> None:
+        """Keep the folders of this scope on this machine up to date until `stopped` is set.
+
+        A file is taken in two seconds after its last change; changed memories are written within ten seconds, the
+        period of the job `mirror`. `on_sync` is called after each sync, on one of several threads. Another process may
+        watch the same folder; this one takes over when that one ends.
+        """
+
+        def synced(report: MirrorReport) -> None:
+            if report.taken or report.revised or report.restored:
+                self._wrote()
+            if on_sync and not report.busy:
+                on_sync(report)
+
+        self._system.watch_until(stopped, self._scope, synced)
 
     def status(self) -> list[MirrorStatus]:
         """The folders of this scope, with the number of files by state, and those that need a person."""

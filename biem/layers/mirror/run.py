@@ -95,6 +95,7 @@ class SyncRun:
             if known is not None and looks_same and not full and not is_racy(stat, known.read_ns):
                 continue
             if not looks_same and 0 <= now_ns - stat.mtime_ns < quiet_s * 1e9:
+                self.add(waiting=1)
                 continue
             if known is None or known.state == "gone":
                 new.append(stat)

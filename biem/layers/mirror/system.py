@@ -1,24 +1,46 @@
-"""The mirror of all scopes of one connection: its job, and what an erasure needs of it."""
+"""The mirror of all scopes of one connection: its job, its watch, and what an erasure needs of it."""
 
+import logging
+import threading
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
-from biem.domain.mirror.root import MirrorRoot
+from biem.domain.mirror.root import MirrorReport, MirrorRoot
 from biem.domain.node import StoreCount
 from biem.domain.scope import Scope
+from biem.errors import StoreUnavailable
 from biem.layers.mirror.session_files import SessionFiles
 from biem.layers.mirror.sync import MirrorSync
 from biem.layers.mirror.transfer import MirrorTransfer
+from biem.notes.watch import BUSY_S, FolderWatcher
 from biem.ports.layers.mirror import FolderUnwritable, MirrorFolder, MirrorRecords
+
+logger = logging.getLogger("biem.mirror")
 
 _QUIET_S = 2.0
 """The job leaves files alone that were changed less long ago: a person is typing."""
 _ALONE_S = 60.0
 """How long an erasure waits for a sync."""
+_STOPPED_S = 30.0
+"""How long the end of a watch waits for a sync."""
 FILES = "files.mirror"
 """How a receipt names the files."""
+
+
+@dataclass(frozen=True, slots=True)
+class _WatchedRoot:
+    """A root as watchers take folders."""
+
+    id: str
+    scope: Scope
+    root: str
+
+    @property
+    def name(self) -> str:
+        """Its path."""
+        return self.root
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -32,6 +54,11 @@ class MirrorSystem:
     transfer: MirrorTransfer
     host: str
     """The name of this machine."""
+    build_watcher: Callable[..., FolderWatcher[_WatchedRoot]]
+    every_s: float
+    """Seconds between syncs by time; 0: none after the first."""
+    look_s: float
+    """How often a watcher looks for new roots."""
 
     def ours(self, scopes: Sequence[Scope] | None) -> list[MirrorRoot]:
         """The roots on this machine; None: of all scopes."""
@@ -43,7 +70,39 @@ class MirrorSystem:
         for root in self.ours(None if scope is None else [scope]):
             if root.state == "active":
                 total.update(self.syncer.sync(root, quiet_s=_QUIET_S).counts)
-        return {name: count for name, count in total.items() if count and name not in ("files", "read")}
+        return {name: count for name, count in total.items() if count and name not in ("files", "read", "waiting")}
+
+    def watch_until(self, stopped: threading.Event, scope: Scope, synced: Callable[[MirrorReport], None]) -> None:
+        """Sync the roots of a scope soon after files changed, and all by time, until `stopped` is set.
+
+        `synced` is called after each sync, on one of several threads.
+        """
+
+        def roots() -> list[_WatchedRoot]:
+            there = [root for root in self.ours([scope]) if root.state == "active"]
+            return [_WatchedRoot(root.id, root.scope, root.path) for root in there]
+
+        def scan(watched: _WatchedRoot) -> float:
+            for root in self.ours([scope]):
+                if root.id == watched.id:
+                    report = self.syncer.sync(root, quiet_s=_QUIET_S)
+                    synced(report)
+                    return BUSY_S if report.busy else _QUIET_S if report.waiting else 0.0
+            return 0.0  # removed meanwhile
+
+        watcher = self.build_watcher(folders=roots, scan=scan, alive=lambda *_: None, look_s=self.look_s)
+        watcher.start()
+        try:
+            while not stopped.is_set():
+                try:
+                    for root in self.ours([scope]):
+                        if root.state == "active":
+                            synced(self.syncer.sync(root, quiet_s=_QUIET_S))
+                except StoreUnavailable as error:
+                    logger.warning("folders are synced again later: %s", error)
+                stopped.wait(self.every_s or None)
+        finally:
+            watcher.stop(_STOPPED_S)
 
     def erase(self, scope: Scope, ids: Sequence[str] | None) -> list[StoreCount]:
         """Delete the files of memories that were erased, or of all of a scope; nothing is listed without any.

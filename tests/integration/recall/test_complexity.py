@@ -32,7 +32,7 @@ OTHERS = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database
 
 
 def converse(memory: Memory, encode: Callable[[], int], rounds: int) -> None:
-    """Messages, a fact, a question, a block and praise, again and again."""
+    """Messages, a fact, a question, a block, the window of a new session and praise, again and again."""
     texts = Texts(seed=3)
     for number in range(rounds):
         said = [memory.remember(texts.text(), speaker="Ana", conversation="talk") for _ in range(3)]
@@ -41,6 +41,7 @@ def converse(memory: Memory, encode: Callable[[], int], rounds: int) -> None:
             pass
         memory.recall(texts.text())
         memory.context(texts.text())
+        memory.build_context(texts.text(), session=memory.sessions.open(f"session {number}").id)
         memory.feedback(useful=said[:2], turn=f"turn {number} of {rounds}")
 
 
@@ -69,6 +70,7 @@ def rows_read(where: Servers, settings: Configure, dsn: str, scope: Scope, round
 # Statement by statement: contract/postgres: test_links, test_concepts, test_conflicts, test_core, test_aim and
 # test_life. The jobs of the night, in time, up to a million: benchmarks.scale. Milvus searches by its index alone
 @pytest.mark.req("X32")
+@pytest.mark.req("M5", "M9", partly="as many rows in a large scope; milliseconds at 100,000: benchmarks.promises")
 def test_a_conversation_reads_no_more_rows_in_a_large_scope_than_its_searches_take(
     settings: Configure, stack: Servers
 ) -> None:

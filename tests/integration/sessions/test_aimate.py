@@ -228,8 +228,34 @@ def test_a_new_session_closes_the_old_one_which_can_be_restored(settings: Config
         assert system.session.id == first
         assert len(system.build_context("hello").messages) == 1
         assert "/session restore ID" in str(system.command("/session restore"))
-        with pytest.raises(biem.NotFound):
-            system.command("/session restore 0190b0a0-0000-7000-8000-000000000000")
+        # And a session that is none is answered, not raised, in a loop of a chat
+        for key in ("0190b0a0-0000-7000-8000-000000000000", "yesterday"):
+            assert f"没有会话 {key}" in str(system.command(f"/session restore {key}"))
+        assert system.session.id == first
+
+
+def test_each_layer_has_its_shelf_at_its_own_level(settings: Configure) -> None:
+    used = settings(profile="aimate", user="shelves-of-aimate")
+    with MemorySystem(settings=used, embedder=WordEmbedder()) as system:
+        # Given a project, and a message, which is no short-term memory of AIMate's
+        system.set_project("shop")
+        system.add_conversation("user", "The cellar is cold")
+        # When something is put on each shelf
+        core = system.shelf("core").add("I indent with tabs")
+        task = system.shelf("short_term").add("Call the plumber", category="task")
+        known = system.shelf("long_term").add("Prices are in cents", tags=["prices"])
+        # Then core is the user's own, everything else the project's, and a repeated statement is the same memory
+        assert system.get(core).scope == "global"
+        assert (system.get(task).category, system.get(task).scope) == ("task", "project")
+        assert system.get(task).expires_at is not None
+        assert system.get(known).type == "long_term"
+        assert {name: system.shelf(name).count() for name in ("core", "short_term", "long_term")} == {
+            "core": 1, "short_term": 1, "long_term": 1
+        }  # fmt: skip
+        assert [node.text for node in system.shelf("short_term").list().items] == ["Call the plumber"]
+        assert system.shelf("core").add("I indent with tabs") == core
+        assert system.get_stats().short_term_count == 1
+        assert [chat.messages for chat in system.sessions.list()] == [1]
 
 
 def first_maintenance(memory: biem.Memory) -> None:
