@@ -204,11 +204,13 @@ AT_HOME: Mapping[Holder, Mapping[str, str]] = {
     "notes": {
         "add": "run `biem notes add FOLDER` there; then `notes.sync`, `search` and `get` work from here",
         "erase": "run `biem notes erase PATH` there",
+        "decide": "run `biem notes decide ID note|memory` there",
         "expand": "call `notes.get` with the path of the hit: it has all chunks of the note",
         "lint": "run `biem notes lint` there, or where the files are",
         "remove": "run `biem notes remove NAME` there",
         "rename_tag": "run `biem notes rename-tag` there",
         "tags": "run `biem notes tags` there; each hit of `notes.search` has its tags",
+        "verdicts": "run `biem notes conflicts` there",
         "watch": "run `biem notes watch` there, or call `notes.sync`",
     },
 }

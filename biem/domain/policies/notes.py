@@ -88,7 +88,7 @@ class NoteRankPolicy:
     """Added, by the share of the tags named in the query that a chunk has."""
     when: float = 0.5
     """Added for a chunk whose note is of a time that the query names."""
-    guided: float = 0.0
+    guided: float = 0.2
     """Added, by the share of its tags that the best memories name."""
     words: int = 100
     """Candidates of the search by words."""
@@ -117,3 +117,17 @@ class NoteRankPolicy:
     def as_designed(self) -> "NoteRankPolicy":
         """The ranking of the design alone: .3 · words + .4 · content + .3 · tags, and nothing added."""
         return replace(self, alpha=0.3, beta=0.4, gamma=0.3, noise=0.0, together=0.0, named=0.0, when=0.0, guided=0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class VerdictPolicy:
+    """When a note is said to contradict or confirm a fact."""
+
+    facts: int = 200
+    """Facts compared in one run."""
+    chunks: int = 10
+    """Nearest chunks of a fact whose sentences are compared."""
+    least_similarity: float = 0.6
+    """Calibrated similarity of fact and sentence."""
+    least_confidence: float = 0.5
+    """Of the rules of contradiction."""

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from biem.domain.policies.notes import NoteRankPolicy
-from biem.notes.rank import NoteQuestion, TagVectors, few_of_each, ranked, rareness, scaled, weighted
+from biem.notes.rank import NoteQuestion, TagVectors, few_of_each, guided, ranked, rareness, scaled, weighted
 from biem.ports import Vector
 from biem.ports.notes import PoolChunk, TagInfo
 
@@ -144,8 +144,8 @@ def test_a_time_that_the_query_names_and_guides_raise_a_score() -> None:
         chunk("far", vector=axis(1)),
     ]
     window = (datetime(2025, 5, 1, tzinfo=UTC), datetime(2025, 6, 1, tzinfo=UTC))
-    question = NoteQuestion(axis(0), {}, [window], guides=frozenset({1}))
-    order = {one.chunk.id: one for one in ranked(pool, question, known(tag(1)), WEIGHTS, policy)}
+    found = ranked(pool, NoteQuestion(axis(0), {}, [window]), known(tag(1)), WEIGHTS, policy)
+    order = {one.chunk.id: one for one in guided(found, {1}, policy)}
     assert order["then"].why["when"] == 1.0
     assert order["tagged"].why["guided"] == 1.0
     assert min(order["then"].score, order["tagged"].score) > order["plain"].score > order["far"].score
@@ -192,7 +192,8 @@ def test_of_equal_chunks_the_one_whose_tags_the_query_names_comes_first() -> Non
 def test_all_parts_together_are_at_most_one() -> None:
     window = (datetime(2025, 5, 1, tzinfo=UTC), datetime(2025, 6, 1, tzinfo=UTC))
     best = chunk("a", vector=axis(0), tags=(0,), at=window[0])
-    question = NoteQuestion(axis(0), {"a": 5.0}, [window], frozenset({0}), frozenset({0}))
+    question = NoteQuestion(axis(0), {"a": 5.0}, [window], frozenset({0}))
     policy = NoteRankPolicy(guided=0.2)
-    [first, _] = ranked([best, chunk("b", vector=axis(1), tags=(1,))], question, known(tag(0), tag(1)), WEIGHTS, policy)
+    found = ranked([best, chunk("b", vector=axis(1), tags=(1,))], question, known(tag(0), tag(1)), WEIGHTS, policy)
+    [first, _] = guided(found, {0}, policy)
     assert first.score == pytest.approx(1.0)

@@ -1,19 +1,217 @@
 """Libraries, notes, chunks and tags in PostgreSQL."""
 
-from biem.adapters.postgres.notes.erasing import PostgresNoteErasure
-from biem.adapters.postgres.notes.files import PostgresNoteFiles
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+from psycopg.types.json import Jsonb
+
+from biem.adapters.postgres.database import ALL_SCOPES, Connection
 from biem.adapters.postgres.notes.indexing import PostgresNoteIndexing
-from biem.adapters.postgres.notes.libraries import PostgresLibraries
-from biem.adapters.postgres.notes.searching import PostgresNoteSearch
-from biem.adapters.postgres.notes.tags import PostgresNoteTags
+from biem.adapters.postgres.notes.reading import PostgresNoteReading
+from biem.adapters.postgres.notes.rows import chunk_row, library_key, library_of, note_of, note_row, place_row, stat_row
+from biem.domain.node import new_id
+from biem.domain.note import FileStat, StoredChunks
+from biem.domain.notes.library import Library, LibraryState, LibraryStats, Note
+from biem.domain.scope import Scope
+from biem.errors import InvalidInput, NotFound
+from biem.ports.notes import ErasedNotes, KeptChunkMissing, KnownNote, NoteChange, NoteDraft
+
+_TROUBLED = 20
 
 
-class PostgresNotes(
-    PostgresLibraries,
-    PostgresNoteFiles,
-    PostgresNoteIndexing,
-    PostgresNoteSearch,
-    PostgresNoteTags,
-    PostgresNoteErasure,
-):
+class PostgresNotes(PostgresNoteIndexing, PostgresNoteReading):
     """The port `NoteRecords`. The database is shared with other adapters."""
+
+    # -- libraries --------------------------------------------------------------------------------------------------
+
+    def add_library(self, library: Library) -> Library:
+        scope = library.scope
+        row = {
+            "id": library.id,
+            "ns": scope.ns,
+            "name": library.name,
+            "root": library.root,
+            "host": library.host,
+            "exclude": list(library.exclude),
+        }
+
+        def attempt() -> None:
+            with self._database.connection() as connection, connection.transaction():
+                connection.execute(self._sql["see_scopes"], (scope.ns,))
+                connection.execute(self._sql["ensure_scope"], (scope.ns, scope.tenant, scope.user, scope.project))
+                connection.execute(self._sql["note_library_add"], row)
+
+        self._database.retrying(attempt)
+        for known in self.libraries([scope]):
+            same_folder = (known.root, known.host) == (library.root, library.host)
+            if known.name == library.name and same_folder:
+                return known
+            if known.name == library.name:
+                raise InvalidInput(f"library {known.name!r} is the folder {known.root}; choose another name")
+            if same_folder:
+                raise InvalidInput(f"the folder {known.root} is library {known.name!r} already")
+        raise NotFound(f"library {library.name!r} was removed meanwhile; add it again")
+
+    def libraries(self, scopes: Sequence[Scope] | None = None) -> list[Library]:
+        names = None if scopes is None else [scope.ns for scope in scopes]
+        seen = ALL_SCOPES if names is None else ",".join(names)
+        return [library_of(row) for row in self._database.fetch(seen, "note_libraries", {"scopes": names})]
+
+    def set_library(self, library: Library, *, state: LibraryState, exclude: Sequence[str]) -> None:
+        row = {**library_key(library), "state": state, "exclude": list(exclude)}
+        self._database.execute(library.scope.ns, "note_library_set", row)
+
+    def scanned(self, library: Library, counts: Mapping[str, int], at: datetime, *, full: bool) -> None:
+        ns = library.scope.ns
+        row = {**library_key(library), "report": Jsonb(dict(counts)), "full": full, "at": at}
+        self._database.execute(ns, "note_library_scanned", row)
+        self._database.execute(ns, "note_count_tags", {"ns": ns})
+
+    def watched(self, library: Library, *, alive: bool) -> None:
+        self._database.execute(library.scope.ns, "note_library_watched", {**library_key(library), "alive": alive})
+
+    def notes_at(self, scopes: Sequence[Scope], path: str) -> list[Note]:
+        return [note_of(row, row.id) for row in self._read(scopes, "notes_at", {"path": path})]
+
+    def stats(self, library: Library) -> LibraryStats:
+        row = {**library_key(library), "model": self._model, "limit": _TROUBLED}
+        [counts] = self._database.fetch(library.scope.ns, "note_stats", row)
+        troubled = self._database.fetch(library.scope.ns, "note_troubled", row)
+        return LibraryStats(
+            library=library,
+            files={
+                "pending": counts.pending,
+                "indexed": counts.indexed,
+                "skipped": counts.skipped,
+                "failed": counts.failed,
+            },
+            chunks=counts.chunks,
+            tags=counts.tags,
+            pending_chunks=counts.pending_chunks,
+            troubled=tuple((each.path, each.reason) for each in troubled),
+        )
+
+    # -- files ------------------------------------------------------------------------------------------------------
+
+    def files(self, library: Library) -> dict[str, KnownNote]:
+        rows = self._database.fetch(library.scope.ns, "note_files", library_key(library))
+        return {
+            row.path: KnownNote(
+                row.id, FileStat(row.path, row.bytes, row.mtime_ns, int(row.inode)), bytes(row.sha256), row.skipped
+            )
+            for row in rows
+        }
+
+    def stored_chunks(self, library: Library, path: str) -> StoredChunks | None:
+        rows = self._database.fetch(library.scope.ns, "note_stored_chunks", {**library_key(library), "path": path})
+        if not rows:
+            return None
+        [row] = rows
+        return StoredChunks(frozenset(map(bytes, row.keys)), tuple(row.tags), tuple(row.tag_counts))
+
+    def put(self, library: Library, draft: NoteDraft, moved_from: str | None = None) -> NoteChange:
+        ns = library.scope.ns
+
+        def attempt() -> NoteChange:
+            with self._database.connection() as connection, connection.transaction():
+                connection.execute(self._sql["see_scopes"], (ns,))
+                if connection.execute(self._sql["note_library_lock"], library_key(library)).fetchone() is None:
+                    raise NotFound(f"library {library.name!r} was removed meanwhile")
+                ids = self._tag_ids(connection, ns, draft.names)
+                if moved_from is not None:
+                    moved = {**library_key(library), "path": draft.stat.path, "former": moved_from}
+                    connection.execute(self._sql["note_move"], moved)
+                [put] = connection.execute(self._sql["note_put"], note_row(library, draft, ids)).fetchall()
+                keys = [chunk.key for chunk in draft.chunks]
+                dropped = connection.execute(self._sql["note_chunks_drop"], {"ns": ns, "note": put.id, "keys": keys})
+                removed = tuple(row.id for row in dropped.fetchall())
+                kept = [place_row(chunk) for chunk in draft.chunks if chunk.kept]
+                if kept:
+                    places = {"ns": ns, "note": put.id, "chunks": Jsonb(kept)}
+                    [found] = connection.execute(self._sql["note_chunks_keep"], places).fetchall()
+                    if found.there < len(kept):
+                        raise KeptChunkMissing
+                rows = Jsonb([chunk_row(chunk, ids) for chunk in draft.chunks if not chunk.kept])
+                written = connection.execute(
+                    self._sql["note_chunks_put"], {"ns": ns, "note": put.id, "chunks": rows}
+                ).fetchall()
+            added = len({row.id for row in written} & {chunk.id for chunk in draft.chunks})
+            return NoteChange(added, len(draft.chunks) - added, removed)
+
+        return self._database.retrying(attempt)
+
+    def touch(self, library: Library, stats: Sequence[FileStat]) -> None:
+        if not stats:
+            return
+        row = {
+            **library_key(library),
+            "paths": [stat.path for stat in stats],
+            "bytes": [stat.size for stat in stats],
+            "mtimes": [stat.mtime_ns for stat in stats],
+            "inodes": [stat.inode for stat in stats],
+        }
+        self._database.execute(library.scope.ns, "note_touch", row)
+
+    def skip(self, library: Library, stat: FileStat, reason: str) -> tuple[str, ...]:
+        ns = library.scope.ns
+
+        def attempt() -> tuple[str, ...]:
+            with self._database.connection() as connection, connection.transaction():
+                connection.execute(self._sql["see_scopes"], (ns,))
+                if connection.execute(self._sql["note_library_lock"], library_key(library)).fetchone() is None:
+                    return ()
+                row = {**library_key(library), **stat_row(stat), "id": new_id(), "reason": reason}
+                [put] = connection.execute(self._sql["note_skip"], row).fetchall()
+                dropped = connection.execute(self._sql["note_chunks_drop"], {"ns": ns, "note": put.id, "keys": []})
+                return tuple(each.id for each in dropped.fetchall())
+
+        return self._database.retrying(attempt)
+
+    def delete(self, library: Library, paths: Sequence[str]) -> tuple[str, ...]:
+        row = {**library_key(library), "paths": list(paths)}
+        return tuple(gone.id for gone in self._database.fetch(library.scope.ns, "note_delete", row))
+
+    # -- erasing ----------------------------------------------------------------------------------------------------
+
+    def remove_library(self, library: Library) -> ErasedNotes:
+        return self._erase(library.scope, library.id, None)
+
+    def erase_note(self, library: Library, path: str) -> ErasedNotes:
+        return self._erase(library.scope, library.id, path)
+
+    def erase_scope(self, scope: Scope) -> ErasedNotes:
+        return self._erase(scope, None, None)
+
+    def _erase(self, scope: Scope, library: str | None, path: str | None) -> ErasedNotes:
+        """One note, one library, or everything of a scope."""
+        first: list[ErasedNotes] = []
+        row = {"ns": scope.ns, "library": library, "paths": None if path is None else [path], "all": library is None}
+
+        def attempt() -> ErasedNotes:
+            with self._database.connection(patient=True) as connection, connection.transaction():
+                connection.execute(self._sql["see_scopes"], (ALL_SCOPES,))  # shared vectors may belong to other scopes
+                before = self._count(connection, scope)
+                targets = connection.execute(self._sql["note_erase_targets"], row).fetchall()
+                for each in [library] if library is not None else self._library_ids(connection, scope):
+                    connection.execute(self._sql["note_delete"], {**row, "library": each})
+                if path is None:
+                    connection.execute(self._sql["note_erase_libraries"], row)
+                unused = connection.execute(self._sql["note_erase_unused"], row).fetchall()
+                vectors = [each.sha for each in (*targets, *unused)]
+                connection.execute(self._sql["note_erase_vectors"], {"vectors": vectors})
+            chunks, tags = tuple(each.id for each in targets), tuple(each.id for each in unused)
+            first.append(ErasedNotes(chunks, tags, before))
+            return first[0] if first[0].chunks else first[-1]  # repeated after an erasure whose answer was lost
+
+        return self._database.retrying(attempt)
+
+    def _library_ids(self, connection: Connection, scope: Scope) -> list[str]:
+        rows = connection.execute(self._sql["note_libraries"], {"scopes": [scope.ns]}).fetchall()
+        return [row.id for row in rows]
+
+    def _count(self, connection: Connection, scope: Scope) -> dict[str, int]:
+        [counts] = connection.execute(self._sql["note_remains"], {"ns": scope.ns}).fetchall()
+        return counts._asdict()
+
+    def remains(self, scope: Scope) -> dict[str, int]:
+        return self._database.fetch(scope.ns, "note_remains", {"ns": scope.ns})[0]._asdict()
