@@ -159,7 +159,7 @@ class Notebook:
         since: datetime | None = None,
         until: datetime | None = None,
     ) -> NoteHits:
-        """The best chunks of notes for a query, best first; at most three of a note.
+        """The best chunks of notes for a query, best first; of the first five at most three are of one note.
 
         `library`: only this one. All `tags` must match; `since` ≤ the document's own date < `until`. Raises
         `InvalidInput`, `NotFound` and `StoreUnavailable`.

@@ -1,7 +1,7 @@
 """Searches notes: words, content and tags give a pool, ranking gives one order; unavailable servers are left out.
 
 words ┐
-dense ├─► union ─► live chunks with their tags ─► rank ─► at most three of a note
+dense ├─► union ─► live chunks with their tags ─► rank ─► few of each note
 tags  ┘   (the tags that the query names and the two nearest ─► their notes ─► dense search within these)
 """
 

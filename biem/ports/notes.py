@@ -146,6 +146,8 @@ class PoolChunk:
     note_tag_counts: tuple[int, ...]
     vector: Vector | None
     """Of this model; None where it is not embedded yet."""
+    asked: tuple[int, ...] = ()
+    """Which of the terms that were asked for it has: their places, from 0."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -304,8 +306,13 @@ class NoteRecords(Protocol):
     ) -> dict[str, float]:
         """Ids of the chunks that share most rare words with the query, with a BM25 score; without the index."""
 
-    def pool(self, scopes: Sequence[Scope], ids: Sequence[str], known: Collection[str] = ()) -> list[PoolChunk]:
-        """The chunks of these ids that exist in these scopes, in no order; those of `known` without their vectors."""
+    def pool(
+        self, scopes: Sequence[Scope], ids: Sequence[str], known: Collection[str] = (), terms: Sequence[str] = ()
+    ) -> list[PoolChunk]:
+        """The chunks of these ids that exist in these scopes, in no order; those of `known` without their vectors.
+
+        Of `terms`, which are index terms, each chunk names those that it has.
+        """
 
     def passages(self, scopes: Sequence[Scope], ids: Sequence[str]) -> dict[str, StoredPassage]:
         """The same with their texts, by id."""

@@ -82,6 +82,8 @@ class NoteRankPolicy:
     """Weight of the tag vector."""
     noise: float = 0.05
     """Cosines of a pool that lie within this range differ by chance: they are not spread over [0, 1]."""
+    covered: float = 0.2
+    """Added, by the share of the query's terms that a chunk has."""
     together: float = 0.3
     """Added for a chunk whose note has other chunks that were found by words, too."""
     named: float = 0.2
@@ -101,7 +103,7 @@ class NoteRankPolicy:
     timed: int = 50
     """Candidates by words, and as many by content, from notes of each time that the query names."""
     per_note: int = 3
-    """Maximum hits of one note."""
+    """Maximum hits of one note among the first five; among more, half of them."""
     top_k: int = 5
     least_confidence: float = 0.0
     """Notes of a recall below this confidence are left out."""
@@ -116,7 +118,9 @@ class NoteRankPolicy:
     @property
     def as_designed(self) -> "NoteRankPolicy":
         """The ranking of the design alone: .3 · words + .4 · content + .3 · tags, and nothing added."""
-        return replace(self, alpha=0.3, beta=0.4, gamma=0.3, noise=0.0, together=0.0, named=0.0, when=0.0, guided=0.0)
+        return replace(
+            self, alpha=0.3, beta=0.4, gamma=0.3, noise=0.0, covered=0.0, together=0.0, named=0.0, when=0.0, guided=0.0
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -255,6 +255,16 @@ def test_the_pool_has_ids_of_tags_and_vectors(notes: PostgresNotes, library: Lib
     assert notes.tags([Scope(user="nobody")], list(infos)) == {}
 
 
+def test_each_chunk_of_the_pool_names_the_terms_that_it_has(
+    notes: PostgresNotes, library: Library, scope: Scope
+) -> None:
+    notes.put(library, draft("a.md", chunk("brass lamp"), chunk("c++ it's a lamp", 1), chunk("nothing", 2)))
+    ids = list(notes.matching([scope], ["lamp", "nothing"], None, 5))
+    pool = notes.pool([scope], ids, terms=["lamp", "c++", "it's", "absent", "brass"])
+    assert sorted(one.asked for one in pool) == [(), (0, 1, 2), (0, 4)]
+    assert {one.asked for one in notes.pool([scope], ids)} == {()}
+
+
 @pytest.mark.req("G43")
 def test_a_renamed_tag_stands_for_another(notes: PostgresNotes, library: Library, scope: Scope, admin: Admin) -> None:
     notes.put(library, draft("a.md", chunk("one", tags=("hall master",))))

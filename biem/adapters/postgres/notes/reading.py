@@ -41,8 +41,11 @@ class PostgresNoteReading(Store):
         best = sorted(scores, key=lambda key: (-scores[key], key))[:limit]
         return {key: scores[key] for key in best}
 
-    def pool(self, scopes: Sequence[Scope], ids: Sequence[str], known: Collection[str] = ()) -> list[PoolChunk]:
-        wanted = {"ids": list(ids), "known": list(known), "model": self._model}
+    def pool(
+        self, scopes: Sequence[Scope], ids: Sequence[str], known: Collection[str] = (), terms: Sequence[str] = ()
+    ) -> list[PoolChunk]:
+        asked = [tsquery([term]) for term in terms]
+        wanted = {"ids": list(ids), "known": list(known), "terms": asked, "model": self._model}
         rows = self._read(scopes, "note_pool", wanted, binary=True) if ids else []
         return [
             PoolChunk(
@@ -57,6 +60,7 @@ class PostgresNoteReading(Store):
                 note_tag_ids=tuple(row.note_tag_ids),
                 note_tag_counts=tuple(row.note_tag_counts),
                 vector=vector_of(row.vector),
+                asked=tuple(row.asked),
             )
             for row in rows
         ]

@@ -270,6 +270,8 @@ FROM (
 -- note_pool: what ranking needs of chunks
 SELECT c.id::text, c.note_id::text, n.library_id::text, c.ns, c.place, n.at, c.tag_ids, c.tag_counts, n.tag_ids AS note_tag_ids,
     n.tag_counts AS note_tag_counts,
+    ARRAY(SELECT (t.number - 1)::integer FROM unnest(%(terms)s::text[]) WITH ORDINALITY AS t (term, number)
+        WHERE c.tsv @@ t.term::tsquery) AS asked,
     CASE WHEN c.id <> ALL (%(known)s::uuid[])
         THEN (SELECT e.vector FROM embeddings e WHERE e.model = %(model)s AND e.sha256 = c.body_sha) END AS vector
 FROM note_chunks c JOIN notes n ON n.id = c.note_id
