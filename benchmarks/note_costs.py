@@ -227,7 +227,7 @@ def _recalls(memory: biem.Memory, options: argparse.Namespace) -> Iterator[dict[
     costs = []
     for text in questions:
         began = time.perf_counter()
-        system.found(other.bound_to, text, top_k=5, tags=(), since=None, until=None, guides=())
+        system.begin(other.bound_to, text, top_k=5, tags=(), since=None, until=None)(())
         costs.append((time.perf_counter() - began) * 1_000)
     yield _row("a recall of a scope without notes: notes add", statistics.mean(costs), "ms mean", "<= 0.2")
     folder = Path(memory.notes.libraries()[0].root) / "while-busy"

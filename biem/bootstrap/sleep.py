@@ -94,10 +94,21 @@ def build_jobs(
         BackgroundJob("turns", life.feedback.compact, every["turns"]),
         BackgroundJob("integrity", integrity.mend, every["integrity"]),
         BackgroundJob("notes", notes.scan_all, every["notes"], everywhere=notes.scan_all, at_start=True),
+        verdict_job(notes, every["note_verdicts"]),
         BackgroundJob("mirror", changes.mirror.run, every["mirror"], everywhere=changes.mirror.run),
         BackgroundJob("sessions", layers.trim, every["sessions"], everywhere=layers.trim),
     ]
     return [job for job in jobs if job.name not in policies.sleep.off]
+
+
+def verdict_job(notes: NoteSystem, period_s: float) -> BackgroundJob:
+    """Compares facts with notes; what it needs is loaded when it runs."""
+    return BackgroundJob(
+        "note_verdicts",
+        lambda scope: notes.facts().run(scope),
+        period_s,
+        everywhere=lambda: notes.facts().run_all(),
+    )
 
 
 def _counts(aging: Aging) -> dict[str, int]:

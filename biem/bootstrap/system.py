@@ -5,6 +5,7 @@ from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
 from functools import partial
 from random import Random
+from typing import TYPE_CHECKING
 
 from biem.adapters import analyzers, contradiction
 from biem.adapters.jobs.celery import CeleryQueue
@@ -37,6 +38,9 @@ from biem.notes.system import NoteSystem
 from biem.ports import Clock, Embedder, JobQueue
 from biem.system import System
 from biem.telemetry import Telemetry
+
+if TYPE_CHECKING:
+    from biem.adapters.embedders.usage import CallCounter
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,20 +96,25 @@ def open_ground(
 ) -> Ground:
     """Connect to the servers; connections close with `stack`."""
     priority = ForegroundPriority()
+    counter: CallCounter | None = getattr(embedder, "call_counter", None)
     embedder = YieldingEmbedder(embedder, priority.give_way)
+    stores = open_stores(
+        settings=settings,
+        where=where,
+        embedder=embedder,
+        clock=clock,
+        telemetry=telemetry,
+        stack=stack,
+        priority=priority,
+    )
+    if counter is not None:
+        counter.begin(stores.embedders.count_calls, settings.policies.encode.quota_calls)
+        stack.callback(counter.flush)
     return Ground(
         settings=settings,
         policies=settings.policies,
         where=where,
-        stores=open_stores(
-            settings=settings,
-            where=where,
-            embedder=embedder,
-            clock=clock,
-            telemetry=telemetry,
-            stack=stack,
-            priority=priority,
-        ),
+        stores=stores,
         embedder=embedder,
         analyzer=YieldingAnalyzer(analyzers.build(settings.names_pipeline), priority.give_way),
         rules=YieldingRules(contradiction.build(), priority.give_way),
@@ -136,7 +145,7 @@ def build_system(
 ) -> System:
     """The whole system; `System.release` closes `stack`."""
     stores, policies = ground.stores, ground.policies
-    notes = build_notes(ground, stack=stack)
+    notes = build_notes(ground, life=life, stack=stack)
     changes = build_changes(ground, life=life, write=write, read=read, notes=notes)
     aim, recaller = build_answers(ground, life=life, write=write, read=read)
     background = build_background(ground, life=life, write=write, changes=changes, recaller=recaller, notes=notes)

@@ -229,6 +229,50 @@ def rename_tag(
     session.out.result(done, lambda: session.out.line(f"{old} counts as {done['is']}"))
 
 
+@app.command("conflicts")
+def conflicts(
+    context: typer.Context,
+    every: Annotated[bool, typer.Option("--all", help="Also those that were decided.")] = False,
+    limit: Annotated[int, typer.Option(min=1, max=MOST_LISTED, help="Maximum number of rows.")] = 100,
+) -> None:
+    """List facts in memory that a note contradicts or confirms."""
+    session = of(context)
+    session.changes |= NO_WORKER
+    with session.memory() as memory:
+        found = memory.notes.verdicts(status=None if every else "open", limit=limit)
+    out = session.out
+
+    def print_verdicts() -> None:
+        for each in found:
+            decided = "" if each.status == "open" else f" ({each.status})"
+            out.line(f"{each.id}  {each.confidence:.2f}  {each.place} {each.kind}{decided}", "bold")
+            out.line(f"      memory: {one_line(each.fact, SHOWN_CHARS)}")
+            out.line(f"      note:   {one_line(each.sentence, SHOWN_CHARS)}")
+
+    out.result({"verdicts": found}, print_verdicts)
+    if not found:
+        out.note("no note contradicts or confirms a fact; facts are compared by the background job note_verdicts")
+
+
+@app.command("decide")
+def decide(
+    context: typer.Context,
+    verdict: Annotated[str, typer.Argument(metavar="ID", help="As `biem notes conflicts` shows it.")],
+    believed: Annotated[str, typer.Argument(metavar="note|memory", help="Which of the two is right.")],
+) -> None:
+    """Believe the note, which archives the memory, or the memory."""
+    session = of(context)
+    session.changes |= NO_WORKER
+    with session.memory() as memory:
+        known = memory.notes.decide(verdict, believed)
+    said = (
+        f"memory {known.memory_id} is archived"
+        if believed == "note"
+        else f"{known.place} is not held against it any more"
+    )
+    session.out.result({"verdict": known, "believed": believed}, lambda: session.out.line(said))
+
+
 @app.command("stats")
 def stats(context: typer.Context) -> None:
     """Show the libraries of the scope with counts, and files that are not searched."""

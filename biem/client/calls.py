@@ -211,6 +211,8 @@ AT_HOME: Mapping[Holder, Mapping[str, str]] = {
     "items": {},
     "sessions": {},
     "notes": {
+        "decide": "run `biem notes decide ID note|memory` there",
+        "verdicts": "run `biem notes conflicts` there",
         "watch": "run `biem notes watch` there, or call `notes.sync`",
     },
 }

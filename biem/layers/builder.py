@@ -170,6 +170,9 @@ class WindowBuilder:
     def _found(self, scope: Scope, query: str, *, session: str, held: Known) -> Hits:
         """Memories and notes for the query."""
         most, relevance = self._policy.top_k, self._parts.relevance
+        noted = None
+        if self._policy.notes_share and not is_courtesy(query):
+            noted = self._parts.notes.begin(scope, query, top_k=most, tags=(), since=None, until=None)
         hits = self._parts.recaller.recall(
             scope,
             query,
@@ -183,8 +186,9 @@ class WindowBuilder:
             count=False,
         )
         hits = relevance.keep(scope, query, hits, most)
-        if self._policy.notes_share and not is_courtesy(query):
-            notes = self._parts.notes.found(scope, query, top_k=most, tags=(), since=None, until=None, guides=hits)
+        if noted is not None:
+            notes = noted(hits)
+            self._parts.notes.mark(scope, hits)
             sure = notes.confidence >= self._context.notes_min_confidence
             hits.notes = notes if sure else NoteHits(degraded=notes.degraded)
         return hits

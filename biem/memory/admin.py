@@ -95,4 +95,17 @@ class AdminMethods(BoundMemory):
             "dimension": info.dim,
             "languages": " ".join(info.languages),
             "collection": system.collection,
+            **self._usage(),
         }
+
+    def _usage(self) -> dict[str, int | str]:
+        """Calls of the embedding server by all processes, and how long its quota lasts; nothing without a server."""
+        system = self._system
+        calls, a_day = system.embedders.used_calls()
+        if not calls:
+            return {}
+        used: dict[str, int | str] = {"embedder_calls": calls}
+        if quota := system.policies.encode.quota_calls:
+            left = max(0, quota - calls)
+            used |= {"embedder_calls_left": left, "embedder_days_left": int(left / a_day) if a_day else ""}
+        return used

@@ -112,6 +112,7 @@ class RecallMethods(BoundMemory):
             )
         if noted is not None:
             hits.notes = _sure(noted(hits), min_confidence)
+            system.notes.mark(self.bound_to, hits)
         return hits
 
     def _begin_notes(self, query: str, where: Filter, *, top_k: int) -> Callable[[Sequence[Hit]], NoteHits]:
@@ -201,6 +202,7 @@ class RecallMethods(BoundMemory):
         hits = relevance.keep(self.bound_to, query, hits, limit)
         if noted is not None:
             hits.notes = _sure(noted(hits), policy.notes_min_confidence)
+            self._system.notes.mark(self.bound_to, hits)
         budget = policy.budget_tokens if budget_tokens is None else budget_tokens
         block = self._system.context_builder.brief(
             self.bound_to, query, hits, budget_tokens=budget, where=terms, known=held, top_k=limit

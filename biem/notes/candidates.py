@@ -39,6 +39,8 @@ _TIMES = 2
 """Windows of time in a query that are searched."""
 _CACHE_BYTES = 20_000_000
 
+_MOST_TERMS = 40
+"""Index terms of a query that are looked for in each candidate."""
 _MOST_NAMES = 400
 """Names of one query."""
 _WORDS = 4
@@ -99,7 +101,7 @@ class CandidateSearch:
             notes = partial(self._tagged, sought, vector, named, tags, policy, degraded)
             ids = self._by_content(sought, vector, notes, policy, degraded)
         words, first = by_words.result()
-        rest = self._read(sought.scopes, ids - first.keys())
+        rest = self._read(sought, ids - first.keys())
         return NoteCandidates(vector, words, named.result(), tags.result(), [*first.values(), *rest])
 
     def forget(self, chunks: Collection[str]) -> None:
@@ -135,7 +137,7 @@ class CandidateSearch:
         if found is None or not index.lexical or sought.unindexed:
             libraries = sought.where.libraries or None
             words = {**self._records.matching(scopes, sought.lexemes, libraries, policy.words), **words}
-        return words, {chunk.id: chunk for chunk in self._read(scopes, words)}
+        return words, {chunk.id: chunk for chunk in self._read(sought, words)}
 
     # -- content ----------------------------------------------------------------------------------------------------
 
@@ -190,7 +192,7 @@ class CandidateSearch:
 
     # -- rows -------------------------------------------------------------------------------------------------------
 
-    def _read(self, scopes: Sequence[Scope], ids: Collection[str]) -> list[PoolChunk]:
+    def _read(self, sought: Sought, ids: Collection[str]) -> list[PoolChunk]:
         """The chunks of these ids as they are now; their vectors, which never change, from the cache if it has them."""
         if not ids:
             return []
@@ -198,7 +200,8 @@ class CandidateSearch:
             kept = {key: self._vectors[key] for key in ids if key in self._vectors}
             for key in kept:
                 self._vectors.move_to_end(key)
-        chunks = self._records.pool(scopes, sorted(ids), kept.keys())
+        terms = list(dict.fromkeys(sought.lexemes))[:_MOST_TERMS]
+        chunks = self._records.pool(sought.scopes, sorted(ids), kept.keys(), terms)
         with self._lock:
             for chunk in chunks:
                 if chunk.vector is not None:

@@ -11,6 +11,7 @@ from biem.domain.node import Receipt, StoreCount, new_id
 from biem.domain.note import NoteFinding
 from biem.domain.notes.library import (
     ANY_HOST,
+    STATUSES,
     Library,
     LibraryStats,
     Note,
@@ -18,6 +19,8 @@ from biem.domain.notes.library import (
     NoteHits,
     NotePage,
     NotePassage,
+    NoteVerdict,
+    NoteVerdictStatus,
     ScanReport,
     SyncReport,
 )
@@ -158,7 +161,7 @@ class Notebook:
         since: datetime | None = None,
         until: datetime | None = None,
     ) -> NoteHits:
-        """The best chunks of notes for a query, best first; at most three of a note.
+        """The best chunks of notes for a query, best first; of the first five at most three are of one note.
 
         `library`: only this one. All `tags` must match; `since` ≤ the document's own date < `until`. Raises
         `InvalidInput`, `NotFound` and `StoreUnavailable`.
@@ -276,6 +279,28 @@ class Notebook:
         self._system.records.rename_tag(self._scope, identity(old), TagName(identity(shown), shown))
         self._system.searcher.changed()
         self._system.encoder.tags()
+
+    # -- what notes say of facts ------------------------------------------------------------------------------------
+
+    def verdicts(self, *, status: NoteVerdictStatus | None = "open", limit: int = 100) -> list[NoteVerdict]:
+        """Facts of this scope that a sentence of a note contradicts or confirms, surest first; status None: all.
+
+        A background job compares facts with notes by rules: what it finds is a hint, and changes no memory. A recalled
+        memory that a note contradicts says so.
+        """
+        require_count(limit, "limit", _MOST_TAGS)
+        if status not in (None, *STATUSES):
+            raise InvalidInput(f"status {status!r} is unknown; choose one of {', '.join(STATUSES)}")
+        return list(self._system.facts().list(self._scope, status=status, limit=limit))
+
+    def decide(self, verdict: str, believed: str) -> NoteVerdict:
+        """Believe the "note", which archives the memory (`Memory.restore` takes that back), or the "memory".
+
+        Returns the verdict as it was. Raises `NotFound` and `InvalidInput`.
+        """
+        decided = self._system.facts().decide(self._scope, verdict, believed)
+        self._system.searcher.changed()
+        return decided
 
     # -- erasing ----------------------------------------------------------------------------------------------------
 

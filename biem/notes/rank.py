@@ -1,18 +1,22 @@
 """From a pool of chunks to one order: α · words + β · content + γ · tags, each scaled to [0, 1] over the pool.
 
     tags = cosine of the query and Σ wᵢ · rareᵢ · vᵢ, with rareᵢ = ln(1 + N / dfᵢ) / ln(1 + N)
-    told = score + η · together + ν · named + δ · when + ε · guided
+    told = score + κ · covered + η · together + ν · named + δ · when
+    told + ε · guided, once the memories of the same query are known
 
 A tag is compared by its id; a directory that every chunk has says nothing. Every chunk of the pool has its own score of
-tags and of content, also where no search returned it. `together` is what the chunks of a note that were found by words
-say between them: the best one's BM25, half of the second's, a quarter of the third's, …, again scaled over the pool.
-`named` is the share, by rareness, of the tags named in the query that a chunk has: of two equal texts in two folders it
-prefers the one whose folder the query names.
+tags and of content, also where no search returned it. `covered` is the share of the query's terms that a chunk has, by
+their rareness in the pool: BM25 alone gives a chunk that repeats one term as much as one that has two. `together` is
+what the chunks of a note that were found by words say between them: the best one's BM25, half of the second's, a
+quarter of the third's, …, again scaled over the pool. `named` is the share, by rareness, of the tags named in the query
+that a chunk has: of two equal texts in two folders it prefers the one whose folder the query names. `guided` is the
+share of a chunk's tag weight that the best memories name.
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections import Counter, deque
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
 
@@ -35,6 +39,8 @@ class RankedChunk:
     chunk: PoolChunk
     score: float
     why: Mapping[str, float]
+    roots: Mapping[int, float] = field(default_factory=dict, repr=False)
+    """Weight of each of its tags."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +55,6 @@ class NoteQuestion:
     """Half-open windows that the query names."""
     named: frozenset[int] = frozenset()
     """Tags that the query names."""
-    guides: frozenset[int] = frozenset()
-    """Tags that the best memories name."""
 
 
 @dataclass(frozen=True)
@@ -91,18 +95,17 @@ def ranked(
         policy.beta * _near(pool, content, said, question.vector, policy.noise),
         policy.gamma * scaled(tagged, noise=policy.noise),
     )
-    together = _together(pool, words)
+    together, covered = _together(pool, words), _covered(pool)
     when = np.array([float(_falls(chunk.at, question.times)) for chunk in pool])
-    guided = np.array([_guided(each, question.guides) for each in roots])
     named = _named(roots, question.named, tags)
     bonus = (
-        policy.together * scaled(together, least=0.0)
+        policy.covered * covered
+        + policy.together * scaled(together, least=0.0)
         + policy.named * named
         + policy.when * when
-        + policy.guided * guided
     )
     scores = sum(parts) + bonus
-    most = 1.0 + policy.together + policy.named + policy.when + policy.guided
+    most = _most(policy)
     found = [
         RankedChunk(
             chunk,
@@ -111,15 +114,38 @@ def ranked(
                 "words": float(words[place]),
                 "content": float(content[place]),
                 "tags": float(tagged[place]),
+                "covered": float(covered[place]),
                 "together": float(together[place]),
                 "named": float(named[place]),
                 "when": float(when[place]),
-                "guided": float(guided[place]),
+                "guided": 0.0,
             },
+            roots[place],
         )
         for place, chunk in enumerate(pool)
     ]
-    return sorted(found, key=lambda one: (-one.score, one.chunk.id))
+    return sorted(found, key=_best_first)
+
+
+def guided(found: Sequence[RankedChunk], guides: Collection[int], policy: NoteRankPolicy) -> list[RankedChunk]:
+    """The same, best first, after what the best memories name is added; `guides` are the tags of these names."""
+    if not guides or not policy.guided:
+        return list(found)
+    weight = policy.guided / _most(policy)
+    raised = []
+    for one in found:
+        share = _guided(one.roots, guides)
+        raised.append(replace(one, score=one.score + weight * share, why={**one.why, "guided": share}))
+    return sorted(raised, key=_best_first)
+
+
+def _most(policy: NoteRankPolicy) -> float:
+    """The highest possible sum of all parts."""
+    return 1.0 + policy.covered + policy.together + policy.named + policy.when + policy.guided
+
+
+def _best_first(one: RankedChunk) -> tuple[float, str]:
+    return (-one.score, one.chunk.id)
 
 
 def _near(pool: Sequence[PoolChunk], content: Values, said: Values, vector: Vector | None, noise: float) -> Values:
@@ -133,15 +159,37 @@ def _near(pool: Sequence[PoolChunk], content: Values, said: Values, vector: Vect
 
 
 def few_of_each(found: Sequence[RankedChunk], per_note: int, limit: int) -> list[RankedChunk]:
-    """The best `limit`, of each note at most `per_note`."""
+    """The best `limit`, best first; of the first n, at most `per_note` or half of them are of one note.
+
+    A chunk that comes too early waits for the next place that its note may have.
+    """
     taken: dict[str, int] = {}
     kept: list[RankedChunk] = []
-    for one in found:
-        count = taken.get(one.chunk.note_id, 0)
-        if count < per_note and len(kept) < limit:
-            taken[one.chunk.note_id] = count + 1
-            kept.append(one)
+    waiting: deque[RankedChunk] = deque()
+    rest = iter(found)
+    while len(kept) < limit:
+        most = max(per_note, (len(kept) + 1) // 2)
+        one = _first(waiting, taken, most)
+        while one is None:
+            each = next(rest, None)
+            if each is None:
+                return kept
+            if taken.get(each.chunk.note_id, 0) < most:
+                one = each
+            else:
+                waiting.append(each)
+        taken[one.chunk.note_id] = taken.get(one.chunk.note_id, 0) + 1
+        kept.append(one)
     return kept
+
+
+def _first(waiting: deque[RankedChunk], taken: Mapping[str, int], most: int) -> RankedChunk | None:
+    """Take the first of a note that has fewer than `most` places."""
+    for place, each in enumerate(waiting):
+        if taken.get(each.chunk.note_id, 0) < most:
+            del waiting[place]
+            return each
+    return None
 
 
 def scaled(values: Values, *, least: float | None = None, noise: float = 0.0) -> Values:
@@ -165,6 +213,15 @@ def _together(pool: Sequence[PoolChunk], words: Values) -> Values:
         for note, scores in by_note.items()
     }
     return np.array([totals[chunk.note_id] for chunk in pool])
+
+
+def _covered(pool: Sequence[PoolChunk]) -> Values:
+    """For each chunk, the share of the query's terms that it has, each by its rareness in the pool."""
+    size = len(pool)
+    has = Counter(term for chunk in pool for term in chunk.asked)
+    rare = {term: math.log1p((size - count + 0.5) / (count + 0.5)) for term, count in has.items()}
+    total = sum(rare.values()) or 1.0
+    return np.array([sum(rare[term] for term in chunk.asked) / total for chunk in pool])
 
 
 def weighted(chunk: PoolChunk, weights: Sequence[float]) -> Iterator[tuple[int, float]]:
@@ -233,7 +290,7 @@ def _named(roots: Sequence[Mapping[int, float]], named: frozenset[int], tags: Ta
     return np.array([sum(rare[tag] for tag in each) / total for each in has]) if total > 0 else np.zeros(len(roots))
 
 
-def _guided(roots: Mapping[int, float], guides: frozenset[int]) -> float:
+def _guided(roots: Mapping[int, float], guides: Collection[int]) -> float:
     """The share of a chunk's tag weight among the tags that the best memories name."""
-    total = sum(roots.values()) if guides else 0.0
+    total = sum(roots.values())
     return sum(weight for root, weight in roots.items() if root in guides) / total if total > 0 else 0.0

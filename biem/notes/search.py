@@ -1,7 +1,7 @@
 """Searches notes: words, content and tags give a pool, ranking gives one order; unavailable servers are left out.
 
 words ┐
-dense ├─► union ─► live chunks with their tags ─► rank ─► at most three of a note
+dense ├─► union ─► live chunks with their tags ─► rank ─► few of each note
 tags  ┘   (the tags that the query names and the two nearest ─► their notes ─► dense search within these)
 """
 
@@ -13,6 +13,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, TypeVar
 
@@ -26,11 +27,11 @@ from biem.domain.times.spans import Window
 from biem.domain.times.windows import earlier, windows
 from biem.errors import BiemError
 from biem.notes.candidates import CandidateSearch, Sought
-from biem.notes.rank import NoteQuestion, RankedChunk, TagVectors, few_of_each, ranked, roots_of
+from biem.notes.rank import NoteQuestion, RankedChunk, TagVectors, few_of_each, guided, ranked, roots_of
 from biem.notes.scope_tags import CurrentTags, ScopeTags
 from biem.notes.tags import identity
 from biem.ports import Analyzer, Clock, Embedder, Vector
-from biem.ports.notes import NoteFilter, NoteIndex, NoteRecords, NotesSize, PoolChunk
+from biem.ports.notes import NoteFilter, NoteIndex, NoteRecords, NotesSize, PoolChunk, TagInfo
 from biem.telemetry import Telemetry
 
 logger = logging.getLogger("biem.notes")
@@ -48,6 +49,18 @@ _BIAS, _SHARED, _NEAR = -2.5, 4.5, 12.0
 """Confidence: log-odds of nothing, for all keywords of the query in the best chunks, and per cosine above the pool."""
 _JUDGED = 3
 """Best hits by which the confidence is judged."""
+
+
+@dataclass(frozen=True, slots=True)
+class RankedPool:
+    """Everything that was found for a query, best first, before memories have their say."""
+
+    scopes: Sequence[Scope]
+    query: str
+    order: Sequence[RankedChunk] = ()
+    infos: Mapping[int, TagInfo] = field(default_factory=dict)
+    """The tags of the pool by id."""
+    degraded: tuple[str, ...] = ()
 
 
 class NoteSearcher:
@@ -77,6 +90,7 @@ class NoteSearcher:
         self._calling = calling
         self._sizes: dict[str, tuple[float, dict[str, NotesSize]]] = {}
         self._used: dict[str, tuple[float, bool]] = {}
+        self._contradicted: dict[str, tuple[float, bool]] = {}
         self._vectors: OrderedDict[bytes, Vector] = OrderedDict()
         self._lock = threading.Lock()
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="biem-notes-recall")
@@ -96,6 +110,7 @@ class NoteSearcher:
         """Forget which scopes have notes, and how many: libraries were added, removed or scanned."""
         self._used.clear()
         self._sizes.clear()
+        self._contradicted.clear()
         self._tags.changed()
 
     def forget(self, chunks: Collection[str]) -> None:
@@ -107,6 +122,13 @@ class NoteSearcher:
         """Whether a scope was seen to have no notes some seconds ago at most."""
         known = self._used.get(scope.ns)
         return known is not None and not known[1] and known[0] > time.monotonic()
+
+    def is_contradicted(self, scope: Scope, look: Callable[[Sequence[Scope]], bool]) -> bool:
+        """Whether a note contradicts any fact that a scope may read, as `look` says; remembered for some seconds."""
+        known = self._contradicted.get(scope.ns)
+        if known is None or known[0] <= time.monotonic():
+            known = self._contradicted[scope.ns] = (time.monotonic() + _USED_S, look(scope.readable))
+        return known[1]
 
     def submit(self, work: Callable[..., T], *arguments: Any, **named: Any) -> Future[T]:
         """Run a function that searches on another thread."""
@@ -139,18 +161,30 @@ class NoteSearcher:
         tags: Sequence[str] = (),
         since: datetime | None = None,
         until: datetime | None = None,
-        guides: Collection[str] = (),
     ) -> NoteHits:
         """The best chunks for a query, best first. `libraries` are ids; all `tags` (names) must match.
 
-        `guides`: names that the best memories mention. Raises `StoreUnavailable` for PostgreSQL only.
+        Raises `StoreUnavailable` for PostgreSQL only.
         """
-        with self._telemetry.span("biem.notes.search", top_k=top_k) as span, self._calling():
+        return self.told(self.find(scope, query, libraries=libraries, tags=tags, since=since, until=until), top_k=top_k)
+
+    def find(
+        self,
+        scope: Scope,
+        query: str,
+        *,
+        libraries: Sequence[str] = (),
+        tags: Sequence[str] = (),
+        since: datetime | None = None,
+        until: datetime | None = None,
+    ) -> RankedPool:
+        """As `search`, but all that was found; `told` chooses from it."""
+        with self._telemetry.span("biem.notes.search") as span, self._calling():
             scopes, degraded = scope.readable, list[str]()
             wanted = [self._roots(scopes, [tag]) for tag in tags]
             notes = self._records.tagged(scopes, sorted(set().union(*wanted)), _MOST_TAGGED) if tags else []
             if tags and not notes:
-                return NoteHits()
+                return RankedPool(scopes, query)
             where = NoteFilter(tuple(libraries), tuple(notes), since, until)
             sizes = self._size(scope)
             times = self._times(query, sizes)
@@ -161,14 +195,22 @@ class NoteSearcher:
             known = self._known(found.tags, pool, found.named, {ns: size.chunks for ns, size in sizes.items()})
             if tags:
                 pool = [chunk for chunk in pool if _has_all(roots_of(chunk, known, self._weights), wanted)]
-            guided = self._roots(scopes, guides) if self._policy.guided else frozenset()
             roots = {known.infos[tag].root for tag in found.named if tag in known.infos}
-            question = NoteQuestion(found.vector, found.words, times, frozenset(roots), guided)
+            question = NoteQuestion(found.vector, found.words, times, frozenset(roots))
             order = ranked(pool, question, known, self._weights, self._policy)
-            hits = self._hits(scopes, few_of_each(order, self._policy.per_note, top_k))
-            hits.confidence = self._confidence(query, hits, order)
-            hits.degraded = tuple(dict.fromkeys(degraded))
-            span.add(pool=len(pool), hits=len(hits), confidence=hits.confidence)
+            span.add(pool=len(pool))
+        return RankedPool(scopes, query, order, known.infos, tuple(dict.fromkeys(degraded)))
+
+    def told(self, found: RankedPool, *, top_k: int, guides: Collection[str] = ()) -> NoteHits:
+        """The best of a pool. `guides`: names that the best memories of the same query mention; they raise chunks with
+        tags of these names. Raises `StoreUnavailable` for PostgreSQL only.
+        """
+        with self._telemetry.span("biem.notes.told", top_k=top_k) as span:
+            order = guided(found.order, _named_by(guides, found.infos), self._policy)
+            hits = self._hits(found.scopes, few_of_each(order, self._policy.per_note, top_k))
+            hits.confidence = self._confidence(found.query, hits, order)
+            hits.degraded = found.degraded
+            span.add(hits=len(hits), confidence=hits.confidence)
         return hits
 
     def _times(self, query: str, sizes: Mapping[str, NotesSize]) -> list[Window]:
@@ -243,6 +285,12 @@ class NoteSearcher:
         content = np.array([one.why["content"] for one in order])
         above = max(hit.why["content"] for hit in best) - float(content.mean())
         return 1.0 / (1.0 + math.exp(-(_BIAS + _SHARED * shared + _NEAR * above)))
+
+
+def _named_by(names: Collection[str], infos: Mapping[int, TagInfo]) -> frozenset[int]:
+    """The tags, as those that stand for them, that have one of these names."""
+    wanted = {identity(name) for name in names}
+    return frozenset(info.root for info in infos.values() if not info.idle and identity(info.shown) in wanted)
 
 
 def _said(hit: NoteHit) -> str:

@@ -6,11 +6,12 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
+from typing import TYPE_CHECKING
 
-from biem.domain.node import Hit, StoreCount, new_id
+from biem.domain.node import Hit, Hits, StoreCount, new_id
 from biem.domain.note import NoteFinding, ParsedNote, SkippedNote
 from biem.domain.notes.library import ANY_HOST, Library, NoteHits, ScanReport
 from biem.domain.policies.notes import LibraryPolicy, NoteRankPolicy
@@ -18,7 +19,7 @@ from biem.domain.scope import Scope
 from biem.errors import BiemError, StoreUnavailable
 from biem.notes.encode import NoteEncoder
 from biem.notes.scan import collisions
-from biem.notes.search import NoteSearcher
+from biem.notes.search import NoteSearcher, RankedPool
 from biem.notes.sync import Parse, Progress, Scanner
 from biem.notes.watch import BUSY_S, FolderWatcher
 from biem.ports import Clock, Embedder, JobQueue
@@ -26,10 +27,15 @@ from biem.ports.files import FileContent, Files
 from biem.ports.notes import ErasedNotes, NoteIndex, NoteRecords
 from biem.telemetry import Telemetry
 
+if TYPE_CHECKING:
+    from biem.notes.verdicts import FactCheck
+
 logger = logging.getLogger("biem.notes")
 
 _GUIDES = 3
 """Best memories whose names may raise notes."""
+_SURE = 0.5
+"""Confidence of a recall from which its memories raise notes."""
 _MOST_HITS = 100
 RAW = "raw"
 """The name of the library that the settings define."""
@@ -54,6 +60,8 @@ class NoteSystem:
     scanner: Scanner
     encoder: NoteEncoder
     searcher: NoteSearcher
+    facts: "Callable[[], FactCheck]"
+    """Compares facts with notes; loaded at the first call."""
     queue: JobQueue
     """Wakes the thread that indexes."""
     embedder: Embedder
@@ -105,42 +113,51 @@ class NoteSystem:
         since: datetime | None,
         until: datetime | None,
     ) -> Callable[[Sequence[Hit]], NoteHits]:
-        """Search the notes for a query while its memories are searched, unless these decide which notes come first.
+        """Search the notes for a query while its memories are searched.
 
-        Returns what waits for the notes; its argument are the memories, best first.
+        Returns what waits for the notes; its argument are the memories, best first, which have a say in their order.
+        There are none where the scope has none, or they cannot be read.
         """
-        found = partial(self.found, scope, query, top_k=top_k, tags=tags, since=since, until=until)
-        if self.ranking.guided or self.searcher.knows_none(scope):
-            return lambda guides: found(guides=guides)
-        running = self.searcher.submit(found, guides=())
-        return lambda guides: running.result()  # noqa: ARG005  the memories change nothing
+        find = partial(self._find, scope, query, tags=tags, since=since, until=until)
+        if self.searcher.knows_none(scope):
+            return lambda guides: NoteHits()  # noqa: ARG005
+        running = self.searcher.submit(find)
 
-    def found(
-        self,
-        scope: Scope,
-        query: str,
-        *,
-        top_k: int,
-        tags: Sequence[str],
-        since: datetime | None,
-        until: datetime | None,
-        guides: Sequence[Hit],
-    ) -> NoteHits:
-        """The notes for a query, of which memories were found; none where the scope has none, or they cannot be read.
+        def told(guides: Sequence[Hit]) -> NoteHits:
+            try:
+                found = running.result()
+                if found is None:
+                    return NoteHits()
+                return self.searcher.told(found, top_k=min(top_k, _MOST_HITS), guides=_named_in(guides))
+            except StoreUnavailable as error:
+                logger.warning("recall continues without notes: %s", error)
+                return NoteHits(degraded=("notes",))
 
-        `guides`: these memories, best first.
-        """
+        return told
+
+    def _find(
+        self, scope: Scope, query: str, *, tags: Sequence[str], since: datetime | None, until: datetime | None
+    ) -> RankedPool | None:
+        """The ranked notes for a query; None where the scope has none."""
+        if not self.searcher.is_used(scope):
+            return None
+        return self.searcher.find(scope, query, tags=tags, since=since, until=until)
+
+    def mark(self, scope: Scope, hits: list[Hit]) -> None:
+        """Note in `why` of memories which note contradicts them; without notes this costs nothing."""
+        if not hits or self.searcher.knows_none(scope) or not self.searcher.is_used(scope):
+            return
         try:
-            if not self.searcher.is_used(scope):
-                return NoteHits()
-            best = guides[:_GUIDES] if self.ranking.guided else ()
-            names = {name for hit in best for name in (*hit.node.entities, *hit.node.tags)}
-            return self.searcher.search(
-                scope, query, top_k=min(top_k, _MOST_HITS), tags=tags, since=since, until=until, guides=names
-            )
+            if not self.searcher.is_contradicted(scope, self.facts().any_contradicted):
+                return
+            found = self.facts().contradicted(scope.readable, [hit.node.id for hit in hits])
         except StoreUnavailable as error:
-            logger.warning("recall continues without notes: %s", error)
-            return NoteHits(degraded=("notes",))
+            logger.warning("recall continues without what notes say of it: %s", error)
+            return
+        hits[:] = [
+            replace(hit, why={**hit.why, "note_disagrees": found[hit.node.id]}) if hit.node.id in found else hit
+            for hit in hits
+        ]
 
     # -- scanning ---------------------------------------------------------------------------------------------------
 
@@ -331,3 +348,10 @@ class NoteSystem:
         except StoreUnavailable:
             return StoreCount("milvus.notes", None, None)
         return StoreCount("milvus.notes", before, left)
+
+
+def _named_in(hits: Sequence[Hit]) -> set[str]:
+    """What the best memories of a recall name; nothing where it is doubtful that they are about the question."""
+    if isinstance(hits, Hits) and hits.confidence < _SURE:
+        return set()
+    return {name for hit in hits[:_GUIDES] for name in (*hit.node.entities, *hit.node.tags)}

@@ -6,7 +6,16 @@ from datetime import datetime
 from typing import Any, Protocol
 
 from biem.domain.note import FileStat, StoredChunks
-from biem.domain.notes.library import Library, LibraryState, LibraryStats, Note, NotePassage
+from biem.domain.notes.library import (
+    Library,
+    LibraryState,
+    LibraryStats,
+    Note,
+    NotePassage,
+    NoteVerdict,
+    NoteVerdictKind,
+    NoteVerdictStatus,
+)
 from biem.domain.scope import Scope
 from biem.ports.embedding import Vector
 
@@ -39,7 +48,6 @@ class ChunkDraft:
     key: bytes
     place: int
     lines: tuple[int, int]
-    span: tuple[int, int]
     chain: tuple[str, ...]
     levels: tuple[int, ...]
     body: str
@@ -138,6 +146,8 @@ class PoolChunk:
     note_tag_counts: tuple[int, ...]
     vector: Vector | None
     """Of this model; None where it is not embedded yet."""
+    asked: tuple[int, ...] = ()
+    """Which of the terms that were asked for it has: their places, from 0."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -296,8 +306,13 @@ class NoteRecords(Protocol):
     ) -> dict[str, float]:
         """Ids of the chunks that share most rare words with the query, with a BM25 score; without the index."""
 
-    def pool(self, scopes: Sequence[Scope], ids: Sequence[str], known: Collection[str] = ()) -> list[PoolChunk]:
-        """The chunks of these ids that exist in these scopes, in no order; those of `known` without their vectors."""
+    def pool(
+        self, scopes: Sequence[Scope], ids: Sequence[str], known: Collection[str] = (), terms: Sequence[str] = ()
+    ) -> list[PoolChunk]:
+        """The chunks of these ids that exist in these scopes, in no order; those of `known` without their vectors.
+
+        Of `terms`, which are index terms, each chunk names those that it has.
+        """
 
     def passages(self, scopes: Sequence[Scope], ids: Sequence[str]) -> dict[str, StoredPassage]:
         """The same with their texts, by id."""
@@ -432,3 +447,58 @@ class NoteIndex(Protocol):
 
     def close(self) -> None:
         """Release connections; a second call does nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class DueFact:
+    """A fact that is to be compared with the notes: `newest` is the last chunk that its scope may read now."""
+
+    id: str
+    text: str
+    sha: bytes
+    """Of the text that is embedded."""
+    speaker: str
+    at: datetime
+    vector: Vector
+    newest: str
+    after: str
+    """The last chunk that it was compared with in this wording; empty if it never was."""
+
+
+@dataclass(frozen=True, slots=True)
+class FoundVerdict:
+    """A sentence of a chunk confirms or contradicts a fact."""
+
+    memory_id: str
+    chunk_id: str
+    kind: NoteVerdictKind
+    confidence: float
+    sentence: str
+
+
+class NoteVerdicts(Protocol):
+    """What notes say of facts. Rows vanish with their note, chunk or memory."""
+
+    def due_facts(self, scope: Scope, limit: int) -> list[DueFact]:
+        """Valid facts of the scope that were not compared with the newest chunk that it may read."""
+
+    def compared(self, scope: Scope, facts: Sequence[DueFact], found: Sequence[FoundVerdict]) -> None:
+        """Record the comparison of facts. Undecided verdicts on those that were compared anew are replaced."""
+
+    def verdicts(
+        self,
+        scopes: Sequence[Scope],
+        *,
+        status: NoteVerdictStatus | None = "open",
+        kind: NoteVerdictKind | None = None,
+        memories: Sequence[str] | None = None,
+        verdict: str | None = None,
+        limit: int = 100,
+    ) -> list[NoteVerdict]:
+        """Verdicts on facts of these scopes that are not archived, surest first; None: any."""
+
+    def decide(self, scope: Scope, verdict: str, status: NoteVerdictStatus) -> bool:
+        """Record who is believed; False where there is no such verdict."""
+
+    def contradicted(self, scopes: Sequence[Scope]) -> bool:
+        """Whether an undecided verdict contradicts a fact of these scopes."""

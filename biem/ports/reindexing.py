@@ -65,6 +65,12 @@ class EmbedderRegistry(Protocol):
     def move_items(self, model: str, vectors: Mapping[str, Vector]) -> None:
         """Give items of concepts this model's vectors; those deleted meanwhile stay deleted."""
 
+    def count_calls(self, calls: int, texts: int) -> int:
+        """Count calls of this model's server, and the texts in them; returns all calls so far, of all processes."""
+
+    def used_calls(self) -> tuple[int, float]:
+        """All calls of this model's server, and the mean of a day among the last thirty."""
+
     def call_back(self, scope: Scope, model: str, limit: int) -> int:
         """Queue at most twice `limit` memories of a scope that another model indexed for indexing.
 

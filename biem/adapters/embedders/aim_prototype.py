@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +12,9 @@ from biem.domain.anchors import FIELD_KINDS
 from biem.domain.text import one_line
 from biem.ports import Analyzer, Embedder, EmbedderInfo, Role, Vector, Vectors
 from biem.telemetry import Telemetry
+
+if TYPE_CHECKING:
+    from biem.adapters.embedders.usage import CallCounter
 
 
 class PrototypeEmbedder:
@@ -30,6 +34,11 @@ class PrototypeEmbedder:
     def info(self) -> EmbedderInfo:
         """The wrapped embedder's, under another id."""
         return self._info
+
+    @property
+    def call_counter(self) -> "CallCounter | None":
+        """As the wrapped embedder's."""
+        return getattr(self._embedder, "call_counter", None)
 
     def watch(self, telemetry: Telemetry) -> None:
         """See the wrapped embedder, if it has a cache."""

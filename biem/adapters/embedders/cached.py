@@ -7,12 +7,16 @@ import weakref
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from biem.ports import Embedder, EmbedderInfo, Role, Vector, Vectors
 from biem.telemetry import Span, Telemetry
+
+if TYPE_CHECKING:
+    from biem.adapters.embedders.usage import CallCounter
 
 _ENTRY_BYTES = 360
 """Overhead of an entry in bytes: array object, key, dictionary slot and link. Measured: 270 to 325."""
@@ -57,6 +61,11 @@ class CachedEmbedder:
     def info(self) -> EmbedderInfo:
         """The wrapped embedder's."""
         return self._embedder.info
+
+    @property
+    def call_counter(self) -> "CallCounter | None":
+        """As the wrapped embedder's."""
+        return getattr(self._embedder, "call_counter", None)
 
     @property
     def size_bytes(self) -> int:

@@ -18,7 +18,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,9 @@ from biem.adapters.embedders.encoder import Encoder, clean
 from biem.errors import EmbedderMismatch
 from biem.ports import EmbedderInfo, Role, Vector, Vectors
 from biem.ports.embedding import pair_products, row_products
+
+if TYPE_CHECKING:
+    from biem.adapters.embedders.usage import CallCounter
 
 logger = logging.getLogger("biem")
 
@@ -236,6 +239,11 @@ class CalibratedEmbedder:
     def info(self) -> EmbedderInfo:
         """See the port; the id names the model and the sentences used for centring."""
         return self._info
+
+    @property
+    def call_counter(self) -> "CallCounter | None":
+        """Counts the calls of a server; None for a model in this process."""
+        return getattr(self._encoder, "call_counter", None)
 
     def embed(self, texts: Sequence[str], role: Role) -> Vectors:
         """See the port."""

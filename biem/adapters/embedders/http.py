@@ -15,6 +15,7 @@ import httpx
 import numpy as np
 
 from biem.adapters.embedders.encoder import unit
+from biem.adapters.embedders.usage import CallCounter
 from biem.adapters.http_json import EndlessAnswer, GaveUp, JsonService
 from biem.errors import BiemError, ConfigError, EmbedderMismatch, EmbedderUnavailable, InvalidInput
 from biem.ports import Role, Vectors
@@ -80,6 +81,7 @@ class HttpEncoder:
         self, endpoint: Endpoint, *, api_key: str = "", timeout_s: float = 30.0, known_dim: int | None = None
     ) -> None:
         self._service = JsonService(endpoint.address, api_key=api_key, setting=_SETTING, connections=4 * CALLS_AT_ONCE)
+        self.call_counter = CallCounter()
         self._endpoint = endpoint
         self._timeout_s = timeout_s
         self._jitter = random.Random()
@@ -157,6 +159,7 @@ class HttpEncoder:
             body["truncate"] = True
         else:
             body["encoding_format"] = "float"
+        self.call_counter.add(len(texts))
         answer = self._service.post(body, timeout_s)
         status, content = answer.status, answer.content
         said = self._service.said(content)

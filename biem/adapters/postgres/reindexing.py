@@ -71,6 +71,14 @@ class PostgresEmbedders(Store):
         packed = [vector.astype("<f4").tobytes() for vector in vectors.values()]
         self._database.execute(ALL_SCOPES, "move_items", {"model": model, "ids": list(vectors), "vectors": packed})
 
+    def count_calls(self, calls: int, texts: int) -> int:
+        row = {"model": self._model, "calls": calls, "texts": texts}
+        return int(self._database.fetch("", "count_embedder_calls", row)[0].calls)
+
+    def used_calls(self) -> tuple[int, float]:
+        rows = self._database.fetch("", "embedder_calls", {"model": self._model})
+        return (int(rows[0].calls), float(rows[0].a_day)) if rows else (0, 0.0)
+
     def call_back(self, scope: Scope, model: str, limit: int) -> int:
         return self._database.execute(scope.ns, "call_back", {"ns": scope.ns, "model": model, "limit": limit})
 

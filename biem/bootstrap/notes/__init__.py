@@ -7,14 +7,15 @@ import platform
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from biem.adapters.jobs.thread import InProcessQueue, LateQueue, NoQueue
 from biem.adapters.milvus.notes import MilvusNotes
 from biem.adapters.postgres.database import Database
 from biem.adapters.postgres.notes import PostgresNotes
-from biem.bootstrap.groups import Ground
+from biem.bootstrap.groups import Ground, Life
 from biem.bootstrap.servers import Servers, home_of
 from biem.config import Settings
 from biem.domain.diagnosis import Limits
@@ -31,12 +32,15 @@ from biem.ports import Analyzer, Clock, EmbedderInfo, JobQueue
 from biem.ports.files import FileContent, Files, Walk
 from biem.ports.jobs import Exclusive
 
+if TYPE_CHECKING:
+    from biem.notes.verdicts import FactCheck
+
 _BYTES_PER_MB = 1 << 20
 _POLL_S = 30.0
 """How often an idle process looks for notes whose lease has ended."""
 
 
-def build_notes(ground: Ground, *, stack: ExitStack) -> NoteSystem:
+def build_notes(ground: Ground, *, life: Life, stack: ExitStack) -> NoteSystem:
     """The notes of all scopes; connections close with `stack`."""
     stores, policies = ground.stores, ground.policies
     index = note_index(ground.settings, ground.where, ground.embedder.info)
@@ -72,6 +76,7 @@ def build_notes(ground: Ground, *, stack: ExitStack) -> NoteSystem:
         ),
         encoder=build_note_encoder(ground, records=records, index=index),
         searcher=searcher,
+        facts=build_fact_check(ground, life=life, records=records, index=index),
         queue=build_note_queue(ground),
         embedder=ground.embedder,
         clock=ground.clock,
@@ -88,6 +93,36 @@ def build_notes(ground: Ground, *, stack: ExitStack) -> NoteSystem:
         scan_s=policies.sleep.periods()["notes"],
         watching=policies.notes.watch and ground.settings.queue == "thread",
     )
+
+
+def build_fact_check(
+    ground: Ground, *, life: Life, records: PostgresNotes, index: MilvusNotes
+) -> "Callable[[], FactCheck]":
+    """Compares facts with notes; built at the first call."""
+
+    @cache
+    def built() -> "FactCheck":
+        from biem.adapters.postgres.notes.verdicts import PostgresNoteVerdicts
+        from biem.engine.conflicts.passages import passages
+        from biem.notes.verdicts import FactCheck
+
+        decay, model = ground.policies.energy.decay_per_hour, ground.embedder.info.id
+        return FactCheck(
+            verdicts=PostgresNoteVerdicts(
+                ground.stores.database, clock=ground.clock, decay_per_hour=decay, model=model
+            ),
+            records=records,
+            index=index,
+            rules=ground.rules,
+            sentences=passages,
+            embedder=ground.embedder,
+            policy=ground.policies.note_verdicts,
+            telemetry=ground.telemetry,
+            praise=lambda scope, memory, turn: life.feedback.learn(scope, [memory], turn=turn),
+            archive=life.lifecycle.archive,
+        )
+
+    return built
 
 
 def build_watcher(

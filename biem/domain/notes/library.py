@@ -14,6 +14,12 @@ NoteState = Literal["pending", "indexed", "skipped", "failed"]
 NOTE_STATES: tuple[str, ...] = get_args(NoteState)
 ANY_HOST = ""
 """The host of a folder that every machine has, such as a shared mount."""
+NoteVerdictKind = Literal["contradicts", "confirms"]
+NoteVerdictStatus = Literal["open", "kept", "dismissed"]
+"""*kept*: the note is believed, and the memory is archived. *dismissed*: the memory is believed."""
+STATUSES: tuple[str, ...] = get_args(NoteVerdictStatus)
+Believed = Literal["note", "memory"]
+BELIEVED: tuple[str, ...] = get_args(Believed)
 LINKED = " › "
 """Stands between the parts of a citation."""
 _LEAST = 24
@@ -173,6 +179,30 @@ class NoteHits(list[NoteHit]):
         super().__init__(hits)
         self.confidence = confidence
         self.degraded = degraded
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoteVerdict:
+    """A sentence of a note confirms or contradicts a fact; `confidence` is 0 to 1. Nothing changes until `decide`."""
+
+    id: str
+    memory_id: str
+    chunk_id: str
+    kind: NoteVerdictKind
+    confidence: float
+    sentence: str
+    status: NoteVerdictStatus
+    found_at: datetime
+    fact: str
+    path: str
+    """Of the note, within its library."""
+    line: int
+    """Where the chunk begins, from 1."""
+
+    @property
+    def place(self) -> str:
+        """Path and line, as `plans/lisbon.md:4`."""
+        return f"{self.path}:{self.line}"
 
 
 def cited(path: str, line: int, headings: tuple[str, ...], body_chars: int) -> str:

@@ -11,7 +11,7 @@ from biem.domain.policies.designs import FormulaPolicy, TypedPolicy
 from biem.domain.policies.graph import GraphPolicy
 from biem.domain.policies.jobs import ConsolidationPolicy, FeedbackPolicy, SleepPolicy
 from biem.domain.policies.life import EnergyPolicy, RetentionPolicy, TierPolicy
-from biem.domain.policies.notes import LibraryPolicy, NotePolicy, NoteRankPolicy
+from biem.domain.policies.notes import LibraryPolicy, NotePolicy, NoteRankPolicy, VerdictPolicy
 from biem.domain.policies.orbit import OrbitPolicy
 from biem.domain.policies.ranking import RankPolicy
 from biem.domain.policies.recall import RecallPolicy, RerankPolicy
@@ -45,6 +45,7 @@ class Policies:
     notes: LibraryPolicy = field(default_factory=LibraryPolicy)
     note_cut: NotePolicy = field(default_factory=NotePolicy)
     note_ranking: NoteRankPolicy = field(default_factory=NoteRankPolicy)
+    note_verdicts: VerdictPolicy = field(default_factory=VerdictPolicy)
     session: SessionPolicy = field(default_factory=SessionPolicy)
     layers: LayerPolicy = field(default_factory=LayerPolicy)
     builder: BuilderPolicy = field(default_factory=BuilderPolicy)

@@ -61,6 +61,7 @@ class SleepPolicy:
     consolidate_s: float = 1_000.0
     """Concepts, duplicates, merging."""
     crystallise_s: float = 3_600.0
+    """Distilling facts, and comparing facts with notes."""
     lifecycle_s: float = 3_600.0
     links_s: float = 3_600.0
     """Weakening and pruning."""
@@ -115,6 +116,7 @@ class SleepPolicy:
             "turns": self.integrity_s,
             "integrity": self.integrity_s,
             "notes": self.notes_s,
+            "note_verdicts": self.crystallise_s,
             "mirror": self.mirror_s,
             "sessions": self.sessions_s,
         }

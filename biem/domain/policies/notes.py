@@ -82,13 +82,15 @@ class NoteRankPolicy:
     """Weight of the tag vector."""
     noise: float = 0.05
     """Cosines of a pool that lie within this range differ by chance: they are not spread over [0, 1]."""
+    covered: float = 0.2
+    """Added, by the share of the query's terms that a chunk has."""
     together: float = 0.3
     """Added for a chunk whose note has other chunks that were found by words, too."""
     named: float = 0.2
     """Added, by the share of the tags named in the query that a chunk has."""
     when: float = 0.5
     """Added for a chunk whose note is of a time that the query names."""
-    guided: float = 0.0
+    guided: float = 0.2
     """Added, by the share of its tags that the best memories name."""
     words: int = 100
     """Candidates of the search by words."""
@@ -101,7 +103,7 @@ class NoteRankPolicy:
     timed: int = 50
     """Candidates by words, and as many by content, from notes of each time that the query names."""
     per_note: int = 3
-    """Maximum hits of one note."""
+    """Maximum hits of one note among the first five; among more, half of them."""
     top_k: int = 5
     least_confidence: float = 0.0
     """Notes of a recall below this confidence are left out."""
@@ -116,4 +118,20 @@ class NoteRankPolicy:
     @property
     def as_designed(self) -> "NoteRankPolicy":
         """The ranking of the design alone: .3 · words + .4 · content + .3 · tags, and nothing added."""
-        return replace(self, alpha=0.3, beta=0.4, gamma=0.3, noise=0.0, together=0.0, named=0.0, when=0.0, guided=0.0)
+        return replace(
+            self, alpha=0.3, beta=0.4, gamma=0.3, noise=0.0, covered=0.0, together=0.0, named=0.0, when=0.0, guided=0.0
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class VerdictPolicy:
+    """When a note is said to contradict or confirm a fact."""
+
+    facts: int = 200
+    """Facts compared in one run."""
+    chunks: int = 10
+    """Nearest chunks of a fact whose sentences are compared."""
+    least_similarity: float = 0.6
+    """Calibrated similarity of fact and sentence."""
+    least_confidence: float = 0.5
+    """Of the rules of contradiction."""

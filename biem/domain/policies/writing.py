@@ -53,3 +53,5 @@ class EncodePolicy:
     backoff_max_s: float = 30.0
     poll_s: float = 1.0
     """How often an idle worker polls for rows without a wake-up."""
+    quota_calls: int = 500_000
+    """Calls that the contract with an embedding server allows; 0: no limit."""

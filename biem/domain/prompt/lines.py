@@ -20,6 +20,8 @@ from biem.domain.trust import UNTRUSTED, unverified_mark
 
 REASON_CHARS = 200
 """Maximum characters of the reason of a memory."""
+PLACE_CHARS = 200
+"""Maximum characters of the path and line of a note."""
 NAME_CHARS = 40
 """Maximum characters of a shown name of a speaker or an entity."""
 _OPENED = "‹"
@@ -102,6 +104,8 @@ def item(hit: Hit, said: str, policy: ContextPolicy, *, chinese: bool = False) -
         first += f" (until {node.valid_to:%Y-%m-%d})"
     elif "disputed_by" in hit.why:
         first += f" (disputed since {hit.why['disputed_since']})"
+    if "note_disagrees" in hit.why:
+        first += f" (a note disagrees: {harmless(str(hit.why['note_disagrees']), PLACE_CHARS)})"
     names = [name for name in map(named, node.entities) if name]
     if not policy.repeat_entities:  # entities in the line would cost tokens twice
         known = first.lower()

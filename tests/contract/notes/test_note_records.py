@@ -47,7 +47,6 @@ def chunk(text: str, place: int = 0, tags: tuple[str, ...] = (), headings: tuple
         key=sha256(text),
         place=place,
         lines=(place + 1, place + 1),
-        span=(0, len(text)),
         chain=headings,
         levels=tuple(range(1, len(headings) + 1)),
         body=text,
@@ -156,7 +155,7 @@ def test_a_removed_library_takes_no_file(notes: PostgresNotes, library: Library,
     with pytest.raises(NotFound):
         notes.put(library, draft("b.md", chunk("two")))
     assert notes.skip(library, FileStat("c.md", 1, 1, 1), "why") == ()
-    assert notes.remains(scope) == {"note_libraries": 0, "notes": 0, "note_chunks": 0, "tags": 0}
+    assert notes.remains(scope) == {"note_libraries": 0, "notes": 0, "note_chunks": 0, "tags": 0, "note_verdicts": 0}
 
 
 def test_a_skipped_file_loses_its_chunks_and_says_why(notes: PostgresNotes, library: Library) -> None:
@@ -256,6 +255,16 @@ def test_the_pool_has_ids_of_tags_and_vectors(notes: PostgresNotes, library: Lib
     assert notes.tags([Scope(user="nobody")], list(infos)) == {}
 
 
+def test_each_chunk_of_the_pool_names_the_terms_that_it_has(
+    notes: PostgresNotes, library: Library, scope: Scope
+) -> None:
+    notes.put(library, draft("a.md", chunk("brass lamp"), chunk("c++ it's a lamp", 1), chunk("nothing", 2)))
+    ids = list(notes.matching([scope], ["lamp", "nothing"], None, 5))
+    pool = notes.pool([scope], ids, terms=["lamp", "c++", "it's", "absent", "brass"])
+    assert sorted(one.asked for one in pool) == [(), (0, 1, 2), (0, 4)]
+    assert {one.asked for one in notes.pool([scope], ids)} == {()}
+
+
 @pytest.mark.req("G43")
 def test_a_renamed_tag_stands_for_another(notes: PostgresNotes, library: Library, scope: Scope, admin: Admin) -> None:
     notes.put(library, draft("a.md", chunk("one", tags=("hall master",))))
@@ -288,7 +297,7 @@ def test_an_erasure_leaves_vectors_that_others_have(notes: PostgresNotes, librar
     notes.save_vectors(dict.fromkeys(keys, unit(1, 0)))
     erased = notes.erase_scope(scope)
     assert (len(erased.chunks), len(erased.tags)) == (2, 1)
-    assert dict(erased.before) == {"note_libraries": 1, "notes": 1, "note_chunks": 2, "tags": 1}
+    assert dict(erased.before) == {"note_libraries": 1, "notes": 1, "note_chunks": 2, "tags": 1, "note_verdicts": 0}
     assert set(notes.load_vectors(keys)) == {sha256("shared")}
     assert set(notes.remains(scope).values()) == {0}
     assert notes.remains(other)["note_chunks"] == 1

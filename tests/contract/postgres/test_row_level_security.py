@@ -18,6 +18,7 @@ from tests.contract.conftest import Admin
 from tests.contract.postgres.test_query_plans import most_read
 
 WITHOUT_POLICY = {
+    "embedder_usage": "calls of an embedding server by day: no scope and no text",
     "metrics": "how long operations took: no scope and no text",
     "schema_migrations": "which migrations were applied; read only",
 }

@@ -193,7 +193,7 @@ def test_a_recall_searches_memories_and_notes_at_the_same_time(
     # Given a search of notes that ends only after the memories were found
     synced.remember("Ann prefers a hotel in the hills.", wait=True)
     system, found = synced._system, threading.Event()
-    recall, search = system.recaller.recall, system.notes.searcher.search
+    recall, search = system.recaller.recall, system.notes.searcher.find
 
     def recalled(*arguments: Any, **named: Any) -> Any:
         hits = recall(*arguments, **named)
@@ -205,7 +205,7 @@ def test_a_recall_searches_memories_and_notes_at_the_same_time(
         return search(*arguments, **named)
 
     monkeypatch.setattr(system.recaller, "recall", recalled)
-    monkeypatch.setattr(system.notes.searcher, "search", searched)
+    monkeypatch.setattr(system.notes.searcher, "find", searched)
     # When one recall asks both, and one block is made of both, then neither waits for the other
     assert synced.recall("which hotel is near the river").notes[0].note.path == "plans/lisbon.md"
     found.clear()

@@ -1,13 +1,14 @@
 """The formula of notes: what each part adds, and that every chunk of the pool has its own."""
 
 import math
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import numpy as np
 import pytest
 
 from biem.domain.policies.notes import NoteRankPolicy
-from biem.notes.rank import NoteQuestion, TagVectors, few_of_each, ranked, rareness, scaled, weighted
+from biem.notes.rank import NoteQuestion, TagVectors, few_of_each, guided, ranked, rareness, scaled, weighted
 from biem.ports import Vector
 from biem.ports.notes import PoolChunk, TagInfo
 
@@ -144,8 +145,8 @@ def test_a_time_that_the_query_names_and_guides_raise_a_score() -> None:
         chunk("far", vector=axis(1)),
     ]
     window = (datetime(2025, 5, 1, tzinfo=UTC), datetime(2025, 6, 1, tzinfo=UTC))
-    question = NoteQuestion(axis(0), {}, [window], guides=frozenset({1}))
-    order = {one.chunk.id: one for one in ranked(pool, question, known(tag(1)), WEIGHTS, policy)}
+    found = ranked(pool, NoteQuestion(axis(0), {}, [window]), known(tag(1)), WEIGHTS, policy)
+    order = {one.chunk.id: one for one in guided(found, {1}, policy)}
     assert order["then"].why["when"] == 1.0
     assert order["tagged"].why["guided"] == 1.0
     assert min(order["then"].score, order["tagged"].score) > order["plain"].score > order["far"].score
@@ -161,6 +162,19 @@ def test_of_one_note_only_a_few_are_taken() -> None:
     order = ranked(pool, NoteQuestion(axis(0), {}), known(), WEIGHTS, POLICY)
     assert [one.chunk.note_id for one in few_of_each(order, 3, 10)] == ["long"] * 3 + ["short"] * 2
     assert len(few_of_each(order, 3, 2)) == 2
+
+
+def test_of_many_hits_half_may_be_of_one_note() -> None:
+    # Given a note whose twelve chunks are better than those of all others
+    pool = [
+        chunk(f"{number:02}", note="long" if number < 12 else str(number), vector=axis(0) if number < 12 else axis(1))
+        for number in range(30)
+    ]
+    order = ranked(pool, NoteQuestion(axis(0), {}), known(), WEIGHTS, POLICY)
+    # When twenty are taken / Then it has three of the first five, five of ten and ten of twenty, best first
+    kept = [one.chunk for one in few_of_each(order, 3, 20)]
+    assert [sum(each.note_id == "long" for each in kept[:first]) for first in (5, 10, 20)] == [3, 5, 10]
+    assert [each.id for each in kept if each.note_id == "long"] == [f"{number:02}" for number in range(10)]
 
 
 def test_equal_values_are_scaled_to_nothing() -> None:
@@ -189,10 +203,24 @@ def test_of_equal_chunks_the_one_whose_tags_the_query_names_comes_first() -> Non
     assert 0 < order[1].why["named"] < 0.5
 
 
+def test_of_equal_chunks_the_one_with_more_of_the_rare_words_comes_first() -> None:
+    # Given three chunks with the same BM25, and two terms, of which all have the first and one the second
+    pool = [chunk("a"), chunk("b"), chunk("c")]
+    pool = [replace(each, asked=(0, 1) if each.id == "b" else (0,)) for each in pool]
+    question = NoteQuestion(None, dict.fromkeys("abc", 4.0))
+    order = ranked(pool, question, known(), WEIGHTS, NoteRankPolicy())
+    assert order[0].chunk.id == "b"
+    covered = {one.chunk.id: one.why["covered"] for one in order}
+    assert covered["b"] == pytest.approx(1.0)
+    assert covered["a"] == covered["c"] < 0.5
+    assert [one.chunk.id for one in ranked(pool, question, known(), WEIGHTS, POLICY)] == ["a", "b", "c"]
+
+
 def test_all_parts_together_are_at_most_one() -> None:
     window = (datetime(2025, 5, 1, tzinfo=UTC), datetime(2025, 6, 1, tzinfo=UTC))
-    best = chunk("a", vector=axis(0), tags=(0,), at=window[0])
-    question = NoteQuestion(axis(0), {"a": 5.0}, [window], frozenset({0}), frozenset({0}))
+    best = replace(chunk("a", vector=axis(0), tags=(0,), at=window[0]), asked=(0,))
+    question = NoteQuestion(axis(0), {"a": 5.0}, [window], frozenset({0}))
     policy = NoteRankPolicy(guided=0.2)
-    [first, _] = ranked([best, chunk("b", vector=axis(1), tags=(1,))], question, known(tag(0), tag(1)), WEIGHTS, policy)
+    found = ranked([best, chunk("b", vector=axis(1), tags=(1,))], question, known(tag(0), tag(1)), WEIGHTS, policy)
+    [first, _] = guided(found, {0}, policy)
     assert first.score == pytest.approx(1.0)

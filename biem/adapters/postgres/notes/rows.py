@@ -70,8 +70,6 @@ def place_row(chunk: ChunkDraft) -> dict[str, Any]:
         "key": chunk.key.hex(),
         "line_start": chunk.lines[0],
         "line_end": chunk.lines[1],
-        "char_start": chunk.span[0],
-        "char_end": chunk.span[1],
     }
 
 

@@ -83,33 +83,29 @@ WHERE n.ns = %(ns)s AND n.library_id = %(library)s AND n.path = %(path)s AND n.s
 
 -- note_chunks_keep: where chunks that are there stand now; returns how many of them are there
 WITH r AS (
-    SELECT * FROM jsonb_to_recordset(%(chunks)s) AS r (place integer, key text, line_start integer, line_end integer,
-        char_start integer, char_end integer)
+    SELECT * FROM jsonb_to_recordset(%(chunks)s) AS r (place integer, key text, line_start integer, line_end integer)
 ), moved AS (
     UPDATE note_chunks c
-    SET place = r.place, line_start = r.line_start, line_end = r.line_end, char_start = r.char_start, char_end = r.char_end
+    SET place = r.place, line_start = r.line_start, line_end = r.line_end
     FROM r
     WHERE c.ns = %(ns)s AND c.note_id = %(note)s AND c.chunk_key = decode(r.key, 'hex')
-        AND (c.place, c.line_start, c.line_end, c.char_start, c.char_end)
-            IS DISTINCT FROM (r.place, r.line_start, r.line_end, r.char_start, r.char_end)
+        AND (c.place, c.line_start, c.line_end) IS DISTINCT FROM (r.place, r.line_start, r.line_end)
 )
 SELECT count(*) AS there FROM r JOIN note_chunks c ON c.note_id = %(note)s AND c.chunk_key = decode(r.key, 'hex')
 
 -- note_chunks_put: the chunks of a note; those that are there keep their id and what only their text decides
-INSERT INTO note_chunks AS c (id, ns, note_id, place, chunk_key, line_start, line_end, char_start, char_end, depth, chain,
-    levels, body, body_sha, lexemes, tokens, tag_ids, tag_counts)
-SELECT r.id, %(ns)s, %(note)s, r.place, decode(r.key, 'hex'), r.line_start, r.line_end, r.char_start, r.char_end, r.depth,
+INSERT INTO note_chunks AS c (id, ns, note_id, place, chunk_key, line_start, line_end, depth, chain, levels,
+    body, body_sha, lexemes, tokens, tag_ids, tag_counts)
+SELECT r.id, %(ns)s, %(note)s, r.place, decode(r.key, 'hex'), r.line_start, r.line_end, r.depth,
     r.chain, r.levels, r.body, decode(r.body_sha, 'hex'), r.lexemes, r.tokens, r.tag_ids, r.tag_counts
 FROM jsonb_to_recordset(%(chunks)s) AS r (id uuid, place integer, key text, line_start integer, line_end integer,
-    char_start integer, char_end integer, depth smallint, chain integer[], levels smallint[], body text, body_sha text,
+    depth smallint, chain integer[], levels smallint[], body text, body_sha text,
     lexemes text, tokens integer, tag_ids integer[], tag_counts smallint[])
 ON CONFLICT (note_id, chunk_key) DO UPDATE SET
     place = EXCLUDED.place, line_start = EXCLUDED.line_start, line_end = EXCLUDED.line_end,
-    char_start = EXCLUDED.char_start, char_end = EXCLUDED.char_end, tag_ids = EXCLUDED.tag_ids,
-    tag_counts = EXCLUDED.tag_counts
-WHERE (c.place, c.line_start, c.line_end, c.char_start, c.char_end, c.tag_ids, c.tag_counts)
-    IS DISTINCT FROM (EXCLUDED.place, EXCLUDED.line_start, EXCLUDED.line_end, EXCLUDED.char_start, EXCLUDED.char_end,
-        EXCLUDED.tag_ids, EXCLUDED.tag_counts)
+    tag_ids = EXCLUDED.tag_ids, tag_counts = EXCLUDED.tag_counts
+WHERE (c.place, c.line_start, c.line_end, c.tag_ids, c.tag_counts)
+    IS DISTINCT FROM (EXCLUDED.place, EXCLUDED.line_start, EXCLUDED.line_end, EXCLUDED.tag_ids, EXCLUDED.tag_counts)
 RETURNING c.id::text
 
 -- note_touch: size, time and inode of files whose content is the same
@@ -274,6 +270,8 @@ FROM (
 -- note_pool: what ranking needs of chunks
 SELECT c.id::text, c.note_id::text, n.library_id::text, c.ns, c.place, n.at, c.tag_ids, c.tag_counts, n.tag_ids AS note_tag_ids,
     n.tag_counts AS note_tag_counts,
+    ARRAY(SELECT (t.number - 1)::integer FROM unnest(%(terms)s::text[]) WITH ORDINALITY AS t (term, number)
+        WHERE c.tsv @@ t.term::tsquery) AS asked,
     CASE WHEN c.id <> ALL (%(known)s::uuid[])
         THEN (SELECT e.vector FROM embeddings e WHERE e.model = %(model)s AND e.sha256 = c.body_sha) END AS vector
 FROM note_chunks c JOIN notes n ON n.id = c.note_id
@@ -379,4 +377,5 @@ WHERE e.sha256 = ANY (%(vectors)s)
 SELECT (SELECT count(*) FROM note_libraries WHERE ns = %(ns)s) AS note_libraries,
     (SELECT count(*) FROM notes WHERE ns = %(ns)s) AS notes,
     (SELECT count(*) FROM note_chunks WHERE ns = %(ns)s) AS note_chunks,
-    (SELECT count(*) FROM tags WHERE ns = %(ns)s) AS tags
+    (SELECT count(*) FROM tags WHERE ns = %(ns)s) AS tags,
+    (SELECT count(*) FROM note_verdicts WHERE ns = %(ns)s) AS note_verdicts

@@ -1,0 +1,145 @@
+"""What a search of notes reads in PostgreSQL: rows of some scopes only, and tags."""
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+from biem.adapters.postgres.database import Connection, Row
+from biem.adapters.postgres.node_rows import Store, vector_of
+from biem.adapters.postgres.notes.rows import passage_of
+from biem.adapters.postgres.records import tsquery
+from biem.domain.scope import Scope
+from biem.domain.scores import bm25
+from biem.domain.text import sha256
+from biem.errors import NotFound
+from biem.ports.notes import NotesSize, PoolChunk, StoredPassage, TagInfo, TagName
+
+_MATCHING_ROWS = 500
+_MATCHING_WORDS = 40
+_ROWS_OF_A_WORD = 20
+
+
+class PostgresNoteReading(Store):
+    """Reads chunks, by words or by id, and tags."""
+
+    def has_notes(self, scopes: Sequence[Scope]) -> bool:
+        return bool(self._read(scopes, "note_has", {})[0].there)
+
+    def matching(
+        self, scopes: Sequence[Scope], lexemes: Sequence[str], libraries: Sequence[str] | None, limit: int
+    ) -> dict[str, float]:
+        if not lexemes:
+            return {}
+        wanted = {
+            "words": tsquery(lexemes),
+            "libraries": None if libraries is None else list(libraries),
+            "most": _MATCHING_ROWS,
+            "each": [tsquery([word]) for word in list(dict.fromkeys(lexemes))[:_MATCHING_WORDS]],
+            "few": _ROWS_OF_A_WORD,
+        }
+        rows = self._read(scopes, "note_matching", wanted)
+        scores = bm25(lexemes, {row.id: row.lexemes.split(" ") for row in rows})
+        best = sorted(scores, key=lambda key: (-scores[key], key))[:limit]
+        return {key: scores[key] for key in best}
+
+    def pool(
+        self, scopes: Sequence[Scope], ids: Sequence[str], known: Collection[str] = (), terms: Sequence[str] = ()
+    ) -> list[PoolChunk]:
+        asked = [tsquery([term]) for term in terms]
+        wanted = {"ids": list(ids), "known": list(known), "terms": asked, "model": self._model}
+        rows = self._read(scopes, "note_pool", wanted, binary=True) if ids else []
+        return [
+            PoolChunk(
+                id=row.id,
+                note_id=row.note_id,
+                library_id=row.library_id,
+                ns=row.ns,
+                place=row.place,
+                at=row.at,
+                tag_ids=tuple(row.tag_ids),
+                tag_counts=tuple(row.tag_counts),
+                note_tag_ids=tuple(row.note_tag_ids),
+                note_tag_counts=tuple(row.note_tag_counts),
+                vector=vector_of(row.vector),
+                asked=tuple(row.asked),
+            )
+            for row in rows
+        ]
+
+    def passages(self, scopes: Sequence[Scope], ids: Sequence[str]) -> dict[str, StoredPassage]:
+        rows = self._read(scopes, "note_passages", {"ids": list(ids), "note": None}) if ids else []
+        return {row.id: passage_of(row) for row in rows}
+
+    def chunks_of(self, scopes: Sequence[Scope], note_id: str) -> list[StoredPassage]:
+        return [passage_of(row) for row in self._read(scopes, "note_passages", {"ids": [], "note": note_id})]
+
+    def sizes(self, scopes: Sequence[Scope]) -> dict[str, NotesSize]:
+        return {
+            row.ns: NotesSize(row.chunks, row.newest, row.oldest, row.unindexed)
+            for row in self._read(scopes, "note_sizes", {})
+        }
+
+    # -- tags -------------------------------------------------------------------------------------------------------
+
+    def tags(self, scopes: Sequence[Scope], ids: Sequence[int]) -> dict[int, TagInfo]:
+        rows = self._read(scopes, "note_tags", {"ids": list(ids)}) if ids else []
+        return {row.id: TagInfo(**{**row._asdict(), "sha": bytes(row.sha)}) for row in rows}
+
+    def aliases(self, scopes: Sequence[Scope]) -> dict[int, int]:
+        return {row.id: row.same_as for row in self._read(scopes, "note_aliases", {})}
+
+    def named(self, scopes: Sequence[Scope], names: Sequence[str]) -> list[int]:
+        return [row.id for row in self._read(scopes, "note_named_tags", {"names": list(names)})] if names else []
+
+    def tagged(self, scopes: Sequence[Scope], tags: Sequence[int], limit: int) -> list[str]:
+        if not tags:
+            return []
+        return [row.id for row in self._read(scopes, "note_tagged", {"tags": list(tags), "most": limit})]
+
+    def tag_list(self, scope: Scope, prefix: str, limit: int) -> list[TagInfo]:
+        wanted = {"ns": scope.ns, "prefix": prefix, "limit": limit}
+        ids = [row.id for row in self._database.fetch(scope.ns, "note_tag_list", wanted)]
+        found = self.tags([scope], ids)
+        return [found[key] for key in ids if key in found]
+
+    def rename_tag(self, scope: Scope, old: str, new: TagName) -> int:
+        ns = scope.ns
+
+        def attempt() -> int:
+            with self._database.connection() as connection, connection.transaction():
+                connection.execute(self._sql["see_scopes"], (ns,))
+                former = connection.execute(self._sql["note_tags_ids"], {"ns": ns, "names": [old]}).fetchone()
+                if former is None:
+                    raise NotFound(f"no note in {scope} has the tag {old!r}; `biem notes tags` lists them")
+                target = self._tag_ids(connection, ns, [new])[new.name]
+                connection.execute(self._sql["note_rename_tag"], {"ns": ns, "old": former.id, "new": target})
+            return target
+
+        return self._database.retrying(attempt)
+
+    def restore_tag(self, scope: Scope, old: str) -> bool:
+        if not self._database.fetch(scope.ns, "note_tags_ids", {"ns": scope.ns, "names": [old]}):
+            raise NotFound(f"no note in {scope} has the tag {old!r}; `biem notes tags` lists them")
+        return self._database.execute(scope.ns, "note_restore_tag", {"ns": scope.ns, "name": old}) > 0
+
+    def _read(
+        self, scopes: Sequence[Scope], name: str, parameters: Mapping[str, Any], *, binary: bool = False
+    ) -> list[Row]:
+        names = [scope.ns for scope in scopes]
+        return self._database.fetch(",".join(names), name, {"scopes": names, **parameters}, binary=binary)
+
+    def _tag_ids(self, connection: Connection, ns: str, tags: Sequence[TagName]) -> dict[str, int]:
+        if not tags:
+            return {}
+        names = [tag.name for tag in tags]
+        row = {
+            "ns": ns,
+            "names": names,
+            "shown": [tag.shown for tag in tags],
+            "shas": [sha256(tag.shown) for tag in tags],
+            "idle": [tag.idle for tag in tags],
+        }
+        found = {each.name: each.id for each in connection.execute(self._sql["note_tags_ids"], row).fetchall()}
+        if len(found) < len(set(names)):
+            connection.execute(self._sql["note_tags_add"], row)
+            found = {each.name: each.id for each in connection.execute(self._sql["note_tags_ids"], row).fetchall()}
+        return found
