@@ -52,7 +52,9 @@ TARGETS = (
         ),
     ),
     Target("engine/conflicts/detect", (f"{UNIT}engine/conflicts/test_detect.py",)),
-    Target("engine/conflicts/resolve", (f"{OVER_STORES}conflict_resolution.py",)),
+    Target(
+        "engine/conflicts/resolve", (f"{UNIT}engine/conflicts/test_detect.py", f"{OVER_STORES}conflict_resolution.py")
+    ),
     Target("engine/life/tiers", (f"{UNIT}engine/life/test_tiers.py", f"{OVER_STORES}tiers.py")),
     Target("engine/life/feedback", (f"{UNIT}engine/life/test_feedback.py",)),
     Target("domain/energy", (f"{UNIT}domain/test_energy.py",)),

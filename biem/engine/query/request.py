@@ -55,9 +55,9 @@ class Request:
     session: str
     least: float
     """Minimum confidence of an answer; below it no hit is returned."""
-    known: Known = NOTHING
+    known: Known
     """The content of the caller's prompt."""
-    more: int = 0
+    more: int
     """Additional hits beyond `top_k`, for a caller that selects from them; nothing waits for these."""
 
     @property

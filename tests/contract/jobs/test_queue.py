@@ -1,10 +1,12 @@
 """The promises of `JobQueue`."""
 
+import gc
 import logging
 import subprocess
 import sys
 import threading
 import time
+import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import pairwise
@@ -12,7 +14,7 @@ from itertools import pairwise
 import pytest
 
 from biem.adapters.jobs.celery import CeleryQueue
-from biem.adapters.jobs.thread import InProcessQueue, NoQueue
+from biem.adapters.jobs.thread import InProcessQueue, LateQueue, NoQueue
 from biem.errors import StoreUnavailable
 from tests.support.fakes import eventually
 
@@ -324,6 +326,44 @@ def test_a_process_without_a_worker_starts_none() -> None:
 
     # Then it did nothing
     assert work.rounds == 0
+
+
+def test_a_late_queue_works_from_its_first_wake_up_on_at_each() -> None:
+    # Given a queue whose thread starts late
+    work = Rounds()
+    queue = LateQueue(InProcessQueue(poll_s=FOREVER_S, backoff_s=FOREVER_S, backoff_max_s=FOREVER_S))
+    queue.start(work)
+    assert work.rounds == 0
+
+    # When it is woken, and woken again once it is idle / Then it works each time
+    queue.wake()
+    eventually(lambda: work.rounds == 1)
+    queue.wake()
+    eventually(lambda: work.rounds == 2)
+    queue.stop(60.0)
+
+
+def test_a_late_queue_that_was_stopped_first_never_starts() -> None:
+    # Given a queue that was stopped before anybody woke it / When it is woken
+    work = Rounds()
+    queue = LateQueue(InProcessQueue(poll_s=0.0, backoff_s=1.0, backoff_max_s=1.0, name="too late"))
+    queue.start(work)
+    queue.stop(60.0)
+    queue.wake()
+
+    # Then it has no thread
+    assert "too late" not in {thread.name for thread in threading.enumerate()}
+
+
+def test_nothing_keeps_a_queue_that_was_stopped() -> None:
+    # Given a queue that has worked and was stopped
+    with running(Rounds()) as queue:
+        gone = weakref.ref(queue)
+
+    # When nobody uses it any more / Then its memory is free, though the program goes on
+    del queue
+    gc.collect()
+    assert gone() is None
 
 
 def test_a_program_that_ends_without_closing_lets_its_batch_end() -> None:

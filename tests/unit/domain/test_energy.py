@@ -1,7 +1,7 @@
 """The arithmetic of energy."""
 
 import math
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from hypothesis import assume, given
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from biem.domain.designs.aim import mirror_weight
 from biem.domain.designs.formulas import time_factor
-from biem.domain.energy import energy_at, energy_key, indicator, initial_energy, key_threshold
+from biem.domain.energy import energy_at, energy_key, hours_since_epoch, indicator, initial_energy, key_threshold
 from biem.domain.policies.aim import AimPolicy
 from tests.support.fakes import START
 
@@ -173,3 +173,9 @@ def test_more_important_is_never_less_alive(low: float, high: float, reason: str
 def test_a_reason_counts_characters_from_the_first_that_is_chinese(first: str, weighs: bool) -> None:
     # Given eight characters without a space / When they are a reason / Then each is one of eight only where it is CJK
     assert (initial_energy(3.0, first * 8) > initial_energy(3.0, "")) == weighs
+
+
+def test_keys_that_were_stored_stay_comparable_because_their_epoch_never_moves() -> None:
+    # Given an instant a day after the start of 2020 / When its key is made / Then it counts from that start
+    assert hours_since_epoch(datetime(2020, 1, 2, tzinfo=UTC)) == 24.0
+    assert energy_key(1.0, datetime(2020, 1, 2, tzinfo=UTC), RATE) == pytest.approx(2.4)

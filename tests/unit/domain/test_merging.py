@@ -202,6 +202,13 @@ class TestDigest:
         assert "marathon" in told.lower()
         assert told == "\n".join(sorted(told.splitlines()))  # each line begins with its day
 
+    def test_what_most_texts_share_comes_before_what_was_said_first(self) -> None:
+        # Given a text that shares nothing, before three that share their words / When there is room for one
+        texts = ["x y", "a b c", "a b c d", "a b"]
+        passages = [Passage(text, day(1).replace(hour=hour)) for hour, text in enumerate(texts)]
+        # Then the one that has most of what is shared takes it
+        assert digest(passages, str.split, 8) == "a b c d"
+
     def test_days_are_shown_only_where_they_differ(self) -> None:
         same = digest(
             [Passage("他喜欢跑步。", day(1)), Passage("他喜欢游泳。", day(1).replace(hour=10))], ANALYZER.lexemes, 400

@@ -1,13 +1,13 @@
 """How the links of one scope follow the changes in PostgreSQL."""
 
-from biem.domain.link import Link
+from biem.domain.link import Link, LinkType
 from biem.engine.graph.scope_graph import UNKNOWN, ScopeGraph
 from biem.ports.links import LinkChanges
 from tests.support.fakes import START
 
 
-def link(source: str, target: str) -> Link:
-    return Link(source, target, "temporal", 1.0, 1, START)
+def link(source: str, target: str, strength: int = 1, kind: LinkType = "temporal", weight: float = 1.0) -> Link:
+    return Link(source, target, kind, weight, strength, START)
 
 
 def test_a_loaded_graph_has_the_memories_without_links() -> None:

@@ -258,6 +258,25 @@ def test_wrong_arguments_say_what_is_wrong(world: World, arguments: Mapping[str,
     assert world.takings.marks == []
 
 
+def test_a_name_and_a_list_as_long_as_they_may_be_are_taken(world: World) -> None:
+    # Given as many memories as a turn may praise, and a turn of the longest name / When it is learnt / Then all count
+    ids = [world.table.add() for _ in range(5)]
+    assert world.feedback.learn(USER, ids, turn="x" * 256).useful == 5
+
+
+def test_a_memory_merged_ten_times_since_is_no_longer_followed(world: World) -> None:
+    # Given chains of nine and of ten memories, each archived for the next, before one that lives
+    chains = []
+    for length in (9, 10):
+        heir = world.table.add()
+        for _ in range(length):
+            heir = world.table.add(status="archived", superseded_by=heir)
+        chains.append(heir)
+
+    # When the first of each is praised / Then the praise of the shorter one arrives
+    assert [world.feedback.learn(USER, [first]).useful for first in chains] == [1, 0]
+
+
 def test_useful_and_useless_at_once_is_refused(world: World) -> None:
     key = world.table.add()
     with pytest.raises(InvalidInput, match="both useful and useless"):

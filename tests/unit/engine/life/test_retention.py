@@ -14,9 +14,9 @@ from biem.domain.policies import Policies
 from biem.domain.policies.life import RetentionPolicy
 from biem.domain.retention import Lived
 from biem.domain.scope import Scope
-from biem.engine.life.retention import Lifecycle
-from biem.errors import NotFound
-from biem.ports import HotStore, Records, VectorIndex
+from biem.engine.life.retention import Aging, Lifecycle
+from biem.errors import InvalidInput, NotFound
+from biem.ports import HotStore, JobQueue, Records, VectorIndex
 from biem.ports.hot import Canvas
 from biem.ports.life import Aged, LifeRecords, RetentionVerdict
 from biem.telemetry import Telemetry
@@ -28,11 +28,12 @@ KNOWN, UNKNOWN = new_id(), new_id()
 
 
 class Due:
-    """The retention half of the port `LifeRecords`: a list of aged memories and a crowd."""
+    """The retention half of the port `LifeRecords`: aged memories, a crowd, and short-term ones beyond their number."""
 
-    def __init__(self, *aged: Aged, crowd: int = 0) -> None:
+    def __init__(self, *aged: Aged, crowd: int = 0, beyond: int = 0) -> None:
         self.aged = list(aged)
         self.crowd = crowd
+        self.beyond = beyond
         self.asked: list[int] = []
 
     def review(
@@ -50,10 +51,20 @@ class Due:
         return [str(number) for number in range(min(self.crowd, limit))]
 
     def limit_short_term(self, scope: Scope | None, at: datetime, limit: int) -> list[str]:
-        return []
+        return [str(number) for number in range(min(self.beyond, limit))]
 
 
-def lifecycle(due: Due, records: Any = None, **retention: Any) -> Lifecycle:
+class Bell(NoQueue):
+    """The port `JobQueue`; it counts who woke it."""
+
+    def __init__(self) -> None:
+        self.rings = 0
+
+    def wake(self) -> None:
+        self.rings += 1
+
+
+def lifecycle(due: Due, records: Any = None, queue: JobQueue | None = None, **retention: Any) -> Lifecycle:
     nothing = cast(Any, None)
     return Lifecycle(
         records=cast(Records, records),
@@ -61,7 +72,7 @@ def lifecycle(due: Due, records: Any = None, **retention: Any) -> Lifecycle:
         index=cast(VectorIndex, nothing),
         hot=cast(HotStore, nothing),
         canvas=cast(Canvas, nothing),
-        queue=NoQueue(),
+        queue=queue or NoQueue(),
         clock=HeldClock(NOW),
         policies=Policies(retention=RetentionPolicy(**retention)),
         telemetry=Telemetry(),
@@ -187,6 +198,42 @@ def test_one_run_judges_in_batches_and_stops_at_its_limit() -> None:
     assert (first.expired, first.crowded_out) == (10, 0)
     assert (second.expired, second.crowded_out, second.archived) == (2, 8, 10)
     assert due.asked == [4, 4, 2, 4, 4, 8]
+
+
+def test_what_is_left_of_a_limit_is_used_to_the_last_one_and_then_nothing_else_begins() -> None:
+    # Given one memory more than a batch, a crowd and too many short-term memories, and a run of one more than a batch
+    due = Due(*[aged()] * 5, crowd=3, beyond=7)
+
+    # When it takes place / Then it is full with what was due, and the next ones go on with what there is
+    runner = lifecycle(due, batch=4, run_rows=5)
+    assert (runner.run(), due.asked) == (Aging(0, 5, 0, 0, 0, limited=0), [4, 1])
+    assert runner.run() == Aging(0, 0, 0, 3, 0, limited=2)
+    due.crowd = 4
+    assert runner.run() == Aging(0, 0, 0, 4, 0, limited=1)
+
+
+def test_a_worker_is_woken_for_what_was_archived_and_not_for_what_stays() -> None:
+    # Given runs that archive nothing, or one memory for one of the four reasons / When they end
+    rings = []
+    for due in (
+        Due(aged(untouched_days=1)), Due(aged()), Due(aged(layer="long_term")), Due(crowd=1), Due(beyond=1),
+    ):  # fmt: skip
+        bell = Bell()
+        lifecycle(due, queue=bell).run()
+        rings.append(bell.rings)
+
+    # Then those that archived wake a worker, which clears the other stores
+    assert rings == [0, 1, 1, 1, 1]
+
+
+def test_a_reason_has_at_most_500_characters() -> None:
+    # Given a memory / When it is withdrawn for a reason of 500 characters / Then that is done; one more is refused
+    table = Withdrawn()
+    life = lifecycle(table, table)
+    assert life.quarantine(SCOPE, KNOWN, "x" * 500)
+    for change in (life.quarantine, life.archive):
+        with pytest.raises(InvalidInput, match="at most 500"):
+            change(SCOPE, KNOWN, "x" * 501)
 
 
 def test_a_run_for_one_scope_makes_no_room_in_others() -> None:

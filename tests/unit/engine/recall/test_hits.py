@@ -10,6 +10,7 @@ from biem.adapters.analyzers import build
 from biem.domain.node import Node
 from biem.domain.policies.ranking import RankPolicy
 from biem.domain.policies.recall import RecallPolicy
+from biem.domain.prompt.contents import NOTHING
 from biem.domain.scope import Scope
 from biem.engine.query.request import Request
 from biem.engine.recall.hits import tell
@@ -57,7 +58,7 @@ def hits_of(table: Any) -> dict[str, Any]:
     asked, now = ranker.asked("When is the course?"), START + timedelta(days=1)
     found = Found(vector=ASKED)
     answer = ranker.answer(asked, Turns(turns, [], frozenset()), found, {}, now=now, top_k=2, order=rank)
-    request = Request(Scope(), "When is the course?", 2, EVERYTHING, False, "", 0.0)
+    request = Request(Scope(), "When is the course?", 2, EVERYTHING, False, "", 0.0, NOTHING, 0)
     return {hit.node.id: hit for hit in tell(table, contradiction.build(), request, answer, "search")[0]}
 
 

@@ -502,6 +502,19 @@ def test_a_name_as_long_as_it_may_be_is_kept(room: Room, name: str, limit: str) 
     assert getattr(room.table.rows[-1].draft, name) == value
 
 
+def test_as_many_tags_and_as_much_metadata_as_allowed_are_kept_and_not_more() -> None:
+    # Given room for two tags and nineteen bytes
+    room = Room(WritePolicy(max_tags=2, max_metadata_bytes=19))
+
+    # When both are full, in any spelling of the tags / Then they are kept, and one more is refused
+    room.remember("x", tags=["a", "b", "a"], metadata={"key": "value…"})
+    assert (room.last.tags, room.last.metadata) == (("a", "b"), {"key": "value…"})
+    for more in ({"tags": ["a", "b", "c"]}, {"metadata": {"key": "values…"}}):
+        with pytest.raises(InvalidInput, match="at most"):
+            room.remember("y", **more)
+    room.feed.close()
+
+
 def test_a_batch_beyond_the_rate_says_how_many_items_before_it_are_stored() -> None:
     # Given room for one batch of two / When five items are written, in three / Then the error counts the first
     waits = iter([0.0, 3.0])

@@ -215,3 +215,6 @@ def test_what_somebody_answers_to_an_identifier_stays_though_it_has_one_of_its_o
     assert judge.of(SCOPE, "Which invoice replaced INV-114?", "abc", talk).dropped == {"c"}
     assert judge.of(SCOPE, "INV-115", "abc", talk).dropped == {"a", "c"}
     assert judge.of(SCOPE, "INV-99", "abc", talk).dropped == {"a", "b"}
+    # And who asks for exactly that gets no answers to it
+    exact = anchors(Known(**held), anchor_filter="exact")
+    assert exact.of(SCOPE, "Which invoice replaced INV-114?", "abc", talk).dropped == {"b", "c"}
