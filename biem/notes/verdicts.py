@@ -1,4 +1,4 @@
-"""What notes say of facts: a sentence that contradicts a fact, or confirms it, is recorded until somebody decides.
+"""What notes say of facts: a sentence that contradicts a fact, or confirms it, is recorded until a user decides.
 
 fact ─► its nearest chunks ─► their sentences that share words with it ─► the rules of contradiction ─► verdicts
 
