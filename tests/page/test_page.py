@@ -140,6 +140,31 @@ def test_a_search_says_in_words_why_and_what_is_left_out(site: Site, tab: Open) 
     assert page.evaluate(_UNTRANSLATED) == []
 
 
+def test_a_reader_of_chinese_who_asks_in_english_reads_the_reasons_in_chinese(site: Site, tab: Open) -> None:
+    # Given a page in Chinese / When an English question is asked / Then its reasons, which came in English, are Chinese
+    window = tab(locale="zh-CN")
+    page = window.page
+    page.goto(f"{site.local}/#/search")
+    window.shown("search")
+    page.locator("#query").fill("What is the boat called?")
+    page.keyboard.press("Enter")
+    first = page.locator("ol.hits > li").first
+    expect(first.locator(".text")).to_have_text("The boat is called Andorinha")
+    expect(first.locator(".reasons")).to_contain_text("含有你的词：boat、called")
+    said = page.locator(".reasons li").all_inner_texts()
+    assert said
+    assert [each for each in said if not re.search("[\u4e00-\u9fff]", each)] == []
+
+
+def test_dates_are_written_as_in_the_readers_country(site: Site, tab: Open) -> None:
+    # Given readers of English in two countries / When both read the timeline / Then each reads a day as at home
+    for locale, form in (("en-GB", r"\d{1,2} [A-Z]\w+ \d{4}"), ("en-US", r"[A-Z]\w+ \d{1,2}, \d{4}")):
+        window = tab(locale=locale)
+        window.page.goto(site.local)
+        window.shown("timeline")
+        expect(window.page.locator("#timeline-list h3").first).to_have_text(re.compile(form))
+
+
 def test_a_memory_is_revised_reverted_archived_restored_and_erased(site: Site, tab: Open) -> None:
     # Given a memory / When it is edited / Then it has a second revision
     memory_id = site.memory.remember("The gate code is 4711", wait=True)
@@ -283,6 +308,7 @@ def test_sessions_are_read_and_keys_are_made_and_revoked(site: Site, tab: Open) 
     window.shown("sessions")
     page.get_by_role("link", name="harbour").click()
     expect(page.locator("main article")).to_have_count(2)
+    expect(page.locator("main h3")).to_have_text("harbour")
 
     # When a key is made / Then its token is shown once; when it is revoked / Then it says so
     page.locator('nav a[data-view="keys"]').click()

@@ -129,9 +129,9 @@ function about(node) {
 
 function linked(node, found, labels) {
   if (!found.length) return el("p", { className: "dim" }, t("no_links"));
-  return table([t("link_type"), t("link_weight"), t("link_other")], found.slice(0, LISTED).map((link) => {
+  return table([t("link_type"), t("link_weight"), t("link_strength"), t("link_other")], found.slice(0, LISTED).map((link) => {
     const other = link.source === node.id ? link.target : link.source;
-    return [term("link", link.type), link.weight.toFixed(2),
+    return [term("link", link.type), link.weight.toFixed(2), count(link.strength),
       link.type === "mention" ? labels.get(other) ?? other : el("a", { href: addressOf(other) }, labels.get(other) ?? other)];
   }));
 }
