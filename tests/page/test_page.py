@@ -111,8 +111,14 @@ def test_the_scrubber_shows_what_was_there_before(site: Site, tab: Open) -> None
     page.keyboard.press("PageUp")
     expect(texts.filter(has_text="I live in Porto now")).to_have_count(0)
     expect(texts.filter(has_text="The boat is called Andorinha")).to_have_count(1)
+    lisbon = page.locator("#timeline-list article").filter(has_text="I live in Lisbon")
+    for _ in range(4):
+        page.keyboard.press("PageUp")  # half of the forty days; the newer home was told on the thirtieth
+    expect(lisbon).to_have_count(1)
+    expect(lisbon).not_to_contain_text("superseded")
     page.keyboard.press("End")
     expect(texts.filter(has_text="I live in Porto now")).to_have_count(1)
+    expect(lisbon).to_contain_text("superseded")
     assert page.locator("#as-of").get_attribute("aria-valuetext") == "Now"
 
 
@@ -182,6 +188,7 @@ def test_a_memory_is_revised_reverted_archived_restored_and_erased(site: Site, t
     page.get_by_role("button", name="Return to this").click()
     expect(page.locator("#memory-text")).to_have_text("The gate code is 4711")
     expect(page.locator(".history > li")).to_have_count(3)
+    expect(page.locator(".history > li").first).to_contain_text("returned to an earlier one")
 
     # When it is archived and restored / Then it is, and it is again active
     page.get_by_role("button", name="Archive", exact=True).click()
@@ -294,6 +301,32 @@ _PAINTED = """async (image) => {
   let found = 0;
   for (let at = 0; at < data.length; at += 4) {
     if (Math.abs(data[at] - red) + Math.abs(data[at + 1] - green) + Math.abs(data[at + 2] - blue) < 12) found += 1;
+  }
+  return found;
+}"""
+
+
+def test_the_label_of_a_chosen_node_is_readable_in_the_dark(site: Site, tab: Open) -> None:
+    # Given a dark page / When a node of the graph is chosen / Then its label stands on the ground of this theme
+    page = tab(color_scheme="dark").page
+    page.goto(f"{site.local}/#/graph")
+    page.locator("#node-list button").first.click()
+    page.wait_for_function(f"() => ({_LABEL})('accent') > 100")
+    assert page.evaluate(_LABEL, "card") > 500
+    assert page.evaluate(_LABEL, "white") == 0
+    links = page.locator("#detail li")
+    expect(links.filter(has_text="useful together").first).to_be_visible()
+
+
+_LABEL = """(name) => {
+  const canvas = document.querySelector("canvas.sigma-hovers");
+  if (!canvas) return 0;
+  const style = getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim() || "#ffffff";
+  const wanted = [1, 3, 5].map((at) => parseInt(style.slice(at, at + 2), 16));
+  const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+  let found = 0;
+  for (let at = 0; at < data.length; at += 4) {
+    if (data[at + 3] === 255 && wanted.every((each, place) => Math.abs(data[at + place] - each) < 4)) found += 1;
   }
   return found;
 }"""
