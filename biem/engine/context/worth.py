@@ -52,6 +52,8 @@ _BY_WORDS = 0.5
 _PARTNERS = frozenset(("girlfriend", "boyfriend", "wife", "husband", "partner"))
 PETS = frozenset(("dog", "cat"))
 """Relations (`me.cat`) of animals."""
+_OWN_NAME = "name"
+"""Among the attributes: what the user is called, which a text about any other name does not tell."""
 _HAN = late("[\u4e00-\u9fff]")
 _SUPPOSES = late(
     r"^\W*(?:if|suppose|imagine|what if|perhaps|maybe|i (?:may|might|could))\b"
@@ -149,6 +151,7 @@ class LineWorth:
                 known = node.kind != "event" or not asked.topics or told.topics or not brief
                 worth += _TRANSLATED * (1.0 if known else min(1.0, like / _PLAUSIBLE)) + _TRANSLATED_LIKENESS * like
             lines.append(RatedLine(hit, worth, frozenset(self._terms_of(node.text)), like, told, foreign, named_thing))
+        _know_by_name(lines, persons)
         return lines
 
     def _part(self, text: str, terms: frozenset[str]) -> str:
@@ -171,6 +174,18 @@ def _seen_by_the_user(told: Matter, node: Node) -> Matter:
             for owner, dot, rest in names
         )
     return replace(told, persons=persons - {"you"})
+
+
+def _know_by_name(lines: Sequence[RatedLine], asked: frozenset[str]) -> None:
+    """Lines about "Jonas" are about my brother, and the reverse, if one of the lines says that he is called Jonas."""
+    called = {pair for line in lines for pair in line.matter.called}
+    same = {name: person for person, name in called if person in asked}
+    same.update((person, name) for person, name in called if name in asked)
+    for line in lines:
+        names = [name for name in same if name in line.matter.persons or name in line.matter.things]
+        if line.foreign and names:
+            line.worth, line.foreign = line.worth + line.foreign, 0.0
+            line.matter = replace(line.matter, persons=line.matter.persons.union(same[name] for name in names))
 
 
 def _speakers_meant(asked: frozenset[str], hits: Sequence[Hit]) -> dict[str, str]:
@@ -221,6 +236,8 @@ def _about(asked: Matter, told: Matter, *, brief: bool) -> float:
     worth = -_NO_VALUE if brief and not asked.wants <= told.gives else 0.0
     if brief and asked.which and told.which and asked.which.isdisjoint(told.which):
         worth -= _OTHER_ONE
+    if _OWN_NAME in asked.attributes - told.attributes:
+        worth -= _ELSEWHERE
     if not (asked.topics and told.topics):
         return worth
     if asked.topics.isdisjoint(told.topics):
