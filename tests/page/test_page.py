@@ -10,6 +10,7 @@ from playwright.sync_api import expect
 from biem.domain.policies.life import EnergyPolicy
 from biem.errors import NotFound
 from tests.page.conftest import EVIL, GREAT, LINKS, NODES, OWN, Site, Window
+from tests.support.fakes import eventually
 
 VIEWS = ("timeline", "search", "tiers", "graph", "facts", "conflicts", "notes", "sessions", "keys", "health")
 Open = Callable[..., Window]
@@ -281,8 +282,13 @@ def test_two_thousand_nodes_are_drawn(site: Site, tab: Open) -> None:
     window.shown("graph")
     assert page.locator("#canvas").get_attribute("data-nodes") == str(NODES)
     assert page.locator("#canvas canvas").count() > 1
-    image = base64.b64encode(page.locator("#canvas").screenshot()).decode()
-    assert page.evaluate(_PAINTED, image) > NODES
+
+    def painted(name: str) -> int:
+        image = base64.b64encode(page.locator("#canvas").screenshot()).decode()
+        return int(page.evaluate(_PAINTED, [image, name]))
+
+    assert painted("concept") > NODES
+    assert painted("accent") == 0
     page.locator("#node-filter").fill("concept 1234")
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")
@@ -290,13 +296,17 @@ def test_two_thousand_nodes_are_drawn(site: Site, tab: Open) -> None:
     expect(page.locator("#extent")).to_contain_text(f"{NODES:,} nodes")
     assert LINKS > NODES
 
+    # And of all its links those of the chosen node stand out, and so do the nodes at their ends
+    eventually(lambda: painted("accent") > 100)
+    assert 0 < painted("concept") < NODES
 
-_PAINTED = """async (image) => {
+
+_PAINTED = """async ([image, name]) => {
   const picture = await createImageBitmap(new Blob([Uint8Array.from(atob(image), (each) => each.charCodeAt(0))]));
   const context = new OffscreenCanvas(picture.width, picture.height).getContext("2d");
   context.drawImage(picture, 0, 0);
   const { data } = context.getImageData(0, 0, picture.width, picture.height);
-  const wanted = getComputedStyle(document.documentElement).getPropertyValue("--concept").trim();
+  const wanted = getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
   const [red, green, blue] = [1, 3, 5].map((at) => parseInt(wanted.slice(at, at + 2), 16));
   let found = 0;
   for (let at = 0; at < data.length; at += 4) {

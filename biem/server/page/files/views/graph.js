@@ -47,14 +47,15 @@ export async function show(box, around) {
     });
   }
   for (const link of links) graph.addEdge(link.source, link.target, { size: 0.5 + link.weight, color: colour("line") });
-  const drawn = new Sigma(graph, canvas, { labelColor: { color: colour("text") }, defaultDrawNodeHover: drawChosen, labelRenderedSizeThreshold: graph.order > FEW ? 6 : 0, defaultEdgeColor: colour("line"), allowInvalidContainer: true });
+  const drawn = new Sigma(graph, canvas, { labelColor: { color: colour("text") }, defaultDrawNodeHover: drawChosen, zIndex: true, labelRenderedSizeThreshold: graph.order > FEW ? 6 : 0, defaultEdgeColor: colour("line"), allowInvalidContainer: true });
   canvas.dataset.nodes = String(graph.order);
 
   function choose(id) {
     const node = nodes.get(id);
     const own = links.filter((link) => link.source === id || link.target === id).sort((a, b) => b.weight - a.weight);
     const near = new Set(own.flatMap((link) => [link.source, link.target]));
-    drawn.setSetting("nodeReducer", (other, shown) => (other === id ? { ...shown, highlighted: true } : near.has(other) ? shown : { ...shown, color: colour("line"), label: "" }));
+    drawn.setSetting("nodeReducer", (other, shown) => (other === id ? { ...shown, highlighted: true, zIndex: 2 } : near.has(other) ? { ...shown, zIndex: 1 } : { ...shown, color: colour("line"), label: "", size: shown.size / 2 }));
+    drawn.setSetting("edgeReducer", (edge, shown) => (graph.hasExtremity(edge, id) ? { ...shown, color: colour("accent"), size: shown.size + 1.5, zIndex: 1 } : shown));
     detail.replaceChildren(
       el("p", {}, node.label),
       el("p", { className: "dim" }, [term("node", node.type), node.kind ? term("kind", node.kind) : "", node.tier, node.layer ? term("layer", node.layer) : ""].filter(Boolean).join(" · ")),
