@@ -9,7 +9,7 @@ from biem.adapters.contradiction.lexicon import marks
 from biem.adapters.contradiction.lexicon.attributes import SINGLE
 from biem.adapters.contradiction.reading import Reading
 from biem.adapters.contradiction.statement_core import Core
-from biem.adapters.contradiction.subjects import Subjects, is_reported, mentions_speaker
+from biem.adapters.contradiction.subjects import SURNAME, Subjects, is_reported, mentions_speaker
 from biem.domain.conflict import Matter
 
 _SAME_KIN = (
@@ -68,16 +68,18 @@ _ALTERS = re.compile(
 )
 """Marks an end or a return to a former habit: a change that the rules for automatic decisions do not rely on."""
 _NAME = re.compile(r"(?<=[a-z] )[A-Z][\w-]+")
+_COMPANION = re.compile(r"\bwith (?:my |our )?$")
 _HAN_CALLED = re.compile("(?:的名字)?(?:名?叫|是)(?P<name>[\u4e00-\u9fff]{2,3})(?=[，。！,!；]|$)")
 _I_AM = re.compile(
     r"\b(?:I'm|I am) [A-Z][\w-]+(?: [A-Z][\w-]+)?(?=[,.!;]|$| and\b)"
     r"|\b(?:[Mm]y (?:full |first |last )?name|[Cc]all me|[Ww]ho am I)\b"
     r"|我(?:的名字|[叫姓](?![他她你它了上])|是谁)|叫我(?![去来帮做])|称呼我"
+    rf"|我是{SURNAME}[\u4e00-\u9fff]{{1,2}}(?=[，。,!！]|$)"
 )
 """States the speaker's own name, or asks for it."""
 _INTRODUCES = re.compile(
     r"^\W*(?:hi|hello|hey)\b\W+(?:I'm|I am) (?-i:[A-Z])|\b(?:my (?:full |first |last )?name|call me)\b"
-    r"|我的名字|叫我(?![去来帮做])|称呼我",
+    rf"|我的名字|叫我(?![去来帮做])|称呼我|我是{SURNAME}[\u4e00-\u9fff]{{1,2}}(?=[，。,!！]|$)",
     re.IGNORECASE,
 )
 """The same where nothing else is stated: "I'm Swiss" states no name."""
@@ -88,8 +90,10 @@ _STATES = (
         re.compile(
             r"\b(?:[Hh]e|[Ss]he|I)(?:'s| is|'m| am| (?:just )?turned| turns) (?:only |now |already |almost )?"
             r"(?:\d{1,2}|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)(?= and\b|[,.;!]|$)"
+            r"|\b(?:I'm|I am) [A-Z][\w-]+, \d\d,|今年[0-9一二三四五六七八九十百]{1,4}(?=[，。,!！岁]|$)"
         ),
     ),
+    ("job", re.compile(r"\ban? (?:[a-z-]+ ){0,3}teacher\b|[是当做][^，。的]{0,6}(?:老师|教师)(?=[，。！,!]|$)")),
     (
         "origin",
         re.compile(r"\bmoved (?:here|over|to (?:the )?[A-Z][\w-]+) from [A-Z]|从[\u4e00-\u9fff]{2,4}[搬过]过?来|来自"),
@@ -100,11 +104,15 @@ _NAMES_NO_TOPIC = re.compile(
     r"(?:own|owns|owned|started|took up|took over|left(?! (?-i:[A-Z]))"
     r"|most|best|known|opens?|enters?|takes?|play(?:s|ed|ing)?"
     r"|(?<=\bto )work|(?:going|goes|go)(?! to (?:the |an? )?(?-i:[A-Z]))"
-    r"|(?<=when is )(?:my|our|his|her)|(?<=where is )(?:my|our|his|her))\b"
+    r")\b"
     r"|开|一辆|辆|买了|交|出门|坚持",
     re.IGNORECASE,
 )
 """Words with which a value of a topic is stated, and much else: alone they name none."""
+
+
+_ASKS_OF_MINE = re.compile(r"^\W*(?!who\b)(?:what|when|where|which|how)\b.*\b(?:is|are) $", re.IGNORECASE)
+""""What is my pension?" asks for no name, as "who is my boss?" does."""
 
 
 def _topics() -> tuple[dict[str, frozenset[str]], frozenset[str], re.Pattern[str]]:
@@ -163,7 +171,11 @@ def matter_of(reading: Reading, subjects: Subjects, core: Core) -> Matter:
     """See `Matter`. `core`: what is left of the reading."""
     text = reading.text
     words = _words_of(text, subjects.about(reading).spans, chinese=reading.in_chinese)
-    named = frozenset(name for name, start in core.places if not _NAMES_NO_TOPIC.match(text, start))
+    named = frozenset(
+        name
+        for name, start in core.places
+        if not (_NAMES_NO_TOPIC.match(text, start) or (name == "name" and _ASKS_OF_MINE.search(text, 0, start)))
+    )
     topics = named.union(*(_TOPICS[word] for word in words))
     alters = _ALTERS.search(text) is not None
     changes = alters or core.changes
@@ -197,9 +209,9 @@ def _is_explained(text: str) -> bool:
 
 def _with_stated(topics: frozenset[str], text: str, relations: tuple[tuple[int, int], ...]) -> frozenset[str]:
     """Adds what it states beside its own topics: "My wife Ida is a nurse" gives a name, too."""
+    stated = frozenset(topic for topic, pattern in _STATES if pattern.search(text))
     if not topics:
-        return _ANY_THING if _INTRODUCES.search(text) else topics
-    stated = {topic for topic, pattern in _STATES if pattern.search(text)}
+        return stated - _ANY_THING | (_ANY_THING if _INTRODUCES.search(text) else frozenset())
     return topics | stated | (_ANY_THING if any(_NAME.search(text, *span) for span in relations) else frozenset())
 
 
@@ -223,6 +235,8 @@ def _persons(reading: Reading, subjects: Subjects, things: frozenset[str]) -> fr
             persons.discard("me")
     if any("." not in name for name in persons - {"me"}):  # "Jo stays with his dad" is about Jo
         persons = {name for name in persons if name.partition(".")[0] not in _ANAPHORS}
+    if "me" in persons and all(_COMPANION.search(text, 0, start) for start, _ in about.spans):
+        persons = {name for name in persons if not name.startswith("me.")}
     return frozenset(persons)
 
 

@@ -95,10 +95,12 @@ _KIN_NAMES = {
 _NICKNAME = re.compile(
     r"(?<![\u4e00-\u9fff])(?P<name>[老小阿][\u4e00-\u9fff])(?=[的家他她们]|(?:现在|已经)?(?:不|的|住|在|说|问|换|改|搬))"
 )
-_SURNAMED = re.compile(
-    "(?:^|[，。！？；,!?;]|听说|据说|告诉|[和跟给替帮叫问])(?P<name>[老小阿]"
-    "[王李张刘陈杨赵黄周吴徐孙胡朱林何郭罗梁宋郑谢韩唐冯董萧曹袁邓许傅沈曾彭吕苏卢蒋蔡贾丁魏薛阎潘杜戴钟汪姜范姚谭廖邹陆崔邱秦顾侯邵孟尹黎])"
+SURNAME = (
+    "[王李张刘陈杨赵黄周吴徐孙胡朱林何郭罗梁宋郑谢韩唐冯董萧曹袁邓许傅沈"
+    "曾彭吕苏卢蒋蔡贾丁魏薛阎潘杜戴钟汪姜范姚谭廖邹陆崔邱秦顾侯邵孟尹黎]"
 )
+"""A common Chinese surname."""
+_SURNAMED = re.compile(rf"(?:^|[，。！？；,!?;]|听说|据说|告诉|[和跟给替帮叫问])(?P<name>[老小阿]{SURNAME})")
 """A nickname of a surname: 小周."""
 _NO_NAMES = frozenset(
     (
@@ -192,7 +194,7 @@ class Subjects:
         self._han_kin = sorted((kin for kin in self._kin if not kin.isascii()), key=len, reverse=True)
         kin = "|".join(map(re.escape, self._han_kin))
         self._han_chain = re.compile(
-            rf"(?P<owner>[我你您他她咱]们?|(?:(?![是叫有在的最了个])[\u4e00-\u9fff]){{2,3}}(?<!我)(?=的))?家?(?:大学|高中|初中|中学|小学|公司|单位|部门)?的?(?P<kin>{kin})(?!人[们])"
+            rf"(?P<owner>[我你您他她咱]们?|(?:(?![是叫有在的最了个])[\u4e00-\u9fff]){{2,3}}(?<!我)(?=的))?家?(?:大学|高中|初中|中学|小学|公司|单位|部门)?的?(?P<kin>{kin}|(?<=[我他她你您])[弟妹哥姐])(?!人[们])"
         )
         self._about = lru_cache(_KEPT)(self._read)
 

@@ -108,9 +108,14 @@ def _names_it(newer: RatedLine, older: RatedLine, question: LineQuestion) -> boo
 
 
 def _has_all_asked(newer: RatedLine, older: RatedLine, question: LineQuestion) -> bool:
-    """Whether it names all things in question and has the topic that the older shares with the question."""
+    """Whether it names all things in question and has the topic that the older shares with the question.
+
+    Without a thing in question: whether it tells of a change of the attribute in question.
+    """
     one, other, asked = newer.matter, older.matter, question.matter
-    return bool(asked.things) and asked.things <= one.things and not one.topics.isdisjoint(asked.topics & other.topics)
+    if not asked.things:
+        return one.changes and _are_of_one(newer, older) and bool(one.attributes & other.attributes & asked.attributes)
+    return asked.things <= one.things and not one.topics.isdisjoint(asked.topics & other.topics)
 
 
 def _may_end(newer: RatedLine, older: RatedLine, question: LineQuestion) -> bool:
@@ -147,7 +152,8 @@ def _is_told_as_fact(line: RatedLine) -> bool:
 def _is_of(newer: RatedLine, older: RatedLine, question: LineQuestion) -> bool:
     """Whether both are about one thing, and about the subject of the question."""
     one, other, asked = newer.matter, older.matter, question.matter
-    if not are_same(one, other) or is_of_another_way(one, other, asked):
+    unnamed = bool(asked.things) and not one.persons and _has_all_asked(newer, older, question)
+    if not (are_same(one, other) or unnamed) or is_of_another_way(one, other, asked):
         return False
     if is_own_of_another(newer, older) or not gives_as_much(one, other, asked):
         return False

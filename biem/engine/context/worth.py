@@ -141,9 +141,10 @@ class LineWorth:
                 translated = is_han(node.text) != is_han(question.text)
                 by_name = _by_name(told, node, meant) if meant else told
                 if not named:
-                    foreign = _foreign(persons, asked.things, told, part.lower(), translated=translated)
+                    foreign = _foreign(asked, question.text.lower(), told, part.lower(), translated=translated)
                 elif by_name.persons != told.persons:  # the speaker is the subject
-                    foreign = _foreign(frozenset(meant.values()), asked.things, by_name, part.lower(), translated=False)
+                    by_name_asked = replace(asked, persons=frozenset(meant.values()))
+                    foreign = _foreign(by_name_asked, question.text.lower(), by_name, part.lower(), translated=False)
                 of_it = not (asked.topics.isdisjoint(told.topics) or asked.things.isdisjoint(told.things))
                 named_thing = _THING if of_it else 0.0
                 worth += _about(asked, by_name, brief=brief) + named_thing - foreign
@@ -206,22 +207,35 @@ def _by_name(told: Matter, node: Node, meant: Mapping[str, str]) -> Matter:
     )
 
 
-def _foreign(asked: frozenset[str], things: frozenset[str], matter: Matter, text: str, *, translated: bool) -> float:
-    """Subtracted from a text if the question is about the persons `asked` and `things`.
+def _foreign(question: Matter, asks: str, matter: Matter, text: str, *, translated: bool) -> float:
+    """Subtracted from a text for the persons that it is about. `asks`: the text of the question.
 
     Names in different scripts cannot be compared. Who says that he is single or engaged also tells whether he has a
     girlfriend, as does a text about her.
     """
-    told, topics = matter.persons, matter.topics
+    asked, told, topics = question.persons - {"you"}, matter.persons, matter.topics
     others = {name.rpartition(".")[2] for name in asked - {"me"}}
     others = others - PETS or others  # my sister's cat: of my sister
     if others and not (others <= _PARTNERS and "me" in told and "partner" in topics):
-        if any(other in text or any(other in name for name in told) for other in others):
+        kin = {name.rpartition(".")[2] for name in told if "." in name}
+        if others & kin and others <= kin and told.isdisjoint(asked):  # her daughter, not mine
+            return _FOREIGN
+        if any(_names(other, text) or any(other in name for name in told) for other in others):
+            return 0.0
+        if kin & _PARTNERS and others <= _PARTNERS:  # a boyfriend may have become the husband
+            return 0.0
+        if not told and question.things and question.things <= matter.things:
             return 0.0
         maybe = translated and any(not name.startswith("me") for name in told)
         return _FOREIGN if told and not maybe else _UNNAMED
-    mine = "me" in told or any(name.removeprefix("me.") in things for name in told)
+    known = question.things | question.topics
+    mine = "me" in told or any(name.removeprefix("me.") in known or name in asks for name in told)
     return _FOREIGN if "me" in asked and told and not mine else 0.0
+
+
+def _names(name: str, text: str) -> bool:
+    """Whether a text has the name: as a beginning of a word, in Chinese anywhere."""
+    return name in text if not name.isascii() else re.search(rf"\b{re.escape(name)}", text) is not None
 
 
 def _openness(text: str, told: Matter, *, now: bool, brief: bool) -> float:

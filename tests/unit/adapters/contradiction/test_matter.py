@@ -126,6 +126,12 @@ def test_a_word_that_begins_or_ends_with_a_name_is_no_person(text: str, person: 
         ("I'm Swiss.", set()),
         ("早安，我叫顾一帆，在无锡上班。", {"employer", "name"}),
         ("她在公司开了个会。", {"employer"}),
+        ("What is my pension?", set()),
+        ("Who is my boss?", {"name"}),
+        ("Our old dog died.", {"pet"}),
+        ("I'm Ruth, 71, a retired baker.", {"age", "job", "name"}),
+        ("我姓柴，今年六十八。", {"age"}),
+        ("他是中学体育老师。", {"job", "school", "sport", "teacher"}),
     ],
 )
 def test_words_with_many_meanings_name_no_topic(text: str, topics: set[str]) -> None:
@@ -138,6 +144,8 @@ def test_words_with_many_meanings_name_no_topic(text: str, topics: set[str]) -> 
         ("What's my name?", True),
         ("Call me Jo.", True),
         ("我叫什么？", True),
+        ("我是冯小溪，在武汉读博。", True),
+        ("我是老师。", False),
         ("My boat is called Otter.", False),
         ("我叫了一辆车。", False),
         ("双胞胎一个叫安安，一个叫宁宁。", False),
@@ -177,4 +185,6 @@ def test_a_return_to_a_habit_is_a_change(text: str, holds: bool, changes: bool) 
 
 def test_a_day_is_no_person_and_a_companion_is_not_the_subject() -> None:
     assert RULES.matter("水管是哪天修的？").persons == set()
+    assert RULES.matter("I live in Ghent with my husband Gerald.").persons == {"me"}
+    assert RULES.matter("我弟在成都读大三。").persons == {"me", "me.brother"} - {"me"}
     assert RULES.matter("Oskar is staying in Ghent with his dad.").persons == {"oskar"}

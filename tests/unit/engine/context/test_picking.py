@@ -554,3 +554,29 @@ def test_who_comes_to_live_with_the_user_is_still_the_one_in_question() -> None:
 )
 def test_other_names_are_not_the_users(question: str, own: str, other: str) -> None:
     assert told(question, hit(other, 0.9, 0.45), hit(own, 0.7, 0.25))[0] == own
+
+
+@pytest.mark.parametrize(
+    ("question", "own", "other"),
+    [
+        ("What does my daughter study?", "My daughter studies law.", "Win lives with her daughter, who studies art."),
+        ("Where does my husband work?", "My boyfriend works at Otto.", "My sister works at Ernst."),
+        ("How long is our runway?", "Runway is 14 months.", "Mia is in Bonn."),
+        ("When is the class reunion of my classmates?", "The reunion is on 2 May.", "My classmates live in Bonn."),
+    ],
+)
+def test_who_is_meant_may_be_named_otherwise(question: str, own: str, other: str) -> None:
+    assert told(question, hit(other, 0.85, 0.4), hit(own, 0.8, 0.4))[0] == own
+
+
+@pytest.mark.parametrize(
+    ("question", "former", "latter"),
+    [
+        ("Where do we live?", "I'm Ruth, a baker. I live in Bude with my husband Al.", "We moved into a flat in Looe."),
+        ("同学聚会是哪天？", "老同学聚会定在四月十八号。", "聚会往后拖了，改成五月二号。"),
+    ],
+)
+def test_a_change_that_names_no_person_is_of_the_same_as_what_it_changes(
+    question: str, former: str, latter: str
+) -> None:
+    assert told(question, hit(former, 0.95, 0.7), hit(latter, 0.6, 0.3, days=40))[0] == latter
