@@ -15,9 +15,11 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
+import httpx
 import pytest
 
 import biem
+from tests.integration.server.test_mcp_access import asked, tool
 from tests.support.fakes import eventually
 from tests.support.servers import ROOT
 
@@ -93,13 +95,19 @@ def test_one_command_in_a_clean_clone_and_a_program_on_the_host_remembers(
     assert "flower pot" in run(command, "recall", "Where is the key?", "--top-k", "1")
     assert "Avenida" in run(command, "recall", "Where does Lin Xiao stay in Lisbon?", "--top-k", "1")
 
-    # And another one, with a key that was made in a container, remembers through the server
+    # And another one, with a key that was made in a container, remembers through the server, and so does an agent
     made = json.loads(
         run("docker", "compose", *_FILES, "exec", "-T", "server", "biem", "--user", "ana", "--json", "keys", "add")
     )
     with biem.remote(f"http://127.0.0.1:{ports['SERVER']}", made["token"]) as memory:
         memory.remember("The anchor lies in the boathouse", wait=True)
         assert "boathouse" in memory.recall("Where is the anchor?")[0].node.text
+    with httpx.Client(
+        base_url=f"http://127.0.0.1:{ports['SERVER']}", headers={"Authorization": f"Bearer {made['token']}"}
+    ) as agent:
+        tools = {each["name"] for each in asked(agent, "tools/list", {})["result"]["tools"]}
+        assert {"remember", "recall"} < tools
+        assert "boathouse" in str(tool(agent, "recall", {"query": "Where is the anchor?"})["content"])
 
     # And when all was stopped and started again, it is still there
     run("make", "down")

@@ -20,6 +20,7 @@ from biem.domain.policies.ranking import SignalWeights
 from biem.domain.sessions.session import Role, SessionStatus
 from biem.domain.trust import LEVELS, ORIGINS
 from biem.engine.context.block import Omission
+from biem.engine.recall.rank.reasons import _PHRASES
 from biem.server import page
 
 FILES = Path(biem.__file__).parent / "server" / "page" / "files"
@@ -104,11 +105,18 @@ def test_every_value_of_the_api_that_has_a_word_has_one_in_each_language() -> No
     assert [name for name in missing if name not in WORDS["en"]] == []
 
 
+@pytest.mark.parametrize("language", page.LANGUAGES)
+def test_the_reasons_of_a_recall_are_known_word_for_word_so_that_the_page_can_translate_them(language: str) -> None:
+    written = {f"reason_{name}": text.replace("{}", "{words}") for name, text in _PHRASES[language].items()}
+    assert {name: text for name, text in WORDS[language].items() if name.startswith("reason_")} == written
+    assert len(set(written.values())) == len(written)
+
+
 def test_every_text_that_the_page_shows_is_in_the_dictionary_and_none_is_left_over() -> None:
     # Given the names in the modules and the page / Then each has a text, and each text a use
     source = "".join(path.read_text("utf-8") for path in OWN)
     used = _literal(source)
-    kinds = ("view_", *(f"{kind}_" for kind in KINDS.findall(source)))
+    kinds = ("view_", "reason_", *(f"{kind}_" for kind in KINDS.findall(source)))
     assert _literal(source) <= WORDS["en"].keys()
     unused = [
         name for name in WORDS["en"] if name not in used and f'"{name}"' not in source and not name.startswith(kinds)

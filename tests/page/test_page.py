@@ -10,6 +10,7 @@ from playwright.sync_api import expect
 from biem.domain.policies.life import EnergyPolicy
 from biem.errors import NotFound
 from tests.page.conftest import EVIL, GREAT, LINKS, NODES, OWN, Site, Window
+from tests.support.fakes import eventually
 
 VIEWS = ("timeline", "search", "tiers", "graph", "facts", "conflicts", "notes", "sessions", "keys", "health")
 Open = Callable[..., Window]
@@ -111,8 +112,14 @@ def test_the_scrubber_shows_what_was_there_before(site: Site, tab: Open) -> None
     page.keyboard.press("PageUp")
     expect(texts.filter(has_text="I live in Porto now")).to_have_count(0)
     expect(texts.filter(has_text="The boat is called Andorinha")).to_have_count(1)
+    lisbon = page.locator("#timeline-list article").filter(has_text="I live in Lisbon")
+    for _ in range(4):
+        page.keyboard.press("PageUp")  # half of the forty days; the newer home was told on the thirtieth
+    expect(lisbon).to_have_count(1)
+    expect(lisbon).not_to_contain_text("superseded")
     page.keyboard.press("End")
     expect(texts.filter(has_text="I live in Porto now")).to_have_count(1)
+    expect(lisbon).to_contain_text("superseded")
     assert page.locator("#as-of").get_attribute("aria-valuetext") == "Now"
 
 
@@ -140,6 +147,31 @@ def test_a_search_says_in_words_why_and_what_is_left_out(site: Site, tab: Open) 
     assert page.evaluate(_UNTRANSLATED) == []
 
 
+def test_a_reader_of_chinese_who_asks_in_english_reads_the_reasons_in_chinese(site: Site, tab: Open) -> None:
+    # Given a page in Chinese / When an English question is asked / Then its reasons, which came in English, are Chinese
+    window = tab(locale="zh-CN")
+    page = window.page
+    page.goto(f"{site.local}/#/search")
+    window.shown("search")
+    page.locator("#query").fill("What is the boat called?")
+    page.keyboard.press("Enter")
+    first = page.locator("ol.hits > li").first
+    expect(first.locator(".text")).to_have_text("The boat is called Andorinha")
+    expect(first.locator(".reasons")).to_contain_text("含有你的词：boat、called")
+    said = page.locator(".reasons li").all_inner_texts()
+    assert said
+    assert [each for each in said if not re.search("[\u4e00-\u9fff]", each)] == []
+
+
+def test_dates_are_written_as_in_the_readers_country(site: Site, tab: Open) -> None:
+    # Given readers of English in two countries / When both read the timeline / Then each reads a day as at home
+    for locale, form in (("en-GB", r"\d{1,2} [A-Z]\w+ \d{4}"), ("en-US", r"[A-Z]\w+ \d{1,2}, \d{4}")):
+        window = tab(locale=locale)
+        window.page.goto(site.local)
+        window.shown("timeline")
+        expect(window.page.locator("#timeline-list h3").first).to_have_text(re.compile(form))
+
+
 def test_a_memory_is_revised_reverted_archived_restored_and_erased(site: Site, tab: Open) -> None:
     # Given a memory / When it is edited / Then it has a second revision
     memory_id = site.memory.remember("The gate code is 4711", wait=True)
@@ -157,6 +189,7 @@ def test_a_memory_is_revised_reverted_archived_restored_and_erased(site: Site, t
     page.get_by_role("button", name="Return to this").click()
     expect(page.locator("#memory-text")).to_have_text("The gate code is 4711")
     expect(page.locator(".history > li")).to_have_count(3)
+    expect(page.locator(".history > li").first).to_contain_text("returned to an earlier one")
 
     # When it is archived and restored / Then it is, and it is again active
     page.get_by_role("button", name="Archive", exact=True).click()
@@ -249,8 +282,13 @@ def test_two_thousand_nodes_are_drawn(site: Site, tab: Open) -> None:
     window.shown("graph")
     assert page.locator("#canvas").get_attribute("data-nodes") == str(NODES)
     assert page.locator("#canvas canvas").count() > 1
-    image = base64.b64encode(page.locator("#canvas").screenshot()).decode()
-    assert page.evaluate(_PAINTED, image) > NODES
+
+    def painted(name: str) -> int:
+        image = base64.b64encode(page.locator("#canvas").screenshot()).decode()
+        return int(page.evaluate(_PAINTED, [image, name]))
+
+    assert painted("concept") > NODES
+    assert painted("accent") == 0
     page.locator("#node-filter").fill("concept 1234")
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")
@@ -258,17 +296,47 @@ def test_two_thousand_nodes_are_drawn(site: Site, tab: Open) -> None:
     expect(page.locator("#extent")).to_contain_text(f"{NODES:,} nodes")
     assert LINKS > NODES
 
+    # And of all its links those of the chosen node stand out, and so do the nodes at their ends
+    eventually(lambda: painted("accent") > 100)
+    assert 0 < painted("concept") < NODES
 
-_PAINTED = """async (image) => {
+
+_PAINTED = """async ([image, name]) => {
   const picture = await createImageBitmap(new Blob([Uint8Array.from(atob(image), (each) => each.charCodeAt(0))]));
   const context = new OffscreenCanvas(picture.width, picture.height).getContext("2d");
   context.drawImage(picture, 0, 0);
   const { data } = context.getImageData(0, 0, picture.width, picture.height);
-  const wanted = getComputedStyle(document.documentElement).getPropertyValue("--concept").trim();
+  const wanted = getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
   const [red, green, blue] = [1, 3, 5].map((at) => parseInt(wanted.slice(at, at + 2), 16));
   let found = 0;
   for (let at = 0; at < data.length; at += 4) {
     if (Math.abs(data[at] - red) + Math.abs(data[at + 1] - green) + Math.abs(data[at + 2] - blue) < 12) found += 1;
+  }
+  return found;
+}"""
+
+
+def test_the_label_of_a_chosen_node_is_readable_in_the_dark(site: Site, tab: Open) -> None:
+    # Given a dark page / When a node of the graph is chosen / Then its label stands on the ground of this theme
+    page = tab(color_scheme="dark").page
+    page.goto(f"{site.local}/#/graph")
+    page.locator("#node-list button").first.click()
+    page.wait_for_function(f"() => ({_LABEL})('accent') > 100")
+    assert page.evaluate(_LABEL, "card") > 500
+    assert page.evaluate(_LABEL, "white") == 0
+    links = page.locator("#detail li")
+    expect(links.filter(has_text="useful together").first).to_be_visible()
+
+
+_LABEL = """(name) => {
+  const canvas = document.querySelector("canvas.sigma-hovers");
+  if (!canvas) return 0;
+  const style = getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim() || "#ffffff";
+  const wanted = [1, 3, 5].map((at) => parseInt(style.slice(at, at + 2), 16));
+  const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+  let found = 0;
+  for (let at = 0; at < data.length; at += 4) {
+    if (data[at + 3] === 255 && wanted.every((each, place) => Math.abs(data[at + place] - each) < 4)) found += 1;
   }
   return found;
 }"""
@@ -283,6 +351,7 @@ def test_sessions_are_read_and_keys_are_made_and_revoked(site: Site, tab: Open) 
     window.shown("sessions")
     page.get_by_role("link", name="harbour").click()
     expect(page.locator("main article")).to_have_count(2)
+    expect(page.locator("main h3")).to_have_text("harbour")
 
     # When a key is made / Then its token is shown once; when it is revoked / Then it says so
     page.locator('nav a[data-view="keys"]').click()

@@ -78,7 +78,7 @@ def test_a_node_has_all_its_parts_and_a_refused_text_is_no_node(lived: AimMemory
 
 
 @pytest.mark.req("A54")
-@pytest.mark.req("C14", partly="JSON is export and import; Markdown comes with the notes")
+@pytest.mark.req("C14", partly="JSON is export and import")
 def test_a_saved_memory_is_the_same_in_another_scope_and_twice_loaded_not_doubled(
     lived: AimMemory, testbed: Testbed, tmp_path: Path
 ) -> None:

@@ -1,7 +1,7 @@
 // The energy of a memory over time, from what /v1 says of it.
 
 import { colour, library } from "./library.js";
-import { language, t, when } from "./words.js";
+import { locale, t, when } from "./words.js";
 
 const HOUR_MS = 3_600_000;
 const DAY_S = 86_400;
@@ -60,9 +60,9 @@ function times(plot, splits, axis, space, step) {
   let last = "";
   return splits.map((seconds) => {
     const at = new Date(seconds * 1_000);
-    const date = at.toLocaleDateString(language(), { month: "short", day: "numeric" });
+    const date = at.toLocaleDateString(locale(), { month: "short", day: "numeric" });
     if (step >= DAY_S) return date;
-    const time = at.toLocaleTimeString(language(), { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
+    const time = at.toLocaleTimeString(locale(), { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
     const text = date === last ? time : `${time}\n${date}`;
     last = date;
     return text;

@@ -5,13 +5,14 @@ import { announce, button, el, field } from "../dom.js";
 import { places } from "../layout.js";
 import { colour, library } from "../library.js";
 import { count, t, term } from "../words.js";
-import { addressOf } from "./parts.js";
+import { addressOf, linkName } from "./parts.js";
 
 const PAGE = 500;
 const MOST_NODES = 2_000;
 const MOST_PAGES = 40;
 const LISTED = 100;
 const FEW = 50;
+const PADDING = 5;
 const SHADES = { L1: "hot", L2: "accent", L3: "dim" };
 
 export async function show(box, around) {
@@ -46,14 +47,15 @@ export async function show(box, around) {
     });
   }
   for (const link of links) graph.addEdge(link.source, link.target, { size: 0.5 + link.weight, color: colour("line") });
-  const drawn = new Sigma(graph, canvas, { labelColor: { color: colour("text") }, labelRenderedSizeThreshold: graph.order > FEW ? 6 : 0, defaultEdgeColor: colour("line"), allowInvalidContainer: true });
+  const drawn = new Sigma(graph, canvas, { labelColor: { color: colour("text") }, defaultDrawNodeHover: drawChosen, zIndex: true, labelRenderedSizeThreshold: graph.order > FEW ? 6 : 0, defaultEdgeColor: colour("line"), allowInvalidContainer: true });
   canvas.dataset.nodes = String(graph.order);
 
   function choose(id) {
     const node = nodes.get(id);
     const own = links.filter((link) => link.source === id || link.target === id).sort((a, b) => b.weight - a.weight);
     const near = new Set(own.flatMap((link) => [link.source, link.target]));
-    drawn.setSetting("nodeReducer", (other, shown) => (other === id ? { ...shown, highlighted: true } : near.has(other) ? shown : { ...shown, color: colour("line"), label: "" }));
+    drawn.setSetting("nodeReducer", (other, shown) => (other === id ? { ...shown, highlighted: true, zIndex: 2 } : near.has(other) ? { ...shown, zIndex: 1 } : { ...shown, color: colour("line"), label: "", size: shown.size / 2 }));
+    drawn.setSetting("edgeReducer", (edge, shown) => (graph.hasExtremity(edge, id) ? { ...shown, color: colour("accent"), size: shown.size + 1.5, zIndex: 1 } : shown));
     detail.replaceChildren(
       el("p", {}, node.label),
       el("p", { className: "dim" }, [term("node", node.type), node.kind ? term("kind", node.kind) : "", node.tier, node.layer ? term("layer", node.layer) : ""].filter(Boolean).join(" · ")),
@@ -62,7 +64,7 @@ export async function show(box, around) {
         el("a", { href: `#/graph/${encodeURIComponent(id)}` }, t("show_around"))),
       el("ul", {}, ...own.slice(0, 30).map((link) => {
         const other = link.source === id ? link.target : link.source;
-        return el("li", {}, `${term("link", link.type)} ${link.weight.toFixed(2)}: `, button(nodes.get(other).label, () => choose(other), { className: "plain" }));
+        return el("li", {}, `${linkName(link)} ${link.weight.toFixed(2)}: `, button(nodes.get(other).label, () => choose(other), { className: "plain" }));
       })));
   }
 
@@ -83,6 +85,21 @@ export async function show(box, around) {
   if (around && nodes.has(around)) choose(around);
   announce(extent.textContent);
   return () => drawn.kill();
+}
+
+/** The label of a node that is chosen or pointed at, in the colours of this theme: sigma's own ground is white in each. */
+function drawChosen(context, node, settings) {
+  if (!node.label) return;
+  context.font = `${settings.labelWeight} ${settings.labelSize}px ${settings.labelFont}`;
+  const high = settings.labelSize + 2 * PADDING;
+  context.beginPath();
+  context.roundRect(node.x - node.size - PADDING, node.y - high / 2, context.measureText(node.label).width + 2 * (node.size + PADDING) + PADDING, high, PADDING);
+  context.fillStyle = colour("card");
+  context.strokeStyle = colour("accent");
+  context.fill();
+  context.stroke();
+  context.fillStyle = colour("text");
+  context.fillText(node.label, node.x + node.size + 3, node.y + settings.labelSize / 3);
 }
 
 async function load(around, extent, box) {

@@ -4,7 +4,7 @@ import { ask, get, may, post } from "../api.js";
 import { announce, button, confirmed, el, facts, field, select, table } from "../dom.js";
 import { draw, events } from "../energy.js";
 import { count, percent, t, term, when } from "../words.js";
-import { addressOf, form } from "./parts.js";
+import { addressOf, form, linkName } from "./parts.js";
 
 const KINDS = ["knowledge", "skill", "emotion", "task", "event"];
 const LISTED = 50;
@@ -103,7 +103,7 @@ export async function show(box, id) {
     return el("ol", { className: "list history", reversed: true }, ...[...found].sort((a, b) => b.revision - a.revision).map((one) =>
       el("li", { value: one.revision }, el("article", {},
         el("p", { className: "text" }, one.text),
-        el("div", { className: "meta" }, el("span", {}, when(one.made_at)), one.by ? el("span", {}, one.by) : "",
+        el("div", { className: "meta" }, el("span", {}, when(one.made_at)), one.by ? el("span", {}, term("by", one.by)) : "",
           one.tags.length ? el("span", {}, one.tags.join(", ")) : "",
           one.revision === node.revision ? el("span", { className: "good" }, t("present_one"))
             : write ? button(t("revert"), () => act("revert", { revision: one.revision }, t("reverted"))) : "")))));
@@ -129,9 +129,9 @@ function about(node) {
 
 function linked(node, found, labels) {
   if (!found.length) return el("p", { className: "dim" }, t("no_links"));
-  return table([t("link_type"), t("link_weight"), t("link_other")], found.slice(0, LISTED).map((link) => {
+  return table([t("link_type"), t("link_weight"), t("link_strength"), t("link_other")], found.slice(0, LISTED).map((link) => {
     const other = link.source === node.id ? link.target : link.source;
-    return [term("link", link.type), link.weight.toFixed(2),
+    return [linkName(link), link.weight.toFixed(2), count(link.strength),
       link.type === "mention" ? labels.get(other) ?? other : el("a", { href: addressOf(other) }, labels.get(other) ?? other)];
   }));
 }

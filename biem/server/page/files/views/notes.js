@@ -2,7 +2,7 @@
 
 import { get } from "../api.js";
 import { button, el, field, meter, table } from "../dom.js";
-import { count, percent, t, when } from "../words.js";
+import { count, percent, t, term, when } from "../words.js";
 import { form } from "./parts.js";
 
 export async function show(box) {
@@ -12,7 +12,7 @@ export async function show(box) {
   const page = el("article", { hidden: true, tabIndex: -1 });
   box.append(
     found.length
-      ? table([t("library"), t("files"), t("chunks"), t("pending"), t("scanned_at")], found.map((one) => [
+      ? table([t("library"), t("files"), t("chunks"), term("count", "pending"), t("scanned_at")], found.map((one) => [
         one.library.name, count(Object.values(one.files).reduce((sum, each) => sum + each, 0)), count(one.chunks),
         count(one.pending_chunks), when(one.library.scanned_at)]))
       : el("p", { className: "dim" }, t("no_libraries")),

@@ -6,6 +6,9 @@ import { count, percent, t, term, when } from "../words.js";
 /** The address of a memory's own view. */
 export const addressOf = (id) => `#/memory/${encodeURIComponent(id)}`;
 
+/** What joins two nodes; memories that were useful together are not measured as similar. */
+export const linkName = (link) => (link.type === "semantic" && link.weight === 0 ? t("link_together") : term("link", link.type));
+
 /** One memory of a list: its text leads to it. */
 export function card(node, ...more) {
   const said = [

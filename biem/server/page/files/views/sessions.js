@@ -21,7 +21,8 @@ export async function show(box, id) {
 
 async function conversation(box, id) {
   const list = el("div", {});
-  box.append(el("p", {}, el("a", { href: "#/sessions" }, t("all_sessions"))), list);
+  const { data } = await get(`sessions/${encodeURIComponent(id)}`);
+  box.append(el("p", {}, el("a", { href: "#/sessions" }, t("all_sessions"))), el("h3", {}, data.name || data.id), list);
   await paged(list, async (after) => {
     const found = await get(`sessions/${encodeURIComponent(id)}/messages`, { limit: 100, after });
     return { items: found.data, after: found.after };

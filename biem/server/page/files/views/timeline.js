@@ -8,6 +8,11 @@ import { card, local } from "./parts.js";
 const STEPS = 1_000;
 const PAUSE_MS = 200;
 
+/** A memory that was superseded later was not superseded then. */
+function asItWas(node, moment) {
+  return moment && node.valid_to && new Date(node.valid_to) > moment ? { ...node, superseded_by: null } : node;
+}
+
 export async function show(box) {
   const oldest = (await get("memories", { order: "oldest", limit: 1, status: "all" })).data.items[0];
   const now = new Date();
@@ -33,7 +38,7 @@ export async function show(box) {
       const heading = day(node.at);
       if (heading !== last) list.append(el("h3", {}, heading));
       last = heading;
-      list.append(card(node));
+      list.append(card(asItWas(node, moment)));
     }
     after = found.data.next;
     more.hidden = !after;
