@@ -14,10 +14,24 @@ from biem.domain.speech.acts import is_courtesy, is_standing_order, is_statement
 _LONGEST_READ = 10_000
 _LONGEST_SENTENCE = 400
 """Longer sentences are pasted text, not speech."""
+_WORDS_NAMED = 3
+"""More words between quotation marks are somebody's speech."""
 _SENTENCES = re.compile(r"(?:[^.!?。！？；;\n]|\.(?=\w))+[.!?。！？；;]?")
 _QUOTED = re.compile(
     r"\"[^\"\n]*\"|“[^“”\n]*”|「[^「」\n]*」|『[^『』\n]*』|(?<!\w)'[^'\n]*'(?!\w)|^[^\S\n]*>[^\n]*|```.*?```",
     re.M | re.S,
+)
+_INSIDE = re.compile(r"[\w，,、:：][^\S\n]*$")
+"""Something of the sentence is before it."""
+_NAMED = re.compile(
+    r"(?<!\w)[\"“「『'](?!.*(?:\b(?:I|you|we|he|she|they|my)\b|[我你您他她]\w|\w[我你您他她]))"
+    r"(?P<inside>[^\"“”「」『』'\n.!?。！？，,]{1,24})[\"”」』']"
+)
+_SAYS = re.compile(
+    r"(?:(?<!when i )(?<!whenever i )\b(?:say|says|said|saying|tell|tells|told|ask|asks|asked|reply|replied|think"
+    r"|thought|shout\w*|like)\b|(?:(?<!我)说|[问道喊答讲想]))"
+    r"[^\w“\"]*$",
+    re.IGNORECASE,
 )
 _LIST = re.compile(r"^\s*(?:[-*•]|\d+[.)、])\s*[^\s,，、/]+(?:\s*[,，、/]\s*[^\s,，、/]+)*\s*$")
 _SUPPOSED = re.compile(
@@ -46,10 +60,12 @@ _ACCIDENT = (
     "|love|like|hate|enjoy|agree|would|will|could|can|understand|need|realize|realise|look forward|laugh|cry|dream"
     "|struggle|manage|happen"
 )
+_DAYS = "mon|tues|wednes|thurs|fri|satur|sun"
 _HABIT = re.compile(
     _LEAD + r"(?:i (?:always|never) (?!(?:" + _PAST + "|" + _ACCIDENT + r")\b)[a-z]{2,}"
     r"|i (?:strongly |really |generally |usually |always |much )?prefer\b(?! not to (?:say|answer|talk|discuss|think))"
-    r"|i(?:'m| am) (?:not )?(?:used|accustomed) to \w+ing\b|i make (?:it )?a habit of\b|my (?:habit|preference"
+    r"|i(?:'m| am) (?:not )?(?:used|accustomed) to \w+ing\b|i make (?:it )?a habit of\b"
+    r"|i(?:'m| am) in the habit of \w+ing\b|my (?:habit|preference"
     r"|rule) is\b"
     r"|as a rule,? i\b|(?:in|for|with|at|when|while) [^,]{1,40}?,? i (?:always|never|prefer)\b(?! (?:"
     + _PAST
@@ -66,42 +82,96 @@ _HABIT_ZH = re.compile(
     + _WHILE_ZH
     + r"(?:(?:在|写|做|用|对于?|关于)[^，,。]{1,20}[，,]?)?(?:[我俺](?:个人|这个?人|本人)?(?:一般|平时|通常|都"
     r"|更|比较|一向)?)"
-    r"(?:习惯(?!了吧|不了|了[，,。！!\s]|了$)|总是(?!忘|丢|觉得|感觉|想|被|做梦|梦|失眠|迟到|睡不|担心|在想|弄|搞)|从不(?!知道"
+    r"(?:习惯(?!了吧|不了|了[，,。！!\s]|了$)|总是(?!忘|丢|觉得|感觉|想|被|做梦|梦|失眠|迟到|睡不|担心|在想|弄|搞)"
+    r"|从不(?!知道"
     r"|觉得|后悔|认为)"
-    r"|从来不(?!知道|觉得|后悔|认为)|永远不会|向来|偏好|偏爱|更倾向于?|倾向于))"
+    r"|从来不(?!知道|觉得|后悔|认为)|永远不会|(?:向来|一向)(?!觉得|认为|以为)|偏好|偏爱|更倾向于?|倾向于|偏向于?))"
 )
 _LIKES = re.compile(
     _LEAD + r"i (?:really |absolutely |also |still |just |do |quite |mostly |usually )*(?:like|love|hate|dislike"
-    r"|enjoy|adore"
+    r"|enjoy|adore|loathe|detest|despise"
     r"|can't stand|cannot stand|don't (?:really )?(?:like|enjoy|eat|drink)|do not like)\b"
     r"(?! (?:it|that|this|these|those|him|her|them|you|your|how|what|when|where|who|why"
-    r"|the (?:idea|way|sound|look|fact|part|new)|his|their)\b)"
-    r"(?=\s+\S)|" + _LEAD + r"my (?:favou?rite|usual) \w[\w ]{0,30} (?:is|are)\b"
+    r"|to (?:say|admit|break|ask|bother|interrupt|be|think|see|imagine|disappoint)|the (?:idea|way|sound|look|fact"
+    r"|part|new|direction|plan|suggestion|approach|[\"'“])"
+    r"|his|their)\b)(?=\s+\S)|"
+    + _LEAD
+    + r"i (?:really |absolutely )?(?:like|love|hate|dislike|can't stand) it when\b(?! you\b)|"
+    + _LEAD
+    + r"my (?:favou?rite|usual|go-to) \w[\w ]{0,30} (?:is|are)\b"
     # What one is, or is not, for
-    r"|" + _LEAD + r"i(?:'m| am) (?:(?:severely|highly|very|really|mildly|slightly|also|a bit) )*(?:allergic to|fond of"
+    r"|" + _LEAD + r"i(?:'m| am) (?:(?:severely|highly|very|really|mildly|slightly|also|a bit) )*(?:allergic to|(?:fond"
+    r"|enamou?red) of"
+    r"|(?:obsessed with|crazy about|mad about|passionate about|addicted to|hooked on|partial to)"
+    r"|not much of an? |(?:not )?an? (?:morning|night|people|dog|cat|coffee|tea|beach|city|outdoors?|indoors?) person\b"
     r"|(?:not )?(?:into|keen on)|(?:not )?an? (?:(?:big|huge|great) )?fan of|not fond of"
-    r"|(?:an? )?(?:(?:strict|lifelong) )?(?:vegetarian|vegan|pescatarian|teetotal\w*)\b|lactose[- ]intolerant)"
-    r"(?! (?:it|that|this|these|those|him|her|them|you|my|the|what|how)\b)"
+    r"|(?:an? )?(?:(?:strict|lifelong) )?(?:vegetarian|vegan|pescatarian|teetotal\w*)\b|(?:lactose"
+    r"|gluten)[- ]intolerant)"
+    r"(?! (?:it|that|this|these|those|him|her|them|you|my|the|what|how|\w+ing (?:it|that|this))\b)"
+    r"|" + _LEAD + r"i (?:can't|cannot|can not|don't) (?:eat|drink|tolerate|digest)\b"
+    r"(?! (?:it|that|this|these|those|any ?more|another|more|as much|so much|that much)\b)"
+    r"(?!.*\b(?:now|today|tonight|tomorrow|yet|any ?more|until)\b)(?=\s+\S)"
+    r"|"
+    + _LEAD
+    + r"i (?:have|'ve got)(?: always had)? a (?:real |bit of a )?(?:soft spot|weakness|sweet tooth|passion)\b"
+    r"|" + _LEAD + r"i(?:'d| would) (?:choose|pick|take) (?!it|that|this|you)\w.{1,40}\bover\b"
+    r"|" + _LEAD + r"i find (?!it|that|this|these|those|him|her|them|you|my|the)[a-z][\w ]{2,30} "
+    r"(?:boring|dull|tedious|relaxing|soothing|fascinating|annoying|exhausting|delightful)\W*$"
     r"|" + _LEAD + r"[a-z][\w ]{2,40} (?:is|are)(?:n't| not) (?:really )?my (?:thing|cup of tea)\b"
     # A habit with exceptions
-    r"|" + _LEAD + r"i (?:usually|normally|typically|generally|mostly|rarely|seldom|tend to) "
+    r"|"
+    + _LEAD
+    + r"i (?:usually|normally|typically|generally|mostly|rarely|seldom|tend to|hardly ever|almost never|almost always) "
     r"(?!(?:" + _PAST + "|" + _ACCIDENT + r"|am|have|do|don't|get)\b)[a-z]{2,}"
-    r"|" + _LEAD + r"i only (?:ever )?(?:eat|drink|use|buy|wear|read|watch|fly|drive|cook with|listen to|work with)"
+    r"|" + _LEAD + r"i (?:get up\b|(?!(?:" + _PAST + "|" + _ACCIDENT + r"|am|was|have|had|do not|say"
+    r"|don't (?:need|have|want|know|think|feel|get|see|mean))\b)[a-z]+\b)"
+    r"(?! (?:you|him|her|them|it|that|this|not)\b)[^,.]{0,50} (?:every (?:single )?(?:day|morning|evening|night"
+    r"|week|weekend"
+    r"|month|year|spring|summer|autumn|winter|(?:" + _DAYS + r")day)|on (?:(?:" + _DAYS + r")days|weekends))\W*$"
+    r"|" + _LEAD + r"i (?:stick|keep) to (?!my|the|that|this|what|it|you)\w"
+    r"|" + _LEAD + r"(?:most|every) (?:single )?(?:day|morning|evening|night|weekend|(?:" + _DAYS + r")day)s?,? i "
+    r"(?!(?:" + _PAST + "|" + _ACCIDENT + r"|am|have|had|don't|'\w+)\b)[a-z]{2,}"
+    r"|"
+    + _LEAD
+    + r"(?:when(?:ever)? i [^,]{3,40},? )?i only (?:ever )?(?:eat|drink|use|buy|wear|read|watch|fly|drive|pack|book"
+    r"|cook with|listen to|work with)"
     r" (?!it\b|this|that\b)\w"
     r"|" + _LEAD + r"i(?:'d| would) rather (?!not|be\b|die|stay)[a-z]+\b.{2,60}\bthan\b",
     re.IGNORECASE,
 )
 _LIKES_ZH = re.compile(
-    _LEAD_ZH + _WHILE_ZH + r"[我俺](?:最|很|非常|特别|比较|更|真的?|一直|还|也|超|挺|蛮|就|实在|从小就?)*"
-    r"(?:不(?:太|怎么|是很)?喜欢|不爱|喜欢|讨厌|热爱|钟爱|受不了|爱(?=[吃喝看听玩用]))(?!你|您|这|那|他|她|它"
+    _LEAD_ZH + _WHILE_ZH + r"(?:比起[^，,。我]{1,10}[，,]?)?"
+    r"[我俺](?:最|很|非常|特别|比较|更|真的?|一直|还|也|超级?|极其|尤其|挺|蛮|就|实在|从小就?)*"
+    r"(?:不(?:太|怎么|是很)?喜欢|不爱|喜欢|讨厌|热爱|酷爱|热衷于|痛恨|厌恶|钟爱|迷上了|受不了"
+    r"|最爱的(?=[^，,。]{1,10}是)"
+    r"|爱(?=[吃喝看听玩用]))(?!你|您|这|那|他|她|它"
     r"|上了|上)(?=\S)"
-    r"|" + _LEAD_ZH + r"我(?:对[^，,。我你他她它]{1,10}(?:严重)?过敏|是(?:个|一个)?素食(?:者|主义者)|吃素"
+    r"|"
+    + _LEAD_ZH
+    + r"我(?:对[^，,。我你他她它]{1,10}(?:严重)?过敏|(?:有点|严重|轻度)?(?:乳糖|麸质|酒精)不耐受?|不(?:能|太能"
+    r"|可以)[吃喝碰](?!了|的)[^，,。了]{1,8}[。.！!]?$"
+    r"|对(?![这那你他她它此])[^，,。我]{1,10}(?:(?:很|非常|特别|一直)?(?:感兴趣|着迷)|(?:不太?|没什么"
+    r"|没)(?:感)?兴趣)[。.！!]?$"
+    r"|是(?:个|一个|一名|资深|忠实)*[^，,。你您他她的是]{1,8}(?:迷|控|爱好者|发烧友)[。.！!]?$|是(?:个"
+    r"|一个)?素食(?:者|主义者)|吃素"
     r"|(?:从小|一直|平时|一般|基本)?不[吃喝](?!了|下|完|到|饱|亏|醋|惯)[^，,。了]{1,8}[。.！!]?$)"
     # A habit with exceptions
     r"|" + _LEAD_ZH + r"我(?!觉得|听说|知道|发现|认为|以为|想|说|问)[^，,。你您他她它们]{0,12}?"
-    r"(?:一般|通常|平时|平常|每天(?:早上|晚上|中午)?|每周|每晚|每次[^，,。]{1,8}|很少|宁愿|宁可|基本不|几乎不|出门必)(?![^，,。]{0,12}(?:很(?!少)|觉得|担心|忘|累|忙|睡不|迟到|失眠|被|做梦"
+    r"(?:一般|通常|平时|平常(?!心)|每天(?:早上|晚上|中午)?|每周(?!的)|每晚|每次[^，,。]{1,8}|很少|宁愿|宁可|基本不"
+    r"|几乎不|出门必)(?![^，,。]{0,12}(?:很(?!少)|觉得|担心|忘|累|忙|睡不|迟到|失眠|被|做梦"
     r"|在想|好多|这么|那么|没|[跟对和]你|[见看]你))(?=[^，,。]{2})"
-    r"|" + _LEAD_ZH + r"我一直(?:都)?(?:在)?(?:用|吃|喝|穿|坐)(?=[^，,。]{2})"
+    r"|"
+    + _LEAD_ZH
+    + r"我(?:[^，,。我你您他她它们]{1,6}(?:总会|总要|都会)|(?:睡|饭|出门|开工|提交|下班)[前后](?:一定|必)会?)"
+    r"(?!你|觉得|很|更|想|忘|被|有)(?=[^，,。你您了]{2,}[。.！!]?$)"
+    r"|"
+    + _LEAD_ZH
+    + r"我(?:"
+    + _DONE_ZH
+    + r")[^，,。我你您他她它]{0,8}都(?:只)?[用喝吃穿坐](?!了|过|完|得)(?=[^，,。了]{2,}[。.！!]?$)"
+    r"|" + _LEAD_ZH + r"我[^，,。我你您他她它们是]{0,8}只[用喝吃穿坐买看听住](?!了|过|到|得|要"
+    r"|[一二两三几半\d])(?=[^，,。了过]{2,}[。.！!]?$)"
+    r"|" + _LEAD_ZH + r"我一直(?:都)?(?:在)?(?:用(?!心|力|功)|吃|喝|穿|坐)(?=[^，,。]{2})"
 )
 _NOTE = re.compile(
     _LEAD
@@ -125,7 +195,9 @@ _TASK = re.compile(
 )
 _TASK_ZH = re.compile(
     _LEAD_ZH + r"(?:待办(?!事项|清单|列表)|TODO|todo"
-    r"|任务[：:]|(?:请|麻烦)?提醒我|别忘了|记得(?!我)|[我咱]们?(?:还|得|要|必须|需要|应该"
+    r"|任务[：:]|(?:请|麻烦)?提醒我|(?:请|麻烦)?(?:你|您)?别忘了|(?:请|麻烦)?(?:你|您)?记得(?!我"
+    r"|用[^，,。]{1,6}(?:回答|回复|写|称呼|翻译|显示)|始终|每次|一律|以后|今后|不要|别)|[我咱]们?(?:还|得|要|必须"
+    r"|需要|应该"
     r"|打算)+[^，,。]{0,30}"
     r"(?:之前|以前|前)(?:要|得|必须|把|完成|交|做完|弄完|提交|搞定|[，,。]|$)|[我咱]们?(?:今天|明天|后天|下周"
     r"|这周|本周|周[一二三四五六日末]|月底)[^，,。]{0,8}(?:要|得|必须|需要)"
@@ -219,7 +291,8 @@ _SKILL_ZH = re.compile(
 _FEELING = re.compile(
     _LEAD
     + r"i(?:'m| am| feel| felt| was)? (?:so |very |really |a bit |quite |still |always |pretty |just )*(?:afraid|scared"
-    r"|terrified|anxious|nervous|worried|angry|annoyed|frustrated|sad|upset|disappointed|lonely|ashamed|embarrassed|proud"
+    r"|terrified|anxious|nervous|worried|angry|annoyed|frustrated|sad|upset|disappointed|lonely|ashamed|embarrassed"
+    r"|proud"
     r"|happy|glad|excited|thrilled|grateful|relieved|stressed|overwhelmed|jealous|hurt)\b",
     re.IGNORECASE,
 )
@@ -236,9 +309,24 @@ _BY_ASSISTANT = re.compile(
     re.IGNORECASE,
 )
 """What the assistant did is no event to keep: it is in the conversation."""
+_ACT = (
+    "use|write|add|include|show|give|put|start|begin|keep|avoid|explain|answer|reply|respond|tell|ask|mention|cite|list"
+    "|format|name|check|run|say|call|make|leave|end|translate|summari[sz]e|mark|sort|limit|stick to|don't"
+    "|do not|never|always"
+)
+_DOES = "delete|remove|share|send|change|touch|overwrite|reveal|disclose|open|commit|push|publish|post|deploy|merge"
+_FORMS = (
+    "emojis?|bullet points?|jargon|hashtags?|exclamation (?:marks?|points?)|disclaimers?|apologies|abbreviations|slang"
+    "|headings|tables|markdown|semicolons|em dashes|small talk|pleasantries|honorifics"
+)
+"""How an answer is written, which is said once for all answers."""
+_SPOKEN = "repl(?:y|ies)|answers?|responses?|messages?|outputs?"
 _NO_ORDER = re.compile(
-    r"^\W*(?:always|never) \w+\W*$|^\W*always (?:an?|the|here|there|good|great|nice|happy|glad|up|fun|ready|so|in"
-    r"|on|worth|something|nothing|\w+ing)\b|^\W*never (?:give up|say never|too late|again|ever|gets? old|saw|seen|felt"
+    r"^\W*(?:always|never|(?:don't|do not) ever) \w+\W*$|^\W*always (?:an?|the|here|there|good|great|nice|happy"
+    r"|glad|up|fun|ready|so|in"
+    r"|on|worth|something|nothing|\w+ing)\b|^\W*never (?:give up|say never|too late|again|ever(?! (?:"
+    + _ACT
+    + r")\b)|gets? old|saw|seen|felt"
     r"|met|did|in (?:my|a|our) (?:\w+ )?(?:life|years?))\b|^\W*always (?:has|have|will|does|is|are)\b"
     r"|^\W*(?:from now on|going forward|henceforth|in (?:the )?future),? (?:things?|it|we|they|everything|life|he|she"
     r"|the|this|there|i(?! (?:want|need|expect|would like|prefer))|i'(?:ll|m|ve)"
@@ -246,19 +334,19 @@ _NO_ORDER = re.compile(
     # The heading of a pasted prompt
     r"|^\W*(?:(?:general|special|additional) )?(?:instructions?|requests?)\s*:"
     # Of this once, and what the speaker intends
+    r"|^\W*(?:绝对|千万|永远|一定|别|不要)(?:不要|别|不能|不)?(?:再)?(?:错过|放弃|灰心|怀疑|担心|客气|着急|难过|生气)"
+    r"|^\W*[你您]?(?:以后|今后|将来)(?:就?会|能|可以)|^\W*永远不要[^，。]{0,6}(?:自己|别人|生活|梦想|希望|爱)"
+    r"|^\W*(?:以后|今后|将来)的?(?:事|路|日子|生活|人生|时间)"
     r"|^\W*(?:请|麻烦)?(?:你|您)?务必(?!.*(?:每次|每回|以后|今后|总是|一律|所有|任何|都))"
-    r"|^\W*(?:以后|今后|将来)(?:有(?:机会|空|时间|钱)|[你您][就会]|再也|我|他|她|咱|再说|吧|还|会|我们(?:再|会|还)|[要得]?[多少]|需|要注意|得|应该|可以|打算|准备|想|家里)"
-    r"|^\W*从现在(?:起|开始)[，,]?(?:倒计时|计时|算)|^\W*(?:别再|不要再)(?:[^，。]*(?:了吧|下雨|下雪)|[^，。]{1,3}了\W*$)"
+    r"|^\W*(?:以后|今后|将来)(?:有(?:机会|空|时间|钱)|[你您][就会]|再也|我|他|她|咱|再说|吧|还|会|我们(?:再|会|还)"
+    r"|[要得]?[多少]|需|要注意|得|应该|可以|打算|准备|想|家里)"
+    r"|^\W*从现在(?:起|开始)[，,]?(?:倒计时|计时|算)|^\W*(?:别再|不要再)(?:[^，。]*(?:了吧|下雨|下雪)"
+    r"|[^，。]{1,3}了\W*$)"
     # What something requires, or a rule of somebody else's
-    r"|^\W*(?!(?:我|咱|对你|给你|对您|给您|新|一条|几条|要求|规矩|规则|规定))[^，。：:]{1,8}(?:要求|规矩|规则|规定)[^，。：:]{0,6}[：:]",
+    r"|^\W*(?!(?:我|咱|对你|给你|对您|给您|新|一条|几条|要求|规矩|规则|规定))[^，。：:]{1,8}(?:要求|规矩|规则"
+    r"|规定)[^，。：:]{0,6}[：:]",
     re.IGNORECASE,
 )
-_ACT = (
-    "use|write|add|include|show|give|put|start|begin|keep|avoid|explain|answer|reply|respond|tell|ask|mention|cite|list"
-    "|format|name|check|run|say|call|make|leave|end|translate|summari[sz]e|mark|sort|limit|stick to|don't"
-    "|do not|never|always"
-)
-_SPOKEN = "repl(?:y|ies)|answers?|responses?|messages?|outputs?"
 _STANDING = re.compile(
     _LEAD + r"(?:please )?(?:"
     # Each time something happens
@@ -266,7 +354,22 @@ _STANDING = re.compile(
     r"|(?:when(?:ever)?|(?:every|each|any) ?time) i (?:ask|paste|(?:send|give|show|tell) you|share|request|post"
     r"|upload)\b[^,]{0,60}, (?:please )?(?:" + _ACT + r")\b"
     r"|for (?:all|any|every)? ?future [^,]{2,30}, (?:please )?(?:" + _ACT + r")\b"
-    r"|(?:make sure|be sure|ensure)(?: that)? (?:you|to) (?:always|never)\b"
+    r"|(?:make sure|be sure|ensure)(?: that)? (?:you|to) (?:always|never)\b|you (?:must|are to) (?:always"
+    r"|never) (?!be\b|have\b|feel\b|think\b)\w"
+    r"|when(?:ever)? i (?:say|type|write) [\"“'][^\"”']{1,24}[\"”'],? (?:please )?(?!i\b|he\b|she\b|they\b|you\b"
+    r"|we\b|my\b)[a-z]+"
+    r"|(?:answer|reply|respond|explain)\b.{2,40}\bunless i (?:ask|say|request|tell)\b"
+    r"|make it a (?:rule|habit|point)(?: of yours)? to \w|in (?:all |any )?future (?:chats?|conversations?|sessions?"
+    r"|messages?|repl(?:y|ies)|answers?),? (?:please )?(?:" + _ACT + r"|skip|drop|leave out)\b"
+    r"|under no circumstances (?:should you |are you to |may you )?(?:" + _ACT + "|" + _DOES + r")\b"
+    r"|(?:don't|do not) (?:" + _ACT + r")\b(?! (?:it|that|this)\b)[^,]{2,50}\bwhen(?:ever)? you "
+    r"(?:write|reply|answer|talk|respond|speak|explain|summari[sz]e)\b"
+    r"|(?:don't|do not) (?:mention|bring up|talk about|ask(?: me)? about|discuss|" + _ACT + r")\b"
+    r"(?! (?:it|that|this|so|anything)\b)[^,]{2,50}\b(?:again|any ?more|ever)\W*$"
+    r"|(?:" + _ACT + r")\b.{2,60}\bfrom now on\W*$"
+    r"|(?:don't (?:use|add|write|include)|avoid|stop (?:using|adding|writing|including))\b[^,]{0,20}"
+    r"\b(?:" + _FORMS + r")\b(?!.*\b(?:here|this time|today|in (?:this|the) \w+)\b)"
+    r"|no more (?:\w+ )?(?:" + _FORMS + r")(?:,? please|,? in (?:your|the) \w+)?\W*$"
     r"|i(?:'d like| want| need| would like) you to (?:always|never)\b"
     # In everything that is said from now on
     r"|(?:"
@@ -283,12 +386,19 @@ _STANDING = re.compile(
 )
 _STANDING_ZH = re.compile(
     r"^\W*(?:请|麻烦|另外|还有|对了|你|您|[，,：:\s])*(?:"
-    r"(?:始终|一律|统一)(?:用|使用|按|以|采用|不要|别)|(?<=请)始终保持"
+    r"(?:始终|一律|统一|(?<=请)一直)(?:用|使用|按|以|采用|不要|别)|(?<=请)始终保持"
     r"|每次(?:写|回答|回复|生成|输出|提交|修改|推荐|总结|翻译|引用|解释|命名|给我)[^，,。我他她]{0,12}?[，,]?"
-    r"(?:请|都请|都不要|都别|必须|一定要|都要(?!.*(?:到|很久|半天|好久|等|花)))"
+    r"(?:(?<=前)(?:都)?先|请|都请|都不要|都别|必须|一定要|都要(?!.*(?:到|很久|半天|好久|等|花)))"
     r"|(?:回答|回复|写代码|写邮件|写文档|推荐|总结|翻译|解释)[^，,。我他她]{0,8}(?:时候?|的时候)[，,]?"
-    r"(?:请|都要|要|不要|别|必须|一律|尽量)"
-    r"|(?:代码|回答|回复|邮件|文档|注释|报告)(?:里面?|中)?[^，,。我他她]{0,4}(?:禁止|不要(?!紧)|不许|必须|一律|尽量|控制在)"
+    r"(?:请|都要|要|先|不要|别|必须|一律|尽量)"
+    r"|任何时候都(?:不要|别|不能|不许|不得|要(?=先|用))|(?:不要|别|不许|不得)(?:擅自|私自|随意|自行|自作主张)"
+    r"|(?:不要|别)直接(?:推送|提交|删除?|修改|部署|运行|执行|覆盖|合并|发送|调用)|(?:不要"
+    r"|别)(?:再)?用[^，,。]{1,8}(?:称呼|叫)我"
+    r"|从?下次(?:开始|起)[，,]?(?!之前|时)[^，,。我他她]{0,12}(?:都|请|不要|别|要|用)|往后(?!几|的"
+    r"|[看走退靠])[^，,。几我会]{0,10}(?:都|请|别|不要|帮我)"
+    r"|当?我说[“\"「][^”\"」]{1,12}[”\"」](?:的时候|时)?[，,]?(?:你|请|就是|就表示|都)"
+    r"|(?:代码|回答|回复|邮件|文档|注释|报告)(?:里面?|中)?[^，,。我他她]{0,4}(?:禁止|不要(?!紧)|不许|必须|一律|尽量"
+    r"|控制在)"
     r"|凡是[^，。我他她]{1,20}(?:一律|必须|请|都不要|都要)|禁止(?:使用|推荐|出现))"
 )
 """Orders for every time, in other words than `is_standing_order` knows, which also decides what is never forgotten."""
@@ -321,7 +431,7 @@ def recognise(text: str, categories: Mapping[str, Category]) -> Iterator[Unit]:
 
     `categories`: by name; their own patterns are tried after the rules.
     """
-    plain = _QUOTED.sub(lambda found: "\n" * found[0].count("\n") + "…", text[:_LONGEST_READ].replace("’", "'"))
+    plain = _QUOTED.sub(_unquoted, text[:_LONGEST_READ].replace("’", "'"))
     for found in _SENTENCES.finditer(plain):
         sentence = found[0].strip()
         if not 4 <= len(sentence) <= _LONGEST_SENTENCE or "…" in sentence:
@@ -426,11 +536,10 @@ def _rule(sentence: str) -> tuple[str, str, float] | None:
     if _PERSONA.match(sentence) or _PERSONA_ZH.match(sentence):
         return "persona", "persona", 0.9
     if _NOTE.match(sentence) or _NOTE_ZH.match(sentence):
-        return "note", "note", 0.9
-    if is_standing_order(sentence) and not _NO_ORDER.match(sentence):
-        return "rule", "order", 0.9
-    if _STANDING.match(sentence) or _STANDING_ZH.match(sentence):
-        return "rule", "order", 0.8
+        rest = _content(sentence)
+        return ("rule", "order", 0.8) if rest != sentence and _orders(rest) else ("note", "note", 0.9)
+    if sureness := _orders(sentence):
+        return "rule", "order", sureness
     if _DECISION.match(sentence) or _DECISION_ZH.match(sentence):
         return "decision", "decision", 0.85
     if _HABIT.match(sentence) or _HABIT_ZH.match(sentence):
@@ -446,6 +555,23 @@ def _rule(sentence: str) -> tuple[str, str, float] | None:
     if (_PROJECT.search(sentence) or has_path(sentence)) and _STATES.search(sentence):
         return "project", "project", 0.7
     return None
+
+
+def _orders(sentence: str) -> float:
+    """How sure it is that a sentence is an order for every time, 0 for none."""
+    if _NO_ORDER.match(sentence):
+        return 0.0
+    if is_standing_order(sentence):
+        return 0.9
+    return 0.8 if _STANDING.match(sentence) or _STANDING_ZH.match(sentence) else 0.0
+
+
+def _unquoted(found: re.Match[str]) -> str:
+    """A quotation as a mark that its sentence has one; a word or two that are only named stay."""
+    named, before = _NAMED.fullmatch(found[0]), found.string[: found.start()][-20:]
+    if named and _INSIDE.search(before) and len(named["inside"].split()) <= _WORDS_NAMED and not _SAYS.search(before):
+        return found[0]
+    return "\n" * found[0].count("\n") + "…"
 
 
 def _own(sentence: str, categories: Mapping[str, Category]) -> tuple[str, str, float] | None:
