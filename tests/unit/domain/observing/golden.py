@@ -31,6 +31,14 @@ KEPT: dict[str, tuple[str, ...]] = {
         "我平时总是骑车上班。",
     ),
     "order": (
+        "From here on out, use my first name.",
+        "No emojis in your answers, please.",
+        "Do not touch the legacy folder.",
+        "Please keep all explanations simple.",
+        "没有我的允许不要引用我的话。",
+        "从今以后温度都用摄氏度。",
+        "不要动旧的文件夹。",
+        "未经评审不得合并代码。",
         "Please use metric units from now on.",
         "Don't mention my old employer again.",
         "Never ever use comic sans in my slides.",
@@ -74,6 +82,10 @@ KEPT: dict[str, tuple[str, ...]] = {
         "绝对不能直接改主分支。",
     ),
     "like": (
+        "I don't buy fast fashion.",
+        "I work best at night.",
+        "每个周日我都给奶奶打电话。",
+        "我晚上工作效率最高。",
         "I get up at five every day.",
         "Most mornings I go for a swim.",
         "I hardly ever use the mouse.",
@@ -236,6 +248,14 @@ KEPT: dict[str, tuple[str, ...]] = {
 """By rule."""
 
 NOTHING: tuple[str, ...] = (
+    "I prefer it this way, thanks.",
+    "I can't stand up straight today.",
+    "Do not panic.",
+    "Don't touch that, it's hot!",
+    "永远不要忘了我呀。",
+    "别动，有虫子！",
+    "每个周日都下雨。",
+    "从今以后我们各走各的。",
     "I hate to say it, but we lost the match.",
     "I love it when you laugh.",
     "I can't drink tonight, I'm driving.",
