@@ -81,7 +81,7 @@ HABIT_ZH = re.compile(
 )
 LIKES = re.compile(
     LEAD + r"i (?:really |absolutely |also |still |just |do |quite |mostly |usually )*(?:like|love|hate|dislike"
-    r"|enjoy|adore|loathe|detest|despise"
+    r"|enjoy|avoid|adore|loathe|detest|despise"
     r"|(?:can't|cannot) stand(?! (?:up|here|still|straight|on|in|by))|don't (?:really |ever )?(?:like|enjoy|eat"
     r"|drink|buy|wear|use|watch|smoke|own|celebrate|play|trust)|do not like)\b"
     r"(?! (?:it|that|this|these|those|him|her|them|you|your|any|how|what|when|where|who|why"
@@ -148,7 +148,7 @@ LIKES_ZH = re.compile(
     r"|没)(?:感)?兴趣)[。.！!]?$"
     r"|是(?:个|一个|一名|资深|忠实)*[^，,。你您他她的是]{1,8}(?:迷|控|爱好者|发烧友)[。.！!]?$|是(?:个"
     r"|一个)?素食(?:者|主义者)|吃素"
-    r"|(?:从小|一直|平时|一般|基本)?不[吃喝](?!了|下|完|到|饱|亏|醋|惯)[^，,。了]{1,8}[。.！!]?$)"
+    r"|(?:从小|一直|平时|一般|基本|从)?不[吃喝碰](?!了|下|完|到|饱|亏|醋|惯)[^，,。了]{1,8}[。.！!]?$)"
     # A habit with exceptions
     r"|" + LEAD_ZH + r"我(?!觉得|听说|知道|发现|认为|以为|想|说|问)[^，,。你您他她它们]{0,12}?"
     r"(?:一般|通常|平时|平常(?!心)|每天(?:早上|晚上|中午)?|每周(?!的)|每晚|每次[^，,。]{1,8}|很少|宁愿|宁可|基本不"
@@ -345,7 +345,8 @@ STANDING = re.compile(
     LEAD + r"(?:please )?(?:"
     # Each time something happens
     r"(?:whenever|(?:every|each|any) ?time) you\b[^,]{2,60}, (?:please )?(?:" + ACT + r")\b"
-    r"|(?:when(?:ever)?|(?:every|each|any) ?time) i (?:ask|paste|(?:send|give|show|tell) you|share|request|post"
+    r"|(?:when(?:ever)?|(?:every|each|any) ?time) i (?:ask|paste|(?:send|give|show|tell) you|share|request|mention"
+    r"|name|quote|refer to|bring up|post"
     r"|upload)\b[^,]{0,60}, (?:please )?(?:" + ACT + r")\b"
     r"|for (?:all|any|every)? ?future [^,]{2,30}, (?:please )?(?:" + ACT + r")\b"
     r"|(?:make sure|be sure|ensure)(?: that)? (?:you|to) (?:always|never)\b|you (?:must|are to) (?:always"
@@ -360,6 +361,7 @@ STANDING = re.compile(
     r"\b(?:folders?|director(?:y|ies)|files?|branch(?:es)?|databases?|tables?|configs?|configuration|repo(?:sitory)?"
     r"|schema|migrations?|main|master|production|prod|secrets?|passwords?|backups?)\b(?!.*\b(?:yet|now|today"
     r"|this time)\b)"
+    r"|(?:don't|do not) use (?!that|this|it|me)[\w ]{2,30} (?:with|to) me\b"
     r"|under no circumstances (?:should you |are you to |may you )?(?:" + ACT + "|" + DOES + r")\b"
     r"|(?:don't|do not) (?:" + ACT + r")\b(?! (?:it|that|this)\b)[^,]{2,50}\bwhen(?:ever)? you "
     r"(?:write|reply|answer|talk|respond|speak|explain|summari[sz]e)\b"
@@ -391,7 +393,10 @@ STANDING_ZH = re.compile(
     r"(?:(?<=前)(?:都)?先|请|都请|都不要|都别|必须|一定要|都要(?!.*(?:到|很久|半天|好久|等|花)))"
     r"|(?:回答|回复|写代码|写邮件|写文档|推荐|总结|翻译|解释)[^，,。我他她]{0,8}(?:时候?|的时候)[，,]?"
     r"(?:请|都要|要|先|不要|别|必须|一律|尽量)"
-    r"|从今以后[，,]?(?![我他她咱你您])|(?:没有|没|未经)[^，,。]{0,8}(?:允许|同意|许可|批准|确认|评审"
+    r"|(?:每当|当|如果)?我(?:提到|问到?|说到|发给你|贴出?|给你看?)[^，,。我你他她]{1,12}(?:时|的时候)[，,]?(?:都)?请"
+    r"|(?:不要|别|不许|不得|禁止)把[^，,。我你他她]{1,10}(?:提交|上传|推送|合并|写[进入到]|发[到给]|存[到进])(?!了)"
+    r"|(?:不要|别)(?:再)?[对跟和]我用(?!这|那)|从今以后[，,]?(?![我他她咱你您])|(?:没有|没"
+    r"|未经)[^，,。]{0,8}(?:允许|同意|许可|批准|确认|评审"
     r"|授权)[，,]?(?:之?前)?(?:都)?"
     r"(?:不要|别|不得|不许|不能|不可|禁止)|(?:不要|别|不许|不得|禁止)(?:再)?(?:动|碰|删除?|修改|改动?|覆盖|提交"
     r"|推送|部署|重命名|移动)"

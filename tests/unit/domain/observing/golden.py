@@ -31,6 +31,11 @@ KEPT: dict[str, tuple[str, ...]] = {
         "我平时总是骑车上班。",
     ),
     "order": (
+        "Please don't use sarcasm with me.",
+        "Whenever I mention a book, tell me its author.",
+        "请不要对我用讽刺的语气。",
+        "我提到一本书时，请告诉我作者。",
+        "不要把密钥提交到仓库。",
         "From here on out, use my first name.",
         "No emojis in your answers, please.",
         "Do not touch the legacy folder.",
@@ -82,6 +87,8 @@ KEPT: dict[str, tuple[str, ...]] = {
         "绝对不能直接改主分支。",
     ),
     "like": (
+        "I avoid gluten.",
+        "我不碰含麸质的东西。",
         "I don't buy fast fashion.",
         "I work best at night.",
         "每个周日我都给奶奶打电话。",
@@ -248,6 +255,10 @@ KEPT: dict[str, tuple[str, ...]] = {
 """By rule."""
 
 NOTHING: tuple[str, ...] = (
+    "Don't use that tone with me.",
+    "别跟我说话。",
+    "不要把事情想得太复杂。",
+    "我提到他的时候她笑了。",
     "I prefer it this way, thanks.",
     "I can't stand up straight today.",
     "Do not panic.",
