@@ -315,7 +315,8 @@ FORMS = (
 """How an answer is written, which is said once for all answers."""
 SPOKEN = "repl(?:y|ies)|answers?|responses?|messages?|outputs?"
 NO_ORDER = re.compile(
-    r"^\W*(?:always|never|(?:don't|do not) ever) \w+\W*$|^\W*always (?:an?|the|here|there|good|great|nice|happy"
+    r"^\W*(?:always|never|(?:don't|do not) ever) \w+\W*$|^\W*(?:don't|do not) ever (?:quit|give up|stop|lose|change"
+    r"|doubt)\b|^\W*always (?:an?|the|here|there|good|great|nice|happy"
     r"|glad|up|fun|ready|so|in"
     r"|on|worth|something|nothing|\w+ing)\b|^\W*never (?:give up|say never|too late|again|ever(?! (?:"
     + ACT
@@ -344,7 +345,8 @@ NO_ORDER = re.compile(
 STANDING = re.compile(
     LEAD + r"(?:please )?(?:"
     # Each time something happens
-    r"(?:whenever|(?:every|each|any) ?time) you\b[^,]{2,60}, (?:please )?(?:" + ACT + r")\b"
+    r"(?:whenever|(?:every|each|any) ?time) you\b[^,]{2,60}, (?:please )?(?!don't (?:hesitate"
+    r"|worry)\b)(?:" + ACT + r")\b"
     r"|(?:when(?:ever)?|(?:every|each|any) ?time) i (?:ask|paste|(?:send|give|show|tell) you|share|request|mention"
     r"|name|quote|refer to|bring up|post"
     r"|upload)\b[^,]{0,60}, (?:please )?(?:" + ACT + r")\b"

@@ -255,6 +255,8 @@ KEPT: dict[str, tuple[str, ...]] = {
 """By rule."""
 
 NOTHING: tuple[str, ...] = (
+    "Every time you feel lost, don't hesitate to write.",
+    "Don't ever lose your courage.",
     "Don't use that tone with me.",
     "别跟我说话。",
     "不要把事情想得太复杂。",
