@@ -1,7 +1,9 @@
 """The latencies that the designs promise, at the size they name: `python -m benchmarks.promises [--embedder e5]`.
 
 100,000 live memories of one scope with vectors of 1,024 dimensions, written by SQL, on embedded separate servers.
-All kinds alternate, so that the machine's drift hits all alike; then many users ask, with a pause each, and at once.
+All kinds alternate, so that the machine's drift hits all alike, `--rest` seconds after one another: what a question
+leaves for the background, as the memories of the next one, is done by then, as it is before a person's next question.
+Then many users ask, with a pause each, and at once, and nobody waits for anything.
 
 `plain` is a search as any vector store has it: the query embedded, the nearest K asked for, and these read by their
 ids; `ids` does without reading. `route` is a single query of AIM-Memory in a conversation that has only begun; what it
@@ -83,8 +85,8 @@ class Questions:
         self._month = (until - _MONTH, until)
         self._memory.telemetry.attach(self._on_span)
 
-    def ask(self, number: int) -> None:
-        """Each kind once about one subject, each time another first."""
+    def ask(self, number: int, rest_s: float) -> None:
+        """Each kind once about one subject, each time another first, and each after a rest."""
         text, (since, until) = _question(number), self._month
         vector = self._embedder.embed([text], "query")[0]
         kinds: list[tuple[str, Callable[[], object]]] = [
@@ -102,6 +104,7 @@ class Questions:
         ]
         first = number % len(kinds)
         for name, work in (*kinds[first:], *kinds[:first]):
+            time.sleep(rest_s)
             with self._timed(name):
                 work()
 
@@ -224,7 +227,7 @@ def measured(filled: Settled, embedder: Embedder, options: argparse.Namespace) -
     for number in range(-3, options.queries):
         if number == 0:
             questions.times.clear()
-        questions.ask(number)
+        questions.ask(number, options.rest)
     if options.users:
         questions.users("recall, users with a pause", options.users, options.each, options.pause)
         questions.users("recall, users at once", options.users, options.each, 0.0)
@@ -239,6 +242,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--dim", type=positive, default=1_024, metavar="N", help="of a vector, without --embedder")
     parser.add_argument("--embedder", default="synthetic", help="of the questions (default: synthetic)")
     parser.add_argument("--queries", type=positive, default=100, metavar="N", help="rounds of all kinds")
+    parser.add_argument("--rest", type=float, default=0.2, metavar="S", help="before each of these")
     parser.add_argument("--users", type=int, default=50, metavar="N", help="who ask at the same time; 0: nobody")
     parser.add_argument("--each", type=positive, default=4, metavar="N", help="questions of each user")
     parser.add_argument("--pause", type=float, default=20.0, metavar="S", help="between two questions of a user")

@@ -70,7 +70,11 @@ def binding(query: Fields, which: Literal["off", "rival", "exact", "all"]) -> Fi
 
 def shares_anchor(asked: Fields, node: Fields) -> bool:
     """Whether a node has any of the asked anchors, of the same kind."""
-    return any(anchors_of(asked, kind) & anchors_of(node, kind) for kind in FIELD_KINDS)
+    return any(
+        anchors_of(asked, kind) & anchors_of(node, kind)
+        for kind in FIELD_KINDS
+        if getattr(asked, kind) and getattr(node, kind)
+    )
 
 
 def is_rival(asked: Fields, node: Fields) -> bool:

@@ -89,7 +89,9 @@ def one_line(text: str, limit: int) -> str:
     removed, so that stored text can neither open a new line nor hide one; a longer text ends in `...`.
     """
     spaced = _SPACES.sub(" ", _INVISIBLE.sub("", text))
-    shown = "".join(c for c in spaced if c == " " or unicodedata.category(c)[0] != "C").strip()
+    if not spaced.isprintable():  # most texts have no such character, and then none has to be looked for
+        spaced = "".join(c for c in spaced if c == " " or unicodedata.category(c)[0] != "C")
+    shown = spaced.strip()
     return shown if len(shown) <= limit else shown[: max(0, limit - 3)].rstrip() + "..."
 
 

@@ -7,313 +7,10 @@ suppositions and statements about others give nothing.
 import re
 from collections.abc import Iterator, Mapping
 
+from biem.domain.observing import patterns
 from biem.domain.observing.category import Category
 from biem.domain.observing.unit import Unit
 from biem.domain.speech.acts import is_courtesy, is_standing_order, is_statement
-
-_LONGEST_READ = 10_000
-_LONGEST_SENTENCE = 400
-"""Longer sentences are pasted text, not speech."""
-_SENTENCES = re.compile(r"(?:[^.!?。！？；;\n]|\.(?=\w))+[.!?。！？；;]?")
-_QUOTED = re.compile(
-    r"\"[^\"\n]*\"|“[^“”\n]*”|「[^「」\n]*」|『[^『』\n]*』|(?<!\w)'[^'\n]*'(?!\w)|^[^\S\n]*>[^\n]*|```.*?```",
-    re.M | re.S,
-)
-_LIST = re.compile(r"^\s*(?:[-*•]|\d+[.)、])\s*[^\s,，、/]+(?:\s*[,，、/]\s*[^\s,，、/]+)*\s*$")
-_SUPPOSED = re.compile(
-    r"^\W*(?:if|when(?:ever)? (?:we|they|he|she)|suppose|imagine|what if|unless|had i|maybe|perhaps|i (?:wish"
-    r"|think|guess|"
-    r"wonder|hope|dream(?:ed|t)?|doubt)|(?:would|could|might) )\b"
-    r"|\b(?:would|might|could) (?:have|be|never|always|rather not)\b|\bif (?:i|you|we) (?:were|had)\b"
-    r"|^\W*(?:如果|要是|假如|假设|万一|倘若|也许|可能|说不定|我想我|我猜|我希望|但愿)|的话[，,]",
-    re.IGNORECASE,
-)
-_LEAD = (
-    r"^\W*(?:(?:and|so|but|oh|ok|okay|well|yes|yeah|no|also|btw|by the way|actually|honestly|personally"
-    r"|in general|generally|fyi)\b[\s,:!-]*)*"
-)
-_LEAD_ZH = (
-    r"^\W*(?:(?:其实|另外|还有|对了|嗯|哦|顺便说一下|顺便说|顺便|说实话|一般来说|总的来说|不过|而且|但是"
-    r"|对我来说|个人而言|平时|通常)[，,：:\s]*)*"
-)
-_PAST = (
-    "been|had|was|were|knew|thought|said|did|got|went|saw|heard|felt|told|made|found|came|took|gave|left|met|wrote|lost"
-    "|meant|imagined|wanted|believed|expected|understood|became|kept|held|won|grew|began|seen|done|gone|taken|given"
-    "|known|forgotten|sent|built|ran|bought|brought|paid|spent|stood|slept|ate|drank|chose|broke|drove|\\w+ed"
-)
-_ACCIDENT = (
-    "forget|lose|miss|wonder|feel|think|know|want|hope|wish|regret|worry|get|seem|remember|mind|find|see|hear|end|have"
-    "|love|like|hate|enjoy|agree|would|will|could|can|understand|need|realize|realise|look forward|laugh|cry|dream"
-    "|struggle|manage|happen"
-)
-_HABIT = re.compile(
-    _LEAD + r"(?:i (?:always|never) (?!(?:" + _PAST + "|" + _ACCIDENT + r")\b)[a-z]{2,}"
-    r"|i (?:strongly |really |generally |usually |always |much )?prefer\b(?! not to (?:say|answer|talk|discuss|think))"
-    r"|i(?:'m| am) (?:not )?(?:used|accustomed) to \w+ing\b|i make (?:it )?a habit of\b|my (?:habit|preference"
-    r"|rule) is\b"
-    r"|as a rule,? i\b|(?:in|for|with|at|when|while) [^,]{1,40}?,? i (?:always|never|prefer)\b(?! (?:"
-    + _PAST
-    + "|"
-    + _ACCIDENT
-    + r")\b))",
-    re.IGNORECASE,
-)
-_DONE_ZH = "写|做饭?|吃|喝|出门|上班|开会|睡觉?|看|读|买|坐|开车|跑步|工作|学习|回|提交|画"
-_WHILE_ZH = r"(?:[^，,。我你他她它]{1,10}(?:的时候|时)[，,]?)?"
-_HABIT_ZH = re.compile(
-    _LEAD_ZH + r"(?:我的习惯是|[我俺](?:" + _DONE_ZH + r")[^，,。我你他她它们]{0,8}(?:从不|从来不|总是|都习惯)"
-    r"|"
-    + _WHILE_ZH
-    + r"(?:(?:在|写|做|用|对于?|关于)[^，,。]{1,20}[，,]?)?(?:[我俺](?:个人|这个?人|本人)?(?:一般|平时|通常|都"
-    r"|更|比较|一向)?)"
-    r"(?:习惯(?!了吧|不了|了[，,。！!\s]|了$)|总是(?!忘|丢|觉得|感觉|想|被|做梦|梦|失眠|迟到|睡不|担心|在想|弄|搞)|从不(?!知道"
-    r"|觉得|后悔|认为)"
-    r"|从来不(?!知道|觉得|后悔|认为)|永远不会|向来|偏好|偏爱|更倾向于?|倾向于))"
-)
-_LIKES = re.compile(
-    _LEAD + r"i (?:really |absolutely |also |still |just |do |quite |mostly |usually )*(?:like|love|hate|dislike"
-    r"|enjoy|adore"
-    r"|can't stand|cannot stand|don't (?:really )?(?:like|enjoy|eat|drink)|do not like)\b"
-    r"(?! (?:it|that|this|these|those|him|her|them|you|your|how|what|when|where|who|why"
-    r"|the (?:idea|way|sound|look|fact|part|new)|his|their)\b)"
-    r"(?=\s+\S)|" + _LEAD + r"my (?:favou?rite|usual) \w[\w ]{0,30} (?:is|are)\b"
-    # What one is, or is not, for
-    r"|" + _LEAD + r"i(?:'m| am) (?:(?:severely|highly|very|really|mildly|slightly|also|a bit) )*(?:allergic to|fond of"
-    r"|(?:not )?(?:into|keen on)|(?:not )?an? (?:(?:big|huge|great) )?fan of|not fond of"
-    r"|(?:an? )?(?:(?:strict|lifelong) )?(?:vegetarian|vegan|pescatarian|teetotal\w*)\b|lactose[- ]intolerant)"
-    r"(?! (?:it|that|this|these|those|him|her|them|you|my|the|what|how)\b)"
-    r"|" + _LEAD + r"[a-z][\w ]{2,40} (?:is|are)(?:n't| not) (?:really )?my (?:thing|cup of tea)\b"
-    # A habit with exceptions
-    r"|" + _LEAD + r"i (?:usually|normally|typically|generally|mostly|rarely|seldom|tend to) "
-    r"(?!(?:" + _PAST + "|" + _ACCIDENT + r"|am|have|do|don't|get)\b)[a-z]{2,}"
-    r"|" + _LEAD + r"i only (?:ever )?(?:eat|drink|use|buy|wear|read|watch|fly|drive|cook with|listen to|work with)"
-    r" (?!it\b|this|that\b)\w"
-    r"|" + _LEAD + r"i(?:'d| would) rather (?!not|be\b|die|stay)[a-z]+\b.{2,60}\bthan\b",
-    re.IGNORECASE,
-)
-_LIKES_ZH = re.compile(
-    _LEAD_ZH + _WHILE_ZH + r"[我俺](?:最|很|非常|特别|比较|更|真的?|一直|还|也|超|挺|蛮|就|实在|从小就?)*"
-    r"(?:不(?:太|怎么|是很)?喜欢|不爱|喜欢|讨厌|热爱|钟爱|受不了|爱(?=[吃喝看听玩用]))(?!你|您|这|那|他|她|它"
-    r"|上了|上)(?=\S)"
-    r"|" + _LEAD_ZH + r"我(?:对[^，,。我你他她它]{1,10}(?:严重)?过敏|是(?:个|一个)?素食(?:者|主义者)|吃素"
-    r"|(?:从小|一直|平时|一般|基本)?不[吃喝](?!了|下|完|到|饱|亏|醋|惯)[^，,。了]{1,8}[。.！!]?$)"
-    # A habit with exceptions
-    r"|" + _LEAD_ZH + r"我(?!觉得|听说|知道|发现|认为|以为|想|说|问)[^，,。你您他她它们]{0,12}?"
-    r"(?:一般|通常|平时|平常|每天(?:早上|晚上|中午)?|每周|每晚|每次[^，,。]{1,8}|很少|宁愿|宁可|基本不|几乎不|出门必)(?![^，,。]{0,12}(?:很(?!少)|觉得|担心|忘|累|忙|睡不|迟到|失眠|被|做梦"
-    r"|在想|好多|这么|那么|没|[跟对和]你|[见看]你))(?=[^，,。]{2})"
-    r"|" + _LEAD_ZH + r"我一直(?:都)?(?:在)?(?:用|吃|喝|穿|坐)(?=[^，,。]{2})"
-)
-_NOTE = re.compile(
-    _LEAD
-    + r"(?:please )?(?:(?:make a |take a )?note(?: (?:to self|that|down)|:)|remember that|keep in mind|bear in mind"
-    r"|for the record|write (?:this|that|it) down:?|(?:don't|do not) forget that"
-    r"|remember(?=,? (?:my|our|the|these|this|i|we)\b))",
-    re.IGNORECASE,
-)
-_NOTE_ZH = re.compile(
-    _LEAD_ZH + r"(?:请|帮我|麻烦)?(?:你|您)?(?:记一下|记下|记录一下|备忘|笔记|记住|牢记|请记得(?=我))"
-)
-_TASK = re.compile(
-    _LEAD + r"(?:(?:to[- ]?do|action item|task)\s*[:\-–]|remind me (?:to|about)\b"
-    r"|(?:please )?(?:don't|do not) forget (?!that\b)"
-    r"|(?:please )?remember to (?!always|never)"
-    r"|(?:i|we) (?:still |really )?(?:need to|have to|must|should|'ve got to|gotta)\b.{0,80}\b(?:by|before"
-    r"|until|till|due|tomorrow|tonight|today|next (?:week|month)"
-    r"|this (?:week|afternoon|evening)|(?:on )?(?:mon|tues|wednes|thurs|fri|satur|sun)day)\b"
-    r"|the deadline (?:for|is)\b)",
-    re.IGNORECASE,
-)
-_TASK_ZH = re.compile(
-    _LEAD_ZH + r"(?:待办(?!事项|清单|列表)|TODO|todo"
-    r"|任务[：:]|(?:请|麻烦)?提醒我|别忘了|记得(?!我)|[我咱]们?(?:还|得|要|必须|需要|应该"
-    r"|打算)+[^，,。]{0,30}"
-    r"(?:之前|以前|前)(?:要|得|必须|把|完成|交|做完|弄完|提交|搞定|[，,。]|$)|[我咱]们?(?:今天|明天|后天|下周"
-    r"|这周|本周|周[一二三四五六日末]|月底)[^，,。]{0,8}(?:要|得|必须|需要)"
-    r"|(?:截止日期|最后期限))"
-)
-_DECISION = re.compile(
-    _LEAD + r"(?:(?:in the end|finally|after .{1,40}),? )?we(?:'ve| have)? (?:all |finally |just |now )?(?:decided"
-    r"|agreed|settled on|chose|chosen|opted|picked"
-    r"|concluded|committed to)\b|"
-    + _LEAD
-    + r"we(?:'re| are| will be|'ll be)? (?:switching|moving|migrating|going|standardi[sz]ing) (?:over )?(?:to"
-    r"|on|with)\b (?!the (?:cinema|park|movies|beach|store|shop|gym|doctor))"
-    r"|" + _LEAD + r"(?:the )?(?:final )?decision(?: is|:| was made)|" + _LEAD + r"let's go with\b",
-    re.IGNORECASE,
-)
-_DECISION_ZH = re.compile(
-    _LEAD_ZH + r"(?:(?:最终|最后|经过[^，,]{1,12}|讨论后|会上)[，,]?)?(?:[我咱]们|团队|大家)(?:最终|最后|已经|一致|都"
-    r"|讨论后|今天|昨天|上周)*"
-    r"(?:决定|改用|选定|选择了|敲定|定下来?|同意|统一(?:用|使用|采用)|确定(?:用|使用|采用)?|采用)|"
-    + _LEAD_ZH
-    + r"(?:最终)?(?:决定|方案|结论)(?:是|：|:)"
-)
-_PATH = re.compile(
-    r"(?<![\w@:/])(?:\.{0,2}/)?(?:[\w.-]+/)+[\w.-]*\w|\b[\w-]+\.(?:py|js|ts|tsx|jsx|go|rs|java|kt|c|h|cpp|cs|rb"
-    r"|php|sql|md|toml|ya?ml"
-    r"|json|html|css|sh|ini|cfg|lock|proto|vue|swift|ipynb|txt|csv)\b|\b(?:Dockerfile|Makefile|README)\b"
-)
-_URL = re.compile(r"\b(?:https?|ftp)://\S+|\b\d+(?:/\d+)+\b|\b(?:and/or|he/she|km/h|w/o|n/a)\b", re.IGNORECASE)
-_PROJECT = re.compile(
-    r"\b(?:this|our|the) (?:project|repo(?:sitory)?|codebase|code base|monorepo|service|module|backend|frontend"
-    r"|app)(?:'s)?\b"
-    r"|(?:这个|本|该|我们的?|咱们的?)(?:项目|仓库|代码库|工程|模块|服务|系统|后端|前端)",
-    re.IGNORECASE,
-)
-_STATES = re.compile(
-    r"\b(?:is|are|uses?|has|have|runs?|needs?|requires?|depends?|lives?|stores?|handles?|contains?|supports?"
-    r"|targets?|follows?"
-    r"|builds?|deploys?|exposes?|implements?|reads?|writes?|talks?|returns?|consists?|must|defines?)\b"
-    r"|[是用有在依赖需要存放处理包含支持遵循部署使用采用负责实现读写调用]",
-    re.IGNORECASE,
-)
-_KNOWLEDGE = re.compile(
-    r"\b(?:best practice|stands for|is defined as|are defined as|refers to|is (?:an? |the )?(?:abbreviation"
-    r"|acronym|short) (?:of|for)"
-    r"|is a (?:kind|type|form) of|in general,? \w+ (?:is|are)|by definition|rule of thumb|means that)\b",
-    re.IGNORECASE,
-)
-_KNOWLEDGE_ZH = re.compile(
-    r"最佳实践|是指|指的是|的?定义[是为]|是一种|的缩写|的全称|的意思是|意味着|的原理是"
-    r"|通常建议"
-)
-_PERSONA = re.compile(
-    _LEAD + r"(?:please )?(?:call (?:me|yourself)\b(?! (?:back|later|when|at|on|if|tomorrow|tonight|today|crazy|old))"
-    r"|your name (?:is|will be)\b|act as\b"
-    r"(?!.*\b(?:and|then|please|to|,) ?(?:please )?(?:write|tell|give|create|explain|help|make|answer|describe|list"
-    r"|provide|analy[sz]e|suggest|design|generate|draft|review|summari[sz]e|develop)\b)"
-    r"|you(?:'re| are)(?: now)? (?:a|an|my) (?!very\b|really\b|so\b|great\b|good\b)"
-    r"(?:[\w-]+ ){0,4}(?:assistant|tutor|coach|reviewer|expert|teacher"
-    r"|engineer|butler|companion)\b"
-    r"|(?:my name is|i go by|my pronouns are)\b)",
-    re.IGNORECASE,
-)
-_PERSONA_ZH = re.compile(
-    _LEAD_ZH
-    + r"(?:请|麻烦)?(?:你|您|大家)?(?:可以)?(?:以后)?(?:(?:叫我|称呼我|喊我)(?!一声|起床|吃饭|去|来|回)|(?:扮演|充当)"
-    r"|你的名字(?:叫|是)|你叫(?!什么|我)"
-    r"|你(?:现在|以后)?是(?:一个|一位|一名|我的)[^，。]{0,12}(?:助手|老师|教练|专家|工程师|管家|伙伴)"
-    r"|我的名字[是叫]|我叫(?!你|他|她|了|不))"
-)
-_STEP = (
-    "run|use|open|click|press|type|call|set|add|install|remove|delete|restart|start|stop|turn|go|select|choose|create"
-    "|copy|edit|push|pull|merge|hold|unplug|plug|mix|boil|heat|pass|put|wait|check|write|rebuild|build|import|export"
-)
-_SKILL = re.compile(
-    _LEAD
-    + r"(?:(?:in order )?to (?!be|me|us|you|him|her|them|it|my|your|his|our|their|the|a|an|this|that|these|those|tell"
-    r"|say|put|sum|some|date|recap|conclude|clarify|summari[sz]e)\b)[a-z]+\b[^,?]{2,60}, "
-    r"(?:you (?:(?:have|need) to|must|should|can|first|just) |first,? |just |simply )*(?:" + _STEP + r")\b"
-    r"|"
-    + _LEAD
-    + r"(?:the |a )?(?:right |best |safest |easiest |quickest |proper )?(?:way|trick|procedure) (?:to|for) "
-    r"(?!go\b)[^,.?]{3,60} (?:is|are) (?:to|by)\b"
-    r"|" + _LEAD + r"(?:the )?steps? (?:to|for) [^:?]{3,60}:|" + _LEAD + r"how to [^:?]{3,60}:",
-    re.IGNORECASE,
-)
-_SKILL_ZH = re.compile(
-    _LEAD_ZH + r"(?:(?:如果)?(?:要|想要?)(?!是)[^，,。我你他她]{2,20}[，,]\s*(?:需要|得|必须|应该|可以)?(?:先|首先)"
-    r"|[^，。？我你他她]{2,20}的(?:步骤|方法|做法|流程|办法|诀窍)(?:是|如下|：|:)"
-    r"|(?:先|首先)[^，。了]{2,30}[，,](?:然后|再|接着)[^。了]{2,40}(?:即可|就行|就可以|就好))"
-)
-_FEELING = re.compile(
-    _LEAD
-    + r"i(?:'m| am| feel| felt| was)? (?:so |very |really |a bit |quite |still |always |pretty |just )*(?:afraid|scared"
-    r"|terrified|anxious|nervous|worried|angry|annoyed|frustrated|sad|upset|disappointed|lonely|ashamed|embarrassed|proud"
-    r"|happy|glad|excited|thrilled|grateful|relieved|stressed|overwhelmed|jealous|hurt)\b",
-    re.IGNORECASE,
-)
-_FEELING_ZH = re.compile(
-    _LEAD_ZH
-    + r"我(?:今天|最近|现在|一直|真的|很|非常|特别|有点|有些|好|感到|觉得|还是|对[^，,。]{1,15}?)*(?:害怕|怕|焦虑|紧张"
-    r"|担心|生气|愤怒|烦躁|沮丧|难过|伤心|失望|孤独|羞愧|尴尬|自豪|骄傲|高兴|开心|兴奋|激动|感激|欣慰|压力很大|嫉妒)"
-)
-_KINDS = {"skill": "skill", "feeling": "emotion"}
-"""The kind of what a rule recognises, where it is not that of the category."""
-_BY_ASSISTANT = re.compile(
-    r"^\W*(?:that )?(?:you|the (?:assistant|ai|bot|chatbot|model))(?:'ve| have| had|'d)? (?:just |already |once )*"
-    r"(?:" + _PAST + r")\b|^\W*(?:你|您|助手|AI|机器人|模型)[^，,。]{0,20}[了过]",
-    re.IGNORECASE,
-)
-"""What the assistant did is no event to keep: it is in the conversation."""
-_NO_ORDER = re.compile(
-    r"^\W*(?:always|never) \w+\W*$|^\W*always (?:an?|the|here|there|good|great|nice|happy|glad|up|fun|ready|so|in"
-    r"|on|worth|something|nothing|\w+ing)\b|^\W*never (?:give up|say never|too late|again|ever|gets? old|saw|seen|felt"
-    r"|met|did|in (?:my|a|our) (?:\w+ )?(?:life|years?))\b|^\W*always (?:has|have|will|does|is|are)\b"
-    r"|^\W*(?:from now on|going forward|henceforth|in (?:the )?future),? (?:things?|it|we|they|everything|life|he|she"
-    r"|the|this|there|i(?! (?:want|need|expect|would like|prefer))|i'(?:ll|m|ve)"
-    r"|(?!please|always|never|do|don't|you)[\w ]{1,30}? (?:will|is|are|may|might|could|would))\b"
-    # The heading of a pasted prompt
-    r"|^\W*(?:(?:general|special|additional) )?(?:instructions?|requests?)\s*:"
-    # Of this once, and what the speaker intends
-    r"|^\W*(?:请|麻烦)?(?:你|您)?务必(?!.*(?:每次|每回|以后|今后|总是|一律|所有|任何|都))"
-    r"|^\W*(?:以后|今后|将来)(?:有(?:机会|空|时间|钱)|[你您][就会]|再也|我|他|她|咱|再说|吧|还|会|我们(?:再|会|还)|[要得]?[多少]|需|要注意|得|应该|可以|打算|准备|想|家里)"
-    r"|^\W*从现在(?:起|开始)[，,]?(?:倒计时|计时|算)|^\W*(?:别再|不要再)(?:[^，。]*(?:了吧|下雨|下雪)|[^，。]{1,3}了\W*$)"
-    # What something requires, or a rule of somebody else's
-    r"|^\W*(?!(?:我|咱|对你|给你|对您|给您|新|一条|几条|要求|规矩|规则|规定))[^，。：:]{1,8}(?:要求|规矩|规则|规定)[^，。：:]{0,6}[：:]",
-    re.IGNORECASE,
-)
-_ACT = (
-    "use|write|add|include|show|give|put|start|begin|keep|avoid|explain|answer|reply|respond|tell|ask|mention|cite|list"
-    "|format|name|check|run|say|call|make|leave|end|translate|summari[sz]e|mark|sort|limit|stick to|don't"
-    "|do not|never|always"
-)
-_SPOKEN = "repl(?:y|ies)|answers?|responses?|messages?|outputs?"
-_STANDING = re.compile(
-    _LEAD + r"(?:please )?(?:"
-    # Each time something happens
-    r"(?:whenever|(?:every|each|any) ?time) you\b[^,]{2,60}, (?:please )?(?:" + _ACT + r")\b"
-    r"|(?:when(?:ever)?|(?:every|each|any) ?time) i (?:ask|paste|(?:send|give|show|tell) you|share|request|post"
-    r"|upload)\b[^,]{0,60}, (?:please )?(?:" + _ACT + r")\b"
-    r"|for (?:all|any|every)? ?future [^,]{2,30}, (?:please )?(?:" + _ACT + r")\b"
-    r"|(?:make sure|be sure|ensure)(?: that)? (?:you|to) (?:always|never)\b"
-    r"|i(?:'d like| want| need| would like) you to (?:always|never)\b"
-    # In everything that is said from now on
-    r"|(?:"
-    + _ACT
-    + r"|stop)\b.{2,60}\b(?:(?:in|with|for|of|throughout) (?:all|every|each|any)(?: of your| future)? (?:"
-    + _SPOKEN
-    + r")|in (?:anything|everything|whatever) you (?:write|say|send)|from here on(?: out)?)\b"
-    r"|(?:keep|limit|make|format|end|start|begin|structure|write)(?: all)?(?: of)? your (?:future )?"
-    r"(?:replies|answers|responses)\b(?! to yourself)"
-    r"|refrain from \w+ing\b"
-    r"|(?:(?:don't|do not) (?:suggest|recommend|propose)|stop (?:suggest|recommend|propos)ing)"
-    r" (?!it\b|that\b|this\b)\w)",
-    re.IGNORECASE,
-)
-_STANDING_ZH = re.compile(
-    r"^\W*(?:请|麻烦|另外|还有|对了|你|您|[，,：:\s])*(?:"
-    r"(?:始终|一律|统一)(?:用|使用|按|以|采用|不要|别)|(?<=请)始终保持"
-    r"|每次(?:写|回答|回复|生成|输出|提交|修改|推荐|总结|翻译|引用|解释|命名|给我)[^，,。我他她]{0,12}?[，,]?"
-    r"(?:请|都请|都不要|都别|必须|一定要|都要(?!.*(?:到|很久|半天|好久|等|花)))"
-    r"|(?:回答|回复|写代码|写邮件|写文档|推荐|总结|翻译|解释)[^，,。我他她]{0,8}(?:时候?|的时候)[，,]?"
-    r"(?:请|都要|要|不要|别|必须|一律|尽量)"
-    r"|(?:代码|回答|回复|邮件|文档|注释|报告)(?:里面?|中)?[^，,。我他她]{0,4}(?:禁止|不要(?!紧)|不许|必须|一律|尽量|控制在)"
-    r"|凡是[^，。我他她]{1,20}(?:一律|必须|请|都不要|都要)|禁止(?:使用|推荐|出现))"
-)
-"""Orders for every time, in other words than `is_standing_order` knows, which also decides what is never forgotten."""
-_EMPTY = re.compile(
-    _LEAD + r"(?:please )?(?:remember|(?:don't|do not) forget|keep in mind|bear in mind|note)(?: (?:to|about))?"
-    r" ?(?:(?:this|that|these|those|it|them|me)(?: \w+s)?)?\W*$",
-    re.IGNORECASE,
-)
-"""It points at what was said elsewhere, and says nothing itself."""
-_RESERVED = re.compile(r"\bbut\b|\balthough\b|\bthough\b|[，,]\s*(?:但|可是|不过|然而|只是)", re.IGNORECASE)
-"""A habit with a reservation is a preference, and no rule."""
-_WHY = re.compile(
-    r"^(?P<said>.{4,}?)[\s,，;；]*(?:\bbecause(?! of the)\b|\bso that\b|\bin order to\b|\bthe reason (?:is"
-    r"|being)\b|因为|由于|为的是|以便|原因是|这样(?:就|可以|能)*|因此)"
-    r"[\s,，:：]*(?P<why>.{3,}?)\W*$",
-    re.IGNORECASE | re.DOTALL,
-)
-_LABEL = re.compile(r"^\W*(?:to[- ]?do|action item|task|待办|任务)\s*[:：\-–]", re.IGNORECASE)
-_SEPARATOR = re.compile(r"^[\s:：,，\-–]*(?:that\b\s*)?", re.IGNORECASE)
-_LEAST_CONTENT = 4
-_WHY_FIRST = re.compile(
-    r"^\W*(?:because(?! of\b)|因为|由于)\s*(?P<why>[^,，]{3,}?)\s*[,，]\s*(?:所以|因此|so )?\s*(?P<said>.{4,})$",
-    re.IGNORECASE | re.DOTALL,
-)
-_SELF_QUESTION = re.compile(r"[?？]\s*$|(?:吗|呢|么)\s*[。.]?$")
 
 
 def recognise(text: str, categories: Mapping[str, Category]) -> Iterator[Unit]:
@@ -321,24 +18,24 @@ def recognise(text: str, categories: Mapping[str, Category]) -> Iterator[Unit]:
 
     `categories`: by name; their own patterns are tried after the rules.
     """
-    plain = _QUOTED.sub(lambda found: "\n" * found[0].count("\n") + "…", text[:_LONGEST_READ].replace("’", "'"))
-    for found in _SENTENCES.finditer(plain):
+    plain = patterns.QUOTED.sub(_unquoted, text[: patterns.LONGEST_READ].replace("’", "'"))
+    for found in patterns.SENTENCES.finditer(plain):
         sentence = found[0].strip()
-        if not 4 <= len(sentence) <= _LONGEST_SENTENCE or "…" in sentence:
+        if not 4 <= len(sentence) <= patterns.LONGEST_SENTENCE or "…" in sentence:
             continue
-        first = _WHY_FIRST.match(sentence)
+        first = patterns.WHY_FIRST.match(sentence)
         said = first["said"] if first else sentence
         known = _rule(said) or _own(said, categories)
         if known is None or not _may_state(said):
             continue
         name, rule, confidence = known
         category = categories[name]
-        kind = _KINDS.get(rule, category.kind)
+        kind = patterns.KINDS.get(rule, category.kind)
         strong = rule in ("habit", "order", "persona")
         layer = "long_term" if category.layer == "core" and not strong and name in ("preference",) else category.layer
-        why = first or _WHY.match(sentence)
+        why = first or patterns.WHY.match(sentence)
         judgment = _content(why["said"].strip(" ,，;；") if why else sentence)
-        if (kind == "emotion" and why is None) or (kind == "event" and _BY_ASSISTANT.search(judgment)):
+        if (kind == "emotion" and why is None) or (kind == "event" and patterns.BY_ASSISTANT.search(judgment)):
             continue
         yield Unit(
             text=sentence,
@@ -360,7 +57,7 @@ def proposed(judgment: str, reason: str, categories: Mapping[str, Category]) -> 
     It is general knowledge, or the project's; only rules recognise what is core.
     """
     sentence = judgment.strip()
-    if not _LEAST_CONTENT <= len(sentence) <= _LONGEST_SENTENCE or not _may_state(sentence):
+    if not patterns.LEAST_CONTENT <= len(sentence) <= patterns.LONGEST_SENTENCE or not _may_state(sentence):
         return None
     level = attributed(sentence, "knowledge")
     category = categories["knowledge" if level == "user" else "project"]
@@ -383,69 +80,97 @@ def attributed(sentence: str, category: str) -> str:
 
     A preference, an order and general knowledge are the user's; undecided ones are the project's.
     """
-    if has_path(sentence) or _PROJECT.search(sentence) or category == "decision":
+    if has_path(sentence) or patterns.PROJECT.search(sentence) or category == "decision":
         return "project"
     return "user" if category in ("preference", "rule", "persona", "knowledge") else "project"
 
 
 def has_path(sentence: str) -> bool:
     """Whether a sentence names a file or a folder; addresses and fractions do not count."""
-    return _PATH.search(_URL.sub(" ", sentence)) is not None
+    return patterns.PATH.search(patterns.URL.sub(" ", sentence)) is not None
 
 
 def _content(sentence: str) -> str:
     """A note or a task without the words that say it is one."""
-    content = _LABEL.sub("", _NOTE_ZH.sub("", _NOTE.sub("", sentence, count=1), count=1), count=1)
-    content = sentence if content == sentence else _SEPARATOR.sub("", content, count=1)
-    return content if len(content) >= _LEAST_CONTENT else sentence
+    content = patterns.LABEL.sub(
+        "", patterns.NOTE_ZH.sub("", patterns.NOTE.sub("", sentence, count=1), count=1), count=1
+    )
+    content = sentence if content == sentence else patterns.SEPARATOR.sub("", content, count=1)
+    return content if len(content) >= patterns.LEAST_CONTENT else sentence
 
 
 def _may_state(sentence: str) -> bool:
-    if _EMPTY.match(sentence):
+    if patterns.EMPTY.match(sentence):
         return False
-    if _LIST.match(sentence) or _SELF_QUESTION.search(sentence) or _SUPPOSED.search(sentence) or is_courtesy(sentence):
+    if (
+        patterns.LIST.match(sentence)
+        or patterns.SELF_QUESTION.search(sentence)
+        or patterns.SUPPOSED.search(sentence)
+        or is_courtesy(sentence)
+    ):
         return False
     asked = (
-        _TASK,
-        _TASK_ZH,
-        _NOTE,
-        _NOTE_ZH,
-        _PERSONA,
-        _PERSONA_ZH,
-        _DECISION,
-        _STANDING,
-        _STANDING_ZH,
+        patterns.TASK,
+        patterns.TASK_ZH,
+        patterns.NOTE,
+        patterns.NOTE_ZH,
+        patterns.PERSONA,
+        patterns.PERSONA_ZH,
+        patterns.DECISION,
+        patterns.STANDING,
+        patterns.STANDING_ZH,
     )  # requests in form, statements in effect
     return is_statement(sentence) or is_standing_order(sentence) or any(pattern.match(sentence) for pattern in asked)
 
 
 def _rule(sentence: str) -> tuple[str, str, float] | None:
     """Category, rule and confidence of the first rule that recognises a sentence."""
-    if _TASK.match(sentence) or _TASK_ZH.match(sentence):
+    if patterns.TASK.match(sentence) or patterns.TASK_ZH.match(sentence):
         return "task", "task", 0.85
-    if _PERSONA.match(sentence) or _PERSONA_ZH.match(sentence):
+    if patterns.PERSONA.match(sentence) or patterns.PERSONA_ZH.match(sentence):
         return "persona", "persona", 0.9
-    if _NOTE.match(sentence) or _NOTE_ZH.match(sentence):
-        return "note", "note", 0.9
-    if is_standing_order(sentence) and not _NO_ORDER.match(sentence):
-        return "rule", "order", 0.9
-    if _STANDING.match(sentence) or _STANDING_ZH.match(sentence):
-        return "rule", "order", 0.8
-    if _DECISION.match(sentence) or _DECISION_ZH.match(sentence):
+    if patterns.NOTE.match(sentence) or patterns.NOTE_ZH.match(sentence):
+        rest = _content(sentence)
+        return ("rule", "order", 0.8) if rest != sentence and _orders(rest) else ("note", "note", 0.9)
+    if sureness := _orders(sentence):
+        return "rule", "order", sureness
+    if patterns.DECISION.match(sentence) or patterns.DECISION_ZH.match(sentence):
         return "decision", "decision", 0.85
-    if _HABIT.match(sentence) or _HABIT_ZH.match(sentence):
-        return ("preference", "like", 0.7) if _RESERVED.search(sentence) else ("preference", "habit", 0.9)
-    if _LIKES.match(sentence) or _LIKES_ZH.match(sentence):
+    if patterns.HABIT.match(sentence) or patterns.HABIT_ZH.match(sentence):
+        return ("preference", "like", 0.7) if patterns.RESERVED.search(sentence) else ("preference", "habit", 0.9)
+    if patterns.LIKES.match(sentence) or patterns.LIKES_ZH.match(sentence):
         return "preference", "like", 0.7
-    if _SKILL.match(sentence) or _SKILL_ZH.match(sentence):
+    if patterns.SKILL.match(sentence) or patterns.SKILL_ZH.match(sentence):
         return "knowledge", "skill", 0.75
-    if _FEELING.match(sentence) or _FEELING_ZH.match(sentence):
+    if patterns.FEELING.match(sentence) or patterns.FEELING_ZH.match(sentence):
         return "note", "feeling", 0.6
-    if _KNOWLEDGE.search(sentence) or _KNOWLEDGE_ZH.search(sentence):
+    if patterns.KNOWLEDGE.search(sentence) or patterns.KNOWLEDGE_ZH.search(sentence):
         return "knowledge", "knowledge", 0.75
-    if (_PROJECT.search(sentence) or has_path(sentence)) and _STATES.search(sentence):
+    if (patterns.PROJECT.search(sentence) or has_path(sentence)) and patterns.STATES.search(sentence):
         return "project", "project", 0.7
     return None
+
+
+def _orders(sentence: str) -> float:
+    """How sure it is that a sentence is an order for every time, 0 for none."""
+    if patterns.NO_ORDER.match(sentence):
+        return 0.0
+    if is_standing_order(sentence):
+        return 0.9
+    return 0.8 if patterns.STANDING.match(sentence) or patterns.STANDING_ZH.match(sentence) else 0.0
+
+
+def _unquoted(found: re.Match[str]) -> str:
+    """A quotation as a mark that its sentence has one; a word or two that are only named stay."""
+    named, before = patterns.NAMED.fullmatch(found[0]), found.string[: found.start()][-20:]
+    if (
+        named
+        and patterns.INSIDE.search(before)
+        and len(named["inside"].split()) <= patterns.WORDS_NAMED
+        and not patterns.SAYS.search(before)
+    ):
+        return found[0]
+    return "\n" * found[0].count("\n") + "…"
 
 
 def _own(sentence: str, categories: Mapping[str, Category]) -> tuple[str, str, float] | None:

@@ -61,10 +61,12 @@ def harmless_line(text: str, limit: int) -> str:
 
 def quoted(text: str, limit: int) -> str:
     """`text` as one line of at most `limit` characters between double quotation marks, with none inside."""
-    inside = "".join("'" if _is_quotation_mark(c) else c for c in _plain(text, limit))
+    line = _plain(text, limit)
+    inside = line.replace('"', "'") if line.isascii() else "".join("'" if _is_quotation_mark(c) else c for c in line)
     return f'"{_APOSTROPHES.sub(chr(39), inside)}"'
 
 
+@lru_cache(4_096)
 def named(text: str) -> str:
     """A name that is safe outside quotation marks; empty if no character is."""
     kept = "".join(c if _belongs_to_names(c) else " " for c in one_line(text[: 16 * NAME_CHARS], 16 * NAME_CHARS))

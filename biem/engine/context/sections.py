@@ -140,7 +140,9 @@ class ContextBuilder:
     def _doubtful(self, hits: Sequence[Hit], question: str, top_k: int | None) -> list[Hit]:
         """The untrusted ones that answer, by their own confidence."""
         apart = [hit for hit in hits if hit.node.trust == UNTRUSTED]
-        sure = apart[0].why.get("confidence") if apart else None
+        if not apart:
+            return []
+        sure = apart[0].why.get("confidence")
         return self._picker.pick(apart, question, sure if isinstance(sure, float) else None, top_k)
 
     def _always(

@@ -30,6 +30,8 @@ def unverified(
     left: int,
 ) -> tuple[str, tuple[Hit, ...]]:
     """The section of those of these hits that fit, best first, and the hits that it shows; empty for none."""
+    if not hits:
+        return "", ()
     chinese = _CHINESE.search(question) is not None
     lines = [_HEADINGS[chinese]]
     room = min(left, int(UNVERIFIED_SHARE * budget_tokens)) - estimate_tokens(f"{lines[0]}\n\n")

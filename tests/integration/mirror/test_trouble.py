@@ -51,6 +51,27 @@ def test_a_folder_that_refuses_a_file_is_told_and_nothing_is_half_done(
     assert memory.mirror.sync()[0].written == 1
 
 
+@pytest.mark.parametrize("years", [-30, 10], ids=["back", "ahead"])
+def test_a_clock_that_jumps_loses_no_edit_and_writes_nothing_twice(memory: biem.Memory, root: Path, years: int) -> None:
+    # Given files that were edited while the clock was wrong: their times lie decades away
+    file = only(root)
+    at = file.stat().st_mtime_ns + years * 365 * 86_400 * 10**9
+    for former, word in (("six", "seven"), ("seven", "eight")):
+        file.write_text(file.read_text().replace(former, word))
+        os.utime(file, ns=(at, at))
+        # When the job runs, which leaves files alone that were changed a moment ago
+        memory.mirror._system.run(memory.bound_to)
+        # Then the edit is taken in, and the next sync changes nothing
+        assert [node.text for node in memory.list(limit=5).items] == [f"The harbour opens at {word}."]
+        assert memory.mirror.sync()[0].altered == 0
+        at += 10**9
+    # And a memory that changes is written over it
+    [node] = memory.list(limit=5).items
+    memory.revise(node.id, importance=5.0)
+    assert memory.mirror.sync()[0].written == 1
+    assert "importance: 5.0" in file.read_text()
+
+
 def test_a_file_that_is_changed_while_it_is_to_be_written_is_not_replaced(
     memory: biem.Memory, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,0 +1,438 @@
+"""The wordings of what `rules` recognises, in English and Chinese."""
+
+import re
+
+LONGEST_READ = 10_000
+LONGEST_SENTENCE = 400
+"""Longer sentences are pasted text, not speech."""
+WORDS_NAMED = 3
+"""More words between quotation marks are somebody's speech."""
+SENTENCES = re.compile(r"(?:[^.!?。！？；;\n]|\.(?=\w))+[.!?。！？；;]?")
+QUOTED = re.compile(
+    r"\"[^\"\n]*\"|“[^“”\n]*”|「[^「」\n]*」|『[^『』\n]*』|(?<!\w)'[^'\n]*'(?!\w)|^[^\S\n]*>[^\n]*|```.*?```",
+    re.M | re.S,
+)
+INSIDE = re.compile(r"[\w，,、:：][^\S\n]*$")
+"""Something of the sentence is before it."""
+NAMED = re.compile(
+    r"(?<!\w)[\"“「『'](?!.*(?:\b(?:I|you|we|he|she|they|my)\b|[我你您他她]\w|\w[我你您他她]))"
+    r"(?P<inside>[^\"“”「」『』'\n.!?。！？，,]{1,24})[\"”」』']"
+)
+SAYS = re.compile(
+    r"(?:(?<!when i )(?<!whenever i )\b(?:say|says|said|saying|tell|tells|told|ask|asks|asked|reply|replied|think"
+    r"|thought|shout\w*|like)\b|(?:(?<!我)说|[问道喊答讲想]))"
+    r"[^\w“\"]*$",
+    re.IGNORECASE,
+)
+LIST = re.compile(r"^\s*(?:[-*•]|\d+[.)、])\s*[^\s,，、/]+(?:\s*[,，、/]\s*[^\s,，、/]+)*\s*$")
+SUPPOSED = re.compile(
+    r"^\W*(?:if|when(?:ever)? (?:we|they|he|she)|suppose|imagine|what if|unless|had i|maybe|perhaps|i (?:wish"
+    r"|think|guess|"
+    r"wonder|hope|dream(?:ed|t)?|doubt)|(?:would|could|might) )\b"
+    r"|\b(?:would|might|could) (?:have|be|never|always|rather not)\b|\bif (?:i|you|we) (?:were|had)\b"
+    r"|^\W*(?:如果|要是|假如|假设|万一|倘若|也许|可能|说不定|我想我|我猜|我希望|但愿)|的话[，,]",
+    re.IGNORECASE,
+)
+LEAD = (
+    r"^\W*(?:(?:and|so|but|oh|ok|okay|well|yes|yeah|no|also|btw|by the way|actually|honestly|personally"
+    r"|in general|generally|fyi)\b[\s,:!-]*)*"
+)
+LEAD_ZH = (
+    r"^\W*(?:(?:其实|另外|还有|对了|嗯|哦|顺便说一下|顺便说|顺便|说实话|一般来说|总的来说|不过|而且|但是"
+    r"|对我来说|个人而言|平时|通常)[，,：:\s]*)*"
+)
+PAST = (
+    "been|had|was|were|knew|thought|said|did|got|went|saw|heard|felt|told|made|found|came|took|gave|left|met|wrote|lost"
+    "|meant|imagined|wanted|believed|expected|understood|became|kept|held|won|grew|began|seen|done|gone|taken|given"
+    "|known|forgotten|sent|built|ran|bought|brought|paid|spent|stood|slept|ate|drank|chose|broke|drove|\\w+ed"
+)
+ACCIDENT = (
+    "forget|lose|miss|wonder|feel|think|know|want|hope|wish|regret|worry|get|seem|remember|mind|find|see|hear|end|have"
+    "|love|like|hate|enjoy|agree|would|will|could|can|understand|need|realize|realise|look forward|laugh|cry|dream"
+    "|struggle|manage|happen"
+)
+DAYS = "mon|tues|wednes|thurs|fri|satur|sun"
+HABIT = re.compile(
+    LEAD + r"(?:i (?:always|never) (?!(?:" + PAST + "|" + ACCIDENT + r")\b)[a-z]{2,}"
+    r"|i (?:strongly |really |generally |usually |always |much )?prefer\b(?! (?:not to (?:say|answer|talk|discuss"
+    r"|think)|it|this|them|him|her|that(?: way| one)?\W*$)\b)"
+    r"|i(?:'m| am) (?:not )?(?:used|accustomed) to \w+ing\b|i make (?:it )?a habit of\b"
+    r"|i(?:'m| am) in the habit of \w+ing\b|my (?:habit|preference"
+    r"|rule) is\b"
+    r"|as a rule,? i\b|(?:in|for|with|at|when|while) [^,]{1,40}?,? i (?:always|never|prefer)\b(?! (?:"
+    + PAST
+    + "|"
+    + ACCIDENT
+    + r")\b))",
+    re.IGNORECASE,
+)
+DONE_ZH = "写|做饭?|吃|喝|出门|上班|开会|睡觉?|看|读|买|坐|开车|跑步|工作|学习|回|提交|画"
+WHILE_ZH = r"(?:[^，,。我你他她它]{1,10}(?:的时候|时)[，,]?)?"
+HABIT_ZH = re.compile(
+    LEAD_ZH + r"(?:我的习惯是|[我俺](?:" + DONE_ZH + r")[^，,。我你他她它们]{0,8}(?:从不|从来不|总是|都习惯)"
+    r"|"
+    + WHILE_ZH
+    + r"(?:(?:在|写|做|用|对于?|关于)[^，,。]{1,20}[，,]?)?(?:[我俺](?:个人|这个?人|本人)?(?:一般|平时|通常|都"
+    r"|更|比较|一向)?)"
+    r"(?:习惯(?!了吧|不了|了[，,。！!\s]|了$)|总是(?!忘|丢|觉得|感觉|想|被|做梦|梦|失眠|迟到|睡不|担心|在想|弄|搞)"
+    r"|从不(?!知道"
+    r"|觉得|后悔|认为)"
+    r"|从来不(?!知道|觉得|后悔|认为)|永远不会|(?:向来|一向)(?!觉得|认为|以为)|偏好|偏爱|更倾向于?|倾向于|偏向于?))"
+)
+LIKES = re.compile(
+    LEAD + r"i (?:really |absolutely |also |still |just |do |quite |mostly |usually )*(?:like|love|hate|dislike"
+    r"|enjoy|avoid|adore|loathe|detest|despise"
+    r"|(?:can't|cannot) stand(?! (?:up|here|still|straight|on|in|by))|don't (?:really |ever )?(?:like|enjoy|eat"
+    r"|drink|buy|wear|use|watch|smoke|own|celebrate|play|trust)|do not like)\b"
+    r"(?! (?:it|that|this|these|those|him|her|them|you|your|any|how|what|when|where|who|why"
+    r"|to (?:say|admit|break|ask|bother|interrupt|be|think|see|imagine|disappoint)|the (?:idea|way|sound|look|fact"
+    r"|part|new|direction|plan|suggestion|approach|[\"'“])"
+    r"|his|their)\b)(?=\s+\S)|"
+    + LEAD
+    + r"i (?:really |absolutely )?(?:like|love|hate|dislike|can't stand) it when\b(?! you\b)|"
+    + LEAD
+    + r"my (?:favou?rite|usual|go-to) \w[\w ]{0,30} (?:is|are)\b"
+    # What one is, or is not, for
+    r"|" + LEAD + r"i(?:'m| am) (?:(?:severely|highly|very|really|mildly|slightly|also|a bit) )*(?:allergic to|(?:fond"
+    r"|enamou?red) of"
+    r"|(?:obsessed with|crazy about|mad about|passionate about|addicted to|hooked on|partial to)"
+    r"|not much of an? |(?:not )?an? (?:morning|night|people|dog|cat|coffee|tea|beach|city|outdoors?|indoors?) person\b"
+    r"|(?:not )?(?:into|keen on)|(?:not )?an? (?:(?:big|huge|great) )?fan of|not fond of"
+    r"|(?:an? )?(?:(?:strict|lifelong) )?(?:vegetarian|vegan|pescatarian|teetotal\w*)\b|(?:lactose"
+    r"|gluten)[- ]intolerant)"
+    r"(?! (?:it|that|this|these|those|him|her|them|you|my|the|what|how|\w+ing (?:it|that|this))\b)"
+    r"|" + LEAD + r"i (?:can't|cannot|can not|don't) (?:eat|drink|tolerate|digest)\b"
+    r"(?! (?:it|that|this|these|those|any ?more|another|more|as much|so much|that much)\b)"
+    r"(?!.*\b(?:now|today|tonight|tomorrow|yet|any ?more|until)\b)(?=\s+\S)"
+    r"|"
+    + LEAD
+    + r"i (?:have|'ve got)(?: always had)? a (?:real |bit of a )?(?:soft spot|weakness|sweet tooth|passion)\b"
+    r"|" + LEAD + r"i(?:'d| would) (?:choose|pick|take) (?!it|that|this|you)\w.{1,40}\bover\b"
+    r"|" + LEAD + r"i find (?!it|that|this|these|those|him|her|them|you|my|the)[a-z][\w ]{2,30} "
+    r"(?:boring|dull|tedious|relaxing|soothing|fascinating|annoying|exhausting|delightful)\W*$"
+    r"|" + LEAD + r"[a-z][\w ]{2,40} (?:is|are)(?:n't| not) (?:really )?my (?:thing|cup of tea)\b"
+    # A habit with exceptions
+    r"|"
+    + LEAD
+    + r"i (?:usually|normally|typically|generally|mostly|rarely|seldom|tend to|hardly ever|almost never|almost always) "
+    r"(?!(?:" + PAST + "|" + ACCIDENT + r"|am|have|do|don't|get)\b)[a-z]{2,}"
+    r"|" + LEAD + r"i (?:get up\b|(?!(?:" + PAST + "|" + ACCIDENT + r"|am|was|have|had|do not|say"
+    r"|don't (?:need|have|want|know|think|feel|get|see|mean))\b)[a-z]+\b)"
+    r"(?! (?:you|him|her|them|it|that|this|not)\b)[^,.]{0,50} (?:every (?:single )?(?:day|morning|evening|night"
+    r"|week|weekend"
+    r"|month|year|spring|summer|autumn|winter|(?:" + DAYS + r")day)|on (?:(?:" + DAYS + r")days|weekends))\W*$"
+    r"|" + LEAD + r"i (?:work|sleep|think|learn|write|focus|study|concentrate|function) (?:best|better|worst) \w"
+    r"|" + LEAD + r"i (?:stick|keep) to (?!my|the|that|this|what|it|you)\w"
+    r"|" + LEAD + r"(?:most|every) (?:single )?(?:day|morning|evening|night|weekend|(?:" + DAYS + r")day)s?,? i "
+    r"(?!(?:" + PAST + "|" + ACCIDENT + r"|am|have|had|don't|'\w+)\b)[a-z]{2,}"
+    r"|"
+    + LEAD
+    + r"(?:when(?:ever)? i [^,]{3,40},? )?i only (?:ever )?(?:eat|drink|use|buy|wear|read|watch|fly|drive|pack|book"
+    r"|cook with|listen to|work with)"
+    r" (?!it\b|this|that\b)\w"
+    r"|" + LEAD + r"i(?:'d| would) rather (?!not|be\b|die|stay)[a-z]+\b.{2,60}\bthan\b",
+    re.IGNORECASE,
+)
+LIKES_ZH = re.compile(
+    LEAD_ZH + WHILE_ZH + r"(?:比起[^，,。我]{1,10}[，,]?)?"
+    r"[我俺](?:最|很|非常|特别|比较|更|真的?|一直|还|也|超级?|极其|尤其|挺|蛮|就|实在|从小就?)*"
+    r"(?:不(?:太|怎么|是很)?喜欢|不爱|喜欢|讨厌|热爱|酷爱|热衷于|痛恨|厌恶|钟爱|迷上了|受不了"
+    r"|最爱的(?=[^，,。]{1,10}是)"
+    r"|爱(?=[吃喝看听玩用]))(?!你|您|这|那|他|她|它"
+    r"|上了|上)(?=\S)"
+    r"|"
+    + LEAD_ZH
+    + r"我(?:对[^，,。我你他她它]{1,10}(?:严重)?过敏|(?:有点|严重|轻度)?(?:乳糖|麸质|酒精)不耐受?|不(?:能|太能"
+    r"|可以)[吃喝碰](?!了|的)[^，,。了]{1,8}[。.！!]?$"
+    r"|对(?![这那你他她它此])[^，,。我]{1,10}(?:(?:很|非常|特别|一直)?(?:感兴趣|着迷)|(?:不太?|没什么"
+    r"|没)(?:感)?兴趣)[。.！!]?$"
+    r"|是(?:个|一个|一名|资深|忠实)*[^，,。你您他她的是]{1,8}(?:迷|控|爱好者|发烧友)[。.！!]?$|是(?:个"
+    r"|一个)?素食(?:者|主义者)|吃素"
+    r"|(?:从小|一直|平时|一般|基本|从)?不[吃喝碰](?!了|下|完|到|饱|亏|醋|惯)[^，,。了]{1,8}[。.！!]?$)"
+    # A habit with exceptions
+    r"|" + LEAD_ZH + r"我(?!觉得|听说|知道|发现|认为|以为|想|说|问)[^，,。你您他她它们]{0,12}?"
+    r"(?:一般|通常|平时|平常(?!心)|每天(?:早上|晚上|中午)?|每周(?!的)|每晚|每次[^，,。]{1,8}|很少|宁愿|宁可|基本不"
+    r"|几乎不|出门必)(?![^，,。]{0,12}(?:很(?!少)|觉得|担心|忘|累|忙|睡不|迟到|失眠|被|做梦"
+    r"|在想|好多|这么|那么|没|[跟对和]你|[见看]你))(?=[^，,。]{2})"
+    r"|"
+    + LEAD_ZH
+    + r"我(?:[^，,。我你您他她它们]{1,6}(?:总会|总要|都会)|(?:睡|饭|出门|开工|提交|下班)[前后](?:一定|必)会?)"
+    r"(?!你|觉得|很|更|想|忘|被|有)(?=[^，,。你您了]{2,}[。.！!]?$)"
+    r"|"
+    + LEAD_ZH
+    + r"我(?:"
+    + DONE_ZH
+    + r")[^，,。我你您他她它]{0,8}都(?:只)?[用喝吃穿坐](?!了|过|完|得)(?=[^，,。了]{2,}[。.！!]?$)"
+    r"|" + LEAD_ZH + r"我[^，,。我你您他她它们是]{0,8}只[用喝吃穿坐买看听住](?!了|过|到|得|要"
+    r"|[一二两三几半\d])(?=[^，,。了过]{2,}[。.！!]?$)"
+    r"|" + LEAD_ZH + r"每(?:个|逢)?(?:周|星期|礼拜|月|天|晚|早)[^，,。我你他她它]{0,4}[，,]?我(?:都|总)(?:会|要|得)?"
+    r"(?!是|很|觉得|想|在想|梦|被|有|没|见|看[到见])(?=[^，,。你您了]{2,}[。.！!]?$)"
+    r"|" + LEAD_ZH + r"我[^，,。我你他她]{1,6}(?:效率|状态|精神)最[高好佳]"
+    r"|" + LEAD_ZH + r"我一直(?:都)?(?:在)?(?:用(?!心|力|功)|吃|喝|穿|坐)(?=[^，,。]{2})"
+)
+NOTE = re.compile(
+    LEAD
+    + r"(?:please )?(?:(?:make a |take a )?note(?: (?:to self|that|down)|:)|remember that|keep in mind|bear in mind"
+    r"|for the record|write (?:this|that|it) down:?|(?:don't|do not) forget that"
+    r"|remember(?=,? (?:my|our|the|these|this|i|we)\b))",
+    re.IGNORECASE,
+)
+NOTE_ZH = re.compile(LEAD_ZH + r"(?:请|帮我|麻烦)?(?:你|您)?(?:记一下|记下|记录一下|备忘|笔记|记住|牢记|请记得(?=我))")
+TASK = re.compile(
+    LEAD + r"(?:(?:to[- ]?do|action item|task)\s*[:\-–]|remind me (?:to|about)\b"
+    r"|(?:please )?(?:don't|do not) forget (?!that\b)"
+    r"|(?:please )?remember to (?!always|never)"
+    r"|(?:i|we) (?:still |really )?(?:need to|have to|must|should|'ve got to|gotta)\b.{0,80}\b(?:by|before"
+    r"|until|till|due|tomorrow|tonight|today|next (?:week|month)"
+    r"|this (?:week|afternoon|evening)|(?:on )?(?:mon|tues|wednes|thurs|fri|satur|sun)day)\b"
+    r"|the deadline (?:for|is)\b)",
+    re.IGNORECASE,
+)
+TASK_ZH = re.compile(
+    LEAD_ZH + r"(?:待办(?!事项|清单|列表)|TODO|todo"
+    r"|任务[：:]|(?:请|麻烦)?提醒我|(?:请|麻烦)?(?:你|您)?别忘了|(?:请|麻烦)?(?:你|您)?记得(?!我"
+    r"|用[^，,。]{1,6}(?:回答|回复|写|称呼|翻译|显示)|始终|每次|一律|以后|今后|不要|别)|[我咱]们?(?:还|得|要|必须"
+    r"|需要|应该"
+    r"|打算)+[^，,。]{0,30}"
+    r"(?:之前|以前|前)(?:要|得|必须|把|完成|交|做完|弄完|提交|搞定|[，,。]|$)|[我咱]们?(?:今天|明天|后天|下周"
+    r"|这周|本周|周[一二三四五六日末]|月底)[^，,。]{0,8}(?:要|得|必须|需要)"
+    r"|(?:截止日期|最后期限))"
+)
+DECISION = re.compile(
+    LEAD + r"(?:(?:in the end|finally|after .{1,40}),? )?we(?:'ve| have)? (?:all |finally |just |now )?(?:decided"
+    r"|agreed|settled on|chose|chosen|opted|picked"
+    r"|concluded|committed to)\b|"
+    + LEAD
+    + r"we(?:'re| are| will be|'ll be)? (?:switching|moving|migrating|going|standardi[sz]ing) (?:over )?(?:to"
+    r"|on|with)\b (?!the (?:cinema|park|movies|beach|store|shop|gym|doctor))"
+    r"|" + LEAD + r"(?:the )?(?:final )?decision(?: is|:| was made)|" + LEAD + r"let's go with\b",
+    re.IGNORECASE,
+)
+DECISION_ZH = re.compile(
+    LEAD_ZH + r"(?:(?:最终|最后|经过[^，,]{1,12}|讨论后|会上)[，,]?)?(?:[我咱]们|团队|大家)(?:最终|最后|已经|一致|都"
+    r"|讨论后|今天|昨天|上周)*"
+    r"(?:决定|改用|选定|选择了|敲定|定下来?|同意|统一(?:用|使用|采用)|确定(?:用|使用|采用)?|采用)|"
+    + LEAD_ZH
+    + r"(?:最终)?(?:决定|方案|结论)(?:是|：|:)"
+)
+PATH = re.compile(
+    r"(?<![\w@:/])(?:\.{0,2}/)?(?:[\w.-]+/)+[\w.-]*\w|\b[\w-]+\.(?:py|js|ts|tsx|jsx|go|rs|java|kt|c|h|cpp|cs|rb"
+    r"|php|sql|md|toml|ya?ml"
+    r"|json|html|css|sh|ini|cfg|lock|proto|vue|swift|ipynb|txt|csv)\b|\b(?:Dockerfile|Makefile|README)\b"
+)
+URL = re.compile(r"\b(?:https?|ftp)://\S+|\b\d+(?:/\d+)+\b|\b(?:and/or|he/she|km/h|w/o|n/a)\b", re.IGNORECASE)
+PROJECT = re.compile(
+    r"\b(?:this|our|the) (?:project|repo(?:sitory)?|codebase|code base|monorepo|service|module|backend|frontend"
+    r"|app)(?:'s)?\b"
+    r"|(?:这个|本|该|我们的?|咱们的?)(?:项目|仓库|代码库|工程|模块|服务|系统|后端|前端)",
+    re.IGNORECASE,
+)
+STATES = re.compile(
+    r"\b(?:is|are|uses?|has|have|runs?|needs?|requires?|depends?|lives?|stores?|handles?|contains?|supports?"
+    r"|targets?|follows?"
+    r"|builds?|deploys?|exposes?|implements?|reads?|writes?|talks?|returns?|consists?|must|defines?)\b"
+    r"|[是用有在依赖需要存放处理包含支持遵循部署使用采用负责实现读写调用]",
+    re.IGNORECASE,
+)
+KNOWLEDGE = re.compile(
+    r"\b(?:best practice|stands for|is defined as|are defined as|refers to|is (?:an? |the )?(?:abbreviation"
+    r"|acronym|short) (?:of|for)"
+    r"|is a (?:kind|type|form) of|in general,? \w+ (?:is|are)|by definition|rule of thumb|means that)\b",
+    re.IGNORECASE,
+)
+KNOWLEDGE_ZH = re.compile(
+    r"最佳实践|是指|指的是|的?定义[是为]|是一种|的缩写|的全称|的意思是|意味着|的原理是"
+    r"|通常建议"
+)
+PERSONA = re.compile(
+    LEAD + r"(?:please )?(?:call (?:me|yourself)\b(?! (?:back|later|when|at|on|if|tomorrow|tonight|today|crazy|old))"
+    r"|your name (?:is|will be)\b|act as\b"
+    r"(?!.*\b(?:and|then|please|to|,) ?(?:please )?(?:write|tell|give|create|explain|help|make|answer|describe|list"
+    r"|provide|analy[sz]e|suggest|design|generate|draft|review|summari[sz]e|develop)\b)"
+    r"|you(?:'re| are)(?: now)? (?:a|an|my) (?!very\b|really\b|so\b|great\b|good\b)"
+    r"(?:[\w-]+ ){0,4}(?:assistant|tutor|coach|reviewer|expert|teacher"
+    r"|engineer|butler|companion)\b"
+    r"|(?:my name is|i go by|my pronouns are)\b)",
+    re.IGNORECASE,
+)
+PERSONA_ZH = re.compile(
+    LEAD_ZH
+    + r"(?:请|麻烦)?(?:你|您|大家)?(?:可以)?(?:以后)?(?:(?:叫我|称呼我|喊我)(?!一声|起床|吃饭|去|来|回)|(?:扮演|充当)"
+    r"|你的名字(?:叫|是)|你叫(?!什么|我)"
+    r"|你(?:现在|以后)?是(?:一个|一位|一名|我的)[^，。]{0,12}(?:助手|老师|教练|专家|工程师|管家|伙伴)"
+    r"|我的名字[是叫]|我叫(?!你|他|她|了|不))"
+)
+STEP = (
+    "run|use|open|click|press|type|call|set|add|install|remove|delete|restart|start|stop|turn|go|select|choose|create"
+    "|copy|edit|push|pull|merge|hold|unplug|plug|mix|boil|heat|pass|put|wait|check|write|rebuild|build|import|export"
+)
+SKILL = re.compile(
+    LEAD
+    + r"(?:(?:in order )?to (?!be|me|us|you|him|her|them|it|my|your|his|our|their|the|a|an|this|that|these|those|tell"
+    r"|say|put|sum|some|date|recap|conclude|clarify|summari[sz]e)\b)[a-z]+\b[^,?]{2,60}, "
+    r"(?:you (?:(?:have|need) to|must|should|can|first|just) |first,? |just |simply )*(?:" + STEP + r")\b"
+    r"|" + LEAD + r"(?:the |a )?(?:right |best |safest |easiest |quickest |proper )?(?:way|trick|procedure) (?:to|for) "
+    r"(?!go\b)[^,.?]{3,60} (?:is|are) (?:to|by)\b"
+    r"|" + LEAD + r"(?:the )?steps? (?:to|for) [^:?]{3,60}:|" + LEAD + r"how to [^:?]{3,60}:",
+    re.IGNORECASE,
+)
+SKILL_ZH = re.compile(
+    LEAD_ZH + r"(?:(?:如果)?(?:要|想要?)(?!是)[^，,。我你他她]{2,20}[，,]\s*(?:需要|得|必须|应该|可以)?(?:先|首先)"
+    r"|[^，。？我你他她]{2,20}的(?:步骤|方法|做法|流程|办法|诀窍)(?:是|如下|：|:)"
+    r"|(?:先|首先)[^，。了]{2,30}[，,](?:然后|再|接着)[^。了]{2,40}(?:即可|就行|就可以|就好))"
+)
+FEELING = re.compile(
+    LEAD
+    + r"i(?:'m| am| feel| felt| was)? (?:so |very |really |a bit |quite |still |always |pretty |just )*(?:afraid|scared"
+    r"|terrified|anxious|nervous|worried|angry|annoyed|frustrated|sad|upset|disappointed|lonely|ashamed|embarrassed"
+    r"|proud"
+    r"|happy|glad|excited|thrilled|grateful|relieved|stressed|overwhelmed|jealous|hurt)\b",
+    re.IGNORECASE,
+)
+FEELING_ZH = re.compile(
+    LEAD_ZH
+    + r"我(?:今天|最近|现在|一直|真的|很|非常|特别|有点|有些|好|感到|觉得|还是|对[^，,。]{1,15}?)*(?:害怕|怕|焦虑|紧张"
+    r"|担心|生气|愤怒|烦躁|沮丧|难过|伤心|失望|孤独|羞愧|尴尬|自豪|骄傲|高兴|开心|兴奋|激动|感激|欣慰|压力很大|嫉妒)"
+)
+KINDS = {"skill": "skill", "feeling": "emotion"}
+"""The kind of what a rule recognises, where it is not that of the category."""
+BY_ASSISTANT = re.compile(
+    r"^\W*(?:that )?(?:you|the (?:assistant|ai|bot|chatbot|model))(?:'ve| have| had|'d)? (?:just |already |once )*"
+    r"(?:" + PAST + r")\b|^\W*(?:你|您|助手|AI|机器人|模型)[^，,。]{0,20}[了过]",
+    re.IGNORECASE,
+)
+"""What the assistant did is no event to keep: it is in the conversation."""
+ACT = (
+    "use|write|add|include|show|give|put|start|begin|keep|avoid|explain|answer|reply|respond|tell|ask|mention|cite|list"
+    "|format|name|check|run|say|call|make|leave|end|translate|summari[sz]e|mark|sort|limit|stick to|don't"
+    "|do not|never|always"
+)
+DOES = "delete|remove|share|send|change|touch|overwrite|reveal|disclose|open|commit|push|publish|post|deploy|merge"
+FORMS = (
+    "emojis?|bullet points?|jargon|hashtags?|exclamation (?:marks?|points?)|disclaimers?|apologies|abbreviations|slang"
+    "|headings|tables|markdown|semicolons|em dashes|small talk|pleasantries|honorifics"
+)
+"""How an answer is written, which is said once for all answers."""
+SPOKEN = "repl(?:y|ies)|answers?|responses?|messages?|outputs?"
+NO_ORDER = re.compile(
+    r"^\W*(?:always|never|(?:don't|do not) ever) \w+\W*$|^\W*(?:don't|do not) ever (?:quit|give up|stop|lose|change"
+    r"|doubt)\b|^\W*always (?:an?|the|here|there|good|great|nice|happy"
+    r"|glad|up|fun|ready|so|in"
+    r"|on|worth|something|nothing|\w+ing)\b|^\W*never (?:give up|say never|too late|again|ever(?! (?:"
+    + ACT
+    + r")\b)|gets? old|saw|seen|felt"
+    r"|met|did|in (?:my|a|our) (?:\w+ )?(?:life|years?))\b|^\W*always (?:has|have|will|does|is|are)\b"
+    r"|^\W*(?:from now on|going forward|henceforth|in (?:the )?future),? (?:things?|it|we|they|everything|life|he|she"
+    r"|the|this|there|i(?! (?:want|need|expect|would like|prefer))|i'(?:ll|m|ve)"
+    r"|(?!please|always|never|do|don't|you)[\w ]{1,30}? (?:will|is|are|may|might|could|would))\b"
+    # The heading of a pasted prompt
+    r"|^\W*(?:(?:general|special|additional) )?(?:instructions?|requests?)\s*:"
+    # Of this once, and what the speaker intends
+    r"|^\W*(?:绝对|千万|永远|一定|别|不要)(?:不要|别|不能|不)?(?:再)?(?:错过|忘|放弃|灰心|怀疑|担心|客气|着急|难过"
+    r"|生气)"
+    r"|^\W*[你您]?(?:以后|今后|将来)(?:就?会|能|可以)|^\W*永远不要[^，。]{0,6}(?:自己|别人|生活|梦想|希望|爱)"
+    r"|^\W*(?:以后|今后|将来)的?(?:事|路|日子|生活|人生|时间)"
+    r"|^\W*(?:请|麻烦)?(?:你|您)?务必(?!.*(?:每次|每回|以后|今后|总是|一律|所有|任何|都))"
+    r"|^\W*(?:以后|今后|将来)(?:有(?:机会|空|时间|钱)|[你您][就会]|再也|我|他|她|咱|再说|吧|还|会|我们(?:再|会|还)"
+    r"|[要得]?[多少]|需|要注意|得|应该|可以|打算|准备|想|家里)"
+    r"|^\W*从现在(?:起|开始)[，,]?(?:倒计时|计时|算)|^\W*(?:别再|不要再)(?:[^，。]*(?:了吧|下雨|下雪)"
+    r"|[^，。]{1,3}了\W*$)"
+    # What something requires, or a rule of somebody else's
+    r"|^\W*(?!(?:我|咱|对你|给你|对您|给您|新|一条|几条|要求|规矩|规则|规定))[^，。：:]{1,8}(?:要求|规矩|规则"
+    r"|规定)[^，。：:]{0,6}[：:]",
+    re.IGNORECASE,
+)
+STANDING = re.compile(
+    LEAD + r"(?:please )?(?:"
+    # Each time something happens
+    r"(?:whenever|(?:every|each|any) ?time) you\b[^,]{2,60}, (?:please )?(?!don't (?:hesitate"
+    r"|worry)\b)(?:" + ACT + r")\b"
+    r"|(?:when(?:ever)?|(?:every|each|any) ?time) i (?:ask|paste|(?:send|give|show|tell) you|share|request|mention"
+    r"|name|quote|refer to|bring up|post"
+    r"|upload)\b[^,]{0,60}, (?:please )?(?:" + ACT + r")\b"
+    r"|for (?:all|any|every)? ?future [^,]{2,30}, (?:please )?(?:" + ACT + r")\b"
+    r"|(?:make sure|be sure|ensure)(?: that)? (?:you|to) (?:always|never)\b|you (?:must|are to) (?:always"
+    r"|never) (?!be\b|have\b|feel\b|think\b)\w"
+    r"|when(?:ever)? i (?:say|type|write) [\"“'][^\"”']{1,24}[\"”'],? (?:please )?(?!i\b|he\b|she\b|they\b|you\b"
+    r"|we\b|my\b)[a-z]+"
+    r"|(?:answer|reply|respond|explain)\b.{2,40}\bunless i (?:ask|say|request|tell)\b"
+    r"|make it a (?:rule|habit|point)(?: of yours)? to \w|in (?:all |any )?future (?:chats?|conversations?|sessions?"
+    r"|messages?|repl(?:y|ies)|answers?),? (?:please )?(?:" + ACT + r"|skip|drop|leave out)\b"
+    r"|from here on(?: out| in)?,? (?:please )?(?:" + ACT + r")\b"
+    r"|(?:don't|do not) (?:ever )?(?:" + DOES + r"|edit|modify|rename|drop|move)\b(?! (?:it|that|this)\b)[\w ./-]{0,40}"
+    r"\b(?:folders?|director(?:y|ies)|files?|branch(?:es)?|databases?|tables?|configs?|configuration|repo(?:sitory)?"
+    r"|schema|migrations?|main|master|production|prod|secrets?|passwords?|backups?)\b(?!.*\b(?:yet|now|today"
+    r"|this time)\b)"
+    r"|(?:don't|do not) use (?!that|this|it|me)[\w ]{2,30} (?:with|to) me\b"
+    r"|under no circumstances (?:should you |are you to |may you )?(?:" + ACT + "|" + DOES + r")\b"
+    r"|(?:don't|do not) (?:" + ACT + r")\b(?! (?:it|that|this)\b)[^,]{2,50}\bwhen(?:ever)? you "
+    r"(?:write|reply|answer|talk|respond|speak|explain|summari[sz]e)\b"
+    r"|(?:don't|do not) (?:mention|bring up|talk about|ask(?: me)? about|discuss|" + ACT + r")\b"
+    r"(?! (?:it|that|this|so|anything)\b)[^,]{2,50}\b(?:again|any ?more|ever)\W*$"
+    r"|(?:" + ACT + r")\b.{2,60}\bfrom now on\W*$"
+    r"|(?:don't (?:use|add|write|include)|avoid|stop (?:using|adding|writing|including))\b[^,]{0,20}"
+    r"\b(?:" + FORMS + r")\b(?!.*\b(?:here|this time|today|in (?:this|the) \w+)\b)"
+    r"|no (?:more )?(?:\w+ )?(?:" + FORMS + r")(?:,? please|,? in (?:your|the) \w+)+\W*$"
+    r"|i(?:'d like| want| need| would like) you to (?:always|never)\b"
+    # In everything that is said from now on
+    r"|(?:"
+    + ACT
+    + r"|stop)\b.{2,60}\b(?:(?:in|with|for|of|throughout) (?:all|every|each|any)(?: of your| future)? (?:"
+    + SPOKEN
+    + r")|in (?:anything|everything|whatever) you (?:write|say|send)|from here on(?: out)?)\b"
+    r"|(?:keep|limit|make|format|end|start|begin|structure|write) (?:(?:all )?(?:of )?your (?:future )?(?:replies"
+    r"|answers|responses|explanations|summaries)|(?:all|every|each) (?:reply|replies|answers?|responses?|explanations?"
+    r"|summar(?:y|ies)))\b(?! to yourself)"
+    r"|refrain from \w+ing\b"
+    r"|(?:(?:don't|do not) (?:suggest|recommend|propose)|stop (?:suggest|recommend|propos)ing)"
+    r" (?!it\b|that\b|this\b)\w)",
+    re.IGNORECASE,
+)
+STANDING_ZH = re.compile(
+    r"^\W*(?:请|麻烦|另外|还有|对了|你|您|[，,：:\s])*(?:"
+    r"(?:始终|一律|统一|(?<=请)一直)(?:用|使用|按|以|采用|不要|别)|(?<=请)始终保持"
+    r"|每次(?:写|回答|回复|生成|输出|提交|修改|推荐|总结|翻译|引用|解释|命名|给我)[^，,。我他她]{0,12}?[，,]?"
+    r"(?:(?<=前)(?:都)?先|请|都请|都不要|都别|必须|一定要|都要(?!.*(?:到|很久|半天|好久|等|花)))"
+    r"|(?:回答|回复|写代码|写邮件|写文档|推荐|总结|翻译|解释)[^，,。我他她]{0,8}(?:时候?|的时候)[，,]?"
+    r"(?:请|都要|要|先|不要|别|必须|一律|尽量)"
+    r"|(?:每当|当|如果)?我(?:提到|问到?|说到|发给你|贴出?|给你看?)[^，,。我你他她]{1,12}(?:时|的时候)[，,]?(?:都)?请"
+    r"|(?:不要|别|不许|不得|禁止)把[^，,。我你他她]{1,10}(?:提交|上传|推送|合并|写[进入到]|发[到给]|存[到进])(?!了)"
+    r"|(?:不要|别)(?:再)?[对跟和]我用(?!这|那)|从今以后[，,]?(?![我他她咱你您])|(?:没有|没"
+    r"|未经)[^，,。]{0,8}(?:允许|同意|许可|批准|确认|评审"
+    r"|授权)[，,]?(?:之?前)?(?:都)?"
+    r"(?:不要|别|不得|不许|不能|不可|禁止)|(?:不要|别|不许|不得|禁止)(?:再)?(?:动|碰|删除?|修改|改动?|覆盖|提交"
+    r"|推送|部署|重命名|移动)"
+    r"[^，,。我你他她了]{0,8}(?:文件|目录|分支|数据库|数据表|配置|仓库|密钥|密码|生产环境|线上|备份)"
+    r"|任何时候都(?:不要|别|不能|不许|不得|要(?=先|用))|(?:不要|别|不许|不得)(?:擅自|私自|随意|自行|自作主张)"
+    r"|(?:不要|别)直接(?:推送|提交|删除?|修改|部署|运行|执行|覆盖|合并|发送|调用)|(?:不要"
+    r"|别)(?:再)?用[^，,。]{1,8}(?:称呼|叫)我"
+    r"|从?下次(?:开始|起)[，,]?(?!之前|时)[^，,。我他她]{0,12}(?:都|请|不要|别|要|用)|往后(?!几|的"
+    r"|[看走退靠])[^，,。几我会]{0,10}(?:都|请|别|不要|帮我)"
+    r"|当?我说[“\"「][^”\"」]{1,12}[”\"」](?:的时候|时)?[，,]?(?:你|请|就是|就表示|都)"
+    r"|(?:代码|回答|回复|邮件|文档|注释|报告)(?:里面?|中)?[^，,。我他她]{0,4}(?:禁止|不要(?!紧)|不许|必须|一律|尽量"
+    r"|控制在)"
+    r"|凡是[^，。我他她]{1,20}(?:一律|必须|请|都不要|都要)|禁止(?:使用|推荐|出现))"
+)
+"""Orders for every time, in other words than `is_standing_order` knows, which also decides what is never forgotten."""
+EMPTY = re.compile(
+    LEAD + r"(?:please )?(?:remember|(?:don't|do not) forget|keep in mind|bear in mind|note)(?: (?:to|about))?"
+    r" ?(?:(?:this|that|these|those|it|them|me)(?: \w+s)?)?\W*$",
+    re.IGNORECASE,
+)
+"""It points at what was said elsewhere, and says nothing itself."""
+RESERVED = re.compile(r"\bbut\b|\balthough\b|\bthough\b|[，,]\s*(?:但|可是|不过|然而|只是)", re.IGNORECASE)
+"""A habit with a reservation is a preference, and no rule."""
+WHY = re.compile(
+    r"^(?P<said>.{4,}?)[\s,，;；]*(?:\bbecause(?! of the)\b|\bso that\b|\bin order to\b|\bthe reason (?:is"
+    r"|being)\b|因为|由于|为的是|以便|原因是|这样(?:就|可以|能)*|因此)"
+    r"[\s,，:：]*(?P<why>.{3,}?)\W*$",
+    re.IGNORECASE | re.DOTALL,
+)
+LABEL = re.compile(r"^\W*(?:to[- ]?do|action item|task|待办|任务)\s*[:：\-–]", re.IGNORECASE)
+SEPARATOR = re.compile(r"^[\s:：,，\-–]*(?:that\b\s*)?", re.IGNORECASE)
+LEAST_CONTENT = 4
+WHY_FIRST = re.compile(
+    r"^\W*(?:because(?! of\b)|因为|由于)\s*(?P<why>[^,，]{3,}?)\s*[,，]\s*(?:所以|因此|so )?\s*(?P<said>.{4,})$",
+    re.IGNORECASE | re.DOTALL,
+)
+SELF_QUESTION = re.compile(r"[?？]\s*$|(?:吗|呢|么)\s*[。.]?$")
