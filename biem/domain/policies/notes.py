@@ -105,7 +105,7 @@ class NoteRankPolicy:
     timed: int = 50
     """Candidates by words, and as many by content, from notes of each time that the query names."""
     per_note: int = 3
-    """Maximum hits of one note among the first five; among more, half of them."""
+    """Maximum hits of one note among the first five; among more, all but two of them."""
     top_k: int = 5
     least_confidence: float = 0.0
     """Notes of a recall below this confidence are left out."""
