@@ -79,6 +79,8 @@ class Matter:
     """The kind of value that a question asks for: `time`, `amount`, `digits`. Empty if unknown."""
     gives: frozenset[str] = frozenset()
     """The kinds of value that it contains."""
+    called: frozenset[tuple[str, str]] = frozenset()
+    """Relatives and the names that it gives them: `("me.brother", "jonas")`."""
 
 
 @dataclass(frozen=True, slots=True)

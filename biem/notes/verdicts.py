@@ -1,8 +1,8 @@
-"""What notes say of facts: a sentence that contradicts a fact, or confirms it, is recorded until a reader decides.
+"""What notes say of facts: a sentence that contradicts a fact, or confirms it, is recorded until a user decides.
 
 fact ─► its nearest chunks ─► their sentences that share words with it ─► the rules of contradiction ─► verdicts
 
-A fact is compared with everything once, and afterwards with new chunks only. No note changes a memory: a
+A fact is compared with everything once, and afterwards with new chunks only. No note changes a memory by itself: a
 contradiction is shown and listed, a confirmation counts once as useful.
 """
 

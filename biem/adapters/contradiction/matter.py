@@ -9,24 +9,24 @@ from biem.adapters.contradiction.lexicon import marks
 from biem.adapters.contradiction.lexicon.attributes import SINGLE
 from biem.adapters.contradiction.reading import Reading
 from biem.adapters.contradiction.statement_core import Core
-from biem.adapters.contradiction.subjects import Subjects, mentions_speaker
+from biem.adapters.contradiction.subjects import SURNAME, Subjects, is_reported, mentions_speaker
 from biem.domain.conflict import Matter
 
 _SAME_KIN = (
     "mother mom mum mommy mummy mama 妈妈 母亲 妈",
     "father dad daddy papa 爸爸 父亲 爸",
-    "wife spouse 老婆 妻子 太太",
+    "wife spouse 老婆 妻子 太太 媳妇",
     "husband 老公 丈夫",
     "girlfriend 女朋友 女友",
     "boyfriend 男朋友 男友",
     "brother 哥哥 弟弟",
     "sister 姐姐 妹妹",
     "son 儿子",
-    "daughter 女儿",
+    "daughter 女儿 闺女",
     "kid child kids children 孩子",
     "parents parent 父母 爸妈",
-    "grandmother grandma granny 奶奶 外婆",
-    "grandfather grandpa 爷爷 外公",
+    "grandmother grandma granny 奶奶 外婆 姥姥",
+    "grandfather grandpa 爷爷 外公 姥爷",
     "uncle 叔叔 舅舅 伯伯",
     "aunt auntie 阿姨 姑姑 姨妈",
     "cousin 表哥 表姐 表弟 表妹 堂哥 堂姐 堂弟 堂妹",
@@ -60,6 +60,59 @@ _WAYS = {"去程": "outbound", "返程": "return"}
 _BACK = frozenset(("return",))
 _ANY_THING = frozenset(("name",))
 """The topic of "is my": a topic only where there is no other."""
+_ALTERS = re.compile(
+    r"\bagain\b|\bback (?:on|to)\b|(?:^|\b(?:I|we|he|she)(?:'ve| have)? (?:just )?)finished\b|\bdone with\b"
+    r"|\bfed up\b|\bnext up\b"
+    r"|又(?:开始|[\u4e00-\u9fff]上)|重新|恢复|[看读听学用吃]完|[看听玩吃]腻",
+    re.IGNORECASE,
+)
+"""Marks an end or a return to a former habit: a change that the rules for automatic decisions do not rely on."""
+_NAME = re.compile(r"(?<=[a-z] )[A-Z][\w-]+")
+_COMPANION = re.compile(r"\bwith (?:my |our )?$")
+_HAN_CALLED = re.compile("(?:的名字)?(?:名?叫|是)(?P<name>[\u4e00-\u9fff]{2,3})(?=[，。！,!；]|$)")
+_I_AM = re.compile(
+    r"\b(?:I'm|I am) [A-Z][\w-]+(?: [A-Z][\w-]+)?(?=[,.!;]|$| and\b)"
+    r"|\b(?:[Mm]y (?:full |first |last )?name|[Cc]all me|[Ww]ho am I)\b"
+    r"|我(?:的名字|[叫姓](?![他她你它了上])|是谁)|叫我(?![去来帮做])|称呼我"
+    rf"|我是{SURNAME}[\u4e00-\u9fff]{{1,2}}(?=[，。,!！]|$)"
+)
+"""States the speaker's own name, or asks for it."""
+_INTRODUCES = re.compile(
+    r"^\W*(?:hi|hello|hey)\b\W+(?:I'm|I am) (?-i:[A-Z])|\b(?:my (?:full |first |last )?name|call me)\b"
+    rf"|我的名字|叫我(?![去来帮做])|称呼我|我是{SURNAME}[\u4e00-\u9fff]{{1,2}}(?=[，。,!！]|$)",
+    re.IGNORECASE,
+)
+"""The same where nothing else is stated: "I'm Swiss" states no name."""
+_STATES = (
+    ("name", _I_AM),
+    (
+        "age",
+        re.compile(
+            r"\b(?:[Hh]e|[Ss]he|I)(?:'s| is|'m| am| (?:just )?turned| turns) (?:only |now |already |almost )?"
+            r"(?:\d{1,2}|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)(?= and\b|[,.;!]|$)"
+            r"|\b(?:I'm|I am) [A-Z][\w-]+, \d\d,|今年[0-9一二三四五六七八九十百]{1,4}(?=[，。,!！岁]|$)"
+        ),
+    ),
+    ("job", re.compile(r"\ban? (?:[a-z-]+ ){0,3}teacher\b|[是当做][^，。的]{0,6}(?:老师|教师)(?=[，。！,!]|$)")),
+    (
+        "origin",
+        re.compile(r"\bmoved (?:here|over|to (?:the )?[A-Z][\w-]+) from [A-Z]|从[\u4e00-\u9fff]{2,4}[搬过]过?来|来自"),
+    ),
+)
+"""Topics that a text states beside what else it is about."""
+_NAMES_NO_TOPIC = re.compile(
+    r"(?:own|owns|owned|started|took up|took over|left(?! (?-i:[A-Z]))"
+    r"|most|best|known|opens?|enters?|takes?|play(?:s|ed|ing)?"
+    r"|(?<=\bto )work|(?:going|goes|go)(?! to (?:the |an? )?(?-i:[A-Z]))"
+    r")\b"
+    r"|开|一辆|辆|买了|交|出门|坚持",
+    re.IGNORECASE,
+)
+"""Words with which a value of a topic is stated, and much else: alone they name none."""
+
+
+_ASKS_OF_MINE = re.compile(r"^\W*(?!who\b)(?:what|when|where|which|how)\b.*\b(?:is|are) $", re.IGNORECASE)
+""""What is my pension?" asks for no name, as "who is my boss?" does."""
 
 
 def _topics() -> tuple[dict[str, frozenset[str]], frozenset[str], re.Pattern[str]]:
@@ -118,22 +171,48 @@ def matter_of(reading: Reading, subjects: Subjects, core: Core) -> Matter:
     """See `Matter`. `core`: what is left of the reading."""
     text = reading.text
     words = _words_of(text, subjects.about(reading).spans, chinese=reading.in_chinese)
-    topics = core.classes.union(*(_TOPICS[word] for word in words))
+    named = frozenset(
+        name
+        for name, start in core.places
+        if not (_NAMES_NO_TOPIC.match(text, start) or (name == "name" and _ASKS_OF_MINE.search(text, 0, start)))
+    )
+    topics = named.union(*(_TOPICS[word] for word in words))
+    alters = _ALTERS.search(text) is not None
+    changes = alters or core.changes
+    holds = core.holds or (changes and _is_explained(text))
     things = frozenset(piece.stem for piece in core.words) | (words & _THINGS)
+    persons = _persons(reading, subjects, things)
     return Matter(
-        _persons(reading, subjects, things),
-        core.classes & SINGLE,
+        persons,
+        core.classes & SINGLE | (_ANY_THING if _I_AM.search(text) else frozenset()),
         bool(marks.OF_THE_PAST.search(text) or (core.of_old and not core.marked)),
-        topics - _ANY_THING or topics,
+        _with_stated(topics - _ANY_THING or topics, text, subjects.about(reading).spans),
         things,
         frozenset(thing for thing in things if any(kind.startswith(thing) for kind in words & _THINGS)),
         frozenset(_WAYS.get(word, word) for word in core.which) | (_BACK if returns(text) else frozenset()),
         frozenset(piece.stem for piece in core.numbers),
-        core.holds,
-        core.marked,
+        holds,
+        core.marked or (holds and (alters or (changes and not core.adds))),
         frozenset(kind for kind, pattern in _WANTS.items() if pattern.search(text)),
         frozenset(kind for kind, pattern in _GIVES.items() if pattern.search(text)),
+        _called(text, subjects.about(reading).spans),
     )
+
+
+def _is_explained(text: str) -> bool:
+    """Whether a report only gives the reason of the speaker's own change: "I eat meat again, my doctor said so"."""
+    first, comma, _ = text.replace("，", ",").partition(",")
+    if not comma or is_reported(first) or not mentions_speaker(first):
+        return False
+    return bool(marks.CHANGES.search(first) or _ALTERS.search(first)) and not marks.LEAVES_OPEN.search(text)
+
+
+def _with_stated(topics: frozenset[str], text: str, relations: tuple[tuple[int, int], ...]) -> frozenset[str]:
+    """Adds what it states beside its own topics: "My wife Ida is a nurse" gives a name, too."""
+    stated = frozenset(topic for topic, pattern in _STATES if pattern.search(text))
+    if not topics:
+        return stated - _ANY_THING | (_ANY_THING if _INTRODUCES.search(text) else frozenset())
+    return topics | stated | (_ANY_THING if any(_NAME.search(text, *span) for span in relations) else frozenset())
 
 
 def _persons(reading: Reading, subjects: Subjects, things: frozenset[str]) -> frozenset[str]:
@@ -154,7 +233,23 @@ def _persons(reading: Reading, subjects: Subjects, things: frozenset[str]) -> fr
         persons.add(found["name"].lower())
         if not mentions_speaker(text.replace(found.group(), " ")):
             persons.discard("me")
+    if any("." not in name for name in persons - {"me"}):  # "Jo stays with his dad" is about Jo
+        persons = {name for name in persons if name.partition(".")[0] not in _ANAPHORS}
+    if "me" in persons and all(_COMPANION.search(text, 0, start) for start, _ in about.spans):
+        persons = {name for name in persons if not name.startswith("me.")}
     return frozenset(persons)
+
+
+def _called(text: str, relations: tuple[tuple[int, int], ...]) -> frozenset[tuple[str, str]]:
+    """Relatives and the names that the text gives them, in lower case; of a Chinese full name also the given name."""
+    found = set()
+    for start, end in relations:
+        kin = next((_KIN[word] for word in _KIN if re.search(rf"(?:^|[\s\u4e00-\u9fff]){word}\b", text[start:end])), "")
+        if kin and (name := _NAME.search(text, start, end)):
+            found.add((f"me.{kin}", name.group().lower()))
+        elif kin and (called := _HAN_CALLED.match(text, end)):
+            found |= {(f"me.{kin}", called["name"]), (f"me.{kin}", called["name"][-2:])}
+    return frozenset(found)
 
 
 def _begins(name: str, things: frozenset[str]) -> bool:
@@ -185,7 +280,11 @@ def _parts(word: str) -> tuple[str, ...]:
     return (word, word[0], word[-1]) if len(word) <= _SHORT else (word,)
 
 
+def _kin_of(word: str, otherwise: str) -> str:
+    return _KIN.get(word) or _KIN.get(word.removesuffix("s"), otherwise)
+
+
 def _plain(name: str) -> str:
     owner, dot, rest = name.partition(".")
     owner = _OTHER.get(owner, owner)
-    return f"{owner}.{_KIN.get(rest.split()[-1], rest)}" if dot and rest else owner
+    return f"{owner}.{_kin_of(rest.split()[-1], rest)}" if dot and rest else owner

@@ -22,7 +22,7 @@ _REPORT = re.compile(
     r"|keeps saying|keeps telling)\b"
     r"|(?<!\bi )(?<!\bwe )\b(?:said|says|asked|wrote|shouted|whispered|replied|joked)\s(?!(?:i|we)\b)[a-z]"
     r"|\baccording to\b|\brumou?rs?\b|\b(?:i|we)\s(?:heard|read|was told|were told)\b"
-    r"|(?<![我别再胡瞎])(?<!我[是想要刚])(?<!我刚才)(?:(?<!地)(?<!来)(?<!跟你)(?<!和你)(?<!跟大家)说(?!错|反|岔|混|漏|不|明|法|好|服|话|真的|一下|说|到|起|实话|白了)|告诉我|告诉你|表示|声称|提到|宣布|听说|据说)",
+    r"|(?<![我别再胡瞎])(?<!我[是想要刚])(?<!我刚才)(?:(?<!地)(?<!来)(?<!跟你)(?<!和你)(?<!跟大家)说(?!来(?:惭愧|话长|也|奇怪|好笑|可笑|真?巧)|错|反|岔|混|漏|不|明|法|好|服|话|真的|一下|说|到|起|实话|白了)|告诉我|告诉你|表示|声称|提到|宣布|听说|据说)",
     re.IGNORECASE,
 )
 _JOKE = re.compile(
@@ -35,7 +35,7 @@ _FIRST = re.compile(r"\b(?:i|i'm|i've|i'd|my|me|mine|we|our|us)\b|[我咱俺]|�
 _KIN_CHAIN = re.compile(
     r"\b(?P<owner>(?i:my|our|his|her|their|your|the)|[A-Z][\w-]+(?:\s[A-Z][\w-]+)?['’]s)\s"
     r"(?P<before>(?:(?:ex|old|older|elder|eldest|young|younger|youngest|big|little|late|twin|best|former|new|good|dear|step|half"
-    r"|great)[\s-]){0,2})(?P<kin>[a-z]+(?:-in-law)?)(?P<name>(?:\s(?!I\b)[A-Z][\w-]+){0,2})"
+    r"|great)[\s-]){0,2})(?P<kin>[a-z]+(?:[ -]in[ -]law)?)(?P<name>(?:\s(?!I\b)[A-Z][\w-]+){0,2})"
 )
 _WHICH = re.compile(r"(?:former|new|good|dear|big|little|best)[\s-]|\s$")
 """Adjectives that do not distinguish persons."""
@@ -85,18 +85,22 @@ _KIN_NAMES = {
     **dict.fromkeys(("dad", "daddy", "papa"), "father"),
     **dict.fromkeys(("grandma", "granny", "nana"), "grandmother"),
     "grandpa": "grandfather", "bro": "brother", "sis": "sister", "auntie": "aunt", "hubby": "husband",
-    **dict.fromkeys(("妈", "老妈", "母亲"), "妈妈"), **dict.fromkeys(("爸", "老爸", "父亲"), "爸爸"),
-    "妻子": "老婆", "丈夫": "老公", "男友": "男朋友", "女友": "女朋友",
+    **dict.fromkeys(("妈", "老妈", "母亲"), "妈妈"), **dict.fromkeys(("爸", "老爸", "老爹", "父亲"), "爸爸"),
+    **dict.fromkeys(("妻子", "媳妇", "爱人", "老伴"), "老婆"), "闺女": "女儿", "丈夫": "老公",
+    "男友": "男朋友", "女友": "女朋友",
+    "大哥": "哥哥", "大姐": "姐姐", "小妹": "妹妹", "老弟": "弟弟", "姥姥": "外婆", "姥爷": "外公",
     "哥": "哥哥", "姐": "姐姐", "弟": "弟弟", "妹": "妹妹",
 }  # fmt: skip
 """Synonyms of relations."""
 _NICKNAME = re.compile(
     r"(?<![\u4e00-\u9fff])(?P<name>[老小阿][\u4e00-\u9fff])(?=[的家他她们]|(?:现在|已经)?(?:不|的|住|在|说|问|换|改|搬))"
 )
-_SURNAMED = re.compile(
-    "(?:^|[，。！？；,!?;]|听说|据说|告诉|[和跟给替帮叫问])(?P<name>[老小阿]"
-    "[王李张刘陈杨赵黄周吴徐孙胡朱林何郭罗梁宋郑谢韩唐冯董萧曹袁邓许傅沈曾彭吕苏卢蒋蔡贾丁魏薛阎潘杜戴钟汪姜范姚谭廖邹陆崔邱秦顾侯邵孟尹黎])"
+SURNAME = (
+    "[王李张刘陈杨赵黄周吴徐孙胡朱林何郭罗梁宋郑谢韩唐冯董萧曹袁邓许傅沈"
+    "曾彭吕苏卢蒋蔡贾丁魏薛阎潘杜戴钟汪姜范姚谭廖邹陆崔邱秦顾侯邵孟尹黎]"
 )
+"""A common Chinese surname."""
+_SURNAMED = re.compile(rf"(?:^|[，。！？；,!?;]|听说|据说|告诉|[和跟给替帮叫问])(?P<name>[老小阿]{SURNAME})")
 """A nickname of a surname: 小周."""
 _NO_NAMES = frozenset(
     (
@@ -123,9 +127,16 @@ _OF_THINGS = re.compile(
     "|[\u4e00-\u9fff]{2,4}(?=(?:已经|早就|终于|前几天|上周|昨天)?(?:报废|坏了|坏掉|卖掉|卖了|修好|没电|涨价|到期|过期|停产|送修|抛锚))"
 )
 """Names of things: what is driven, bought or broken."""
+_BEFORE_DAY = frozenset("哪今明昨前后每当几这那半整白")
+"""Characters before 天, a day, which the segmenter then takes for a surname: 哪天修, 当天飞."""
 _HAN_NUMBER = re.compile(
     "[零〇一二两三四五六七八九十百千万半几]+[^\u4e00-\u9fff]*(?:公里|公斤|米|元|块|岁|点|号|月|年|次|个|天|分|小时)?$"
 )
+
+
+def is_reported(text: str) -> bool:
+    """Whether a clause reports what somebody said."""
+    return _REPORT.search(text) is not None
 
 
 def mentions_speaker(text: str) -> bool:
@@ -183,7 +194,7 @@ class Subjects:
         self._han_kin = sorted((kin for kin in self._kin if not kin.isascii()), key=len, reverse=True)
         kin = "|".join(map(re.escape, self._han_kin))
         self._han_chain = re.compile(
-            rf"(?P<owner>[我你您他她咱]们?|(?:(?![是叫有在的最了个])[\u4e00-\u9fff]){{2,3}}(?<!我)(?=的))?家?(?:大学|高中|初中|中学|小学|公司|单位|部门)?的?(?P<kin>{kin})(?!人[们])"
+            rf"(?P<owner>[我你您他她咱]们?|(?:(?![是叫有在的最了个])[\u4e00-\u9fff]){{2,3}}(?<!我)(?=的))?家?(?:大学|高中|初中|中学|小学|公司|单位|部门)?的?(?P<kin>{kin}|(?<=[我他她你您])[弟妹哥姐])(?!人[们])"
         )
         self._about = lru_cache(_KEPT)(self._read)
 
@@ -209,7 +220,7 @@ class Subjects:
     def _read(self, reading: Reading) -> About:
         text = reading.text
         quoted = bool(_QUOTE.search(text))
-        reported = any(_REPORT.search(clause.text) for clause in reading.clauses if not clause.asked)
+        reported = any(is_reported(clause.text) for clause in reading.clauses if not clause.asked)
         persons, words, spans = self._persons(text, reading.in_chinese)
         if reported and quoted and "me" in persons:
             persons = persons - {"me"} | {"quoted"}
@@ -241,7 +252,7 @@ class Subjects:
         spans: list[tuple[int, int]] = []
         rest = text
         for found in _KIN_CHAIN.finditer(text):
-            kin = found["kin"].removesuffix("-in-law")
+            kin = found["kin"].partition("-in-")[0].partition(" in ")[0]
             if self._reader.stem(kin) not in self._kin and kin not in self._kin:
                 continue
             owner = found["owner"].lower().removesuffix("'s").removesuffix("’s")
@@ -310,7 +321,8 @@ class Subjects:
                 words.add(found["name"])
         before = ""
         for word, tag in knowing().tag(_OF_THINGS.sub(" ", rest)):
-            if tag.startswith("nr") and len(word) > 1 and before not in self._words["placed"]:
+            is_day = word[0] == "天" and before[-1:] in _BEFORE_DAY  # 哪天修
+            if tag.startswith("nr") and len(word) > 1 and not is_day and before not in self._words["placed"]:
                 persons.add(word)
                 words.add(word)
             before = word

@@ -31,7 +31,7 @@ _NEAR = 2.5
 """Two lines about one thing whose worth differs by less are ordered by speaker (user first), then by time."""
 _SAME_NEAR = 5.0
 """The same limit for two lines with the same attribute of the same person."""
-_LIFTED, _LIFTED_TRANSLATION = 6.0, 9.0
+_LIFTED, _LIFTED_TRANSLATION = 7.0, 9.0
 """A later statement about the thing in question is lifted to the earlier one if its worth is lower by at most this; the
 second number is for a text in the other script."""
 _ALIKE = 0.1
@@ -90,7 +90,8 @@ def lift_later(lines: Sequence[RatedLine], question: LineQuestion) -> None:
                     and not newer.matter.numbers.isdisjoint(older.matter.numbers)
                 )
                 ends = (names or _names_it(newer, older, question)) and _may_end(newer, older, question)
-                if ends or (newer.worth > older.worth - gap and _is_of(newer, older, question)):
+                near = newer.worth > older.worth - gap or _has_all_asked(newer, older, question)
+                if ends or (near and _is_of(newer, older, question)):
                     lift(newer, older)
 
 
@@ -104,6 +105,17 @@ def _names_it(newer: RatedLine, older: RatedLine, question: LineQuestion) -> boo
     asked = question.matter
     things = asked.things & older.matter.things
     return bool(asked.wants and things - asked.kinds) and things <= newer.matter.things
+
+
+def _has_all_asked(newer: RatedLine, older: RatedLine, question: LineQuestion) -> bool:
+    """Whether it names all things in question and has the topic that the older shares with the question.
+
+    Without a thing in question: whether it tells of a change of the attribute in question.
+    """
+    one, other, asked = newer.matter, older.matter, question.matter
+    if not asked.things:
+        return one.changes and _are_of_one(newer, older) and bool(one.attributes & other.attributes & asked.attributes)
+    return asked.things <= one.things and not one.topics.isdisjoint(asked.topics & other.topics)
 
 
 def _may_end(newer: RatedLine, older: RatedLine, question: LineQuestion) -> bool:
@@ -140,7 +152,8 @@ def _is_told_as_fact(line: RatedLine) -> bool:
 def _is_of(newer: RatedLine, older: RatedLine, question: LineQuestion) -> bool:
     """Whether both are about one thing, and about the subject of the question."""
     one, other, asked = newer.matter, older.matter, question.matter
-    if not are_same(one, other) or is_of_another_way(one, other, asked):
+    unnamed = bool(asked.things) and not one.persons and _has_all_asked(newer, older, question)
+    if not (are_same(one, other) or unnamed) or is_of_another_way(one, other, asked):
         return False
     if is_own_of_another(newer, older) or not gives_as_much(one, other, asked):
         return False
@@ -208,7 +221,8 @@ def _are_alike(line: RatedLine, other: RatedLine) -> bool:
 
 
 def _are_of_one(line: RatedLine, other: RatedLine) -> bool:
-    """Whether both state one attribute of one person."""
+    """Whether both state one attribute of one person; who says "they live near us" speaks of them."""
     one, two = line.matter, other.matter
     says = not (one.past or supposes(line.hit.node.text))
-    return says and one.persons == two.persons and not one.attributes.isdisjoint(two.attributes)
+    same = one.persons == two.persons or (bool(relatives(one)) and relatives(one) == relatives(two))
+    return says and same and not one.attributes.isdisjoint(two.attributes)

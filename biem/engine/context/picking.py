@@ -85,7 +85,7 @@ class Picker:
         if lines is None:
             return None
         lines = _answering(lines, question)
-        if question.now:
+        if question.now or ("time" in question.matter.wants and not question.former):
             lift_replacements(lines, question)
             lift_later(lines, question)
             lift_continuations(lines, question)

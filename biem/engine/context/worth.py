@@ -52,6 +52,8 @@ _BY_WORDS = 0.5
 _PARTNERS = frozenset(("girlfriend", "boyfriend", "wife", "husband", "partner"))
 PETS = frozenset(("dog", "cat"))
 """Relations (`me.cat`) of animals."""
+_OWN_NAME = "name"
+"""Among the attributes: what the user is called, which a text about any other name does not tell."""
 _HAN = late("[\u4e00-\u9fff]")
 _SUPPOSES = late(
     r"^\W*(?:if|suppose|imagine|what if|perhaps|maybe|i (?:may|might|could))\b"
@@ -139,9 +141,10 @@ class LineWorth:
                 translated = is_han(node.text) != is_han(question.text)
                 by_name = _by_name(told, node, meant) if meant else told
                 if not named:
-                    foreign = _foreign(persons, asked.things, told, part.lower(), translated=translated)
+                    foreign = _foreign(asked, question.text.lower(), told, part.lower(), translated=translated)
                 elif by_name.persons != told.persons:  # the speaker is the subject
-                    foreign = _foreign(frozenset(meant.values()), asked.things, by_name, part.lower(), translated=False)
+                    by_name_asked = replace(asked, persons=frozenset(meant.values()))
+                    foreign = _foreign(by_name_asked, question.text.lower(), by_name, part.lower(), translated=False)
                 of_it = not (asked.topics.isdisjoint(told.topics) or asked.things.isdisjoint(told.things))
                 named_thing = _THING if of_it else 0.0
                 worth += _about(asked, by_name, brief=brief) + named_thing - foreign
@@ -149,6 +152,7 @@ class LineWorth:
                 known = node.kind != "event" or not asked.topics or told.topics or not brief
                 worth += _TRANSLATED * (1.0 if known else min(1.0, like / _PLAUSIBLE)) + _TRANSLATED_LIKENESS * like
             lines.append(RatedLine(hit, worth, frozenset(self._terms_of(node.text)), like, told, foreign, named_thing))
+        _know_by_name(lines, persons)
         return lines
 
     def _part(self, text: str, terms: frozenset[str]) -> str:
@@ -173,6 +177,18 @@ def _seen_by_the_user(told: Matter, node: Node) -> Matter:
     return replace(told, persons=persons - {"you"})
 
 
+def _know_by_name(lines: Sequence[RatedLine], asked: frozenset[str]) -> None:
+    """Lines about "Jonas" are about my brother, and the reverse, if one of the lines says that he is called Jonas."""
+    called = {pair for line in lines for pair in line.matter.called}
+    same = {name: person for person, name in called if person in asked}
+    same.update((person, name) for person, name in called if name in asked)
+    for line in lines:
+        names = [name for name in same if name in line.matter.persons or name in line.matter.things]
+        if line.foreign and names:
+            line.worth, line.foreign = line.worth + line.foreign, 0.0
+            line.matter = replace(line.matter, persons=line.matter.persons.union(same[name] for name in names))
+
+
 def _speakers_meant(asked: frozenset[str], hits: Sequence[Hit]) -> dict[str, str]:
     """The speakers whom the question names, each with the name that it has there."""
     speakers = {hit.node.speaker for hit in hits if hit.node.speaker}
@@ -191,22 +207,35 @@ def _by_name(told: Matter, node: Node, meant: Mapping[str, str]) -> Matter:
     )
 
 
-def _foreign(asked: frozenset[str], things: frozenset[str], matter: Matter, text: str, *, translated: bool) -> float:
-    """Subtracted from a text if the question is about the persons `asked` and `things`.
+def _foreign(question: Matter, asks: str, matter: Matter, text: str, *, translated: bool) -> float:
+    """Subtracted from a text for the persons that it is about. `asks`: the text of the question.
 
     Names in different scripts cannot be compared. Who says that he is single or engaged also tells whether he has a
     girlfriend, as does a text about her.
     """
-    told, topics = matter.persons, matter.topics
+    asked, told, topics = question.persons - {"you"}, matter.persons, matter.topics
     others = {name.rpartition(".")[2] for name in asked - {"me"}}
     others = others - PETS or others  # my sister's cat: of my sister
     if others and not (others <= _PARTNERS and "me" in told and "partner" in topics):
-        if any(other in text or any(other in name for name in told) for other in others):
+        kin = {name.rpartition(".")[2] for name in told if "." in name}
+        if others & kin and others <= kin and told.isdisjoint(asked):  # her daughter, not mine
+            return _FOREIGN
+        if any(_names(other, text) or any(other in name for name in told) for other in others):
+            return 0.0
+        if kin & _PARTNERS and others <= _PARTNERS:  # a boyfriend may have become the husband
+            return 0.0
+        if not told and question.things and question.things <= matter.things:
             return 0.0
         maybe = translated and any(not name.startswith("me") for name in told)
         return _FOREIGN if told and not maybe else _UNNAMED
-    mine = "me" in told or any(name.removeprefix("me.") in things for name in told)
+    known = question.things | question.topics
+    mine = "me" in told or any(name.removeprefix("me.") in known or name in asks for name in told)
     return _FOREIGN if "me" in asked and told and not mine else 0.0
+
+
+def _names(name: str, text: str) -> bool:
+    """Whether a text has the name: as a beginning of a word, in Chinese anywhere."""
+    return name in text if not name.isascii() else re.search(rf"\b{re.escape(name)}", text) is not None
 
 
 def _openness(text: str, told: Matter, *, now: bool, brief: bool) -> float:
@@ -221,6 +250,8 @@ def _about(asked: Matter, told: Matter, *, brief: bool) -> float:
     worth = -_NO_VALUE if brief and not asked.wants <= told.gives else 0.0
     if brief and asked.which and told.which and asked.which.isdisjoint(told.which):
         worth -= _OTHER_ONE
+    if _OWN_NAME in asked.attributes - told.attributes:
+        worth -= _ELSEWHERE
     if not (asked.topics and told.topics):
         return worth
     if asked.topics.isdisjoint(told.topics):

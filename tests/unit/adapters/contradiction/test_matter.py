@@ -111,3 +111,80 @@ def test_a_word_that_begins_or_ends_with_a_name_is_no_person(text: str, person: 
     persons = RULES.matter(text).persons
     assert not person or person in persons
     assert no_person not in persons
+
+
+@pytest.mark.parametrize(
+    ("text", "topics"),
+    [
+        ("The repair is going to be 90 quid.", {"money"}),
+        ("I cycle to work.", {"bike", "commute"}),
+        ("She plays the harp.", {"music"}),
+        ("We left early.", set()),
+        ("When is my trial?", set()),
+        ("My wife Ida is a nurse.", {"job", "name"}),
+        ("Hi, I'm Ada Roth.", {"name"}),
+        ("I'm Swiss.", set()),
+        ("早安，我叫顾一帆，在无锡上班。", {"employer", "name"}),
+        ("她在公司开了个会。", {"employer"}),
+        ("What is my pension?", set()),
+        ("Who is my boss?", {"name"}),
+        ("Our old dog died.", {"pet"}),
+        ("I'm Ruth, 71, a retired baker.", {"age", "job", "name"}),
+        ("我姓柴，今年六十八。", {"age"}),
+        ("他是中学体育老师。", {"job", "school", "sport", "teacher"}),
+    ],
+)
+def test_words_with_many_meanings_name_no_topic(text: str, topics: set[str]) -> None:
+    assert RULES.matter(text).topics == topics
+
+
+@pytest.mark.parametrize(
+    ("text", "own"),
+    [
+        ("What's my name?", True),
+        ("Call me Jo.", True),
+        ("我叫什么？", True),
+        ("我是冯小溪，在武汉读博。", True),
+        ("我是老师。", False),
+        ("My boat is called Otter.", False),
+        ("我叫了一辆车。", False),
+        ("双胞胎一个叫安安，一个叫宁宁。", False),
+    ],
+)
+def test_the_speakers_own_name_is_told_from_other_names(text: str, own: bool) -> None:
+    assert ("name" in RULES.matter(text).attributes) is own
+
+
+@pytest.mark.parametrize(
+    ("text", "called"),
+    [
+        ("My brother Jonas plays chess.", {("me.brother", "jonas")}),
+        ("My sister in law Petra is here.", {("me.sister", "petra")}),
+        ("我闺女叫林小满，上初一。", {("me.daughter", "林小满"), ("me.daughter", "小满")}),
+        ("My brother plays chess.", set()),
+    ],
+)
+def test_a_relative_is_known_by_name(text: str, called: set[tuple[str, str]]) -> None:
+    assert RULES.matter(text).called == called
+
+
+@pytest.mark.parametrize(
+    ("text", "holds", "changes"),
+    [
+        ("I started eating fish again, my doctor told me to.", True, True),
+        ("说来惭愧，我又抽上烟了。", True, True),
+        ("I'm back on decaf.", True, True),
+        ("He told me that he started smoking again, doctor said it is bad.", False, False),
+        ("Seven are finished.", True, False),
+    ],
+)
+def test_a_return_to_a_habit_is_a_change(text: str, holds: bool, changes: bool) -> None:
+    matter = RULES.matter(text)
+    assert (matter.holds, matter.changes) == (holds, changes)
+
+
+def test_a_day_is_no_person_and_a_companion_is_not_the_subject() -> None:
+    assert RULES.matter("水管是哪天修的？").persons == set()
+    assert RULES.matter("I live in Ghent with my husband Gerald.").persons == {"me"}
+    assert RULES.matter("我弟在成都读大三。").persons == {"me", "me.brother"} - {"me"}
+    assert RULES.matter("Oskar is staying in Ghent with his dad.").persons == {"oskar"}

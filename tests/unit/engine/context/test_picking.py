@@ -496,3 +496,87 @@ def test_a_question_about_the_past_is_answered_by_what_was() -> None:
         hit("Our rowing class is on Monday.", 0.8, 0.6),
     )
     assert told("When was the rowing class last year?", now, was)[0] == was.node.text
+
+
+@pytest.mark.parametrize(
+    ("question", "former", "latter"),
+    [
+        ("Do I eat fish?", "I don't eat fish.", "I started eating fish again, my doctor told me to."),
+        ("我吃鱼吗？", "我不吃鱼。", "我又开始吃鱼了，医生说我缺铁。"),
+    ],
+)
+def test_a_later_statement_about_the_thing_in_question_goes_first_however_much_less_it_is_like_the_question(
+    question: str, former: str, latter: str
+) -> None:
+    older, newer = hit(former, 0.95, 0.8), hit(latter, 0.6, 0.3, days=40)
+    assert told(question, older, newer) == [latter, former]
+
+
+def test_when_something_happened_is_told_by_the_last_that_was_said_of_its_time() -> None:
+    booked = hit("I've booked a flight to Porto for 12 May.", 0.9, 0.6)
+    moved = hit("The airline cancelled my flight to Porto, I'm on one on 15 May now.", 0.7, 0.5, days=20)
+    assert told("When did I fly to Porto?", booked, moved)[0] == moved.node.text
+
+
+@pytest.mark.parametrize(
+    ("question", "naming", "answer", "other"),
+    [
+        (
+            "Which instrument does my brother play?",
+            "My brother Jonas is fifty.",
+            "Jonas plays the harp.",
+            "Mia plays the harp.",
+        ),
+        ("What does Jonas play?", "My brother Jonas is fifty.", "My brother plays the harp.", "Mia plays the harp."),
+        ("我女儿上哪所大学？", "我闺女叫李娜，在读高三。", "李娜考上了南开大学。", "张敏考上了天津大学。"),
+    ],
+)
+def test_a_relative_is_found_by_name_if_a_line_gives_the_name(
+    question: str, naming: str, answer: str, other: str
+) -> None:
+    lines = hit(naming, 0.6, 0.3), hit(other, 0.85, 0.4), hit(answer, 0.8, 0.4)
+    assert told(question, *lines[1:])[0] == other
+    assert told(question, *lines)[0] == answer
+
+
+def test_who_comes_to_live_with_the_user_is_still_the_one_in_question() -> None:
+    alone = hit("My mother lives alone in Tarbert.", 0.9, 0.7)
+    here = hit("My mother lives with us in Oban since June.", 0.8, 0.5, days=30)
+    assert told("Where does my mother live?", alone, here)[0] == here.node.text
+
+
+@pytest.mark.parametrize(
+    ("question", "own", "other"),
+    [
+        ("What's my name?", "Call me Jo, I run a bakery.", "My parrot is called Otter."),
+        ("我叫什么名字？", "早安，我叫顾一帆，在无锡上班。", "双胞胎一个叫安安，一个叫宁宁。"),
+    ],
+)
+def test_other_names_are_not_the_users(question: str, own: str, other: str) -> None:
+    assert told(question, hit(other, 0.9, 0.45), hit(own, 0.7, 0.25))[0] == own
+
+
+@pytest.mark.parametrize(
+    ("question", "own", "other"),
+    [
+        ("What does my daughter study?", "My daughter studies law.", "Win lives with her daughter, who studies art."),
+        ("Where does my husband work?", "My boyfriend works at Otto.", "My sister works at Ernst."),
+        ("How long is our runway?", "Runway is 14 months.", "Mia is in Bonn."),
+        ("When is the class reunion of my classmates?", "The reunion is on 2 May.", "My classmates live in Bonn."),
+    ],
+)
+def test_who_is_meant_may_be_named_otherwise(question: str, own: str, other: str) -> None:
+    assert told(question, hit(other, 0.85, 0.4), hit(own, 0.8, 0.4))[0] == own
+
+
+@pytest.mark.parametrize(
+    ("question", "former", "latter"),
+    [
+        ("Where do we live?", "I'm Ruth, a baker. I live in Bude with my husband Al.", "We moved into a flat in Looe."),
+        ("同学聚会是哪天？", "老同学聚会定在四月十八号。", "聚会往后拖了，改成五月二号。"),
+    ],
+)
+def test_a_change_that_names_no_person_is_of_the_same_as_what_it_changes(
+    question: str, former: str, latter: str
+) -> None:
+    assert told(question, hit(former, 0.95, 0.7), hit(latter, 0.6, 0.3, days=40))[0] == latter
