@@ -195,7 +195,9 @@ class BiemNotes:
             raise SystemExit(f"{report.pending} notes could not be indexed")
 
     def find(self, vault: Vault, question: str) -> list[str]:
-        """The sections that begin within the lines of each hit."""
+        """The sections that begin within the lines of each hit; none for an empty question, which biem refuses."""
+        if not question.strip():
+            return []
         hits = self._memory.scope(tenant=self._tenant, user=vault.id).notes.search(question, top_k=_DEEP)
         self.shown += sum(len(hit.chunk.body) + len(hit.citation) for hit in hits[:5])
         self.chain += sum(len(hit.citation) for hit in hits[:5])

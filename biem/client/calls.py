@@ -21,7 +21,7 @@ from biem.domain.items.item import Namespace, StoredItem
 from biem.domain.link import Link
 from biem.domain.node import Node, Receipt
 from biem.domain.note import NoteFinding
-from biem.domain.notes.library import Library, LibraryStats, NotePage, NotePassage, SyncReport
+from biem.domain.notes.library import Library, LibraryStats, NotePage, NotePassage, NoteVerdict, SyncReport
 from biem.domain.observing.unit import Unit
 from biem.domain.paging import GraphPart, Page
 from biem.domain.revision import Revision
@@ -185,6 +185,8 @@ CALLS: tuple[Call, ...] = (
     _note("lint", "GET", "/lint", list[NoteFinding], special=True),
     _note("tags", "GET", "/tags", list[SentTag]),
     _note("rename_tag", "POST", "/tags/rename", None, "write"),
+    _note("verdicts", "GET", "/verdicts", list[NoteVerdict], special=True),
+    _note("decide", "POST", "/verdicts/{verdict_id}/decide", NoteVerdict, "write"),
     _note("erase", "POST", "/erasures", Receipt, "erase"),
     _item("put_many", "", list[StoredItem], "write"),
     _item("get_many", "/get", list[StoredItem | None]),
@@ -211,8 +213,6 @@ AT_HOME: Mapping[Holder, Mapping[str, str]] = {
     "items": {},
     "sessions": {},
     "notes": {
-        "decide": "run `biem notes decide ID note|memory` there",
-        "verdicts": "run `biem notes conflicts` there",
         "watch": "run `biem notes watch` there, or call `notes.sync`",
     },
 }

@@ -15,7 +15,7 @@ from biem.client.methods import remote_methods, stated
 from biem.client.wire import AboutServer, Stored, decoded
 from biem.domain.node import Node, Receipt
 from biem.domain.note import NoteFinding
-from biem.domain.notes.library import Library, NoteHit, NotePassage
+from biem.domain.notes.library import Library, NoteHit, NotePassage, NoteVerdict, NoteVerdictStatus
 from biem.domain.scope import Scope
 from biem.domain.transfer import ExportReport, MoveReport, TransferReport
 from biem.engine.query.request import Conditions
@@ -310,7 +310,7 @@ class RemoteMemory(Memory):
         return self._connection.send(self._named, "POST", path, returns, query=query, file=file)
 
 
-_ADD, _LINT, _EXPAND = (call_of("notes", name) for name in ("add", "lint", "expand"))
+_ADD, _LINT, _EXPAND, _VERDICTS = (call_of("notes", name) for name in ("add", "lint", "expand", "verdicts"))
 _REMEMBER, _REVISE = inspect.signature(Memory.remember), inspect.signature(Memory.revise)
 _ERASE = call_of("memory", "erase")
 
@@ -374,4 +374,10 @@ class RemoteNotebook(Notebook):
         """As `Notebook.expand`."""
         given = {"hit": hit if isinstance(hit, str) else hit.chunk.id, "relation": relation, **more}
         found: list[NotePassage] = self._call(_EXPAND, given)
+        return found
+
+    def verdicts(self, *, status: NoteVerdictStatus | None = "open", limit: int = 100) -> list[NoteVerdict]:
+        """As `Notebook.verdicts`."""
+        given = {"status": "all" if status is None else status, "limit": limit}
+        found: list[NoteVerdict] = self._call(_VERDICTS, given)
         return found

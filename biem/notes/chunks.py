@@ -57,16 +57,17 @@ class Section:
         return (self.stop, self.stop) if first is None or last is None else (first, last)
 
 
-def cut(text: str, start: int, blocks: Sequence[Block], *, max_tokens: int) -> list[Section]:
+def cut(text: str, start: int, blocks: Sequence[Block], *, max_tokens: int, piece_tokens: int) -> list[Section]:
     """The sections of `text` from character `start` on, whose blocks these are; none if there is nothing but space.
 
-    Their spans join to `text[start:]`.
+    Their spans join to `text[start:]`. What is longer than `max_tokens` is cut into pieces of `piece_tokens` or less.
     """
     if not text[start:].strip():
         return []
     found: list[Section] = []
     for section in _joined(text, start, _at_headings(blocks), stop=len(text)):
-        found += _pieces(text, section, max_tokens) if _size(text, section) > max_tokens else [section]
+        long = _size(text, section) > max_tokens
+        found += _pieces(text, section, max_tokens, min(piece_tokens, max_tokens)) if long else [section]
     return found
 
 
@@ -187,18 +188,18 @@ def _size(text: str, section: Section) -> int:
     return sum(estimate_tokens(text[start:stop]) for start, stop in section.parts)
 
 
-def _pieces(text: str, section: Section, most: int) -> Iterator[Section]:
-    """A long section, cut at its h3 headings and, where that is not enough, further."""
+def _pieces(text: str, section: Section, most: int, piece: int) -> Iterator[Section]:
+    """A long section, cut at its h3 headings; parts still longer than `most` into pieces of `piece` tokens."""
     groups = [_Group(section.start, section.chain, [], 3)]
     for block in section.blocks:
         if block.kind == "heading" and block.level == 3:
             groups.append(_Group(block.start, _under(section.chain, block), [], 3))
         groups[-1].blocks.append(block)
-    for piece in _joined(text, section.start, groups, stop=section.stop):
-        if _size(text, piece) <= most:
-            yield piece
+    for part in _joined(text, section.start, groups, stop=section.stop):
+        if _size(text, part) <= most:
+            yield part
         else:
-            yield from _between_blocks(text, piece, most)
+            yield from _between_blocks(text, part, piece)
 
 
 def _between_blocks(text: str, section: Section, most: int) -> Iterator[Section]:

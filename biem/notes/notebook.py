@@ -293,12 +293,12 @@ class Notebook:
             raise InvalidInput(f"status {status!r} is unknown; choose one of {', '.join(STATUSES)}")
         return list(self._system.facts().list(self._scope, status=status, limit=limit))
 
-    def decide(self, verdict: str, believed: str) -> NoteVerdict:
+    def decide(self, verdict_id: str, believed: str) -> NoteVerdict:
         """Believe the "note", which archives the memory (`Memory.restore` takes that back), or the "memory".
 
         Returns the verdict as it was. Raises `NotFound` and `InvalidInput`.
         """
-        decided = self._system.facts().decide(self._scope, verdict, believed)
+        decided = self._system.facts().decide(self._scope, verdict_id, believed)
         self._system.searcher.changed()
         return decided
 

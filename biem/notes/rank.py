@@ -28,6 +28,8 @@ from biem.ports import Vector
 from biem.ports.notes import PoolChunk, TagInfo
 
 Values = NDArray[np.float64]
+_OTHERS = 2
+"""The number of hits that are not of the note with most hits, at least."""
 _FALLING = 0.5
 """How much less each further chunk of a note counts in `together`."""
 
@@ -159,7 +161,7 @@ def _near(pool: Sequence[PoolChunk], content: Values, said: Values, vector: Vect
 
 
 def few_of_each(found: Sequence[RankedChunk], per_note: int, limit: int) -> list[RankedChunk]:
-    """The best `limit`, best first; of the first n, at most `per_note` or half of them are of one note.
+    """The best `limit`, best first; of the first n, at most `per_note`, or all but two, are of one note.
 
     A chunk that comes too early waits for the next place that its note may have.
     """
@@ -168,7 +170,7 @@ def few_of_each(found: Sequence[RankedChunk], per_note: int, limit: int) -> list
     waiting: deque[RankedChunk] = deque()
     rest = iter(found)
     while len(kept) < limit:
-        most = max(per_note, (len(kept) + 1) // 2)
+        most = max(per_note, len(kept) + 1 - _OTHERS)
         one = _first(waiting, taken, most)
         while one is None:
             each = next(rest, None)

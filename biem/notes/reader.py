@@ -32,7 +32,8 @@ class NoteReader:
         text = decoded.text
         matter = front.split(text)
         found = blocks(text, matter.end)
-        sections = chunks.cut(text, matter.end, found, max_tokens=self._policy.max_chunk_tokens)
+        most, piece = self._policy.max_chunk_tokens, self._policy.piece_tokens
+        sections = chunks.cut(text, matter.end, found, max_tokens=most, piece_tokens=piece)
         if not sections:
             return SkippedNote(path, "unreadable", "it is empty below its front matter: write something, or delete it")
         titles = [name for block in found if block.level == 1 and (name := heading_text(block.texts[0]))]

@@ -215,7 +215,7 @@ class Scanner:
         draft = drafted(parsed, content.stat, sha, self._analyzer.lexemes, self._max_lexeme_bytes)
         try:
             return self._records.put(run.library, draft, moved_from)
-        except KeptChunkMissing:  # erased meanwhile: all are read anew
+        except KeptChunkMissing:  # erased meanwhile: all are read again
             return self._put(run, content, sha, None, moved_from)
 
     def _parsed(self, content: FileContent, stored: StoredChunks | None) -> ParsedNote | SkippedNote:

@@ -23,7 +23,7 @@ _REST = 10.0
 
 
 class Watchable(Protocol):
-    """A folder to watch. Two with the same id are the same one; with another root it is watched anew."""
+    """A folder to watch. Two with the same id are the same one; with another root it is watched again."""
 
     @property
     def id(self) -> str:

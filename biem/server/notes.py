@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, ConfigDict, Field
@@ -11,16 +11,18 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from biem.client.calls import call_of
+from biem.domain.notes.library import NoteVerdictStatus
 from biem.domain.scope import Scope
 from biem.errors import AccessDenied, ConfigError, InvalidInput, NotFound
 from biem.server.caller import caller_of
 from biem.server.routes import add_call, respond
 
-_ADD, _LINT = call_of("notes", "add"), call_of("notes", "lint")
+_ADD, _LINT, _VERDICTS = (call_of("notes", name) for name in ("add", "lint", "verdicts"))
 _PLACES = ("{tenant}", "{user}", "{project}")
 _PLACE = re.compile("|".join(map(re.escape, _PLACES)))
 _REFUSED = "no folder of the server is open for this scope here; its operator opens some with biem serve --notes-root"
 _MOST_PATTERNS = 100
+_MOST_VERDICTS = 1_000
 
 
 class NoteFolders:
@@ -84,11 +86,19 @@ class _Linting(BaseModel):
     target: str | None = Field(None, description="name of a library; left out: all of the scope")
 
 
+class _Verdicts(BaseModel):
+    model_config = ConfigDict(extra="forbid", hide_input_in_errors=True)
+
+    status: NoteVerdictStatus | Literal["all"] = "open"
+    limit: int = Field(100, ge=1, le=_MOST_VERDICTS)
+
+
 def notes_router() -> APIRouter:
-    """Registering and judging notes."""
+    """Registering and judging notes, and what they say of facts."""
     router = APIRouter()
     add_call(router, _ADD, add, status_code=201)
     add_call(router, _LINT, lint)
+    add_call(router, _VERDICTS, verdicts)
     return router
 
 
@@ -112,3 +122,10 @@ def lint(request: Request, query: Annotated[_Linting, Query()]) -> Response:
     if query.target is not None and query.target not in {each.library.name for each in notes.stats()}:
         raise NotFound(f"no library {query.target!r} in this scope; files elsewhere are judged by biem notes lint")
     return respond(request, _LINT, notes.lint(query.target), {})
+
+
+def verdicts(request: Request, query: Annotated[_Verdicts, Query()]) -> Response:
+    """Facts that a sentence of a note contradicts or confirms, surest first: open ones, of a `status`, or all."""
+    status = None if query.status == "all" else query.status
+    found = caller_of(request).memory().notes.verdicts(status=status, limit=query.limit)
+    return respond(request, _VERDICTS, found, {})

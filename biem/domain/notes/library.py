@@ -22,7 +22,7 @@ Believed = Literal["note", "memory"]
 BELIEVED: tuple[str, ...] = get_args(Believed)
 LINKED = " › "
 """Stands between the parts of a citation."""
-_LEAST = 24
+_LEAST = 20
 """Characters of a citation that short texts may have, too."""
 _SHARE = 0.1
 
@@ -208,7 +208,7 @@ class NoteVerdict:
 def cited(path: str, line: int, headings: tuple[str, ...], body_chars: int) -> str:
     """Chain and citation in one: directories, file and line, then headings that the file name does not say.
 
-    Directories, then headings, are dropped from the left until it has a tenth of the body's characters, or 24; the
+    Directories, then headings, are dropped from the left until it has a tenth of the body's characters, or 20; the
     file's name and the line always stay.
     """
     folder, _, name = path.rpartition("/")

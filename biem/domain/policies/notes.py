@@ -11,6 +11,8 @@ class NotePolicy:
     """Larger files are skipped."""
     max_chunk_tokens: int = 240
     """Longer sections are cut: a vector of a long text says little about each of its parts."""
+    piece_tokens: int = 150
+    """Size of the pieces of a section that is cut."""
     tag_weights: tuple[float, float, float, float, float] = (1.0, 0.8, 0.6, 0.4, 0.2)
     """Weight of each source of tags, in the order of `TAG_SOURCES`; strictly falling."""
     tags_per_chunk: int = 24
@@ -21,8 +23,8 @@ class NotePolicy:
     """Keywords of the body that become tags."""
 
     def __post_init__(self) -> None:
-        if self.max_file_bytes < 1 or self.max_chunk_tokens < 32:
-            raise ValueError("notes.max_file_bytes must be positive and max_chunk_tokens at least 32")
+        if self.max_file_bytes < 1 or min(self.max_chunk_tokens, self.piece_tokens) < 32:
+            raise ValueError("notes.max_file_bytes must be positive, max_chunk_tokens and piece_tokens at least 32")
         falling = all(one > two for one, two in zip(self.tag_weights, self.tag_weights[1:], strict=False))
         if len(self.tag_weights) != 5 or not falling or not 0 <= self.tag_weights[-1] <= self.tag_weights[0] <= 1:
             raise ValueError(
@@ -103,7 +105,7 @@ class NoteRankPolicy:
     timed: int = 50
     """Candidates by words, and as many by content, from notes of each time that the query names."""
     per_note: int = 3
-    """Maximum hits of one note among the first five; among more, half of them."""
+    """Maximum hits of one note among the first five; among more, all but two of them."""
     top_k: int = 5
     least_confidence: float = 0.0
     """Notes of a recall below this confidence are left out."""

@@ -68,8 +68,9 @@ class Person:
         keys = [(key.id, key.revoked_at) for key in self.remote_keys() if key.name == "spare"]
         conflicts = [(each.id, each.status) for each in self.memory.conflicts(status=None)]
         libraries = [each.name for each in self.memory.notes.libraries()]
+        verdicts = [(each.id, each.status) for each in self.memory.notes.verdicts(status=None)]
         rows = [(n.id, n.text, n.revision, n.status, n.trust, n.useful_count, n.layer) for n in nodes]
-        return [rows, said, items, keys, conflicts, libraries]
+        return [rows, said, items, keys, conflicts, libraries, verdicts]
 
     def remote_keys(self) -> Any:
         """The keys of the tenant."""
@@ -124,6 +125,7 @@ def bodies(ids: Mapping[str, str]) -> dict[str, Any]:
         "POST /v1/notes/libraries": {"root": ids["folder"]},
         "POST /v1/notes/expand": {"hit": ids["chunk_id"], "relation": "siblings"},
         "POST /v1/notes/erasures": {"path": ids["path"]},
+        "POST /v1/notes/verdicts/{verdict_id}/decide": {"believed": "note"},
         "POST /v1/notes/tags/rename": {"old": ids["tag"], "new": "attic"},
     }  # fmt: skip
 
@@ -211,17 +213,23 @@ def _settle(person: Person, folder: Path) -> None:
     memory.items.put(("vault",), "k", {"text": f"The vault box {secret} is behind the mirror"})
     library, tag = f"library-{uuid.uuid4().hex}", f"tag{uuid.uuid4().hex}"
     folder.mkdir(parents=True)
-    (folder / f"{library}.md").write_text(f"# Vault\n\nThe vault {secret} is behind the mirror. #{secret} #{tag}\n")
+    memory.remember("The rent of the vault is 1200 euros a month.", tags=[secret], wait=True)
+    (folder / f"{library}.md").write_text(
+        f"# Vault\n\nThe rent of the vault is 1500 euros a month. The vault {secret} is behind the mirror."
+        f" #{secret} #{tag}\n"
+    )
     person.remote.notes.add("vault", name=library)
     memory.notes.sync()
     [chunk] = memory.notes.get(f"{library}.md").chunks
+    memory._system.notes.facts().run(memory.bound_to)
+    [verdict] = memory.notes.verdicts()
     spare = person.keys.add(person.tenant, memory.bound_to.user, None, ["read"], name="spare")
     assert memory.flush(60)
     conflicts = memory.conflicts(status=None)
     person.ids = {
         "ref": secret[:12], "memory_id": vault, "session_id": chat.id, "key_id": spare.key.id, "part": vault[-8:],
         "conflict_id": conflicts[0].id if conflicts else old, "folder": str(folder), "chunk_id": chunk.id,
-        "path": f"{library}.md", "tag": tag, "library": library,
+        "path": f"{library}.md", "tag": tag, "library": library, "verdict_id": verdict.id,
     }  # fmt: skip
 
 

@@ -84,6 +84,38 @@ def test_every_verb_of_notes_works_from_afar(site: Site, root: Path) -> None:
     assert (folder / "boat.md").read_text() == LOG
 
 
+def test_verdicts_of_notes_are_read_and_decided_from_afar(site: Site, root: Path) -> None:
+    # Given a memory that a note contradicts
+    here, there, folder, owner = keeper(site, root)
+    fact = here.remember("The office rent is 1200 euros a month.", wait=True)
+    (folder / "office.md").write_text("# Office\n\nThe office rent is 1500 euros a month.\n")
+    there.notes.add(folder, name="log")
+    there.notes.sync()
+    here._system.notes.facts().run(here.bound_to)
+
+    # When it is read from afar / Then the verdict is the one that is known there
+    [verdict] = there.notes.verdicts()
+    assert (verdict.memory_id, verdict.kind, verdict.place) == (fact, "contradicts", "office.md:3")
+    assert [verdict] == here.notes.verdicts()
+    for memory in (here, there):
+        with pytest.raises(InvalidInput):
+            memory.notes.decide(verdict.id, "neither")
+        with pytest.raises(InvalidInput):
+            memory.notes.verdicts(status="unknown")  # type: ignore[arg-type]
+    with pytest.raises(AccessDenied):
+        site.remote(site.key(owner.key.user, "", ("read",)).token).notes.decide(verdict.id, "note")
+
+    # When the memory is believed from afar / Then the verdict is no longer open
+    assert there.notes.decide(verdict.id, "memory") == verdict
+    assert there.notes.verdicts() == []
+    assert [each.status for each in there.notes.verdicts(status=None, limit=1)] == ["dismissed"]
+
+    # And when the note is believed / Then the memory is archived
+    there.notes.decide(verdict.id, "note")
+    assert here.get(fact).status == "archived"
+    assert there.notes.verdicts(status=None) == []
+
+
 def test_wrong_requests_are_the_facades_errors(site: Site, root: Path) -> None:
     here, there, folder, _ = keeper(site, root)
     for memory in (here, there):

@@ -66,6 +66,18 @@ def test_a_long_section_is_cut_between_blocks_then_at_sentences() -> None:
     assert len(read.chunks) > 3
 
 
+def test_only_what_is_too_long_is_cut_and_then_into_small_pieces() -> None:
+    # Given parts of 60 and of more than 100 tokens / When at most 100 may stay together, and pieces have 40
+    paragraph = "湖泊在山谷里。\n\n"
+    text = f"## Lakes\n\n### One\n\n{paragraph * 9}### Two\n\n{paragraph * 20}"
+    read = note(text, policy=NotePolicy(max_chunk_tokens=100, piece_tokens=40))
+    sizes = [chunk.tokens for chunk in read.chunks]
+    # Then the first is whole, and the second is in pieces
+    assert 60 < sizes[0] <= 100
+    assert len(sizes) > 3
+    assert max(sizes[1:]) <= 40
+
+
 @pytest.mark.parametrize(
     ("text", "mark"),
     [

@@ -160,21 +160,22 @@ def test_the_tags_of_note_and_chunk_have_the_weights_of_their_sources() -> None:
 def test_of_one_note_only_a_few_are_taken() -> None:
     pool = [chunk(str(number), note="long" if number < 5 else "short", vector=axis(0)) for number in range(7)]
     order = ranked(pool, NoteQuestion(axis(0), {}), known(), WEIGHTS, POLICY)
-    assert [one.chunk.note_id for one in few_of_each(order, 3, 10)] == ["long"] * 3 + ["short"] * 2
+    assert [one.chunk.note_id for one in few_of_each(order, 3, 10)] == ["long"] * 3 + ["short"] * 2 + ["long"] * 2
+    assert [one.chunk.note_id for one in few_of_each(order[:5], 3, 10)] == ["long"] * 3
     assert len(few_of_each(order, 3, 2)) == 2
 
 
-def test_of_many_hits_half_may_be_of_one_note() -> None:
+def test_of_many_hits_all_but_two_may_be_of_one_note() -> None:
     # Given a note whose twelve chunks are better than those of all others
     pool = [
         chunk(f"{number:02}", note="long" if number < 12 else str(number), vector=axis(0) if number < 12 else axis(1))
         for number in range(30)
     ]
     order = ranked(pool, NoteQuestion(axis(0), {}), known(), WEIGHTS, POLICY)
-    # When twenty are taken / Then it has three of the first five, five of ten and ten of twenty, best first
+    # When twenty are taken / Then it has three of the first five, six of eight, and all when two others were told
     kept = [one.chunk for one in few_of_each(order, 3, 20)]
-    assert [sum(each.note_id == "long" for each in kept[:first]) for first in (5, 10, 20)] == [3, 5, 10]
-    assert [each.id for each in kept if each.note_id == "long"] == [f"{number:02}" for number in range(10)]
+    assert [sum(each.note_id == "long" for each in kept[:first]) for first in (5, 8, 20)] == [3, 6, 12]
+    assert [each.id for each in kept if each.note_id == "long"] == [f"{number:02}" for number in range(12)]
 
 
 def test_equal_values_are_scaled_to_nothing() -> None:
