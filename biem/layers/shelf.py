@@ -34,7 +34,7 @@ class LayerShelf:
 
     def __init__(self, system: ShelfSystem, scope: Scope, layer: str, wrote: Callable[[], None]) -> None:
         """`wrote` is called when a memory was added. Raises `InvalidInput` for a layer without a shelf."""
-        if layer not in _USUAL:
+        if layer not in tuple(_USUAL):  # also for what has no hash
             raise InvalidInput(
                 f"layer {layer!r:.60} is unknown; choose one of {', '.join(_USUAL)}, or use memory.sessions"
             )

@@ -105,7 +105,7 @@ _NAMES_NO_TOPIC = re.compile(
     r"|most|best|known|opens?|enters?|takes?|play(?:s|ed|ing)?"
     r"|(?<=\bto )work|(?:going|goes|go)(?! to (?:the |an? )?(?-i:[A-Z]))"
     r")\b"
-    r"|开|一辆|辆|买了|交|出门|坚持",
+    r"|开(?!的是)|一辆|辆|买了|交|出门|坚持",
     re.IGNORECASE,
 )
 """Words with which a value of a topic is stated, and much else: alone they name none."""

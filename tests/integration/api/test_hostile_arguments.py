@@ -81,6 +81,7 @@ USUAL: dict[str, Any] = {
     "query": "lantern",
     "message": "lantern",
     "conversation": "c",
+    "layer": "short_term",
     "memory_id": str(uuid.UUID(int=7)),
     "conflict_id": str(uuid.UUID(int=7)),
     "resolution": "keep_new",

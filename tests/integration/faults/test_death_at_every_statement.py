@@ -151,6 +151,7 @@ def test_a_night_that_dies_before_any_statement_is_made_good_by_the_next(players
         with stage.transaction(put_back=True):
             assert [job.name for job in living.sleep().jobs if job.reason or not job.changed] == [
                 "notes",
+                "note_verdicts",
                 "mirror",
             ]
             converge(heir)
