@@ -135,7 +135,7 @@ _HAN_NUMBER = re.compile(
 
 
 def is_reported(text: str) -> bool:
-    """Whether a clause reports what somebody said."""
+    """Whether a clause is a report of words."""
     return _REPORT.search(text) is not None
 
 
