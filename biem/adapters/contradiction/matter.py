@@ -44,7 +44,7 @@ _SAME_KIN = (
 )
 _KIN = {word: line.split()[0] for line in _SAME_KIN for word in line.split()}
 _ASKED = re.compile(r"\b(?:is|are|was|were|do|does|did|has|had|can|could|will|would|should) ([A-Z][\w-]+)")
-"""Somebody a question is about, by name."""
+"""The person whom a question names."""
 _ANAPHORS = frozenset(("he", "she", "they", "quoted"))
 _OTHER = {"你": "you", "您": "you", "他": "he", "她": "she"}
 
@@ -55,7 +55,7 @@ _QUALIFIED = re.compile(
 )
 """One of several people of one name: Anna from accounting."""
 _APPOSED = re.compile(r"(?:^|[.;!] )(?P<name>[A-Z][\w-]+), (?:my|our) [^,.;]{2,40},")
-"""Somebody introduced by a relation: "Anna, my dentist's assistant, lives in Graz"."""
+"""A person introduced by a relation: "Anna, my dentist's assistant, lives in Graz"."""
 _WAYS = {"去程": "outbound", "返程": "return"}
 _BACK = frozenset(("return",))
 _ANY_THING = frozenset(("name",))
