@@ -23,7 +23,7 @@ _SAME_KIN = (
     "sister 姐姐 妹妹",
     "son 儿子",
     "daughter 女儿 闺女",
-    "kid child kids children 孩子",
+    "kid child kids children twins 孩子 双胞胎",
     "parents parent 父母 爸妈",
     "grandmother grandma granny 奶奶 外婆 姥姥",
     "grandfather grandpa 爷爷 外公 姥爷",
@@ -45,6 +45,13 @@ _SAME_KIN = (
 _KIN = {word: line.split()[0] for line in _SAME_KIN for word in line.split()}
 _ASKED = re.compile(r"\b(?:is|are|was|were|do|does|did|has|had|can|could|will|would|should) ([A-Z][\w-]+)")
 """The person whom a question names."""
+_KIN_EN, _KIN_ZH = ("|".join(word for word in _KIN if word.isascii() is latin) for latin in (True, False))
+_HAS = re.compile(
+    r"\b(?:I|[Ww]e)(?:'ve| have| got)+ (?:only )?(?:(?:an?|one|two|three|four|five) )?(?:[a-z]+ ){0,2}?"
+    rf"(?P<kin>{_KIN_EN})s?\b(?! (?:who|name|food|of))(?:(?:,| called| named) (?P<name>[A-Z][\w-]+))?"
+    rf"|我(?:们|家)?有[一两二三四五个]{{0,2}}[\u4e00-\u9fff]?(?P<han>{_KIN_ZH})"
+)
+"""Introduces relatives: "We have two sons, Ben and Leo"."""
 _ANAPHORS = frozenset(("he", "she", "they", "quoted"))
 _OTHER = {"你": "you", "您": "you", "他": "he", "她": "she"}
 
@@ -69,7 +76,7 @@ _ALTERS = re.compile(
 """Marks an end or a return to a former habit: a change that the rules for automatic decisions do not rely on."""
 _NAME = re.compile(r"(?<=[a-z] )[A-Z][\w-]+")
 _COMPANION = re.compile(r"\bwith (?:my |our )?$")
-_HAN_CALLED = re.compile("(?:的名字)?(?:名?叫|是)(?P<name>[\u4e00-\u9fff]{2,3})(?=[，。！,!；]|$)")
+_HAN_CALLED = re.compile("[,，]?(?:的?名字)?(?:名?叫|是)(?P<name>[\u4e00-\u9fff]{2,3})(?=[，。！,!；]|$)")
 _I_AM = re.compile(
     r"\b(?:I'm|I am) [A-Z][\w-]+(?: [A-Z][\w-]+)?(?=[,.!;]|$| and\b)"
     r"|\b(?:[Mm]y (?:full |first |last )?name|[Cc]all me|[Ww]ho am I)\b"
@@ -105,7 +112,7 @@ _NAMES_NO_TOPIC = re.compile(
     r"|most|best|known|opens?|enters?|takes?|play(?:s|ed|ing)?"
     r"|(?<=\bto )work|(?:going|goes|go)(?! to (?:the |an? )?(?-i:[A-Z]))"
     r")\b"
-    r"|开(?!的是)|一辆|辆|买了|交|出门|坚持",
+    r"|开(?!的是)|去(?=[做干当学读])|一辆|辆|买了|交|出门|坚持",
     re.IGNORECASE,
 )
 """Words with which a value of a topic is stated, and much else: alone they name none."""
@@ -163,6 +170,8 @@ _GIVES = {
 }
 _HOUSE = re.compile("(?<=^[\u4e00-\u9fff]{2})家$")
 """The segmenter takes 晓雯家 for a name."""
+_OF_QUESTIONS = frozenset(("时候", "地方"))
+"""Words of questions that name no thing: 什么时候, 什么地方."""
 _SHORT = 2
 """Characters of a Chinese word of which one may name the topic: 车 of 新车, not of 公交车司机."""
 
@@ -180,13 +189,15 @@ def matter_of(reading: Reading, subjects: Subjects, core: Core) -> Matter:
     alters = _ALTERS.search(text) is not None
     changes = alters or core.changes
     holds = core.holds or (changes and _is_explained(text))
-    things = frozenset(piece.stem for piece in core.words) | (words & _THINGS)
+    things = frozenset(piece.stem for piece in core.words) - _OF_QUESTIONS | (words & _THINGS)
     persons = _persons(reading, subjects, things)
+    called = _called(text, subjects.about(reading).spans)
     return Matter(
         persons,
         core.classes & SINGLE | (_ANY_THING if _I_AM.search(text) else frozenset()),
         bool(marks.OF_THE_PAST.search(text) or (core.of_old and not core.marked)),
-        _with_stated(topics - _ANY_THING or topics, text, subjects.about(reading).spans),
+        _with_stated(topics - _ANY_THING or topics, text, subjects.about(reading).spans)
+        | (_ANY_THING if called else frozenset()),
         things,
         frozenset(thing for thing in things if any(kind.startswith(thing) for kind in words & _THINGS)),
         frozenset(_WAYS.get(word, word) for word in core.which) | (_BACK if returns(text) else frozenset()),
@@ -195,7 +206,7 @@ def matter_of(reading: Reading, subjects: Subjects, core: Core) -> Matter:
         core.marked or (holds and (alters or (changes and not core.adds))),
         frozenset(kind for kind, pattern in _WANTS.items() if pattern.search(text)),
         frozenset(kind for kind, pattern in _GIVES.items() if pattern.search(text)),
-        _called(text, subjects.about(reading).spans),
+        called,
     )
 
 
@@ -237,6 +248,8 @@ def _persons(reading: Reading, subjects: Subjects, things: frozenset[str]) -> fr
         persons = {name for name in persons if name.partition(".")[0] not in _ANAPHORS}
     if "me" in persons and all(_COMPANION.search(text, 0, start) for start, _ in about.spans):
         persons = {name for name in persons if not name.startswith("me.")}
+    if "me" in persons and "?" not in text:
+        persons |= {f"me.{_KIN[found['kin'] or found['han']]}" for found in _HAS.finditer(text)}
     return frozenset(persons)
 
 
@@ -249,6 +262,12 @@ def _called(text: str, relations: tuple[tuple[int, int], ...]) -> frozenset[tupl
             found.add((f"me.{kin}", name.group().lower()))
         elif kin and (called := _HAN_CALLED.match(text, end)):
             found |= {(f"me.{kin}", called["name"]), (f"me.{kin}", called["name"][-2:])}
+    for had in _HAS.finditer(text):
+        person = f"me.{_KIN[had['kin'] or had['han']]}"
+        if had["name"]:
+            found.add((person, had["name"].lower()))
+        elif had["han"] and (called := _HAN_CALLED.match(text, had.end())):
+            found |= {(person, called["name"]), (person, called["name"][-2:])}
     return frozenset(found)
 
 

@@ -183,7 +183,8 @@ def _know_by_name(lines: Sequence[RatedLine], asked: frozenset[str]) -> None:
     same = {name: person for person, name in called if person in asked}
     same.update((person, name) for person, name in called if name in asked)
     for line in lines:
-        names = [name for name in same if name in line.matter.persons or name in line.matter.things]
+        known = {name.partition(".")[0] for name in line.matter.persons} | line.matter.persons | line.matter.things
+        names = [name for name in same if name in known]
         if line.foreign and names:
             line.worth, line.foreign = line.worth + line.foreign, 0.0
             line.matter = replace(line.matter, persons=line.matter.persons.union(same[name] for name in names))
@@ -255,7 +256,8 @@ def _about(asked: Matter, told: Matter, *, brief: bool) -> float:
     if not (asked.topics and told.topics):
         return worth
     if asked.topics.isdisjoint(told.topics):
-        names_it = bool(asked.things) and asked.things <= told.things
+        things = asked.things - asked.persons  # "Ewa's birthday" is not told by each text about Ewa
+        names_it = bool(things) and things <= told.things
         return worth - (_ELSEWHERE if brief and not names_it else 0.0)
     aligned = told.holds and told.persons <= asked.persons and asked.topics <= told.topics
     stated = aligned and not asked.attributes.isdisjoint(told.attributes)
