@@ -7,6 +7,7 @@ from biem.adapters.contradiction import lexicon
 from biem.adapters.contradiction.journeys import returns
 from biem.adapters.contradiction.lexicon import marks
 from biem.adapters.contradiction.lexicon.attributes import SINGLE
+from biem.adapters.contradiction.lexicon.value_kinds import GIVES, WANTS
 from biem.adapters.contradiction.reading import Reading
 from biem.adapters.contradiction.statement_core import Core
 from biem.adapters.contradiction.subjects import SURNAME, Subjects, is_reported, mentions_speaker
@@ -70,7 +71,8 @@ _ANY_THING = frozenset(("name",))
 _ALTERS = re.compile(
     r"\bagain\b|\bback (?:on|to)\b|(?:^|\b(?:I|we|he|she)(?:'ve| have)? (?:just )?)finished\b|\bdone with\b"
     r"|\bfed up\b|\bnext up\b"
-    r"|又(?:开始|[\u4e00-\u9fff]上)|重新|恢复|[看读听学用吃]完|[看听玩吃]腻",
+    r"|\b(?:extended|renewed|prolonged|shortened|expanded|doubled|tripled|halved|upped|decreased)\b"
+    r"|又(?:开始|[\u4e00-\u9fff]上)|重新|恢复|[看读听学用吃]完|[看听玩吃]腻|延长|续[了签]|扩[大建]|加倍|减半",
     re.IGNORECASE,
 )
 """Marks an end or a return to a former habit: a change that the rules for automatic decisions do not rely on."""
@@ -137,37 +139,6 @@ def _topics() -> tuple[dict[str, frozenset[str]], frozenset[str], re.Pattern[str
 
 
 _TOPICS, _THINGS, _ENGLISH = _topics()
-_WANTS = {
-    "time": re.compile(
-        r"\bwhen\b|\b(?:what|which) (?:date|day|time|month|year)\b"
-        r"|几[号点月时]|什么时[候间]|何时|哪一?[天年]|[周期]几",
-        re.IGNORECASE,
-    ),
-    "amount": re.compile(
-        r"\bhow (?:much|many|old|tall|heavy|far|high|large)\b|多[少大高重远长]|几(?![号点月时])", re.IGNORECASE
-    ),
-    "digits": re.compile(
-        r"\b(?:phone|card|account|flight|room|plate|passport) number\b|号码|[牌卡账证房]号", re.IGNORECASE
-    ),
-}
-_DIGIT = "[0-9一二两三四五六七八九十]"
-_GIVES = {
-    "time": re.compile(
-        r"\b(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?|(?:jan|febr)uary|march|april|may|june|july|august"
-        r"|(?:septem|octo|novem|decem)ber|(?:jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)(?= \d)|\d+(?:st|nd|rd|th)"
-        r"|(?:19|20)\d\d|noon|midnight|o'clock|(?:half|quarter) (?:past|to)|today|tonight|tomorrow|yesterday"
-        r"|(?:next|this|last) (?:week|month|year|weekend)|spring|summer|autumn|winter)\b|\d[:.]\d\d\b|\d\s?[ap]\.?m\b"
-        rf"|{_DIGIT}\s?[月号日点年]|(?:周|星期|礼拜)[一二三四五六日天]|[今明后昨]天|[今明]晚|[本这下上]个?[周月]|[今明去]年|[春夏秋冬]天|中午",
-        re.IGNORECASE,
-    ),
-    "amount": re.compile(
-        r"\d|[一二两三四五六七八九十百千万半]"
-        r"|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|(?:thir|four|fif|six|seven|eigh|nine)t(?:een|y)"
-        r"|twenty|forty|hundred|thousand|million|dozen|half|none|nothing)\b",
-        re.IGNORECASE,
-    ),
-    "digits": re.compile(r"\d"),
-}
 _HOUSE = re.compile("(?<=^[\u4e00-\u9fff]{2})家$")
 """The segmenter takes 晓雯家 for a name."""
 _OF_QUESTIONS = frozenset(("时候", "地方"))
@@ -204,8 +175,8 @@ def matter_of(reading: Reading, subjects: Subjects, core: Core) -> Matter:
         frozenset(piece.stem for piece in core.numbers),
         holds,
         core.marked or (holds and (alters or (changes and not core.adds))),
-        frozenset(kind for kind, pattern in _WANTS.items() if pattern.search(text)),
-        frozenset(kind for kind, pattern in _GIVES.items() if pattern.search(text)),
+        frozenset(kind for kind, pattern in WANTS.items() if pattern.search(text)),
+        frozenset(kind for kind, pattern in GIVES.items() if pattern.search(text)),
         called,
     )
 

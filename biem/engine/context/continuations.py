@@ -7,6 +7,7 @@ baker", and like nothing else. In any wording and language, the line of a change
 from collections.abc import Sequence
 from datetime import datetime
 
+from biem.domain.text import share
 from biem.engine.context.same_subject import (
     are_same,
     closest_before,
@@ -17,7 +18,6 @@ from biem.engine.context.same_subject import (
     lift,
     likeness,
     relatives,
-    share,
     things,
     values,
 )

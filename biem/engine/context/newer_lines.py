@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from biem.domain.conflict import Matter
 from biem.domain.speech.acts import is_standing_order
-from biem.domain.text import estimate_tokens, jaccard
+from biem.domain.text import estimate_tokens, jaccard, share, shared
 from biem.engine.context.same_subject import (
     are_same,
     closest_before,
@@ -23,8 +23,6 @@ from biem.engine.context.same_subject import (
     lift,
     likeness,
     relatives,
-    share,
-    shared,
     things,
 )
 from biem.engine.context.worth import BRIEF, LineQuestion, RatedLine, is_han, supposes
