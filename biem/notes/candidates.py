@@ -2,7 +2,7 @@
 
 words (and, where the index lacks notes, PostgreSQL's) ─► rows of these chunks ┐
 tags that the query names                                                      ├─► pool
-vector ─► dense; nearest tags ─► their notes ─► dense within these             ┘
+vector ─► dense; tags, or the nearest ─► their notes ─► dense within these      ┘
 """
 
 import logging
@@ -170,12 +170,15 @@ class CandidateSearch:
         policy: NoteRankPolicy,
         degraded: list[str],
     ) -> list[str]:
-        """Notes of the tags that the query names, and of the tags nearest to it."""
-        best: list[int] = []
-        if policy.tags:
+        """Notes of the tags that the query names; where it names none, of the tags nearest to it.
+
+        The search for the nearest costs more than all others together where each chunk has tags of its own.
+        """
+        found: Sequence[int] = named.result()
+        if not found and policy.tags:
             near = self._ask(lambda: self._index.near_tags(sought.scopes, vector, policy.tags), degraded) or {}
-            best = sorted(near, key=lambda key: (-near[key], key))[:_FOLLOWED]
-        roots = {info.root for info in tags.result().infos([*named.result(), *best]).values()}
+            found = sorted(near, key=lambda key: (-near[key], key))[:_FOLLOWED]
+        roots = {info.root for info in tags.result().infos(found).values()}
         return self._records.tagged(sought.scopes, sorted(roots), _MOST_NOTES)
 
     def _ask(self, work: Callable[[], T], degraded: list[str]) -> T | None:
