@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from biem.domain.note import FileStat, StoredChunks
 from biem.domain.notes.library import (
@@ -17,8 +17,7 @@ from biem.domain.scope import Scope
 from biem.ports.embedding import Vector
 
 
-@dataclass(frozen=True, slots=True)
-class KnownNote:
+class KnownNote(NamedTuple):
     """A file as the last scan left it."""
 
     id: str
