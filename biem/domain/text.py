@@ -189,3 +189,16 @@ class LatePattern:
 def late(text: str, flags: int = 0) -> re.Pattern[str]:
     """A pattern for its methods; functions of `re` do not take it."""
     return cast("re.Pattern[str]", LatePattern(text, flags))
+
+
+def share(values: frozenset[str], others: frozenset[str]) -> bool:
+    """Whether they have one in common; a Chinese word, which has no boundaries, may contain the other."""
+    if values & others:
+        return True
+    han = [[word for word in words if len(word) > 1 and not word.isascii()] for words in (values, others)]
+    return any(one in other or other in one for one in han[0] for other in han[1])
+
+
+def shared(values: frozenset[str], others: frozenset[str]) -> frozenset[str]:
+    """Those that the others have, too; see `share`."""
+    return frozenset(value for value in values if share(frozenset((value,)), others))

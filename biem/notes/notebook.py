@@ -30,7 +30,7 @@ from biem.errors import InvalidInput, NotFound
 from biem.notes.expand import RELATIONS, Relation, fitting, related
 from biem.notes.system import NoteSystem
 from biem.notes.tags import identity, is_idle
-from biem.ports.notes import TagInfo, TagName
+from biem.ports.notes.records import TagInfo, TagName
 
 _MOST_HITS = 100
 _FAR_FUTURE_DAYS = 3_000_000

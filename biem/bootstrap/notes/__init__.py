@@ -73,6 +73,7 @@ def build_notes(ground: Ground, *, life: Life, stack: ExitStack) -> NoteSystem:
             most_bytes=most_bytes,
             max_lexeme_bytes=policies.write.max_lexeme_bytes,
             telemetry=ground.telemetry,
+            stored=searcher.changed,
         ),
         encoder=build_note_encoder(ground, records=records, index=index),
         searcher=searcher,
