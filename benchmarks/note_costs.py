@@ -29,6 +29,7 @@ from biem.config import load_settings
 from biem.domain.note import FileStat
 from biem.domain.policies.jobs import SleepPolicy
 from biem.domain.policies.notes import NotePolicy
+from biem.notes.notebook import Notebook
 from biem.ports import Role, Vectors
 from biem.ports.files import FileContent
 
@@ -39,6 +40,8 @@ _WRITES = frozenset(
         *("release", "fail", "rename_tag"),
     ]
 )
+_ASKED_S, _PATIENCE_S = 0.05, 30.0
+_SAID = "The xylophone was tuned yesterday."
 _TOPICS = (
     *("harbour", "lantern", "bridge", "orchard", "kiln", "loom", "windmill", "quarry", "ferry", "beehive"),
     *("港口", "灯塔", "石桥", "果园", "窑炉", "织机", "风车", "采石场", "渡船", "蜂箱"),
@@ -169,13 +172,13 @@ def _files(
     text = large.read_text(encoding="utf-8")
     middle = text.index("\n\n", len(text) // 2) + 2
     stop = text.index("\n\n", middle)
-    large.write_text(f"{text[:middle]}The xylophone was tuned yesterday.{text[stop:]}", encoding="utf-8")
+    large.write_text(f"{text[:middle]}{_SAID}{text[stop:]}", encoding="utf-8")
     counting.calls.clear()
     embedder.passages = 0
-    took = _timed(lambda: notes.sync(wait=False)) * 1_000
-    hits = [hit.note.path for hit in notes.search("xylophone tuned yesterday")]
     what = f"one paragraph of {len(text.encode()) / 2**20:.1f} MiB changed"
-    yield _row(f"{what}: found by words", took if "large.md" in hits[:1] else None, "ms", "<= 300")
+    found, whole = _until_found(notes, _SAID)
+    yield _row(f"{what}: found by words", found, "ms", "<= 300")
+    yield _row(f"{what}: end of the scan", whole, "ms", "")
     notes.sync()
     yield _row(f"{what}: embedded", embedder.passages, "texts", "<= 2")
     yield _row(f"{what}: rows", counting.calls["rows.insert"], "rows of chunks", "<= 2")
@@ -204,6 +207,26 @@ def _files(
         time.sleep(options.idle_s)
         share = (_cpu_s() - used) / (time.monotonic() - began)
     yield _row(f"idle watcher on {options.files:,} files", share * 100, "% of a core", "<= 1")
+
+
+def _until_found(notes: Notebook, said: str) -> tuple[float | None, float]:
+    """Milliseconds from the start of a scan until a sentence is in the first hit, and to the end of the scan."""
+    ends: list[float] = []
+    began = time.perf_counter()
+
+    def scan() -> None:
+        notes.sync(wait=False)
+        ends.append(time.perf_counter())
+
+    thread = threading.Thread(target=scan)
+    thread.start()
+    found = None
+    while found is None and time.perf_counter() - began < _PATIENCE_S:
+        time.sleep(_ASKED_S)  # a search takes time of the scan
+        if any(said in hit.chunk.body for hit in notes.search(said, top_k=1)):
+            found = time.perf_counter() - began
+    thread.join()
+    return (None if found is None else found * 1_000), (ends[0] - began) * 1_000
 
 
 def _recalls(memory: biem.Memory, options: argparse.Namespace) -> Iterator[dict[str, object]]:

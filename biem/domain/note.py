@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal, get_args
+from typing import Literal, NamedTuple, get_args
 
 TagSource = Literal["path", "heading", "name", "bold", "keyword"]
 """Where a tag was found, heaviest first: directories, file name and front matter; headings; quoted names, links and
@@ -30,8 +30,7 @@ LintRule = Literal[
 LINT_RULES: tuple[str, ...] = get_args(LintRule)
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class FileStat:
+class FileStat(NamedTuple):
     """A file as the disk describes it. `path` is relative to the library's root, with `/`, in the disk's own case and
     Unicode form; `size` is in bytes, `mtime_ns` in nanoseconds since 1970.
     """

@@ -2,7 +2,7 @@
 
 words (and, where the index lacks notes, PostgreSQL's) ─► rows of these chunks ┐
 tags that the query names                                                      ├─► pool
-vector ─► dense; nearest tags ─► their notes ─► dense within these             ┘
+vector ─► dense; tags, or the nearest ─► their notes ─► dense within these      ┘
 """
 
 import logging
@@ -23,7 +23,8 @@ from biem.errors import BiemError, EmbedderUnavailable
 from biem.notes.scope_tags import CurrentTags, ScopeTags
 from biem.notes.tags import identity
 from biem.ports import Embedder, Vector
-from biem.ports.notes import NoteFilter, NoteIndex, NoteRecords, PoolChunk
+from biem.ports.notes.index import NoteFilter, NoteIndex
+from biem.ports.notes.records import NoteRecords, PoolChunk
 
 logger = logging.getLogger("biem.notes")
 T = TypeVar("T")
@@ -33,6 +34,8 @@ _FOLLOWED = 2
 """Nearest tags whose notes are searched."""
 _MOST_NOTES = 64
 """Notes searched for the tags of a query."""
+_COMMON = 2_000
+"""A tag of more chunks is not followed: chance would decide which of its notes are searched."""
 _PAUSE_S = 2.0
 """Pause before an index that was down is asked again."""
 _TIMES = 2
@@ -170,12 +173,15 @@ class CandidateSearch:
         policy: NoteRankPolicy,
         degraded: list[str],
     ) -> list[str]:
-        """Notes of the tags that the query names, and of the tags nearest to it."""
-        best: list[int] = []
-        if policy.tags:
+        """Notes of the rarer tags that the query names; where it names none, of the tags nearest to it.
+
+        The search for the nearest costs more than all others together where each chunk has tags of its own.
+        """
+        found: Sequence[int] = named.result()
+        if not found and policy.tags:
             near = self._ask(lambda: self._index.near_tags(sought.scopes, vector, policy.tags), degraded) or {}
-            best = sorted(near, key=lambda key: (-near[key], key))[:_FOLLOWED]
-        roots = {info.root for info in tags.result().infos([*named.result(), *best]).values()}
+            found = sorted(near, key=lambda key: (-near[key], key))[:_FOLLOWED]
+        roots = {info.root for info in tags.result().infos(found).values() if info.uses <= _COMMON}
         return self._records.tagged(sought.scopes, sorted(roots), _MOST_NOTES)
 
     def _ask(self, work: Callable[[], T], degraded: list[str]) -> T | None:

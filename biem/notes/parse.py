@@ -6,10 +6,10 @@ headings of the text.
 """
 
 import re
+import string
 from collections.abc import Iterator, Mapping, MutableMapping, Sequence
-from dataclasses import dataclass
-from itertools import zip_longest
-from typing import Any, Literal
+from operator import itemgetter
+from typing import Any, Literal, NamedTuple
 
 from mistune import BlockParser
 from mistune.core import BlockState
@@ -37,11 +37,12 @@ _RULE = r"^ {0,3}(?:(?:-[ \t]*+){3}[- \t]*+|(?:_[ \t]*+){3}[_ \t]*+|(?:\*[ \t]*+
 """Both match what mistune's own do, in less time: a match holds the interpreter."""
 _PROSE = re.compile(r"^((?:[^\s\d!-/:-@\[-`{-~][^\n|]*+\n)++)(?:[ \t]*+\n)++", re.MULTILINE)
 """Lines that begin with no mark, none of which can be a row of a table, and the blank lines below: a paragraph."""
+_HEADING = re.compile(r"^(#{1,6})[ \t]++([^\n#]*+)\n((?:[ \t]*+\n)*+)", re.MULTILINE)
+"""A heading without marks in its text, and the blank lines below."""
 _ROW_END = re.compile(r"(?<!\\)\|")
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
+class Block(NamedTuple):
     """A top-level block of a text.
 
     It begins at character `start`; `stop` is the character after its own lines for a heading, and for other blocks that
@@ -120,19 +121,41 @@ class _PlacedParser(BlockParser):
         return end
 
     def _parse_indent_code_fast(self, state: BlockState) -> int | None:
-        """The only rule that mistune applies without `parse_method`, and the first.
-
-        Paragraphs of the text itself are most of it, and so found here: mistune looks at each line three times.
-        """
-        if state.parent is None and (prose := _PROSE.match(state.src, state.cursor)):
-            state.add_paragraph(prose[1])
-            state.append_token({"type": "blank_line"})
-            return prose.end()
+        """The only rule that mistune applies without `parse_method`, and the first."""
+        if state.parent is None and (after := _plain(state)) > state.cursor:
+            return after
         before, start = len(state.tokens), state.cursor
         end = super()._parse_indent_code_fast(state)
         for token in state.tokens[before:]:
             token["start"] = start
         return end
+
+
+def _plain(state: BlockState) -> int:
+    """Take the paragraphs and headings from the cursor on; returns where they end.
+
+    They are most of a text, and mistune looks at each of their lines three times.
+    """
+    source, tokens, place, is_blank = state.src, state.tokens, state.cursor, False
+    if found := _PROSE.match(source, place):
+        state.add_paragraph(found[1])  # or the rest of one
+        place, is_blank = found.end(), True
+    while True:
+        if found := _PROSE.match(source, place):
+            tokens.append({"type": "paragraph", "text": found[1], "start": place, "end": found.end(1)})
+            is_blank = True
+        elif found := _HEADING.match(source, place):
+            level, text = len(found[1]), found[2].strip(string.whitespace)
+            tokens.append(
+                {"type": "heading", "text": text, "attrs": {"level": level}, "start": place, "stop": found.start(3)}
+            )
+            is_blank = bool(found[3])
+        else:
+            break
+        place = found.end()
+    if is_blank:
+        state.append_token({"type": "blank_line"})
+    return place
 
 
 def _parse_table(_parser: BlockParser, m: re.Match[str], state: BlockState) -> int | None:
@@ -171,22 +194,24 @@ def blocks(text: str, start: int = 0) -> list[Block]:
     state = _PlacedState()
     state.process(source if source.endswith("\n") else f"{source}\n")
     _PARSER.parse(state)
-    tokens = sorted((token for token in state.tokens if token["type"] in _KINDS), key=lambda token: token["start"])
-    return [
-        _block(token, start, after["start"] if after else len(source))
-        for token, after in zip_longest(tokens, tokens[1:])
-    ]
+    tokens = sorted((token for token in state.tokens if token["type"] in _KINDS), key=itemgetter("start"))
+    found, end = [], len(source)
+    for token in reversed(tokens):
+        found.append(_block(token, start, end))
+        end = token["start"]
+    return found[::-1]
 
 
 def _block(token: Mapping[str, Any], offset: int, end: int) -> Block:
-    heading = token["type"] == "heading"
-    return Block(
-        kind=_KINDS[token["type"]],
-        start=offset + token["start"],
-        stop=offset + (min(token["stop"], end) if heading else end),
-        level=token["attrs"]["level"] if heading else 0,
-        texts=tuple(_texts([token])),
-    )
+    kind, start = _KINDS[token["type"]], offset + token["start"]
+    texts = tuple(_texts([token])) if "children" in token else _own(token)
+    if kind == "heading":
+        return Block(kind, start, offset + min(token["stop"], end), token["attrs"]["level"], texts)
+    return Block(kind, start, offset + end, 0, texts)
+
+
+def _own(token: Mapping[str, Any]) -> tuple[str, ...]:
+    return (str(token["text"]).strip(),) if "text" in token else ()
 
 
 def _texts(tokens: Sequence[Mapping[str, Any]]) -> Iterator[str]:
@@ -194,5 +219,5 @@ def _texts(tokens: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     for token in tokens:
         if "children" in token:
             yield from _texts(token["children"])
-        elif "text" in token:
-            yield str(token["text"]).strip()
+        else:
+            yield from _own(token)

@@ -8,6 +8,7 @@ import unicodedata
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from biem.domain.note import FileStat, NoteFinding
 from biem.ports.files import Walk
@@ -19,8 +20,7 @@ _GUARDED_FILES = 20
 _GUARDED_SHARE = 0.5
 
 
-@dataclass(frozen=True, slots=True)
-class KnownFile:
+class KnownFile(NamedTuple):
     """A file as the last scan left it. `sha256` is of its bytes; empty where it was never read."""
 
     stat: FileStat

@@ -22,7 +22,8 @@ from biem.notes.scan import FileChanges, KnownFile, compare, is_suspicious, move
 from biem.ports import Analyzer, Clock
 from biem.ports.files import FileContent, Files
 from biem.ports.jobs import Exclusive
-from biem.ports.notes import KeptChunkMissing, KnownNote, NoteChange, NoteIndex, NoteRecords
+from biem.ports.notes.index import NoteIndex
+from biem.ports.notes.records import KeptChunkMissing, KnownNote, NoteChange, NoteRecords
 from biem.telemetry import Telemetry
 
 logger = logging.getLogger("biem.notes")
@@ -75,8 +76,12 @@ class Scanner:
         most_bytes: int,
         max_lexeme_bytes: int,
         telemetry: Telemetry,
+        stored: Callable[[], None] = lambda: None,
     ) -> None:
-        """`most_bytes`: larger files are skipped; of each chunk `max_lexeme_bytes` of index terms are kept."""
+        """`most_bytes`: larger files are skipped; of each chunk `max_lexeme_bytes` of index terms are kept.
+
+        `stored` is called when all that changed is stored: it can be found, though a scan still tidies up then.
+        """
         self._records = records
         self._index = index
         self._files = files
@@ -88,6 +93,7 @@ class Scanner:
         self._most_bytes = most_bytes
         self._max_lexeme_bytes = max_lexeme_bytes
         self._telemetry = telemetry
+        self._stored = stored
 
     def scan(
         self,
@@ -130,6 +136,8 @@ class Scanner:
             self._read_all(run, changes, moved, on_progress)
             vanished = [file.stat.path for file in changes.vanished if file.stat.path not in moved.values()]
             self._delete(run, vanished, len(known), accept=accept)
+            if run.report.altered:
+                self._stored()
         except NotFound as error:  # the library was removed meanwhile
             return replace(run.report, reason=str(error))
         finally:

@@ -6,7 +6,7 @@ LONGEST_READ = 10_000
 LONGEST_SENTENCE = 400
 """Longer sentences are pasted text, not speech."""
 WORDS_NAMED = 3
-"""More words between quotation marks are somebody's speech."""
+"""More words between quotation marks are quoted speech."""
 SENTENCES = re.compile(r"(?:[^.!?。！？；;\n]|\.(?=\w))+[.!?。！？；;]?")
 QUOTED = re.compile(
     r"\"[^\"\n]*\"|“[^“”\n]*”|「[^「」\n]*」|『[^『』\n]*』|(?<!\w)'[^'\n]*'(?!\w)|^[^\S\n]*>[^\n]*|```.*?```",
@@ -367,7 +367,7 @@ NO_ORDER = re.compile(
     r"|[要得]?[多少]|需|要注意|得|应该|可以|打算|准备|想|家里)"
     r"|^\W*从现在(?:起|开始)[，,]?(?:倒计时|计时|算)|^\W*(?:别再|不要再)(?:[^，。]*(?:了吧|下雨|下雪)"
     r"|[^，。]{1,3}了\W*$)"
-    # What something requires, or a rule of somebody else's
+    # What something requires, or another person's rule
     r"|^\W*(?!(?:我|咱|对你|给你|对您|给您|新|一条|几条|要求|规矩|规则|规定))[^，。：:]{1,8}(?:要求|规矩|规则"
     r"|规定)[^，。：:]{0,6}[：:]",
     re.IGNORECASE,

@@ -63,6 +63,28 @@ def test_an_edit_embeds_what_it_changed(synced: biem.Memory, vault: Path, embedd
     assert "20A" in synced.notes.search("seat on the plane")[0].chunk.body
 
 
+def test_an_edit_is_found_before_its_scan_tidies_up(
+    synced: biem.Memory, vault: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Given a scope whose notes were searched a moment ago, all of them indexed
+    synced.notes.search("breakfast")
+    found: list[str] = []
+    index = synced._system.notes.index
+    purge = index.purge
+
+    def purge_later(chunks: Any, tags: Any = ()) -> None:
+        found.extend(hit.chunk.body for hit in synced.notes.search("xylophone", top_k=1))
+        purge(chunks, tags)
+
+    monkeypatch.setattr(index, "purge", purge_later)
+    # When a paragraph is edited, and the row of the former one is about to be removed
+    path = vault / "plans" / "lisbon.md"
+    path.write_text(path.read_text("utf-8").replace("breakfast", "a xylophone"), encoding="utf-8")
+    synced.notes.sync(wait=False)
+    # Then the new text was found already
+    assert "xylophone" in found[0]
+
+
 def test_a_moved_folder_embeds_no_content(synced: biem.Memory, vault: Path, embedder: WordEmbedder) -> None:
     ids = [chunk.id for chunk in synced.notes.get("乌髓孑灯.md").chunks]
     (vault / "武器").rename(vault / "收藏")

@@ -14,7 +14,7 @@ from biem.domain.note import FileStat, StoredChunks
 from biem.domain.notes.library import Library, LibraryState, LibraryStats, Note
 from biem.domain.scope import Scope
 from biem.errors import InvalidInput, NotFound
-from biem.ports.notes import ErasedNotes, KeptChunkMissing, KnownNote, NoteChange, NoteDraft
+from biem.ports.notes.records import ErasedNotes, KeptChunkMissing, KnownNote, NoteChange, NoteDraft
 
 _TROUBLED = 20
 
@@ -94,7 +94,7 @@ class PostgresNotes(PostgresNoteIndexing, PostgresNoteReading):
     # -- files ------------------------------------------------------------------------------------------------------
 
     def files(self, library: Library) -> dict[str, KnownNote]:
-        rows = self._database.fetch(library.scope.ns, "note_files", library_key(library))
+        rows = self._database.fetch(library.scope.ns, "note_files", library_key(library), binary=True)
         return {
             row.path: KnownNote(
                 row.id, FileStat(row.path, row.bytes, row.mtime_ns, int(row.inode)), bytes(row.sha256), row.skipped

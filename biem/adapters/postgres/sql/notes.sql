@@ -270,8 +270,9 @@ FROM (
 -- note_pool: what ranking needs of chunks
 SELECT c.id::text, c.note_id::text, n.library_id::text, c.ns, c.place, n.at, c.tag_ids, c.tag_counts, n.tag_ids AS note_tag_ids,
     n.tag_counts AS note_tag_counts,
-    ARRAY(SELECT (t.number - 1)::integer FROM unnest(%(terms)s::text[]) WITH ORDINALITY AS t (term, number)
-        WHERE c.tsv @@ t.term::tsquery) AS asked,
+    ARRAY(SELECT (t.number - 1)::integer
+        FROM unnest((SELECT %(terms)s::text[]::tsquery[])) WITH ORDINALITY AS t (term, number) -- read once, not for each chunk
+        WHERE c.tsv @@ t.term) AS asked,
     CASE WHEN c.id <> ALL (%(known)s::uuid[])
         THEN (SELECT e.vector FROM embeddings e WHERE e.model = %(model)s AND e.sha256 = c.body_sha) END AS vector
 FROM note_chunks c JOIN notes n ON n.id = c.note_id
@@ -289,10 +290,12 @@ WHERE (c.id = ANY (%(ids)s::uuid[]) OR c.note_id = %(note)s::uuid) AND c.ns = AN
 ORDER BY c.place
 
 -- note_sizes: number of chunks, span of time and notes that the index lacks, by scope
-SELECT n.ns, sum(c.chunks)::integer AS chunks, max(n.at) AS newest, min(n.at) AS oldest,
-    count(*) FILTER (WHERE n.state IN ('pending', 'failed'))::integer AS unindexed
-FROM notes n CROSS JOIN LATERAL (SELECT count(*) AS chunks FROM note_chunks c WHERE c.note_id = n.id) c
-WHERE n.ns = ANY (%(scopes)s) GROUP BY n.ns
+SELECT n.ns, (SELECT count(*) FROM note_chunks c WHERE c.ns = n.ns)::integer AS chunks, n.newest, n.oldest, n.unindexed
+FROM (
+    SELECT ns, max(at) AS newest, min(at) AS oldest,
+        count(*) FILTER (WHERE state IN ('pending', 'failed'))::integer AS unindexed
+    FROM notes WHERE ns = ANY (%(scopes)s) GROUP BY ns
+) n
 
 -- note_tags: tags by id, each with the one that stands for it
 WITH RECURSIVE led (id, root, same_as, hops) AS (

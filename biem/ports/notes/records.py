@@ -1,9 +1,9 @@
-"""Notes: the records of the files of libraries, and the index of their chunks and tags."""
+"""The records of libraries: their files, chunks and tags."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from biem.domain.note import FileStat, StoredChunks
 from biem.domain.notes.library import (
@@ -12,16 +12,12 @@ from biem.domain.notes.library import (
     LibraryStats,
     Note,
     NotePassage,
-    NoteVerdict,
-    NoteVerdictKind,
-    NoteVerdictStatus,
 )
 from biem.domain.scope import Scope
 from biem.ports.embedding import Vector
 
 
-@dataclass(frozen=True, slots=True)
-class KnownNote:
+class KnownNote(NamedTuple):
     """A file as the last scan left it."""
 
     id: str
@@ -358,147 +354,3 @@ class NoteRecords(Protocol):
 
     def remains(self, scope: Scope) -> dict[str, int]:
         """Rows of the scope by table."""
-
-
-@dataclass(frozen=True, slots=True)
-class ChunkEntry:
-    """One row of the index of chunks."""
-
-    id: str
-    ns: str
-    library_id: str
-    note_id: str
-    at: datetime | None
-    lexemes: str
-    vector: Vector
-
-
-@dataclass(frozen=True, slots=True)
-class TagEntry:
-    """One row of the index of tags."""
-
-    id: int
-    ns: str
-    vector: Vector
-
-
-@dataclass(frozen=True, slots=True)
-class NoteFilter:
-    """Conditions on a chunk; empty means any. `since` ≤ at < `until`: then chunks without a date do not match."""
-
-    libraries: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
-    since: datetime | None = None
-    until: datetime | None = None
-
-
-ANY_NOTE = NoteFilter()
-"""No conditions."""
-
-
-class NoteIndex(Protocol):
-    """Nearest vectors and BM25 over chunks, and nearest vectors over tags: two collections per (model, dimension)."""
-
-    @property
-    def lexical(self) -> bool:
-        """Whether this server can search by words."""
-
-    def open(self) -> None:
-        """Create the collections if there are none. Idempotent."""
-
-    def insert(self, entries: Sequence[ChunkEntry], *, again: bool) -> None:
-        """Add rows of chunks durably; `again` replaces rows of the same ids."""
-
-    def insert_tags(self, entries: Sequence[TagEntry]) -> None:
-        """Add rows of tags, or replace them."""
-
-    def dense(self, scopes: Sequence[Scope], vector: Vector, limit: int, where: NoteFilter) -> dict[str, float]:
-        """The chunks with the highest cosine and their cosine, of these scopes only."""
-
-    def words(self, scopes: Sequence[Scope], lexemes: str, limit: int, where: NoteFilter) -> dict[str, float]:
-        """The chunks with the highest BM25 score and that score; none where not `lexical`."""
-
-    def near_tags(self, scopes: Sequence[Scope], vector: Vector, limit: int) -> dict[int, float]:
-        """The tags with the highest cosine and their cosine, of these scopes only."""
-
-    def purge(self, chunks: Sequence[str], tags: Sequence[int] = ()) -> None:
-        """Remove rows by id, from the collections of every model."""
-
-    def count(self, chunks: Sequence[str] | None = None) -> int:
-        """Rows of chunks: all of this model's collection, or these ids' in the collections of every model."""
-
-    def count_tags(self, tags: Sequence[int]) -> int:
-        """Rows of these tags in the collections of every model."""
-
-    def exists(self) -> bool:
-        """Whether this model's collection of chunks is there; creates nothing."""
-
-    def between(self, after: str, until: str, limit: int) -> list[str]:
-        """Ids of rows of chunks above `after` and, unless it is empty, up to `until`; at most `limit`, in no order."""
-
-    def present(self, chunks: Sequence[str]) -> set[str]:
-        """Which of these have a row in this model's collection."""
-
-    def drop(self) -> None:
-        """Delete the collections of this model; `open` creates them again."""
-
-    def drop_others(self) -> int:
-        """Delete the collections of all other models; returns how many."""
-
-    def close(self) -> None:
-        """Release connections; a second call does nothing."""
-
-
-@dataclass(frozen=True, slots=True)
-class DueFact:
-    """A fact that is to be compared with the notes: `newest` is the last chunk that its scope may read now."""
-
-    id: str
-    text: str
-    sha: bytes
-    """Of the text that is embedded."""
-    speaker: str
-    at: datetime
-    vector: Vector
-    newest: str
-    after: str
-    """The last chunk that it was compared with in this wording; empty if it never was."""
-
-
-@dataclass(frozen=True, slots=True)
-class FoundVerdict:
-    """A sentence of a chunk confirms or contradicts a fact."""
-
-    memory_id: str
-    chunk_id: str
-    kind: NoteVerdictKind
-    confidence: float
-    sentence: str
-
-
-class NoteVerdicts(Protocol):
-    """What notes say of facts. Rows vanish with their note, chunk or memory."""
-
-    def due_facts(self, scope: Scope, limit: int) -> list[DueFact]:
-        """Valid facts of the scope that were not compared with the newest chunk that it may read."""
-
-    def compared(self, scope: Scope, facts: Sequence[DueFact], found: Sequence[FoundVerdict]) -> None:
-        """Record the comparison of facts. Undecided verdicts on those that were compared anew are replaced."""
-
-    def verdicts(
-        self,
-        scopes: Sequence[Scope],
-        *,
-        status: NoteVerdictStatus | None = "open",
-        kind: NoteVerdictKind | None = None,
-        memories: Sequence[str] | None = None,
-        verdict: str | None = None,
-        limit: int = 100,
-    ) -> list[NoteVerdict]:
-        """Verdicts on facts of these scopes that are not archived, surest first; None: any."""
-
-    def decide(self, scope: Scope, verdict: str, status: NoteVerdictStatus) -> bool:
-        """Record who is believed; False where there is no such verdict."""
-
-    def contradicted(self, scopes: Sequence[Scope]) -> bool:
-        """Whether an undecided verdict contradicts a fact of these scopes."""
