@@ -24,7 +24,7 @@ from benchmarks._vault_edits import VaultEdits
 from biem.bootstrap import Servers, servers
 from biem.config import load_settings
 from biem.domain.policies.jobs import SleepPolicy
-from biem.ports.notes import ANY_NOTE
+from biem.ports.notes.index import ANY_NOTE
 
 _BIEM = str(Path(sys.executable).with_name("biem"))
 _LONGEST_S = 6.0

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 from biem.domain.policies import Policies
 from biem.domain.scope import Scope
 from biem.engine.admin.browse import MemoryBrowser
-from biem.engine.admin.diagnosis import Diagnoser
 from biem.engine.admin.reindex import Reindexer
 from biem.engine.admin.stage_times import StageTimes
 from biem.engine.aim.system import AimSystem
@@ -42,6 +41,7 @@ from biem.ports.reindexing import EmbedderRegistry
 from biem.telemetry import Telemetry
 
 if TYPE_CHECKING:
+    from biem.engine.admin.diagnosis import Diagnoser
     from biem.layers.mirror.mirror import Mirror
     from biem.layers.projects import Projects
     from biem.layers.system import LayerSystem
@@ -91,7 +91,7 @@ class System:
     listing: MemoryList
     scopes: ScopeDirectory
     transfer: Transfer
-    diagnosis: Callable[[], AbstractContextManager[Diagnoser]]
+    diagnosis: Callable[[], "AbstractContextManager[Diagnoser]"]
     times: StageTimes
     unobserve: Callable[[], None]
     """Ends metrics and traces of this process; called once, before `release`."""

@@ -23,6 +23,13 @@ WHERE datname = current_database() AND pid <> pg_backend_pid()
   AND greatest(age(backend_xmin), age(backend_xid)) > age(%(began)s::xid)
 """
 
+_STATISTICS_OF_NOTHING = """
+DELETE FROM pg_catalog.pg_statistic WHERE starelid IN (
+    SELECT oid FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND reltuples = 0
+)
+"""
+"""An analysis of a table without rows leaves the statistics of those that it had."""
+
 
 def scrub_postgres(dsn: str, *, log: bool) -> list[str]:
     """Rewrite tables and their statistics without deleted rows; returns the remaining manual steps, with reasons.
@@ -71,6 +78,7 @@ def _rewrite_tables(connection: psycopg.Connection) -> Iterator[str]:
         yield f"PostgreSQL: as their owner, VACUUM (FULL, ANALYZE) {', '.join(foreign)}"
     superuser = connection.execute("SELECT rolsuper FROM pg_roles WHERE rolname = current_user").fetchone()
     if superuser == (True,):
+        connection.execute(_STATISTICS_OF_NOTHING)
         connection.execute("VACUUM FULL pg_catalog.pg_statistic")  # contains common words, also of older versions
         connection.execute("CHECKPOINT")
     else:

@@ -14,7 +14,6 @@ from biem.adapters.postgres.inspection import PostgresInspection
 from biem.adapters.postgres.life import PostgresLife
 from biem.adapters.postgres.links import PostgresLinks
 from biem.adapters.probes import CeleryWorkers, HomeDisk, MilvusProbe, NoWorkers, PostgresProbe, RedisProbe
-from biem.bootstrap.groups import Ground
 from biem.bootstrap.layers import session_check
 from biem.bootstrap.layers.mirror import mirror_check
 from biem.bootstrap.notes import note_check
@@ -37,8 +36,6 @@ from biem.engine.admin.diagnosis import (
     SchemaCheck,
     ServerCheck,
 )
-from biem.engine.admin.reindex import Reindexer
-from biem.engine.encode.worker import EncodeWorker
 from biem.ports import Clock, Embedder, EmbedderInfo, Records, Work
 from biem.ports.diagnosis import PlaceInspection, Workers
 from biem.telemetry import Telemetry
@@ -176,17 +173,3 @@ def _starts(settings: Settings, where: Servers) -> dict[str, str]:
         "redis": "start it (`make up` for the containers), or check BIEM_REDIS_URL",
         "milvus": "start it (`make up` for the containers), or check BIEM_MILVUS_URI",
     }
-
-
-def build_reindexer(ground: Ground, *, encoder: EncodeWorker) -> Reindexer:
-    """Derives all vectors and analyses from the texts again."""
-    return Reindexer(
-        records=ground.stores.records,
-        analyses=ground.stores.analyses,
-        index=ground.stores.index,
-        embedder=ground.embedder,
-        encoder=encoder,
-        analyzer=ground.analyzer,
-        policy=ground.policies.write,
-        telemetry=ground.telemetry,
-    )

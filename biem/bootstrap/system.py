@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from biem.adapters import analyzers, contradiction
 from biem.adapters.jobs.celery import CeleryQueue
 from biem.bootstrap.aim import build_aim
-from biem.bootstrap.diagnosis import build_reindexer, diagnoser
 from biem.bootstrap.groups import Ground, Life, ReadPath, WritePath
 from biem.bootstrap.layers import LateLayers, build_layers
 from biem.bootstrap.layers.mirror import build_projects
@@ -24,11 +23,12 @@ from biem.bootstrap.stores import open_stores
 from biem.bootstrap.write import build_write_path
 from biem.config import Settings
 from biem.engine.admin.browse import MemoryBrowser
-from biem.engine.admin.diagnosis import Diagnoser
+from biem.engine.admin.reindex import Reindexer
 from biem.engine.admin.stage_times import StageTimes
 from biem.engine.aim.system import AimSystem
 from biem.engine.concepts.running import Activator
 from biem.engine.context.relevance_filter import RelevanceFilter
+from biem.engine.encode.worker import EncodeWorker
 from biem.engine.life.tiers import sweep_all
 from biem.engine.priority import ForegroundPriority, YieldingAnalyzer, YieldingEmbedder, YieldingRules
 from biem.engine.query.listing import MemoryList
@@ -41,6 +41,7 @@ from biem.telemetry import Telemetry
 
 if TYPE_CHECKING:
     from biem.adapters.embedders.usage import CallCounter
+    from biem.engine.admin.diagnosis import Diagnoser
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -233,8 +234,24 @@ def build_activator(ground: Ground, *, read: ReadPath) -> Activator:
     )
 
 
-def diagnose_from_within(ground: Ground, *, life: Life, write: WritePath) -> AbstractContextManager[Diagnoser]:
+def build_reindexer(ground: Ground, *, encoder: EncodeWorker) -> Reindexer:
+    """Derives all vectors and analyses from the texts again."""
+    return Reindexer(
+        records=ground.stores.records,
+        analyses=ground.stores.analyses,
+        index=ground.stores.index,
+        embedder=ground.embedder,
+        encoder=encoder,
+        analyzer=ground.analyzer,
+        policy=ground.policies.write,
+        telemetry=ground.telemetry,
+    )
+
+
+def diagnose_from_within(ground: Ground, *, life: Life, write: WritePath) -> AbstractContextManager["Diagnoser"]:
     """A diagnosis that can also repair."""
+    from biem.bootstrap.diagnosis import diagnoser  # few processes make one
+
     return diagnoser(
         settings=ground.settings,
         where=ground.where,

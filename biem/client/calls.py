@@ -65,6 +65,8 @@ class Call:
     returns: Any
     """Type of the answer on the wire."""
     grant: Grant = "read"
+    shows: bool = False
+    """Whether a call that changes something answers what was stored before, so that its key needs `read`, too."""
     paged: str = ""
     """The field of the last item that is the `after` of the next page, for answers that are lists."""
     also: Mapping[str, Any] = field(default_factory=lambda: _NONE)
@@ -121,11 +123,11 @@ CALLS: tuple[Call, ...] = (
     _memory("count", "GET", "count", Counted),
     _memory("timeline", "GET", "timeline", Page[Node]),
     _memory("get", "GET", _ONE, Node, special=True),
-    _memory("revise", "PATCH", _ONE, Node, "write", special=True),
+    _memory("revise", "PATCH", _ONE, Node, "write", shows=True, special=True),
     _memory("archive", "DELETE", _ONE, Done, "write"),
     _memory("restore", "POST", f"{_ONE}/restore", Done, "write"),
     _memory("revisions", "GET", f"{_ONE}/history", list[Revision]),
-    _memory("revert", "POST", f"{_ONE}/revert", Node, "write"),
+    _memory("revert", "POST", f"{_ONE}/revert", Node, "write", shows=True),
     _memory("quarantine", "POST", f"{_ONE}/quarantine", Done, "write"),
     _memory("release", "POST", f"{_ONE}/release", Done, "write"),
     _memory("node", "GET", f"{_ONE}/node", BiemMemoryNode),
@@ -140,8 +142,8 @@ CALLS: tuple[Call, ...] = (
     _memory("instant", "GET", "instants", list[InstantMemory]),
     _memory("facts", "GET", "facts", list[CrystalFact], paged="id"),
     _memory("conflicts", "GET", "conflicts", list[Conflict], paged="id", special=True),
-    _memory("resolve", "POST", "conflicts/{conflict_id}/resolve", Conflict, "write"),
-    _memory("undo", "POST", "conflicts/{conflict_id}/undo", Conflict, "write"),
+    _memory("resolve", "POST", "conflicts/{conflict_id}/resolve", Conflict, "write", shows=True),
+    _memory("undo", "POST", "conflicts/{conflict_id}/undo", Conflict, "write", shows=True),
     _memory("refusals", "GET", "refusals", list[Refusal]),
     _memory("replay", "POST", "refusals/{memory_id}/replay", GateDecision, "write"),
     _memory("scopes", "GET", "scopes", list[ScopeSummary], special=True),
@@ -162,7 +164,7 @@ CALLS: tuple[Call, ...] = (
     _memory("layer_stats", "GET", "layers", LayerStats),
     _memory("storage_stats", "GET", "layers/storage", list[LayerCount]),
     _memory("maintain", "POST", "maintenance", Maintenance, "write"),
-    _memory("command", "POST", "commands", CommandAnswer | None, "write"),
+    _memory("command", "POST", "commands", CommandAnswer | None, "write", shows=True, special=True),
     _memory("whole_id", "GET", "ids/{part}", str),
     _session("open", "POST", "", ChatSession, "write"),
     _session("list", "GET", "", tuple[ChatSession, ...]),
@@ -171,9 +173,9 @@ CALLS: tuple[Call, ...] = (
     _session("messages", "GET", "/{session_id}/messages", list[SessionMessage], paged="seq"),
     _session("window", "GET", "/{session_id}/window", Window),
     _session("close", "POST", "/{session_id}/close", Done, "write"),
-    _session("resume", "POST", "/{session_id}/resume", ChatSession, "write"),
+    _session("resume", "POST", "/{session_id}/resume", ChatSession, "write", shows=True),
     _session("trim", "POST", "/{session_id}/trim", Counted, "write"),
-    _session("retract", "POST", "/{session_id}/retract", list[SessionMessage], "write"),
+    _session("retract", "POST", "/{session_id}/retract", list[SessionMessage], "write", shows=True),
     _note("search", "GET", "/search", FoundNotes),
     _note("get", "GET", "/page", NotePage),
     _note("expand", "POST", "/expand", list[NotePassage]),
@@ -186,7 +188,7 @@ CALLS: tuple[Call, ...] = (
     _note("tags", "GET", "/tags", list[SentTag]),
     _note("rename_tag", "POST", "/tags/rename", None, "write"),
     _note("verdicts", "GET", "/verdicts", list[NoteVerdict], special=True),
-    _note("decide", "POST", "/verdicts/{verdict_id}/decide", NoteVerdict, "write"),
+    _note("decide", "POST", "/verdicts/{verdict_id}/decide", NoteVerdict, "write", shows=True),
     _note("erase", "POST", "/erasures", Receipt, "erase"),
     _item("put_many", "", list[StoredItem], "write"),
     _item("get_many", "/get", list[StoredItem | None]),
@@ -218,6 +220,9 @@ AT_HOME: Mapping[Holder, Mapping[str, str]] = {
 }
 """What a remote memory refuses, and what to do instead: it concerns all scopes, the server's files, or functions of the
 caller's."""
+
+COMMANDS_AT_HOME = ("diagnose", "perf", "reindex", "sync")
+"""Words of the command `/memory` that do what `AT_HOME` refuses."""
 
 
 def call_of(holder: Holder, name: str) -> Call:

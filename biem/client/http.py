@@ -15,6 +15,7 @@ from biem.domain.scope import Scope
 from biem.errors import (
     AccessDenied,
     BiemError,
+    ConfigError,
     InvalidInput,
     KeyInvalid,
     NotFound,
@@ -30,6 +31,7 @@ T = TypeVar("T")
 _TYPE = "urn:biem:problem:"
 _PIECE = 1 << 16
 _CONNECT_S = 5.0
+_KEY = re.compile("[ -~]+")
 _BY_NAME: Mapping[str, type[BiemError]] = {
     re.sub("(?<!^)(?=[A-Z])", "-", name).lower(): kind
     for name, kind in vars(errors).items()
@@ -56,9 +58,12 @@ class Connection:
     """Shared by all scopes of one remote memory. Thread-safe."""
 
     def __init__(self, url: str, key: str, *, timeout_s: float, transport: httpx.BaseTransport | None = None) -> None:
+        key = key.strip()
         learn(key)
+        if not _KEY.fullmatch(key):
+            raise KeyInvalid("the key has characters that no key has; give the token that `biem keys add` printed")
         self._client = httpx.Client(
-            base_url=url,
+            base_url=_address(url),
             headers={"Authorization": f"Bearer {key}", "Accept": "application/json"},
             timeout=httpx.Timeout(timeout_s, connect=_CONNECT_S),
             transport=transport,
@@ -122,6 +127,17 @@ class Connection:
             return work()
         except httpx.HTTPError as error:
             raise StoreUnavailable(f"the server did not answer ({type(error).__name__}); check its address") from error
+
+
+def _address(url: str) -> httpx.URL:
+    """Raises `ConfigError`, which does not quote the address: a password may stand in it."""
+    try:
+        found = httpx.URL(url)
+    except (httpx.InvalidURL, TypeError):
+        found = httpx.URL()
+    if found.scheme not in ("http", "https") or not found.host or "@" in url:  # an @ behind / ends a password, too
+        raise ConfigError("the server's address is none; give it as http://127.0.0.1:8766, without a name or password")
+    return found
 
 
 def _named(scope: Scope | None) -> dict[str, str]:

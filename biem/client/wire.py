@@ -9,7 +9,7 @@ from pydantic import BeforeValidator, PlainSerializer, TypeAdapter
 
 from biem.domain.node import Hit, Hits
 from biem.domain.notes.library import NoteHit, NoteHits
-from biem.ports.notes import TagInfo
+from biem.ports.notes.records import TagInfo
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,8 +2,9 @@
 
 import hashlib
 import re
+import sys
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, cast, overload
 
@@ -19,6 +20,8 @@ _NOT_STORABLE = re.compile("[\0\ud800-\udfff]")
 _UNSTORABLE = dict.fromkeys((0, *range(0xD800, 0xE000)), "\N{REPLACEMENT CHARACTER}")
 _NARROW = re.compile("[\0-\u2e7f]+")
 """Characters before those of CJK."""
+_MOST_LEVELS = 100
+"""Of JSON values within each other; what writes answers takes 255, in documents with levels of their own."""
 MOST_LISTED = 1_000
 """Maximum items that one call lists."""
 
@@ -47,6 +50,27 @@ def require_count(value: object, what: str, most: int) -> None:
     """Reject values that are no integer from 1 to `most`. `what` names the value in the message."""
     if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= most:
         raise InvalidInput(f"{what} must be a whole number from 1 to {most:,}, not {value!r}")
+
+
+def require_json(value: Any, what: str) -> None:
+    """Reject JSON values that could be stored but not read again: nested too deeply, or a number that no float holds.
+
+    `what` names the value in the message.
+    """
+    level = [value]
+    for _ in range(_MOST_LEVELS):
+        inner: list[Any] = []
+        for each in level:
+            if isinstance(each, Mapping):
+                inner += each.values()
+            elif isinstance(each, list | tuple):
+                inner += each
+            elif isinstance(each, int) and abs(each) > sys.float_info.max:
+                raise InvalidInput(f"{what} has a number with more digits than a JSON reader takes; store it as text")
+        if not inner:
+            return
+        level = inner
+    raise InvalidInput(f"{what} is nested more than {_MOST_LEVELS} levels deep")
 
 
 def sha256(text: str) -> bytes:
@@ -165,3 +189,16 @@ class LatePattern:
 def late(text: str, flags: int = 0) -> re.Pattern[str]:
     """A pattern for its methods; functions of `re` do not take it."""
     return cast("re.Pattern[str]", LatePattern(text, flags))
+
+
+def share(values: frozenset[str], others: frozenset[str]) -> bool:
+    """Whether they have one in common; a Chinese word, which has no boundaries, may contain the other."""
+    if values & others:
+        return True
+    han = [[word for word in words if len(word) > 1 and not word.isascii()] for words in (values, others)]
+    return any(one in other or other in one for one in han[0] for other in han[1])
+
+
+def shared(values: frozenset[str], others: frozenset[str]) -> frozenset[str]:
+    """Those that the others have, too; see `share`."""
+    return frozenset(value for value in values if share(frozenset((value,)), others))

@@ -42,9 +42,13 @@ class ReadMethods(BoundMemory):
     def graph(self, *, around: str | None = None, limit: int = 200, after: str = "") -> GraphPart:
         """A page of this scope's links, last changed first, or of those of one node, heaviest first.
 
-        With the memories and concepts at their ends; `after` is the `next` of the previous page.
+        With the memories and concepts at their ends; `after` is the `next` of the previous page. `around` is the id of
+        a memory or concept; raises `NotFound` for one that this scope does not have.
         """
-        return self._system.browser.graph(self.bound_to, limit, after, around)
+        part = self._system.browser.graph(self.bound_to, limit, after, around)
+        if around is not None and not part.links and not self._system.browser.is_concept(self.bound_to, around):
+            self.get(around)
+        return part
 
     def facts(self, limit: int = 100, *, after: str = "") -> list[CrystalFact]:
         """Facts distilled from memories of this scope that are used together, oldest first.

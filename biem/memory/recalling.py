@@ -28,6 +28,7 @@ from biem.memory.bound import BoundMemory
 from biem.ports import Filter
 from biem.ports.concepts import InstantMemory
 
+_MOST_TOKENS = 1 << 30
 _ANY = 1e-9
 """Below any confidence: the worth of the lines decides, and a courtesy is not searched."""
 
@@ -178,6 +179,8 @@ class RecallMethods(BoundMemory):
         `min_trust`) are those of `recall`; they apply to every section of the block.
         """
         policy = self._system.policies.context
+        if budget_tokens is not None:
+            require_count(budget_tokens, "budget_tokens", _MOST_TOKENS)
         limit, relevance = policy.top_k if top_k is None else top_k, self._system.relevance_filter
         own = self._system.policies.recall.profile == HYBRID.profile
         least = _ANY if own and policy.min_confidence else 0.0

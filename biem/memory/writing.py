@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from biem.engine.remember.await_indexed import await_indexed
 from biem.engine.remember.importing import ImportReport, RecordImport
-from biem.importers.source import ImportSource
 from biem.memory.bound import BoundMemory
 
 if TYPE_CHECKING:
@@ -136,6 +135,8 @@ class WriteMethods(BoundMemory):
         `skip_bad` the first line that cannot be read raises `InvalidInput`, and what precedes it is stored.
         `on_progress` gets the report, which goes on changing, after each batch.
         """
+        from biem.importers.source import ImportSource  # noqa: PLC0415  a recall loads no parsers
+
         writer = self._system.writer
         sources = [fspath(path)] if isinstance(path, str | PathLike) else [fspath(one) for one in path]
         run = RecordImport(

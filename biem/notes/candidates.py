@@ -23,7 +23,8 @@ from biem.errors import BiemError, EmbedderUnavailable
 from biem.notes.scope_tags import CurrentTags, ScopeTags
 from biem.notes.tags import identity
 from biem.ports import Embedder, Vector
-from biem.ports.notes import NoteFilter, NoteIndex, NoteRecords, PoolChunk
+from biem.ports.notes.index import NoteFilter, NoteIndex
+from biem.ports.notes.records import NoteRecords, PoolChunk
 
 logger = logging.getLogger("biem.notes")
 T = TypeVar("T")

@@ -7,7 +7,7 @@ from biem.domain.note import FileStat, NoteChunk, ParsedNote
 from biem.domain.text import cut_lexemes, sha256
 from biem.notes.indexed import indexed_text
 from biem.notes.tags import identity, is_idle
-from biem.ports.notes import ChunkDraft, NoteDraft, TagName
+from biem.ports.notes.records import ChunkDraft, NoteDraft, TagName
 
 _LONGEST_NAME = 200
 """Characters of a heading that distinguish it from others."""

@@ -14,7 +14,8 @@ from biem.domain.policies.notes import LibraryPolicy
 from biem.errors import BiemError, InvalidInput
 from biem.notes.indexed import indexed_text
 from biem.ports import Embedder, Vector
-from biem.ports.notes import ChunkEntry, NoteIndex, NoteLease, NoteRecords, PendingChunk, PendingTag, TagEntry
+from biem.ports.notes.index import ChunkEntry, NoteIndex, TagEntry
+from biem.ports.notes.records import NoteLease, NoteRecords, PendingChunk, PendingTag
 from biem.telemetry import Telemetry
 
 logger = logging.getLogger("biem.notes")

@@ -7,7 +7,7 @@ from os import PathLike, fspath
 from pathlib import Path
 from uuid import UUID
 
-from biem.domain.node import Receipt, StoreCount, new_id
+from biem.domain.node import Receipt, StoreCount, new_id, require_time
 from biem.domain.note import NoteFinding
 from biem.domain.notes.library import (
     ANY_HOST,
@@ -30,9 +30,11 @@ from biem.errors import InvalidInput, NotFound
 from biem.notes.expand import RELATIONS, Relation, fitting, related
 from biem.notes.system import NoteSystem
 from biem.notes.tags import identity, is_idle
-from biem.ports.notes import TagInfo, TagName
+from biem.ports.notes.records import TagInfo, TagName
 
 _MOST_HITS = 100
+_FAR_FUTURE_DAYS = 3_000_000
+"""Conditions may use any time that a datetime can represent."""
 _MOST_TAGS = 10_000
 _MOST_NAME = 100
 _BUDGET = 1_000
@@ -65,9 +67,13 @@ class Notebook:
         `name` defaults to the folder's. `exclude`: patterns as in `.gitignore`. `any_host`: every machine has this
         folder, as a shared mount; otherwise only this one reads it. Raises `InvalidInput`.
         """
-        folder = Path(fspath(root)).expanduser()
-        if not folder.is_dir():
-            raise InvalidInput(f"{folder} is no folder; create it, or give another")
+        try:
+            folder = Path(fspath(root)).expanduser()
+            is_there = folder.is_dir()
+        except (OSError, RuntimeError):  # a name that is too long, the folder of a user who does not exist
+            is_there = False
+        if not is_there:
+            raise InvalidInput(f"{fspath(root)} is no folder; create it, or give another")
         folder = folder.resolve()
         title = name or folder.name or "notes"
         require_string(title, "the name of a library")
@@ -173,6 +179,9 @@ class Notebook:
         require_count(limit, "top_k", _MOST_HITS)
         for tag in tags:
             require_string(tag, "a tag")
+        now = self._system.clock.now()
+        since = None if since is None else require_time(since, "since", now, _FAR_FUTURE_DAYS)
+        until = None if until is None else require_time(until, "until", now, _FAR_FUTURE_DAYS)
         if not self._system.searcher.is_used(self._scope):
             return NoteHits()
         libraries = () if library is None else (self._named(library).id,)

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from biem.domain.policies.notes import NoteRankPolicy
 from biem.ports import Vector
-from biem.ports.notes import PoolChunk, TagInfo
+from biem.ports.notes.records import PoolChunk, TagInfo
 
 Values = NDArray[np.float64]
 _OTHERS = 2

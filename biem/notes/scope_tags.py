@@ -6,7 +6,7 @@ from collections import OrderedDict
 from collections.abc import Collection, Mapping, Sequence
 
 from biem.domain.scope import Scope
-from biem.ports.notes import NoteRecords, TagInfo
+from biem.ports.notes.records import NoteRecords, TagInfo
 
 _KEPT_S = 60.0
 """How long the number of chunks that have a tag is believed; scans of this process end it."""

@@ -31,7 +31,8 @@ from biem.notes.rank import NoteQuestion, RankedChunk, TagVectors, few_of_each, 
 from biem.notes.scope_tags import CurrentTags, ScopeTags
 from biem.notes.tags import identity
 from biem.ports import Analyzer, Clock, Embedder, Vector
-from biem.ports.notes import NoteFilter, NoteIndex, NoteRecords, NotesSize, PoolChunk, TagInfo
+from biem.ports.notes.index import NoteFilter, NoteIndex
+from biem.ports.notes.records import NoteRecords, NotesSize, PoolChunk, TagInfo
 from biem.telemetry import Telemetry
 
 logger = logging.getLogger("biem.notes")

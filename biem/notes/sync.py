@@ -22,7 +22,8 @@ from biem.notes.scan import FileChanges, KnownFile, compare, is_suspicious, move
 from biem.ports import Analyzer, Clock
 from biem.ports.files import FileContent, Files
 from biem.ports.jobs import Exclusive
-from biem.ports.notes import KeptChunkMissing, KnownNote, NoteChange, NoteIndex, NoteRecords
+from biem.ports.notes.index import NoteIndex
+from biem.ports.notes.records import KeptChunkMissing, KnownNote, NoteChange, NoteRecords
 from biem.telemetry import Telemetry
 
 logger = logging.getLogger("biem.notes")

@@ -24,7 +24,8 @@ from biem.notes.sync import Parse, Progress, Scanner
 from biem.notes.watch import BUSY_S, FolderWatcher
 from biem.ports import Clock, Embedder, JobQueue
 from biem.ports.files import FileContent, Files
-from biem.ports.notes import ErasedNotes, NoteIndex, NoteRecords
+from biem.ports.notes.index import NoteIndex
+from biem.ports.notes.records import ErasedNotes, NoteRecords
 from biem.telemetry import Telemetry
 
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@
 
 fact ─► its nearest chunks ─► their sentences that share words with it ─► the rules of contradiction ─► verdicts
 
-A fact is compared with everything once, and afterwards with new chunks only. No note changes a memory by itself: a
+A fact is compared with everything once, and afterwards with new chunks only. No note changes a memory: a
 contradiction is shown and listed, a confirmation counts once as useful.
 """
 
@@ -20,7 +20,9 @@ from biem.errors import BiemError, InvalidInput, NotFound
 from biem.notes.indexed import indexed_text
 from biem.ports import Embedder, Vectors
 from biem.ports.contradiction import ContradictionRules
-from biem.ports.notes import ANY_NOTE, DueFact, FoundVerdict, NoteIndex, NoteRecords, NoteVerdicts
+from biem.ports.notes.index import ANY_NOTE, NoteIndex
+from biem.ports.notes.records import NoteRecords
+from biem.ports.notes.verdicts import DueFact, FoundVerdict, NoteVerdicts
 from biem.telemetry import Telemetry
 
 logger = logging.getLogger("biem.notes")

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.requests import Request
 from starlette.responses import Response
 
-from biem.client.calls import call_of
+from biem.client.calls import COMMANDS_AT_HOME, call_of
 from biem.client.parameters import Moment
 from biem.client.wire import AboutServer, Done, encoded
 from biem.domain.access.key import ApiKey, Grant
@@ -17,9 +17,10 @@ from biem.errors import AccessDenied, NotFound
 from biem.server.answers import Json
 from biem.server.caller import Caller, caller_of
 from biem.server.door import Door
-from biem.server.routes import add_call, respond
+from biem.server.routes import add_call, body_model, memory_for, respond, sent
 
-_SCOPES, _STATS, _FLUSH = (call_of("memory", name) for name in ("scopes", "stats", "flush"))
+_SCOPES, _STATS, _FLUSH, _COMMAND = (call_of("memory", name) for name in ("scopes", "stats", "flush", "command"))
+_CommandBody = body_model(_COMMAND)
 _LONGEST_FLUSH_S = 30.0
 _OTHERS = ("all_", "backlog", "collection")
 """Statistics that are left out: those of other scopes, and internal ones."""
@@ -72,6 +73,7 @@ def administration_router() -> APIRouter:
     add_call(router, _SCOPES, scopes)
     add_call(router, _STATS, stats)
     add_call(router, _FLUSH, flush)
+    add_call(router, _COMMAND, command)
     for path, answer, kind in (
         ("/v1/about", about, AboutServer),
         ("/health", health, Liveness),
@@ -159,6 +161,18 @@ def flush(request: Request, body: Annotated[Flushing, Body()] = Flushing()) -> R
     """Wait until nothing of the scope is pending; `changed` is false after `timeout_s`."""
     done = caller_of(request).memory().flush(body.timeout_s)
     return respond(request, _FLUSH, done, {})
+
+
+def command(request: Request, body: _CommandBody) -> Response:  # type: ignore[valid-type]
+    """The answer to a line of a chat loop that is a command; null for any other line.
+
+    These are `/memory stats|search QUERY|core|recent|maintenance`, `/new`, and `/session status|list|restore ID`.
+    """
+    arguments = sent({"body": body})
+    match arguments["text"].split():
+        case ["/memory", word, *_] if word in COMMANDS_AT_HOME:
+            raise AccessDenied(f"/memory {word} concerns the server's machine, and works there only")
+    return respond(request, _COMMAND, memory_for(request, _COMMAND).command(**arguments), arguments)
 
 
 def keys(request: Request) -> Response:

@@ -91,7 +91,7 @@ def build(
         calls_router,
     ):
         app.include_router(made())
-    app.router.routes.append(Route(MCP_PATH, mcp))
+    app.router.routes.append(Route(MCP_PATH, mcp, methods=["POST"]))
     app.router.routes.extend(page.routes())
     found: dict[str, Any] = {}
 

@@ -15,7 +15,7 @@ from biem.domain.access.allowance import Allowance
 from biem.domain.access.key import ApiKey
 from biem.errors import AccessDenied, BiemError, InvalidInput, KeyInvalid, RateLimited, StoreUnavailable
 from biem.server.access import LocalAccess, is_loopback, name_of, names_this_machine
-from biem.server.answers import HEADERS
+from biem.server.answers import HEADERS, Json
 from biem.server.caller import Caller
 from biem.server.door import Door
 from biem.server.problems import BodyTooLarge, BodyTooSlow, problem_of, slug
@@ -31,7 +31,8 @@ _LONGEST_TOKEN = 128
 
 class RequestGate:
     """Middleware. `free` are the paths that need no key; `uploads` those whose body the route itself reads; `deadlines`
-    say how many seconds a path may wait for its key; `hosts` are the names under which the server is asked.
+    say how many seconds a path may wait for its key, and its answer is an empty document when that cannot be looked up;
+    `hosts` are the names under which the server is asked.
     """
 
     def __init__(
@@ -93,7 +94,9 @@ class RequestGate:
         except BiemError as error:
             who = key.id if key else "no key"
             logger.warning("%s %r refused for %s: %s", scope["method"], scope["path"], who, slug(type(error)))
-            await problem_of(error)(scope, receive, send_guarded)
+            # A memory that is down holds up no agent.
+            is_open = scope["path"] in self._deadlines and isinstance(error, StoreUnavailable)
+            await (Json({}) if is_open else problem_of(error))(scope, receive, send_guarded)
             return
         await self._app(scope, receive, send_guarded)
 

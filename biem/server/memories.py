@@ -13,7 +13,7 @@ from biem.domain.node import Node
 from biem.errors import RefConflict, RevisionConflict
 from biem.server.caller import caller_of
 from biem.server.problems import IdempotencyKeyReused, RevisionMismatch
-from biem.server.routes import Id, add_call, model_of, query_model, respond, sent
+from biem.server.routes import Id, add_call, memory_for, model_of, query_model, respond, sent
 
 _MOST_ITEMS = 1_000
 _REMEMBER, _GET, _REVISE = call_of("memory", "remember"), call_of("memory", "get"), call_of("memory", "revise")
@@ -109,7 +109,7 @@ def revise(
     """
     expect = None if if_match is None else int(if_match.removeprefix("W/").strip('"'))
     try:
-        node = caller_of(request).memory("write").revise(memory_id, **sent({"body": body}), expect=expect)
+        node = memory_for(request, _REVISE).revise(memory_id, **sent({"body": body}), expect=expect)
     except RevisionConflict as error:
         raise RevisionMismatch(str(error)) from error
     return respond(request, _REVISE, node, {}, headers=_tag(node))

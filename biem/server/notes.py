@@ -110,10 +110,17 @@ def add(request: Request, body: NewLibrary) -> Response:
     caller = caller_of(request)
     notes = caller.memory("write").notes
     folder = request.app.state.folders.admitted(caller.scope, body.root)
-    if not Path(folder).is_dir():
+    if not _is_folder(folder):
         raise InvalidInput(f"{body.root} is no folder; create it, or give another")
     found = notes.add(folder, name=body.name, exclude=body.exclude, any_host=body.any_host)
     return respond(request, _ADD, found, {}, status_code=201)
+
+
+def _is_folder(path: str) -> bool:
+    try:
+        return Path(path).is_dir()
+    except OSError:  # a name that is too long
+        return False
 
 
 def lint(request: Request, query: Annotated[_Linting, Query()]) -> Response:

@@ -16,6 +16,7 @@ from biem.client.calls import CALLS, HOLDERS, Call
 from biem.client.parameters import Parameter
 from biem.client.wire import encoded
 from biem.domain.paging import GraphPart, Page
+from biem.memory import Memory
 from biem.server.caller import caller_of
 
 _DEFAULT_LIMITS = {"facts": 100, "conflicts": 100, "messages": 0}
@@ -62,12 +63,20 @@ def add_call(router: APIRouter, call: Call, answer: Callable[..., Any], **more: 
     )
 
 
+def memory_for(request: Request, call: Call) -> Memory:
+    """The caller's memory, if the key is granted what the call needs. Raises `AccessDenied`."""
+    caller = caller_of(request)
+    if call.shows:
+        caller.key.require("read")
+    return caller.memory(call.grant)
+
+
 def answer_of(call: Call) -> Callable[..., Response]:
     """The handler of a call: its signature is what FastAPI reads the request by."""
 
     def answer(request: Request, **given: Any) -> Response:
         arguments = sent(given)
-        memory = caller_of(request).memory(call.grant)
+        memory = memory_for(request, call)
         holder = memory if call.holder == "memory" else getattr(memory, call.holder)
         return respond(request, call, getattr(holder, call.name)(**arguments), arguments)
 

@@ -3,6 +3,8 @@
 import base64
 import re
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from urllib.parse import quote
 
 import pytest
 from playwright.sync_api import expect
@@ -121,6 +123,23 @@ def test_the_scrubber_shows_what_was_there_before(site: Site, tab: Open) -> None
     expect(texts.filter(has_text="I live in Porto now")).to_have_count(1)
     expect(lisbon).to_contain_text("superseded")
     assert page.locator("#as-of").get_attribute("aria-valuetext") == "Now"
+
+
+def test_a_search_as_of_a_past_time_calls_nothing_superseded_that_was_valid_then(site: Site, tab: Open) -> None:
+    # Given a home that was told on the tenth day and superseded on the thirtieth / When one searches as of now
+    window = tab()
+    page = window.page
+    page.goto(f"{site.local}/#/search/{quote('Where do I live?')}")
+    window.shown("search")
+    lisbon = page.locator("ol.hits > li").filter(has=page.locator(".text", has_text="I live in Lisbon"))
+    expect(lisbon.locator(".meta").first).to_contain_text("superseded")
+
+    # And as of the twentieth day / Then it was not superseded yet, and what came later is not there
+    day = datetime.now(UTC) - timedelta(days=20)
+    page.locator("input[type=datetime-local]").fill(f"{day:%Y-%m-%dT%H:%M}")
+    page.locator("#query").press("Enter")
+    expect(page.locator("ol.hits > li").filter(has_text="I live in Porto now")).to_have_count(0)
+    expect(lisbon.locator(".meta").first).not_to_contain_text("superseded")
 
 
 def test_a_search_says_in_words_why_and_what_is_left_out(site: Site, tab: Open) -> None:

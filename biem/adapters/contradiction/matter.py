@@ -1,12 +1,15 @@
 """Whom and what a text speaks of, named alike in questions and answers: 妈妈, mum and mother are one."""
 
 import re
+from collections import defaultdict
+from collections.abc import Iterable
 
 from biem.adapters.analyzers.chinese_words import knowing
 from biem.adapters.contradiction import lexicon
 from biem.adapters.contradiction.journeys import returns
 from biem.adapters.contradiction.lexicon import marks
 from biem.adapters.contradiction.lexicon.attributes import SINGLE
+from biem.adapters.contradiction.lexicon.value_kinds import GIVES, WANTS
 from biem.adapters.contradiction.reading import Reading
 from biem.adapters.contradiction.statement_core import Core
 from biem.adapters.contradiction.subjects import SURNAME, Subjects, is_reported, mentions_speaker
@@ -23,7 +26,7 @@ _SAME_KIN = (
     "sister 姐姐 妹妹",
     "son 儿子",
     "daughter 女儿 闺女",
-    "kid child kids children 孩子",
+    "kid child kids children twins 孩子 双胞胎",
     "parents parent 父母 爸妈",
     "grandmother grandma granny 奶奶 外婆 姥姥",
     "grandfather grandpa 爷爷 外公 姥爷",
@@ -44,7 +47,14 @@ _SAME_KIN = (
 )
 _KIN = {word: line.split()[0] for line in _SAME_KIN for word in line.split()}
 _ASKED = re.compile(r"\b(?:is|are|was|were|do|does|did|has|had|can|could|will|would|should) ([A-Z][\w-]+)")
-"""Somebody a question is about, by name."""
+"""The person whom a question names."""
+_KIN_EN, _KIN_ZH = ("|".join(word for word in _KIN if word.isascii() is latin) for latin in (True, False))
+_HAS = re.compile(
+    r"\b(?:I|[Ww]e)(?:'ve| have| got)+ (?:only )?(?:(?:an?|one|two|three|four|five) )?(?:[a-z]+ ){0,2}?"
+    rf"(?P<kin>{_KIN_EN})s?\b(?! (?:who|name|food|of))(?:(?:,| called| named) (?P<name>[A-Z][\w-]+))?"
+    rf"|我(?:们|家)?有[一两二三四五个]{{0,2}}[\u4e00-\u9fff]?(?P<han>{_KIN_ZH})"
+)
+"""Introduces relatives: "We have two sons, Ben and Leo"."""
 _ANAPHORS = frozenset(("he", "she", "they", "quoted"))
 _OTHER = {"你": "you", "您": "you", "他": "he", "她": "she"}
 
@@ -55,7 +65,7 @@ _QUALIFIED = re.compile(
 )
 """One of several people of one name: Anna from accounting."""
 _APPOSED = re.compile(r"(?:^|[.;!] )(?P<name>[A-Z][\w-]+), (?:my|our) [^,.;]{2,40},")
-"""Somebody introduced by a relation: "Anna, my dentist's assistant, lives in Graz"."""
+"""A person introduced by a relation: "Anna, my dentist's assistant, lives in Graz"."""
 _WAYS = {"去程": "outbound", "返程": "return"}
 _BACK = frozenset(("return",))
 _ANY_THING = frozenset(("name",))
@@ -63,13 +73,14 @@ _ANY_THING = frozenset(("name",))
 _ALTERS = re.compile(
     r"\bagain\b|\bback (?:on|to)\b|(?:^|\b(?:I|we|he|she)(?:'ve| have)? (?:just )?)finished\b|\bdone with\b"
     r"|\bfed up\b|\bnext up\b"
-    r"|又(?:开始|[\u4e00-\u9fff]上)|重新|恢复|[看读听学用吃]完|[看听玩吃]腻",
+    r"|\b(?:extended|renewed|prolonged|shortened|expanded|doubled|tripled|halved|upped|decreased)\b"
+    r"|又(?:开始|[\u4e00-\u9fff]上)|重新|恢复|[看读听学用吃]完|[看听玩吃]腻|延长|续[了签]|扩[大建]|加倍|减半",
     re.IGNORECASE,
 )
 """Marks an end or a return to a former habit: a change that the rules for automatic decisions do not rely on."""
 _NAME = re.compile(r"(?<=[a-z] )[A-Z][\w-]+")
 _COMPANION = re.compile(r"\bwith (?:my |our )?$")
-_HAN_CALLED = re.compile("(?:的名字)?(?:名?叫|是)(?P<name>[\u4e00-\u9fff]{2,3})(?=[，。！,!；]|$)")
+_HAN_CALLED = re.compile("[,，]?(?:的?名字)?(?:名?叫|是)(?P<name>[\u4e00-\u9fff]{2,3})(?=[，。！,!；]|$)")
 _I_AM = re.compile(
     r"\b(?:I'm|I am) [A-Z][\w-]+(?: [A-Z][\w-]+)?(?=[,.!;]|$| and\b)"
     r"|\b(?:[Mm]y (?:full |first |last )?name|[Cc]all me|[Ww]ho am I)\b"
@@ -105,7 +116,7 @@ _NAMES_NO_TOPIC = re.compile(
     r"|most|best|known|opens?|enters?|takes?|play(?:s|ed|ing)?"
     r"|(?<=\bto )work|(?:going|goes|go)(?! to (?:the |an? )?(?-i:[A-Z]))"
     r")\b"
-    r"|开(?!的是)|一辆|辆|买了|交|出门|坚持",
+    r"|开(?!的是)|去(?=[做干当学读])|一辆|辆|买了|交|出门|坚持",
     re.IGNORECASE,
 )
 """Words with which a value of a topic is stated, and much else: alone they name none."""
@@ -124,45 +135,23 @@ def _topics() -> tuple[dict[str, frozenset[str]], frozenset[str], re.Pattern[str
             of.setdefault(word, set()).add(name)
             if star:
                 things.add(word)
-    english = "|".join(sorted((re.escape(word) for word in of if word.isascii()), key=len, reverse=True))
-    pattern = re.compile(rf"\b({english})s?\b", re.IGNORECASE)
+    pattern = re.compile(rf"\b({_by_initial(word for word in of if word.isascii())})s?\b", re.IGNORECASE)
     return {word: frozenset(names) for word, names in of.items()}, frozenset(things), pattern
 
 
+def _by_initial(words: Iterable[str]) -> str:
+    """A pattern of these words, the longest first; grouped, since Python tries each alternative at each word."""
+    of: defaultdict[str, list[str]] = defaultdict(list)
+    for word in sorted(words, key=lambda word: (-len(re.escape(word)), word)):
+        of[word[0]].append(re.escape(word[1:]))
+    return "|".join(f"{re.escape(first)}(?:{'|'.join(rest)})" for first, rest in of.items())
+
+
 _TOPICS, _THINGS, _ENGLISH = _topics()
-_WANTS = {
-    "time": re.compile(
-        r"\bwhen\b|\b(?:what|which) (?:date|day|time|month|year)\b"
-        r"|几[号点月时]|什么时[候间]|何时|哪一?[天年]|[周期]几",
-        re.IGNORECASE,
-    ),
-    "amount": re.compile(
-        r"\bhow (?:much|many|old|tall|heavy|far|high|large)\b|多[少大高重远长]|几(?![号点月时])", re.IGNORECASE
-    ),
-    "digits": re.compile(
-        r"\b(?:phone|card|account|flight|room|plate|passport) number\b|号码|[牌卡账证房]号", re.IGNORECASE
-    ),
-}
-_DIGIT = "[0-9一二两三四五六七八九十]"
-_GIVES = {
-    "time": re.compile(
-        r"\b(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?|(?:jan|febr)uary|march|april|may|june|july|august"
-        r"|(?:septem|octo|novem|decem)ber|(?:jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)(?= \d)|\d+(?:st|nd|rd|th)"
-        r"|(?:19|20)\d\d|noon|midnight|o'clock|(?:half|quarter) (?:past|to)|today|tonight|tomorrow|yesterday"
-        r"|(?:next|this|last) (?:week|month|year|weekend)|spring|summer|autumn|winter)\b|\d[:.]\d\d\b|\d\s?[ap]\.?m\b"
-        rf"|{_DIGIT}\s?[月号日点年]|(?:周|星期|礼拜)[一二三四五六日天]|[今明后昨]天|[今明]晚|[本这下上]个?[周月]|[今明去]年|[春夏秋冬]天|中午",
-        re.IGNORECASE,
-    ),
-    "amount": re.compile(
-        r"\d|[一二两三四五六七八九十百千万半]"
-        r"|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|(?:thir|four|fif|six|seven|eigh|nine)t(?:een|y)"
-        r"|twenty|forty|hundred|thousand|million|dozen|half|none|nothing)\b",
-        re.IGNORECASE,
-    ),
-    "digits": re.compile(r"\d"),
-}
 _HOUSE = re.compile("(?<=^[\u4e00-\u9fff]{2})家$")
 """The segmenter takes 晓雯家 for a name."""
+_OF_QUESTIONS = frozenset(("时候", "地方"))
+"""Words of questions that name no thing: 什么时候, 什么地方."""
 _SHORT = 2
 """Characters of a Chinese word of which one may name the topic: 车 of 新车, not of 公交车司机."""
 
@@ -180,22 +169,24 @@ def matter_of(reading: Reading, subjects: Subjects, core: Core) -> Matter:
     alters = _ALTERS.search(text) is not None
     changes = alters or core.changes
     holds = core.holds or (changes and _is_explained(text))
-    things = frozenset(piece.stem for piece in core.words) | (words & _THINGS)
+    things = frozenset(piece.stem for piece in core.words) - _OF_QUESTIONS | (words & _THINGS)
     persons = _persons(reading, subjects, things)
+    called = _called(text, subjects.about(reading).spans)
     return Matter(
         persons,
         core.classes & SINGLE | (_ANY_THING if _I_AM.search(text) else frozenset()),
         bool(marks.OF_THE_PAST.search(text) or (core.of_old and not core.marked)),
-        _with_stated(topics - _ANY_THING or topics, text, subjects.about(reading).spans),
+        _with_stated(topics - _ANY_THING or topics, text, subjects.about(reading).spans)
+        | (_ANY_THING if called else frozenset()),
         things,
         frozenset(thing for thing in things if any(kind.startswith(thing) for kind in words & _THINGS)),
         frozenset(_WAYS.get(word, word) for word in core.which) | (_BACK if returns(text) else frozenset()),
         frozenset(piece.stem for piece in core.numbers),
         holds,
         core.marked or (holds and (alters or (changes and not core.adds))),
-        frozenset(kind for kind, pattern in _WANTS.items() if pattern.search(text)),
-        frozenset(kind for kind, pattern in _GIVES.items() if pattern.search(text)),
-        _called(text, subjects.about(reading).spans),
+        frozenset(kind for kind, pattern in WANTS.items() if pattern.search(text)),
+        frozenset(kind for kind, pattern in GIVES.items() if pattern.search(text)),
+        called,
     )
 
 
@@ -237,6 +228,8 @@ def _persons(reading: Reading, subjects: Subjects, things: frozenset[str]) -> fr
         persons = {name for name in persons if name.partition(".")[0] not in _ANAPHORS}
     if "me" in persons and all(_COMPANION.search(text, 0, start) for start, _ in about.spans):
         persons = {name for name in persons if not name.startswith("me.")}
+    if "me" in persons and "?" not in text:
+        persons |= {f"me.{_KIN[found['kin'] or found['han']]}" for found in _HAS.finditer(text)}
     return frozenset(persons)
 
 
@@ -249,6 +242,12 @@ def _called(text: str, relations: tuple[tuple[int, int], ...]) -> frozenset[tupl
             found.add((f"me.{kin}", name.group().lower()))
         elif kin and (called := _HAN_CALLED.match(text, end)):
             found |= {(f"me.{kin}", called["name"]), (f"me.{kin}", called["name"][-2:])}
+    for had in _HAS.finditer(text):
+        person = f"me.{_KIN[had['kin'] or had['han']]}"
+        if had["name"]:
+            found.add((person, had["name"].lower()))
+        elif had["han"] and (called := _HAN_CALLED.match(text, had.end())):
+            found |= {(person, called["name"]), (person, called["name"][-2:])}
     return frozenset(found)
 
 

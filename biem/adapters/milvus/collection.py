@@ -74,6 +74,15 @@ class Dialect:
             return chosen
         return "FLAT" if self.lite else "AUTOINDEX"
 
+    @property
+    def metric(self) -> str:
+        """The measure of likeness of vectors. All are unit vectors, so the inner product is the cosine.
+
+        For COSINE, Milvus Lite computes the length of every row in each search, which takes half of its time, and
+        nearly all of it under a condition.
+        """
+        return "IP" if self.lite else "COSINE"
+
 
 def create(client: MilvusClient, name: str, dialect: Dialect, *, dim: int) -> None:
     """Create a collection with all search fields that this server supports; `add_indexes` creates its indexes."""
@@ -94,17 +103,38 @@ def create(client: MilvusClient, name: str, dialect: Dialect, *, dim: int) -> No
 def add_indexes(
     client: MilvusClient, name: str, dialect: Dialect, *, index_type: str, words: bool, timeout_s: float
 ) -> None:
-    """Create missing indexes: of a new collection, or after its creator died.
+    """Create missing indexes: of a new collection, or after its creator died, or of an earlier version's metric.
 
     pymilvus would wait half a second for each; loading the collection waits for them anyway.
     """
     index = client.prepare_index_params()
+    if dialect.lite:
+        _drop_index_of_another_metric(client, name, dialect.metric, timeout_s)
     if not client.list_indexes(name, "dense", timeout=timeout_s):
-        index.add_index("dense", index_type=dialect.dense_index(index_type), metric_type="COSINE")
+        index.add_index("dense", index_type=dialect.dense_index(index_type), metric_type=dialect.metric)
     if words and not client.list_indexes(name, "sparse", timeout=timeout_s):
         index.add_index("sparse", index_type="SPARSE_INVERTED_INDEX", metric_type="BM25", params=_BM25)
     if len(index):
         client.create_index(name, index, sync=False)
+
+
+def _drop_index_of_another_metric(client: MilvusClient, name: str, metric: str, timeout_s: float) -> None:
+    """The index of an exact search has no data of its own, so replacing it takes no longer than loading."""
+
+    def differs() -> bool:
+        if not client.list_indexes(name, "dense", timeout=timeout_s):
+            return False
+        described = client.describe_index(name, "dense", timeout=timeout_s) or {}
+        return bool(described.get("metric_type", metric) != metric)
+
+    if not differs():
+        return
+    try:
+        client.release_collection(name, timeout=timeout_s)
+        client.drop_index(name, "dense", timeout=timeout_s)
+    except MilvusException:  # another process was faster, or it is an error
+        if differs():
+            raise
 
 
 def add_words(schema: Any, dialect: Dialect) -> None:

@@ -23,7 +23,7 @@ from biem.adapters.milvus.rows import fitting, hashed, microseconds, one_of
 from biem.domain.scope import Scope
 from biem.errors import StoreUnavailable
 from biem.ports import EmbedderInfo, Vector
-from biem.ports.notes import ChunkEntry, NoteFilter, TagEntry
+from biem.ports.notes.index import ChunkEntry, NoteFilter, TagEntry
 
 _ID_BATCH = 500
 _MOST = 16_384

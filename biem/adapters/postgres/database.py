@@ -129,7 +129,6 @@ class Database:
     ) -> None:
         """`before`: called ahead of every statement or transaction, while this thread holds no connection."""
         self.sql = queries()
-        self._numbered = numbered()
         self._raw_cursor: Callable[[Connection], psycopg.RawCursor[Row]] = psycopg.RawCursor
         self._before = before
         self._retry_s = retry_s
@@ -236,7 +235,7 @@ class Database:
                     connection.execute(self.sql["see_scopes"], (scopes,))
                 if not isinstance(parameters, Mapping):
                     return connection.execute(self.sql[name], parameters, binary=binary)
-                text, names = self._numbered[name]
+                text, names = numbered(name)
                 cursor = self._raw_cursor(connection)
                 cursor.format = psycopg.pq.Format(binary)
                 return cursor.execute(text, [parameters[key] for key in names])

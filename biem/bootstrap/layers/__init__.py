@@ -10,7 +10,6 @@ from biem.bootstrap.groups import Ground
 from biem.config import Settings
 from biem.domain.diagnosis import Limits
 from biem.domain.scope import Scope
-from biem.engine.admin.diagnosis import Check
 from biem.engine.recall.recaller import Recaller
 from biem.engine.remember.revise import Reviser
 from biem.engine.remember.writer import Writer
@@ -19,6 +18,7 @@ from biem.ports import Clock
 
 if TYPE_CHECKING:
     from biem.adapters.postgres.items import PostgresItems
+    from biem.engine.admin.diagnosis import Check
     from biem.layers.builder import WindowBuilder
     from biem.layers.items import ItemSystem
     from biem.layers.observe import Observer
@@ -212,7 +212,7 @@ def build_observer(ground: Ground, *, writer: Writer) -> "Observer":
     )
 
 
-def session_check(database: Database, *, clock: Clock, settings: Settings, limits: Limits) -> Check:
+def session_check(database: Database, *, clock: Clock, settings: Settings, limits: Limits) -> "Check":
     """Looks for sessions that are not trimmed, and for wrong counts."""
     from biem.adapters.postgres.records import PostgresRecords
     from biem.adapters.postgres.sessions import PostgresSessions

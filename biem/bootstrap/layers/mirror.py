@@ -14,7 +14,6 @@ from biem.domain.diagnosis import Limits
 from biem.domain.node import StoreCount
 from biem.domain.observing.category import categories_of
 from biem.domain.scope import Scope
-from biem.engine.admin.diagnosis import Check
 from biem.engine.life.retention import Lifecycle
 from biem.engine.remember.revise import Reviser
 from biem.engine.remember.writer import Writer
@@ -22,6 +21,7 @@ from biem.engine.transfer import Transfer
 
 if TYPE_CHECKING:
     from biem.adapters.files.writing import WritableFolder
+    from biem.engine.admin.diagnosis import Check
     from biem.layers.mirror.mirror import Mirror
     from biem.layers.mirror.session_files import SessionFiles
     from biem.layers.mirror.sync import MirrorSync
@@ -165,7 +165,7 @@ def build_sync(
     )
 
 
-def mirror_check(database: Database, *, limits: Limits) -> Check:
+def mirror_check(database: Database, *, limits: Limits) -> "Check":
     """Looks for files that wait for a person."""
     from biem.adapters.postgres.mirror.trouble import PostgresMirrorTrouble
     from biem.layers.mirror.checks import MirrorCheck

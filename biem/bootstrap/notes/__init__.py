@@ -22,7 +22,6 @@ from biem.domain.diagnosis import Limits
 from biem.domain.note import NoteFinding, ParsedNote, SkippedNote, StoredChunks
 from biem.domain.policies.notes import NotePolicy
 from biem.domain.scope import Scope
-from biem.engine.admin.diagnosis import NoteCheck
 from biem.notes.encode import NoteEncoder
 from biem.notes.search import NoteSearcher
 from biem.notes.sync import Scanner
@@ -33,6 +32,7 @@ from biem.ports.files import FileContent, Files, Walk
 from biem.ports.jobs import Exclusive
 
 if TYPE_CHECKING:
+    from biem.engine.admin.diagnosis import NoteCheck
     from biem.notes.verdicts import FactCheck
 
 _BYTES_PER_MB = 1 << 20
@@ -209,8 +209,10 @@ def note_check(
     database: Database,
     limits: Limits,
     stack: ExitStack,
-) -> NoteCheck:
+) -> "NoteCheck":
     """Looks for faults of libraries and of the index of their notes."""
+    from biem.engine.admin.diagnosis import NoteCheck
+
     index = note_index(settings, where, info)
     stack.callback(index.close)
     decay = settings.policies.energy.decay_per_hour

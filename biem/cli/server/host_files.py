@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from biem.errors import InvalidInput
 
@@ -49,6 +50,19 @@ class HostEntry:
     def __post_init__(self) -> None:
         if not _NAME.fullmatch(self.name):
             raise InvalidInput(f"the name has 1 to 64 letters, digits, - or _, unlike {self.name!r:.80}")
+        if self.url and not _is_address(self.url):
+            raise InvalidInput(
+                f"the address is as http://127.0.0.1:8766, without a name or password; the key comes from {KEY}"
+            )
+
+
+def _is_address(url: str) -> bool:
+    """Whether it is one, and has no secret, which would stand in the file."""
+    try:
+        parts = urlsplit(url)
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and "@" not in url and parts.port != 0
+    except ValueError:
+        return False
 
 
 def file_of(host: Host) -> Path:

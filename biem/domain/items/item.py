@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from biem.domain.text import require_clean, require_string
+from biem.domain.text import require_clean, require_json, require_string
 from biem.errors import InvalidInput
 
 Namespace = tuple[str, ...]
@@ -75,6 +75,7 @@ def encoded(value: object) -> str:
         text = json.dumps(dict(value), allow_nan=False, ensure_ascii=False)
     except (TypeError, ValueError, RecursionError) as error:
         raise InvalidInput(f"the value of an item cannot be stored as JSON: {error}") from None
+    require_json(value, "the value of an item")
     if "\\u0000" in text and _has_nul(value):
         raise InvalidInput("a string in the value of an item has a NUL character; remove it, no database can store it")
     require_clean(text, "the value of an item")

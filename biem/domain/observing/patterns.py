@@ -6,7 +6,7 @@ LONGEST_READ = 10_000
 LONGEST_SENTENCE = 400
 """Longer sentences are pasted text, not speech."""
 WORDS_NAMED = 3
-"""More words between quotation marks are somebody's speech."""
+"""More words between quotation marks are quoted speech."""
 SENTENCES = re.compile(r"(?:[^.!?。！？；;\n]|\.(?=\w))+[.!?。！？；;]?")
 QUOTED = re.compile(
     r"\"[^\"\n]*\"|“[^“”\n]*”|「[^「」\n]*」|『[^『』\n]*』|(?<!\w)'[^'\n]*'(?!\w)|^[^\S\n]*>[^\n]*|```.*?```",
@@ -53,12 +53,18 @@ ACCIDENT = (
 )
 DAYS = "mon|tues|wednes|thurs|fri|satur|sun"
 HABIT = re.compile(
-    LEAD + r"(?:i (?:always|never) (?!(?:" + PAST + "|" + ACCIDENT + r")\b)[a-z]{2,}"
+    LEAD
+    + r"(?:i (?:always|never|invariably|habitually|religiously|strictly(?! speaking)) (?!(?:"
+    + PAST
+    + "|"
+    + ACCIDENT
+    + r")\b)[a-z]{2,}"
     r"|i (?:strongly |really |generally |usually |always |much )?prefer\b(?! (?:not to (?:say|answer|talk|discuss"
     r"|think)|it|this|them|him|her|that(?: way| one)?\W*$)\b)"
     r"|i(?:'m| am) (?:not )?(?:used|accustomed) to \w+ing\b|i make (?:it )?a habit of\b"
     r"|i(?:'m| am) in the habit of \w+ing\b|my (?:habit|preference"
     r"|rule) is\b"
+    r"|i (?:work|write|code|cook|shop|train|read|pay|travel|commute) exclusively (?:in|with|from|at|on|by|for)\b"
     r"|as a rule,? i\b|(?:in|for|with|at|when|while) [^,]{1,40}?,? i (?:always|never|prefer)\b(?! (?:"
     + PAST
     + "|"
@@ -70,6 +76,12 @@ DONE_ZH = "写|做饭?|吃|喝|出门|上班|开会|睡觉?|看|读|买|坐|开�
 WHILE_ZH = r"(?:[^，,。我你他她它]{1,10}(?:的时候|时)[，,]?)?"
 HABIT_ZH = re.compile(
     LEAD_ZH + r"(?:我的习惯是|[我俺](?:" + DONE_ZH + r")[^，,。我你他她它们]{0,8}(?:从不|从来不|总是|都习惯)"
+    r"|[我俺](?!妈|爸|爷|奶|姥|外[婆公]|老[婆公板师爸妈]|哥|姐|弟|妹|家|们|的|儿子|女儿|男友|女友|朋友|同事|室友|孩子|领导"
+    r"|觉得|感觉|以为|听|发现|[^，,。]{0,4}(?:以前|从前|曾经|小时候|过去|原来|本来))[^，,。你您他她它们]{2,20}(?:从不|从来不|习惯(?=用|先|把|在|放|写|开)"
+    r"|(?:向来|一向|一律)(?=都?(?:不|只|先|自己|亲自)?[用写做吃喝坐开关穿看放带加买读走按]))"
+    r"(?!知道|觉得|后悔|认为|以为|[是很])"
+    r"|我的[^，,。我你他她]{0,6}(?:习惯|风格|偏好|原则|规矩)[是：:](?!什么|怎)"
+    r"|[我俺](?:一直)?惯用|[^，,。你您他她它们]{2,15}是我的(?:原则|习惯|规矩)"
     r"|"
     + WHILE_ZH
     + r"(?:(?:在|写|做|用|对于?|关于)[^，,。]{1,20}[，,]?)?(?:[我俺](?:个人|这个?人|本人)?(?:一般|平时|通常|都"
@@ -77,7 +89,7 @@ HABIT_ZH = re.compile(
     r"(?:习惯(?!了吧|不了|了[，,。！!\s]|了$)|总是(?!忘|丢|觉得|感觉|想|被|做梦|梦|失眠|迟到|睡不|担心|在想|弄|搞)"
     r"|从不(?!知道"
     r"|觉得|后悔|认为)"
-    r"|从来不(?!知道|觉得|后悔|认为)|永远不会|(?:向来|一向)(?!觉得|认为|以为)|偏好|偏爱|更倾向于?|倾向于|偏向于?))"
+    r"|从来不(?!知道|觉得|后悔|认为)|永远不会|(?:向来|一向)(?!觉得|认为|以为|运气|脾气|身体|胆|怕|起不|睡不|不太|很|是|比较|反应)|偏好|偏爱|更倾向于?|倾向于|偏向于?))"
 )
 LIKES = re.compile(
     LEAD + r"i (?:really |absolutely |also |still |just |do |quite |mostly |usually )*(?:like|love|hate|dislike"
@@ -120,9 +132,14 @@ LIKES = re.compile(
     r"|don't (?:need|have|want|know|think|feel|get|see|mean))\b)[a-z]+\b)"
     r"(?! (?:you|him|her|them|it|that|this|not)\b)[^,.]{0,50} (?:every (?:single )?(?:day|morning|evening|night"
     r"|week|weekend"
-    r"|month|year|spring|summer|autumn|winter|(?:" + DAYS + r")day)|on (?:(?:" + DAYS + r")days|weekends))\W*$"
+    r"|month|year|spring|summer|autumn|winter|(?:" + DAYS + r")day)|on (?:(?:" + DAYS + r")days|weekends)"
+    r"|(?:in|at|during|before|after) (?:every|each) \w+)(?: (?:before|after) \w[\w ]{1,20})?\W*$"
     r"|" + LEAD + r"i (?:work|sleep|think|learn|write|focus|study|concentrate|function) (?:best|better|worst) \w"
     r"|" + LEAD + r"i (?:stick|keep) to (?!my|the|that|this|what|it|you)\w"
+    r"|" + LEAD + r"i refuse to (?!believe|accept|think|talk|answer|say|be|let|give)[a-z]+ \w"
+    r"|" + LEAD + r"i (?:strongly |generally )?favou?r (?!the (?:idea|plan)|it|this|that|him|her|them|you)\w"
+    r"|" + LEAD + r"i(?:'ve| have) always (?:used|preferred|written|worked (?:in|with|from)|kept|favou?red)\b"
+    r"(?! (?:it|this|that|him|her|them|you)\b)"
     r"|" + LEAD + r"(?:most|every) (?:single )?(?:day|morning|evening|night|weekend|(?:" + DAYS + r")day)s?,? i "
     r"(?!(?:" + PAST + "|" + ACCIDENT + r"|am|have|had|don't|'\w+)\b)[a-z]{2,}"
     r"|"
@@ -148,23 +165,27 @@ LIKES_ZH = re.compile(
     r"|没)(?:感)?兴趣)[。.！!]?$"
     r"|是(?:个|一个|一名|资深|忠实)*[^，,。你您他她的是]{1,8}(?:迷|控|爱好者|发烧友)[。.！!]?$|是(?:个"
     r"|一个)?素食(?:者|主义者)|吃素"
-    r"|(?:从小|一直|平时|一般|基本|从)?不[吃喝碰](?!了|下|完|到|饱|亏|醋|惯)[^，,。了]{1,8}[。.！!]?$)"
+    r"|(?:从小|一直|平时|一般|基本|从)?不[吃喝碰](?!了|下|完|到|饱|亏|醋|惯)[^，,。了]{1,8}(?:[。.！!]?$|[，,].{0,10}(?:帮|请|别|不要|避开|注意"
+    r"|记得)))"
     # A habit with exceptions
     r"|" + LEAD_ZH + r"我(?!觉得|听说|知道|发现|认为|以为|想|说|问)[^，,。你您他她它们]{0,12}?"
     r"(?:一般|通常|平时|平常(?!心)|每天(?:早上|晚上|中午)?|每周(?!的)|每晚|每次[^，,。]{1,8}|很少|宁愿|宁可|基本不"
     r"|几乎不|出门必)(?![^，,。]{0,12}(?:很(?!少)|觉得|担心|忘|累|忙|睡不|迟到|失眠|被|做梦"
-    r"|在想|好多|这么|那么|没|[跟对和]你|[见看]你))(?=[^，,。]{2})"
+    r"|都?想[笑哭吐睡死]|在想|好多|这么|那么|没|[跟对和]你|[见看]你))(?=[^，,。]{2})"
     r"|"
     + LEAD_ZH
     + r"我(?:[^，,。我你您他她它们]{1,6}(?:总会|总要|都会)|(?:睡|饭|出门|开工|提交|下班)[前后](?:一定|必)会?)"
     r"(?!你|觉得|很|更|想|忘|被|有)(?=[^，,。你您了]{2,}[。.！!]?$)"
+    r"|" + LEAD_ZH + r"我(?:" + DONE_ZH + r")[^，,。我你您他她它]{0,8}都(?:只)?[用喝吃穿坐](?!了|过|完|得)"
+    r"(?=[^，,。了]{2,}(?:[，,]\s?[从不]+[用喝吃穿坐][^，,。了]{1,})?[。.！!]?$)"
     r"|"
     + LEAD_ZH
-    + r"我(?:"
-    + DONE_ZH
-    + r")[^，,。我你您他她它]{0,8}都(?:只)?[用喝吃穿坐](?!了|过|完|得)(?=[^，,。了]{2,}[。.！!]?$)"
-    r"|" + LEAD_ZH + r"我[^，,。我你您他她它们是]{0,8}只[用喝吃穿坐买看听住](?!了|过|到|得|要"
-    r"|[一二两三几半\d])(?=[^，,。了过]{2,}[。.！!]?$)"
+    + r"我(?:出差|出国|旅行|旅游|通勤|上下班|上班|下班|周末|早上|晚上|中午|冬天|夏天|在家|在公司)都(?:只)?"
+    r"[坐开骑走用喝吃穿](?!了|过|完|得|不)(?=[^，,。了]{1,}(?:[，,]\s?[从不]+[坐开骑走用喝吃穿][^，,。了]{1,})?[。.！!]?$)"
+    r"|" + LEAD_ZH + r"我[^，,。我你您他她它们是]{0,8}只[用喝吃穿坐买看听住认](?!了|过|到|得|要"
+    r"|[一二两三几半\d])(?=[^，,。了过]{2,}(?:[，,]\s?[从不]+[用喝吃穿坐买看听住认][^，,。了过]{1,})?[。.！!]?$)"
+    r"|" + LEAD_ZH + r"我只接受(?!了|过|这|那|你|您)(?=[^，,。了过]{2,}[。.！!]?$)"
+    r"|" + LEAD_ZH + r"我(?:更|比较|很|挺)?(?:愿意|乐意)(?!你|您|他|她|相信)[^，,。了]{1,15}(?:而不是|而非|也不)"
     r"|" + LEAD_ZH + r"每(?:个|逢)?(?:周|星期|礼拜|月|天|晚|早)[^，,。我你他她它]{0,4}[，,]?我(?:都|总)(?:会|要|得)?"
     r"(?!是|很|觉得|想|在想|梦|被|有|没|见|看[到见])(?=[^，,。你您了]{2,}[。.！!]?$)"
     r"|" + LEAD_ZH + r"我[^，,。我你他她]{1,6}(?:效率|状态|精神)最[高好佳]"
@@ -177,7 +198,10 @@ NOTE = re.compile(
     r"|remember(?=,? (?:my|our|the|these|this|i|we)\b))",
     re.IGNORECASE,
 )
-NOTE_ZH = re.compile(LEAD_ZH + r"(?:请|帮我|麻烦)?(?:你|您)?(?:记一下|记下|记录一下|备忘|笔记|记住|牢记|请记得(?=我))")
+NOTE_ZH = re.compile(
+    LEAD_ZH + r"(?:请|帮我|麻烦)?(?:你|您)?(?:记一下|记下|记录一下|备忘|笔记"
+    r"|记住(?!.*(?:真|太|很|好)难)|记着(?=[，,：:])|牢记|请记得(?=我))"
+)
 TASK = re.compile(
     LEAD + r"(?:(?:to[- ]?do|action item|task)\s*[:\-–]|remind me (?:to|about)\b"
     r"|(?:please )?(?:don't|do not) forget (?!that\b)"
@@ -245,7 +269,8 @@ KNOWLEDGE_ZH = re.compile(
     r"|通常建议"
 )
 PERSONA = re.compile(
-    LEAD + r"(?:please )?(?:call (?:me|yourself)\b(?! (?:back|later|when|at|on|if|tomorrow|tonight|today|crazy|old))"
+    LEAD + r"(?:please )?(?:(?:address|refer to) me (?:as|by)\b|call (?:me|yourself)\b"
+    r"(?! (?:back|later|when|at|on|if|tomorrow|tonight|today|crazy|old))"
     r"|your name (?:is|will be)\b|act as\b"
     r"(?!.*\b(?:and|then|please|to|,) ?(?:please )?(?:write|tell|give|create|explain|help|make|answer|describe|list"
     r"|provide|analy[sz]e|suggest|design|generate|draft|review|summari[sz]e|develop)\b)"
@@ -322,6 +347,11 @@ NO_ORDER = re.compile(
     + ACT
     + r")\b)|gets? old|saw|seen|felt"
     r"|met|did|in (?:my|a|our) (?:\w+ )?(?:life|years?))\b|^\W*always (?:has|have|will|does|is|are)\b"
+    # The words of a song or a saying
+    r"|^\W*(?:always|never) (?:gonna|going to)\b|^\W*记住.{1,12}(?:真|太|很|好)难"
+    r"|^\W*never (?:underestimate|judge an?|trust an?)\b|.*, ?(?:he|she|they|it) (?:said|says|told|wrote)\b[^,]{0,20}$"
+    r"|.*\b(?:as the (?:old )?(?:song|saying|lyrics?|poem|proverb)|(?:song|lyrics?|slogan|motto|proverb)\W*$)"
+    r"|^\W*(?:always|never)\b.*\b(?:is|are|was|were|got) stuck in my\b"
     r"|^\W*(?:from now on|going forward|henceforth|in (?:the )?future),? (?:things?|it|we|they|everything|life|he|she"
     r"|the|this|there|i(?! (?:want|need|expect|would like|prefer))|i'(?:ll|m|ve)"
     r"|(?!please|always|never|do|don't|you)[\w ]{1,30}? (?:will|is|are|may|might|could|would))\b"
@@ -337,7 +367,7 @@ NO_ORDER = re.compile(
     r"|[要得]?[多少]|需|要注意|得|应该|可以|打算|准备|想|家里)"
     r"|^\W*从现在(?:起|开始)[，,]?(?:倒计时|计时|算)|^\W*(?:别再|不要再)(?:[^，。]*(?:了吧|下雨|下雪)"
     r"|[^，。]{1,3}了\W*$)"
-    # What something requires, or a rule of somebody else's
+    # What something requires, or another person's rule
     r"|^\W*(?!(?:我|咱|对你|给你|对您|给您|新|一条|几条|要求|规矩|规则|规定))[^，。：:]{1,8}(?:要求|规矩|规则"
     r"|规定)[^，。：:]{0,6}[：:]",
     re.IGNORECASE,
@@ -384,6 +414,35 @@ STANDING = re.compile(
     r"|answers|responses|explanations|summaries)|(?:all|every|each) (?:reply|replies|answers?|responses?|explanations?"
     r"|summar(?:y|ies)))\b(?! to yourself)"
     r"|refrain from \w+ing\b"
+    r"|(?:by default|as a default),? (?:please )?(?:"
+    + ACT
+    + r")\b|only ever (?:"
+    + ACT
+    + r"|suggest|recommend|propose)\b"
+    r"|(?:answer|reply|respond|speak|write|talk)(?: to me)? (?:only|exclusively|always) in (?!the|this|that)\w+\W*$"
+    r"|(?:don't|do not|never) use (?:the )?(?:words?|phrases?|terms?|expressions?)\b"
+    r"|(?:don't|do not) (?:ever )?(?:wrap|reformat|rewrite|rename|touch|edit|shorten|translate|correct|autocorrect) my"
+    r" (?:lines?|code|files?|branch(?:es)?|texts?|messages?|config\w*|names?|notes?|documents?|docs?|tables?|settings?"
+    r"|data)\b(?! (?:yet|now|today))"
+    r"|(?:"
+    + ACT
+    + r")\b(?! (?:me|it|that|this|the)\b)[^,]{2,50}\bwhen(?:ever)? you (?:write|reply|answer|talk|respond|speak|explain"
+    r"|summari[sz]e)\b"
+    r"|(?:make sure|ensure)(?: that)? (?:every|each) [\w ]{2,40} (?:has|have|uses?|starts?|ends?|includes?|contains?"
+    r"|comes? with)\b"
+    r"|(?:every|each|all) (?!of\b|these\b|those\b|the\b|my\b)[\w ]{2,40} must"
+    r" (?:(?:always|never) )?(?:(?:start|begin|end|use|follow"
+    r"|include|contain|pass|carry|have an?)\b|be (?:written|named|formatted|signed|reviewed|tested|documented|kept"
+    r"|stored|approved|typed)\b)"
+    r"|you should (?:always|never) (?:ask(?: me)?|check with me|tell me|confirm|run|write|use|include|answer|reply"
+    r"|mention)\b(?! (?:for help|yourself|your)\b)"
+    r"|stop \w+ing\b.{0,20} in your (?:"
+    + SPOKEN
+    + r")\b|in (?:all )?(?:my|your) [\w ]{2,25},? (?:always|never) (?:"
+    + ACT
+    + r")\b"
+    r"|no [\w -]{3,30} in (?:my|our) (?:files?|code|repo\w*|docs?|documents?|commits?)\b"
+    r"|i(?:'d like| want| need| would like) you to (?:address|speak to|talk to) me\b(?! (?:about|now|today))"
     r"|(?:(?:don't|do not) (?:suggest|recommend|propose)|stop (?:suggest|recommend|propos)ing)"
     r" (?!it\b|that\b|this\b)\w)",
     re.IGNORECASE,
@@ -411,6 +470,19 @@ STANDING_ZH = re.compile(
     r"|当?我说[“\"「][^”\"」]{1,12}[”\"」](?:的时候|时)?[，,]?(?:你|请|就是|就表示|都)"
     r"|(?:代码|回答|回复|邮件|文档|注释|报告)(?:里面?|中)?[^，,。我他她]{0,4}(?:禁止|不要(?!紧)|不许|必须|一律|尽量"
     r"|控制在)"
+    r"|[^，,。我你您他她它们]{1,10}一律(?!平等|免费|半价|[打八九]折)(?:[不用使按以写放由走先大小采禁要])"
+    r"|(?:所有|全部|每个|每一个)(?!人|东西|注意|精力|时间|事|目光)[^，,。我你您他她]{1,10}(?:都|一律|均)?(?:必须|都要(?!求)|都得|都?按)(?!时)"
+    r"|(?:回答|回复)我(?:的问题)?(?:时|的时候)?[，,]?(?:请|尽量|务必|要|不要|别)"
+    r"|[跟和对]我(?:说话|讲话|聊天|沟通)(?:时|的时候)?[，,]?(?:都)?(?:请|不用|不必|不要|别|直接|要|尽量|用)"
+    r"|给我的[^，,。我他她]{1,10}(?:都|一律|必须)(?:要|得|用|带|加|写|按|附)"
+    r"|从?下次(?:开始|起)[，,](?![我他她咱])[^，,。我他她]{2,}(?:加|写|用|放|改|按|附|先)"
+    r"|[^，,。我你您他她]{2,10}(?:之前|以前|前)(?:都)?(?:一定要|必须|务必|都要|都得|要)(?:都)?先?(?:问我|问一下我|告诉我|通知我"
+    r"|[跟和]我(?:确认|说)|经过我|征求我)"
+    r"|(?:不要|别)(?:再)?在(?:你的|给我的|所有)?(?:回答|回复|代码|注释|文档|邮件|提交信息|报告|消息)(?:里面?|中)(?:再)?"
+    r"(?:用|使用|写|加|出现|放|带|提)"
+    r"|默认(?:都)?(?:给我|帮我|请)(?:用|使用|按|以|采用|输出|返回)|默认(?:都)?(?:用|使用|采用)(?![^，,。]*(?:的是|了))"
+    r"|每[次回](?:上线|部署|发布|合并|提交|修改|改动?|运行|推送)[^，,。我他她]{0,8}(?:都得|都要|必须|一定要)"
+    r"(?!.*(?:到|很久|半天|好久|等|花))"
     r"|凡是[^，。我他她]{1,20}(?:一律|必须|请|都不要|都要)|禁止(?:使用|推荐|出现))"
 )
 """Orders for every time, in other words than `is_standing_order` knows, which also decides what is never forgotten."""

@@ -30,7 +30,7 @@ class ContextPolicy:
     """Minimum confidence, 0 to 1, that a line answers (`engine.context.picking`); else the block is empty. 0: off."""
     second_look: int = 0
     """Best hits, at most 50, from which a language model selects; 0: no model is called."""
-    drop: float = 6.0
+    drop: float = 5.0
     """Maximum difference in worth (`biem.engine.context.picking`) to the best hit; hits further below are omitted: a
     confident answer needs no unlikely ones."""
     repeat_from: float = 0.9

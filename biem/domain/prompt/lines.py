@@ -44,8 +44,16 @@ _PART_OF_NAMES = frozenset("'’.-_&@#+/()·")
 _BREAKS_NAMES = ("QUOTATION", "PRIME", "COLON", "COMMA", "DITTO", "LISU LETTER TONE")
 """Parts of Unicode names of letters that look like the punctuation around a name."""
 _RESERVED = frozenset(("you", "assistant", "unknown", "user", "system", "developer", "tool", "topic"))
-_LOOK_ALIKES = str.maketrans("аеорсухіјѕкмнтвοαικυνετρ", "aeopcyxijskmhtboaikuvetp")
-"""Cyrillic and Greek letters that look like Latin ones."""
+_LOOK_ALIKES = str.maketrans("аеорсухіјѕкмнтвοαικυνετργσı01", "aeopcyxijskmhtboaikuvetpyoiol")
+"""Cyrillic and Greek letters and digits that look like Latin letters."""
+_UNLIKE = frozenset(("CJK", "IDEOGRAPHIC", "HIRAGANA", "KATAKANA", "KATAKANA-HIRAGANA", "HANGUL"))
+"""Scripts, by the first word of the names of their letters, that can stand beside any other: none looks like it."""
+_SCRIPTS = _UNLIKE | frozenset(
+    ["LATIN", "CYRILLIC", "GREEK", "ARMENIAN", "GEORGIAN", "HEBREW", "ARABIC", "DEVANAGARI", "BENGALI", "GURMUKHI", "GUJARATI", "ORIYA", "TAMIL", "TELUGU", "KANNADA", "MALAYALAM", "SINHALA", "THAI", "LAO", "TIBETAN", "MYANMAR", "KHMER", "MONGOLIAN", "ETHIOPIC"]
+)
+"""Scripts of names. The letters of others, such as Lisu and Cherokee, can spell English words."""
+_LATIN_LETTERS = frozenset("æœøđłþðŋəħĸŧıƙɓɗƴ")
+"""Of names, besides those that have an accent only."""
 
 
 def harmless(text: str, limit: int) -> str:
@@ -119,9 +127,23 @@ def _plain(text: str, limit: int) -> str:
     return _CLOSING.sub("›", _MARKUP.sub(_OPENED, one_line(text, limit)))
 
 
+@lru_cache(4_096)
 def _reads_like_ours(name: str) -> bool:
-    plain = unicodedata.normalize("NFKD", name).casefold().translate(_LOOK_ALIKES)
-    return "".join(c for c in plain if c.isalnum()) in _RESERVED
+    """Whether a name is a word of ours, or could spell one: in letters of several scripts, or in rare ones."""
+    plain = unicodedata.normalize("NFKD", name).casefold()
+    if "".join(c for c in plain.translate(_LOOK_ALIKES) if c.isalnum()) in _RESERVED:
+        return True
+    if plain.isascii():
+        return False
+    letters = [c for c in plain if c.isalpha() or (c.isalnum() and not c.isascii())]
+    scripts = {"LATIN" if c.isascii() else _script_of(c) for c in letters}
+    return not scripts <= _SCRIPTS or len(scripts - _UNLIKE) > 1
+
+
+def _script_of(character: str) -> str:
+    """The first word of its name; none for a letter that is Latin in its name only."""
+    script = unicodedata.name(character, "").partition(" ")[0]
+    return "" if script == "LATIN" and character not in _LATIN_LETTERS else script
 
 
 @lru_cache(4_096)

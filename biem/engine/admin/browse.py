@@ -59,6 +59,11 @@ class MemoryBrowser:
         drawn = {end for link in links for end in (link.source, link.target)}
         return GraphPart(tuple(node for end, node in nodes.items() if end in drawn), tuple(links), page.next)
 
+    def is_concept(self, scope: Scope, node_id: str) -> bool:
+        """Whether a concept of this scope has this id."""
+        found = self._browser.nodes(scope, [parse_id(node_id)], 0)
+        return any(node.type == "concept" for node in found)
+
     def shown(self, scope: Scope, links: Sequence[Link]) -> list[Link]:
         """Those of these links of which neither end was archived or has expired."""
         return self._there(scope, links)[1]

@@ -7,6 +7,7 @@ baker", and like nothing else. In any wording and language, the line of a change
 from collections.abc import Sequence
 from datetime import datetime
 
+from biem.domain.text import share
 from biem.engine.context.same_subject import (
     are_same,
     closest_before,
@@ -17,7 +18,7 @@ from biem.engine.context.same_subject import (
     lift,
     likeness,
     relatives,
-    share,
+    things,
     values,
 )
 from biem.engine.context.worth import LineQuestion, RatedLine, is_han, supposes
@@ -97,16 +98,11 @@ def _names_what(newer: RatedLine, older: RatedLine, question: LineQuestion) -> b
     asked = question.terms | question.matter.things
     if question.matter.wants:  # two prices have "euros" in common
         asked |= newer.matter.kinds
-    if share(_things(newer) - asked, _things(older) - asked):
+    if share(things(newer) - asked, things(older) - asked):
         return True
     text, known = newer.hit.node.text.lower(), older.hit.node.text.lower()
     names = {name.rpartition(".")[2] for name in older.matter.persons if "." in name}
     return any(name in text and name in known for name in names)
-
-
-def _things(line: RatedLine) -> frozenset[str]:
-    """Its things; in Chinese also names in Latin letters, which are all words of an English text."""
-    return values(line) if is_han(line.hit.node.text) else line.matter.things
 
 
 def _continues(newer: RatedLine, older: RatedLine, question: LineQuestion) -> bool:

@@ -5,13 +5,14 @@ the value of an earlier line are lifted just above the line that they replace; o
 user's goes first, then the newer. A question about a former state gets the replaced line first.
 """
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
 from biem.domain.conflict import Matter
 from biem.domain.speech.acts import is_standing_order
-from biem.domain.text import estimate_tokens, jaccard
+from biem.domain.text import estimate_tokens, jaccard, share, shared
 from biem.engine.context.same_subject import (
     are_same,
     closest_before,
@@ -22,8 +23,7 @@ from biem.engine.context.same_subject import (
     lift,
     likeness,
     relatives,
-    share,
-    values,
+    things,
 )
 from biem.engine.context.worth import BRIEF, LineQuestion, RatedLine, is_han, supposes
 
@@ -42,6 +42,12 @@ _ALIKE_AT_ALL = 0.15
 """Likeness of two lines below which neither tells of the other's subject, where vectors are known."""
 _HALF = 0.5
 """Share of a later line's likeness to its closest earlier statement below which it tells nothing of another one."""
+_OF_A_STATE = re.compile(
+    r"\bhow(?:'s| is| are| has| have)\b|\bwhat(?:'s| is| has) (?:new|happened)|\bany news\b"
+    r"|怎么样|怎样|怎么了|好吗|还好|如何|近况|情况",
+    re.IGNORECASE,
+)
+"""Asks how a person is: what was told last answers."""
 _RARE = 3
 """Maximum number of lines with a word that identifies a value."""
 
@@ -74,7 +80,7 @@ def lift_former(lines: Sequence[RatedLine]) -> None:
 
 def lift_later(lines: Sequence[RatedLine], question: LineQuestion) -> None:
     """Lift a later statement about the subject of the question, or the end of its value, just above an earlier one."""
-    holders = Counter(value for line in lines for value in values(line))
+    holders = Counter(value for line in lines for value in things(line))
     common = {value for value, count in holders.items() if count > _RARE} | question.terms | question.matter.things
     compared = any(line.hit.alike for line in lines)
     for older in sorted(lines, key=lambda line: line.hit.node.at):
@@ -85,7 +91,7 @@ def lift_later(lines: Sequence[RatedLine], question: LineQuestion) -> None:
                 continue
             gap = _LIFTED if is_han(newer.hit.node.text) == is_han(older.hit.node.text) else _LIFTED_TRANSLATION
             if newer.worth < older.worth and _is_later(newer, older):
-                names = share(values(newer) - common, values(older) - common) or (
+                names = share(things(newer) - common, things(older) - common) or (
                     is_han(newer.hit.node.text) != is_han(older.hit.node.text)
                     and not newer.matter.numbers.isdisjoint(older.matter.numbers)
                 )
@@ -103,8 +109,8 @@ def _may_be_of_one(newer: RatedLine, older: RatedLine, lines: Sequence[RatedLine
 def _names_it(newer: RatedLine, older: RatedLine, question: LineQuestion) -> bool:
     """Whether it names all things in question that the older names, where a date or an amount is asked for."""
     asked = question.matter
-    things = asked.things & older.matter.things
-    return bool(asked.wants and things - asked.kinds) and things <= newer.matter.things
+    things = shared(asked.things, older.matter.things)
+    return bool(asked.wants and things - asked.kinds) and things <= shared(things, newer.matter.things)
 
 
 def _has_all_asked(newer: RatedLine, older: RatedLine, question: LineQuestion) -> bool:
@@ -115,7 +121,7 @@ def _has_all_asked(newer: RatedLine, older: RatedLine, question: LineQuestion) -
     one, other, asked = newer.matter, older.matter, question.matter
     if not asked.things:
         return one.changes and _are_of_one(newer, older) and bool(one.attributes & other.attributes & asked.attributes)
-    return asked.things <= one.things and not one.topics.isdisjoint(asked.topics & other.topics)
+    return asked.things <= shared(asked.things, one.things) and not one.topics.isdisjoint(asked.topics & other.topics)
 
 
 def _may_end(newer: RatedLine, older: RatedLine, question: LineQuestion) -> bool:
@@ -157,21 +163,24 @@ def _is_of(newer: RatedLine, older: RatedLine, question: LineQuestion) -> bool:
         return False
     if is_own_of_another(newer, older) or not gives_as_much(one, other, asked):
         return False
+    people = asked.persons - {"me", "you"}
+    if people and not (asked.topics or asked.things - people) and _OF_A_STATE.search(question.text):
+        return one.changes and people <= (one.persons | one.things) & (other.persons | other.things)
     same_script = is_han(newer.hit.node.text) == is_han(older.hit.node.text)
     things = asked.things & other.things
-    if same_script and not things <= one.things:
+    if same_script and not things <= shared(things, one.things):
         more = asked.topics & one.topics > asked.topics & other.topics and bool(
             question.terms & newer.terms - older.terms
         )
-        if not more and not (one.changes and (things - asked.kinds or things) & one.things):
+        if not more and not (one.changes and shared(things - asked.kinds or things, one.things)):
             return False
     if not (same_script or asked.topics & one.topics):
         apart = asked.topics and one.topics
         return one.changes and newer.like >= _TRANSLATION and not apart
     if asked.topics:
-        shared = asked.topics & other.topics
-        common = shared & one.topics
-        return bool(common) and (one.changes or common == shared)
+        of_both = asked.topics & other.topics
+        common = of_both & one.topics
+        return bool(common) and (one.changes or common == of_both)
     return one.changes and bool(one.topics & other.topics or (things and same_script))
 
 
@@ -212,8 +221,10 @@ def _goes_before(line: RatedLine, other: RatedLine, question: LineQuestion) -> b
 
 def _give_one(one: Matter, two: Matter, asked: Matter) -> bool:
     """Whether both give a value of the requested kind, of all things in question."""
-    things = asked.things & two.things
-    return bool(things and asked.wants) and things <= one.things and asked.wants <= one.gives & two.gives
+    things = shared(asked.things, two.things)
+    return (
+        bool(things and asked.wants) and things <= shared(things, one.things) and asked.wants <= one.gives & two.gives
+    )
 
 
 def _are_alike(line: RatedLine, other: RatedLine) -> bool:

@@ -15,10 +15,9 @@ from collections.abc import Callable, Iterable, Sequence
 from biem.domain.conflict import Matter
 from biem.domain.node import Hit
 from biem.domain.policies.context import ContextPolicy
-from biem.domain.text import estimate_tokens, jaccard
+from biem.domain.text import estimate_tokens, jaccard, share
 from biem.engine.context.continuations import lift_continuations, lift_continued
 from biem.engine.context.newer_lines import lift_former, lift_later, lift_replacements, newer_first
-from biem.engine.context.same_subject import share
 from biem.engine.context.worth import BRIEF, LineQuestion, LineWorth, RatedLine, is_han, odds, only_asks
 from biem.ports.contradiction import ContradictionRules
 

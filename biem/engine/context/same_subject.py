@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 
 from biem.domain.conflict import Matter
-from biem.engine.context.worth import PETS, RatedLine, is_han
+from biem.engine.context.persons import PETS
+from biem.engine.context.worth import RatedLine, is_han
 
 _A_LITTLE = 0.01
 
@@ -13,12 +14,9 @@ def values(line: RatedLine) -> frozenset[str]:
     return line.matter.things | frozenset(filter(str.isalpha, filter(str.isascii, line.terms)))
 
 
-def share(values: frozenset[str], others: frozenset[str]) -> bool:
-    """Whether they have one in common; a Chinese word, which has no boundaries, may contain the other."""
-    if values & others:
-        return True
-    han = [[word for word in words if len(word) > 1 and not word.isascii()] for words in (values, others)]
-    return any(one in other or other in one for one in han[0] for other in han[1])
+def things(line: RatedLine) -> frozenset[str]:
+    """Its things; in Chinese also names in Latin letters, which are all words of an English text."""
+    return values(line) if is_han(line.hit.node.text) else line.matter.things
 
 
 def is_of_another_way(one: Matter, other: Matter, asked: Matter) -> bool:

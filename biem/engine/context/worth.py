@@ -7,7 +7,7 @@ The weights were fitted to the relevance of lines in simulated conversations (`p
 
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from biem.domain.conflict import Matter
@@ -15,6 +15,7 @@ from biem.domain.node import Hit, Node
 from biem.domain.speech.acts import is_standing_order, is_statement
 from biem.domain.speech.excerpt import excerpt
 from biem.domain.text import estimate_tokens, late
+from biem.engine.context.persons import foreign_penalty, named_by, seen_by_the_user, speakers_meant
 from biem.engine.query.question import asks_of_the_past, asks_what_was
 from biem.ports.contradiction import ContradictionRules
 
@@ -41,17 +42,12 @@ _OPEN = 2.0
 _GUESSED, _SUPPOSED, _PAST = 1.5, 3.0, 3.0
 """Subtracted from the assistant's statements, from suppositions and quotations, and from statements about the past if
 the question is about the present."""
-_FOREIGN, _UNNAMED = 4.0, 1.0
-"""Subtracted from texts about other persons than the question, and from texts about no person if it names one."""
 _READ = 500
 """Characters of a text that are searched for persons: a longer text is about many."""
 _BEGINNING = 2_000
 """Characters of a text that are searched for a supposition or a quotation."""
 _BY_WORDS = 0.5
 """Likeness, 0 to 1, of a part that has all words of the question."""
-_PARTNERS = frozenset(("girlfriend", "boyfriend", "wife", "husband", "partner"))
-PETS = frozenset(("dog", "cat"))
-"""Relations (`me.cat`) of animals."""
 _OWN_NAME = "name"
 """Among the attributes: what the user is called, which a text about any other name does not tell."""
 _HAN = late("[\u4e00-\u9fff]")
@@ -122,7 +118,7 @@ class LineWorth:
         asked, terms = question.matter, question.terms
         persons = asked.persons - {"you"}
         named = any(hit.node.speaker for hit in hits)  # then the speaker of the question's "I" is unknown
-        meant = _speakers_meant(persons, hits)
+        meant = speakers_meant(persons, hits)
         lines = []
         for hit, found in zip(hits, _likenesses(hits), strict=True):
             node, part = hit.node, self._part(hit.node.text, terms)
@@ -131,20 +127,22 @@ class LineWorth:
             foreign = named_thing = 0.0
             brief = estimate_tokens(part) <= BRIEF
             if node.kind == "event":
-                told = _seen_by_the_user(self._rules.matter(part[:_READ]), node)
+                told = seen_by_the_user(self._rules.matter(part[:_READ]), node)
                 if hit.replaces is not None and brief and not told.topics:  # "I meant Linz": of what it corrects
-                    former = _seen_by_the_user(self._rules.matter(hit.replaces.text[:_READ]), hit.replaces)
+                    former = seen_by_the_user(self._rules.matter(hit.replaces.text[:_READ]), hit.replaces)
                     told = replace(former, holds=told.holds, past=False, changes=True, gives=told.gives)
                     like = max(like, float(hit.why.get("former_likeness", 0.0)))
                     worth = _worth(hit, like)
                 worth -= 0.0 if only_asks(node) else _openness(node.text, told, now=question.now, brief=brief)
                 translated = is_han(node.text) != is_han(question.text)
-                by_name = _by_name(told, node, meant) if meant else told
+                by_name = named_by(told, node, meant) if meant else told
                 if not named:
-                    foreign = _foreign(asked, question.text.lower(), told, part.lower(), translated=translated)
+                    foreign = foreign_penalty(asked, question.text.lower(), told, part.lower(), translated=translated)
                 elif by_name.persons != told.persons:  # the speaker is the subject
                     by_name_asked = replace(asked, persons=frozenset(meant.values()))
-                    foreign = _foreign(by_name_asked, question.text.lower(), by_name, part.lower(), translated=False)
+                    foreign = foreign_penalty(
+                        by_name_asked, question.text.lower(), by_name, part.lower(), translated=False
+                    )
                 of_it = not (asked.topics.isdisjoint(told.topics) or asked.things.isdisjoint(told.things))
                 named_thing = _THING if of_it else 0.0
                 worth += _about(asked, by_name, brief=brief) + named_thing - foreign
@@ -164,78 +162,17 @@ class LineWorth:
         return _BY_WORDS * len(terms.intersection(self._terms_of(part))) / max(1, len(terms))
 
 
-def _seen_by_the_user(told: Matter, node: Node) -> Matter:
-    """The subject of a message with persons named as the user names them, without the assistant."""
-    persons = told.persons
-    if node.source == "assistant":  # it has no relatives: 您的朋友 is the user's friend, also where read as "my friend"
-        swapped = {"me": "you", "you": "me"}
-        names = (name.partition(".") for name in persons)
-        persons = frozenset(
-            f"me.{rest}" if dot and owner in swapped else f"{swapped.get(owner, owner)}{dot}{rest}"
-            for owner, dot, rest in names
-        )
-    return replace(told, persons=persons - {"you"})
-
-
 def _know_by_name(lines: Sequence[RatedLine], asked: frozenset[str]) -> None:
     """Lines about "Jonas" are about my brother, and the reverse, if one of the lines says that he is called Jonas."""
     called = {pair for line in lines for pair in line.matter.called}
     same = {name: person for person, name in called if person in asked}
     same.update((person, name) for person, name in called if name in asked)
     for line in lines:
-        names = [name for name in same if name in line.matter.persons or name in line.matter.things]
+        known = {name.partition(".")[0] for name in line.matter.persons} | line.matter.persons | line.matter.things
+        names = [name for name in same if name in known]
         if line.foreign and names:
             line.worth, line.foreign = line.worth + line.foreign, 0.0
             line.matter = replace(line.matter, persons=line.matter.persons.union(same[name] for name in names))
-
-
-def _speakers_meant(asked: frozenset[str], hits: Sequence[Hit]) -> dict[str, str]:
-    """The speakers whom the question names, each with the name that it has there."""
-    speakers = {hit.node.speaker for hit in hits if hit.node.speaker}
-    names = {name.partition(".")[0] for name in asked}
-    return {speaker: name for speaker in speakers for name in names if name in speaker.lower().split()}
-
-
-def _by_name(told: Matter, node: Node, meant: Mapping[str, str]) -> Matter:
-    """The subject of a message with the speaker's name, as the question has it, in place of `me`."""
-    if not node.speaker or node.source == "assistant":
-        return told
-    own = meant.get(node.speaker, node.speaker.lower())
-    names = (name.partition(".") for name in told.persons)
-    return replace(
-        told, persons=frozenset(f"{own if owner == 'me' else owner}{dot}{rest}" for owner, dot, rest in names)
-    )
-
-
-def _foreign(question: Matter, asks: str, matter: Matter, text: str, *, translated: bool) -> float:
-    """Subtracted from a text for the persons that it is about. `asks`: the text of the question.
-
-    Names in different scripts cannot be compared. Who says that he is single or engaged also tells whether he has a
-    girlfriend, as does a text about her.
-    """
-    asked, told, topics = question.persons - {"you"}, matter.persons, matter.topics
-    others = {name.rpartition(".")[2] for name in asked - {"me"}}
-    others = others - PETS or others  # my sister's cat: of my sister
-    if others and not (others <= _PARTNERS and "me" in told and "partner" in topics):
-        kin = {name.rpartition(".")[2] for name in told if "." in name}
-        if others & kin and others <= kin and told.isdisjoint(asked):  # her daughter, not mine
-            return _FOREIGN
-        if any(_names(other, text) or any(other in name for name in told) for other in others):
-            return 0.0
-        if kin & _PARTNERS and others <= _PARTNERS:  # a boyfriend may have become the husband
-            return 0.0
-        if not told and question.things and question.things <= matter.things:
-            return 0.0
-        maybe = translated and any(not name.startswith("me") for name in told)
-        return _FOREIGN if told and not maybe else _UNNAMED
-    known = question.things | question.topics
-    mine = "me" in told or any(name.removeprefix("me.") in known or name in asks for name in told)
-    return _FOREIGN if "me" in asked and told and not mine else 0.0
-
-
-def _names(name: str, text: str) -> bool:
-    """Whether a text has the name: as a beginning of a word, in Chinese anywhere."""
-    return name in text if not name.isascii() else re.search(rf"\b{re.escape(name)}", text) is not None
 
 
 def _openness(text: str, told: Matter, *, now: bool, brief: bool) -> float:
@@ -255,7 +192,8 @@ def _about(asked: Matter, told: Matter, *, brief: bool) -> float:
     if not (asked.topics and told.topics):
         return worth
     if asked.topics.isdisjoint(told.topics):
-        names_it = bool(asked.things) and asked.things <= told.things
+        things = asked.things - asked.persons  # "Ewa's birthday" is not told by each text about Ewa
+        names_it = bool(things) and things <= told.things
         return worth - (_ELSEWHERE if brief and not names_it else 0.0)
     aligned = told.holds and told.persons <= asked.persons and asked.topics <= told.topics
     stated = aligned and not asked.attributes.isdisjoint(told.attributes)

@@ -152,9 +152,13 @@ def conditions(
     least, greatest = mood
     if not -1.0 <= least <= greatest <= 1.0:
         raise InvalidInput(f"sentiment must lie in -1 to 1, least before greatest, not {sentiment!r}")
-    exact = (tuple(kinds), tuple(speakers), tuple(conversations), tuple(tags), since, until, as_of)
+    exact = (_once(kinds), _once(speakers), _once(conversations), _once(tags), since, until, as_of)
     metadata, trust = parse_where(where), 0 if min_trust is None else rank(require_trust(min_trust, "min_trust"))
     return Filter(*exact, float(min_energy), (float(least), float(greatest)), metadata, trust)
+
+
+def _once(names: Sequence[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(names))
 
 
 def require_sources(sources: object) -> frozenset[str]:

@@ -58,12 +58,26 @@ class Orbit:
         """Candidates among prefetched and newer turns, as many as a search finds."""
         return self.ready.candidates(turns, vector, lexemes, limit)
 
+    def may_answer(self, turns: Turns, least_talk: float) -> bool:
+        """Whether ranking these turns may give a follow-up at all: False if too few are from the last conversation."""
+        if self.vicinity.complete or least_talk <= 0:
+            return True
+        talk = self._talk()
+        of_it = sum((turn.ns, turn.conversation) == talk for turn in turns.by_id.values())
+        return of_it >= least_talk * min(_BEST, len(turns.by_id))
+
+    def _told(self) -> list[Turn]:
+        turns = self.vicinity.turns.by_id
+        return [turns[key] for key in self.chosen if key in turns]
+
+    def _talk(self) -> tuple[str, str] | None:
+        """The conversation that most of the last hits are from; None if none is from any."""
+        talks = Counter((turn.ns, turn.conversation) for turn in self._told() if turn.conversation)
+        return max(talks, key=talks.__getitem__, default=None)
+
     def grounds(self, answer: Answer, asked: ParsedQuery) -> dict[str, float]:
         """Features of a follow-up, in addition to those of confidence; see `OrbitWeights`."""
-        turns = self.vicinity.turns.by_id
-        told = [turns[key] for key in self.chosen if key in turns]
-        talks = Counter((turn.ns, turn.conversation) for turn in told if turn.conversation)
-        talk = max(talks, key=talks.__getitem__, default=None)
+        told, talk = self._told(), self._talk()
         best = [answer.turns[answer.ordering.candidates[place].id] for place in answer.ranked.order[:_BEST]]
         words = set(asked.lexemes)
         said = words.intersection(word for turn in told[:_BEST] for word in turn.lexemes)

@@ -336,6 +336,8 @@ class Recaller:
             if found is None or turns is None or len(turns.by_id) < _AT_HAND * top_k:
                 return None
             parts = parted(turns, orbit.untrusted)
+            if not orbit.may_answer(parts.believed, self._orbit.least_talk):
+                return None
             turns = orbit.candidates(parts.believed, found.vector, asked.lexemes, self._limit(request))
             answer = self._answerer.answer(
                 asked,

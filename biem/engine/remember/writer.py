@@ -18,7 +18,7 @@ from biem.domain.energy import initial_energy
 from biem.domain.node import KINDS, LAYERS, ON_EXPIRY, Draft, new_id, require_expiry, require_importance, require_time
 from biem.domain.policies.writing import WritePolicy
 from biem.domain.scope import Scope
-from biem.domain.text import cut_lexemes, require_clean
+from biem.domain.text import cut_lexemes, require_clean, require_json
 from biem.domain.trust import UNTRUSTED, origin_of, require_origin, require_trust, trust_of
 from biem.engine.priority import Calling
 from biem.engine.remember.hot_write_behind import HotFeed
@@ -290,6 +290,7 @@ def require_metadata(metadata: Mapping[str, Any] | None, limit: int) -> Mapping[
     except (TypeError, ValueError, RecursionError) as error:
         raise InvalidInput(f"metadata cannot be stored as JSON: {error}") from None
     decoded = json.loads(encoded)
+    require_json(decoded, "metadata")
     _require_clean_strings(decoded)
     if len(encoded.encode()) > limit:
         raise InvalidInput(f"metadata has {len(encoded.encode()):,} bytes as JSON; at most {limit:,} are allowed")

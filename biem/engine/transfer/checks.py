@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from biem.domain.node import parse_id, require_time
-from biem.domain.text import require_string
+from biem.domain.text import require_json, require_string
 from biem.errors import InvalidInput
 
 Check = Callable[[Any, str], Any]
@@ -126,6 +126,7 @@ def mapping(most_bytes: int) -> Check:
     def check(value: Any, name: str) -> dict[str, Any]:
         if not isinstance(value, dict):
             raise InvalidInput(f"{name} must be an object, not {type(value).__name__}")
+        require_json(value, name)
         _require_clean(value, name)
         size = len(json.dumps(value, ensure_ascii=False).encode())
         if size > most_bytes:

@@ -186,7 +186,7 @@ class Lines:
             return [self._named(each) for each in value]
         try:
             return self._own(identity(value, "an id"))
-        except InvalidInput:  # somebody's own
+        except InvalidInput:  # a reference that its writer made
             return value
 
     def _revision(self, place: int, given: Row) -> Line:

@@ -18,7 +18,10 @@ PATH = "/mcp"
 
 
 class McpEndpoint:
-    """An ASGI application. Each request stands alone, so that any process of any machine can answer it."""
+    """An ASGI application for POST. Each request stands alone, so that any process of any machine can answer it.
+
+    A GET would open a stream on which nothing ever comes.
+    """
 
     def __init__(self) -> None:
         self._caller: ContextVar[Caller] = ContextVar("biem_mcp_caller")

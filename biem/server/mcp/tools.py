@@ -152,6 +152,7 @@ class MemoryTools:
         expect: Annotated[int | None, Field(ge=1, description="The revision that you read; fails if changed.")] = None,
     ) -> CallToolResult:
         """Correct a memory under its id. What it said before is kept as a revision and is not recalled any more."""
+        self._memory_of("read")  # the answer has the text
         node = self._memory_of("write").revise(
             memory_id, text=text, tags=tags, importance=importance, reason=reason, expect=expect
         )

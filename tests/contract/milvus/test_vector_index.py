@@ -215,6 +215,38 @@ class TestCollection:
         assert client.list_indexes(index.collection, "dense")
         assert bool(client.list_indexes(index.collection, "sparse")) == index.lexical
 
+    def test_an_index_of_an_earlier_metric_is_replaced_and_finds_the_same(
+        self, build: Build, client: MilvusClient, scope: Scope
+    ) -> None:
+        # Given a collection whose vectors are compared by cosine, as earlier versions made it
+        index = build()
+        index.open()
+        rows = [entry(scope, EAST), entry(scope, NEAR_EAST), entry(scope, NORTH)]
+        index.insert(rows, again=False)
+        before = index.dense([scope], NEAR_EAST, 3, ANY)
+        index.close()
+        client.release_collection(index.collection)
+        client.drop_index(index.collection, "dense")
+        params = client.prepare_index_params()
+        params.add_index(
+            "dense", index_type=Dialect.of(server_version(client, 2.0)).dense_index("auto"), metric_type="COSINE"
+        )
+        client.create_index(index.collection, params)
+        client.load_collection(index.collection)
+
+        # When two clients open it at once
+        again = [build(), build()]
+        with ThreadPoolExecutor(2) as threads:
+            list(threads.map(MilvusIndex.open, again))
+
+        # Then it has the present metric, and the same rows with the same likeness
+        described = client.describe_index(index.collection, "dense")
+        assert described["metric_type"] == Dialect.of(server_version(client, 2.0)).metric
+        for each in again:
+            found = each.dense([scope], NEAR_EAST, 3, ANY)
+            assert list(found) == list(before)
+            assert list(found.values()) == pytest.approx(list(before.values()), abs=1e-6)
+
     def test_opening_twice_is_opening_once_and_two_clients_may_open_at_once(self, build: Build, scope: Scope) -> None:
         # Given two adapters and no collection
         first, second = build(), build()

@@ -14,7 +14,7 @@ from biem.bootstrap import Servers
 from biem.domain.node import new_id
 from biem.domain.scope import Scope
 from biem.ports import EmbedderInfo, Vector
-from biem.ports.notes import ANY_NOTE, ChunkEntry, NoteFilter, TagEntry
+from biem.ports.notes.index import ANY_NOTE, ChunkEntry, NoteFilter, TagEntry
 from tests.contract.conftest import unit
 
 EAST, NORTH = unit(1, 0, 0, 0), unit(0, 1, 0, 0)

@@ -17,7 +17,7 @@ from biem.domain.notes.library import Library
 from biem.domain.scope import Scope
 from biem.domain.text import sha256
 from biem.errors import InvalidInput, NotFound
-from biem.ports.notes import ChunkDraft, KeptChunkMissing, NoteDraft, TagName
+from biem.ports.notes.records import ChunkDraft, KeptChunkMissing, NoteDraft, TagName
 from tests.contract.conftest import MODEL, Admin, in_scope, unit
 from tests.support.fakes import HeldClock
 

@@ -208,7 +208,7 @@ class Overheard:
 
 def read_by(admin: Admin, scope: Scope, name: str, parameters: dict[str, Any]) -> int:
     """Rows of memories that a statement looks at as services run it, planned without knowing its parameters."""
-    text, names = numbered()[name]
+    text, names = numbered(name)
     values = sql.SQL(", ").join(sql.Literal(parameters[one]) for one in names)
     with admin.transaction(force_rollback=True):
         for setting in SESSION:

@@ -170,7 +170,11 @@ def test_a_hit_carries_what_the_caller_gave(memory: biem.Memory) -> None:
     assert (node.scope, node.status, node.language) == (memory.bound_to, "active", "zh")
     assert "0.3mg" in "".join(node.fields.numbers).replace(" ", "").lower()
     # What reading and time change aside, it is what is kept
-    changing: dict[str, Any] = {"energy": 0.0, "energy_key": 0.0, "access_count": 0, "accessed_at": None}
+    changing: dict[str, Any] = {
+        **dict.fromkeys(("energy", "energy_key"), 0.0),
+        **dict.fromkeys(("energy_since", "accessed_at")),
+        "access_count": 0,
+    }
     assert replace(node, **changing) == replace(memory.get(written), **changing)
 
 

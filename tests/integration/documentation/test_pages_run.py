@@ -60,7 +60,7 @@ def blocks(page: Path) -> Iterator[Block]:
         yield Block(line, fence["kind"], fence["body"], fence["reason"], printed)
 
 
-_PROGRESS = re.compile(r"(?:indexed|read|index) \d+%: .*/s\)")
+_PROGRESS = re.compile(r"\w+(?: \d+%)?: .*/s\)")
 """A line that a busy machine prints while one waits, and an idle one does not."""
 
 

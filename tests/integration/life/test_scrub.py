@@ -3,11 +3,13 @@
 import uuid
 from pathlib import Path
 
+import psycopg
 import pytest
 
 import biem
 from biem.bootstrap import Servers
 from biem.bootstrap.admin import scrub
+from biem.bootstrap.servers import servers
 from biem.config import Settings
 from biem.domain.scope import Scope
 from tests.support.fakes import WordEmbedder
@@ -47,6 +49,12 @@ def test_after_a_scrub_no_file_of_the_home_holds_a_byte_of_what_was_erased(tmp_p
         (home / "backups").mkdir()
         (home / "backups" / "before-0002.biem").write_text(word)
         (home / "log" / "postgres.log").write_text(f"DETAIL: {word}")
+        other = memory.scope(user="bob")
+        for number in range(5):
+            other.items.put((word,), f"{word} {number}", {"text": word})
+        with servers(settings) as where, psycopg.connect(where.postgres_dsn) as admin:
+            admin.execute("ANALYZE items")  # which will have no rows
+        assert other.erase(user="bob").complete
         receipt = [memory.erase(memory_id) for memory_id in gone][-1]
         assert receipt.complete
         assert [Path(copy.path).name for copy in receipt.backups] == ["before-0002.biem"]

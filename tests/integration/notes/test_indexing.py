@@ -17,7 +17,7 @@ from biem.bootstrap.health import health
 from biem.domain.policies.jobs import SleepPolicy
 from biem.errors import InvalidInput, NotFound
 from biem.ports import Role, Vectors
-from biem.ports.notes import TagInfo
+from biem.ports.notes.records import TagInfo
 from tests.support.fakes import WordEmbedder, eventually
 from tests.support.servers import Configure
 

@@ -12,7 +12,7 @@ import pytest
 import biem
 from biem.domain.policies.jobs import SleepPolicy
 from biem.errors import EmbedderUnavailable, StoreUnavailable
-from biem.ports.notes import ANY_NOTE
+from biem.ports.notes.index import ANY_NOTE
 from tests.integration.notes.deaths import dying
 from tests.support.fakes import WordEmbedder, eventually
 from tests.support.servers import Configure

@@ -8,6 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
+from biem.errors import StoreUnavailable
 from biem.memory import Memory
 from biem.server.hooks import DEADLINE_S, MOST_CHARS, PATH
 from tests.integration.server.conftest import Site
@@ -104,16 +105,40 @@ def test_an_agent_does_not_wait_for_a_memory_that_hangs(site: Site, monkeypatch:
 
 
 def test_an_agent_does_not_wait_for_its_key(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
-    # Given a store in which no key can be looked up / When a prompt comes / Then the agent is told so while that hangs
-    released = threading.Event()
+    # Given a store in which the look-up of a key hangs / When a prompt comes / Then it goes on without memory meanwhile
+    released, token = threading.Event(), site.key().token
     monkeypatch.setattr(type(site.backends[0].keys), "verify", lambda *_: released.wait(60))
     try:
-        answer = site.browser(site.key().token).post(PATH, json={"hook_event_name": "UserPromptSubmit", "prompt": "x"})
+        assert hook(site.browser(token), "UserPromptSubmit", prompt="x") == ""
         assert not released.is_set()
-        problem(answer, 503, "store-unavailable")
-        assert answer.headers["retry-after"] == "1"
     finally:
         released.set()
+
+
+def test_a_hook_is_open_while_no_key_can_be_looked_up(
+    site: Site, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    # Given a database that is down, whose error has a secret
+    token, secret = site.key().token, "quokka"
+    browser, unnamed = site.browser(token), httpx.post(site.urls[0] + PATH, json={"hook_event_name": "Stop"})
+
+    def down(*_: Any) -> None:
+        raise StoreUnavailable(f"postgresql://ann:{secret}@db is down")
+
+    monkeypatch.setattr(type(site.backends[0].keys), "verify", down)
+
+    # When an agent's hooks come / Then it goes on without memory, and the log says why without a secret
+    for event, more in (("UserPromptSubmit", {"prompt": "x"}), ("Stop", {"last_assistant_message": "x"})):
+        answer = browser.post(PATH, json={"hook_event_name": event, **more})
+        assert (answer.status_code, answer.json()) == (200, {})
+    assert "'/v1/hooks/claude-code' refused for no key: store-unavailable" in caplog.text
+    assert secret not in caplog.text
+    assert token[-43:] not in caplog.text
+
+    # And other addresses say that it is down, and a request without a key is refused as ever
+    problem(browser.get("/v1/count"), 503, "store-unavailable")
+    assert unnamed.status_code == 401
+    assert httpx.post(site.urls[0] + PATH, json={"hook_event_name": "Stop"}).status_code == 401
 
 
 def test_a_memory_that_fails_costs_the_block_only(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -26,6 +26,7 @@ from biem.server import page
 from biem.server.app import FREE, build
 from biem.server.mcp.mounted import PATH as MCP_PATH
 from tests.integration.server.conftest import Site
+from tests.integration.server.test_api import problem
 from tests.integration.server.test_mcp_access import asked
 from tests.support.effort import sized
 from tests.support.life_workloads import ONLY_SLEEP
@@ -182,25 +183,31 @@ def site(begin: Callable[..., Site], root: Path) -> Site:
 @pytest.fixture(scope="module")
 def people(site: Site, root: Path) -> dict[tuple[str, str], Person]:
     """Four, each with something of every kind."""
-    backend, found = site.backends[0], {}
+    found: dict[tuple[str, str], Person] = {}
     names = {who: f"{who[1]}-{uuid.uuid4().hex[:8]}" for who in WHO}
     for tenant, user in WHO:
-        token = backend.keys.add(tenant, names[(tenant, user)], None, ALL).token
-        memory = backend.memory.scope(tenant=tenant, user=names[(tenant, user)], project="")
-        browser, remote = site.browser(token), site.remote(token)
-        secret = f"quokka{uuid.uuid4().hex}"
-        person = Person(
-            tenant, user, token, browser, memory, remote, secret, {}, gets(browser, names[(tenant, user)]), backend.keys
-        )
-        found[(tenant, user)] = person
+        found[(tenant, user)] = _arrived(site, tenant, user, names[(tenant, user)])
+        browser = found[(tenant, user)].browser
+        found[(tenant, user)].alone = gets(browser, names[(tenant, user)])
     for person in found.values():
-        _settle(person, root / person.tenant / person.memory.bound_to.user / "vault")
+        _settle(person, root)
     return found
 
 
-def _settle(person: Person, folder: Path) -> None:
+def _arrived(site: Site, tenant: str, user: str, name: str) -> Person:
+    """Somebody with nothing yet."""
+    backend = site.backends[0]
+    token = backend.keys.add(tenant, name, None, ALL).token
+    memory = backend.memory.scope(tenant=tenant, user=name, project="")
+    secret = f"quokka{uuid.uuid4().hex}"
+    browser, remote = site.browser(token), site.remote(token)
+    return Person(tenant, user, token, browser, memory, remote, secret, {}, {}, backend.keys)
+
+
+def _settle(person: Person, root: Path) -> None:
     """Something of every kind that the API tells of."""
     memory, secret = person.memory, person.secret
+    folder = root / person.tenant / memory.bound_to.user / "vault"
     old = memory.remember(f"My vault {secret} is in Lisbon", speaker="Ann", wait=True)
     memory.remember(f"My vault {secret} is in Porto now", speaker="Ann", wait=True)
     vault = memory.remember(
@@ -326,6 +333,30 @@ def test_no_tool_resource_or_prompt_has_a_byte_of_another_one(
         require_nothing_of(mine, json.dumps(answered), ASKED, prompt["name"])
     assert prompts
     assert mine.state() == before
+
+
+def test_a_key_that_may_do_everything_but_read_reads_nothing(site: Site, root: Path) -> None:
+    # Given somebody who has something of every kind, and a key of theirs that may do everything but read
+    mine = _arrived(site, "acme", "cy", f"cy-{uuid.uuid4().hex[:8]}")
+    _settle(mine, root)
+    token = mine.keys.add("acme", mine.memory.bound_to.user, None, ("write", "erase", "admin")).token
+    browser = site.browser(token)
+    reads = {f"{call.verb} {call.path}" for call in CALLS if call.grant == "read" or call.shows}
+
+    # When it asks at every address, and for every tool / Then there is no byte of it, and what tells of it is refused
+    last = ("POST /v1/moves", "POST /v1/erasures", "POST /v1/items/delete", "POST /v1/notes/erasures")
+    for method, path in sorted(ADDRESSES, key=lambda each: (each[0] == "DELETE", " ".join(each) in last)):
+        name = f"{method} {path}"
+        given = answer(browser, method, path, mine.ids)
+        assert mine.secret not in given.text, name
+        assert given.status_code < 500, (name, given.text)
+        if name in reads:
+            problem(given, 403, "access-denied")
+    for words in ("/memory search vault", "/memory core", "/session list"):
+        problem(browser.post("/v1/commands", json={"text": words}), 403, "access-denied")
+    for name, arguments in (("amend", {"tags": ["a"]}), ("inspect", {}), ("forget", {})):
+        call = {"name": name, "arguments": {"memory_id": mine.ids["memory_id"], **arguments}}
+        assert mine.secret not in json.dumps(asked(browser, "tools/call", call)), name
 
 
 def test_requests_at_the_same_time_never_mix(people: dict[tuple[str, str], Person]) -> None:

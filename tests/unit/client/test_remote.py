@@ -4,6 +4,7 @@ import inspect
 import json
 import re
 import threading
+import traceback
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -21,6 +22,7 @@ from biem.client.methods import AtHomeOnly, vars_of
 from biem.errors import (
     AccessDenied,
     BiemError,
+    ConfigError,
     InvalidInput,
     KeyInvalid,
     NotFound,
@@ -132,6 +134,41 @@ def test_a_problem_is_the_facades_own_error(status: int, document: Any, kind: ty
         assert caught.value.after_s == 7
     if isinstance(caught.value, NotIndexed):
         assert caught.value.ids == ("a",)
+
+
+@pytest.mark.parametrize(
+    ("address", "key"),
+    [
+        ("http://ann:{}@server", "k"),
+        ("http://ann:{}@[::1", "k"),
+        ("http://ann:12/{}@server", "k"),
+        ("http://{}:x@server", "k"),
+        ("server:8766/{}", "k"),
+        ("ftp://{}", "k"),
+        ("http://server", "biem_{}é"),
+        ("http://server", "biem_{}\0"),
+        ("http://server", "biem_{}\n{}"),
+        ("http://server", " "),
+    ],
+)
+def test_an_address_or_a_key_that_is_none_is_refused_without_being_quoted(address: str, key: str) -> None:
+    word = "quokka"
+    with pytest.raises((ConfigError, KeyInvalid)) as caught:
+        biem.remote(address.format(word), key.replace("{}", word))
+    shown = "".join(traceback.format_exception(caught.value)) + repr(caught.value.__context__)
+    assert word not in shown
+
+
+def test_a_key_from_a_file_may_end_with_its_line() -> None:
+    sent = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        sent.append(request.headers["Authorization"])
+        return httpx.Response(200, json={"count": 1})
+
+    transport = httpx.MockTransport(answer)
+    RemoteMemory(Connection("http://server", "biem_x\n", timeout_s=5, transport=transport)).count()
+    assert sent == ["Bearer biem_x"]
 
 
 def test_a_server_that_is_away_is_a_store_that_is() -> None:

@@ -10,7 +10,8 @@ from biem.domain.scope import Scope
 from biem.notes.candidates import CandidateSearch, Sought
 from biem.notes.scope_tags import ScopeTags
 from biem.ports import Vector
-from biem.ports.notes import NoteFilter, NoteIndex, NoteRecords, PoolChunk, TagInfo
+from biem.ports.notes.index import NoteFilter, NoteIndex
+from biem.ports.notes.records import NoteRecords, PoolChunk, TagInfo
 from tests.support.fakes import WordEmbedder
 
 USES = {"harbour": 3, "world": 5_000, "pier": 2}

@@ -10,7 +10,8 @@ from biem.domain.text import sha256
 from biem.errors import EmbedderUnavailable, InvalidInput, StoreUnavailable
 from biem.notes.encode import NoteEncoder
 from biem.ports import Vector
-from biem.ports.notes import ChunkEntry, NoteIndex, NoteLease, NoteRecords, PendingChunk, PendingTag, TagEntry
+from biem.ports.notes.index import ChunkEntry, NoteIndex, TagEntry
+from biem.ports.notes.records import NoteLease, NoteRecords, PendingChunk, PendingTag
 from biem.telemetry import Telemetry
 from tests.support.fakes import WordEmbedder
 

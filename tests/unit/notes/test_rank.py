@@ -10,7 +10,7 @@ import pytest
 from biem.domain.policies.notes import NoteRankPolicy
 from biem.notes.rank import NoteQuestion, TagVectors, few_of_each, guided, ranked, rareness, scaled, weighted
 from biem.ports import Vector
-from biem.ports.notes import PoolChunk, TagInfo
+from biem.ports.notes.records import PoolChunk, TagInfo
 
 WEIGHTS = (1.0, 0.8, 0.6, 0.4, 0.2)
 POLICY = NoteRankPolicy().as_designed

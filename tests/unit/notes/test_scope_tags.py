@@ -8,7 +8,7 @@ import pytest
 from biem.domain.scope import Scope
 from biem.notes import scope_tags
 from biem.notes.scope_tags import ScopeTags
-from biem.ports.notes import NoteRecords, TagInfo
+from biem.ports.notes.records import NoteRecords, TagInfo
 
 
 class Records:

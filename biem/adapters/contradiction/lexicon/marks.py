@@ -49,7 +49,7 @@ _SHIFTED = (
 _SHIFTED_ZH = r"[挪延移调提推拖缩加减升降涨跌滑顺][到至成]|[到至成](?=[^，。！,!]{1,14}了(?:$|[，。！,!]))"
 """A completed verb with its new value: bumped to Wednesday, 挪到周三."""
 CHANGES = Both(
-    r"\bnow\b|\bthese days\b|\bnowadays\b|\bcurrently\b|\bas of\b|\bfrom (?:today|now)\b|\bsince (?:this|last|the|january|"
+    r"\b(?:\bnow\b|\bthese days\b|\bnowadays\b|\bcurrently\b|\bas of\b|\bfrom (?:today|now)\b|\bsince (?:this|last|the|january|"
     r"february|march|april|may|june|july|august|september|october|november|december|then|yesterday|monday|tuesday|wednesday"
     r"|thursday|friday|saturday|sunday)\b|\bnew\b|\bno longer\b|\bnot\b.{0,60}\bany ?more\b|\bany ?more\b|\bno more\b"
     r"|\bchang(?:e|es|ed)\b|\bswitch(?:ed|es)?\b|\bswapp?(?:ed|s)?\b|\btraded\b|\bmov(?:e|ed)\b|\brelocated\b|\brenamed\b"
@@ -59,12 +59,12 @@ CHANGES = Both(
     r"|\bbec(?:ame|ome)\b|\bupgraded\b|\b(?:up|down) (?:to|from)\b|\braised\b|\blowered\b|\bincreased\b|\breduced\b"
     r"|\bturned\b|\bstarted\b|\btransferred\b|\bquit\b|\bbroke up\b|\bsplit up\b|\bconverted\b|\bditched\b|\bdropped\b|\bstart(?:s|ing)?\b"
     r"|\b(?:has|have) (?:given|got)\b|\bworn out\b|\bafter all\b|\bover to\b|\bwent (?:up|down|from|to)\b|\blost interest\b"
-    rf"|{_SHIFTED}",
+    rf"|{_SHIFTED})",
     rf"{_SHIFTED_ZH}"
     r"|现在|如今|目前|眼下|这(?:周|个?月|天)起|从.{1,6}起|改|换|变|搬|[推延]后?[一两三四半\d]{1,2}个?(?:天|周|星期|月|小时)|转(?:到|行|学|为|做|去)|新|跳槽|涨|降|推迟|提前|延期|延后|延误|调[到整]|接替|停了"
     r"|作废|取消|报废|分手|离婚|离开|离职|辞|戒|卖(?:了|掉)|迷上|胜过|不再|不行了|[不没].{1,12}了(?=$|[，。！,.;；])|放弃|取代|代替|多给了时间|升(?:到|为|职)|告别|接手|加入",
 )
-"""Marks a change."""
+"""Marks a change. In English each begins with a word, so other positions are not tried."""
 QUOTED_SELF = re.compile(
     r"[\"“「『][^\"“「『”」』]*(?:\b(?:i|i['’]m|i['’]ve|my|me|we|our)\b|[我咱])|(?:^|\s)['‘](?:i|i['’]m|i['’]ve|my|we|our)\b",
     re.IGNORECASE,

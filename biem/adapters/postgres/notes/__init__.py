@@ -14,7 +14,7 @@ from biem.domain.note import FileStat, StoredChunks
 from biem.domain.notes.library import Library, LibraryState, LibraryStats, Note
 from biem.domain.scope import Scope
 from biem.errors import InvalidInput, NotFound
-from biem.ports.notes import ErasedNotes, KeptChunkMissing, KnownNote, NoteChange, NoteDraft
+from biem.ports.notes.records import ErasedNotes, KeptChunkMissing, KnownNote, NoteChange, NoteDraft
 
 _TROUBLED = 20
 

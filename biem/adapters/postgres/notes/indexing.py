@@ -9,7 +9,7 @@ from biem.adapters.postgres.node_rows import FIRST_ID, Store
 from biem.adapters.postgres.notes.rows import lease_row, short_reason
 from biem.domain.scope import Scope
 from biem.ports import Vector
-from biem.ports.notes import NoteLease, PendingChunk, PendingTag
+from biem.ports.notes.records import NoteLease, PendingChunk, PendingTag
 
 
 class PostgresNoteIndexing(Store):

@@ -11,7 +11,7 @@ from biem.domain.scope import Scope
 from biem.domain.scores import bm25
 from biem.domain.text import sha256
 from biem.errors import NotFound
-from biem.ports.notes import NotesSize, PoolChunk, StoredPassage, TagInfo, TagName
+from biem.ports.notes.records import NotesSize, PoolChunk, StoredPassage, TagInfo, TagName
 
 _MATCHING_ROWS = 500
 _MATCHING_WORDS = 40

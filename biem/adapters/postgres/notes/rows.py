@@ -9,12 +9,7 @@ from biem.adapters.postgres.database import Row
 from biem.adapters.postgres.node_rows import scope_of
 from biem.domain.note import FileStat
 from biem.domain.notes.library import Library, Note, NotePassage
-from biem.ports.notes import (
-    ChunkDraft,
-    NoteDraft,
-    NoteLease,
-    StoredPassage,
-)
+from biem.ports.notes.records import ChunkDraft, NoteDraft, NoteLease, StoredPassage
 
 
 def library_key(library: Library) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from biem.adapters.postgres.notes.reading import PostgresNoteReading
 from biem.domain.node import new_id
 from biem.domain.notes.library import NoteVerdict, NoteVerdictKind, NoteVerdictStatus
 from biem.domain.scope import Scope
-from biem.ports.notes import DueFact, FoundVerdict
+from biem.ports.notes.verdicts import DueFact, FoundVerdict
 
 
 class PostgresNoteVerdicts(PostgresNoteReading):

@@ -30,21 +30,17 @@ def queries() -> dict[str, LiteralString]:
 
 
 @cache
-def numbered() -> dict[str, tuple[bytes, tuple[str, ...]]]:
-    """The same with PostgreSQL's own `$1`, `$2`, … and the names that stand for them, in that order.
+def numbered(name: str) -> tuple[bytes, tuple[str, ...]]:
+    """A block with PostgreSQL's own `$1`, `$2`, … and the names that stand for them, in that order.
 
     psycopg translates a text of more than 4 KB at each call, which takes longer than sending it.
     """
-    return {name: _numbered(text) for name, text in queries().items()}
-
-
-def _numbered(text: str) -> tuple[bytes, tuple[str, ...]]:
     names: dict[str, int] = {}
 
     def number(found: re.Match[str]) -> str:
         return f"${names.setdefault(found[1], len(names) + 1)}" if found[1] else "%"
 
-    return _NAMED.sub(number, text).encode(), tuple(names)
+    return _NAMED.sub(number, queries()[name]).encode(), tuple(names)
 
 
 @cache

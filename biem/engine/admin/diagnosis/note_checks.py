@@ -5,7 +5,8 @@ from collections.abc import Callable, Iterator
 
 from biem.domain.diagnosis import Depth, Finding, Limits, Tally
 from biem.ports.clock import Clock
-from biem.ports.notes import NoteIndex, NoteRecords
+from biem.ports.notes.index import NoteIndex
+from biem.ports.notes.records import NoteRecords
 
 _LATE_S = 600.0
 """Pending for longer, a note waits for something that does not happen."""

@@ -36,8 +36,8 @@ def coherence(vectors: Vectors, known: NDArray[np.bool_], session: Indices, foll
     count = int(known.sum())
     if count < _LEAST_PAIRS:
         return Coherence(None, None)
-    alike = vectors[known]
-    sample = np.concatenate([_cosines(alike, np.roll(alike, count // part, axis=0)) for part in _SHIFTS])
+    alike = vectors if count == len(vectors) else vectors[known]
+    sample = np.concatenate([_shifted(alike, count // part) for part in _SHIFTS])
     spread = float(sample.std())
     if spread <= 0:
         return Coherence(None, None)
@@ -66,6 +66,11 @@ def _within(vectors: Vectors, known: NDArray[np.bool_], session: Indices, whole:
     begins = np.flatnonzero(np.diff(session[order], prepend=-1))
     alike = float(np.square(np.add.reduceat(vectors[order], begins, axis=0)).sum()) - count
     return (alike / inside - (whole - alike) / across) / spread
+
+
+def _shifted(rows: Vectors, by: int) -> NDArray[np.float64]:
+    """The cosine of each row and the row `by` places before it; those of the first rows are of the last."""
+    return np.concatenate([_cosines(rows[:by], rows[len(rows) - by :]), _cosines(rows[by:], rows[: len(rows) - by])])
 
 
 def _cosines(some: Vectors, others: Vectors) -> NDArray[np.float64]:

@@ -23,21 +23,30 @@ Terms = Callable[[str], Collection[str]]
 def about(
     asked: Collection[str], turns: Mapping[str, Turn], disputes: Mapping[str, Sequence[Dispute]], terms: Terms
 ) -> Mapping[str, Sequence[Dispute]]:
-    """The disputes that concern a question with these index terms."""
+    """The disputes that concern a question with these index terms.
+
+    One claim may be disputed by many memories, so each text is split into terms once.
+    """
+    question, known = set(asked), dict[str, frozenset[str]]()
+
+    def terms_of(text: str) -> frozenset[str]:
+        if text not in known:
+            known[text] = frozenset(terms(text))
+        return known[text]
+
+    def concerns(turn: Turn, dispute: Dispute) -> bool:
+        """False if all terms that the question shares with the older memory are outside the disputed claim."""
+        if not dispute.claim:
+            return True
+        if turn.id not in shared:
+            shared[turn.id] = question.intersection(turn.lexemes) - terms_of(turn.speaker)
+        return not shared[turn.id] or not shared[turn.id].isdisjoint(terms_of(dispute.claim))
+
+    shared = dict[str, set[str]]()
     found = {
-        key: [one for one in several if _concerns(asked, turns[key], one, terms)]
-        for key, several in disputes.items()
-        if key in turns
+        key: [one for one in several if concerns(turns[key], one)] for key, several in disputes.items() if key in turns
     }
     return {key: several for key, several in found.items() if several}
-
-
-def _concerns(asked: Collection[str], turn: Turn, dispute: Dispute, terms: Terms) -> bool:
-    """False if all terms that the question shares with the older memory are outside the disputed claim."""
-    if not dispute.claim:
-        return True
-    shared = set(asked).intersection(turn.lexemes).difference(terms(turn.speaker))
-    return not shared or not shared.isdisjoint(terms(dispute.claim))
 
 
 def open_conflicts(conflicts: Conflicts, scope: Scope, ids: Sequence[str]) -> Mapping[str, Sequence[Dispute]]:

@@ -20,6 +20,8 @@ RULES = contradiction.build()
         ("What is my uncle's phone number?", {"digits"}),
         ("我舅舅的手机号码是多少？", {"digits", "amount"}),
         ("What is the number of the house made of?", set()),
+        ("What is our boat called?", {"name"}),
+        ("我们的船叫什么名字？", {"name"}),
         ("Where do I live?", set()),
         ("我住在哪里？", set()),
     ],
@@ -39,6 +41,10 @@ def test_a_question_asks_for_a_kind_of_value(question: str, wants: set[str]) -> 
         ("The rent is 900 euros.", "amount", "time"),
         ("I have twelve hens.", "amount", "time"),
         ("剩下七个等我回来再放。", "amount", "time"),
+        ("We sail on the Kittiwake.", "name", "amount"),
+        ("Our boat needs new ropes on Monday.", "time", "name"),
+        ("船名是海鸥号。", "name", "amount"),
+        ("船上有三根新绳子。", "amount", "name"),
     ],
 )
 def test_a_text_gives_kinds_of_value(text: str, given: str, absent: str) -> None:
@@ -70,6 +76,10 @@ def test_what_a_text_speaks_of_is_read_once() -> None:
         ("我高中同学张敏住在深圳。", {"me.classmate", "张敏"}),
         ("我表妹的猫叫糯米。", {"me.cousin"}),
         ("我的猫叫糯米。", {"me.cat"}),
+        ("We have two sons.", {"me", "me.son"}),
+        ("We have twins.", {"me", "me.kid"}),
+        ("Do we have two sons?", {"me"}),
+        ("我有两个弟弟，都在苏州。", {"me", "me.brother"}),
         ("Book club is on Mondays from now on.", set()),
         ("Nadia, my dentist's receptionist, lives in Leuven.", {"nadia"}),
         ("Nadia, my dentist's receptionist, called me.", {"nadia", "me"}),
@@ -162,6 +172,8 @@ def test_the_speakers_own_name_is_told_from_other_names(text: str, own: bool) ->
         ("My sister in law Petra is here.", {("me.sister", "petra")}),
         ("我闺女叫林小满，上初一。", {("me.daughter", "林小满"), ("me.daughter", "小满")}),
         ("My brother plays chess.", set()),
+        ("We have a daughter, Orla, who is six.", {("me.daughter", "orla")}),
+        ("我认识了新的男朋友，叫许安平，是木匠。", {("me.boyfriend", "许安平"), ("me.boyfriend", "安平")}),
     ],
 )
 def test_a_relative_is_known_by_name(text: str, called: set[tuple[str, str]]) -> None:

@@ -191,3 +191,16 @@ def test_usual_places_and_names(monkeypatch: pytest.MonkeyPatch, tmp_path: Path)
     for name in ("", "a b", "x" * 65, "a.b"):
         with pytest.raises(InvalidInput, match="name"):
             HostEntry(name, ("biem",))
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://ann:{}@h", "http://{}@h:1", "http://ann:1/{}@h", "h:8766", "ftp://h", "http://",
+        "http://h:99999", "http://[::1",
+    ],
+)  # fmt: skip
+def test_an_address_with_a_password_is_written_into_no_file(url: str) -> None:
+    with pytest.raises(InvalidInput, match="BIEM_KEY") as caught:
+        HostEntry("biem", ("biem",), url.format("quokka"))
+    assert "quokka" not in str(caught.value)

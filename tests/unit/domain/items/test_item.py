@@ -30,7 +30,19 @@ def test_namespaces_that_are_none(labels: Any) -> None:
 
 
 def test_values_keys_and_times_that_cannot_be_stored() -> None:
-    broken: list[Any] = [[], {"a": float("inf")}, {"a": {1, 2}}, {"a\0": 1}, {"a": ["\0"]}, {"a": "\ud800"}]
+    broken: list[Any] = [
+        [],
+        {"a": float("inf")},
+        {"a": {1, 2}},
+        {"a\0": 1},
+        {"a": ["\0"]},
+        {"a": "\ud800"},
+        {"a": 10**309},
+    ]
+    deep: Any = {"a": 1}
+    for _ in range(100):
+        deep = {"a": deep}
+    broken.append(deep)
     for value in [*broken, {"a": "x" * 4_194_304}]:
         with pytest.raises(InvalidInput, match="value of an item"):
             encoded(value)

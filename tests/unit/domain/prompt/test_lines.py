@@ -146,6 +146,31 @@ def test_a_recorded_name_is_not_taken_for_a_word_of_ours(name: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "name",
+    [
+        "\u028f\u1d0f\u1d1c", "\ua4ec\ua4f3\ua4f4", "\u0443\u043e\u057d", "y\u0585u", "ass\u0131stant",
+        "\u0251ssistant", "\U0001d432\U0001d428\U0001d42e", "\u13cf\u13bd\u13da\u13a2\u13ac\u13b7",
+        "\u1d00ss\u026as\u1d1b\u1d00\u0274\u1d1b", "u\ua731er", "too1", "t\u0966\u0966l", "\u03b3\u03bf\u03c5",
+        "\u2ca9\u2c9f\u2ca9", "y\U0001042cu", "y\u03c3u", "\u04afou", "yo\u05d8", "\u0263ou", "yo\u1959",
+        "\u10e7ou", "you\u0332",
+    ],
+)  # fmt: skip
+def test_a_name_that_spells_a_word_of_ours_in_letters_of_other_scripts_is_not_taken_for_it(name: str) -> None:
+    assert re.fullmatch("'[^']+'", speaker_of(hit("x", speaker=name).node))
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "José", "Øystein", "Şükrü Işık", "Łukasz", "Дмитрий", "Юлия", "Αλέξανδρος", "王Ann", "Li 明", "たなか",
+        "김철수", "محمد", "דוד", "राम", "สมชาย", "Արամ", "გიორგი", "Nguyễn Văn Ă", "Ann 🎉", "R2-D2", "王さん２",
+    ],
+)  # fmt: skip
+def test_a_name_of_any_common_script_stands_as_it_is(name: str) -> None:
+    assert speaker_of(hit("x", speaker=name).node) == name
+
+
+@pytest.mark.parametrize(
     ("speaker", "source", "shown"),
     [
         ("", "", "unknown"),

@@ -580,3 +580,45 @@ def test_a_change_that_names_no_person_is_of_the_same_as_what_it_changes(
     question: str, former: str, latter: str
 ) -> None:
     assert told(question, hit(former, 0.95, 0.7), hit(latter, 0.6, 0.3, days=40))[0] == latter
+
+
+@pytest.mark.parametrize(
+    ("question", "before", "after"),
+    [
+        (
+            "How is my uncle?",
+            "My uncle broke his hip and is in hospital.",
+            "Uncle Otis has been moved to his own flat.",
+        ),
+        ("我舅舅怎么样了？", "我舅舅摔断了腿，住院了。", "舅舅出院回家了，现在能走路了。"),
+    ],
+)
+def test_how_a_person_is_is_told_by_what_was_said_last(question: str, before: str, after: str) -> None:
+    older, newer = hit(before, 0.95, 0.6), hit(after, 0.5, 0.5, days=20)
+    assert told(question, older, newer)[0] == after
+
+
+def test_words_that_say_nothing_of_a_value_do_not_lift_a_later_line() -> None:
+    # Given a value, and a later statement that only shares "new" with it
+    older = hit("Our new dish of the week is the bean stew.", 0.95, 0.6)
+    newer = hit("I see a new dentist.", 0.3, 0.05, days=20)
+    alike = [dataclasses.replace(one, alike={other.node.id: 0.2}) for one, other in ((older, newer), (newer, older))]
+    # When the value is asked for / Then it is not behind the later one
+    assert told("Which dish do we offer?", *alike)[0] == older.node.text
+
+
+@pytest.mark.parametrize(
+    ("question", "own", "other"),
+    [
+        ("What is my cat's name?", "I got a kitten, she's called Velvet.", "Orla's cat Thimble was sick on the rug."),
+        ("What is the name of my cat?", "We adopted a cat named Velvet.", "Orla's cat Thimble was sick on the rug."),
+    ],
+)
+def test_an_animal_that_came_to_the_user_is_the_users(question: str, own: str, other: str) -> None:
+    assert told(question, hit(other, 0.9, 0.5), hit(own, 0.9, 0.5))[0] == own
+
+
+def test_a_text_about_a_person_is_not_about_each_attribute_of_that_person() -> None:
+    asked = "What is Orla's birthday?"
+    hits = [hit("Orla works in a hospice now.", 0.9, 0.45), hit("Orla was born on 3 May.", 0.9, 0.45)]
+    assert picker().sureness(hits[:1], asked, 0.9) < 0.55 < picker().sureness(hits, asked, 0.9)

@@ -44,6 +44,11 @@ def test_nothing_asked_for_is_no_condition() -> None:
     assert not of().late
 
 
+def test_a_name_that_is_given_often_is_one_condition() -> None:
+    often = conditions(START, ["task"] * 2, None, None, ["Li"] * 5_000, ["c"] * 5_000, ["b", "a"] * 5_000)
+    assert often == conditions(START, ["task"], None, None, ["Li"], ["c"], ["b", "a"])
+
+
 @pytest.mark.parametrize("asked", [{"min_energy": 0.3}, {"sentiment": (-1, 0.5)}, {"sentiment": (0.5, 1)}])
 def test_what_the_index_does_not_know_makes_the_searches_look_further(asked: dict[str, Any]) -> None:
     assert of(**asked).late

@@ -1,6 +1,7 @@
 """What a session has at hand: kept in bounds, dropped when something is erased, and never a reason to fail."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import timedelta
 
 import numpy as np
@@ -192,3 +193,27 @@ def test_a_follow_up_is_told_by_its_conversation_and_its_words() -> None:
 
     # Then half of its best are of that conversation, and three of its four words were in the last answers
     assert found == {"known": 0.5, "best": 7.5, "talk": 0.5, "echo": 0.75}
+
+
+def test_what_cannot_be_of_the_last_conversation_is_not_ranked() -> None:
+    # Given an answer from conversation a, of which two messages are prefetched, and one from no conversation
+    kept = Kept(*(turn(key, "a") for key in "12"), *(turn(key, "b") for key in "345678"), turn("9"))
+    kept.orbits.gather(MINE, "chat", ["1"], [], no_conflicts, prepared)
+    kept.orbits.gather(MINE, "facts", ["9"], [], no_conflicts, prepared)
+    chat, facts = kept.orbits.of(MINE, "chat"), kept.orbits.of(MINE, "facts")
+    assert chat is not None
+    assert facts is not None
+    turns = chat.vicinity.turns
+
+    # When three of the five best must be of that conversation, then two messages are too few
+    assert not chat.may_answer(turns, 0.6)
+    assert not facts.may_answer(turns, 0.6)
+
+    # And they suffice with a third one, which was written since, or where less is asked
+    assert chat.may_answer(Turns({**turns.by_id, "0": turn("0", "a")}, (), frozenset()), 0.6)
+    assert chat.may_answer(turns, 0.4)
+    assert facts.may_answer(turns, 0.0)
+
+    # And everything may answer where nothing else could be found
+    complete = replace(facts, vicinity=replace(facts.vicinity, complete=True))
+    assert complete.may_answer(turns, 0.6)

@@ -245,6 +245,20 @@ class TestRefusals:
         while deep:  # taken apart by hand: letting go of it at once would overflow the stack
             deep = deep["in"]
 
+    def test_metadata_that_is_stored_can_be_read_again(self, room: Room) -> None:
+        # Given metadata as deep as a reader takes, and the largest number / When they are given / Then they are kept
+        deep: Any = 1
+        for _ in range(98):
+            deep = [deep]
+        other = Room()
+        other.remember("x", metadata={"deep": deep, "great": 10**308})
+        assert other.last.metadata == {"deep": deep, "great": 10**308}
+
+        # And one level more, or a number that no reader takes, is refused
+        _refused(room, "nested", "x", metadata={"deep": [deep]})
+        for number in (10**309, -(10**400)):
+            _refused(room, "number", "x", metadata={"great": [number]})
+
     @pytest.mark.parametrize("size", [262_144, 262_145])
     def test_the_greatest_text_is_accepted_and_one_byte_more_is_not(self, size: int) -> None:
         # Given texts around the limit / When they are remembered / Then the limit is exact

@@ -9,6 +9,11 @@ export const addressOf = (id) => `#/memory/${encodeURIComponent(id)}`;
 /** What joins two nodes; memories that were useful together are not measured as similar. */
 export const linkName = (link) => (link.type === "semantic" && link.weight === 0 ? t("link_together") : term("link", link.type));
 
+/** A memory as it stood at a moment, or now without one: what was superseded later was not superseded then. */
+export function asItWas(node, moment) {
+  return moment && node.valid_to && new Date(node.valid_to) > moment ? { ...node, superseded_by: null } : node;
+}
+
 /** One memory of a list: its text leads to it. */
 export function card(node, ...more) {
   const said = [

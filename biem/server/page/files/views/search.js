@@ -3,7 +3,7 @@
 import { post } from "../api.js";
 import { el, field, meter, select, table } from "../dom.js";
 import { count, percent, t, term, translator, when } from "../words.js";
-import { addressOf, card, form, instant } from "./parts.js";
+import { addressOf, asItWas, card, form, instant } from "./parts.js";
 
 const SURE = 0.6;
 const DOUBTFUL = 0.3;
@@ -23,7 +23,7 @@ export async function show(box, argument) {
     if (asOf.value) wanted.as_of = instant(asOf);
     answer.replaceChildren(el("p", { className: "dim" }, t("searching")));
     const [recalled, context, translated] = await Promise.all([post("recall", wanted), post("context", wanted), translator()]);
-    if (mine === turn) answer.replaceChildren(...trace(recalled.data, context.data, translated));
+    if (mine === turn) answer.replaceChildren(...trace(recalled.data, context.data, translated, wanted.as_of && new Date(wanted.as_of)));
   }
 
   box.append(form(look,
@@ -32,12 +32,13 @@ export async function show(box, argument) {
   if (argument) await look();
 }
 
-function trace(recalled, context, translated) {
+/** `moment` is the one as of which was asked, if there is one. */
+function trace(recalled, context, translated, moment) {
   const shown = new Set(context.hits.map((hit) => hit.node.id));
   const fate = (id) => (shown.has(id) ? "" : context.omitted[id] ?? "elsewhere");
   return [
     el("section", { className: "panel" }, el("h3", {}, t("recall_summary")), el("ul", {}, ...summary(recalled, context).map((line) => el("li", {}, line)))),
-    recalled.hits.length ? el("ol", { className: "list hits" }, ...recalled.hits.map((hit) => el("li", {}, found(hit, fate(hit.node.id), translated)))) : el("p", { className: "dim" }, t("nothing_found")),
+    recalled.hits.length ? el("ol", { className: "list hits" }, ...recalled.hits.map((hit) => el("li", {}, found(hit, fate(hit.node.id), translated, moment)))) : el("p", { className: "dim" }, t("nothing_found")),
     el("details", { className: "panel" }, el("summary", {}, t("prompt_block")),
       context.text ? el("pre", {}, context.text) : el("p", { className: "dim" }, t("prompt_empty"))),
   ];
@@ -63,11 +64,11 @@ function summary(recalled, context) {
 }
 
 /** One hit; `omitted` says why a prompt would not get it, and is empty if it would. */
-function found(hit, omitted, translated) {
+function found(hit, omitted, translated, moment) {
   const parts = Object.entries(hit.why).filter(([name, value]) => !ELSEWHERE.includes(name) && typeof value === "number");
   parts.sort((a, b) => MEASURED.includes(a[0]) - MEASURED.includes(b[0]) || Math.abs(b[1]) - Math.abs(a[1]));
   const likely = Object.keys(hit.alike).length;
-  return card(hit.node,
+  return card(asItWas(hit.node, moment),
     el("div", { className: "why" },
       meter(hit.score, t("score_of", { score: percent(hit.score) })),
       hit.reasons.length ? el("ul", { className: "reasons" }, ...hit.reasons.map((reason) => el("li", {}, translated(reason)))) : el("span", { className: "dim" }, t("no_reason")),

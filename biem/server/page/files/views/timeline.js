@@ -3,15 +3,10 @@
 import { get } from "../api.js";
 import { attempt, button, el, field } from "../dom.js";
 import { day, t, when } from "../words.js";
-import { card, local } from "./parts.js";
+import { asItWas, card, local } from "./parts.js";
 
 const STEPS = 1_000;
 const PAUSE_MS = 200;
-
-/** A memory that was superseded later was not superseded then. */
-function asItWas(node, moment) {
-  return moment && node.valid_to && new Date(node.valid_to) > moment ? { ...node, superseded_by: null } : node;
-}
 
 export async function show(box) {
   const oldest = (await get("memories", { order: "oldest", limit: 1, status: "all" })).data.items[0];

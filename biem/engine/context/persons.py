@@ -1,0 +1,81 @@
+"""Whose matter a line is: the persons that it is about, compared with those of the question."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from biem.domain.conflict import Matter
+from biem.domain.node import Hit, Node
+from biem.domain.text import share
+
+_FOREIGN, _UNNAMED = 4.0, 1.0
+"""Subtracted from texts about other persons than the question, and from texts about no person if it names one."""
+_PARTNERS = frozenset(("girlfriend", "boyfriend", "wife", "husband", "partner"))
+PETS = frozenset(("dog", "cat"))
+"""Relations (`me.cat`) of animals."""
+
+
+def seen_by_the_user(told: Matter, node: Node) -> Matter:
+    """The subject of a message with persons named as the user names them, without the assistant."""
+    persons = told.persons
+    if node.source == "assistant":  # it has no relatives: 您的朋友 is the user's friend, also where read as "my friend"
+        swapped = {"me": "you", "you": "me"}
+        names = (name.partition(".") for name in persons)
+        persons = frozenset(
+            f"me.{rest}" if dot and owner in swapped else f"{swapped.get(owner, owner)}{dot}{rest}"
+            for owner, dot, rest in names
+        )
+    return replace(told, persons=persons - {"you"})
+
+
+def speakers_meant(asked: frozenset[str], hits: Sequence[Hit]) -> dict[str, str]:
+    """The speakers whom the question names, each with the name that it has there."""
+    speakers = {hit.node.speaker for hit in hits if hit.node.speaker}
+    names = {name.partition(".")[0] for name in asked}
+    return {speaker: name for speaker in speakers for name in names if name in speaker.lower().split()}
+
+
+def named_by(told: Matter, node: Node, meant: Mapping[str, str]) -> Matter:
+    """The subject of a message with the speaker's name, as the question has it, in place of `me`."""
+    if not node.speaker or node.source == "assistant":
+        return told
+    own = meant.get(node.speaker, node.speaker.lower())
+    names = (name.partition(".") for name in told.persons)
+    return replace(
+        told, persons=frozenset(f"{own if owner == 'me' else owner}{dot}{rest}" for owner, dot, rest in names)
+    )
+
+
+def foreign_penalty(question: Matter, asks: str, matter: Matter, text: str, *, translated: bool) -> float:
+    """Subtracted from a text for the persons that it is about. `asks`: the text of the question.
+
+    Names in different scripts cannot be compared. Who says that he is single or engaged also tells whether he has a
+    girlfriend, as does a text about her.
+    """
+    asked, told, topics = question.persons - {"you"}, matter.persons, matter.topics
+    others = {name.rpartition(".")[2] for name in asked - {"me"}}
+    others = others - PETS or others  # my sister's cat: of my sister
+    if others and not (others <= _PARTNERS and "me" in told and "partner" in topics):
+        kin = {name.rpartition(".")[2] for name in told if "." in name}
+        of_whom = frozenset(name.partition(".")[0] for name in told if "." in name)
+        if others <= PETS and "pet" in topics and (of_whom or "me" in told):  # "I got a kitten", "Ida's cat was sick"
+            return 0.0 if of_whom <= {"me"} else _FOREIGN
+        related = {name.rpartition(".")[2] for name in asked if "." in name}
+        if related & kin and related <= kin and told.isdisjoint(asked):  # her daughter, not mine
+            return 0.0 if share(of_whom, question.things) else _FOREIGN
+        if any(_names(other, text) or any(other in name for name in told) for other in others):
+            return 0.0
+        if kin & _PARTNERS and others <= _PARTNERS:  # a boyfriend may have become the husband
+            return 0.0
+        if not told and question.things and question.things <= matter.things:
+            return 0.0
+        maybe = translated and any(not name.startswith("me") for name in told)
+        return _FOREIGN if told and not maybe else _UNNAMED
+    known = question.things | question.topics
+    mine = "me" in told or any(name.removeprefix("me.") in known or name in asks for name in told)
+    return _FOREIGN if "me" in asked and told and not mine else 0.0
+
+
+def _names(name: str, text: str) -> bool:
+    """Whether a text has the name: as a beginning of a word, in Chinese anywhere."""
+    return name in text if not name.isascii() else re.search(rf"\b{re.escape(name)}", text) is not None
