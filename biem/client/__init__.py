@@ -14,7 +14,7 @@ def remote(url: str, key: str, *, timeout_s: float = _TIMEOUT_S) -> "RemoteMemor
 
     It has the methods of `Memory`, with their results and errors, except those that work on the server's own machine.
     Nothing is sent before the first call. Where the key is open for every user or project, `scope` chooses one.
-    Raises `ConfigError` for what is no address, or has a password, and `KeyInvalid` for what is no key.
+    Raises `ConfigError` for an address that cannot be read or has a password, and `KeyInvalid` for a malformed key.
     """
     from biem.client.http import Connection
     from biem.client.memory import RemoteMemory

@@ -136,7 +136,9 @@ def _address(url: str) -> httpx.URL:
     except (httpx.InvalidURL, TypeError):
         found = httpx.URL()
     if found.scheme not in ("http", "https") or not found.host or "@" in url:  # an @ behind / ends a password, too
-        raise ConfigError("the server's address is none; give it as http://127.0.0.1:8766, without a name or password")
+        raise ConfigError(
+            "the server's address cannot be used; give it as http://127.0.0.1:8766, without a user or password"
+        )
     return found
 
 

@@ -48,9 +48,11 @@ _LOOK_ALIKES = str.maketrans("аеорсухіјѕкмнтвοαικυνετργ
 """Cyrillic and Greek letters and digits that look like Latin letters."""
 _UNLIKE = frozenset(("CJK", "IDEOGRAPHIC", "HIRAGANA", "KATAKANA", "KATAKANA-HIRAGANA", "HANGUL"))
 """Scripts, by the first word of the names of their letters, that can stand beside any other: none looks like it."""
-_SCRIPTS = _UNLIKE | frozenset(
-    ["LATIN", "CYRILLIC", "GREEK", "ARMENIAN", "GEORGIAN", "HEBREW", "ARABIC", "DEVANAGARI", "BENGALI", "GURMUKHI", "GUJARATI", "ORIYA", "TAMIL", "TELUGU", "KANNADA", "MALAYALAM", "SINHALA", "THAI", "LAO", "TIBETAN", "MYANMAR", "KHMER", "MONGOLIAN", "ETHIOPIC"]
-)
+_SCRIPTS = _UNLIKE | {
+    "LATIN", "CYRILLIC", "GREEK", "ARMENIAN", "GEORGIAN", "HEBREW", "ARABIC", "DEVANAGARI", "BENGALI", "GURMUKHI",
+    "GUJARATI", "ORIYA", "TAMIL", "TELUGU", "KANNADA", "MALAYALAM", "SINHALA", "THAI", "LAO", "TIBETAN", "MYANMAR",
+    "KHMER", "MONGOLIAN", "ETHIOPIC",
+}  # fmt: skip
 """Scripts of names. The letters of others, such as Lisu and Cherokee, can spell English words."""
 _LATIN_LETTERS = frozenset("æœøđłþðŋəħĸŧıƙɓɗƴ")
 """Of names, besides those that have an accent only."""
