@@ -2,7 +2,7 @@
 
 words ┐
 dense ├─► union ─► live chunks with their tags ─► rank ─► few of each note
-tags  ┘   (the tags that the query names and the two nearest ─► their notes ─► dense search within these)
+tags  ┘   (the rarer tags that the query names, or the two nearest ─► their notes ─► dense search within these)
 """
 
 import logging

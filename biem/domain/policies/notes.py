@@ -99,7 +99,7 @@ class NoteRankPolicy:
     dense: int = 30
     """Candidates of the search by content."""
     tags: int = 8
-    """Tags nearest to the query, of which two are followed."""
+    """Tags nearest to a query that names none; two of them are followed."""
     tagged: int = 20
     """Candidates from notes that have these tags, or that the query names."""
     timed: int = 50
