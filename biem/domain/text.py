@@ -192,7 +192,7 @@ def late(text: str, flags: int = 0) -> re.Pattern[str]:
 
 
 def share(values: frozenset[str], others: frozenset[str]) -> bool:
-    """Whether they have one in common; a Chinese word, which has no boundaries, may contain the other."""
+    """Whether two sets of words have one in common; a Chinese word, which has no boundaries, may contain the other."""
     if values & others:
         return True
     han = [[word for word in words if len(word) > 1 and not word.isascii()] for words in (values, others)]
@@ -200,5 +200,5 @@ def share(values: frozenset[str], others: frozenset[str]) -> bool:
 
 
 def shared(values: frozenset[str], others: frozenset[str]) -> frozenset[str]:
-    """Those that the others have, too; see `share`."""
+    """The words of the first set that the other has, too; see `share`."""
     return frozenset(value for value in values if share(frozenset((value,)), others))

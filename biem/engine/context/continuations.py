@@ -18,7 +18,7 @@ from biem.engine.context.same_subject import (
     lift,
     likeness,
     relatives,
-    things,
+    things_of,
     values,
 )
 from biem.engine.context.worth import LineQuestion, RatedLine, is_han, supposes
@@ -98,7 +98,7 @@ def _names_what(newer: RatedLine, older: RatedLine, question: LineQuestion) -> b
     asked = question.terms | question.matter.things
     if question.matter.wants:  # two prices have "euros" in common
         asked |= newer.matter.kinds
-    if share(things(newer) - asked, things(older) - asked):
+    if share(things_of(newer) - asked, things_of(older) - asked):
         return True
     text, known = newer.hit.node.text.lower(), older.hit.node.text.lower()
     names = {name.rpartition(".")[2] for name in older.matter.persons if "." in name}

@@ -23,7 +23,7 @@ from biem.engine.context.same_subject import (
     lift,
     likeness,
     relatives,
-    things,
+    things_of,
 )
 from biem.engine.context.worth import BRIEF, LineQuestion, RatedLine, is_han, supposes
 
@@ -80,7 +80,7 @@ def lift_former(lines: Sequence[RatedLine]) -> None:
 
 def lift_later(lines: Sequence[RatedLine], question: LineQuestion) -> None:
     """Lift a later statement about the subject of the question, or the end of its value, just above an earlier one."""
-    holders = Counter(value for line in lines for value in things(line))
+    holders = Counter(value for line in lines for value in things_of(line))
     common = {value for value, count in holders.items() if count > _RARE} | question.terms | question.matter.things
     compared = any(line.hit.alike for line in lines)
     for older in sorted(lines, key=lambda line: line.hit.node.at):
@@ -91,7 +91,7 @@ def lift_later(lines: Sequence[RatedLine], question: LineQuestion) -> None:
                 continue
             gap = _LIFTED if is_han(newer.hit.node.text) == is_han(older.hit.node.text) else _LIFTED_TRANSLATION
             if newer.worth < older.worth and _is_later(newer, older):
-                names = share(things(newer) - common, things(older) - common) or (
+                names = share(things_of(newer) - common, things_of(older) - common) or (
                     is_han(newer.hit.node.text) != is_han(older.hit.node.text)
                     and not newer.matter.numbers.isdisjoint(older.matter.numbers)
                 )

@@ -14,7 +14,7 @@ def values(line: RatedLine) -> frozenset[str]:
     return line.matter.things | frozenset(filter(str.isalpha, filter(str.isascii, line.terms)))
 
 
-def things(line: RatedLine) -> frozenset[str]:
+def things_of(line: RatedLine) -> frozenset[str]:
     """Its things; in Chinese also names in Latin letters, which are all words of an English text."""
     return values(line) if is_han(line.hit.node.text) else line.matter.things
 
