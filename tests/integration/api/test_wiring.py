@@ -97,6 +97,12 @@ def test_what_consolidation_archives_leaves_the_canvas_at_once(world: World) -> 
     assert gone not in world.hot()
 
 
+def test_a_memory_can_look_for_its_own_faults(world: World) -> None:
+    # Given a memory that no sweep has put into the canvas / When the memory is examined / Then it is reported
+    world.remember("The lighthouse of Sumburgh has two keepers", importance=5.0)
+    assert "canvas_stale" in {finding.id for finding in world.memory.diagnose().findings}
+
+
 def test_an_erased_scope_is_forgotten_by_the_process_too(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     # Given a process that holds links of a scope, and whatever else a process holds of one
     memory, dropped = world.memory, list[tuple[type, biem.Scope]]()

@@ -176,13 +176,14 @@ class TestReading:
             (Filter(sentiment=(-1.0, -0.1)), {"cold"}),
             (Filter(sentiment=(0.0, 0.0)), {"fresh", "day old"}),
             (Filter(min_energy=0.3, sentiment=(-1.0, 0.3)), {"fresh", "glad"}),
+            (Filter(min_trust=1), {"glad", "day old", "cold"}),
         ],
     )
-    def test_energy_as_it_is_now_and_mood_may_be_asked_for(
+    def test_energy_as_it_is_now_mood_and_trust_may_be_asked_for(
         self, records: PostgresRecords, scope: Scope, admin: Admin, where: Filter, expected: set[str]
     ) -> None:
         """B14's last two fields; the others, and that values are escaped, have tests here and with the vector index."""
-        # Given memories of one energy, of which two have faded since, and of three moods
+        # Given memories of one energy, of which two have faded since, of three moods, one of them not trusted
         hours = {"fresh": 0.0, "glad": 0.0, "day old": 7.0, "cold": 60.0}
         moods = {"glad": 0.3, "cold": -0.5}
         names = {}
@@ -190,8 +191,9 @@ class TestReading:
             key = remember(records, scope, f"common {name}")
             names[key] = name
             admin.execute(
-                "UPDATE memories SET anchor_at = anchor_at - make_interval(hours => %s), sentiment = %s WHERE id = %s",
-                (int(age), moods.get(name, 0.0), key),
+                "UPDATE memories SET anchor_at = anchor_at - make_interval(hours => %s), sentiment = %s, trust = %s"
+                " WHERE id = %s",
+                (int(age), moods.get(name, 0.0), int(name != "fresh"), key),
             )
 
         # When they are asked for under a condition

@@ -16,6 +16,14 @@ def test_a_loaded_graph_has_the_memories_without_links() -> None:
     assert set(graph.links) == {"a", "b", "alone"}
 
 
+def test_a_memory_that_loses_its_last_link_leaves_the_graph_and_one_with_another_link_stays() -> None:
+    graph = ScopeGraph(10)
+    graph.follow(UNKNOWN, LinkChanges(1, True, [link("a", "b"), link("b", "c")], []))
+    assert graph.follow(1, LinkChanges(2, False, [], [link("a", "b").key, ("a", "elsewhere", "temporal")]))
+    assert set(graph.links) == {"b", "c"}
+    assert graph.edges == 1
+
+
 def test_changes_that_another_thread_took_over_already_fit() -> None:
     # Given a graph at version 2, which two threads asked for since version 1
     graph, changes = ScopeGraph(10), LinkChanges(2, False, [link("b", "c")], [])

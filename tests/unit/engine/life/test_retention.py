@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
@@ -19,6 +20,7 @@ from biem.errors import InvalidInput, NotFound
 from biem.ports import HotStore, JobQueue, Records, VectorIndex
 from biem.ports.hot import Canvas
 from biem.ports.life import Aged, LifeRecords, RetentionVerdict
+from biem.ports.records import Job
 from biem.telemetry import Telemetry
 from tests.support.fakes import START, HeldClock
 
@@ -255,3 +257,33 @@ def test_the_report_counts_each_kind_apart() -> None:
     report = lifecycle(due).run()
     assert (report.promoted, report.expired, report.unused, report.crowded_out, report.kept) == (1, 1, 1, 2, 2)
     assert report.archived == 4
+
+
+class Told:
+    """Another store, or the life of memories, that notes what it is told of."""
+
+    def __init__(self) -> None:
+        self.calls: list[tuple[str, tuple[Any, ...]]] = []
+
+    def __getattr__(self, name: str) -> Callable[..., None]:
+        return lambda *given: self.calls.append((name, given))
+
+
+def test_an_archived_memory_leaves_every_other_store_before_the_job_is_done() -> None:
+    # Given jobs of two scopes
+    told = Told()
+    part = cast(Any, told)
+    lifecycle = Lifecycle(
+        records=part, life=part, index=part, hot=part, canvas=part, queue=NoQueue(), clock=HeldClock(NOW),
+        policies=Policies(), telemetry=Telemetry(), on_archived=(told.heard,),
+    )  # fmt: skip
+    jobs = [cast(Job, SimpleNamespace(ns=ns, memory_id=key)) for ns, key in (("t/u", "1"), ("t/v", "2"), ("t/u", "3"))]
+    # When they are worked off
+    lifecycle.clear(jobs)
+    # Then the index, the cache and the canvas are without them, and only then the jobs end
+    assert told.calls == [
+        ("purge", (["1", "2", "3"],)),
+        ("purge", ("t/u", ["1", "3"])), ("leave", ("t/u", ["1", "3"])), ("heard", ("t/u", ["1", "3"])),
+        ("purge", ("t/v", ["2"])), ("leave", ("t/v", ["2"])), ("heard", ("t/v", ["2"])),
+        ("cleared", (jobs,)),
+    ]  # fmt: skip
