@@ -175,7 +175,7 @@ class CandidateSearch:
     ) -> list[str]:
         """Notes of the rarer tags that the query names; where it names none, of the tags nearest to it.
 
-        The search for the nearest costs most of all where each chunk has tags of its own.
+        The search for the nearest costs most of all where chunks hardly share tags.
         """
         found: Sequence[int] = named.result()
         if not found and policy.tags:

@@ -119,7 +119,7 @@ def add_indexes(
 
 
 def _drop_index_of_another_metric(client: MilvusClient, name: str, metric: str, timeout_s: float) -> None:
-    """The index of an exact search has no data of its own, so replacing it takes no longer than loading."""
+    """The index of an exact search stores no data, so replacing it takes no longer than loading."""
 
     def differs() -> bool:
         if not client.list_indexes(name, "dense", timeout=timeout_s):

@@ -7,7 +7,7 @@ suppositions and statements about others give nothing.
 import re
 from collections.abc import Iterator, Mapping
 
-from biem.domain.observing import patterns
+from biem.domain.observing import orders, patterns
 from biem.domain.observing.category import Category
 from biem.domain.observing.unit import Unit
 from biem.domain.speech.acts import is_courtesy, is_standing_order, is_statement
@@ -117,8 +117,8 @@ def _may_state(sentence: str) -> bool:
         patterns.PERSONA,
         patterns.PERSONA_ZH,
         patterns.DECISION,
-        patterns.STANDING,
-        patterns.STANDING_ZH,
+        orders.STANDING,
+        orders.STANDING_ZH,
     )  # requests in form, statements in effect
     return is_statement(sentence) or is_standing_order(sentence) or any(pattern.match(sentence) for pattern in asked)
 
@@ -153,11 +153,11 @@ def _rule(sentence: str) -> tuple[str, str, float] | None:
 
 def _orders(sentence: str) -> float:
     """How sure it is that a sentence is an order for every time, 0 for none."""
-    if patterns.NO_ORDER.match(sentence):
+    if orders.NO_ORDER.match(sentence):
         return 0.0
     if is_standing_order(sentence):
         return 0.9
-    return 0.8 if patterns.STANDING.match(sentence) or patterns.STANDING_ZH.match(sentence) else 0.0
+    return 0.8 if orders.STANDING.match(sentence) or orders.STANDING_ZH.match(sentence) else 0.0
 
 
 def _unquoted(found: re.Match[str]) -> str:
