@@ -123,7 +123,8 @@ def _trace(memory: biem.Memory, token: str, story: Story) -> str:
         node = memory.get(node.superseded_by)
         state += f", which is {node.status} ({node.kind}) and says {node.text!r}, superseded by {node.superseded_by}"
     hits = memory.recall(token, top_k=50)
-    return f"{token} is {state}; {len(hits)} others are recalled: {story.text!r}"
+    saying = sum(token in hit.node.text for hit in hits)
+    return f"{token} is {state}; a later recall finds {len(hits)}, of which {saying} say it: {story.text!r}"
 
 
 def _is_held(memory: biem.Memory, memory_id: str, token: str) -> bool:

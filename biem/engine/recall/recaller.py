@@ -67,6 +67,16 @@ class _Searched:
     """Linked memories, the most active first."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Told:
+    searched: _Searched
+    answer: Answer
+    sure: float
+    hits: Sequence[Hit]
+    changed: bool
+    """Whether a hit is gone, or valid for another time, since it was ranked."""
+
+
 class Recaller:
     """Answers queries. Thread-safe; `close` waits until pending accesses are counted."""
 
@@ -234,26 +244,34 @@ class Recaller:
 
     def _from_search(self, request: Request, asked: ParsedQuery) -> tuple[Hits, Sequence[Hit]]:
         scope, top_k = request.scope, request.top_k
-        searched, answer, sure = self._answered(request, asked)
-        found = searched.found
-        hits: list[Hit] = []
+        told = self._told(request, asked)
+        if told.changed:  # by a merge, say, whose result the search was too early to find
+            told = self._told(request, asked)
+        searched, answer, found = told.searched, told.answer, told.searched.found
         with self._telemetry.span("biem.recall.read"):
-            if sure >= request.least:
-                hits, _ = tell(self._records, self._rules, request, answer, "search")
             untrusted = self._untrusted(request, asked, found, searched.parts, "search")
-        if hits and request.follows:
-            told = [answer.ordering.candidates[place].id for place in answer.places(top_k)]
+        if told.hits and request.follows:
+            first = [answer.ordering.candidates[place].id for place in answer.places(top_k)]
             self._searcher.submit(
                 self._orbits.gather,
                 scope,
                 request.session,
-                told[: max(_TOLD, top_k)],
+                first[: max(_TOLD, top_k)],
                 searched.led_to,
                 self._open_conflicts,
                 partial(self._answerer.at_hand, dimension=self._embedder.info.dim),
             )
-        degraded = tuple(found.degraded)
-        return Hits(hits, degraded=degraded, mode=request.mode, confidence=sure, grounds=answer.grounds), untrusted
+        degraded, grounds = tuple(found.degraded), answer.grounds
+        return Hits(told.hits, degraded=degraded, mode=request.mode, confidence=told.sure, grounds=grounds), untrusted
+
+    def _told(self, request: Request, asked: ParsedQuery) -> _Told:
+        """Search, rank and read the best; no hits if the confidence is below the one required."""
+        searched, answer, sure = self._answered(request, asked)
+        if sure < request.least:
+            return _Told(searched, answer, sure, [], changed=False)
+        with self._telemetry.span("biem.recall.read"):
+            hits, changed = tell(self._records, self._rules, request, answer, "search")
+        return _Told(searched, answer, sure, hits, changed)
 
     def _answered(self, request: Request, asked: ParsedQuery) -> tuple[_Searched, Answer, float]:
         """Search results, the trusted ones ranked, and their confidence."""

@@ -160,6 +160,20 @@ def test_what_superseded_a_memory_comes_along_over_several_steps(
     assert found.by_id[third].valid_to is None
 
 
+def test_what_an_archived_memory_was_merged_into_comes_instead_of_it(
+    reader: PostgresTurns, records: PostgresRecords, scope: Scope, other: Scope, admin: Admin
+) -> None:
+    # Given a memory merged into another one, one merged into a memory of another scope, and one merged away
+    one, two, three, gone, merged = (records.remember(scope, [write(f"home {n}")])[0].id for n in range(5))
+    foreign = records.remember(other, [write("home")])[0].id
+    for old, new in ((one, merged), (two, foreign), (three, gone)):
+        admin.execute("UPDATE memories SET superseded_by = %s, status = 'archived' WHERE id = %s", (new, old))
+    admin.execute("UPDATE memories SET status = 'archived' WHERE id = %s", (gone,))
+
+    # When they are read by ids that a search found before / Then what stands for them is there, of our scope
+    assert set(around(reader, scope, one, two, three).by_id) == {merged}
+
+
 def test_every_session_plans_for_lookups_by_key(pool: Database) -> None:
     # Given a connection of the service / When its way of planning is asked for
     with pool.connection() as connection:

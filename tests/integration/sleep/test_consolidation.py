@@ -10,6 +10,7 @@ import pytest
 
 import biem
 from biem.bootstrap import Servers
+from biem.telemetry import Span
 from tests.support.fakes import HeldClock, WordEmbedder, eventually
 from tests.support.life_workloads import ONLY_SLEEP
 from tests.support.servers import Configure
@@ -144,3 +145,34 @@ def test_erasing_a_source_erases_what_was_made_of_it(living: biem.Memory, clock:
     with closing(psycopg.connect(stack.postgres_dsn, autocommit=True)) as admin:
         left = admin.execute("SELECT count(*) FROM crystal_facts WHERE id = %s", (fact.id,)).fetchone()
     assert left == (0,)
+
+
+@pytest.mark.parametrize("step", ["biem.recall.search", "biem.recall.live", "biem.recall.rank"])
+@pytest.mark.req("X15", partly="a merge in the middle of a recall")
+def test_a_recall_in_the_middle_of_a_merge_finds_what_came_of_it(living: biem.Memory, step: str) -> None:
+    # Given long-lived facts that are about to become one
+    told = [living.remember(text, layer="long_term") for text in RUNS]
+    assert living.flush()
+    reports: list[object] = []
+
+    def merge(span: Span) -> None:
+        if span.name == step and not reports:
+            reports.append(None)
+            reports[0] = living.sleep()
+
+    # When they do after a step of a recall
+    living.telemetry.attach(merge)
+    hits = living.recall("Where does Li Ming run every morning?")
+    living.telemetry.detach(merge)
+
+    # Then they are archived, and the recall answers with what stands for them
+    assert "merge" in changes(reports[0])
+    assert any(living.get(key).status == "archived" for key in told)
+    assert {hit.node.id for hit in hits} == {standing(living, key) for key in told}
+
+
+def standing(memory: biem.Memory, memory_id: str) -> str:
+    """What stands for a memory now."""
+    while (node := memory.get(memory_id)).superseded_by is not None:
+        memory_id = node.superseded_by
+    return node.id

@@ -261,12 +261,14 @@ WITH RECURSIVE found AS MATERIALIZED (
      WHERE m.ns = ANY (%(scopes)s) AND m.status = 'active' AND m.model > %(model)s
         AND m.tsv @@ %(words)s::tsquery AND {where}
      ORDER BY ts_rank(m.tsv, %(words)s::tsquery, 1) DESC, m.write_seq DESC LIMIT %(pending_limit)s)
-), seeds (id, ns, conversation, at, write_seq, superseded_by) AS (
-    SELECT m.id, m.ns, m.conversation, m.at, m.write_seq, m.superseded_by
+), seeds (id, ns, conversation, at, write_seq, superseded_by, live) AS (
+    SELECT m.id, m.ns, m.conversation, m.at, m.write_seq, m.superseded_by, m.status <> 'archived'
     FROM found JOIN memories m ON m.id = found.id
-    WHERE (m.ns = ANY (%(scopes)s)) IS TRUE AND m.status <> 'archived' AND ({where} OR m.id = ANY (%(then)s::uuid[]))
+    WHERE (m.ns = ANY (%(scopes)s)) IS TRUE
+        AND CASE m.status WHEN 'archived' THEN m.superseded_by IS NOT NULL -- replaced since the search
+            ELSE {where} OR m.id = ANY (%(then)s::uuid[]) END
     UNION
-    SELECT m.id, m.ns, m.conversation, m.at, m.write_seq, m.superseded_by
+    SELECT m.id, m.ns, m.conversation, m.at, m.write_seq, m.superseded_by, true
     FROM seeds s JOIN memories m ON m.id = s.superseded_by
     WHERE (m.ns = ANY (%(scopes)s)) IS TRUE AND m.status <> 'archived' AND (m.expires_at IS NULL OR m.expires_at > %(now)s)
 ), stretches AS MATERIALIZED (
@@ -284,9 +286,9 @@ WITH RECURSIVE found AS MATERIALIZED (
                 AND (o.expires_at IS NULL OR o.expires_at > %(now)s)
             ORDER BY o.at, o.write_seq LIMIT 2) AS after
     FROM seeds s
-    WHERE s.conversation <> ''
+    WHERE s.conversation <> '' AND s.live
 ), everyone AS (
-    SELECT id FROM seeds
+    SELECT id FROM seeds WHERE live
     UNION SELECT unnest(before[:2]) FROM stretches
     UNION SELECT unnest(after) FROM stretches
 ), placed AS MATERIALIZED ( -- joined once: with the lookups below, it would be joined once for each of them
