@@ -263,13 +263,13 @@ WITH RECURSIVE found AS MATERIALIZED (
      ORDER BY ts_rank(m.tsv, %(words)s::tsquery, 1) DESC, m.write_seq DESC LIMIT %(pending_limit)s)
 ), seeds (id, ns, conversation, at, write_seq, superseded_by, live) AS (
     SELECT m.id, m.ns, m.conversation, m.at, m.write_seq, m.superseded_by, m.status <> 'archived'
-    FROM found JOIN memories m ON m.id = found.id
+    FROM found CROSS JOIN LATERAL (SELECT * FROM memories WHERE memories.id = found.id OFFSET 0) m
     WHERE (m.ns = ANY (%(scopes)s)) IS TRUE
         AND CASE m.status WHEN 'archived' THEN m.superseded_by IS NOT NULL -- replaced since the search
             ELSE {where} OR m.id = ANY (%(then)s::uuid[]) END
     UNION
     SELECT m.id, m.ns, m.conversation, m.at, m.write_seq, m.superseded_by, true
-    FROM seeds s JOIN memories m ON m.id = s.superseded_by
+    FROM seeds s CROSS JOIN LATERAL (SELECT * FROM memories WHERE memories.id = s.superseded_by OFFSET 0) m
     WHERE (m.ns = ANY (%(scopes)s)) IS TRUE AND m.status <> 'archived' AND (m.expires_at IS NULL OR m.expires_at > %(now)s)
 ), stretches AS MATERIALIZED (
     SELECT s.id,
