@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.mutation.nursery import OVERDUE
+from tests.support.fakes import eventually
 
 PROGRAM = Path(__file__).parents[2] / "mutation" / "nursery.py"
 
@@ -70,7 +71,7 @@ def test_a_run_that_hangs_is_ended_with_what_it_started(nursery: "subprocess.Pop
     with (tmp_path / "ids").open(encoding="utf-8") as told:
         ids = [int(one) for one in told.read().split()]
     assert answer(nursery) == OVERDUE
-    assert all(map(gone, ids))
+    eventually(lambda: all(map(gone, ids)))  # a killed process ends a little later
 
 
 def test_the_end_of_the_input_ends_the_run(nursery: "subprocess.Popen[str]", tmp_path: Path) -> None:
@@ -82,4 +83,4 @@ def test_the_end_of_the_input_ends_the_run(nursery: "subprocess.Popen[str]", tmp
     assert nursery.stdin
     nursery.stdin.close()
     nursery.wait(60)
-    assert all(map(gone, ids))
+    eventually(lambda: all(map(gone, ids)))  # a killed process ends a little later
