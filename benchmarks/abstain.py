@@ -49,7 +49,7 @@ _NAME_CHARS = 256
 _SHOWN = 11
 """The seed of the sample that is printed."""
 _TOLD = 5
-_PICKER = Picker(contradiction.build(), RuleAnalyzer().lexemes, ContextPolicy())
+_PICKER = Picker(contradiction.build(), RuleAnalyzer(), ContextPolicy())
 _OF_NOTHING = ("nothing", "injected_nothing", "reachable_nothing")
 
 

@@ -165,7 +165,7 @@ def measure(memory: biem.Memory, beside: Beside, file: Path, options: argparse.N
     policy = load_settings().context
     default = policy.top_k, policy.budget_tokens
     settings = dict.fromkeys([default, *product(_COUNTS, _BUDGETS)])
-    picker = Picker(contradiction.build(), RuleAnalyzer().lexemes, policy)
+    picker = Picker(contradiction.build(), RuleAnalyzer(), policy)
     judge, tally = Judge(_answers(file)), Tally(blocks={setting: Shown() for setting in settings})
     with closing(_hybrid(beside, told)) as hybrid, _report.progress() as bar:
         task = bar.add_task("ask", total=len(chosen))

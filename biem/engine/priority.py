@@ -7,7 +7,7 @@ foreground call is active.
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 
 import numpy as np
@@ -206,6 +206,10 @@ class YieldingAnalyzer:
     def related(self, question: str) -> frozenset[str]:
         """See the port."""
         return self._inner.related(question)
+
+    def english(self, words: Iterable[str]) -> frozenset[str]:
+        """See the port."""
+        return self._inner.english(words)
 
 
 class YieldingEmbedder:

@@ -1,5 +1,6 @@
 """Analysis of a text without a model."""
 
+from collections.abc import Iterable
 from typing import Protocol
 
 from biem.domain.fields import Analysis
@@ -35,4 +36,10 @@ class Analyzer(Protocol):
         """Index terms in which a question's subject may be phrased, including its own.
 
         Empty where the subject is unknown. "Who is my employer?" gives the terms of work, hire, join, 上班 …
+        """
+
+    def english(self, words: Iterable[str]) -> frozenset[str]:
+        """Index terms of the English words that Chinese words may mean, by a dictionary; 蜜月 gives "honeymoon".
+
+        Words that the dictionary does not have, and those of other scripts, give none.
         """

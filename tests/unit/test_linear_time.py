@@ -56,7 +56,7 @@ READER = GateTextReader(ANALYZER)
 
 
 NOTES = reader()
-PICKER = Picker(RULES, ANALYZER.lexemes, ContextPolicy())
+PICKER = Picker(RULES, ANALYZER, ContextPolicy())
 
 
 def hits(text: str) -> list[Hit]:

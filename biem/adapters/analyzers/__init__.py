@@ -1,11 +1,13 @@
 """The port `Analyzer` by rules alone, without a model, in English and Chinese."""
 
+from collections.abc import Iterable
 from functools import cache, lru_cache
 
 from biem.adapters.analyzers import model_names
 from biem.adapters.analyzers.aspects import Aspects
 from biem.adapters.analyzers.characters import normal
 from biem.adapters.analyzers.extract import Extractor, language
+from biem.adapters.analyzers.glossary import Glossary
 from biem.adapters.analyzers.keywords import Keywords
 from biem.adapters.analyzers.lexemes import Lexer
 from biem.adapters.analyzers.sentiment import Sentiment
@@ -30,6 +32,7 @@ class RuleAnalyzer:
         self._sentiment = Sentiment()
         self._keywords = Keywords(self._extractor)
         self._aspects = Aspects(self._lexer.lexemes)
+        self._glossary = Glossary()
         self._analyzed = lru_cache(_KEPT)(self._analyze)
 
     def lexemes(self, text: str) -> list[str]:
@@ -56,6 +59,10 @@ class RuleAnalyzer:
     def keywords(self, text: str, limit: int) -> list[str]:
         """See `Analyzer.keywords`."""
         return self._keywords.keywords(text, limit)
+
+    def english(self, words: Iterable[str]) -> frozenset[str]:
+        """See `Analyzer.english`."""
+        return frozenset(self.lexemes(" ".join(sorted(frozenset().union(*map(self._glossary.english, words))))))
 
 
 @cache

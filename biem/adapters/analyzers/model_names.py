@@ -71,6 +71,10 @@ class ModelNames:
         """See `Analyzer.related`."""
         return self._inner.related(question)
 
+    def english(self, words: Iterable[str]) -> frozenset[str]:
+        """See `Analyzer.english`."""
+        return self._inner.english(words)
+
     def keywords(self, text: str, limit: int) -> list[str]:
         """See `Analyzer.keywords`."""
         return self._inner.keywords(text, limit)

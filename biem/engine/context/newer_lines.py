@@ -102,7 +102,14 @@ def lift_later(lines: Sequence[RatedLine], question: LineQuestion) -> None:
 
 
 def _may_be_of_one(newer: RatedLine, older: RatedLine, lines: Sequence[RatedLine]) -> bool:
-    """Whether it is like the earlier line, and not far more like another one."""
+    """Whether it is like the earlier line, and not far more like another one.
+
+    Lines in different languages are hardly alike: an attribute or a thing in common will do.
+    """
+    one, other = newer.matter, older.matter
+    translated = is_han(newer.hit.node.text) != is_han(older.hit.node.text)
+    if translated and (one.attributes & other.attributes or one.things & other.things):
+        return True
     return likeness(newer, older) >= max(_ALIKE_AT_ALL, _HALF * closest_before(newer, lines))
 
 
@@ -176,7 +183,10 @@ def _is_of(newer: RatedLine, older: RatedLine, question: LineQuestion) -> bool:
             return False
     if not (same_script or asked.topics & one.topics):
         apart = asked.topics and one.topics
-        return one.changes and newer.like >= _TRANSLATION and not apart
+        of_whom = relatives(asked)
+        of_them = bool(of_whom) and of_whom == relatives(one) == relatives(other)
+        of_it = of_them or bool(things & one.things) or newer.like >= _TRANSLATION
+        return one.changes and of_it and not apart
     if asked.topics:
         of_both = asked.topics & other.topics
         common = of_both & one.topics

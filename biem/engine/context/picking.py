@@ -10,7 +10,7 @@ worth enough. Thread-safe.
 
 import math
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 
 from biem.domain.conflict import Matter
 from biem.domain.node import Hit
@@ -19,6 +19,7 @@ from biem.domain.text import estimate_tokens, jaccard, share
 from biem.engine.context.continuations import lift_continuations, lift_continued
 from biem.engine.context.newer_lines import lift_former, lift_later, lift_replacements, newer_first
 from biem.engine.context.worth import BRIEF, LineQuestion, LineWorth, RatedLine, is_han, odds, only_asks
+from biem.ports import Analyzer
 from biem.ports.contradiction import ContradictionRules
 
 LOOKED_AT = 20
@@ -28,8 +29,9 @@ _KEPT = 4
 _SURENESS, _WORTH, _PLAIN = 0.4, 0.7, 2.4
 _ON_TOPIC, _OFF_TOPIC = 1.3, 1.0
 """Added to the sureness if the best line has the topic of the question, subtracted if not."""
-_TRANSLATED = 1.0
-"""Subtracted if the best line is in the other script: what is added to its worth for that proves nothing."""
+_TRANSLATED, _OTHER_WORDS = 0.5, 1.0
+"""Subtracted if the best line is in the other script, for what is added to its worth for that proves nothing, and in
+addition if a dictionary finds none of the things in question in it."""
 _NO_VALUE = 2.0
 """Subtracted if the best line is brief and has no value of the requested kind: a date, an amount."""
 _UNLIKE = 0.3
@@ -45,12 +47,10 @@ _ABOUT_ASKING = re.compile(r"\b(?:ask(?:ed|ing)?|question|request(?:ed)?|want(?:
 
 
 class Picker:
-    """Chooses the lines of a block. `terms_of` returns the index terms of a text."""
+    """Chooses the lines of a block."""
 
-    def __init__(
-        self, rules: ContradictionRules, terms_of: Callable[[str], Iterable[str]], policy: ContextPolicy
-    ) -> None:
-        self._worth = LineWorth(rules, terms_of)
+    def __init__(self, rules: ContradictionRules, analyzer: Analyzer, policy: ContextPolicy) -> None:
+        self._worth = LineWorth(rules, analyzer)
         self._policy = policy
 
     def pick(self, hits: Sequence[Hit], question: str, confidence: float | None, most: int | None = None) -> list[Hit]:
@@ -60,7 +60,7 @@ class Picker:
         is `drop` below the best are left out; of the others the first four are kept, then those of highest worth. A
         message that only asks is kept if there is no other hit, or if the question is about earlier questions.
         """
-        drop, asked = self._policy.drop, self._worth.question(question)
+        drop, asked = self._policy.drop, self._worth.question(question, hits)
         lines = self._lines(hits, asked)
         if confidence is not None and _sure(confidence, lines, asked) < self._policy.min_confidence:
             return []
@@ -75,7 +75,7 @@ class Picker:
 
     def sureness(self, hits: Sequence[Hit], question: str, confidence: float) -> float:
         """The probability, 0 to 1, that one of the hits answers; `min_confidence` is its threshold."""
-        asked = self._worth.question(question)
+        asked = self._worth.question(question, hits)
         return _sure(confidence, self._lines(hits, asked), asked)
 
     def _lines(self, hits: Sequence[Hit], question: LineQuestion) -> list[RatedLine] | None:
@@ -119,16 +119,18 @@ def _sure(confidence: float, lines: Sequence[RatedLine] | None, question: LineQu
 def _missing(best: RatedLine, lines: Sequence[RatedLine], question: LineQuestion) -> float:
     """Subtracted from the sureness for what the best line lacks of the question: its value, its thing, its script.
 
-    Things cannot be compared across scripts. A line that is like the question names its thing in other words.
+    A line that is like the question names its thing in other words, or in words that the dictionary lacks.
     """
     asked, told = question.matter, best.matter
     brief = best.hit.node.kind == "event" and estimate_tokens(best.hit.node.text) <= BRIEF
     less = _NO_VALUE if brief and not asked.wants <= told.gives else 0.0
-    if not _in_its_script(best, question):
-        return less + _TRANSLATED
+    translated = not _in_its_script(best, question)
+    less += _TRANSLATED if translated else 0.0
     if max(line.like for line in lines) >= _UNLIKE:
         return less
     less += _OTHER_THING if brief and _misses(asked, told) else 0.0
+    if translated:
+        return less + (_OTHER_WORDS if asked.things and asked.things.isdisjoint(told.things) else 0.0)
     comparable = [line.matter.things for line in lines if _in_its_script(line, question)]
     unnamed = [thing for thing in asked.things if not any(share(frozenset((thing,)), things) for things in comparable)]
     return less + (_UNNAMED * len(unnamed) / len(asked.things) if unnamed else 0.0)

@@ -60,7 +60,7 @@ class ContextBuilder:
         self._records = records
         self._hot = hot
         self._analyzer = analyzer
-        self._picker = Picker(rules, analyzer.lexemes, policy)
+        self._picker = Picker(rules, analyzer, policy)
         self._policy = policy
         self._telemetry = telemetry
 

@@ -7,7 +7,7 @@ The weights were fitted to the relevance of lines in simulated conversations (`p
 
 import math
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from biem.domain.conflict import Matter
@@ -17,12 +17,13 @@ from biem.domain.speech.excerpt import excerpt
 from biem.domain.text import estimate_tokens, late
 from biem.engine.context.persons import foreign_penalty, named_by, seen_by_the_user, speakers_meant
 from biem.engine.query.question import asks_of_the_past, asks_what_was
+from biem.ports import Analyzer
 from biem.ports.contradiction import ContradictionRules
 
 _ODDS, _LIKENESS = 1.0, 10.0
-_TRANSLATED, _TRANSLATED_LIKENESS = 2.0, 2.4
-"""Added for a text in the other script, flat and per likeness: embedders rate translations lower, and
-words do not match."""
+_TRANSLATED, _TRANSLATED_LIKENESS, _TRANSLATED_THING = 2.0, 2.4, 3.0
+"""Added for a text in the other script, flat, per likeness, and if it names a thing in question, as a dictionary
+translates it: embedders rate translations lower, and words do not match."""
 _PLAUSIBLE = 0.2
 """Likeness from which a brief text in the other script without a known topic gets all of the first number."""
 _TOPIC, _ELSEWHERE = 1.0, 3.0
@@ -92,21 +93,43 @@ class LineQuestion:
     """Whether it asks about the present."""
     former: bool = False
     """Whether it explicitly asks for a former state."""
+    english: frozenset[str] = frozenset()
+    """Things of the English texts among it and the hits; empty if all are in one script."""
 
 
 class LineWorth:
-    """Rates hits as lines. `terms_of` returns the index terms of a text. Thread-safe."""
+    """Rates hits as lines. Thread-safe."""
 
-    def __init__(self, rules: ContradictionRules, terms_of: Callable[[str], Iterable[str]]) -> None:
+    def __init__(self, rules: ContradictionRules, analyzer: Analyzer) -> None:
         self._rules = rules
-        self._terms_of = terms_of
+        self._analyzer = analyzer
+        self._terms_of = analyzer.lexemes
 
-    def question(self, text: str) -> LineQuestion:
+    def question(self, text: str, hits: Sequence[Hit]) -> LineQuestion:
         """A question with its subject."""
-        matter = self._rules.matter(text[:_READ])
+        texts = {text, *(hit.node.text for hit in hits)}
+        latin = [one for one in texts if not is_han(one)]
+        english: frozenset[str] = frozenset()
+        if 0 < len(latin) < len(texts):
+            english = english.union(*(self._rules.matter(one[:_READ]).things for one in latin))
         return LineQuestion(
-            text, matter, frozenset(self._terms_of(text)), not asks_of_the_past(text), asks_what_was(text)
+            text,
+            self._matter(text, english),
+            frozenset(self._terms_of(text)),
+            not asks_of_the_past(text),
+            asks_what_was(text),
+            english,
         )
+
+    def _matter(self, text: str, english: frozenset[str]) -> Matter:
+        """The subject of a text; the things of a Chinese one also in English, if `english` has them."""
+        matter = self._rules.matter(text[:_READ])
+        if not english or not is_han(text):
+            return matter
+        things, persons = (
+            names | (self._analyzer.english(names) & english) for names in (matter.things, matter.persons)
+        )
+        return replace(matter, things=things, persons=persons)
 
     def lines(self, hits: Sequence[Hit], question: LineQuestion) -> list[RatedLine] | None:
         """The hits as lines with their worth; None if no hit has a likeness, so that the order of the hits is kept.
@@ -127,9 +150,9 @@ class LineWorth:
             foreign = named_thing = 0.0
             brief = estimate_tokens(part) <= BRIEF
             if node.kind == "event":
-                told = seen_by_the_user(self._rules.matter(part[:_READ]), node)
+                told = seen_by_the_user(self._matter(part, question.english), node)
                 if hit.replaces is not None and brief and not told.topics:  # "I meant Linz": of what it corrects
-                    former = seen_by_the_user(self._rules.matter(hit.replaces.text[:_READ]), hit.replaces)
+                    former = seen_by_the_user(self._matter(hit.replaces.text, question.english), hit.replaces)
                     told = replace(former, holds=told.holds, past=False, changes=True, gives=told.gives)
                     like = max(like, float(hit.why.get("former_likeness", 0.0)))
                     worth = _worth(hit, like)
@@ -149,6 +172,7 @@ class LineWorth:
             if is_han(node.text) != is_han(question.text):
                 known = node.kind != "event" or not asked.topics or told.topics or not brief
                 worth += _TRANSLATED * (1.0 if known else min(1.0, like / _PLAUSIBLE)) + _TRANSLATED_LIKENESS * like
+                worth += 0.0 if asked.things.isdisjoint(told.things) else _TRANSLATED_THING
             lines.append(RatedLine(hit, worth, frozenset(self._terms_of(node.text)), like, told, foreign, named_thing))
         _know_by_name(lines, persons)
         return lines

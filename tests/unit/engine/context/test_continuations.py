@@ -14,7 +14,7 @@ from biem.domain.scope import Scope
 from biem.engine.context.picking import Picker
 from tests.support.fakes import START
 
-PICKER = Picker(contradiction.build(), RuleAnalyzer().lexemes, ContextPolicy(drop=4.0))
+PICKER = Picker(contradiction.build(), RuleAnalyzer(), ContextPolicy(drop=4.0))
 
 
 def line(text: str, score: float, likeness: float, day: int, **values: Any) -> Hit:

@@ -14,7 +14,7 @@ from biem.domain.scope import Scope
 from biem.engine.context.picking import Picker
 from tests.support.fakes import START
 
-LEXEMES, RULES = RuleAnalyzer().lexemes, contradiction.build()
+ANALYZER, RULES = RuleAnalyzer(), contradiction.build()
 
 
 def hit(text: str, score: float, likeness: float | None = 0.5, *, days: int = 0, **values: Any) -> Hit:
@@ -26,7 +26,7 @@ def hit(text: str, score: float, likeness: float | None = 0.5, *, days: int = 0,
 
 
 def picker(drop: float = 4.0, **policy: Any) -> Picker:
-    return Picker(RULES, LEXEMES, ContextPolicy(drop=drop, **policy))
+    return Picker(RULES, ANALYZER, ContextPolicy(drop=drop, **policy))
 
 
 def told(question: str, *hits: Hit, drop: float = 4.0) -> list[str]:

@@ -13,7 +13,7 @@ from biem.domain.scope import Scope
 from biem.engine.context.picking import Picker
 from tests.support.fakes import START
 
-PICKER = Picker(contradiction.build(), RuleAnalyzer().lexemes, ContextPolicy())
+PICKER = Picker(contradiction.build(), RuleAnalyzer(), ContextPolicy())
 
 
 def hit(text: str, score: float, likeness: float, **values: Any) -> Hit:
@@ -77,14 +77,6 @@ def test_a_line_that_is_like_the_question_may_name_its_thing_in_other_words() ->
 def test_a_pool_in_which_nothing_names_the_thing_makes_less_sure(question: str, answer: str, naming: str) -> None:
     one = sure(question, [hit(answer, 0.85, 0.25)])
     assert one < sure(question, [hit(answer, 0.85, 0.25), hit(naming, 0.2, 0.01)])
-
-
-def test_things_are_not_compared_with_lines_of_the_other_script() -> None:
-    # Given a translated best line / Then only its script makes less sure: what things it names is not known
-    question = "What is my hamster called?"
-    assert sure(question, [hit("我的仓鼠叫琥珀。", 0.85, 0.25)]) == pytest.approx(
-        sure(question, [hit("我的仓鼠叫琥珀。", 0.85, 0.25), hit("My hamster is ill.", 0.01, 0.0)])
-    )
 
 
 @pytest.mark.parametrize(

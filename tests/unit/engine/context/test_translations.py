@@ -1,0 +1,63 @@
+"""Lines in another language than the question: a dictionary says which things they have in common."""
+
+import pytest
+
+from biem.adapters import contradiction
+from biem.adapters.analyzers import RuleAnalyzer
+from biem.domain.policies.context import ContextPolicy
+from biem.engine.context.picking import Picker
+from tests.unit.engine.context.test_picking import hit, told
+
+PICKER = Picker(contradiction.build(), RuleAnalyzer(), ContextPolicy())
+
+
+@pytest.mark.parametrize(
+    ("question", "named", "other"),
+    [
+        ("Where did I leave the umbrella?", "雨伞落在出租车上了。", "饭盒落在办公室了。"),
+        ("雨伞落在哪儿了？", "The umbrella is still in the taxi.", "The lunch box is still in the office."),
+        ("What do I know about Anna?", "安娜在医院做志愿者。", "小陈在学校做志愿者。"),
+    ],
+)
+def test_the_line_that_names_the_thing_in_question_goes_first(question: str, named: str, other: str) -> None:
+    # Given two lines, as like the question as each other / When a block is chosen / Then the one with its thing is first
+    assert told(question, hit(other, 0.8, 0.2), hit(named, 0.8, 0.2))[0] == named
+
+
+@pytest.mark.parametrize(
+    ("question", "older", "newer"),
+    [
+        ("Where are we going for the honeymoon?", "The honeymoon will take us to Porto.", "蜜月改去卑尔根了。"),
+        ("蜜月去哪儿？", "我们蜜月去波尔图。", "Porto is off, our honeymoon is in Bergen now."),
+        ("Who is my neighbour?", "英格丽是我的邻居。", "Ingrid is no longer my neighbour, Callum took over."),
+        ("我的邻居是谁？", "My neighbour is called Ingrid.", "邻居不是英格丽了，现在是卡勒姆。"),
+    ],
+)
+def test_a_change_that_is_told_in_the_other_language_goes_before_what_it_changes(
+    question: str, older: str, newer: str
+) -> None:
+    # Given a statement much like the question, and its later change in another language, which is little like both
+    hits = hit(older, 0.8, 0.5), hit(newer, 0.5, 0.2, days=30)
+
+    # When a block is chosen / Then the change comes first
+    assert told(question, *hits, drop=9.0)[0] == newer
+
+
+def test_a_change_of_something_else_in_the_other_language_stays_behind() -> None:
+    # Given a trip, and a later change of an appointment told in another language / When a block is chosen
+    hits = hit("The honeymoon will take us to Porto.", 0.8, 0.6), hit("牙医的预约改到周五了。", 0.4, 0.15, days=30)
+
+    # Then the trip is first
+    assert told("Where are we going for the honeymoon?", *hits, drop=9.0)[0] == hits[0].node.text
+
+
+def test_a_best_line_in_the_other_language_without_the_thing_in_question_makes_less_sure() -> None:
+    # Given lines in another language about grades, with and without the thing in question / When they are compared
+    question = "What was my final grade in physics?"
+    of_it, of_another = (
+        PICKER.sureness([hit(text, 0.6, 0.14)], question, 0.2)
+        for text in ("我的物理考了九十分。", "我的数学考了九十分。")
+    )
+
+    # Then the thing makes surer
+    assert of_another < of_it
