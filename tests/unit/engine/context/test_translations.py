@@ -20,7 +20,7 @@ PICKER = Picker(contradiction.build(), RuleAnalyzer(), ContextPolicy())
     ],
 )
 def test_the_line_that_names_the_thing_in_question_goes_first(question: str, named: str, other: str) -> None:
-    # Given two lines, as like the question as each other / When a block is chosen / Then the one with its thing is first
+    # Given two lines, equally like the question / When a block is chosen / Then the one with its thing is first
     assert told(question, hit(other, 0.8, 0.2), hit(named, 0.8, 0.2))[0] == named
 
 
