@@ -104,12 +104,14 @@ class PostgresExclusive:
                 line.shutdown(socket.SHUT_RDWR)
 
         timer = threading.Timer(self._limit_s, cut)
+        timer.name = "biem-lock-limit"
         timer.daemon = True
         timer.start()
         try:
             return call()
         finally:
             timer.cancel()
+            timer.join()  # else a closed system may leave it for a moment, or it cuts the next statement
 
     def _drop(self) -> None:
         if self._connection is not None:
