@@ -50,7 +50,7 @@ from benchmarks.lives.fates import Fates
 from benchmarks.lives.judge import MEASURES, Shown, breakdown, failures, measure
 from benchmarks.lives.pairs import pairs
 from benchmarks.lives.schedule import START, life
-from benchmarks.lives.scripted import scripted
+from benchmarks.lives.scripted import SCRIPT, scripted
 from biem.bootstrap import servers
 from biem.config import Settings, load_settings
 from biem.errors import BiemError
@@ -109,7 +109,14 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     on_lives(parser, lives=1)
     parser.add_argument("--pairs", type=positive, metavar="N", help="also so many pairs")
     parser.add_argument("--rules-only", action="store_true", help="ask the rules about the pairs, without servers")
-    parser.add_argument("--scripted", action="store_true", help="the lives written by hand in place of made ones")
+    parser.add_argument(
+        "--scripted",
+        nargs="?",
+        type=Path,
+        const=SCRIPT,
+        metavar="FILE",
+        help="lives written by hand in place of made ones: ours, or those of a file in the format of ours",
+    )
     parser.add_argument("--systems", nargs="+", choices=SYSTEMS, default=_DEFAULT, help="default: all but mem0")
     parser.add_argument(
         "--embedder",
@@ -119,7 +126,14 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--cache", type=Path, metavar="DIR", help="keep the vectors of passages there for the next run")
     parser.add_argument("--show", type=positive, metavar="N", help="print N failures of each measure of biem")
     parser.add_argument("--json", type=Path, metavar="OUT", help="write the rows there, too")
-    return parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
+    if options.scripted:
+        try:
+            if not scripted(options.lang, options.split, options.scripted):
+                parser.error(f"{options.scripted} has no life in {options.lang} of {options.split}")
+        except (OSError, ValueError) as error:
+            parser.error(f"--scripted: {error}")
+    return options
 
 
 def _embedder(options: argparse.Namespace) -> PassageCache:
@@ -139,7 +153,7 @@ def _live(
     fates, acknowledging = Fates(), set[str]()
     with _report.progress() as bar:
         lives = [life(number, options.seed, options.lang, options.split) for number in range(options.lives)]
-        lives = scripted(options.lang, options.split) if options.scripted else lives
+        lives = scripted(options.lang, options.split, options.scripted) if options.scripted else lives
         task = bar.add_task("questions", total=sum(len(one.questions) for one in lives))
         for one in lives:
             acknowledging |= {turn.id for turn in one.turns if turn.sort in _ACKNOWLEDGING}

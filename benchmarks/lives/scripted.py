@@ -4,12 +4,13 @@ import re
 from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 
 from benchmarks.lives.facts import Key, Life, Matter, Question, Turn
 from benchmarks.lives.grammar import Lang, Split, Value
 from benchmarks.lives.schedule import START
 
+SCRIPT = Path(__file__).with_name("scripted.txt")
 _BETWEEN = timedelta(seconds=47)
 _MESSAGE = re.compile(r"u (?:-|(?P<told>[^\s=+]+[=+]\S+)) (?P<text>.+)")
 _TOLD = re.compile(r"(?P<matter>[^=+]+)(?P<sign>[=+])(?P<value>.+)")
@@ -17,14 +18,14 @@ _QUESTION = re.compile(r"\?(?:none|(?P<past>past)? (?P<matter>\S+)) (?P<text>.+)
 _HAN = re.compile("[\u4e00-\u9fff]")
 
 
-def scripted(lang: str, split: Split) -> list[Life]:
-    """The lives of this language (en, zh or mixed) and split."""
-    return [one for one, of in _all() if (one.lang, of) == (lang, split)]
+def scripted(lang: str, split: Split, script: Path = SCRIPT) -> list[Life]:
+    """The lives of this language (en, zh or mixed) and split. Raises OSError, and ValueError for an unknown line."""
+    return [one for one, of in _all(script) if (one.lang, of) == (lang, split)]
 
 
 @cache
-def _all() -> tuple[tuple[Life, Split], ...]:
-    text = files(__package__).joinpath("scripted.txt").read_text("utf-8")
+def _all(script: Path) -> tuple[tuple[Life, Split], ...]:
+    text = "\n" + script.read_text("utf-8")
     return tuple(read_script(part.splitlines()) for part in text.split("\n== ")[1:])
 
 

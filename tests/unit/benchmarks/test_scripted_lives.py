@@ -1,7 +1,10 @@
 """Lives written by hand: what their lines say of turns, values and questions."""
 
+from pathlib import Path
+
 import pytest
 
+from benchmarks import agent
 from benchmarks.lives.grammar import SPLITS
 from benchmarks.lives.scripted import read_script, scripted
 
@@ -51,3 +54,25 @@ def test_a_script_says_which_turns_answer_and_which_are_stale() -> None:
 def test_a_line_of_no_known_form_is_refused(line: str) -> None:
     with pytest.raises(ValueError, match="no known form"):
         read_script([*_SCRIPT.splitlines(), line])
+
+
+def test_lives_of_a_file_take_the_place_of_ours(tmp_path: Path) -> None:
+    # Given a file of two lives, of which one is held out / When those of `dev` are asked for
+    file = tmp_path / "lives.txt"
+    file.write_text(f"== {_SCRIPT}\n\n== {_SCRIPT.replace('one en dev', 'two en held-out')}\n", encoding="utf-8")
+    # Then that one is read
+    assert [one.id for one in scripted("en", "dev", file)] == ["one"]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"), [("", "has no life"), (f"== {_SCRIPT}\nx what", "no known form"), (None, "lives.txt")]
+)
+def test_a_file_without_lives_is_refused_before_anything_starts(
+    text: str | None, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "lives.txt"
+    if text is not None:
+        file.write_text(text, encoding="utf-8")
+    with pytest.raises(SystemExit):
+        agent.main(["--scripted", str(file)])
+    assert said in capsys.readouterr().err
