@@ -6,7 +6,6 @@ JSON body of the others. `AT_HOME` are the methods that work on the server's own
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from types import MappingProxyType
 from typing import Any, Literal
 
@@ -39,6 +38,7 @@ from biem.layers.items import Items
 from biem.layers.maintain import Maintenance
 from biem.layers.sessions import Sessions
 from biem.layers.stats import LayerStats
+from biem.lazy import lazy
 from biem.memory import Memory
 from biem.notes.notebook import Notebook
 from biem.ports import DeadLetter
@@ -74,7 +74,7 @@ class Call:
     special: bool = False
     """The server has a separate route for it, because the answer or the request is more than arguments."""
 
-    @cached_property
+    @lazy
     def parameters(self) -> dict[str, Parameter]:
         """All that travels, by name."""
         found = parameters(getattr(HOLDERS[self.holder], self.name))

@@ -7,10 +7,10 @@ syntax. An empty project is the user's own (global) level, which that user's pro
 import hashlib
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cached_property
 
 from biem.domain.text import require_clean
 from biem.errors import InvalidInput
+from biem.lazy import lazy
 
 MAX_NAME_CHARS = 256
 
@@ -33,13 +33,13 @@ class Scope:
             if part != "project" and not name.strip():
                 raise InvalidInput(f"scope {part} is empty; give it a name or leave it out for 'default'")
 
-    @cached_property
+    @lazy
     def ns(self) -> str:
         """32 lower-case hexadecimal digits that identify this scope in every store (128 bits of SHA-256)."""
         joined = "\0".join((self.tenant, self.user, self.project))
         return hashlib.sha256(joined.encode()).hexdigest()[:32]
 
-    @cached_property
+    @lazy
     def readable(self) -> tuple["Scope", ...]:
         """The scopes that a recall from here may read: this one and, from inside a project, the user's own."""
         return (self, Scope(self.tenant, self.user)) if self.project else (self,)

@@ -5,10 +5,10 @@ import re
 import sys
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
 from typing import Any, cast, overload
 
 from biem.errors import InvalidInput
+from biem.lazy import lazy
 
 _SURROGATES = re.compile("[\ud800-\udfff]")
 _SPACES = re.compile(r"\s+")
@@ -173,7 +173,7 @@ class LatePattern:
         self._text = text
         self._flags = flags
 
-    @cached_property
+    @lazy
     def compiled(self) -> re.Pattern[str]:
         """The pattern itself. Raises `re.error`."""
         return re.compile(self._text, self._flags)

@@ -18,12 +18,12 @@ from collections import Counter, deque
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from biem.domain.policies.notes import NoteRankPolicy
+from biem.lazy import lazy
 from biem.ports import Vector
 from biem.ports.notes.records import PoolChunk, TagInfo
 
@@ -67,7 +67,7 @@ class TagVectors:
     vectors: Mapping[int, Vector]
     sizes: Mapping[str, int]
 
-    @cached_property
+    @lazy
     def rare(self) -> Mapping[int, tuple[int, float]]:
         """Root and rareness of each tag that is no idle one."""
         return {

@@ -7,13 +7,13 @@ unless a supervisor restarts them.
 import logging
 from collections.abc import Callable
 from datetime import timedelta
-from functools import cached_property
 from typing import Any
 
 from celery import beat, bootsteps
 from celery.worker import consumer
 from celery.worker.state import maybe_shutdown
 
+from biem.lazy import lazy
 from biem.workers import health
 
 logger = logging.getLogger("biem.worker")
@@ -74,7 +74,7 @@ class Scheduler(beat.Scheduler):
             every = entry.schedule.run_every
             entry.last_run_at = entry.default_now() - every + min(every, _FIRST)
 
-    @cached_property
+    @lazy
     def producer(self) -> Any:
         """The producer, once the broker answers."""
         connection = _retry_for_ever(self.connection, "beat", lambda: None)

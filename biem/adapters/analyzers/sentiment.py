@@ -7,7 +7,7 @@ it.
 
 import math
 import re
-from functools import cache, cached_property
+from functools import cache
 from typing import Any
 
 from vaderSentiment.vaderSentiment import SentimentIntensityAnalyzer
@@ -15,6 +15,7 @@ from vaderSentiment.vaderSentiment import SentimentIntensityAnalyzer
 from biem.adapters.analyzers import words
 from biem.adapters.analyzers.characters import EMOJI
 from biem.adapters.analyzers.chinese_words import knowing
+from biem.lazy import lazy
 
 _EDGE = 2000
 """Of longer texts this many characters of each end are scored."""
@@ -50,7 +51,7 @@ class Sentiment:
         self._but = frozenset(word for line in shifts if line[0] == "but" for word in line[1:])
         self._words = tuple(word for word in (*self._valence, *self._factor, *self._not) if len(word) > 1)
 
-    @cached_property
+    @lazy
     def _segmenter(self) -> Any:
         return knowing(*self._words)
 

@@ -7,7 +7,7 @@ prohibition and "know" contains no "no".
 import re
 import threading
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Any, cast
 
 import Stemmer
@@ -21,6 +21,7 @@ from biem.adapters.contradiction.clauses import pieces
 from biem.adapters.contradiction.lexicon.contractions import LONGEST, expanded
 from biem.adapters.contradiction.time_phrases import COMING, SINCE, beginnings, marked, timed
 from biem.domain.conflict import Statement
+from biem.lazy import lazy
 
 _KEPT = 8_192
 """Cached stems and segmentations: most words of a statement were seen before."""
@@ -141,7 +142,7 @@ class StatementReader:
         self._others = {word: word[0] if word.isascii() else word for word in g["third"]}
         self._others |= dict.fromkeys(g["second"], "you") | dict.fromkeys(g["plural"], "we")
 
-    @cached_property
+    @lazy
     def _segmenter(self) -> Any:
         return knowing(*self._words)
 

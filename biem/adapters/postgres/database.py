@@ -7,7 +7,7 @@ import time
 from collections import namedtuple
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from functools import cache, cached_property, partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import orjson
@@ -19,6 +19,7 @@ from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 from biem.adapters.postgres.migrations import require_current
 from biem.adapters.postgres.sql import numbered, queries
 from biem.errors import ConfigError, InvalidInput, SchemaOutdated, StoreFull, StoreUnavailable
+from biem.lazy import lazy
 
 T = TypeVar("T")
 
@@ -194,7 +195,7 @@ class Database:
             with suppress(psycopg.Error):  # a lost connection goes back to no pool
                 connection.execute(_LIMIT, (self._ended_after, ["transaction_timeout"]))
 
-    @cached_property
+    @lazy
     def _deferring_pool(self) -> ConnectionPool[Connection]:
         """Opened by the first work that defers."""
         return self._pool_of(self._configure_deferring, least=0, most=min(self._size, _MOST_DEFERRING))

@@ -7,7 +7,7 @@ import platform
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
-from functools import cache, cached_property, partial
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,6 +22,7 @@ from biem.domain.diagnosis import Limits
 from biem.domain.note import NoteFinding, ParsedNote, SkippedNote, StoredChunks
 from biem.domain.policies.notes import NotePolicy
 from biem.domain.scope import Scope
+from biem.lazy import lazy
 from biem.notes.encode import NoteEncoder
 from biem.notes.search import NoteSearcher
 from biem.notes.sync import Scanner
@@ -237,7 +238,7 @@ def default_library(settings: Settings) -> Callable[[], tuple[Scope, str] | None
 class LateFiles:
     """The port `Files` on folders of this machine."""
 
-    @cached_property
+    @lazy
     def _files(self) -> Files:
         from biem.adapters.files.tree import FolderFiles
 

@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -13,6 +12,7 @@ from biem.domain.text import stored
 from biem.engine.query.question import MACHINES
 from biem.engine.recall.rank.coherence import Coherence, coherence
 from biem.engine.recall.rank.term_matrix import Indices, Numbers, TermMatrix
+from biem.lazy import lazy
 from biem.ports import HotEntry, Vector, Vectors
 from biem.ports.embedding import row_products
 
@@ -95,7 +95,7 @@ class Pool:
         if self.known.any():
             _ = self.wide, self.hub
 
-    @cached_property
+    @lazy
     def wide(self) -> Vectors:
         """Unit vector of each turn plus half of each neighbour; zero without vectors."""
         wide = self.vectors + np.float32(0.5) * (self.moved_vectors(-1) + self.moved_vectors(1))
@@ -103,24 +103,24 @@ class Pool:
         wide /= np.where(length > 0, length, np.float32(1))[:, None]
         return wide
 
-    @cached_property
+    @lazy
     def hub(self) -> Numbers:
         """Hubness: mean similarity of each turn to all others; at least one vector must be known."""
         mean = self.vectors[self.known].mean(axis=0)
         hub: Numbers = row_products(self.vectors, mean).astype(np.float64) - self.known / int(self.known.sum())
         return hub
 
-    @cached_property
+    @lazy
     def coherence(self) -> Coherence:
         """Coherence of neighbouring turns and of sessions."""
         return coherence(self.vectors, self.known, self.session, self.beside[1])
 
-    @cached_property
+    @lazy
     def log_length(self) -> Numbers:
         """ln(1 + number of words)."""
         return np.log1p(self.bag.lengths)
 
-    @cached_property
+    @lazy
     def longer_than_own(self) -> Numbers:
         """Difference in `log_length` to the mean of this speaker's turns, clipped at two.
 
@@ -132,17 +132,17 @@ class Pool:
         mean = np.bincount(who, self.log_length) / np.bincount(who)
         return np.clip(self.log_length - mean[who], -2, 2)
 
-    @cached_property
+    @lazy
     def asks(self) -> NDArray[np.bool_]:
         """Which turns end with a question mark."""
         return np.array([one.asks for one in self.candidates], dtype=bool)
 
-    @cached_property
+    @lazy
     def machine(self) -> Numbers:
         """1 if the speaker is a program."""
         return np.array([float(one.speaker.lower() in MACHINES) for one in self.candidates])
 
-    @cached_property
+    @lazy
     def standing(self) -> Mapping[str, Numbers]:
         """Signals that do not depend on the query, see `SignalWeights`."""
         accesses = np.array([one.accesses for one in self.candidates])
@@ -154,7 +154,7 @@ class Pool:
             "mirror": _A_WRITE ** np.array([one.later for one in self.candidates]),
         }
 
-    @cached_property
+    @lazy
     def grouped(self) -> tuple[Indices, Indices]:
         """The candidates grouped by session, and the index of each session's first."""
         order = np.argsort(self.session, kind="stable")

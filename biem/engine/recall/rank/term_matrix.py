@@ -6,10 +6,11 @@ collision among a million words happens once in ten million such pools.
 """
 
 from collections.abc import Iterable, Sequence
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
+
+from biem.lazy import lazy
 
 Numbers = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -66,7 +67,7 @@ class TermMatrix:
         first = int(self._firsts[number])
         return bytes(self._letters[self._begins[first] : self._behind[first]]).decode(errors="surrogatepass")
 
-    @cached_property
+    @lazy
     def words(self) -> list[str]:
         """All words, by number."""
         return [self.word(number) for number in range(len(self._firsts))]
