@@ -189,7 +189,7 @@ def test_closed_embedder_says_so(checkpoint: Path) -> None:
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
-def test_child_of_a_process_that_loaded_it_is_told(checkpoint: Path) -> None:
+def test_a_child_of_a_process_that_loaded_it_gets_an_error(checkpoint: Path) -> None:
     encoder = BgeEncoder(str(checkpoint), "cpu")
     child = os.fork()
     if child == 0:

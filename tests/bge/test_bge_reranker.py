@@ -109,7 +109,7 @@ def test_a_folder_that_is_none_names_the_setting(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
-def test_a_child_of_a_process_that_loaded_it_is_told(checkpoint: Path) -> None:
+def test_a_child_of_a_process_that_loaded_it_gets_an_error(checkpoint: Path) -> None:
     loaded = BgeReranker(str(checkpoint), "cpu")
     child = os.fork()
     if child == 0:

@@ -48,7 +48,7 @@ def test_a_wish_that_cannot_be_met_ends_the_run(environ: Mapping[str, str], name
         choose(environ, lambda: False)
 
 
-def test_docker_is_not_asked_where_nobody_wants_it() -> None:
+def test_docker_is_not_asked_where_it_is_not_wanted() -> None:
     # Given the default / When the suite chooses / Then a machine without Docker waits for nothing
     choose({}, lambda: pytest.fail("was asked"))
 

@@ -61,7 +61,7 @@ def of_another(own: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("prepare", [linked, opened, a_file, of_another])
-def test_a_folder_that_somebody_prepared_is_neither_written_to_nor_believed(
+def test_a_folder_that_another_user_prepared_is_neither_written_to_nor_believed(
     prepare: Callable[[Path, Path], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Given a shared folder in which somebody made ours before us, with a heartbeat file in it

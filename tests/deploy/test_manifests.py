@@ -218,7 +218,7 @@ class TestCompose:
         known = {f"BIEM_{name}".upper() for name in Settings.model_fields}
         assert {name for name in variables if name.startswith("BIEM_")} <= known
 
-    def test_each_password_is_made_anew_and_is_another(self) -> None:
+    def test_each_password_is_generated_and_unique(self) -> None:
         # Given the file that `make up` writes / When it is made / Then each name has a password of its own, everywhere
         example = (DEPLOY / "compose.env").read_text(encoding="utf-8")
         words = [sys.executable, str(DEPLOY / "passwords.py")]
@@ -259,7 +259,7 @@ class TestCompose:
         assert sorted(reached) == ["etcd", "milvus", "minio"]
         assert services["etcd"]["networks"] == services["minio"]["networks"] == ["milvus-store"]
 
-    def test_the_image_runs_as_nobody_from_locks_with_hashes(self) -> None:
+    def test_the_image_runs_unprivileged_from_locks_with_hashes(self) -> None:
         # Given the Dockerfile / When its last user and its installs are read
         text = (DEPLOY / "Dockerfile").read_text(encoding="utf-8")
         users = re.findall(r"(?m)^USER (.+)$", text)

@@ -72,7 +72,7 @@ def test_rows_of_postgres_are_read_by_name() -> None:
     """A column added to a statement must not move another one: no `row[3]`, `row[:3]` or `fetch(…)[0][0]`."""
     found = [
         f"{path.name}:{node.lineno}"
-        for path in sorted((ROOT / "adapters" / "postgres").glob("*.py"))
+        for path in sorted((ROOT / "adapters" / "postgres").rglob("*.py"))
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if isinstance(node, ast.Subscript) and _is_place(node.slice) and _is_row(node.value)
     ]

@@ -58,7 +58,7 @@ def test_a_whole_sentence_that_is_shorter_counts_and_a_phrase_does_not() -> None
         "# 看守人每天清晨，数一数礁石",
     ],
 )
-def test_a_copy_is_found_whatever_stands_between_its_words(tmp_path: Path, copied: str) -> None:
+def test_a_copy_is_found_with_anything_between_its_words(tmp_path: Path, copied: str) -> None:
     # Given data, and a file with a passage of it on its third line, in quotes, other letters, several lines or escapes
     every = Fingerprint()
     every.add("page.md", f"# Own\n\n{copied}\n")

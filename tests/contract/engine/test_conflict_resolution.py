@@ -272,7 +272,7 @@ class TestMerge:
         assert [by for _, by in validity(admin, a, b)] == [second, second]
 
     @pytest.mark.req("M53", partly="of two; more are merged by consolidation")
-    def test_a_model_words_the_merge_and_two_voices_stay_told_apart(self, world: World) -> None:
+    def test_a_model_words_the_merge_and_two_voices_stay_distinguished(self, world: World) -> None:
         # Given what two people said
         conflict = world.conflict(
             older="I cook",
@@ -294,7 +294,7 @@ class TestMerge:
 
     @pytest.mark.req("X8", "X17", "X34", partly="merging and taking it back")
     @pytest.mark.parametrize("verb", ["merge", "undo"])
-    def test_whoever_dies_between_any_two_steps_a_worker_finishes_it(
+    def test_a_worker_finishes_what_a_process_left_that_died_between_any_two_steps(
         self, world: World, admin: Admin, verb: str
     ) -> None:
         died = True
@@ -487,7 +487,7 @@ class TestDeciding:
         ],
         ids=["resolve", "merge", "undo"],
     )
-    def test_somebody_elses_and_unknown_conflicts_are_not_found(
+    def test_conflicts_of_other_scopes_and_unknown_ones_are_not_found(
         self, world: World, other: Scope, admin: Admin, verb: Callable[[Resolver, Scope, str], object]
     ) -> None:
         conflict = world.conflict()

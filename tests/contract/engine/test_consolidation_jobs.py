@@ -521,7 +521,7 @@ def test_a_models_merge_is_used_when_it_loses_nothing(
 
 
 @pytest.mark.parametrize("first", ["dedupe", "merge"])
-def test_what_says_the_same_ends_as_one_of_them_whichever_job_comes_first(
+def test_equivalent_memories_become_one_with_either_job_first(
     pool: Database, scope: Scope, admin: Admin, first: str
 ) -> None:
     # Given long-term facts of which the last says all that the others say, and a model
@@ -876,7 +876,7 @@ def test_a_pair_that_is_merged_before_it_is_deduplicated_is_one_memory_as_well(n
 
 
 @pytest.mark.req("X38")
-def test_three_sleepers_at_once_on_connections_of_their_own_end_as_one_would(
+def test_three_sleepers_at_once_on_their_own_connections_end_as_one_would(
     database: str, scope: Scope, admin: Admin
 ) -> None:
     # Given memories to dedupe, merge and crystallise, with links

@@ -293,7 +293,7 @@ def test_a_rule_closes_no_circle_with_decisions_and_asks_instead(night: Night) -
 
 @pytest.mark.req("X17", partly="a decision while the rules were looking")
 @pytest.mark.parametrize("acts", [True, False])
-def test_what_somebody_decided_never_held_while_the_rules_were_looking_is_no_finding(night: Night, acts: bool) -> None:
+def test_a_memory_declared_never_valid_during_the_check_is_no_finding(night: Night, acts: bool) -> None:
     # Given rules that found the second to disagree with the third
     first, second, third = days(night, "Ann is in Rome", "Ann is in Oslo", "Ann is in Bonn")
     found = [duplicate(second, third, acts=acts)]

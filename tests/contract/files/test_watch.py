@@ -87,7 +87,7 @@ def test_a_missing_folder_cannot_be_watched(tmp_path: Path) -> None:
         next(FolderWatch().changes(str(tmp_path / "none"), threading.Event()))
 
 
-def test_a_network_file_system_is_told_by_its_mount(tmp_path: Path) -> None:
+def test_a_network_file_system_is_recognised_by_its_mount(tmp_path: Path) -> None:
     mounts = tmp_path / "mounts"
     mounts.write_text(
         "22 1 8:1 / / rw - ext4 /dev/sda1 rw\n"

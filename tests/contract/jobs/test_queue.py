@@ -64,7 +64,7 @@ def test_a_wake_up_starts_a_round_at_once() -> None:
 
 
 @pytest.mark.req("D10", partly="a lost wake-up costs latency only")
-def test_rows_that_nobody_woke_it_for_are_found_by_polling() -> None:
+def test_rows_without_a_wake_up_are_found_by_polling() -> None:
     # Given a queue that polls often / When nobody wakes it / Then it looks all the same
     work = Rounds()
     with running(work, poll_s=0.01):
@@ -241,7 +241,7 @@ def test_stopping_lets_the_running_round_finish() -> None:
     assert not stopper.is_alive()
 
 
-def test_stopping_waits_no_longer_than_it_is_told() -> None:
+def test_stopping_waits_no_longer_than_its_limit() -> None:
     # Given a round that hangs
     entered, leave = threading.Event(), threading.Event()
 

@@ -118,7 +118,7 @@ def build(stack: Servers, prefix: str, client: MilvusClient) -> Iterator[Build]:
 
 class TestCollection:
     @pytest.mark.req("C12", "X44", partly="one collection per model and dimension")
-    def test_each_model_and_dimension_has_a_name_of_its_own(self) -> None:
+    def test_each_model_and_dimension_has_its_own_name(self) -> None:
         # Given models that differ in little
         models = [
             EmbedderInfo("BGE-M3", 1024, ("mul",), 512),
@@ -614,7 +614,7 @@ class TestSearch:
 
 
 class TestOutage:
-    def test_an_address_where_nobody_listens_is_named_with_its_setting(
+    def test_an_address_without_a_server_is_named_with_its_setting(
         self, build: Build, tmp_path: Path, scope: Scope
     ) -> None:
         # Given no server

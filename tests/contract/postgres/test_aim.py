@@ -58,9 +58,7 @@ class TestDeciding:
         kept = {one.node.text: (one.formed, one.mirror_seq) for one in aim.page(scope, 0)}
         assert kept == {"a": (True, 1), "b": (False, None), "c": (True, 2), "d": (True, 3)}
 
-    def test_what_was_decided_stays_whatever_comes_later(
-        self, aim: PostgresAim, records: PostgresRecords, scope: Scope
-    ) -> None:
+    def test_a_decision_stays_after_later_ones(self, aim: PostgresAim, records: PostgresRecords, scope: Scope) -> None:
         ids = remember(records, scope, "a", "b")
         aim.decide(scope, ids, {ids[1]: NO})
         assert aim.decide(scope, ids, {ids[0]: NO}) == {ids[0]}
@@ -116,7 +114,7 @@ class TestDeciding:
 
 class TestUnformed:
     @pytest.mark.req("A24", partly="what refusing takes away")
-    def test_it_has_no_energy_tier_or_layer_to_gain_however_often_it_is_told(
+    def test_repetitions_add_no_energy_tier_or_layer_to_it(
         self, aim: PostgresAim, jobs: PostgresRecords, scope: Scope
     ) -> None:
         # Given a refused message that is active
@@ -233,7 +231,7 @@ class TestReading:
         assert [one.node.id for one in aim.nodes([scope], ids, instant(20), evidence=False)] == [ids[2]]
         assert [one.node.id for one in aim.nodes([scope], ids, instant(9), evidence=False)] == [ids[0], ids[2]]
 
-    def test_anchors_are_fields_or_the_text_of_what_nobody_analysed(
+    def test_anchors_are_fields_or_the_text_of_an_unanalysed_memory(
         self, aim: PostgresAim, jobs: PostgresRecords, scope: Scope, other: Scope
     ) -> None:
         (done,) = remember(jobs, scope, "done")
@@ -247,7 +245,7 @@ class TestReading:
         assert (known[done].fields, known[done].text) == (Fields(numbers=("10M",), names=("Li Ming",)), None)
         assert known[fresh].text == "It has 10M"
 
-    def test_refusals_are_told_newest_first(self, aim: PostgresAim, records: PostgresRecords, scope: Scope) -> None:
+    def test_refusals_are_shown_newest_first(self, aim: PostgresAim, records: PostgresRecords, scope: Scope) -> None:
         ids = remember(records, scope, "a", "b", speaker="Ann")
         later = replace(NO, decided_at=START + timedelta(minutes=1), value=0.1)
         aim.decide(scope, ids, {ids[0]: NO, ids[1]: later})
@@ -288,7 +286,7 @@ class TestReading:
         assert aim.page(scope, rest[-1].node.write_seq) == []
 
     @pytest.mark.req("X32", "C29", partly="no statement of a write looks at more than its own rows")
-    def test_deciding_costs_the_same_whatever_is_stored(
+    def test_deciding_costs_the_same_at_every_size(
         self, aim: PostgresAim, records: PostgresRecords, scope: Scope, pool: Database, admin: Admin
     ) -> None:
         # Given many memories / When one more is decided / Then its plan reads by keys alone

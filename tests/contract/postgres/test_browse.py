@@ -113,7 +113,7 @@ def test_links_around_a_node_come_the_heaviest_first(
     assert browser.links_around(other, hub, 10) == Page((), "")
 
 
-def test_nodes_are_told_with_the_beginning_of_their_text(
+def test_nodes_are_reported_with_the_beginning_of_their_text(
     browser: PostgresBrowser, records: PostgresRecords, scope: Scope, other: Scope, admin: Admin
 ) -> None:
     # Given a memory, an archived one, a concept and somebody else's memory

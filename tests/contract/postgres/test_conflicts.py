@@ -223,7 +223,7 @@ class TestRecord:
             (None, None),
         ]
 
-    def test_a_check_repeated_after_somebody_took_a_decision_back_changes_nothing(
+    def test_a_check_repeated_after_a_person_took_a_decision_back_changes_nothing(
         self, conflicts: PostgresConflicts, records: PostgresRecords, scope: Scope, admin: Admin
     ) -> None:
         # Given a rule's decision that somebody took back

@@ -249,7 +249,7 @@ class TestAbsorb:
         assert rows(admin, "SELECT * FROM memories WHERE ns = ANY (%s) ORDER BY id", [scope.ns, other.ns]) == before
         assert in_scope(admin, "derivations", scope) == 0
 
-    def test_what_somebody_restored_is_not_replaced_again(
+    def test_what_a_person_restored_is_not_replaced_again(
         self, consolidations: PostgresConsolidations, jobs: PostgresRecords, scope: Scope, admin: Admin
     ) -> None:
         # Given a replaced memory that came back
@@ -567,7 +567,7 @@ class TestFeedbacks:
         assert [item.id for item in touched] == [own]
         assert node(jobs, other, theirs).useful_count == 0
 
-    def test_old_turns_are_forgotten_at_most_so_many_at_once(
+    def test_old_turns_are_forgotten_in_bounded_batches(
         self, feedbacks: PostgresFeedbacks, jobs: PostgresRecords, scope: Scope
     ) -> None:
         # Given three old turns and a new one

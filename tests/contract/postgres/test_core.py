@@ -43,7 +43,7 @@ def test_core_memories_come_the_most_important_first_then_the_newest(
     assert told(reader, Scope(user="nobody at all")) == []
 
 
-def test_what_is_archived_erased_or_superseded_is_not_told(
+def test_what_is_archived_erased_or_superseded_is_not_reported(
     reader: PostgresCore, records: PostgresRecords, scope: Scope, admin: Admin
 ) -> None:
     # Given four core memories, of which one was archived, one erased and one superseded a moment ago

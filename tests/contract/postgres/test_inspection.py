@@ -89,7 +89,7 @@ def test_dead_letters_are_found_without_reading_the_outbox(admin: Admin) -> None
     assert "outbox_dead" in plan
 
 
-def test_what_its_server_refuses_is_told_and_can_be_tried_at_once(
+def test_what_its_server_refuses_is_reported_and_can_be_tried_at_once(
     jobs: PostgresRecords, inspection: PostgresInspection, scope: Scope, admin: Admin
 ) -> None:
     # Given a job that waits after its fifth try, one that waits after an outage, and one that was never tried

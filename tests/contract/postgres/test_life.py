@@ -675,7 +675,7 @@ class TestArchive:
 
 class TestRestore:
     @pytest.mark.req("M49", "C18", partly="the records and the job")
-    def test_a_restored_memory_is_found_at_once_and_indexed_anew(
+    def test_a_restored_memory_is_found_at_once_and_indexed_again(
         self, records: PostgresRecords, life: PostgresLife, scope: Scope, other: Scope
     ) -> None:
         # Given an archived memory whose other stores are not cleared yet
@@ -920,7 +920,7 @@ class TestAsOf:
         assert found(None) == ({old, new},) * 3
 
     @pytest.mark.req("C9", "B14", partly="with and without the vector index the same is told")
-    def test_as_of_an_instant_all_that_was_said_by_then_is_told_though_it_was_replaced(
+    def test_as_of_an_instant_all_that_was_said_by_then_is_reported_though_it_was_replaced(
         self, records: PostgresRecords, scope: Scope, admin: Admin
     ) -> None:
         # Given a message of January that one of March replaced; both pending, so that words find them

@@ -236,7 +236,7 @@ def test_a_repetition_after_a_lost_answer_adds_nothing(
     assert values(links, scope, a) == [(a, b, "cooccurrence", 1.0, 1)]
 
 
-def test_a_link_removed_before_starts_anew(links: PostgresLinks, records: PostgresRecords, scope: Scope) -> None:
+def test_a_link_removed_before_starts_again(links: PostgresLinks, records: PostgresRecords, scope: Scope) -> None:
     # Given a strong link that was removed
     a, b = memories(records, scope, 2)
     links.connect(scope, [NewLink(a, b, "semantic", 0.99, 20)], START)

@@ -73,7 +73,7 @@ def ids_of(listing: PostgresListing, scope: Scope, listed: Listed, order: str, l
 
 @pytest.mark.req("B62", partly="paging")
 @pytest.mark.parametrize("order", ORDERS)
-def test_every_memory_is_in_one_page_of_its_order_and_nobody_elses(
+def test_every_memory_is_in_one_page_of_its_order_and_none_of_other_scopes(
     order: str, listing: PostgresListing, records: PostgresRecords, scope: Scope, other: Scope, admin: Admin
 ) -> None:
     # Given memories, equals among them, written in an order that is none of those of a list; and somebody else's
@@ -183,7 +183,7 @@ def test_a_cursor_that_is_none_is_refused(listing: PostgresListing, scope: Scope
             listing.page(scope, EVERYTHING, order, 1, after)
 
 
-def test_a_cursor_of_another_order_is_told_from_one_that_is_none(
+def test_a_cursor_of_another_order_is_distinguished_from_one_that_is_none(
     listing: PostgresListing, records: PostgresRecords, scope: Scope
 ) -> None:
     records.remember(scope, [write("one"), write("two")])

@@ -133,7 +133,7 @@ def test_what_superseded_a_memory_comes_along(
     assert found[new].valid_to is None
 
 
-def test_what_was_written_since_is_told_with_its_vector_once_it_has_one(
+def test_what_was_written_since_is_shown_with_its_vector_once_it_has_one(
     reader: PostgresOrbits, jobs: PostgresRecords, scope: Scope
 ) -> None:
     # Given a session that gathered, and two memories after that, of which one is indexed
@@ -159,7 +159,7 @@ def test_what_was_written_since_is_told_with_its_vector_once_it_has_one(
     assert again.turns.by_id == {}
 
 
-def test_too_much_news_and_an_erased_scope_are_to_be_gathered_anew(
+def test_too_much_news_and_an_erased_scope_are_to_be_gathered_again(
     reader: PostgresOrbits, records: PostgresRecords, scope: Scope, other: Scope
 ) -> None:
     # Given a scope nobody has written to, then five memories in it
@@ -183,7 +183,7 @@ def indexed(jobs: PostgresRecords, *texts: str) -> None:
     jobs.complete(encoded(claim_all(jobs)))
 
 
-def test_a_memory_that_never_held_more_than_so_many_is_there_as_a_whole(
+def test_a_memory_that_never_held_more_than_the_limit_is_there_as_a_whole(
     reader: PostgresOrbits, jobs: PostgresRecords, scope: Scope, other: Scope
 ) -> None:
     # Given a user's two conversations and a fact, a project of his, and somebody else's memory
@@ -229,7 +229,7 @@ def test_a_whole_memory_is_not_complete_while_something_has_no_vector_or_could_c
 
 
 @pytest.mark.parametrize("way", ["near", "whole", "news"])
-def test_what_is_at_hand_says_how_important_used_and_lively_it_is(
+def test_what_is_prefetched_says_how_important_used_and_lively_it_is(
     reader: PostgresOrbits, records: PostgresRecords, scope: Scope, admin: Admin, way: str
 ) -> None:
     # Given a memory that is important, was returned nine times, and an hour old

@@ -126,7 +126,7 @@ def test_the_few_are_compared_by_vectors_and_words(
     [("matching_mood", "memories_mood", MERRY), ("matching_warm", "memories_warm", LIVELY)],
     ids=["mood", "energy"],
 )
-def test_what_few_meet_is_read_by_an_index_whatever_statistics_say(
+def test_conditions_that_few_meet_use_an_index_with_any_statistics(
     name: str, index: str, where: Filter, analysed: bool, stack: Servers, scope: Scope
 ) -> None:
     # Given a large scope in which few are merry and few lively, in a database of its own: a range of pages in which

@@ -365,7 +365,7 @@ class TestOutage:
     # The wired reply path, which asks no model: test_rate_limits. The embedder: unit/engine/encode/test_worker,
     # test_embedding_servers and test_outages
     @pytest.mark.req("X49")
-    def test_five_minutes_of_429_keep_nobody_waiting_and_then_the_work_goes_on(
+    def test_five_minutes_of_429_block_no_caller_and_then_the_work_goes_on(
         self, build: Builder, server: ChatServer, scope: Scope
     ) -> None:
         # Given a provider that has enough for a minute, again and again, and five minutes of our own time

@@ -212,7 +212,7 @@ class TestThresholds:
         assert canvas.count(ns) == 1
 
     @pytest.mark.req("B9", partly="in the canvas")
-    def test_an_idle_hour_ends_it_and_an_access_starts_the_hour_anew(self, canvas: RedisCanvas, ns: str) -> None:
+    def test_an_idle_hour_ends_it_and_an_access_starts_the_hour_again(self, canvas: RedisCanvas, ns: str) -> None:
         # Given two memories of which one is accessed after half an hour
         canvas.enter(ns, [entry("idle", 1.0), entry("used", 1.0)], START)
         half, hour = START + timedelta(minutes=30), START + timedelta(seconds=3_601)
@@ -315,7 +315,7 @@ class TestLimit:
             st.tuples(st.integers(0, 3), st.integers(0, 40), st.floats(0.31, 1.0)), min_size=1, max_size=40
         )
     )
-    def test_whatever_arrives_every_conversation_keeps_its_share(
+    def test_every_conversation_keeps_its_share_in_any_order_of_arrival(
         self, small: RedisCanvas, arrivals: list[tuple[int, int, float]]
     ) -> None:
         # Given a canvas for six / When memories of up to four conversations arrive in any order

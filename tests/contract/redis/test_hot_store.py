@@ -235,7 +235,7 @@ class TestForget:
 
 
 class TestOutage:
-    def test_an_address_where_nobody_listens_is_named_with_its_setting(self, tmp_path: Path, scope: Scope) -> None:
+    def test_an_address_without_a_server_is_named_with_its_setting(self, tmp_path: Path, scope: Scope) -> None:
         # Given no server
         hot = NamedHotStore(f"unix://{tmp_path}/none.sock", timeout_s=REDIS_TIMEOUT_S)
 
@@ -298,7 +298,7 @@ class TestOutage:
         hot.push(scope, entries("b"), 4)
         assert kept(hot, scope) == ["b", "a"]
 
-    def test_a_full_server_is_told_apart_from_one_that_is_gone(
+    def test_a_full_server_is_distinguished_from_one_that_is_gone(
         self, hot: RedisHotStore, stack: Servers, scope: Scope
     ) -> None:
         # Given a server whose memory is used up

@@ -62,9 +62,7 @@ class TestAllowance:
             eventually(lambda: client.keys(f"biem:rate:*{scope.ns}*") == [])
 
     @pytest.mark.parametrize("value", ["x", "1e300", "nan", "-5", "", "99999999999999999999999"])
-    def test_what_was_not_written_here_keeps_nobody_from_writing(
-        self, rates: RedisRates, stack: Servers, scope: Scope, value: str
-    ) -> None:
+    def test_unknown_counters_stop_no_writer(self, rates: RedisRates, stack: Servers, scope: Scope, value: str) -> None:
         with redis.Redis.from_url(stack.redis_url) as client:
             client.set(f"biem:rate:{{{scope.ns}}}", value, px=50_000)
             assert rates.take(scope, 1, 1) == 0.0
@@ -88,7 +86,7 @@ class TestWriter:
         with biem.connect(chosen, scope=biem.Scope(user=uuid.uuid4().hex), embedder=WordEmbedder()) as memory:
             yield memory
 
-    def test_a_scope_that_writes_too_fast_is_told_when_to_go_on(self, limited: biem.Memory) -> None:
+    def test_a_scope_that_writes_too_fast_learns_when_to_go_on(self, limited: biem.Memory) -> None:
         # Given a scope that has used its allowance
         for number in range(5):
             limited.remember(f"note {number}")

@@ -74,7 +74,7 @@ def test_the_request_is_the_protocols(server: RerankServer, build: Build, provid
     assert {call.authorization for call in server.calls} == {f"Bearer {KEY}"}
 
 
-def test_no_text_asks_nobody(server: RerankServer, build: Build) -> None:
+def test_no_text_sends_no_request(server: RerankServer, build: Build) -> None:
     assert build().rerank(QUERY, [], 5.0) == []
     assert server.calls == []
 
@@ -157,7 +157,7 @@ def test_every_refusal_is_an_outage_that_says_what_to_do(server: RerankServer, b
 
 
 @pytest.mark.req("X49", partly="the reranker")
-def test_a_rate_limit_is_told_and_not_waited_for(server: RerankServer, build: Build) -> None:
+def test_a_rate_limit_is_reported_and_not_waited_for(server: RerankServer, build: Build) -> None:
     # Given a server that wants two minutes / When it is asked / Then it fails at once and says how long
     server.default = Reply(status=429, headers={"Retry-After": "120"}, raw=b"slow down")
     started = time.monotonic()

@@ -131,7 +131,7 @@ class TestPrometheus:
         assert (first["biem_up",], second["biem_outbox_due",]) == (1, 0)
         assert third == {("biem_up",): 0}
 
-    def test_every_metric_is_in_the_list_and_every_one_of_the_list_is_told(self) -> None:
+    def test_every_metric_is_in_the_list_and_every_one_of_the_list_is_reported(self) -> None:
         # Given an exporter that has told everything there is
         telemetry, exporter = Telemetry(), Prometheus(Held(LEVELS))
         telemetry.attach(exporter)

@@ -102,7 +102,7 @@ def test_everything_is_back_after_the_home_was_destroyed(own_home: Path, base: P
 
 
 @pytest.mark.long
-def test_a_backup_taken_beside_writers_is_of_one_instant(stack: Servers, tmp_path: Path) -> None:
+def test_a_backup_taken_during_writes_is_of_one_instant(stack: Servers, tmp_path: Path) -> None:
     stop = threading.Event()
     with system(stack) as town, system(stack) as fresh:
         with town.connect() as memory:
@@ -282,7 +282,7 @@ def test_a_damaged_backup_changes_nothing(
 
 
 @pytest.mark.long
-def test_only_replace_destroys_what_a_database_holds_and_only_while_nobody_uses_it(
+def test_only_replace_destroys_what_a_database_holds_and_only_while_no_program_uses_it(
     stack: Servers, tmp_path: Path
 ) -> None:
     path = tmp_path / "b"

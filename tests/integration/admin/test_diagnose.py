@@ -136,7 +136,7 @@ def test_a_lost_collection_is_one_fault_and_not_one_for_each_memory(town: System
 
 
 @pytest.mark.long
-def test_dead_letters_are_told_and_tried_once_more(stack: Servers) -> None:
+def test_dead_letters_are_reported_and_tried_once_more(stack: Servers) -> None:
     # Given a memory that the embedder refused until it was a dead letter
     with system(stack, encode=EncodePolicy(max_attempts=1)) as town:
         embedder = WordEmbedder()
@@ -151,7 +151,7 @@ def test_dead_letters_are_told_and_tried_once_more(stack: Servers) -> None:
 
 
 @pytest.mark.long
-def test_jobs_that_nobody_does_are_told_apart_from_jobs_that_are_done_slowly(town: System) -> None:
+def test_jobs_without_a_worker_are_distinguished_from_slow_jobs(town: System) -> None:
     with town.connect(**NOT_BY_ITSELF, close_timeout_s=0.0) as memory:
         memory.remember("Ann likes tea")
         memory.remember("Bob plays chess")
@@ -177,7 +177,7 @@ def test_a_row_that_is_just_being_encoded_is_no_fault(town: System) -> None:
 
 
 @pytest.mark.long
-def test_a_memory_that_its_server_refused_is_told_and_tried_at_once(town: System) -> None:
+def test_a_memory_that_its_server_refused_is_reported_and_tried_at_once(town: System) -> None:
     # Given a memory that was set apart, for the vector index had refused it again and again
     with town.connect(**NOT_BY_ITSELF, close_timeout_s=0.0) as memory:
         memory_id = memory.remember("Ann likes tea")
@@ -205,7 +205,7 @@ def test_a_canvas_that_differs_from_the_tiers_is_found_and_swept(town: System) -
         assert hot in mended(town, "canvas_stale").samples
 
 
-def test_links_that_nobody_is_told_of_are_numbered_anew(town: System) -> None:
+def test_links_that_no_process_hears_of_are_numbered_again(town: System) -> None:
     with town.connect() as memory:
         one, two = memory.remember_many([{"text": f"we met {n}", "conversation": "c"} for n in "ab"], wait=True)
         memory.feedback([one, two], turn="t")
@@ -230,7 +230,7 @@ def test_links_to_nothing_are_parked(town: System) -> None:
     assert mended(town, "links_dangle").count == 1
 
 
-def test_memories_of_another_model_are_told(town: System) -> None:
+def test_memories_of_another_model_are_reported(town: System) -> None:
     other = WordEmbedder(dim=32, model="another")
     with town.connect(embedder=other) as memory:
         memory.remember("indexed by another model", wait=True)
@@ -246,7 +246,7 @@ def test_memories_of_another_model_are_told(town: System) -> None:
 
 
 @pytest.mark.req("X44", partly="a collection of another dimension is told; the queue waits for the embedder")
-def test_a_collection_of_another_dimension_is_told_although_nothing_can_be_opened(stack: Servers) -> None:
+def test_a_collection_of_another_dimension_is_reported_although_nothing_can_be_opened(stack: Servers) -> None:
     with system(stack) as town, town.index() as index:
         narrow = WordEmbedder(dim=32, model=WordEmbedder().info.id)
         index.open()
@@ -294,7 +294,7 @@ def given(town: System) -> dict[str, Any]:
     }
 
 
-def test_a_schema_of_another_version_is_told_and_a_missing_one_made(stack: Servers) -> None:
+def test_a_schema_of_another_version_is_reported_and_a_missing_one_made(stack: Servers) -> None:
     with system(stack, migrated=False) as town:
         finding = only(look(town))
         assert finding.id == "schema_behind"
@@ -307,14 +307,14 @@ def test_a_schema_of_another_version_is_told_and_a_missing_one_made(stack: Serve
         assert (ahead.id, ahead.samples, ahead.mended) == ("schema_ahead", ("9999_of_tomorrow",), "")
 
 
-def test_clocks_that_differ_are_told(town: System) -> None:
+def test_clocks_that_differ_are_reported(town: System) -> None:
     held = HeldClock(datetime(2026, 5, 4, tzinfo=UTC))
     found = diagnose(town.settings, embedder=town.embedder, clock=held)
     assert [finding.id for finding in found.findings] == ["clock_of_postgres", "clock_of_redis"]
     assert "ahead of this machine's" in found.findings[0].what
 
 
-def test_a_disk_that_is_nearly_full_is_told(town: System) -> None:
+def test_a_disk_that_is_nearly_full_is_reported(town: System) -> None:
     where = Servers(town.where.postgres_dsn, town.where.redis_url, town.where.milvus_uri, "", embedded=True)
     with diagnoser(
         settings=town.settings,
@@ -345,7 +345,7 @@ def test_celery_workers_are_asked_over_the_broker(town: System) -> None:
 
 
 @pytest.mark.long
-def test_looking_beside_programs_that_write_archive_and_erase_finds_nothing(town: System) -> None:
+def test_a_diagnosis_during_writes_archives_and_erasures_finds_nothing(town: System) -> None:
     # Given a program that writes, archives, restores and erases all the time
     stop = threading.Event()
 

@@ -16,7 +16,7 @@ MODELS = (
 
 
 @pytest.mark.req("A12", "A13", "C11", "X27")
-def test_only_what_has_the_asked_number_with_its_unit_is_told(aim: AimMemory) -> None:
+def test_only_what_has_the_asked_number_with_its_unit_is_shown(aim: AimMemory) -> None:
     # Given models of several sizes / When one size is asked for / Then only that is told, by the route and by recall
     facts(aim, *MODELS)
     nodes, _ = aim.route_memory("10M tokens 的模型")

@@ -70,7 +70,7 @@ def test_a_scope_that_took_the_place_of_its_memory_closes_everything(settings: C
     assert {thread.name for thread in threading.enumerate()} - before <= {"biem-postgres-watchdog", "biem-embedder"}
 
 
-def test_a_scope_beside_its_memory_closes_nothing(settings: Configure) -> None:
+def test_a_second_scope_of_a_memory_closes_nothing(settings: Configure) -> None:
     # Given a view beside the memory it was made of / When it is closed / Then both are of use until that is
     with biem.connect(settings(), embedder=WordEmbedder()) as memory:
         with memory.scope(user="y") as view:
@@ -227,7 +227,7 @@ async def _opened(settings: Configure) -> dict[str, object]:
         return dict(memory.stats())
 
 
-def test_a_memory_opens_beside_an_event_loop(settings: Configure) -> None:
+def test_a_memory_opens_while_an_event_loop_runs(settings: Configure) -> None:
     # Given an asynchronous program / When it opens a memory / Then it is of use, and closed afterwards
     import asyncio
 

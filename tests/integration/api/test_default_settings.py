@@ -46,7 +46,7 @@ def test_a_memory_is_encoded_with_entities_mood_and_a_vector_and_never_with_a_ve
 
 @pytest.mark.req("B41")
 @pytest.mark.parametrize(("importance", "tier"), [(2.4, "L2"), (2.6, "L1")])
-def test_what_is_stored_has_a_vector_and_a_node_whatever_its_energy_and_the_hot_is_in_the_canvas_too(
+def test_a_stored_memory_of_any_energy_has_a_vector_and_a_node_and_a_hot_one_is_in_the_canvas_too(
     memory: biem.Memory, stack: Servers, importance: float, tier: str
 ) -> None:
     # Given a memory of an energy just below or above a half / When it is stored

@@ -131,7 +131,7 @@ def test_a_child_that_ends_as_programs_do_ends_well(use: bool, leave: str, envir
 @pytest.mark.long
 @forking
 @pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
-def test_pools_of_processes_work_beside_an_open_memory(
+def test_pools_of_processes_work_while_a_memory_is_open(
     method: str, memory: biem.Memory, environment: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Given an open memory / When processes of each kind open their own

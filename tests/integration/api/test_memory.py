@@ -552,7 +552,7 @@ def test_an_embedder_whose_name_had_another_dimension_before_is_refused(settings
         memory.remember("The lighthouse was built in 1812, they say", wait=True)
 
 
-def test_statistics_are_told_although_the_embedder_does_not_fit(
+def test_statistics_are_shown_although_the_embedder_does_not_fit(
     settings: Configure,
     environment: dict[str, str],
     monkeypatch: pytest.MonkeyPatch,
@@ -572,7 +572,7 @@ def test_statistics_are_told_although_the_embedder_does_not_fit(
     assert "32-dimensional vectors now, and 64-dimensional" in told["trouble"]
 
 
-def test_who_waits_for_the_index_in_vain_is_told_why_and_what_was_stored(stack: Servers) -> None:
+def test_a_timeout_of_the_index_says_why_and_what_was_stored(stack: Servers) -> None:
     # Given an embedder that refuses some texts
     refusing = WordEmbedder()
     refusing.refused = ("lighthouse", "It is")

@@ -308,7 +308,7 @@ def test_what_was_asked_for_is_linked_and_comes_to_mind_in_another_talk(life: Li
 
 @pytest.mark.req("B3", "B40", partly="by rules, through the public API")
 @pytest.mark.parametrize("what", ["home", "taste"])
-def test_of_what_changed_the_new_is_told_first_and_the_old_as_of_then(life: Life, what: str) -> None:
+def test_of_what_changed_the_new_is_shown_first_and_the_old_as_of_then(life: Life, what: str) -> None:
     question = getattr(life.story, what)[2]
     old, new = life.ids[f"{what} 0"], life.ids[f"{what} 1"]
     # When asked now, Then the new one comes first; an outdated fact is left out, an outdated message is below
@@ -354,7 +354,7 @@ def test_a_decision_is_listed_and_can_be_undone_and_done_again(life: Life) -> No
 
 
 @pytest.mark.req("B3", partly="an unsure verdict")
-def test_an_unsure_contradiction_waits_for_somebody_to_decide(life: Life) -> None:
+def test_an_unsure_contradiction_waits_for_a_person_to_decide(life: Life) -> None:
     old, new, question = life.ids["employer 0"], life.ids["employer 1"], life.story.employer[2]
     # Given two employers and a rule that is not sure, Then after twelve nights it is still open and both are told
     [pending] = life.memory.conflicts()
@@ -413,7 +413,7 @@ def test_every_night_ends_well_and_a_second_one_changes_nothing(life: Life) -> N
 
 
 @pytest.mark.req("X16", partly="no memory of one in the answers to another")
-def test_nothing_of_one_is_told_to_another(month: Month) -> None:
+def test_nothing_of_one_is_shown_to_another(month: Month) -> None:
     everybody = {**month.lives, "double": month.double}
     for name, life in everybody.items():
         life.found(life.story.home[2])

@@ -277,7 +277,7 @@ def alone(stack: Servers) -> Iterator[biem.Memory]:
 
 @pytest.mark.sized
 @pytest.mark.req("D13", "X8", partly="the public API against a model")
-def test_the_public_api_does_what_a_dict_would_whatever_the_order(alone: biem.Memory) -> None:
+def test_the_public_api_does_what_a_dict_would_in_any_order(alone: biem.Memory) -> None:
     machine = type("Machine", (Model,), {"memory": alone})
     run_state_machine_as_test(
         machine,

@@ -35,7 +35,7 @@ def test_a_short_chaos_loses_doubles_leaks_and_raises_nothing(tmp_path: Path) ->
     assert row["kills"] + row["freezes"] > len(VICTIMS)
 
 
-def test_a_seed_decides_everything_and_everybody_is_killed_and_frozen_once() -> None:
+def test_a_seed_decides_everything_and_every_process_is_killed_and_frozen_once() -> None:
     plan = schedule(3, 20.0)
     assert plan == schedule(3, 20.0) != schedule(4, 20.0)
     assert sorted(fault.victim for fault in plan if not fault.freeze_s) == sorted(VICTIMS)

@@ -71,7 +71,7 @@ def test_the_gate_fails_where_too_much_is_injected_or_lost() -> None:
     assert not abstain.misses({**good, "system": "biem ≥ 0.1", "injected": 1.0})
 
 
-def test_what_any_threshold_could_reach_is_told_beside_what_the_default_does() -> None:
+def test_the_best_threshold_is_reported_with_the_default() -> None:
     # Given a hundred answers of the right memory, of which one point may be lost, and four of a stranger's
     own = [abstain.Reply("c", True, 1.0, sure / 100, {}) for sure in range(100)]
     strangers = [abstain.Reply("c", False, 0.0, sure, {}) for sure in (0.0, 0.005, 0.012, 0.9)]
@@ -81,7 +81,7 @@ def test_what_any_threshold_could_reach_is_told_beside_what_the_default_does() -
     assert abstain.reachable(strangers) == 0.0
 
 
-def test_strict_silence_has_its_price_and_answers_are_told_apart_by_pairs() -> None:
+def test_strict_silence_has_its_price_and_answers_are_distinguished_by_pairs() -> None:
     # Given four answers of the right memory and four of a stranger's, of which one is surer than half of ours
     own = [abstain.Reply("c", True, 1.0, sure, {}) for sure in (0.2, 0.6, 0.8, 0.9)]
     strangers = [abstain.Reply("c", False, 0.0, sure, {}) for sure in (0.1, 0.1, 0.2, 0.7)]
@@ -97,7 +97,7 @@ def test_strict_silence_has_its_price_and_answers_are_told_apart_by_pairs() -> N
 
 
 @pytest.mark.long
-def test_follow_ups_are_asked_at_hand_and_of_everything(data: Path, tmp_path: Path) -> None:
+def test_follow_ups_are_asked_of_the_prefetched_and_of_everything(data: Path, tmp_path: Path) -> None:
     out = tmp_path / "out.json"
 
     code = orbit.main(["--data", str(data), "--json", str(out), "--embedder", "synthetic", "--pairs", "20"])

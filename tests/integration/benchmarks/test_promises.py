@@ -11,7 +11,7 @@ from benchmarks import promises
 @pytest.mark.long
 @pytest.mark.req("M8", partly="the benchmark fills and asks 100,000; here it does so with 300")
 @pytest.mark.req("M6", partly="the benchmark compares it with its limit at 100,000 × 1,024; here with 300")
-def test_each_promise_is_measured_as_often_as_asked_on_so_many_memories(tmp_path: Path) -> None:
+def test_each_promise_is_measured_as_often_as_asked_on_as_many_memories_as_asked(tmp_path: Path) -> None:
     # Given a small memory / When the benchmark runs with few of everything
     out = tmp_path / "rows.json"
     few = {"size": 300, "dim": 16, "queries": 4, "users": 3, "each": 2, "pause": 0, "canvases": 2}

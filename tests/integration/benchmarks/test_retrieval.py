@@ -69,7 +69,7 @@ def test_all_systems_answer_the_same_questions(data: Path, tmp_path: Path, capsy
 
 
 @pytest.mark.long
-def test_latency_measures_writes_and_searches_beside_the_bare_servers(tmp_path: Path) -> None:
+def test_latency_measures_writes_and_searches_and_those_of_the_bare_servers(tmp_path: Path) -> None:
     out = tmp_path / "out.json"
 
     code = latency.main(

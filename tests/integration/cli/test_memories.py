@@ -61,7 +61,7 @@ def test_a_memory_is_kept_found_shown_and_erased(cli: Cli) -> None:
 
 
 @pytest.mark.long
-def test_memories_are_listed_counted_and_told_in_order_of_time(cli: Cli) -> None:
+def test_memories_are_listed_counted_and_reported_in_order_of_time(cli: Cli) -> None:
     # Given three memories said on three days, one of them archived
     scope = ("--user", "lists")
     told = ["The lemon tree needs water", "The hedge is cut", "The gate squeaks"]
@@ -233,7 +233,7 @@ def test_transcripts_are_imported_once_however_often(cli: Cli, tmp_path: Path) -
     assert hits[0]["node"]["text"] == "下周三去苏州"
 
 
-def test_each_conversation_can_have_a_scope_of_its_own(cli: Cli, tmp_path: Path) -> None:
+def test_each_conversation_can_have_its_own_scope(cli: Cli, tmp_path: Path) -> None:
     path = tmp_path / "two.jsonl"
     turns = [{"id": "1", "text": "blue"}, {"id": "2", "text": "green"}]
     path.write_bytes(lines({"id": "a/b", "turns": turns}, {"id": "c'd", "turns": turns}))

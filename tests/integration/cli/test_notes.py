@@ -20,7 +20,7 @@ def cli(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cli]:
 
 
 @pytest.mark.long
-def test_a_folder_is_added_synced_searched_told_and_checked(cli: Cli, tmp_path: Path) -> None:
+def test_a_folder_is_added_synced_searched_shown_and_checked(cli: Cli, tmp_path: Path) -> None:
     scope, vault = ("--user", "noted"), tmp_path / "vault"
     (vault / "lamps").mkdir(parents=True)
     (vault / "lamps" / "storm-lantern.md").write_text(LANTERN, encoding="utf-8")

@@ -324,7 +324,7 @@ class TestGraph:
         assert sorted(rows) == [("concept_items", "concept_id", "uuid"), ("crystal_links", "strength", "integer")]
 
     @pytest.mark.req("H11", "H16")
-    def test_read_anew_it_is_what_it_was_with_every_strength(self, database: Database) -> None:
+    def test_read_again_it_is_what_it_was_with_every_strength(self, database: Database) -> None:
         # Given a graph that one process follows while three conversations are built
         mind = Mind(database)
         talks = (
@@ -617,7 +617,7 @@ class TestRelated:
         assert sum(hit.topic == "Grace" for hit in topics) <= 2
 
     @pytest.mark.req("H19", "H20", "H21", partly="which keywords count; reading the model's answer is the adapter's")
-    def test_in_precise_mode_the_model_names_the_key_concepts_once_and_in_fast_mode_nobody(
+    def test_in_precise_mode_the_model_names_the_key_concepts_once_and_in_fast_mode_never(
         self, database: Database
     ) -> None:
         # Given a model that thinks of Rex, finds nothing, or fails; and a text about Grace

@@ -73,7 +73,7 @@ def test_postgres_is_durable_and_speaks_utf8(own_home: Path) -> None:
 
 
 @pytest.mark.req("D1")
-def test_a_second_home_runs_beside_the_first(base: Path) -> None:
+def test_a_second_home_runs_next_to_the_first(base: Path) -> None:
     with joined(base / "one") as one, joined(base / "two") as two:
         query(one, "CREATE TABLE only_here (x int)")
         assert query(two, "SELECT to_regclass('only_here')") == [(None,)]
@@ -142,7 +142,7 @@ def test_an_ordinary_user_is_served(base: Path, new_home: Path) -> None:
 
 
 @pytest.mark.req("D1")
-def test_stop_ends_the_servers_for_joined_clients_too_until_somebody_joins_again(own_home: Path) -> None:
+def test_stop_ends_the_servers_for_joined_clients_too_until_a_client_joins_again(own_home: Path) -> None:
     with joined(own_home) as urls:
         # When somebody stops the stack
         assert stop(own_home)

@@ -123,7 +123,7 @@ def test_a_server_that_is_killed_comes_back(own_home: Path) -> None:
 
 
 @pytest.mark.req("D1")
-def test_nothing_is_left_after_everybody_was_killed_and_the_next_start_recovers(own_home: Path) -> None:
+def test_nothing_is_left_after_every_process_was_killed_and_the_next_start_recovers(own_home: Path) -> None:
     with client(own_home) as process:
         owner_seen_by(process)
         with psycopg.connect(status(own_home).urls.postgres_dsn, autocommit=True) as connection:
@@ -188,7 +188,7 @@ def test_a_frozen_backend_of_a_dead_postmaster_does_not_keep_a_home_down(own_hom
 
 
 @pytest.mark.req("D1")
-def test_a_pid_that_now_belongs_to_somebody_else_is_spared_and_does_no_harm(own_home: Path) -> None:
+def test_a_pid_that_now_belongs_to_another_process_is_spared_and_does_no_harm(own_home: Path) -> None:
     with joined(own_home):
         pass
     eventually(lambda: down(own_home), 60, "the servers end")

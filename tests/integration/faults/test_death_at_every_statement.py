@@ -199,7 +199,7 @@ def employers(memory: biem.Memory, *names: str) -> None:
 
 @pytest.mark.long
 @pytest.mark.req("X8", partly="each verb of the API, and the worker")
-def test_whatever_is_asked_for_dies_before_any_statement_and_is_made_good_by_asking_again(players: Cast) -> None:
+def test_any_call_may_die_before_any_statement_and_is_completed_by_repeating_it(players: Cast) -> None:
     living, heir, stage = players.enter()
     # Given memories that were used, refused, archived, and that disagree, decided or not
     employers(living, "Ann", "Bo", "Cid", "Dan")

@@ -254,7 +254,7 @@ def test_any_bytes_in_any_key_cost_no_answer(
     assert pair.other.recall(QUERY).degraded == ()
 
 
-def test_a_canvas_of_the_form_before_vectors_were_packed_is_filled_anew(pair: Pair) -> None:
+def test_a_canvas_of_the_form_before_vectors_were_packed_is_filled_again(pair: Pair) -> None:
     # Given the keys of a scope as a version before ADR 0049 wrote them
     pair.warm(pair.memory)
     names = keys_of("canvas", pair.memory.bound_to.ns)
@@ -319,7 +319,7 @@ def dumped(client: Any, ns: str) -> list[bytes]:
     return found
 
 
-def test_erased_ids_are_looked_for_in_all_scopes_whatever_is_spoilt_in_one(town: System, pair: Pair) -> None:
+def test_erased_ids_are_looked_for_in_all_scopes_although_one_is_corrupt(town: System, pair: Pair) -> None:
     # Given erased memories of two scopes, the canvas and HotKV of the first of which are of another type
     first, second = sorted(
         (pair.memory.scope(user=uuid.uuid4().hex) for _ in range(2)), key=lambda memory: memory.bound_to.ns

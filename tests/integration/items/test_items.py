@@ -118,7 +118,7 @@ def test_an_item_is_found_however_long_ago_it_was_put(own: biem.Memory) -> None:
     assert [item.key for item in own.items.search(("a",), query="spare key")] == ["1"]
 
 
-def test_a_time_to_live_begins_anew_with_each_use(own: biem.Memory) -> None:
+def test_a_time_to_live_begins_again_with_each_use(own: biem.Memory) -> None:
     # Given an item that lives for ten minutes, and one that no query finds
     ttl = timedelta(minutes=10)
     own.items.put(("a",), "1", {"text": "The code is seven"}, ttl=ttl)

@@ -570,7 +570,7 @@ def moved(there: World) -> tuple[list[str], int]:
     return [names[hit.node.id] for hit in found], len(there.memory.conflicts(status=None))
 
 
-def test_a_sure_contradiction_supersedes_by_itself(world: Open) -> None:
+def test_a_sure_contradiction_supersedes_automatically(world: Open) -> None:
     assert both(world, moved, conflicts=ConflictPolicy(act_confidence=NEVER)) == [(["new"], 1), (["new", "old"], 1)]
 
 
@@ -587,7 +587,7 @@ TWO_CLAIMS = (
 
 @pytest.mark.req("C9", partly="what nobody has decided")
 @pytest.mark.parametrize(("older", "newer", "disputed", "besides", "was", "now"), TWO_CLAIMS, ids=["en", "zh"])
-def test_of_a_memory_that_is_disputed_in_part_the_news_is_told_first_and_the_rest_as_before(
+def test_of_a_memory_that_is_disputed_in_part_the_news_is_reported_first_and_the_rest_as_before(
     world: Open, older: str, newer: str, disputed: str, besides: str, was: str, now: str
 ) -> None:
     # Given two things said at once, of which one changed since, which is left to a person to decide
@@ -695,7 +695,7 @@ def test_an_open_conflict_costs_score(world: Open) -> None:
     assert story(world()) < story(world(recall=RecallPolicy(conflict_penalty=0.0))) - 0.01
 
 
-def test_a_superseded_message_is_told_below(world: Open) -> None:
+def test_a_superseded_message_is_reported_below(world: Open) -> None:
     def story(there: World) -> float:
         key = there.remember("I live in Beijing", speaker="Ann")
         there.clock.advance(days=1)

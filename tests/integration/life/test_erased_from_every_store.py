@@ -215,7 +215,7 @@ def test_what_is_to_be_erased_is_named_once(memory: biem.Memory) -> None:
         memory.erase(user="")
 
 
-def test_scopes_are_told_of_the_user_one_is_bound_to_alone(memory: biem.Memory) -> None:
+def test_only_scopes_of_the_bound_user_are_listed(memory: biem.Memory) -> None:
     memory.scope(project="p").remember("Mine")
     for other in (memory.scope(user=f"{memory.bound_to.user} too"), memory.scope(tenant="elsewhere")):
         other.remember("Not mine")

@@ -63,7 +63,7 @@ def test_a_project_is_shown_linked_listed_and_renamed(cli: Cli, tmp_path: Path) 
 
 
 @pytest.mark.long
-def test_the_job_syncs_by_itself_and_leaves_a_file_alone_that_is_being_written(
+def test_the_job_syncs_automatically_and_leaves_a_file_alone_that_is_being_written(
     settings: Configure, tmp_path: Path
 ) -> None:
     wanted = settings(

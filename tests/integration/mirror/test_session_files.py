@@ -157,7 +157,7 @@ def test_lines_that_cannot_be_removed_are_counted_as_left(memory: biem.Memory, r
     assert b"key" not in (root / CURRENT).read_bytes()
 
 
-def test_git_does_not_see_them_whatever_the_folder_ignores(project: biem.Memory, tmp_path: Path) -> None:
+def test_git_does_not_see_them_with_any_ignore_file(project: biem.Memory, tmp_path: Path) -> None:
     # Given a clone whose own ignore file says nothing of sessions, and one in their folder that includes them
     root = tmp_path / "clone" / ".aimate" / "memory"
     (root / "sessions").mkdir(parents=True)

@@ -34,7 +34,7 @@ def refusing(*arguments: Any, **named: Any) -> Any:
 
 
 @pytest.mark.parametrize("call", ["link", "fsync"])
-def test_a_folder_that_refuses_a_file_is_told_and_nothing_is_half_done(
+def test_a_folder_that_refuses_a_file_is_reported_and_nothing_is_half_done(
     memory: biem.Memory, root: Path, monkeypatch: pytest.MonkeyPatch, call: str
 ) -> None:
     memory.remember("The lighthouse is red.", layer="core")
@@ -207,7 +207,7 @@ def test_edits_of_an_exported_folder_hold_when_it_is_imported(memory: biem.Memor
     ("text", "said"),
     [("no front matter", "names no id"), ("---\nid: [\n---\n\nx\n", "line 3"), ('---\nstate: "{"\n---\n\nx\n', "id")],
 )
-def test_a_folder_that_cannot_be_read_is_told_by_file_and_stores_nothing(
+def test_a_folder_that_cannot_be_read_is_reported_by_file_and_stores_nothing(
     memory: biem.Memory, tmp_path: Path, text: str, said: str
 ) -> None:
     memory.remember("Before.", layer="core")

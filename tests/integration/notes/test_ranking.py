@@ -22,7 +22,7 @@ def best(memory: biem.Memory, query: str) -> str:
 
 
 @pytest.mark.req("G32", partly="homonyms")
-def test_homonyms_are_told_apart_by_their_folders(memory: biem.Memory, tmp_path: Path) -> None:
+def test_homonyms_are_distinguished_by_their_folders(memory: biem.Memory, tmp_path: Path) -> None:
     body = "# 苹果\n\n## 历史\n\n它在全世界都很有名，已经有很长的历史。{}\n"
     files = {"水果/苹果.md": body.format("秋天收获。"), "科技公司/苹果.md": body.format("总部很大。")}
     others = {
@@ -99,7 +99,7 @@ def test_without_words_a_query_of_keywords_is_ranked_otherwise(
 
 
 @pytest.mark.req("G32", partly="homonyms")
-def test_two_notes_of_the_same_text_are_told_apart_by_the_folder_that_the_query_names(
+def test_two_notes_of_the_same_text_are_distinguished_by_the_folder_that_the_query_names(
     memory: biem.Memory, tmp_path: Path
 ) -> None:
     text = "# Mercury\n\n## History\n\nIt was known long ago, and was given this name by the ancients.\n"

@@ -87,7 +87,7 @@ def companion(memory: biem.Memory, _folder: Path) -> Answers:
 
 @pytest.mark.req("G71")
 @pytest.mark.parametrize("dialogue", [assistant, adviser, companion])
-def test_what_each_use_asks_for_is_told(
+def test_what_each_use_asks_for_is_reported(
     memory: biem.Memory, tmp_path: Path, dialogue: Callable[[biem.Memory, Path], Answers]
 ) -> None:
     # Given what a user said and wrote down

@@ -32,7 +32,7 @@ def compared(memory: biem.Memory) -> dict[str, int]:
 
 
 @pytest.mark.req("G56", partly="a note refutes")
-def test_a_note_that_contradicts_a_fact_is_listed_and_told_until_somebody_decides(
+def test_a_note_that_contradicts_a_fact_is_listed_and_reported_until_a_person_decides(
     memory: biem.Memory, write: Write
 ) -> None:
     fact = memory.remember(RENT, wait=True)
@@ -56,7 +56,7 @@ def test_a_note_that_contradicts_a_fact_is_listed_and_told_until_somebody_decide
     assert "note_disagrees" not in memory.recall("What is the office rent?")[0].why
 
 
-def test_a_memory_that_is_believed_is_told_without_the_note(memory: biem.Memory, write: Write) -> None:
+def test_a_memory_that_is_believed_is_reported_without_the_note(memory: biem.Memory, write: Write) -> None:
     fact = memory.remember(RENT, wait=True)
     write("office.md", RAISED)
     compared(memory)

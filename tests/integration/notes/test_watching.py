@@ -114,7 +114,7 @@ def test_one_process_watches_and_another_takes_over(memory: biem.Memory, tmp_pat
         eventually(lambda: set(found(memory, "zebra")) == {"a.md", "b.md", "c.md"})
 
 
-def test_a_program_with_workers_watches_if_it_is_told_to(
+def test_a_program_with_workers_watches_if_it_is_configured_to(
     settings: Configure, embedder: WordEmbedder, tmp_path: Path
 ) -> None:
     policy, user = settings().notes, uuid.uuid4().hex

@@ -669,7 +669,7 @@ def test_notes_are_appended_in_order_without_those_of_the_block(memory: biem.Mem
     ]
 
 
-def test_what_the_history_holds_is_not_told_again_and_what_it_lost_is(memory: biem.Memory) -> None:
+def test_what_the_history_holds_is_not_shown_again_and_what_it_lost_is(memory: biem.Memory) -> None:
     # Given a conversation about one matter, recorded by the plugin, and something older that fits less
     memory.remember("The ferry to Hiiumaa has a café", conversation="older", source="user", wait=True)
     plugin = BIEMContextPlugin(memory, conversation="today", top_k=3)
@@ -690,7 +690,7 @@ def test_what_the_history_holds_is_not_told_again_and_what_it_lost_is(memory: bi
     assert not any(text in content for text in said[2:])
 
 
-def test_a_message_of_the_history_that_was_revised_since_is_told_as_it_is_now(memory: biem.Memory) -> None:
+def test_a_message_of_the_history_that_was_revised_since_is_shown_as_it_is_now(memory: biem.Memory) -> None:
     # Given messages of which one is corrected and one only tagged, while the history shows them as said
     plugin = BIEMContextPlugin(memory, conversation="ferries", top_k=3)
     said = ["The ferry to Hiiumaa leaves at 8 from pier 3", "The ferry to Hiiumaa has a café"]
@@ -717,7 +717,7 @@ def test_a_message_of_the_history_that_was_revised_since_is_told_as_it_is_now(me
     assert len(memory.recall(question, exclude=odd)) == 2
 
 
-def test_a_history_that_somebody_else_recorded_is_known_by_its_words_and_roles(memory: biem.Memory) -> None:
+def test_a_history_recorded_by_another_program_is_known_by_its_words_and_roles(memory: biem.Memory) -> None:
     # Given messages that were stored otherwise, more of them than one search finds
     said = [f"The ferry to Hiiumaa leaves at {n} from pier {n}" for n in range(60)]
     guess = "The ferry to Hiiumaa leaves at midnight from pier 99"
@@ -730,7 +730,7 @@ def test_a_history_that_somebody_else_recorded_is_known_by_its_words_and_roles(m
     assert [hit.node.text for hit in block.hits] == [guess]
 
 
-def test_a_question_that_is_recorded_before_it_is_asked_is_not_told_to_itself(memory: biem.Memory) -> None:
+def test_a_question_that_is_recorded_before_it_is_asked_is_not_shown_to_itself(memory: biem.Memory) -> None:
     plugin = BIEMContextPlugin(memory, conversation="c")
     memory.remember("The spare key hangs in the garage", source="user", conversation="older", wait=True)
     plugin.record_user_message("Where does the spare key hang?")

@@ -67,7 +67,7 @@ def life(opened: tuple[biem.Memory, HeldClock]) -> Life:
          "Do I enjoy the night shift?"),
     ],
 )  # fmt: skip
-def test_1_what_is_said_of_somebody_or_something_else_retires_nothing(
+def test_1_what_is_said_of_another_person_or_thing_retires_nothing(
     life: Life, first: str, later: str, question: str
 ) -> None:
     life.tells(first)
@@ -156,7 +156,7 @@ def test_6_a_birthday_that_was_decided_about_is_not_disputed_by_a_journey(life: 
         (["我开一辆旧桑塔纳。", "桑塔纳报废了，现在开的是比亚迪。"], ["我开什么车？", "What car do I drive?"]),
     ],
 )  # fmt: skip
-def test_7_what_holds_now_is_told_first(life: Life, told: list[str], questions: list[str]) -> None:
+def test_7_what_holds_now_is_shown_first(life: Life, told: list[str], questions: list[str]) -> None:
     for text in told:
         life.tells(text)
     life.tells("I suppose you are an accountant who loves tennis and drives a van.", by="assistant")

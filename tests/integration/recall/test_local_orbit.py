@@ -117,7 +117,7 @@ def test_another_matter_is_searched_for(settings: Configure, embedder: WordEmbed
         assert hits[0].node.text == "The Quito tram 14 costs 14 coins"
 
 
-def test_a_small_memory_is_at_hand_as_a_whole_for_every_question_of_a_session(
+def test_a_small_memory_is_prefetched_as_a_whole_for_every_question_of_a_session(
     settings: Configure, embedder: WordEmbedder
 ) -> None:
     # Given the default policy and a memory of sixty, of which Lisbon was asked for
@@ -139,7 +139,7 @@ def test_a_small_memory_is_at_hand_as_a_whole_for_every_question_of_a_session(
 
 
 @pytest.mark.req("X47", partly="what is at hand for a follow-up")
-def test_what_was_erased_archived_or_replaced_between_two_questions_is_not_told(ready: Session) -> None:
+def test_what_was_erased_archived_or_replaced_between_two_questions_is_not_shown(ready: Session) -> None:
     for change in (
         lambda key: ready.memory.erase(key),
         lambda key: ready.memory.archive(key),
@@ -156,7 +156,7 @@ def test_what_was_erased_archived_or_replaced_between_two_questions_is_not_told(
         )
 
 
-def test_a_fact_replaced_by_a_decision_between_two_questions_is_told_as_it_is_now(ready: Session) -> None:
+def test_a_fact_replaced_by_a_decision_between_two_questions_is_shown_as_it_is_now(ready: Session) -> None:
     # Given two facts in conflict, at hand
     memory = ready.memory
     old = memory.remember("The Lisbon tram office opens at 8:00", wait=True)
@@ -211,7 +211,7 @@ def test_conditions_originals_and_the_past_are_searched_for(ready: Session) -> N
     assert ready.memory.recall("And the Lisbon tram 4?", session="s", top_k=100).way == "search"
 
 
-def test_a_session_of_the_same_name_in_another_scope_has_nothing_at_hand(ready: Session) -> None:
+def test_a_session_of_the_same_name_in_another_scope_has_nothing_prefetched(ready: Session) -> None:
     # Given a session with something at hand / When somebody else's agent uses the same name
     ready.ask("What costs the Lisbon tram 3?")
     stranger = ready.memory.scope(user=uuid.uuid4().hex)
@@ -279,7 +279,7 @@ def test_many_threads_ask_write_and_erase_in_one_session(ready: Session) -> None
 # -- silence ----------------------------------------------------------------------------------------------------------
 
 
-def test_nothing_is_told_of_what_nobody_has_heard_of_but_a_recall_still_shows_its_best(ready: Session) -> None:
+def test_nothing_is_shown_of_what_no_one_has_heard_of_but_a_recall_still_shows_its_best(ready: Session) -> None:
     # Given memories of journeys / When a stranger's matter comes up
     plugin = BIEMContextPlugin(ready.memory, conversation="chat")
     question = "Why did Professor Fitzgerald sell his violin?"

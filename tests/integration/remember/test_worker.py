@@ -58,7 +58,7 @@ def test_what_is_acknowledged_is_indexed_within_a_second(memory: biem.Memory) ->
     assert sorted(took)[10] <= 1.0  # the median: on a busy machine some take longer
 
 
-def test_what_nobody_woke_the_worker_for_is_indexed_too(settings: Configure, memory: biem.Memory) -> None:
+def test_rows_without_a_wake_up_of_the_worker_are_indexed_too(settings: Configure, memory: biem.Memory) -> None:
     idle = settings(queue="none")
     with biem.connect(idle, scope=memory.bound_to, embedder=WordEmbedder()) as writer:
         written = writer.remember("From a process without a worker")

@@ -171,7 +171,7 @@ def test_erasing_destroys_all_revisions_and_counts_them(memory: biem.Memory) -> 
 # -- what was made of the former text ----------------------------------------------------------------------------------
 
 
-def test_links_by_meaning_are_formed_anew_and_those_in_time_stay(memory: biem.Memory) -> None:
+def test_links_by_meaning_are_formed_again_and_those_in_time_stay(memory: biem.Memory) -> None:
     # Given three messages of a conversation, of which the first two resemble each other
     said = [
         "The saffron fields belong to my uncle",
@@ -364,7 +364,7 @@ def test_reindexing_keeps_former_texts_findable(memory: biem.Memory, clock: Held
 @pytest.mark.req("X47")
 @pytest.mark.req("M27", partly="a change moves `revised_at`, an access does not")
 @pytest.mark.req("M43", partly="a changed text is embedded anew and replaces its row of the index")
-def test_a_memory_in_the_canvas_a_slot_and_the_core_is_told_anew_and_once_erased_no_more(
+def test_a_memory_in_the_canvas_a_slot_and_the_core_is_reported_again_and_once_erased_no_more(
     memory: biem.Memory, clock: HeldClock
 ) -> None:
     # Given a memory that is hot, useful and core, and was told in a prompt

@@ -82,7 +82,7 @@ def test_no_revision_makes_an_untrusted_memory_core(own: biem.Memory) -> None:
     assert [one.layer for one in own.revisions(order)] == ["core", "long_term"]
 
 
-def test_what_stood_then_is_told_apart_as_it_was_trusted_then(own: biem.Memory, clock: HeldClock) -> None:
+def test_what_stood_then_is_distinguished_as_it_was_trusted_then(own: biem.Memory, clock: HeldClock) -> None:
     # Given what the user and the web said, both revised a day later
     mine = told(own, "Ann works at Acme")
     page = told(own, "Ann works at Globex", origin="web")

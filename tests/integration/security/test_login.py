@@ -47,7 +47,7 @@ def deployed(stack: Servers) -> Iterator[System]:
 
 
 @pytest.mark.req("D13", partly="the login of a deployment")
-def test_programs_work_with_a_login_that_owns_nothing_and_see_no_other_scope_whatever_they_run(
+def test_programs_work_with_a_login_that_owns_nothing_and_see_no_other_scope_with_any_statement(
     deployed: System, tmp_path: Path
 ) -> None:
     # Given memories of two users, kept by programs with that login, which do all that workers do

@@ -92,7 +92,7 @@ def test_settings_keep_their_secrets_to_themselves(secret_settings: Settings) ->
     assert SECRET not in repr(Servers("p:" + SECRET, "r:" + SECRET, "m:" + SECRET, SECRET, embedded=False))
 
 
-def test_whatever_could_be_a_secret_is_one() -> None:
+def test_a_possible_secret_counts_as_one() -> None:
     """By its name: a setting that is added as plain text fails here."""
     suspicious = ("password", "token", "key", "dsn", "secret", "url", "uri", "credential")
 
@@ -176,7 +176,7 @@ ARGUMENTS: Mapping[str, str] = {
 
 
 @pytest.mark.req("B59", "X43", partly="the command line")
-def test_no_command_shows_a_secret_whatever_it_is_given(
+def test_no_command_shows_a_secret_for_any_arguments(
     secret_settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Given servers that are away, and every command there is

@@ -156,7 +156,7 @@ def test_a_body_is_measured_before_it_is_read(site: Site) -> None:
     assert browser.get("/v1/count").json() == {"count": 0}
 
 
-def test_slow_and_half_open_clients_hold_nobody_up(site: Site) -> None:
+def test_slow_and_half_open_clients_delay_no_other(site: Site) -> None:
     # Given forty clients that begin a request and send no more
     token, address = site.key().token, urlsplit(site.urls[0])
     head = (

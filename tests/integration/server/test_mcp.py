@@ -133,7 +133,7 @@ def test_a_client_in_memory_of_either_version(own: biem.Memory, mode: Any) -> No
     check(over(build(lambda grant: own), mode=mode))
 
 
-def test_a_failure_inside_is_not_told(own: biem.Memory) -> None:
+def test_a_failure_inside_is_not_reported(own: biem.Memory) -> None:
     # Given a memory that fails in a way that nobody foresaw
     def broken(grant: str) -> biem.Memory:
         raise RuntimeError("a secret of the inside")
@@ -247,7 +247,7 @@ class TestHttp:
         assert answer["result"]["isError"]
         assert "write" in answer["result"]["content"][0]["text"]
 
-    def test_without_a_valid_key_nothing_is_told(self, site: Site) -> None:
+    def test_without_a_valid_key_nothing_is_reported(self, site: Site) -> None:
         for headers in ({}, {"Authorization": "Bearer biem_no"}, {"Authorization": "Basic x"}):
             answer = httpx.post(f"{site.urls[0]}/mcp", json={}, headers=headers)
             assert answer.status_code == 401

@@ -131,7 +131,7 @@ def test_changes_made_remotely_are_those_of_the_memory(site: Site, tmp_path: Pat
     assert "Sintra" in plugin.prepare_context("Where do my bees live?")
 
 
-def test_a_key_that_does_not_open_is_an_error_of_its_own(site: Site) -> None:
+def test_a_key_that_does_not_open_is_a_separate_error(site: Site) -> None:
     here, there, _ = opened(site, grants=["read"])
     assert raised(lambda: there.remember("x")) is AccessDenied
     assert raised(lambda: there.scope(user=uuid.uuid4().hex).count()) is AccessDenied

@@ -81,7 +81,7 @@ def test_core_first_then_what_was_found_then_recent_tasks_then_the_session(
 
 @pytest.mark.req("M73")
 @pytest.mark.parametrize("flow", [False, True])
-def test_no_section_exceeds_its_share_and_what_is_left_out_is_told(settings: Configure, flow: bool) -> None:
+def test_no_section_exceeds_its_share_and_what_is_left_out_is_shown(settings: Configure, flow: bool) -> None:
     # Given the design's shares, which sum to 1
     usual = BuilderPolicy()
     assert (usual.total_budget, usual.core, usual.session) == (128_000, 0.1, 0.5)

@@ -33,7 +33,7 @@ def told(memory: biem.Memory, *, session: str = "", conversations: tuple[str, ..
 
 @pytest.mark.req("M15", partly="told in no other session, archived with its own")
 @pytest.mark.parametrize("indexed", [True, False])
-def test_a_memory_of_a_session_is_told_in_no_other_one(memory: biem.Memory, *, indexed: bool) -> None:
+def test_a_memory_of_a_session_is_shown_in_no_other_one(memory: biem.Memory, *, indexed: bool) -> None:
     # Given a memory of a session, and one of the user
     memory.remember(CODE, layer="session", conversation="a")
     memory.remember("the door is red", layer="long_term", kind="knowledge")

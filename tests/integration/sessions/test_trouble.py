@@ -108,7 +108,7 @@ def test_diagnose_finds_sessions_that_are_not_trimmed_and_counts_again(
     assert small.sessions.get(key) == right
 
 
-def test_writers_of_one_session_get_places_of_their_own(memory: biem.Memory) -> None:
+def test_writers_of_one_session_get_their_own_places(memory: biem.Memory) -> None:
     # Given one session / When eight threads append to it, some with the same ref / Then each message has a place
     chat = memory.sessions.open()
 

@@ -173,7 +173,7 @@ def test_a_process_that_dies_at_any_statement_of_the_night_loses_and_doubles_not
     "G16"
 )  # its report to whoever asks for a night: integration/cli/test_life and unit/engine/sleep/test_jobs
 @pytest.mark.req("G26", "H15", partly="in the background, without being told")
-def test_jobs_run_by_themselves_when_they_are_due(testbed: Testbed, clock: HeldClock) -> None:
+def test_jobs_run_automatically_when_they_are_due(testbed: Testbed, clock: HeldClock) -> None:
     # Given a memory with the default periods
     settings = testbed.settings(sleep=SleepPolicy(tick_s=0.05))
     with biem.connect(settings, scope=Scope(user=uuid.uuid4().hex), embedder=embedder(), clock=clock) as memory:

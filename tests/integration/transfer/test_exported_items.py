@@ -126,7 +126,7 @@ def test_items_that_are_erased_come_back_from_a_file_in_every_byte(
     assert "ferry" not in exported(memory).decode()
 
 
-def test_in_another_scope_they_have_memories_of_their_own(house: House) -> None:
+def test_in_another_scope_they_have_their_own_memories(house: House) -> None:
     memory, other = house.memory, house.other()
     data = exported(memory)
 

@@ -81,7 +81,7 @@ def test_out_erased_and_back_is_the_same_in_every_byte(house: House, testbed: Te
 
 
 @pytest.mark.long
-def test_in_another_scope_it_becomes_a_second_life_with_ids_of_its_own(house: House) -> None:
+def test_in_another_scope_it_becomes_a_second_life_with_its_own_ids(house: House) -> None:
     memory, other = house.memory, house.other()
     lived(house)
     data = exported(memory)

@@ -58,7 +58,7 @@ def test_only_the_day_that_is_asked_for_counts() -> None:
     assert not foreign.nothing(asked("Which film did I watch?", "t0"), own, other.turns)
 
 
-def test_people_never_heard_of_are_nothing_relevant_whatever_else_is_alike() -> None:
+def test_people_never_heard_of_are_nothing_relevant_despite_other_likeness() -> None:
     # Given pottery of two people, and a question that names one of them
     own, other = talk("own", "I love pottery", speaker="Maria"), talk("other", "I love pottery", speaker="Tom")
     foreign = Foreign([own, other])

@@ -65,7 +65,7 @@ def _lives() -> list[Life]:
     return [life(number, 0, lang, split) for lang in _MIXED for split in SPLITS for number in range(4)]
 
 
-def test_an_answer_was_told_before_it_is_asked_for() -> None:
+def test_an_answer_was_stated_before_it_is_asked_for() -> None:
     for one in _lives():
         place = {turn.id: position for position, turn in enumerate(one.turns)}
         for question in one.questions:
@@ -103,7 +103,7 @@ def test_a_life_has_about_as_many_turns_and_questions_as_the_page_says() -> None
         assert 60 <= len(one.questions) <= 110
 
 
-def test_a_value_told_in_one_language_is_asked_for_in_the_other_in_mixed_lives() -> None:
+def test_a_value_stated_in_one_language_is_asked_for_in_the_other_in_mixed_lives() -> None:
     crossed = 0
     for one in (life(number, 0, "mixed", "dev") for number in range(4)):
         lang_of = {turn.id: turn.lang for turn in one.turns}

@@ -52,7 +52,7 @@ def test_a_former_value_below_without_date_or_mark_is_unmarked() -> None:
     assert _shown(_line("old", dated=True), _line("new")).stale_unmarked
 
 
-def test_every_value_asked_for_must_be_told() -> None:
+def test_every_value_asked_for_must_be_shown() -> None:
     both = Question(
         *("q", "What am I allergic to?", "en", "after", 9, "now", "allergy"),
         groups=(frozenset(["nuts"]), frozenset(["eggs"])),

@@ -29,7 +29,7 @@ def test_a_shape_keeps_texts_and_answers(name: str) -> None:
     assert _answerable(changed)
 
 
-def test_bare_facts_have_no_speaker_conversation_or_time_of_their_own() -> None:
+def test_bare_facts_have_no_speaker_conversation_or_time() -> None:
     (bare,) = shaped([_conversation()], "bare facts", Random(2))
     assert {(turn.speaker, turn.session) for turn in bare.turns} == {("", "")}
     assert len({turn.at for turn in bare.turns}) == 1
@@ -52,7 +52,7 @@ def test_shuffled_turns_are_in_another_order_and_times_go_with_it() -> None:
     assert moments == sorted(set(moments))
 
 
-def test_one_scope_holds_all_conversations_and_what_stands_beside() -> None:
+def test_one_scope_holds_all_conversations_and_bare_facts() -> None:
     parts, other = [_conversation(0), _conversation(1)], _conversation(2)
     (merged,) = together(parts, other.turns)
     assert len(merged.turns) == sum(len(one.turns) for one in (*parts, other))

@@ -37,7 +37,7 @@ def test_neither_login_nor_key_nor_address_is_written_down() -> None:
 
 @pytest.mark.parametrize("own", [WITH_LOGIN, WITHOUT, f"{WITHOUT}/", f"{WITHOUT}?key=k"])
 @pytest.mark.parametrize("said", [{}, {"url": WITHOUT, "server": ""}], ids=["ours", "0.1.0"])
-def test_a_program_takes_another_model_of_its_own_server(own: str, said: dict[str, str]) -> None:
+def test_a_program_takes_another_model_of_its_server(own: str, said: dict[str, str]) -> None:
     # Given a model of the same server that all memories were moved to, as this version or 0.1.0 writes it down
     row = {**of_the_model(settings(WITH_LOGIN, model="m2", query_prefix="q: ")), **said}
     built = with_choice(settings(own, api_key="mine"), chosen(row)).embedder

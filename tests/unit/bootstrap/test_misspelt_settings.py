@@ -20,7 +20,7 @@ EXAMPLE = Path(__file__).parents[3] / ".env.example"
         ("BIEM_EMBEDDER__KIND", "those of BIEM_EMBEDDER__ are API_KEY, CACHE_MB, "),
     ],
 )
-def test_what_is_nearly_a_setting_is_told_with_what_was_meant(name: str, advice: str) -> None:
+def test_what_is_nearly_a_setting_is_reported_with_what_was_meant(name: str, advice: str) -> None:
     # Given such a name / When names are looked through / Then it is told, with advice
     (said,) = misspelt({name, "PATH"})
     assert said.startswith(f"{name} is no setting")

@@ -141,7 +141,7 @@ def test_the_traceback_is_there_for_who_asks() -> None:
     assert "Traceback" in noted(verbose)
 
 
-def test_every_kind_of_error_has_an_exit_code_of_its_own() -> None:
+def test_every_kind_of_error_has_its_own_exit_code() -> None:
     def family(kind: type[BiemError]) -> set[type[BiemError]]:
         return {kind}.union(*map(family, kind.__subclasses__()))
 

@@ -96,7 +96,7 @@ def test_the_version_is_an_option_too(capsys: pytest.CaptureFixture[str]) -> Non
     assert capsys.readouterr().out.startswith("biem ")
 
 
-def test_a_shell_is_told_how_a_word_goes_on() -> None:
+def test_a_shell_gets_the_completions_of_a_word() -> None:
     # Given what bash asks when somebody presses the tabulator / Then the commands that begin so are named
     asked = {"_BIEM_COMPLETE": "complete_bash", "COMP_WORDS": "biem re", "COMP_CWORD": "1", "PATH": os.environ["PATH"]}
     biem = str(Path(sys.executable).with_name("biem"))

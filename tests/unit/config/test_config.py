@@ -205,7 +205,7 @@ class TestServers:
         assert all((name in str(caught.value)) == (name != present) for name in ALL)
 
     @pytest.mark.req("B58", partly="MILVUS_USE_LITE")
-    def test_milvus_may_be_embedded_beside_other_servers_or_alone(self, env: pytest.MonkeyPatch) -> None:
+    def test_milvus_may_be_embedded_next_to_other_servers_or_alone(self, env: pytest.MonkeyPatch) -> None:
         # Given the wish for the embedded Milvus / When it is loaded alone, and beside others
         alone = load(env, MILVUS_USE_LITE="true")
         beside = load(env, **ALL)
@@ -370,7 +370,7 @@ def _line(name: str, default: object) -> str:
 
 
 @pytest.mark.req("C15", partly="a switch for each job; the beat table and the lock are tested elsewhere")
-def test_each_job_has_a_switch_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_job_has_its_own_switch(monkeypatch: pytest.MonkeyPatch) -> None:
     # Given the jobs of a night, each of which is due now and then
     every = SleepPolicy().periods()
     assert min(every.values()) > 0

@@ -28,7 +28,7 @@ def test_energy_fades_by_a_tenth_per_hour_not_per_second(hours: float, factor: f
 
 
 @pytest.mark.req("C1", partly="three of four; the strength of links falls by runs of forgetting, see there")
-def test_what_fades_fades_by_a_law_of_its_own() -> None:
+def test_what_fades_fades_by_its_own_law() -> None:
     # Given a day without a write, and a write without time
     day, one_later = START + timedelta(days=1), 1
 

@@ -18,7 +18,7 @@ def characters(text: str) -> list[str]:
 STORY = "We met at noon. The tea was cold. Ann lost her red umbrella in Rome! She was sad. Bob drove home at last."
 
 
-def test_a_short_text_is_told_whole() -> None:
+def test_a_short_text_is_shown_whole() -> None:
     assert excerpt("tea at five", 20, {"umbrella"}, words) == "tea at five"
 
 
@@ -32,7 +32,7 @@ def test_a_long_text_shows_the_sentences_of_the_question_in_their_order() -> Non
 
 
 @pytest.mark.req("B56", partly="in Chinese")
-def test_chinese_sentences_are_told_alike() -> None:
+def test_chinese_sentences_are_treated_alike() -> None:
     story = "我们中午见面。茶是冷的。安在罗马丢了红色的伞！她很难过。鲍勃最后开车回家。"
     assert excerpt(story, 24, set("伞罗马"), characters) == "... 安在罗马丢了红色的伞！ ..."
 

@@ -93,7 +93,7 @@ class TestInformation:
         assert not covers(rich, Fields(names=("Li Na",)))
         assert not covers(rich, Fields(symbols=("v1.3",)))
 
-    def test_two_texts_of_which_each_has_a_number_of_its_own_count_otherwise(self) -> None:
+    def test_two_texts_of_which_each_has_its_own_number_count_otherwise(self) -> None:
         three, five = Fields(numbers=("3km",)), Fields(numbers=("5km", "3km"))
         assert count_otherwise(Fields(numbers=("3km", "07:00")), five)
         assert count_otherwise(three, Fields(numbers=("5km",)))
@@ -180,7 +180,7 @@ class TestAddsNothing:
             assert set(ANALYZER.analyze(text).fields.numbers) <= set(held.numbers)
 
     @given(TEXTS, TEXTS)
-    def test_what_adds_nothing_has_no_word_of_its_own(self, kept: str, other: str) -> None:
+    def test_what_adds_nothing_has_no_new_word(self, kept: str, other: str) -> None:
         if adds_nothing(kept, other, ANALYZER.wording):
             assert _keeps(kept, [other], ANALYZER.wording)
 

@@ -19,7 +19,7 @@ scopes = st.builds(Scope, names, names, st.one_of(st.just(""), names))
 
 @pytest.mark.req("X39", "D13", partly="names become hashes")
 @given(scope=scopes)
-def test_what_reaches_a_store_is_a_hash_whatever_the_names_are(scope: Scope) -> None:
+def test_what_reaches_a_store_is_a_hash_for_any_names(scope: Scope) -> None:
     # Given any names / When they become a key / Then it has 32 hexadecimal digits
     assert len(scope.ns) == 32
     assert set(scope.ns) <= set("0123456789abcdef")

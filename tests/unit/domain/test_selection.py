@@ -40,7 +40,7 @@ def test_three_paths_and_four_uses_weigh_twelve() -> None:
     assert chain_weight(3, 0) == chain_weight(3, 1) == 3
 
 
-def test_a_circle_ends_and_nobody_calls_itself() -> None:
+def test_a_circle_ends_and_no_node_calls_itself() -> None:
     met = occurrences(["a"], {"a": "ab", "b": "a"}.__getitem__, hops=50)
     assert met == {"a": 2, "b": 1}
 

@@ -63,7 +63,7 @@ def life() -> Life:
 
 
 @pytest.mark.req("H15", partly="that it leaves time; how much that is worth: benchmarks.upkeep_latency")
-def test_a_job_beside_callers_of_other_processes_leaves_them_four_fifths_of_the_time_for_a_while(life: Life) -> None:
+def test_a_job_leaves_callers_of_other_processes_four_fifths_of_the_time_for_a_while(life: Life) -> None:
     # Given a process that nobody calls / When it works on a job in steps
     with life.priority.pacing():
         for seconds in (0.0001, 0.01, 0.02, 1.0):
@@ -127,7 +127,7 @@ def test_calls_that_follow_each_other_at_once_are_one_burst() -> None:
     assert waited == ["answered", "called again"] * 3
 
 
-def test_work_goes_on_when_nobody_waits(life: Life) -> None:
+def test_work_goes_on_when_no_call_waits(life: Life) -> None:
     with life.priority.calling():
         pass
     with life.priority.working():
@@ -179,7 +179,7 @@ def test_who_does_not_work_never_rests(life: Life) -> None:
     assert life.rests == []
 
 
-def test_what_work_itself_calls_keeps_nobody_waiting(life: Life) -> None:
+def test_calls_of_background_work_block_no_caller(life: Life) -> None:
     with life.priority.working(), life.priority.calling():
         life.work(1.0)
     assert life.rests == []

@@ -68,7 +68,7 @@ def test_a_whole_conversation_becomes_its_turns(tmp_path: Path) -> None:
     assert items(source, per_conversation=True)[0]["ref"] == "D1:1"  # unique in a scope of its own
 
 
-def test_another_programs_kind_is_kept_beside(tmp_path: Path) -> None:
+def test_the_kind_of_another_program_is_kept(tmp_path: Path) -> None:
     (item,) = items(write(tmp_path, {"text": "x", "kind": "sms", "metadata": {"lang": "en"}}))
     assert item["kind"] == "event"
     assert item["metadata"] == {"kind": "sms", "lang": "en"}

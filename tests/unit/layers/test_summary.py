@@ -69,7 +69,7 @@ def test_it_keeps_the_order_the_speakers_and_the_limit() -> None:
     assert by_sentences(ANALYZER, talk, 300) == summary
 
 
-def test_what_repeats_is_told_once_and_nothing_gives_nothing() -> None:
+def test_what_repeats_is_shown_once_and_nothing_gives_nothing() -> None:
     assert by_sentences(ANALYZER, said(*["The lamp is green."] * 5), 500).count("lamp") == 1
     assert by_sentences(ANALYZER, said("Hello", "ok", "Really?"), 500) == ""
     assert by_sentences(ANALYZER, [], 500) == ""

@@ -108,7 +108,7 @@ def test_a_chunk_keeps_its_key_while_headings_and_body_stay() -> None:
     assert {chunk.key for chunk in before.chunks} < {chunk.key for chunk in after.chunks}
 
 
-def test_equal_chunks_have_keys_of_their_own() -> None:
+def test_equal_chunks_have_their_own_keys() -> None:
     read = note("## A\n\nsame\n\n## A\n\nsame\n\n## B\n\nsame\n")
     assert len({chunk.key for chunk in read.chunks}) == 3
     assert read.chunks[0].key == note("## A\n\nsame\n").chunks[0].key

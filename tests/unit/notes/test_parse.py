@@ -152,7 +152,7 @@ PIECES = st.sampled_from(
 
 
 @given(st.lists(PIECES, max_size=14).map("\n".join))
-def test_blocks_are_in_order_and_begin_lines_whatever_the_text(text: str) -> None:
+def test_blocks_are_in_order_and_begin_lines_for_any_text(text: str) -> None:
     found = blocks(text)
     starts = [block.start for block in found]
     assert starts == sorted(set(starts))

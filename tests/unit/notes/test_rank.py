@@ -96,7 +96,7 @@ def test_every_chunk_of_a_large_pool_has_its_own_score_of_tags() -> None:
     assert {one.chunk.id for one in order[:25]} == {f"{number:03}" for number in range(0, 100, 4)}
 
 
-def test_a_tag_that_all_chunks_have_says_nothing_beside_a_rare_one() -> None:
+def test_a_tag_that_all_chunks_have_says_nothing_next_to_a_rare_one() -> None:
     both = chunk("both", vector=axis(1), tags=(0, 2))
     common = known(tag(0, uses=1), tag(2, uses=100), size=100)
     rare = known(tag(0, uses=100), tag(2, uses=1), size=100)

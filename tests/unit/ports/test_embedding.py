@@ -54,7 +54,7 @@ print("done")
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
-def test_a_fork_beside_them_hangs_neither_parent_nor_child() -> None:
+def test_a_fork_during_them_hangs_neither_parent_nor_child() -> None:
     # Given a program whose threads multiply without a pause / When it is forked, again and again
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", PROGRAM], capture_output=True, text=True, timeout=120, check=False

@@ -44,7 +44,7 @@ def test_each_operator_puts_in_its_fault_and_what_only_tells_or_waits_is_left_ou
     ]
 
 
-def test_each_mutant_is_the_module_with_one_change_and_the_next_begins_anew() -> None:
+def test_each_mutant_is_the_module_with_one_change_and_the_next_begins_again() -> None:
     # Given the module as it is / When each mutant is compared with it, line by line
     sound = ast.unparse(ast.parse(MODULE)).splitlines()
     for one in mutants(MODULE):

@@ -55,7 +55,7 @@ def gone(pid: int) -> bool:
         return True
 
 
-def test_each_run_loads_the_repository_of_its_folder_anew(nursery: "subprocess.Popen[str]", tmp_path: Path) -> None:
+def test_each_run_loads_the_repository_of_its_folder_again(nursery: "subprocess.Popen[str]", tmp_path: Path) -> None:
     # Given one test, and a module that it imports / When the module changes between runs / Then so does the answer
     (tmp_path / "test_one.py").write_text("import one\ndef test_it():\n    assert one.VALUE == 1\n", encoding="utf-8")
     for value, code in ((1, 0), (22, 1), (1, 0)):

@@ -60,7 +60,7 @@ def test_what_is_left_to_the_long_run_is_not_met_by_make_test() -> None:
 
 
 @pytest.mark.parametrize("processes", ["0", "2"])
-def test_a_run_reports_every_outcome_once_whatever_process_ran_it(tmp_path: Path, processes: str) -> None:
+def test_a_run_reports_every_outcome_once_in_every_process(tmp_path: Path, processes: str) -> None:
     (tmp_path / "conftest.py").write_text(
         "from tests import report\n\ndef pytest_configure(config):\n    report.register(config)\n"
     )

@@ -78,12 +78,12 @@ def test_a_backlog_calls_one_more_process_once() -> None:
     assert worked(64, 64, 64, 10) == (202, [ENCODE_TASK])
 
 
-def test_little_to_do_calls_nobody() -> None:
+def test_little_to_do_makes_no_call() -> None:
     assert worked(63) == (63, [])
     assert worked() == (0, [])
 
 
-def test_a_night_runs_every_job_once_in_order_each_in_a_task_of_its_own_whatever_fails() -> None:
+def test_a_sleep_runs_every_job_once_in_order_each_in_its_own_task_despite_failures() -> None:
     # Given a night of three jobs, of which the first fails
     app, ran = App(), list[str]()
 

@@ -283,7 +283,7 @@ class TestJobs:
         assert [(job.memory_id, job.attempts) for job in again] == [(key, 1) for key in ids]
         assert jobs.dead(scope, 10) == []
 
-    def test_what_waits_for_the_index_is_told_with_what_keeps_it(
+    def test_what_waits_for_the_index_is_reported_with_what_keeps_it(
         self, jobs: PostgresRecords, scope: Scope, other: Scope
     ) -> None:
         # Given a dead, a finished, a released, a leased and a waiting job, and one of another scope

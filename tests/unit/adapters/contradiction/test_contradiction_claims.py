@@ -84,9 +84,7 @@ def test_the_same_said_twice_is_a_duplicate_of_the_whole() -> None:
 
 
 @given(text=st.text(max_size=60), newer=st.sampled_from(("Ann moved to Paris", "小明搬到上海了")))
-def test_whatever_is_added_to_a_claim_there_is_an_answer_and_a_duplicate_is_never_partial(
-    text: str, newer: str
-) -> None:
+def test_any_addition_to_a_claim_has_an_answer_and_a_duplicate_is_never_partial(text: str, newer: str) -> None:
     for older in (f"Ann lives in Berlin and {text}", f"小明住在北京，{text}"):
         verdict = RULES.compare(Statement(older), Statement(newer), None)
         assert verdict is None or not (verdict.partial and verdict.kind == "duplicate")

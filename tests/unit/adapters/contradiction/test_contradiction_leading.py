@@ -167,7 +167,9 @@ def test_what_was_so_or_is_so_on_occasion_contradicts_nothing_that_is_so(line: s
         ("从去年五月起我们的房租是900元", 3, True),
     ],
 )
-def test_a_month_to_come_is_told_from_one_gone_by_when_it_was_said(newer: str, month: int, *, acts: bool) -> None:
+def test_a_coming_month_is_distinguished_from_a_past_one_by_when_it_was_said(
+    newer: str, month: int, *, acts: bool
+) -> None:
     # Given a rent, and another one from a month on / When it is said in this month of 2026
     older = "Our rent is 800 euros" if newer.isascii() else "我们的房租是800元"
     said = Statement(newer, "Bo", datetime(2026, month, 10, tzinfo=UTC))

@@ -258,7 +258,7 @@ def test_however_alike_two_statements_are_found_the_quick_way_out_is_taken_only_
     assert sure >= 4
 
 
-def test_i_is_whoever_speaks() -> None:
+def test_i_is_the_speaker() -> None:
     # Given two people who say where they live
     home, other = "I live in Rome", "I live in Milan"
     # When and then: only the same person contradicts themselves
@@ -273,7 +273,7 @@ def test_a_name_is_the_speaker_of_that_name() -> None:
     assert judged("I live in Rome", "Cleo lives in Milan", speakers=("Ann", "Bob")) is None
 
 
-def test_a_fact_about_a_third_person_conflicts_whoever_says_it() -> None:
+def test_a_fact_about_a_third_person_conflicts_for_every_speaker() -> None:
     verdict = judged("The meeting is at 3 pm", "The meeting moved to 5 pm", speakers=("Ann", "Bob"))
     assert verdict is not None
     assert verdict.kind == "update"

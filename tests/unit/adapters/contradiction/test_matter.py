@@ -95,7 +95,7 @@ def test_numbers_are_written_alike_in_both_languages() -> None:
 
 
 @pytest.mark.parametrize("text", ["我是说10月11日。", "我想说的是10月11日。", "我刚才说的是10月11日。"])
-def test_who_says_what_he_means_reports_nobody(text: str) -> None:
+def test_a_speaker_who_explains_what_he_means_reports_no_other_speaker(text: str) -> None:
     assert RULES.matter(text).holds
 
 
@@ -161,7 +161,7 @@ def test_words_with_many_meanings_name_no_topic(text: str, topics: set[str]) -> 
         ("双胞胎一个叫安安，一个叫宁宁。", False),
     ],
 )
-def test_the_speakers_own_name_is_told_from_other_names(text: str, own: bool) -> None:
+def test_the_speakers_own_name_is_distinguished_from_other_names(text: str, own: bool) -> None:
     assert ("name" in RULES.matter(text).attributes) is own
 
 

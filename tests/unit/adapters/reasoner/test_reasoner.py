@@ -278,7 +278,7 @@ class TestRelevant:
         assert parsing.relevant(ModelReply('{"relevant": [1', True), 3) is None
 
     @given(SAYINGS)
-    def test_whatever_a_model_says_is_places_or_nothing(self, said: ModelReply) -> None:
+    def test_any_answer_of_a_model_is_places_or_nothing(self, said: ModelReply) -> None:
         places = parsing.relevant(said, 3)
         assert places is None or (places == sorted(set(places)) and set(places) <= {0, 1, 2})
 

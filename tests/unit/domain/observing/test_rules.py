@@ -40,7 +40,7 @@ KIND_OF = {"knowledge": "knowledge", "skill": "skill", "feeling": "emotion", "ta
 
 
 @pytest.mark.req("G10")
-def test_each_of_the_five_kinds_is_told_apart() -> None:
+def test_each_of_the_five_kinds_is_distinguished() -> None:
     # Given ten sentences and more of each kind / When they are read / Then nine of ten units have it, and no other
     for rule, kind in KIND_OF.items():
         found = [unit.kind for sentence in KEPT[rule] for unit in units(sentence)]
@@ -60,7 +60,7 @@ def test_each_of_the_five_kinds_is_told_apart() -> None:
 
 
 @pytest.mark.req("C25")
-def test_kind_and_category_are_fields_of_their_own() -> None:
+def test_kind_and_category_are_separate_fields() -> None:
     # Given the nine categories / When their kinds are looked up / Then these are theirs, and how-to text is a skill
     assert {name: one.kind for name, one in BUILT_IN.items()} == {
         "preference": "knowledge", "rule": "knowledge", "persona": "knowledge", "task": "task", "note": "event",

@@ -13,7 +13,7 @@ from biem.telemetry import Span, Telemetry
 
 
 @given(st.lists(st.floats(0, 1e6), min_size=1, max_size=300))
-def test_each_percentile_is_a_duration_that_so_many_do_not_exceed(durations: list[float]) -> None:
+def test_each_percentile_is_a_duration_that_its_share_does_not_exceed(durations: list[float]) -> None:
     told = stage_time("x", durations, len(durations))
     for share, value in ((0.5, told.p50_ms), (0.9, told.p90_ms), (0.99, told.p99_ms)):
         assert value in durations

@@ -103,7 +103,7 @@ def test_what_is_forgotten_stays_forgotten_though_it_was_on_its_way(held: Held, 
     assert feed.load(HERE, "a") == InertiaState()
 
 
-def test_an_outage_is_told_and_costs_the_heading_only(
+def test_an_outage_is_shown_and_costs_the_heading_only(
     held: Held, feed: InertiaWriteBehind, caplog: pytest.LogCaptureFixture
 ) -> None:
     # Given a server that hangs, and inertia_store that wait for it / When it turns out to be down

@@ -145,7 +145,7 @@ class TestTurns:
         assert (reasoner.calls, reminder.asked) == ([], [("Grace",)])
 
     @pytest.mark.req("H38", partly="the activator")
-    def test_switched_off_it_asks_nobody(self) -> None:
+    def test_switched_off_it_sends_no_request(self) -> None:
         # Given the switch is off / When a turn is taken / Then nobody is asked
         running_memory, reminder, reasoner = HeldRunningMemory(), ScriptedReminder(), ScriptedReasoner(keywords=["x"])
         assert activator(running_memory, reminder, reasoner, enabled=False).activate(SCOPE, "a", "Grace") == ()
@@ -159,7 +159,7 @@ class TestTurns:
         reminder.gone = True
         assert [item.topic for item in one.activate(SCOPE, "a", "Rex")] == ["Rex"]
 
-    def test_without_redis_each_turn_begins_anew(self) -> None:
+    def test_without_redis_each_turn_begins_again(self) -> None:
         # Given Redis is down / When two turns are taken / Then both are answered, each from its own message
         running_memory, reminder = HeldRunningMemory(), ScriptedReminder()
         running_memory.failure = StoreUnavailable("down")

@@ -73,7 +73,7 @@ class TestTopics:
         (found,) = passages("Grace likes the payment service")
         assert "payment service" not in {said.topic.name for said in found}
 
-    def test_each_fact_is_a_passage_of_its_own_and_costs_no_call(self) -> None:
+    def test_each_fact_is_its_own_passage_and_costs_no_call(self) -> None:
         # Given facts and a model / When their topics are looked for / Then one by one, without it
         reasoner = ScriptedReasoner(topics=[Topic("a", "b")])
         found = passages(
@@ -234,7 +234,7 @@ class TestInstant:
         assert maker(kept).create_and_store_memory(node("The meeting with Zalando is at 14:30")) is False
 
     @pytest.mark.parametrize("switch", ["enabled", "instant"])
-    def test_switched_off_or_for_what_is_no_message_nobody_is_asked(self, switch: str) -> None:
+    def test_switched_off_or_for_what_is_no_message_no_one_is_asked(self, switch: str) -> None:
         # Given the switch, and what is no message of a conversation / When noted / Then nobody is asked
         kept, reasoner = HeldInstants(), ScriptedReasoner(worth=True)
         assert not maker(kept, reasoner, **{switch: False}).create_and_store_memory(node("Zalando is at 14:30"))

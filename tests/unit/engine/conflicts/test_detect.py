@@ -290,7 +290,7 @@ class TestChecking:
         assert {(finding.older_id, finding.acts) for finding in findings} == {(flight, False) for flight in flights}
 
     @pytest.mark.req("C9", partly="a rule alone retires no claim that stands")
-    def test_what_says_more_than_is_disputed_waits_for_somebody(self, world: World) -> None:
+    def test_what_says_more_than_is_disputed_waits_for_a_person(self, world: World) -> None:
         # Given a sure verdict about a part of what the older says / Then it is recorded and nothing is superseded
         old, new = world.add("home Rome cat"), world.add("home Oslo", 1)
         [finding] = world.check(new, rules=Rules(partial=True))

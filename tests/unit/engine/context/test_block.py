@@ -127,7 +127,7 @@ def test_entities_that_the_item_says_already_are_not_paid_for_twice() -> None:
     assert len(block(hit("I like tea", entities=("tea",))).text.splitlines()) == 3
 
 
-def test_the_same_text_is_told_once() -> None:
+def test_the_same_text_is_shown_once() -> None:
     # Given a text twice, once with other white space / When they are shown / Then the first is
     first = hit("tea at five")
     assert block(first, hit("tea  at\nfive"), hit("coffee")).hits[0] is first
@@ -182,7 +182,7 @@ def shown(context: Context) -> list[str]:
 
 
 @pytest.mark.req("C31", partly="ordered for reading")
-def test_what_is_picked_is_told_best_first_or_in_the_order_it_happened() -> None:
+def test_what_is_picked_is_shown_best_first_or_in_the_order_it_happened() -> None:
     # Given hits whose best is the newest / When two of them have room / Then the best two are told, in either order
     hits = (scored("c newest", 0.9, 3), scored("a oldest", 0.8, 1), scored("b between", 0.7, 2))
     room = estimate_tokens(block(*hits[:2]).text) + 3
@@ -193,7 +193,7 @@ def test_what_is_picked_is_told_best_first_or_in_the_order_it_happened() -> None
 
 
 @pytest.mark.req("C31", partly="no near-duplicates")
-def test_what_nearly_repeats_a_better_one_is_not_told_and_other_numbers_are_no_repetition() -> None:
+def test_what_nearly_repeats_a_better_one_is_not_shown_and_other_numbers_are_no_repetition() -> None:
     # Given texts that differ in a little word, in a number, and in nothing but case and order
     story = "we met Ann and Bob at the old harbour in Lisbon for a long dinner with fish and wine last summer"
     hits = (
@@ -209,7 +209,7 @@ def test_what_nearly_repeats_a_better_one_is_not_told_and_other_numbers_are_no_r
     assert len(render(hits, strict, PLENTY, (), reader).hits) == 4
 
 
-def test_no_more_are_told_than_are_wanted() -> None:
+def test_no_more_are_shown_than_are_wanted() -> None:
     hits = [scored(text, 0.9) for text in ("one", "two", "three")]
     assert shown(render(hits, POLICY, PLENTY, most=2)) == ["one", "two"]
 

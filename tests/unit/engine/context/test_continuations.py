@@ -75,7 +75,7 @@ def test_without_that_likeness_nothing_is_a_continuation(question: str, older: s
         ("预算还剩多少钱？", "还剩六百四十欧元。", "缝好了五个，还剩十一个。"),
     ],
 )
-def test_what_is_told_of_another_stays_below(question: str, older: str, beside: str) -> None:
+def test_what_is_shown_of_another_stays_below(question: str, older: str, beside: str) -> None:
     assert told(question, 0.6, line(older, 0.95, 0.8, 0), line(beside, 0.4, 0.1, 30))[0] == older
 
 

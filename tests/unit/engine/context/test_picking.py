@@ -34,7 +34,7 @@ def told(question: str, *hits: Hit, drop: float = 4.0) -> list[str]:
 
 
 @pytest.mark.req("C31", partly="as many lines as the question needs")
-def test_what_is_far_worse_than_the_best_is_not_told() -> None:
+def test_what_is_far_worse_than_the_best_is_not_shown() -> None:
     # Given scores alone, as a source design has them / When the odds of some lie far below / Then these are left out
     hits = [hit("sure", 0.9, None), hit("likely", 0.8, None), hit("unlikely", 0.2, None)]
     assert told("?", *hits, drop=3.0) == ["sure", "likely"]
@@ -44,7 +44,7 @@ def test_what_is_far_worse_than_the_best_is_not_told() -> None:
     assert told("?") == []
 
 
-def test_what_is_like_the_question_itself_goes_before_what_only_stands_beside_a_hit() -> None:
+def test_what_is_like_the_question_goes_before_a_mere_neighbour_of_a_hit() -> None:
     beside, answer = hit("It rained all week.", 0.8, 0.1), hit("My cat is called Miso.", 0.7, 0.7)
     assert told("What is the name of my cat?", beside, answer) == ["My cat is called Miso."]
 
@@ -123,7 +123,7 @@ def test_what_the_assistant_says_to_the_user_is_about_the_user() -> None:
     assert told("Where do I live?", heard, hit("My boss lives in Linz.", 0.8, 0.6))[0] == "You live in Graz."
 
 
-def test_with_named_speakers_nobody_knows_whose_i_a_question_has() -> None:
+def test_with_named_speakers_the_i_of_a_question_is_unknown() -> None:
     line = hit("My boss lives in Linz.", 0.8, 0.6, speaker="Ann")
     assert told("Where do I live?", line, hit("It is Graz.", 0.7, 0.6, speaker="Bob"))[0] == line.node.text
 
@@ -169,7 +169,7 @@ def test_what_once_was_so_answers_no_question_about_now() -> None:
     assert told("When was the course last year?", then, now)[0] == then.node.text
 
 
-def test_nothing_is_told_where_nothing_is_worth_enough() -> None:
+def test_nothing_is_shown_where_nothing_is_worth_enough() -> None:
     likely, unlikely = hit("My cat is called Miso.", 0.8, 0.7), hit("It rained all week.", 0.5, 0.1)
     assert picker().pick([likely], "What is my cat called?", 0.7)
     assert picker().pick([unlikely], "What is my blood type?", 0.999) == []
@@ -316,7 +316,7 @@ def test_who_is_single_says_whether_he_has_a_girlfriend(question: str, line: str
         ("我去南京的高铁几点开？", "我去南京的高铁是8:10开。", "从南京回来的高铁改到17:40了。"),
     ],
 )  # fmt: skip
-def test_the_way_back_is_not_told_for_the_way_there(question: str, there: str, back: str) -> None:
+def test_the_way_back_is_not_shown_for_the_way_there(question: str, there: str, back: str) -> None:
     assert told(question, hit(there, 0.83, 0.76), hit(back, 0.83, 0.7, days=2))[0] == there
 
 
@@ -364,7 +364,7 @@ def test_a_change_of_another_person_or_thing_stays_behind(question: str, older: 
     assert told(question, hit(older, 0.93, 0.74), hit(beside, 0.8, 0.5, days=40))[0] == older
 
 
-def test_two_dates_of_the_thing_in_question_are_told_newest_first() -> None:
+def test_two_dates_of_the_thing_in_question_are_shown_newest_first() -> None:
     old = hit("The essay for Corvus is due on 20 April.", 0.93, 0.79)
     new = hit("Corvus gave us more time: we hand the essay in on 11 May.", 0.88, 0.6, days=40)
     assert told("When must the Corvus essay be ready?", old, new) == [new.node.text, old.node.text]
@@ -377,7 +377,7 @@ def test_a_question_about_a_former_state_gets_what_was_replaced(question: str) -
     assert told(question, newer, older) == [older.node.text, newer.node.text]
 
 
-def test_who_states_the_attribute_in_question_is_told_although_no_word_is_shared() -> None:
+def test_who_states_the_attribute_in_question_is_shown_although_no_word_is_shared() -> None:
     beside = hit("My landlord is Mr. Aalto.", 0.61, 0.28)
     answer = hit("I've left Corvus Freight and work for Tilde Labs now.", 0.57, 0.14, days=9)
     assert picker().pick([beside, answer], "Who is my employer?", 0.14)[0] == answer
@@ -512,7 +512,7 @@ def test_a_later_statement_about_the_thing_in_question_goes_first_however_much_l
     assert told(question, older, newer) == [latter, former]
 
 
-def test_when_something_happened_is_told_by_the_last_that_was_said_of_its_time() -> None:
+def test_the_time_of_an_event_is_what_was_said_last_of_it() -> None:
     booked = hit("I've booked a flight to Porto for 12 May.", 0.9, 0.6)
     moved = hit("The airline cancelled my flight to Porto, I'm on one on 15 May now.", 0.7, 0.5, days=20)
     assert told("When did I fly to Porto?", booked, moved)[0] == moved.node.text
@@ -593,7 +593,7 @@ def test_a_change_that_names_no_person_is_of_the_same_as_what_it_changes(
         ("我舅舅怎么样了？", "我舅舅摔断了腿，住院了。", "舅舅出院回家了，现在能走路了。"),
     ],
 )
-def test_how_a_person_is_is_told_by_what_was_said_last(question: str, before: str, after: str) -> None:
+def test_how_a_person_is_follows_what_was_said_last(question: str, before: str, after: str) -> None:
     older, newer = hit(before, 0.95, 0.6), hit(after, 0.5, 0.5, days=20)
     assert told(question, older, newer)[0] == after
 

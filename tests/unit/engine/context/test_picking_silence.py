@@ -86,7 +86,7 @@ def test_a_pool_in_which_nothing_names_the_thing_makes_less_sure(question: str, 
         ("我姐姐养的猫叫什么？", "我弟弟的猫叫琥珀。", "我姐姐的猫叫琥珀。"),
     ],
 )
-def test_the_pet_of_somebody_else_makes_unsure(question: str, beside: str, answer: str) -> None:
+def test_the_pet_of_another_person_makes_unsure(question: str, beside: str, answer: str) -> None:
     assert sure(question, [hit(beside, 0.7, 0.35)]) < ContextPolicy().min_confidence
     assert sure(question, [hit(answer, 0.7, 0.35)]) > ContextPolicy().min_confidence
 

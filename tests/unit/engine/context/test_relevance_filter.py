@@ -45,7 +45,7 @@ def told(hits: Hits) -> list[str]:
 
 
 @pytest.mark.req("G2", partly="who chooses; the tokens saved depend on the model")
-def test_what_the_model_chooses_is_told_and_nothing_else() -> None:
+def test_what_the_model_chooses_is_shown_and_nothing_else() -> None:
     # Given a model that finds two of twenty memories of use
     model = Chooser([3, 17])
     look = RelevanceFilter(model, ContextPolicy(second_look=20), Telemetry())
@@ -89,7 +89,7 @@ def hits_of(texts: Sequence[str]) -> Hits:
 
 
 @pytest.mark.req("G2", partly="the tokens of seven among a hundred; the model is scripted")
-def test_seven_of_a_hundred_memories_are_told_for_a_fifth_of_the_tokens_of_all() -> None:
+def test_seven_of_a_hundred_memories_are_shown_for_a_fifth_of_the_tokens_of_all() -> None:
     # Given a hundred memories, of which seven are about the violin: the recall finds fifty, with these among them
     texts = [f"In week {n} we talked about the {'violin' if n % 14 == 3 else 'garden'} lesson" for n in range(100)]
     relevant = [text for text in texts if "violin" in text]

@@ -96,7 +96,7 @@ def test_nothing_to_tell_is_an_empty_block(brief: Callable[..., Context]) -> Non
 
 
 @pytest.mark.req("C31", "M11", partly="M11: first in the context")
-def test_core_memories_come_first_and_are_told_without_being_asked_for(
+def test_core_memories_come_first_and_are_shown_without_being_asked_for(
     world: World, brief: Callable[..., Context]
 ) -> None:
     # Given core memories, of which recall found one, too
@@ -181,7 +181,7 @@ def test_a_core_memory_can_forge_nothing(world: World, brief: Callable[..., Cont
 
 
 @pytest.mark.req("G28", partly="the section")
-def test_what_was_of_use_stays_in_view_once_whatever_is_asked(world: World, brief: Callable[..., Context]) -> None:
+def test_what_was_of_use_stays_in_view_once_for_any_question(world: World, brief: Callable[..., Context]) -> None:
     # Given two memories that were of use, of which recall found one
     found, other = hit("Eva sings", speaker="Ann"), node("fish on Fridays", kind="knowledge")
     world.of_use = [other, found.node]
@@ -212,7 +212,7 @@ def test_slots_keep_to_their_share_and_what_they_leave_flows_on(world: World, br
     assert estimate_tokens(full.text) <= 300
 
 
-def test_without_slots_nobody_is_asked_for_what_was_of_use(brief: Callable[..., Context]) -> None:
+def test_without_slots_no_one_is_asked_for_what_was_of_use(brief: Callable[..., Context]) -> None:
     assert brief("?", hit("fish on Fridays")).text.endswith(line("fish on Fridays"))
 
 

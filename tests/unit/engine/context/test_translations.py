@@ -33,7 +33,7 @@ def test_the_line_that_names_the_thing_in_question_goes_first(question: str, nam
         ("我的邻居是谁？", "My neighbour is called Ingrid.", "邻居不是英格丽了，现在是卡勒姆。"),
     ],
 )
-def test_a_change_that_is_told_in_the_other_language_goes_before_what_it_changes(
+def test_a_change_stated_in_the_other_language_goes_before_what_it_changes(
     question: str, older: str, newer: str
 ) -> None:
     # Given a statement much like the question, and its later change in another language, which is little like both

@@ -379,7 +379,7 @@ def test_what_a_person_states_is_formed_however_little_the_gate_thinks_of_it(rec
 
 @pytest.mark.parametrize("text", COURTESIES)
 @pytest.mark.parametrize("source", ["user", "assistant"])
-def test_courtesies_and_acknowledgements_are_refused_by_whoever_they_are(
+def test_courtesies_and_acknowledgements_are_refused_from_every_speaker(
     records: Records, text: str, source: str
 ) -> None:
     # Given an empty memory, where the gate alone takes everything / Then a courtesy is refused, and recorded so

@@ -532,7 +532,7 @@ class TestPoison:
         assert room.outbox.left == []
         assert poison in caplog.text
 
-    def test_rows_beside_a_poison_row_lose_at_most_one_attempt_to_it(self, room: Room) -> None:
+    def test_rows_of_one_batch_with_a_poison_row_lose_at_most_one_attempt_to_it(self, room: Room) -> None:
         # Given a good row beside a poison one, at its last attempt but one
         room = Room(dataclasses.replace(POLICY, max_attempts=2))
         good, _ = room.outbox.add("text"), room.outbox.add("poison")
@@ -586,7 +586,7 @@ class TestPoison:
             room.outbox.pass_time()
         assert room.outbox.row(late).dead == ""
 
-    def test_who_fills_an_index_anew_leaves_out_what_is_refused(self) -> None:
+    def test_who_fills_an_index_again_leaves_out_what_is_refused(self) -> None:
         # Given texts of which one is refused / Then all others have their vectors, in order
         room = Room(embedder=Picky(InvalidInput("too long")))
         texts = ["one", "two", "refused", "three", "four"]

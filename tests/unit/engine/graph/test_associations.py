@@ -140,7 +140,7 @@ def test_a_cause_leads_to_its_effect_and_not_back(held: HeldLinks) -> None:
 
 
 @pytest.mark.req("C3")
-def test_links_of_all_types_stand_beside_each_other_and_each_keeps_its_way(held: HeldLinks) -> None:
+def test_links_of_all_types_stand_next_to_each_other_and_each_keeps_its_way(held: HeldLinks) -> None:
     # Given one pair with a link of each type, and the same type twice
     kinds: tuple[LinkType, ...] = ("temporal", "semantic", "mention", "cooccurrence", "causal")
     held.put(USER, *(edge("a", "b", kind, 0.5) for kind in kinds), edge("a", "b", "causal", 1.0))
@@ -309,7 +309,7 @@ def test_an_answer_that_does_not_fit_any_more_is_asked_for_again(held: HeldLinks
     assert graph.spread(USER, {"a": 1.0}, hops=3) == {"a": 1.0, "b": 0.5, "c": 0.25, "d": 0.125}
 
 
-def test_a_scope_erased_or_made_anew_leaves_nothing_of_the_old(held: HeldLinks) -> None:
+def test_a_scope_erased_or_created_again_leaves_nothing_of_the_old(held: HeldLinks) -> None:
     # Given a loaded graph / When its scope is erased
     held.put(USER, edge("a", "b"))
     graph = build(held)
@@ -456,7 +456,7 @@ changes = st.tuples(
 
 
 @given(batches=st.lists(st.lists(changes, max_size=4), max_size=5))
-def test_following_changes_is_loading_anew(batches: list[list[tuple[str, str, LinkType, int]]]) -> None:
+def test_following_changes_equals_loading_again(batches: list[list[tuple[str, str, LinkType, int]]]) -> None:
     # Given any history, followed step by step with spreading in between
     held = HeldLinks()
     follower = build(held)

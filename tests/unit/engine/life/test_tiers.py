@@ -175,7 +175,7 @@ def test_nothing_to_do_asks_nothing(life: Life, place: Place) -> None:
     assert life.touches == []
 
 
-def test_one_sweep_looks_at_so_many_scopes_and_the_next_goes_on(life: Life, place: Place) -> None:
+def test_one_sweep_looks_at_a_bounded_number_of_scopes_and_the_next_goes_on(life: Life, place: Place) -> None:
     # Given five scopes with hot memories, two of which are looked at in one sweep
     scopes = sorted(Scope("t", str(number)).ns for number in range(5))
     life.hot_now = {ns: {"x"} for ns in scopes}
@@ -212,7 +212,7 @@ def _node(memory_id: str) -> Node:
     )
 
 
-def test_a_canvas_that_is_just_full_is_kept_and_one_beyond_is_built_anew(life: Life, place: Place) -> None:
+def test_a_canvas_that_is_just_full_is_kept_and_one_beyond_is_built_again(life: Life, place: Place) -> None:
     # Given a canvas that holds as many as it may, all of them hot
     life.hot_now = {SCOPE.ns: {"a", "b"}}
     tiers = build(life, place, max_nodes=2)

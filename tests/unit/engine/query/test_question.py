@@ -106,7 +106,7 @@ def unit(*values: float) -> np.ndarray[tuple[int], np.dtype[np.float32]]:
     return vector / np.linalg.norm(vector)
 
 
-def test_a_query_means_what_it_says_and_for_less_what_it_asks_whoever_is_named() -> None:
+def test_a_query_means_what_it_says_and_for_less_what_it_asks_with_any_name() -> None:
     # Given a query whose vector points to a name, and what it asks beside that
     query = Query("", [], unit(1, 0), matter=unit(0, 1))
 

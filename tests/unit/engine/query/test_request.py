@@ -140,7 +140,7 @@ def test_originals_are_handed_out_where_the_mode_says_so_or_with_auto_the_words(
     assert asked(text, mode=mode).mode == given
 
 
-def test_a_session_is_told_only_its_own_memories_and_without_one_all() -> None:
+def test_a_session_gets_only_its_own_memories_and_without_one_all() -> None:
     assert asked(session="s").where.session == "s"
     assert asked().where.session is None
 
@@ -177,7 +177,7 @@ def test_no_source_or_an_unknown_one_is_refused(sources: Any, said: str) -> None
         require_sources(sources)
 
 
-def test_what_a_session_has_at_hand_answers_only_what_has_no_other_conditions() -> None:
+def test_what_a_session_has_prefetched_answers_only_what_has_no_other_conditions() -> None:
     known = excluding(Filter(), Known(conversations=frozenset({"monday"})))
     assert asked(session="s").follows is True
     assert asked(session="s", where=known).follows is True

@@ -88,7 +88,7 @@ def test_few_that_meet_the_conditions_are_compared_without_the_index(way: str) -
 
 
 @WAYS
-def test_where_nobody_counts_the_index_is_asked_for_more_and_more(way: str) -> None:
+def test_where_no_one_counts_the_index_is_asked_for_more_and_more(way: str) -> None:
     # Given a condition that every hundredth meets, and no index for it / When thirty are asked for
     rows = Rows(50_000, range(0, 50_000, 100), counted=False)
     found = ask(rows, way, 30)

@@ -157,7 +157,7 @@ def test_a_store_that_is_down_costs_the_orbit_and_nothing_else() -> None:
     assert not kept.holds(MINE, "s")
 
 
-def test_news_joins_what_is_at_hand_unless_it_is_too_much() -> None:
+def test_news_joins_what_is_prefetched_unless_it_is_too_much() -> None:
     kept = Kept(turn("a"))
     kept.orbits.gather(MINE, "s", ["a"], [], no_conflicts, prepared)
     orbit = kept.orbits.of(MINE, "s")
@@ -170,7 +170,7 @@ def test_news_joins_what_is_at_hand_unless_it_is_too_much() -> None:
     assert kept.orbits.with_news(MINE, orbit) is None
 
 
-def test_a_follow_up_is_told_by_its_conversation_and_its_words() -> None:
+def test_a_follow_up_is_recognised_by_its_conversation_and_its_words() -> None:
     # Given last answers mostly from the conversation c
     turns = [
         turn("a", "c", "violin lesson"),

@@ -129,7 +129,7 @@ def test_it_is_left_alone_for_as_long_as_it_asks() -> None:
     assert len(judge.asked) == 1
 
 
-def test_its_time_is_a_span_of_its_own() -> None:
+def test_its_time_is_its_own_span() -> None:
     # Given somebody who listens / When a reranker is asked / Then its span is there, and without one none is
     telemetry, spans = Telemetry(), list[Span]()
     telemetry.attach(spans.append)

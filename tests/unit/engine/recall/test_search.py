@@ -91,7 +91,7 @@ def test_while_the_embedder_is_down_a_query_has_neither_vector_nor_parts(searche
     assert (found.vector, list(found.parts), found.degraded) == (None, [], ["embedder"])
 
 
-def test_what_is_found_by_words_is_told_before_the_search_by_meaning_where_both_would_wait_for_each_other(
+def test_what_is_found_by_words_is_shown_before_the_search_by_meaning_where_both_would_wait_for_each_other(
     places: Places, searcher: Any
 ) -> None:
     # Given a server that works on one search at a time

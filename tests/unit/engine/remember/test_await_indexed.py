@@ -59,7 +59,7 @@ def test_in_vain_it_says_how_much_is_left_and_why(left: Waiting, said: str) -> N
     assert wait(Queue([[left, pending("b")]]), ["a", "b"]).startswith("2 memories, first a, are stored")
 
 
-def test_a_dead_letter_is_told_at_once_and_after_the_others() -> None:
+def test_a_dead_letter_is_reported_at_once_and_after_the_others() -> None:
     # Given one that nobody will try again, beside one that is indexed meanwhile
     dead = pending("a", dead=True, reason="ValueError: odd")
     queue = Queue([[dead, pending("b")], [dead]])

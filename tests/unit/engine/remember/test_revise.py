@@ -123,7 +123,7 @@ def test_a_cache_that_is_down_is_left_to_the_worker(desk: Desk) -> None:
     assert desk.revise(text="Ann likes cocoa").revision == 2
 
 
-def test_who_expects_another_revision_is_told_the_present_one(desk: Desk) -> None:
+def test_an_unexpected_revision_is_answered_with_the_present_one(desk: Desk) -> None:
     desk.shelf.put(text="Ann likes milk")
     with pytest.raises(RevisionConflict, match="at revision 2, not 1"):
         desk.revise(text="Ann likes cocoa", expect=1)
@@ -140,7 +140,7 @@ def test_without_expectations_the_change_is_made_of_what_stands_by_then(desk: De
     assert (node.text, node.tags, node.revision) == ("Ann likes cocoa", ("b",), 3)
 
 
-def test_who_is_always_too_late_is_told_to_try_again(desk: Desk) -> None:
+def test_a_caller_that_is_always_too_late_is_asked_to_try_again(desk: Desk) -> None:
     desk.shelf.meanwhile += [desk.shelf.put] * 1_000
     with pytest.raises(StoreUnavailable, match="try again"):
         desk.revise(text="Ann likes cocoa")

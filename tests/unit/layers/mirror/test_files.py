@@ -116,7 +116,7 @@ def test_front_matter_that_cannot_be_read_names_its_line(source: str, line: int)
 @pytest.mark.parametrize(
     "source", ["importance: high\n", "type: forever\n", "kind: odd\n", "category: No-Name\n", "expires_at: soon\n"]
 )
-def test_a_value_that_no_memory_can_have_is_told_with_its_line(source: str) -> None:
+def test_a_value_that_no_memory_can_have_is_shown_with_its_line(source: str) -> None:
     found = read("a.md", joined(f"title: x\n{source}", "body\n").encode())
     assert found.line == 3
     assert source.partition(":")[0] in found.problem

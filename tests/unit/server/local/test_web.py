@@ -140,14 +140,14 @@ def test_without_a_token_this_machine_may_look(client: tuple[str, int], host: st
         (HERE, "192.0.2.1"),
     ],
 )
-def test_without_a_token_nobody_else_may(client: tuple[str, int], host: str) -> None:
+def test_without_a_token_no_other_machine_may(client: tuple[str, int], host: str) -> None:
     for path in ("/", "/v1/count", "/health", "/nowhere"):
         answer = ask(path, client=client, host=host)
         assert answer.status_code == 403
         assert "BIEM_WEB_TOKEN" in answer.json()["detail"]
 
 
-def test_with_a_token_whoever_has_it_may_look_and_nobody_else() -> None:
+def test_with_a_token_only_its_holders_may_look() -> None:
     token = "a token of 林晓"
     right = {b"Authorization": f"Bearer {token}".encode()}
     for client in (HERE, AWAY):
@@ -175,7 +175,7 @@ def test_the_command_does_not_let_others_look_without_a_token(host: str, capsys:
     assert "BIEM_WEB_TOKEN" in capsys.readouterr().err
 
 
-def test_a_port_that_is_taken_is_told_with_a_way_out(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_port_that_is_taken_is_reported_with_a_way_out(capsys: pytest.CaptureFixture[str]) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         assert run(["web", "--port", str(taken.getsockname()[1])]) == 5
     assert "--port" in capsys.readouterr().err

@@ -80,7 +80,7 @@ def test_links_raise_and_open_conflicts_lower_a_score_and_why_says_so() -> None:
 
 
 @pytest.mark.req("C9", partly="what nobody has decided")
-def test_of_two_that_disagree_the_newer_is_told_first_and_the_other_says_by_what_it_is_disputed() -> None:
+def test_of_two_that_disagree_the_newer_is_shown_first_and_the_other_says_by_what_it_is_disputed() -> None:
     # Given a memory that a newer one disputes, and that one yet another
     made = ordering(
         turn("old", minute=1),

@@ -145,7 +145,7 @@ def test_each_filter_drops_what_it_says(known: Known, which: str, dropped: set[s
     assert anchors(known, anchor_filter=which).of(SCOPE, QUERY, IDS).dropped == dropped
 
 
-def test_nothing_is_dropped_where_nobody_has_it_or_it_is_a_bound_or_long_talk(known: Known) -> None:
+def test_nothing_is_dropped_where_no_one_has_it_or_it_is_a_bound_or_long_talk(known: Known) -> None:
     judge = anchors(known)
     for query in ("12M tokens", "超过10M的模型", QUERY + " and then we spoke of ships and shoes and sealing wax and" +
                   " cabbages and kings while pigs with wings looked boiling hot from seas"):  # fmt: skip
@@ -199,7 +199,7 @@ def test_a_weight_raises_matches_the_younger_the_more(known: Known) -> None:
     assert gains == pytest.approx({"asked": 0.5 * 0.8**3, "fresh": 0.5})
 
 
-def test_what_somebody_answers_to_an_identifier_stays_though_it_has_one_of_its_own() -> None:
+def test_an_answer_to_an_identifier_stays_though_it_has_its_own() -> None:
     # Given an invoice, the answer that names its successor, and another one that nobody answered
     held = {
         key: Anchored(Fields(symbols=(f"INV-{number}",)), None, 0)

@@ -141,7 +141,7 @@ def test_a_fact_that_stands_alone_is_not_long_for_its_speaker() -> None:
     ],
     ids=["two come in", "the last stays", "switched off", "nothing is good by itself"],
 )
-def test_the_best_by_themselves_stay_among_the_first_ten(
+def test_the_best_alone_stay_among_the_first_ten(
     plain: list[tuple[int, float]], kept: int, expected: list[int]
 ) -> None:
     scores = np.zeros(15)

@@ -37,7 +37,7 @@ def measured(
     return grounds(asked, [name.split() for name in mentioned], pool, SPEAKERS, ranked(asked, pool), cosine)
 
 
-def test_what_is_known_here_is_told_from_what_is_not() -> None:
+def test_what_is_known_here_is_distinguished_from_what_is_not() -> None:
     # Given a question about Paris and one about nothing that was ever said
     here, elsewhere = measured("paris river"), measured("quantum chess")
 
@@ -47,7 +47,7 @@ def test_what_is_known_here_is_told_from_what_is_not() -> None:
     assert confidence(here, ConfidenceWeights()) > confidence(elsewhere, ConfidenceWeights())
 
 
-def test_a_name_nobody_has_heard_of_is_a_reason_to_doubt() -> None:
+def test_a_name_no_one_has_heard_of_is_a_reason_to_doubt() -> None:
     # Given one name that was said, one that speaks here and one of a stranger
     heard = measured("paris with maria", mentioned=("paris",))
     named = measured("what did ann say of paris", mentioned=("ann",))
@@ -154,7 +154,7 @@ def test_nothing_to_measure_is_no_confidence() -> None:
     assert confidence({}, ConfidenceWeights(bias=50.0)) == 0.0
 
 
-def test_an_embedder_that_is_down_silences_nobody() -> None:
+def test_an_embedder_that_is_down_silences_no_recall() -> None:
     # Given the same question with and without a vector
     with_vector, without = measured("paris river"), measured("paris river", seen=False)
 
@@ -185,7 +185,7 @@ NAMES = [field.name for field in fields(ConfidenceWeights)]
     st.lists(st.floats(-1e6, 1e6), min_size=len(NAMES), max_size=len(NAMES)),
     st.lists(st.floats(-1e3, 1e3), min_size=len(NAMES) - 1, max_size=len(NAMES) - 1),
 )
-def test_confidence_is_a_share_whatever_the_weights(weights: list[float], values: list[float]) -> None:
+def test_confidence_is_a_share_for_any_weights(weights: list[float], values: list[float]) -> None:
     names = NAMES
     chosen = ConfidenceWeights(**dict(zip(names, weights, strict=True)))
     sure = confidence(dict(zip(names[1:], values, strict=True)), chosen)

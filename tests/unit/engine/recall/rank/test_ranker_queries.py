@@ -42,7 +42,7 @@ def asked(text: str) -> ParsedQuery:
         ("王海在一月去了哪家医院？", "在一月去了哪家医院？"),
     ],
 )
-def test_a_question_about_somebody_is_embedded_without_the_name_too(text: str, matter: str) -> None:
+def test_a_question_about_a_person_is_embedded_without_the_name_too(text: str, matter: str) -> None:
     # Given a question that names somebody / When it is read / Then what it asks is embedded beside it
     assert asked(text).texts == [text, matter]
 
@@ -50,7 +50,7 @@ def test_a_question_about_somebody_is_embedded_without_the_name_too(text: str, m
 @pytest.mark.parametrize(
     "text", ["Where did I stay?", "Who is Beatrice?", "What did Beatrice cook?", "我的生日是哪天？"]
 )
-def test_a_question_that_names_nobody_or_hardly_asks_anything_else_is_embedded_once(text: str) -> None:
+def test_a_question_that_names_no_one_or_hardly_asks_anything_else_is_embedded_once(text: str) -> None:
     assert asked(text).texts == [text]
 
 
@@ -128,7 +128,7 @@ def test_the_ranking_hears_what_was_embedded(
     ],
     ids=["one question", "switched off", "a turn of a talk"],
 )
-def test_what_changed_is_told_first_to_who_asks_one_thing(text: str, policy: RankPolicy, revised: bool) -> None:
+def test_what_changed_is_shown_first_to_who_asks_one_thing(text: str, policy: RankPolicy, revised: bool) -> None:
     # Given what was so, and what is now, which is a little less like the question
     def said(name: str, line: str, day: int) -> Turn:
         at = NOW.replace(day=day)
@@ -148,7 +148,7 @@ def test_what_changed_is_told_first_to_who_asks_one_thing(text: str, policy: Ran
     assert (is_now > was) == revised
 
 
-def test_candidates_with_much_the_same_vector_are_told_of_each_other() -> None:
+def test_candidates_with_much_the_same_vector_are_paired() -> None:
     # Given three turns of which two are alike / When they are ranked / Then these two are named with their likeness
     vectors = {"a": WHOLE, "b": np.array([0.8, 0.6], dtype=np.float32), "c": -WHOLE, "d": None}
     turns = {

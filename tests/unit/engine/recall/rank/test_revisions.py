@@ -49,7 +49,7 @@ def first(question: str, *candidates: Candidate, scores: Sequence[float] = (2.0,
         ("What is my current weight?", "Blood sugar 6.6, weight 82.4 kg.", "Weight 78.2 kg."),
     ],
 )
-def test_what_says_later_that_something_changed_is_told_before_what_it_changed(
+def test_what_says_later_that_something_changed_is_shown_before_what_it_changed(
     question: str, older: str, newer: str
 ) -> None:
     # Given what was so and, further behind, what it is since / When somebody asks / Then the newer is told first

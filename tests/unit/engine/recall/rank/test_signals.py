@@ -205,7 +205,7 @@ def test_a_date_without_a_year_favours_the_newest_year_and_does_not_lose_the_oth
     assert found.scores[0] > found.scores[1] + 0.5
 
 
-def test_of_a_question_whose_words_nobody_said_its_time_decides() -> None:
+def test_of_a_question_whose_words_no_one_said_its_time_decides() -> None:
     # Given one turn of the day that is asked for, unlike the question, and a later one like it
     day, other = (datetime.fromisoformat(f"2026-{month}-01T12:00:00Z") for month in ("05", "06"))
     pool = [turn("that day", "the rash", 1, FAR, at=day), turn("another", "the barn", 20, NEAR, at=other), *OTHERS]
