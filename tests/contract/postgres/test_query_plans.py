@@ -127,6 +127,37 @@ def test_candidates_are_placed_beside_their_neighbours_without_files_on_disk(
     assert plan[0]["Plan"]["Temp Written Blocks"] == 0
 
 
+@pytest.mark.req("X32", partly="archiving closed sessions")
+@pytest.mark.parametrize("closed", [False, True])
+def test_archiving_closed_sessions_reads_no_memories_of_others(
+    closed: bool, records: PostgresRecords, pool: Database, scope: Scope, admin: Admin
+) -> None:
+    # Given many memories, of which one is of the layer of a session
+    lasting = [write(f"said {n}", kind="event", conversation="c", at=START + n * SECOND) for n in range(2 * FEW)]
+    of_it = write("of the session", kind="event", conversation="talk", layer="session", on_expiry="archive")
+    records.remember(scope, [*lasting, of_it])
+    with admin.transaction(force_rollback=True):
+        for setting in SESSION:
+            admin.execute(setting.replace("SET ", "SET LOCAL ", 1).encode())
+        admin.execute(pool.sql["see_scopes"], (scope.ns,))
+        if closed:
+            admin.execute(
+                "INSERT INTO sessions (id, ns, name, status, opened_at, closed_at) VALUES (%s, %s, 'talk', 'closed', %s, %s)",
+                (of_it.id, scope.ns, START, START),
+            )
+
+        # When closed sessions are archived
+        before = rows_read(admin)
+        archived = admin.execute(pool.sql["session_archive"], {"ns": scope.ns, "at": START + SECOND}).fetchall()
+        read = rows_read(admin) - before
+
+        # Then the memory ends with its session, if that was closed, and the others are not read
+        [(ended,)] = admin.execute("SELECT expires_at FROM memories WHERE id = %s", (of_it.id,)).fetchall()
+    assert len(archived) == closed
+    assert ended == (START + SECOND if closed else None)
+    assert read < 10
+
+
 def rows_read(admin: Admin) -> int:
     """Rows of memories that this transaction has looked at so far."""
     row = admin.execute(
