@@ -142,7 +142,8 @@ def test_archiving_closed_sessions_reads_no_memories_of_others(
         admin.execute(pool.sql["see_scopes"], (scope.ns,))
         if closed:
             admin.execute(
-                "INSERT INTO sessions (id, ns, name, status, opened_at, closed_at) VALUES (%s, %s, 'talk', 'closed', %s, %s)",
+                "INSERT INTO sessions (id, ns, name, status, opened_at, closed_at) "
+                "VALUES (%s, %s, 'talk', 'closed', %s, %s)",
                 (of_it.id, scope.ns, START, START),
             )
 
