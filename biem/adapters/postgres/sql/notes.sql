@@ -118,7 +118,8 @@ INSERT INTO notes AS n (id, ns, library_id, path, bytes, mtime_ns, inode, state,
 VALUES (%(id)s, %(ns)s, %(library)s, %(path)s, %(bytes)s, %(mtime_ns)s, %(inode)s, 'skipped', %(reason)s)
 ON CONFLICT (library_id, path) DO UPDATE SET
     sha256 = '', bytes = EXCLUDED.bytes, mtime_ns = EXCLUDED.mtime_ns, inode = EXCLUDED.inode, state = 'skipped',
-    reason = EXCLUDED.reason, claims = n.claims + 1, tag_ids = '{}', tag_counts = '{}', read_at = clock_timestamp()
+    reason = EXCLUDED.reason, claims = n.claims + 1, title = '', encoding = '', front = '{}', at = NULL,
+    tag_ids = '{}', tag_counts = '{}', read_at = clock_timestamp()
 RETURNING id::text
 
 -- note_delete: notes and their chunks, which leave tombstones
