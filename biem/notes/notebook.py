@@ -328,7 +328,7 @@ class Notebook:
         for note in found:
             library = self._own(note.library)
             pattern = "/" + "".join(f"\\{c}" if c in _SPECIAL else c for c in note.path)
-            system.records.set_library(library, state=library.state, exclude=[*library.exclude, pattern])
+            system.records.exclude(library, pattern)
             erased = system.records.erase_note(library, note.path)
             left = system.records.pool([self._scope], erased.chunks)
             counts += [StoreCount("postgres.note_chunks", len(erased.chunks), len(left)), system.purged(erased)]

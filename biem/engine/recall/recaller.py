@@ -275,10 +275,14 @@ class Recaller:
 
     def _answered(self, request: Request, asked: ParsedQuery) -> tuple[_Searched, Answer, float]:
         """Search results, the trusted ones ranked, and their confidence."""
-        searched = self._searched(request, asked, request.where)
+        where = request.where
+        searched = self._searched(request, asked, where)
+        if where.session is not None and _displaced(searched):
+            where = replace(where, apart=True)
+            searched = self._searched(request, asked, where)
         if searched.parts.untrusted.by_id:  # they took places of the search, and so others may be missing
             untrusted = searched.parts.untrusted
-            searched = self._searched(request, asked, _believed(request.where))
+            searched = self._searched(request, asked, _believed(where))
             searched = replace(searched, parts=Parted(searched.parts.believed, untrusted))
         turns = searched.parts.believed
         with self._telemetry.span("biem.recall.rank", pool=len(turns.by_id)):
@@ -391,6 +395,13 @@ class Recaller:
 def _sureness(hit: Hit) -> float:
     """The confidence of the answer that an untrusted hit is of."""
     return float(hit.why.get("confidence", 0.0))
+
+
+def _displaced(searched: _Searched) -> bool:
+    """Whether most of what a search found may not be told, so that others may be missing."""
+    found = {*searched.found.dense, *searched.found.words, *searched.found.text}
+    told = sum(key in searched.parts.believed.by_id or key in searched.parts.untrusted.by_id for key in found)
+    return told < len(found) / 2
 
 
 def _believed(where: Filter) -> Filter:

@@ -155,7 +155,7 @@ class Incoming:
             file = self._merged(run, opened, before, node, overlay) if not reason else None
             file = troubled(opened, "held", reason, before) if reason else file
             if file is None and node.status == "archived":  # archived meanwhile: moved from here with the next step
-                file = replace(before, path=opened.stat.path, stat=before.stat._replace(path=opened.stat.path))
+                file = replace(before, path=opened.stat.path, stat=replace(before.stat, path=opened.stat.path))
             if file is not None:
                 done.append(run.note(file, before.path))
         self._records.put(run.root, done)

@@ -108,7 +108,7 @@ class Outgoing:
             return None
         self._folder.settle(run.root.path, [before.path, path])
         run.add(moved=1)
-        stat = before.stat._replace(path=path)
+        stat = replace(before.stat, path=path)
         return replace(before, path=path, stat=stat, archived=node.status == "archived")
 
     def _remove(self, run: SyncRun, gone: Sequence[StaleFile]) -> None:
