@@ -213,7 +213,7 @@ class MemorySystem:
         """Bring the files up to date and close the memory; a second call does nothing."""
         mirrored, self._mirrored = self._mirrored, {}
         for folder, memory in mirrored.items():
-            with _told(folder):
+            with _folder_errors_logged(folder):
                 for report in memory.mirror.sync(folder):
                     if report.reason:
                         logger.warning("%s is not up to date: %s", folder, report.reason)
@@ -223,7 +223,7 @@ class MemorySystem:
     def _mirror(self, memory: Memory, folder: Path) -> None:
         """Keep the memories of a scope as files in a folder, too; where that cannot be, it works without."""
         if self._config.mirror:
-            with _told(folder):
+            with _folder_errors_logged(folder):
                 self._mirrored[Path(memory.mirror.add(folder).path)] = memory
 
     def __enter__(self) -> Self:
@@ -236,7 +236,7 @@ class MemorySystem:
 
 
 @contextmanager
-def _told(folder: Path) -> Iterator[None]:
+def _folder_errors_logged(folder: Path) -> Iterator[None]:
     """Log that a folder cannot have files, instead of refusing to remember."""
     try:
         yield

@@ -32,7 +32,7 @@ def list_sessions(
     invocation.changes |= NO_WORKER
     with invocation.memory() as memory:
         found = memory.sessions.list(status=status, limit=limit)
-        rows = [(one.id, *_told(one, memory.sessions.usage(one)).values()) for one in found]
+        rows = [(one.id, *_columns(one, memory.sessions.usage(one)).values()) for one in found]
     headers = ("id", "name", "status", "opened", "messages", "tokens", "used")
     invocation.out.result(found, lambda: invocation.out.table(headers, rows, right=("messages", "tokens", "used")))
 
@@ -46,7 +46,7 @@ def status(context: typer.Context, chosen: Chosen) -> None:
         found = resolved(memory.sessions, chosen)
         usage = memory.sessions.usage(found)
     document = {"session": found, "usage": usage}
-    invocation.out.result(document, lambda: invocation.out.pairs({"id": found.id, **_told(found, usage)}))
+    invocation.out.result(document, lambda: invocation.out.pairs({"id": found.id, **_columns(found, usage)}))
 
 
 @app.command("show")
@@ -168,7 +168,7 @@ def resolved(sessions: "Sessions", chosen: str) -> "ChatSession":
         raise NotFound(f"no open session {chosen!r}; `biem session list` shows the sessions") from None
 
 
-def _told(session: "ChatSession", usage: float) -> dict[str, Any]:
+def _columns(session: "ChatSession", usage: float) -> dict[str, Any]:
     return {
         "name": session.name,
         "status": session.status,

@@ -218,8 +218,8 @@ AT_HOME: Mapping[Holder, Mapping[str, str]] = {
         "watch": "run `biem notes watch` there, or call `notes.sync`",
     },
 }
-"""What a remote memory refuses, and what to do instead: it concerns all scopes, the server's files, or functions of the
-caller's."""
+"""Calls that a remote memory refuses, each with an alternative: they concern all scopes, files of the server's machine,
+or functions of the caller's program."""
 
 COMMANDS_AT_HOME = ("diagnose", "perf", "reindex", "sync")
 """Words of the command `/memory` that do what `AT_HOME` refuses."""

@@ -40,7 +40,7 @@ _V7 = 7
 
 @dataclass(frozen=True, slots=True)
 class ExportReport:
-    """What was written: lines by type. `path` is empty for a stream."""
+    """Result of an export. `lines` counts lines by type; `path` is empty for a stream."""
 
     format: str
     path: str
@@ -50,7 +50,7 @@ class ExportReport:
 
 @dataclass(frozen=True, slots=True)
 class TransferReport:
-    """What became of the memories of a file; `lines` counts all its lines by type."""
+    """Result of the import of an export. `lines` counts the lines of the file by type."""
 
     memories: int
     created: int
@@ -58,15 +58,15 @@ class TransferReport:
     skipped: int
     """Memories that differ from one of the same id or ref in the scope, with `on_conflict="skip"`."""
     equal_facts: tuple[tuple[str, str], ...]
-    """Created memories with the fact that the scope knew already, as pairs of ids: the first hundred. The next night
-    joins them."""
+    """Pairs of ids: a created memory, and the memory of the same fact that the scope had already; at most a hundred.
+    The next run of the background jobs merges them."""
     lines: Mapping[str, int]
     dry_run: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class MoveReport:
-    """One move between scopes. Of the numbers, `cut` counts what joined moved memories with others and is gone."""
+    """Result of a move between scopes."""
 
     id: str
     source: str
@@ -78,8 +78,9 @@ class MoveReport:
     moved: Mapping[str, int] = field(default_factory=dict)
     """Rows that went along: revisions, links, conflicts, derivations, facts."""
     cut: Mapping[str, int] = field(default_factory=dict)
+    """Rows between a moved memory and one that stayed, which were deleted."""
     equal_facts: tuple[tuple[str, str], ...] = ()
-    """Moved memories with the fact that the target knew already, as pairs of ids: the first hundred."""
+    """Pairs of ids: a moved memory, and the memory of the same fact that the target had already; at most a hundred."""
 
 
 def is_export(first_line: bytes) -> bool:
@@ -88,7 +89,7 @@ def is_export(first_line: bytes) -> bool:
 
 
 def id_in(ns: str, old: str) -> str:
-    """The id in scope `ns` of what has the id `old` elsewhere: always the same, and with the same time in it."""
+    """The id in scope `ns` of an object with the id `old` in another scope: deterministic, with the time of `old`."""
     digest = hashlib.sha256(f"{ns}:{old}".encode()).digest()
     rest = int.from_bytes(digest[:10])
     value = uuid.UUID(old).int >> (128 - _TIME_BITS) << (128 - _TIME_BITS) | rest

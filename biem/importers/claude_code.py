@@ -1,4 +1,4 @@
-"""Sessions of Claude Code: one event a line, of which only what user and model said is kept."""
+"""Sessions of Claude Code: one event a line; only messages of the user and the model are imported."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -14,7 +14,7 @@ FORMAT = "claude-code"
 _INJECTED = re.compile(
     r"<(system-reminder|user-prompt-submit-hook|session-start-hook|[a-z-]+-hook|ide_[a-z_]+)>.*?(?:</\1>|\Z)", re.DOTALL
 )
-"""What hooks and the editor put into a prompt."""
+"""Text that hooks and the editor inserted into a prompt."""
 _COMMAND = re.compile(
     r"\s*(?:<(?:command-(?:name|message|args)|local-command-[a-z]+|bash-[a-z]+)>|Caveat: The messages)"
 )
@@ -42,7 +42,7 @@ def read(file: File, stream: BinaryIO) -> Iterator[Entry]:
         texts, left = _texts(mapping(event.get("message")).get("content"))
         for reason in left:
             yield LeftOut(reason)
-        text, reason = _said("\n".join(texts))
+        text, reason = _without_injections("\n".join(texts))
         if text:
             yield _record(event, text, file, number, times)
         elif reason:
@@ -95,7 +95,7 @@ def _texts(content: object) -> tuple[list[str], list[str]]:
     return texts, [_BLOCKS.get(other, "not text") for other in others]
 
 
-def _said(text: str) -> tuple[str, str]:
+def _without_injections(text: str) -> tuple[str, str]:
     """The text without insertions; if nothing remains, the reason."""
     if _COMMAND.match(text):
         return "", "command"

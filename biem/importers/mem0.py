@@ -1,4 +1,4 @@
-"""What mem0's `get_all` and `search` return: a list of memories, or an object with `results` and `relations`."""
+"""Results of mem0's `get_all` and `search`: a list of memories, or an object with `results` and `relations`."""
 
 from collections.abc import Iterator
 from typing import BinaryIO

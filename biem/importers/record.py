@@ -1,4 +1,4 @@
-"""What all readers yield: records to remember, what they left out, and what could not be read."""
+"""Values that all readers yield: records to remember, omissions with their reason, and unreadable lines."""
 
 import hashlib
 import json

@@ -48,10 +48,10 @@ def of_session(tokens: int, policy: SessionPolicy, language: str) -> Iterator[Co
     """At most one: how full a session is, from `warning_ratio` on, and critical from `critical_ratio` on."""
     usage, percent = tokens / policy.max_tokens, tokens * 100 // policy.max_tokens
     if usage >= policy.critical_ratio:
-        told = _told("session_critical", language, percent=percent)
+        told = _text("session_critical", language, percent=percent)
         yield ContextWarning("session", "critical", told, tokens, policy.max_tokens)
     elif usage >= policy.warning_ratio:
-        told = _told("session", language, percent=percent)
+        told = _text("session", language, percent=percent)
         yield ContextWarning("session", "warning", told, tokens, policy.max_tokens)
 
 
@@ -59,23 +59,23 @@ def of_short_term(count: int, most: int, language: str) -> Iterator[ContextWarni
     """At most one: how many short-term memories there are; a warning from `most` on."""
     if count:
         level: Level = "warning" if count >= most else "info"
-        told = _told("short_term", language, value=count, limit=most)
+        told = _text("short_term", language, value=count, limit=most)
         yield ContextWarning("short_term", level, told, count, most)
 
 
 def of_left_out(name: str, count: int, limit: int, language: str) -> Iterator[ContextWarning]:
     """At most one: items that did not fit into a section of `limit` tokens."""
     if count:
-        told = _told(name, language, value=f"{count:,}", limit=f"{limit:,}")
+        told = _text(name, language, value=f"{count:,}", limit=f"{limit:,}")
         yield ContextWarning(name, _LEFT_OUT[name], told, count, limit)
 
 
 def of_budget(tokens: int, budget: int, language: str) -> Iterator[ContextWarning]:
     """At most one: a window that is larger than it should be."""
     if tokens > budget:
-        told = _told("budget", language, value=f"{tokens:,}", limit=f"{budget:,}")
+        told = _text("budget", language, value=f"{tokens:,}", limit=f"{budget:,}")
         yield ContextWarning("budget", "warning", told, tokens, budget)
 
 
-def _told(name: str, language: str, **values: object) -> str:
+def _text(name: str, language: str, **values: object) -> str:
     return _WORDS[name][LANGUAGES.index(language)].format(**values)

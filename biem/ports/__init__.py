@@ -1,4 +1,4 @@
-"""What the core needs from outside, one Protocol per role. Adapters satisfy them structurally.
+"""Interfaces of the core to the outside, one Protocol per role. Adapters satisfy them structurally.
 
 Every sentence of a docstring here is a contract with a test in `tests/contract`. Each method that touches memories
 takes the scope it may touch: an id alone grants no access. Stores raise `StoreUnavailable` when they cannot be reached

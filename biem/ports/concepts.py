@@ -1,4 +1,4 @@
-"""What the concept memory needs: concepts, instant memories, and running memory.
+"""Ports of the concept memory: concepts, instant memories, and running memory.
 
 `Concepts` is the only interface between concept memory and database; links between concepts are `Links`.
 """

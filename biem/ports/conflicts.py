@@ -1,4 +1,4 @@
-"""What conflict handling needs: the table of conflicts, and memories to compare a new one with."""
+"""Ports of conflict handling: the table of conflicts, and memories to compare a new one with."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

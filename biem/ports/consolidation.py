@@ -1,4 +1,4 @@
-"""What consolidation needs: the derivations between memories, a lock, and the list of scopes.
+"""Ports of consolidation: the derivations between memories, a lock, and the list of scopes.
 
 Nothing here deletes a memory. A replaced memory is archived, with `superseded_by` set, and is whole again when it is
 restored.

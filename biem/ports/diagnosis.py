@@ -1,4 +1,4 @@
-"""What a diagnosis needs: read-only inspection of every store, and repair of a few known faults.
+"""Ports of diagnosis: read-only inspection of every store, and repair of a few known faults.
 
 Inspections change nothing. They raise `StoreUnavailable` as every port does.
 """

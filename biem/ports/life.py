@@ -1,4 +1,4 @@
-"""What time and use do to a memory: energy, tiers, retention, feedback, and tombstones of erased memories."""
+"""Effects of time and use on memories: energy, tiers, retention, feedback, and tombstones of erased memories."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What the association graph needs: links, stored in PostgreSQL, with a feed of their changes.
+"""Port of the association graph: links, stored in PostgreSQL, with a feed of their changes.
 
 A node is a memory or a concept, identified by its uuid as text. The view `graph_nodes (ns text, id uuid, accessed_at
 timestamptz)` of migration 0003 lists the nodes of a scope; the migration that creates concepts adds them. Links never

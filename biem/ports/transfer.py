@@ -1,4 +1,4 @@
-"""What leaves a scope line by line, comes back, or goes to another scope."""
+"""Ports of export, import, and moves between scopes."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -1,1 +1,1 @@
-"""What other programs, agents and people reach over the network: the HTTP API, hooks, and the local page."""
+"""The HTTP API, MCP, hooks of coding agents, and the web page."""

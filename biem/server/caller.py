@@ -1,4 +1,4 @@
-"""Who calls: a key, and the scope that it opens for this request."""
+"""The caller of a request: an API key, and the scope that it gives access to."""
 
 from dataclasses import dataclass
 

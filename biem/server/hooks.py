@@ -112,7 +112,7 @@ def hooks_router() -> APIRouter:
 
 def _block(caller: Caller, body: HookCall) -> str:
     """The memory block for a prompt, as marked text of at most 9,000 characters; empty without one."""
-    prompt = _said(body.prompt)
+    prompt = _without_injections(body.prompt)
     try:
         held = [{"role": "user", "content": prompt}]
         found = caller.memory("read").context(prompt, session=body.session_id, exclude=held)
@@ -133,16 +133,16 @@ def _cut(text: str) -> str:
     return text
 
 
-def _said(text: str) -> str:
-    """What a person or a model said: without a block that was injected."""
+def _without_injections(text: str) -> str:
+    """The message of a person or a model, without the memories that an earlier hook injected."""
     return _INJECTED.sub("", text).strip()
 
 
 def _keep(caller: Caller, body: HookCall) -> None:
     """Remember the prompt or the reply; a failure is logged, and costs the memory of this turn only."""
     said, source = {
-        "UserPromptSubmit": (_said(body.prompt), "user"),
-        "Stop": (_said(body.last_assistant_message), "assistant"),
+        "UserPromptSubmit": (_without_injections(body.prompt), "user"),
+        "Stop": (_without_injections(body.last_assistant_message), "assistant"),
     }.get(body.hook_event_name, ("", ""))
     if body.hook_event_name == "SessionStart":
         _block(caller, body.model_copy(update={"prompt": _FIRST}))  # what a first recall loads is loaded before it

@@ -93,7 +93,7 @@ def processes_of(worker: Any) -> int:
     return max(1, worker.concurrency) if forks else 1
 
 
-def register(app: Celery, bench: WorkerResources) -> None:
+def register(app: Celery, resources: WorkerResources) -> None:
     """Give the app its tasks."""
 
     @app.task(name=ENCODE_TASK)
@@ -106,9 +106,9 @@ def register(app: Celery, bench: WorkerResources) -> None:
         deadline = time.monotonic() + _ENCODE_S
         jobs = 0
         asked = False
-        while taken := bench.runtime.encode():
+        while taken := resources.runtime.encode():
             jobs += taken
-            if not asked and taken >= bench.batch:
+            if not asked and taken >= resources.batch:
                 asked = True
                 app.send_task(ENCODE_TASK, expires=_HELP_EXPIRES_S)
             if time.monotonic() > deadline:
@@ -119,8 +119,8 @@ def register(app: Celery, bench: WorkerResources) -> None:
 
     def ran(name: str) -> Mapping[str, Any]:
         """Run one job; notes that it left pending are indexed by another task."""
-        with bench.runtime.paced():
-            done = {"job": name, **bench.runtime.run(name)}
+        with resources.runtime.paced():
+            done = {"job": name, **resources.runtime.run(name)}
         if name == NOTES_JOB:
             app.send_task(NOTES_TASK, expires=_HELP_EXPIRES_S)
         return done
@@ -135,8 +135,8 @@ def register(app: Celery, bench: WorkerResources) -> None:
         """Index notes for a bounded time; sends itself again while there are more."""
         deadline = time.monotonic() + _ENCODE_S
         taken = total = 0
-        with bench.runtime.paced():
-            while taken := bench.runtime.index_notes():
+        with resources.runtime.paced():
+            while taken := resources.runtime.index_notes():
                 total += taken
                 if time.monotonic() > deadline:
                     app.send_task(NOTES_TASK)
@@ -150,7 +150,7 @@ def register(app: Celery, bench: WorkerResources) -> None:
         So each has the time limit of a task, and one that fails does not stop the others. Beat does not need this task;
         it is for a manual run, and for jobs without a period.
         """
-        wanted = bench.jobs if jobs is None else jobs
+        wanted = resources.jobs if jobs is None else jobs
         if not wanted:  # all are switched off
             return {}
         name, *rest = wanted
@@ -161,9 +161,9 @@ def register(app: Celery, bench: WorkerResources) -> None:
                 app.send_task(SLEEP_TASK, args=(rest,))
 
     @app.task(name=RESCAN_TASK)
-    def look_again() -> Mapping[str, Any]:
+    def rescan() -> Mapping[str, Any]:
         """Import external changes, and encode the resulting memories at once."""
-        found = bench.rescan()
+        found = resources.rescan()
         if any(found.values()):
             app.send_task(ENCODE_TASK, expires=_HELP_EXPIRES_S)
         return {"job": "rescan", **found}

@@ -175,7 +175,9 @@ class Child:
         )  # fmt: skip
         if done.returncode != 0:
             raise (
-                ConfigError(self._said()) if done.returncode == launch.CANNOT_LAUNCH else StoreUnavailable(self._said())
+                ConfigError(self._log_tail())
+                if done.returncode == launch.CANNOT_LAUNCH
+                else StoreUnavailable(self._log_tail())
             )
 
     def _evict(self, now: float) -> None:
@@ -217,7 +219,7 @@ class Child:
         self._not_before = now + min(_FIRST_PAUSE_S * 2 ** (self._failures - 1), _LONGEST_PAUSE_S)
         self._changed_at = now
         self.ready = False
-        reason = self._said() if isinstance(why, int) else str(why)
+        reason = self._log_tail() if isinstance(why, int) else str(why)
         trouble: Trouble
         if "No space left on device" in reason or "Disk quota exceeded" in reason or isinstance(why, StoreFull):
             trouble = "full"
@@ -229,8 +231,8 @@ class Child:
         if trouble == "config" or self._failures >= FAILURES_TO_REPORT:
             self.trouble, self.reason = trouble, f"{self.server.name} does not start: {reason}"
 
-    def _said(self) -> str:
-        text = tail(self._log_path, self._log_start) or "it said nothing"
+    def _log_tail(self) -> str:
+        text = tail(self._log_path, self._log_start) or "its log is empty"
         if self.server.user is not None and "cannot launch" in text:
             text += (
                 f" (root hands PostgreSQL to uid {self.server.user[0]}: that needs CAP_SETUID, CAP_SETGID, CAP_CHOWN "

@@ -24,7 +24,7 @@ class WritableFolder:
 
     def write(self, root: str, path: str, data: bytes, expected: FileStat | None) -> FileStat | None:
         """See `MirrorFolder.write`."""
-        with _told(path):
+        with _folder_errors(path):
             target = _inside(root, path)
             target.parent.mkdir(parents=True, exist_ok=True)
             temporary = target.parent / f"{_TEMPORARY}{secrets.token_hex(8)}"
@@ -39,7 +39,7 @@ class WritableFolder:
 
     def put(self, root: str, path: str, data: bytes) -> None:
         """See `MirrorFolder.put`."""
-        with _told(path):
+        with _folder_errors(path):
             target = _inside(root, path)
             target.parent.mkdir(parents=True, exist_ok=True)
             temporary = target.parent / f"{_TEMPORARY}{secrets.token_hex(8)}"
@@ -53,7 +53,7 @@ class WritableFolder:
 
     def append(self, root: str, path: str, data: bytes, size: int) -> bool:
         """See `MirrorFolder.append`."""
-        with _told(path):
+        with _folder_errors(path):
             target = _inside(root, path)
             if not _is_file(target):
                 return False
@@ -67,7 +67,7 @@ class WritableFolder:
 
     def move(self, root: str, path: str, target: str) -> bool:
         """See `MirrorFolder.move`."""
-        with _told(path):
+        with _folder_errors(path):
             source, place = _inside(root, path), _inside(root, target)
             place.parent.mkdir(parents=True, exist_ok=True)
             if not _is_file(source):
@@ -95,7 +95,7 @@ class WritableFolder:
 
     def delete(self, root: str, path: str) -> bool:
         """See `MirrorFolder.delete`."""
-        with _told(path):
+        with _folder_errors(path):
             try:
                 _inside(root, path).unlink()
             except FileNotFoundError:
@@ -127,7 +127,7 @@ class WritableFolder:
 
     def create(self, root: str) -> None:
         """See `MirrorFolder.create`."""
-        with _told(root):
+        with _folder_errors(root):
             top = Path(root)
             top.mkdir(parents=True, exist_ok=True)
             with suppress(FileExistsError):
@@ -207,7 +207,8 @@ def _sync_folder(folder: Path) -> None:
 
 
 @contextmanager
-def _told(path: str) -> Iterator[None]:
+def _folder_errors(path: str) -> Iterator[None]:
+    """Raise `FolderUnwritable` for errors of the operating system."""
     try:
         yield
     except OSError as error:

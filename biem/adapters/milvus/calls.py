@@ -3,7 +3,7 @@
 import threading
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TypeVar
 
@@ -15,6 +15,7 @@ from biem.adapters.milvus.light_import import MilvusClient, MilvusException
 from biem.errors import CallRefused, StoreFull, StoreUnavailable
 
 T = TypeVar("T")
+Key = TypeVar("Key", str, int)
 
 _NOT_LOADED = (101, 106, 503)
 """Milvus' codes for an existing collection that is not in memory, as after a restart."""
@@ -116,3 +117,21 @@ def wait_until_visible(*, lite: bool, ask: Callable[[], object]) -> None:
 def delete_rows(client: MilvusClient, collection: str, ids: Collection[str] | Collection[int]) -> None:
     """Delete rows by their keys."""
     client.delete(collection, ids=sorted(ids), timeout=LOAD_TIMEOUT_S)
+
+
+def present_keys(
+    client: MilvusClient, collection: str, ids: Sequence[Key], *, is_loaded: bool, timeout_s: float
+) -> set[Key]:
+    """Which of the keys have a row, including rows that searches do not see yet."""
+    if not is_loaded:
+        client.load_collection(collection, timeout=LOAD_TIMEOUT_S)
+    rows = client.query(collection, ids=list(ids), output_fields=["id"], consistency_level="Strong", timeout=timeout_s)
+    return {each["id"] for each in rows}
+
+
+def count_rows(client: MilvusClient, collection: str, expression: str, timeout_s: float) -> int:
+    """The number of rows that meet a filter expression; an empty one counts all."""
+    rows = client.query(
+        collection, filter=expression, output_fields=["count(*)"], consistency_level="Strong", timeout=timeout_s
+    )
+    return int(rows[0]["count(*)"])

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar
 
-from biem.adapters.milvus.calls import MilvusCalls, delete_rows, wait_until_visible
+from biem.adapters.milvus.calls import MilvusCalls, count_rows, delete_rows, present_keys, wait_until_visible
 from biem.adapters.milvus.collection import (
     LOAD_TIMEOUT_S,
     Dialect,
@@ -172,16 +172,7 @@ class MilvusIndex(MilvusCalls):
 
     def count(self, ids: Sequence[str] | None = None) -> int:
         if ids is None:
-            rows = self._call(
-                lambda client: client.query(
-                    self.collection,
-                    filter="",
-                    output_fields=["count(*)"],
-                    consistency_level="Strong",
-                    timeout=self._timeout_s * 10,
-                )
-            )
-            return int(rows[0]["count(*)"])
+            return self._call(lambda client: count_rows(client, self.collection, "", self._timeout_s * 10))
         return sum(
             len(self._present(collection, ids[start : start + _ID_BATCH]))
             for collection in self._collections()
@@ -189,31 +180,19 @@ class MilvusIndex(MilvusCalls):
         )
 
     def held(self, scopes: Sequence[Scope]) -> int:
-        rows = self._call(
-            lambda client: client.query(
-                self.collection,
-                filter=expression(scopes, EVERYTHING),
-                output_fields=["count(*)"],
-                consistency_level="Strong",
-                timeout=self._timeout_s * 10,
-            )
-        )
-        return int(rows[0]["count(*)"])
+        test = expression(scopes, EVERYTHING)
+        return self._call(lambda client: count_rows(client, self.collection, test, self._timeout_s * 10))
 
     def _present(self, collection: str, ids: Sequence[str]) -> set[str]:
-        def attempt(client: MilvusClient) -> set[str]:
-            if collection != self.collection:
-                client.load_collection(collection, timeout=LOAD_TIMEOUT_S)
-            rows = client.query(
-                collection,
-                ids=list(ids),
-                output_fields=["id"],
-                consistency_level="Strong",
-                timeout=self._timeout_s * 2,
+        return self._call(
+            partial(
+                present_keys,
+                collection=collection,
+                ids=ids,
+                is_loaded=collection == self.collection,
+                timeout_s=self._timeout_s * 2,
             )
-            return {each["id"] for each in rows}
-
-        return self._call(attempt)
+        )
 
     def _collections(self) -> list[str]:
         found = self._call(lambda client: client.list_collections(timeout=self._timeout_s))

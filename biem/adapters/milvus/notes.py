@@ -9,7 +9,7 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
-from biem.adapters.milvus.calls import MilvusCalls, delete_rows, wait_until_visible
+from biem.adapters.milvus.calls import MilvusCalls, count_rows, delete_rows, present_keys, wait_until_visible
 from biem.adapters.milvus.collection import (
     LOAD_TIMEOUT_S,
     Dialect,
@@ -149,19 +149,15 @@ class MilvusNotes(MilvusCalls):
         }
 
     def _present(self, collection: str, ids: Sequence[Any]) -> set[Any]:
-        def attempt(client: MilvusClient) -> set[Any]:
-            if collection not in (self.chunks, self.tags):
-                client.load_collection(collection, timeout=LOAD_TIMEOUT_S)
-            rows = client.query(
-                collection,
-                ids=list(ids),
-                output_fields=["id"],
-                consistency_level="Strong",
-                timeout=self._timeout_s * 2,
+        return self._call(
+            partial(
+                present_keys,
+                collection=collection,
+                ids=ids,
+                is_loaded=collection in (self.chunks, self.tags),
+                timeout_s=self._timeout_s * 2,
             )
-            return {each["id"] for each in rows}
-
-        return self._call(attempt)
+        )
 
     # -- searching --------------------------------------------------------------------------------------------------
 
@@ -210,18 +206,7 @@ class MilvusNotes(MilvusCalls):
     def count(self, chunks: Sequence[str] | None = None) -> int:
         if chunks is not None:
             return self._count(CHUNKS, chunks)
-
-        def attempt(client: MilvusClient) -> int:
-            rows = client.query(
-                self.chunks,
-                filter="",
-                output_fields=["count(*)"],
-                consistency_level="Strong",
-                timeout=self._timeout_s * 2,
-            )
-            return int(rows[0]["count(*)"])
-
-        return self._call(attempt)
+        return self._call(lambda client: count_rows(client, self.chunks, "", self._timeout_s * 2))
 
     def count_tags(self, tags: Sequence[int]) -> int:
         return self._count(TAGS, tags)

@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Callable
+from typing import LiteralString
 
 import psycopg
 
@@ -26,22 +27,13 @@ def migrate(dsn: str, before: Callable[[str], object] | None = None) -> list[str
                 " sha256 text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())"
             )
             known: dict[int, str] = dict(connection.execute("SELECT number, sha256 FROM schema_migrations").fetchall())
-            for number, name, sql in migrations():
-                said = digest(sql)
+            for number, name, statements in migrations():
                 if number in known:
-                    if known[number] != said:
-                        raise ConfigError(
-                            f"migration {name} was applied in another wording; this database belongs to another build"
-                        )
+                    _require_same(name, known[number], digest(statements))
                     continue
                 if before and known and not applied:
                     before(name)
-                with connection.transaction():
-                    connection.execute(sql)
-                    connection.execute(
-                        "INSERT INTO schema_migrations (number, name, sha256) VALUES (%s, %s, %s)",
-                        (number, name, said),
-                    )
+                _apply(connection, number, name, statements)
                 applied.append(name)
             connection.execute("GRANT SELECT ON schema_migrations TO biem_service")
     except psycopg.errors.InsufficientPrivilege as error:
@@ -54,8 +46,22 @@ def migrate(dsn: str, before: Callable[[str], object] | None = None) -> list[str
     return applied
 
 
+def _require_same(name: str, applied: str, present: str) -> None:
+    if applied != present:
+        raise ConfigError(f"migration {name} was applied in another wording; this database belongs to another build")
+
+
+def _apply(connection: psycopg.Connection, number: int, name: str, statements: LiteralString) -> None:
+    with connection.transaction():
+        connection.execute(statements)
+        connection.execute(
+            "INSERT INTO schema_migrations (number, name, sha256) VALUES (%s, %s, %s)",
+            (number, name, digest(statements)),
+        )
+
+
 def digest(text: str) -> str:
-    """What tells two wordings of a migration apart."""
+    """The checksum of a migration, by which a changed one is recognised."""
     return hashlib.sha256(text.encode()).hexdigest()
 
 

@@ -1,1 +1,1 @@
-"""Who may reach a memory over the network."""
+"""API keys and their request limits."""

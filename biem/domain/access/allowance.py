@@ -1,4 +1,4 @@
-"""How many requests a key may make: an allowance that refills evenly within a minute (GCRA)."""
+"""Rate limit of a key: an allowance of requests that refills evenly within a minute (GCRA)."""
 
 from dataclasses import dataclass
 

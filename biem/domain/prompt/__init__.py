@@ -1,1 +1,1 @@
-"""What a prompt holds of memories, and how each is written as a line."""
+"""Memories in a prompt: their text lines, and the parts of a prompt that hold some already."""

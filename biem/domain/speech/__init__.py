@@ -1,1 +1,1 @@
-"""What a sentence does: courtesy, order, lasting statement; and the part of a text that answers."""
+"""Speech acts of sentences (courtesy, order, lasting statement), and the excerpt of a text that answers a question."""

@@ -1,4 +1,4 @@
-"""What a message does: a courtesy or acknowledgement has no content, a standing order is to be kept.
+"""Speech acts of messages: a courtesy or acknowledgement has no content, a standing order is to be kept.
 
 Courtesies, acknowledgements and reactions are recognised by closed lists of English and Chinese phrases that must cover
 the whole message: with any other word it is no courtesy.

@@ -140,7 +140,7 @@ class RecordImport:
             if len(batch) == 1:
                 self.report.read += 1
                 self._refuse(
-                    BadLine(batch[0].file, batch[0].line, min(batch[0].line, 1), _said(batch[0], error)), error
+                    BadLine(batch[0].file, batch[0].line, min(batch[0].line, 1), _reason(batch[0], error)), error
                 )
                 return []
             half = len(batch) // 2
@@ -197,7 +197,7 @@ def divided(text: str, most_bytes: int) -> Iterator[str]:
         text = text[len(piece) :]
 
 
-def _said(record: Record, error: InvalidInput) -> str:
+def _reason(record: Record, error: InvalidInput) -> str:
     """The reason without the position in a batch, which the caller does not know."""
     said = str(error).partition("item 0: ")[2].rpartition("; 0 items")[0] or str(error)
     return f"{record.place}: {said}" if record.place else said

@@ -33,7 +33,7 @@ class Outgoing:
         self._folder = folder
         self._categories = categories
 
-    def bring(self, run: SyncRun) -> None:
+    def update(self, run: SyncRun) -> None:
         """Bring files to what the memories say. Raises `StoreUnavailable` and `StoreFull` for the folder."""
         for part in batches(self._records.stale(run.root, _MOST_STALE)):
             self._bring(run, part)

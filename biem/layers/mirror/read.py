@@ -1,4 +1,4 @@
-"""What a mirrored file says."""
+"""Parses a mirrored file into the fields of a memory."""
 
 import re
 from datetime import UTC, datetime

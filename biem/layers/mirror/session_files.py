@@ -30,15 +30,15 @@ class SessionFiles:
         self._sessions = sessions
         self._folder = folder
 
-    def bring(self, root: MirrorRoot) -> int:
-        """Bring the files of sessions to what the rows say; returns how many changed.
+    def update(self, root: MirrorRoot) -> int:
+        """Write the files of sessions that differ from the database; returns how many changed.
 
         Raises `StoreUnavailable`, also for the folder.
         """
         stale = self.records.stale(root, CURRENT, _MOST)
         if stale:
             self._folder.put(root.path, _GUARD, b"*\n")  # Git must not take conversations along
-        return sum(self._bring(root, each) for each in stale)
+        return sum(self._update(root, each) for each in stale)
 
     def with_erased(self, root: MirrorRoot) -> list[StaleSession]:
         """Sessions whose files have messages that were erased or taken back."""
@@ -47,9 +47,9 @@ class SessionFiles:
 
     def rewrite(self, root: MirrorRoot) -> int:
         """Rewrite the files that have messages which were erased; returns how many they were."""
-        return sum(self._bring(root, each) for each in self.with_erased(root))
+        return sum(self._update(root, each) for each in self.with_erased(root))
 
-    def _bring(self, root: MirrorRoot, session: StaleSession) -> bool:
+    def _update(self, root: MirrorRoot, session: StaleSession) -> bool:
         before = session.file
         if session.opened_at is None or not session.messages:
             if before is not None:
@@ -73,7 +73,7 @@ class SessionFiles:
         return True
 
     def _append(self, root: MirrorRoot, session: StaleSession) -> int | None:
-        """Add the new messages; the length then, or None where the file has to be written anew."""
+        """Append the new messages; returns the new length in bytes, or None where the file has to be rewritten."""
         added = self._added(root, session)
         if added is None or session.file is None:
             return None
@@ -82,7 +82,7 @@ class SessionFiles:
         return size + len(data) if self._folder.append(root.path, session.file.path, data, size) else None
 
     def _added(self, root: MirrorRoot, session: StaleSession) -> list[SessionMessage] | None:
-        """The messages that the file does not have; None where it has some that the session has no more."""
+        """The messages that the file lacks; None if it has messages that the session lost, and must be rewritten."""
         if session.file is None:
             return None
         added = self._messages(root, session, session.file.next_seq - 1)
@@ -101,7 +101,7 @@ class SessionFiles:
         return len(data)
 
     def _messages(self, root: MirrorRoot, session: StaleSession, after: int) -> list[SessionMessage]:
-        """Those of the session as it was read, and none that came meanwhile."""
+        """Messages up to `session.next_seq`, which was read before: later ones wait for the next sync."""
         found: list[SessionMessage] = []
         while True:
             page = self._sessions.messages(root.scope, session.session_id, found[-1].seq if found else after, _PAGE)

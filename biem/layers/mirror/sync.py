@@ -117,8 +117,8 @@ class MirrorSync:
         try:
             self._incoming.take(run, full=full, accept_deletions=accept, quiet_s=quiet_s, on_progress=on_progress)
             self._folder.tidy(root.path, _LEFT_S)
-            self._outgoing.bring(run)
-            run.add(sessions=self._sessions.bring(root))
+            self._outgoing.update(run)
+            run.add(sessions=self._sessions.update(root))
         except FolderUnwritable as error:
             logger.warning("the mirror %s is not synced to its end: %s", root.path, error)
             return replace(run.report, reason=str(error))

@@ -1,4 +1,4 @@
-"""What an MCP client can do with a memory. Nothing here names a scope: it comes from the key or the configuration.
+"""The tools, resources and prompt of the MCP server. None takes a scope: it comes from the key or the configuration.
 
 Importing this loads no part of the engine: a host starts the server with each of its sessions and waits for the list of
 tools. The memory is opened by the first call.
@@ -72,17 +72,19 @@ def build(memory_of: MemoryOf, **more: Any) -> MCPServer[Any]:
         (tools.feedback, "Report what helped", _writes(destroys=False, repeatable=False)),
         (tools.inspect, "Show one memory, or the state of all", _READS),
     ):
-        server.add_tool(_told(tool, ToolError), title=title, annotations=hints)
+        server.add_tool(_with_readable_errors(tool, ToolError), title=title, annotations=hints)
     server.resource("biem://memory/{memory_id}", title="One memory", mime_type="application/json")(
-        _told(tools.memory_resource, ResourceError)
+        _with_readable_errors(tools.memory_resource, ResourceError)
     )
     server.resource("biem://timeline", title="The newest memories", mime_type="application/json")(
-        _told(tools.timeline_resource, ResourceError)
+        _with_readable_errors(tools.timeline_resource, ResourceError)
     )
     server.resource("biem://conflicts", title="Contradictions to decide", mime_type="application/json")(
-        _told(tools.conflicts_resource, ResourceError)
+        _with_readable_errors(tools.conflicts_resource, ResourceError)
     )
-    server.prompt(title="A question with what is remembered about it")(_told(tools.with_memory, protocol_error))
+    server.prompt(title="A question with what is remembered about it")(
+        _with_readable_errors(tools.with_memory, protocol_error)
+    )
     return server
 
 
@@ -228,8 +230,8 @@ class MemoryTools:
         return f"{block.text}\n\n{question}" if block.text else question
 
 
-def _told(call: Callable[P, R], raised: type[Exception] | Callable[[str], Exception]) -> Callable[P, R]:
-    """The same with errors that a client may read; others are shown without their words."""
+def _with_readable_errors(call: Callable[P, R], raised: type[Exception] | Callable[[str], Exception]) -> Callable[P, R]:
+    """`call` with the errors of biem raised as `raised`, which the SDK shows; of all others it hides the message."""
 
     @wraps(call)
     def reported(*arguments: P.args, **named: P.kwargs) -> R:

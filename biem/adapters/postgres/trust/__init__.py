@@ -1,1 +1,1 @@
-"""What depends on how far a memory is believed: repeated writes and quarantine."""
+"""Effects of the trust level of a memory: repeated writes and quarantine."""
