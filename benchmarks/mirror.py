@@ -121,7 +121,8 @@ def chaos(memory: biem.Memory, root: Path, home: Path, *, minutes: float, seed: 
                 frozen.send_signal(signal.SIGCONT)
             changes += 1
         for process in running:
-            if process.poll() is None and ("watch" in process.args or dice.random() < 0.7):
+            watches = isinstance(process.args, list) and "watch" in process.args
+            if process.poll() is None and (watches or dice.random() < 0.7):
                 process.kill()
                 kills += 1
             process.wait()
