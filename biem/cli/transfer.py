@@ -159,5 +159,5 @@ def _show_move(out: Output, report: MoveReport) -> None:
     if report.already_there:
         out.line(f"{report.already_there} were there already")
     if report.equal_facts:
-        out.line(f"{len(report.equal_facts)} repeat a fact that is there; the next night joins them")
+        out.line(f"{len(report.equal_facts)} repeat a fact that is there; the next background run merges them")
     out.pairs({f"{name} cut": count for name, count in plain(report.cut).items() if count})
