@@ -121,7 +121,7 @@ class RuleContradictions:
         sides = [self._read(side.text, side.speaker) for side in (older, newer)]
         found = self._subjects_of.agreement(*sides)
         if opposed(*sides):
-            return replace(verdict, aligned=False)
+            return None
         if verdict.subject:  # two values of one attribute of one subject: the words around them may differ
             after = self._read(newer.text, newer.speaker)
             holds = verdict.rule in WHOLE or (
@@ -131,6 +131,8 @@ class RuleContradictions:
             )
             return replace(verdict, aligned=verdict.aligned and found.own_words and holds)
         by_words = verdict.rule in _BY_WORDS
+        if by_words and self._value_updates.differ_in_words(*sides):
+            return replace(verdict, aligned=False)
         if (not found.persons and (by_words or not found.own_words)) or (by_words and not found.thing):
             return None
         holds = self._value_updates.holds(self._read(newer.text, newer.speaker))

@@ -17,6 +17,8 @@ _BEFORE = 60
 _MINE = re.compile(r"\b(?:my|our)\b|我|[,，]新", re.IGNORECASE)
 _I_CHANGED = re.compile(r"我们?(?:刚|又|已经|都|最近|终于)?[改换变搬转辞调]")
 _HAN = re.compile("[\u4e00-\u9fff]")
+_OF_ANOTHER = re.compile(r"(?<![我们咱])的$|\w['’]s\s$")
+"""Before a thing of another owner."""
 _PLACED = re.compile(
     r"\b(?:at|in|on|for|of|with|by)\s(?:(?:the|my|our|his|her|their|your)\b|(?-i:[A-Z]))|\b(?:but|not|another|other)\b|[在的和跟]|但|不过|另",
     re.IGNORECASE,
@@ -80,7 +82,7 @@ def _only(core: Core, spans: list[tuple[int, int]]) -> Core:
 
 def _kind(number: str) -> str:
     kind = number.partition(":")[0]
-    return kind if kind in ("weekday", "code", "month") else unit(number)
+    return kind if kind in ("weekday", "code", "month", "floor", "grade", "row", "year") else unit(number)
 
 
 def by_kind(numbers: Sequence[Piece]) -> dict[str, set[str]]:
@@ -132,6 +134,7 @@ def former_of(old: Core, new: Core) -> tuple[list[Piece], list[Piece]]:
             or marks.FORMER_SOMEWHERE.search(new.text[since : piece.start]) is not None
         )
         since = piece.end
+        cued = cued and not (_OF_ANOTHER.search(before) and before[-_GOES_ON:] not in old.text)
         cued = cued and (marks.OWNS.match(after) is None or _so_named(piece, old, new))
         had = known(piece, old, new) or piece.stem in {one.stem for one in old.numbers}
         if had and (cued or (follows and piece.start - former[-1].end <= 2)):

@@ -46,9 +46,12 @@ _INDEFINITE = re.compile(
 _SPOKEN_OF = re.compile(r"\b(?:sport|diet|strictly)\b|运动|饮食", re.IGNORECASE)
 _MEASURES = frozenset(("age", "weight", "birthday", "due", "phone", "relationship", "code"))
 _THERE = re.compile(r"(?:\b(?:in|at|on)(?: (?:a|the|my))?\s|在)$", re.IGNORECASE)
+_LOCATED = re.compile(r"\b(?:in|at|on)\b|在", re.IGNORECASE)
 _MANY = frozenset(("liking", "amount", "employer"))
 """Attributes with several values at a time."""
 _PLACES = frozenset(("employer", "school"))
+_THINGS = _PLACES | {"car"}
+"""Classes whose words may name a thing that has another attribute."""
 _DETERMINED = re.compile(
     r"^\s(?:(?:has|have|just|finally)\s){0,2}(?:[a-z]{3,}ed|put|set|cut|brought|raised)\s(?:my|our|the|his|her|their)\s+$|^把[我咱]?们?的?$",
     re.IGNORECASE,
@@ -93,6 +96,11 @@ class ValueUpdates:
             return False  # the first part has the same attribute
         first = [piece for piece in new.words if piece.start < bound.start() and not known(piece, old, new)]
         return bool(first) and not announces(old, new, bound.end())
+
+    def differ_in_words(self, older: Reading, newer: Reading) -> bool:
+        """Whether each has words that the other lacks: the blue suitcase, the red suitcase."""
+        old, new = self.core(older), self.core(newer)
+        return any(not known(one, new, old) for one in old.words) and any(not known(one, old, new) for one in new.words)
 
     def one_more(self, newer: Reading) -> bool:
         """Whether it introduces something new: "a cat named Tofu"."""
@@ -151,16 +159,23 @@ class ValueUpdates:
         fresh = [one for one in new.numbers if one not in former]
         one, other = by_kind(old.numbers), by_kind(fresh)
         differ = [kind for kind in one.keys() & other.keys() if one[kind].isdisjoint(other[kind])]
+        had = {piece.stem for piece in former} - {piece.stem for piece in old.words}
+        if had and had.isdisjoint(piece.stem for piece in old.numbers) and marks.IN_PLACE_OF.search(new.text):
+            return None  # "on the 27th instead of the 26th" replaces no 20th
         if differ == [""] and not _numbered(old).isdisjoint(_numbered(new)):
             return None  # order 5 was shipped, order 6 was cancelled
         if not differ or (gained and not _besides(old, new, gained)):
             return None
         if _INDEFINITE.search(new.text) and not (new.corrects or former or old.classes & new.classes & SINGLE):
             return None  # a new meeting is an additional one
-        shared = stems(old.words) & stems(new.words) or (old.verbs & new.verbs if not old.words else set())
+        shared = {one.stem for one in old.words if known(one, new, old)} or (
+            old.verbs & new.verbs if not old.words else set()
+        )
         named = {piece.stem for piece in former} & {piece.stem for piece in old.numbers}
         classes = old.classes & new.classes & SINGLE
         left = stems(old.words) - shared
+        if left and (new.classes - old.classes) & _THINGS:
+            return None  # the rate of the mortgage, and of the loan for the car
         if shared or (not left and (classes or named)):
             return "former named" if named else "corrected" if new.corrects else "renewed"
         return None
@@ -202,7 +217,11 @@ class ValueUpdates:
         named = {one for one in _definite(old) & _definite(new) if one <= stems(tuple(shared))}
         exclusive = bool(shared) and not self._groups(left).isdisjoint(self._groups(gained))
         role = bool(old.persons) and bool(marks.ROLE.search(old.text) and marks.ROLE.search(new.text))
-        one_of_a_kind = exclusive or role or (bool(named) and _is_named(new, gained))
+        switched = bool(shared) and (
+            marks.SWITCHES.search(new.text) is not None
+            or (marks.GOES.search(new.text) is not None and _LOCATED.search(old.text) is not None)
+        )
+        one_of_a_kind = exclusive or role or switched or (bool(named) and _is_named(new, gained))
         if not (single or one_of_a_kind or (shared and (classes or not new.classes) and old.classes - _MANY)):
             return None
         if (
@@ -324,7 +343,7 @@ def _adds(new: Core, gained: list[Piece], classes: frozenset[str]) -> bool:
 
 def _measured(core: Core) -> bool:
     """Whether its value is a number: not the floor, or the day of the week."""
-    return bool(by_kind(core.numbers).keys() - {"", "weekday"})
+    return bool(by_kind(core.numbers).keys() - {"", "weekday", "floor"})
 
 
 def _several(old: Core, new: Core) -> bool:

@@ -37,7 +37,7 @@ CORRECTS = Both(
     r"|\bto be (?:precise|exact|accurate|clear)\b|\bautocorrect\b|\b(?:make|made) (?:that|it)\b|\bshould (?:be|have been|read)\b"
     r"|\bi should (?:say|correct)\b|\bwrong\b(?=[:.,;]|$)|\bi said\b|\bi wrote\b|\bi told you\b|\bmeant to (?:say|write)\b|\b(?:is|are|was|were|will|does|do) not\b[^.;!?]{1,60}"
     r"(?:,\s?(?:but\b|it\b|he\b|she\b|they\b)|\bbut\b)|\bnot\b[^.;!?]{1,40}[:;,]|, not\b|\brather\b",
-    r"(?:说|记|搞|弄|写|打|看|听|算|填|发|报|传)(?:错|混|岔|反)|口误|笔误|手误|更正|纠正|改正|不对|应该是|应为|其实|准确(?:地|来)说|确切"
+    r"^(?:哦|啊|呃|哎呀?|噢|嗯)?[，,]?(?:不|不是|不好意思|抱歉|对不起|等等|等一下|等下|说错|打错)了?[，,。：:！!\s]|^(?:还是)?改成|(?:说|记|搞|弄|写|打|看|听|算|填|发|报|传)(?:错|混|岔|反)|口误|笔误|手误|更正|纠正|改正|不对|应该是|应为|其实|准确(?:地|来)说|确切"
     r"|才对|混淆|弄反|是错的|错了|有误|不准|量过了|不是.{1,24}[，,]?(?:而?是|应)|，不是|输入法|[打写说]成了|[，,]不是|想说的是|刚才说的|我是说|我的意思是|不知怎么",
 )
 """Marks a correction."""
@@ -59,10 +59,12 @@ CHANGES = Both(
     r"|\bbec(?:ame|ome)\b|\bupgraded\b|\b(?:up|down) (?:to|from)\b|\braised\b|\blowered\b|\bincreased\b|\breduced\b"
     r"|\bturned\b|\bstarted\b|\btransferred\b|\bquit\b|\bbroke up\b|\bsplit up\b|\bconverted\b|\bditched\b|\bdropped\b|\bstart(?:s|ing)?\b"
     r"|\b(?:has|have) (?:given|got)\b|\bworn out\b|\bafter all\b|\bover to\b|\bwent (?:up|down|from|to)\b|\blost interest\b"
+    r"|\bcancell?ed\b|\bcalled off\b|\bbroke(?:n)? off\b|\bdivorced\b|\bseparated\b|\b(?:is|are) off(?=$|[,.;!])"
+    r"|\b(?:has|have) (?:[a-z]{2,}(?:ed|wn|en) (?:to )?(?=\d)|[a-z]{2,}(?:ed|wn|en) to\b)"
     rf"|{_SHIFTED})",
     rf"{_SHIFTED_ZH}"
     r"|现在|如今|目前|眼下|这(?:周|个?月|天)起|从.{1,6}起|改|换|变|搬|[推延]后?[一两三四半\d]{1,2}个?(?:天|周|星期|月|小时)|转(?:到|行|学|为|做|去)|新|跳槽|涨|降|推迟|提前|延期|延后|延误|调[到整]|接替|停了"
-    r"|作废|取消|报废|分手|离婚|离开|离职|辞|戒|卖(?:了|掉)|迷上|胜过|不再|不行了|[不没].{1,12}了(?=$|[，。！,.;；])|放弃|取代|代替|多给了时间|升(?:到|为|职)|告别|接手|加入",
+    r"|作废|迁[到往至]|剩|晚点|退了|退掉|解除|取消|报废|分手|离婚|离开|离职|辞|戒|卖(?:了|掉)|迷上|胜过|不再|不行了|[不没].{1,12}了(?=$|[，。！,.;；])|放弃|取代|代替|多给了时间|升(?:到|为|职)|告别|接手|加入",
 )
 """Marks a change. In English each begins with a word, so other positions are not tried."""
 QUOTED_SELF = re.compile(
@@ -93,6 +95,12 @@ LEAVES_OPEN = re.compile(
     re.IGNORECASE,
 )
 """No statement of fact: a question, a hypothesis, a plan, a wish, a refusal, a joke."""
+SWITCHES = Both(
+    r"\b(?:switched|changed|converted|migrated) (?:[a-z' ]{1,20} )?(?:over )?to\b", r"[改换转](?:用|到|成|为|去|做)"
+)
+"""One value takes the place of another."""
+GOES = Both(r"\b(?:moved|relocated|transferred) (?:[a-z' ]{1,20} )?(?:over )?to\b", r"[调迁移搬](?:到|去|至|往)")
+"""One place takes the place of another."""
 ANOTHER = re.compile(
     r"\balso\b|\btoo\b(?! (?:much|many|late|early|long|big|small|expensive|far|old|hard))|\bas well\b|\bbesides\b|\bon top of\b"
     r"|\banother\b|\bsecond\b(?! (?:of|thoughts?))|\bin addition\b|\badditional(?:ly)?\b|\bone more\b|\bstill\b|\bsometimes\b"
@@ -169,6 +177,8 @@ FORMER_BETWEEN = (
     (re.compile(r"把$"), re.compile(r"^[\u4e00-\u9fff]?(?:换|改|卖|扔|送|退|停|戒|还)")),
 )
 """不教数学了: the words between end, with any verb."""
+IN_PLACE_OF = re.compile(r"\b(?:instead of|rather than|not|no longer)\b|不是|而不是", re.IGNORECASE)
+"""Names the former value."""
 OWNS = re.compile(r"^(?:['’]s (?!gone|history|no |over|sold|out|finished|off|not|been)|的)")
 """After a word that only names the owner or kind of the next one."""
 BOUNDS = re.compile(
@@ -206,7 +216,9 @@ FORMER_SOMEWHERE = re.compile(
 FORMER_AFTER = re.compile(
     r"^(?:['’]s (?:gone|history|no longer|no more|over|sold|out|finished|off)\b|\sand (?:I|me) (?:broke up|split|divorced|separated)\b"
     r"|[\"”']?\s(?:is|are|was|were|has|have)(?: been)? (?:gone|history|no longer|no more|over|sold|replaced|out|not|closed|finished|taken over"
-    r"|off|past)\b|\s(?:no more|any ?more|became|turned into|took|gave way|made way)\b"
+    r"|off|past|called off|cancell?ed)\b|\s(?:got )?(?:divorced|separated)\b"
+    r"|\s(?:has |have )?(?:just |finally )?[a-z]{2,}(?:ed|ft|oke|ent|old)\b[^,.;]{0,20}[,.;].*\b(?:now|these days)\b|\s(?:no more|any ?more|became|turned into|took|gave way|made way)\b"
+    r"|(?:已经|也|都)?[\u4e00-\u9fff]{1,2}了[，。；,.;].*现在"
     r"|[”\"]?\s*(?:终于|已经|早就|现在|都|也|就){0,2}(?:退了|黄了|坏了|过期了?|到期了|关了|拆了|倒闭了?|不(?![错过得好同少久如仅是])[\u4e00-\u9fff]{1,2}了|搬?走了|搬出|丢了|退休|停了|不行了|作废|没了|卖了|没兴趣|不感兴趣|取消|不(?:再|是|做|练|吃|用|去|开|住|叫)|已经不|早就不|换成|改成|变成|换为|改为|离职|辞职|改名|换了|被))",
     re.IGNORECASE,
 )
