@@ -27,6 +27,8 @@ _AHEAD_MONTHS = 6
 """A month without a year is the next such month if at most this many months ahead, else the last one."""
 _BY_WORDS = frozenset(("announced", "changed", "quantity changed"))
 """Rules that find a change and two values, but not their subject."""
+_DENIED = 0.85
+"""Minimum confidence of a denial of all that the older says."""
 _SUSPICION = 0.3
 """Minimum confidence of cues: below it they are worse than chance among unrelated memories."""
 
@@ -136,6 +138,8 @@ class RuleContradictions:
         if (not found.persons and (by_words or not found.own_words)) or (by_words and not found.thing):
             return None
         holds = self._value_updates.holds(self._read(newer.text, newer.speaker))
+        if verdict.rule == "negation" and found.persons and found.own_words and self._value_updates.denied(*sides):
+            return replace(verdict, aligned=True, confidence=max(verdict.confidence, _DENIED), subject=found.subject)
         return replace(verdict, aligned=holds and found.whole and (found.within or not by_words), subject=found.subject)
 
     def _about_all(self, verdict: Verdict, older: Statement, newer: Statement) -> Verdict:

@@ -22,6 +22,7 @@ from biem.adapters.contradiction.statement_parts import (
     known,
     parts_of,
     same,
+    same_across,
     stems,
     within,
 )
@@ -46,6 +47,7 @@ _INDEFINITE = re.compile(
 _SPOKEN_OF = re.compile(r"\b(?:sport|diet|strictly)\b|运动|饮食", re.IGNORECASE)
 _MEASURES = frozenset(("age", "weight", "birthday", "due", "phone", "relationship", "code"))
 _THERE = re.compile(r"(?:\b(?:in|at|on)(?: (?:a|the|my))?\s|在)$", re.IGNORECASE)
+_ROLE = re.compile(r"^(?:my|our) [\w' ]{2,30} (?:is|['’]s) (?-i:[A-Z])|^我们?的?[^，。,是叫]{2,8}[是叫]", re.IGNORECASE)
 _LOCATED = re.compile(r"\b(?:in|at|on)\b|在", re.IGNORECASE)
 _MANY = frozenset(("liking", "amount", "employer"))
 """Attributes with several values at a time."""
@@ -64,6 +66,7 @@ _NUMBERED = re.compile(
     re.IGNORECASE,
 )
 _DATE = re.compile(r"[\d-]+$")
+_UNIT = re.compile(r"[^\d.]")
 _DAY = re.compile(r"(?:19|20)\d\d|\d{1,2}(?:st|nd|rd|th|[号日])")
 _JOINT = re.compile(r"[\s&·'’-]{0,3}(?:(?:of|the|and|de|van|von|的)\s)?")
 
@@ -101,6 +104,18 @@ class ValueUpdates:
         """Whether each has words that the other lacks: the blue suitcase, the red suitcase."""
         old, new = self.core(older), self.core(newer)
         return any(not known(one, new, old) for one in old.words) and any(not known(one, old, new) for one in new.words)
+
+    def denied(self, older: Reading, newer: Reading) -> bool:
+        """Whether a part of the newer, which denies something, has exactly the words of the older."""
+        old, new = self.core(older), self.core(newer)
+        if not (old.holds and new.holds) or old.told or old.past or new.adds or not _same_persons(old, new):
+            return False
+        if not old.words or marks.DENIES_NOW.search(new.text) is None:
+            return False
+        return any(
+            stems(part.words) == stems(old.words) and stems(part.numbers) <= stems(old.numbers)
+            for part in parts_of(old, new)
+        )
 
     def one_more(self, newer: Reading) -> bool:
         """Whether it introduces something new: "a cat named Tofu"."""
@@ -147,8 +162,13 @@ class ValueUpdates:
         former, gained = former_of(old, new)
         if old.past or ((new.past or old.denies) and not former):
             return None
-        kinds = by_kind(old.numbers).keys() & by_kind(new.numbers).keys()
-        return (self._numbers if kinds else self._worded)(old, new, former, gained)
+        one, other = by_kind(old.numbers), by_kind(new.numbers)
+        differ = any(
+            not (one[kind] & other[kind]) or former for kind in one.keys() & other.keys() if one[kind] != other[kind]
+        )
+        if differ or not (one.keys().isdisjoint(other) or (former and not gained)):
+            return self._numbers(old, new, former, gained)
+        return self._worded(old, new, former, gained)
 
     def _groups(self, pieces: list[Piece]) -> set[str]:
         """The groups of exclusive values."""
@@ -168,9 +188,9 @@ class ValueUpdates:
             return None
         if _INDEFINITE.search(new.text) and not (new.corrects or former or old.classes & new.classes & SINGLE):
             return None  # a new meeting is an additional one
-        shared = {one.stem for one in old.words if known(one, new, old)} or (
-            old.verbs & new.verbs if not old.words else set()
-        )
+        shared = {one.stem for one in old.words if known(one, new, old) and not _of_another_kind(one, new)}
+        if not old.words:
+            shared = set(old.verbs & new.verbs) or {one.stem for one in new.words if known(one, old, new)}
         named = {piece.stem for piece in former} & {piece.stem for piece in old.numbers}
         classes = old.classes & new.classes & SINGLE
         left = stems(old.words) - shared
@@ -187,12 +207,17 @@ class ValueUpdates:
         gone = [piece for piece in old.words if within(piece, former)]
         shared = [piece for piece in old.words if piece not in gone and known(piece, new, old) and within(piece, kept)]
         left = [piece for piece in old.words if piece not in gone and piece not in shared]
+        if not old.words:
+            gone = [piece for piece in former if piece in new.words]
         lone = not (JOINED.search(old.text) or marks.BOUNDS.search(old.text.rstrip(".!。")))
         if lone and "home" in old.classes and (places := [piece for piece in left if old.text[piece.start].isupper()]):
             left = places  # a small flat near the canal in Utrecht
         classes = old.classes & new.classes
         apart = bool(old.classes and new.classes and not classes)
-        if len(gained) > _VALUE or (gained and not _one_value(new.text, gained)):
+        named_so = bool(left) and any({piece.stem for piece in left} <= named for named in _definite(old))
+        if len(gained) > _VALUE or (
+            gained and not _one_value(new.text, gained) and not (gone and named_so and _told_after(new, former, gained))
+        ):
             return None
         if gone:
             if (
@@ -207,6 +232,8 @@ class ValueUpdates:
             ):
                 return None
             return "former named"
+        if former and not gained and not left and old.words and not old.told:
+            return "former named"  # "the barbecue on Saturday is off"
         single = classes & SINGLE
         if not new.corrects and _adds(new, gained, classes):
             return None
@@ -253,6 +280,21 @@ def _definite(core: Core) -> set[frozenset[str]]:
     return named - {frozenset()}
 
 
+def _of_another_kind(piece: Piece, new: Core) -> bool:
+    """Whether the newer has only the end of a Chinese word, after another beginning: 房贷利率, 车贷利率."""
+    if piece.stem.isascii() or piece.stem in new.text:
+        return False
+    tail = next((piece.stem[n:] for n in range(1, len(piece.stem) - 1) if piece.stem[n:] in new.text), "")
+    before = new.text[max(0, new.text.find(tail) - 1) : new.text.find(tail)] if tail else ""
+    return before >= "\u4e00" and before not in "的了是在有我们他她它把从给和跟与个次"
+
+
+def _told_after(new: Core, former: list[Piece], gained: list[Piece]) -> bool:
+    """Whether what is new comes in a later part than the former value."""
+    end = max(piece.end for piece in former)
+    return all(piece.start > end and marks.BOUNDS.search(new.text[end : piece.start]) for piece in gained)
+
+
 def _last(core: Core, pieces: list[Piece]) -> bool:
     """Whether the last word is one of these."""
     return any(same(core.words[-1], piece) for piece in pieces)
@@ -287,8 +329,9 @@ def _parted(new: Core, former: list[Piece], gained: list[Piece]) -> bool:
 
 def _same_persons(old: Core, new: Core) -> bool:
     """The same people; a name in only one of them is a value if the statement gives a name."""
-    if old.persons != new.persons:
-        return False
+    if old.persons != new.persons and not _relatives_alike(old.persons, new.persons):
+        left = old.persons - new.persons
+        return new.persons <= old.persons and any(_ROLE.search(old.text) for _ in left) and bool(former_of(old, new)[0])
     naming = "name" in old.classes | new.classes
     spoken = [one.text.lower() for one in (old, new)]
     return (
@@ -296,6 +339,15 @@ def _same_persons(old: Core, new: Core) -> bool:
         or marks.REPLACES.search(new.text) is not None
         or all(name in text for name in old.names ^ new.names for text in spoken)
     )
+
+
+def _relatives_alike(one: frozenset[str], other: frozenset[str]) -> bool:
+    """Whether they are the same relatives in two languages: `me.daughter`, `me.女儿`."""
+    if len(one) != len(other) or len(one) != 1:
+        return False
+    english, chinese = sorted((*one, *other))
+    (owner, _, kin), (other_owner, _, other_kin) = english.partition("."), chinese.partition(".")
+    return owner == other_owner and kin.isascii() and not other_kin.isascii() and same_across(kin, other_kin)
 
 
 def _one_value(text: str, pieces: list[Piece]) -> bool:
@@ -328,6 +380,8 @@ def _replies(old: Core, new: Core) -> bool:
         one, other = by_kind(old.numbers), by_kind(fresh)
         if "" in other and "" not in one and any(map(_DATE.match, one.get("date", ()))):
             return not gained and all(_DAY.match(new.text[piece.start : piece.end + 2]) for piece in fresh)
+        if other.keys() == {""} and len(one) == 1 and not one.keys() & {"date", "time", "weekday", "month"}:
+            return not gained and set(other[""]).isdisjoint(_UNIT.sub("", value) for value in next(iter(one.values())))
         return not gained and any(kind in one and one[kind].isdisjoint(values) for kind, values in other.items())
     return bool(gained) and len(gained) <= _VALUE and not _measured(old) and bool(old.words)
 

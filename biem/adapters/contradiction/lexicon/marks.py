@@ -73,6 +73,8 @@ QUOTED_SELF = re.compile(
 )
 """A quotation with "I" quotes a person, maybe the speaker at another time."""
 DENIES = re.compile(r"\b(?:not|never)\b|\b(?:have|has) no\b|(?<!比)不(?![过错仅但止管论久少同断])|没", re.IGNORECASE)
+DENIES_NOW = Both(r"\b(?:am|is|are|do|does|will) not\b|\bno longer\b", r"不[\u4e00-\u9fff]{1,6}了|不再|取消")
+"""Denies what holds, not what happened once."""
 ADMITS = re.compile(
     r"\b(?:wrong|typo|mistak\w+|mixed|misread|mistyped|misspoke|my bad)\b|[记写打看说搞弄算听填][错混]|笔误|口误",
     re.IGNORECASE,
@@ -90,7 +92,7 @@ LEAVES_OPEN = re.compile(
     r"|almost|nearly|pretend(?:s|ing|ed)?|kidding|jok(?:e|ed|ing)|gonna|going to (?!(?:the|a|my|our|be in)\b)(?-i:(?=[a-z]))|ought"
     r"|refus(?:e|ed)|declined|turned (?:\w+\s){1,6}?down|never)\b"
     r"|\bi(?:'d| would)\b|\bnext (?:year|spring|summer|autumn|fall|winter)\b"
-    r"|如果|要是|假如|假设|万一|的话|可能|也许|或许|说不定|大概|考虑|打算|计划着|想(?:去|要|换|搬|转|不|做|学|试)|有点想|要不要|希望|但愿|梦|(?<![\u4e00-\u9fff])以后|[我你他她们]以后|以后(?=[我再要想会就可还])|等[^，。！？]{1,12}以后"
+    r"|如果|要是|假如|假设|万一|的话|可能|也许|或许|说不定|大概|考虑|打算|计划着|(?<![没思理梦设猜联])想(?![起到念法象出说着])|要不要|希望|但愿|梦|(?<![\u4e00-\u9fff])以后|[我你他她们]以后|以后(?=[我再要想会就可还])|等[^，。！？]{1,12}以后"
     r"|还没[定决]|将来|过几年|有一天|哪天|明年|开玩笑|哈哈|差点|[吗么呢吧](?=$|[。！？，])|绝不(?!是)|不想|不愿|拒绝|建议|似的|好像|简直",
     re.IGNORECASE,
 )
@@ -173,7 +175,7 @@ FORMER_BEFORE = re.compile(
 """Words right before the former value."""
 FORMER_BETWEEN = (
     (re.compile(r"不再?[\u4e00-\u9fff]{0,2}$"), re.compile(r"^[^，。！？；,;!]{0,4}了(?:$|[，。！；,;!])")),
-    (re.compile(r"[和跟与]$"), re.compile(r"^(?:已经)?(?:分手|分了|离婚|离了|绝交)")),
+    (re.compile(r"[和跟与]$"), re.compile(r"^[^，。！,]{0,6}(?:分手|分了|离婚|离了|绝交)")),
     (re.compile(r"把$"), re.compile(r"^[\u4e00-\u9fff]?(?:换|改|卖|扔|送|退|停|戒|还)")),
 )
 """不教数学了: the words between end, with any verb."""
@@ -214,11 +216,12 @@ FORMER_SOMEWHERE = re.compile(
 )
 """The same with other words between, if these have no other known meaning."""
 FORMER_AFTER = re.compile(
-    r"^(?:['’]s (?:gone|history|no longer|no more|over|sold|out|finished|off)\b|\sand (?:I|me) (?:broke up|split|divorced|separated)\b"
+    r"^(?:['’]s (?:gone|history|no longer|no more|over|sold|out|finished|off)\b|\sand (?:I|me) (?:broke (?:up|off)|split|divorced|separated)\b"
     r"|[\"”']?\s(?:is|are|was|were|has|have)(?: been)? (?:gone|history|no longer|no more|over|sold|replaced|out|not|closed|finished|taken over"
     r"|off|past|called off|cancell?ed)\b|\s(?:got )?(?:divorced|separated)\b"
     r"|\s(?:has |have )?(?:just |finally )?[a-z]{2,}(?:ed|ft|oke|ent|old)\b[^,.;]{0,20}[,.;].*\b(?:now|these days)\b|\s(?:no more|any ?more|became|turned into|took|gave way|made way)\b"
     r"|(?:已经|也|都)?[\u4e00-\u9fff]{1,2}了[，。；,.;].*现在"
+    r"|[\u4e00-\u9fff]?(?:退了|退掉|取消了)"
     r"|[”\"]?\s*(?:终于|已经|早就|现在|都|也|就){0,2}(?:退了|黄了|坏了|过期了?|到期了|关了|拆了|倒闭了?|不(?![错过得好同少久如仅是])[\u4e00-\u9fff]{1,2}了|搬?走了|搬出|丢了|退休|停了|不行了|作废|没了|卖了|没兴趣|不感兴趣|取消|不(?:再|是|做|练|吃|用|去|开|住|叫)|已经不|早就不|换成|改成|变成|换为|改为|离职|辞职|改名|换了|被))",
     re.IGNORECASE,
 )
