@@ -1,7 +1,8 @@
 """Pairs of messages written by hand, in files.
 
-A line `[innocent: sort]` or `[update: sort]` begins the pairs of a sort. `older => newer`: some days later; `>>`: within a
-minute; `older >> assistant: … >> newer`: the assistant answers in between. Lines with `#` at the beginning are comments.
+A line `[innocent: sort]` or `[update: sort]` begins the pairs of a sort. `older => newer`: some days later; `>>`:
+within a minute; `older >> assistant: … >> newer`: the assistant answers in between. Lines beginning with `#` are
+comments.
 """
 
 import re

@@ -4,10 +4,14 @@ import re
 
 from biem.adapters.contradiction.reading import Reading
 
-_GOES = r"\b(?:flight|train|bus|coach|ferry|plane|boat|ride|drive|driving|journey|trip|way|connection|crossing|com(?:e|ing)|fly(?:ing)?|sail(?:ing)?)\b"
+_GOES = (
+    r"\b(?:flight|train|bus|coach|ferry|plane|boat|ride|drive|driving|journey|trip|way|connection|crossing"
+    r"|com(?:e|ing)|fly(?:ing)?|sail(?:ing)?)\b"
+)
 _RETURNS = re.compile(
-    rf"{_GOES}\s(?:back|home|from|down from)\b(?!(?:\s(?-i:[A-Z])[a-z]+){{1,2}}\sto\s)|\b(?:return|inbound|homeward)\s[a-z]"
-    r"|回来的|返回的|回程|返程|回家的|下山|从[^，。！？]{1,6}(?:回来?|返)",
+    rf"{_GOES}\s(?:back|home|from|down from)\b(?!(?:\s(?-i:[A-Z])[a-z]+){{1,2}}\sto\s)"
+    r"|\b(?:return|inbound|homeward)\s[a-z]"
+    r"|回来的|返回的|回程|返程|回国的|回家的|下山|从[^，。！？]{1,6}(?:回来?|返)",
     re.IGNORECASE,
 )
 _LEAVES = re.compile(

@@ -44,7 +44,8 @@ _PREDICATE = re.compile(
     r"\b(?:was|were|had|has|have|got|gets|been|being|is|are|i|we|they|he|she|who|just|and) [a-z]{3,}ed\b"
     r"|\b(?:have|has|had) (?:just |now |finally )?[a-z]{3,}(?= (?:the|my|our|his|her|their|it)\b)"
     r"|\b(?:i|we|they|he|she|it) (?:am|is|are|was|were|have been|has been) (?:now |not |still )?[a-z]{2,}ing\b"
-    r"|(?<=[A-Za-z] )(?!(?:shed|sled|fled)\b)[a-z]{2,}(?<!e)ed\b(?=\s*(?:$|[,.;!]))|\b(?:has|have) (?:grown|risen|fallen|reached|gone)\b"
+    r"|(?<=[A-Za-z] )(?!(?:shed|sled|fled)\b)[a-z]{2,}(?<!e)ed\b(?=\s*(?:$|[,.;!]))"
+    r"|\b(?:has|have) (?:grown|risen|fallen|reached|gone)\b"
     r"|\b(?:broke (?:up|off)|(?-i:split)(?: up)?|called off)\b"
     r"|\b(?:ha){2,}\b|\b(?:lol|lmao|omg|ffs|btw|fyi|heads up|ugh|hey|hi|hello|guys|folks|before|after|until|near"
     r"|went|came|gave|took|found|lost|bought|brought|ran|kept|meant|thought|ps|argh|whoops|yay)\b",

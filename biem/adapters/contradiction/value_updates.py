@@ -48,6 +48,7 @@ _SPOKEN_OF = re.compile(r"\b(?:sport|diet|strictly)\b|运动|饮食", re.IGNOREC
 _MEASURES = frozenset(("age", "weight", "birthday", "due", "phone", "relationship", "code"))
 _THERE = re.compile(r"(?:\b(?:in|at|on)(?: (?:a|the|my))?\s|在)$", re.IGNORECASE)
 _ROLE = re.compile(r"^(?:my|our) [\w' ]{2,30} (?:is|['’]s) (?-i:[A-Z])|^我们?的?[^，。,是叫]{2,8}[是叫]", re.IGNORECASE)
+_DISTINGUISHING = "前后左右上下大小东西南北内外男女公母"
 _LOCATED = re.compile(r"\b(?:in|at|on)\b|在", re.IGNORECASE)
 _MANY = frozenset(("liking", "amount", "employer"))
 """Attributes with several values at a time."""
@@ -103,6 +104,8 @@ class ValueUpdates:
     def differ_in_words(self, older: Reading, newer: Reading) -> bool:
         """Whether each has words that the other lacks: the blue suitcase, the red suitcase."""
         old, new = self.core(older), self.core(newer)
+        if old.which != new.which:
+            return True
         return any(not known(one, new, old) for one in old.words) and any(not known(one, old, new) for one in new.words)
 
     def denied(self, older: Reading, newer: Reading) -> bool:
@@ -166,7 +169,7 @@ class ValueUpdates:
         differ = any(
             not (one[kind] & other[kind]) or former for kind in one.keys() & other.keys() if one[kind] != other[kind]
         )
-        if differ or not (one.keys().isdisjoint(other) or (former and not gained)):
+        if differ or not (one.keys().isdisjoint(other) or not gained):
             return self._numbers(old, new, former, gained)
         return self._worded(old, new, former, gained)
 
@@ -188,7 +191,7 @@ class ValueUpdates:
             return None
         if _INDEFINITE.search(new.text) and not (new.corrects or former or old.classes & new.classes & SINGLE):
             return None  # a new meeting is an additional one
-        shared = {one.stem for one in old.words if known(one, new, old) and not _of_another_kind(one, new)}
+        shared = {one.stem for one in old.words if known(one, new, old) and not _of_another_kind(one, old, new)}
         if not old.words:
             shared = set(old.verbs & new.verbs) or {one.stem for one in new.words if known(one, old, new)}
         named = {piece.stem for piece in former} & {piece.stem for piece in old.numbers}
@@ -196,6 +199,8 @@ class ValueUpdates:
         left = stems(old.words) - shared
         if left and (new.classes - old.classes) & _THINGS:
             return None  # the rate of the mortgage, and of the loan for the car
+        if not (old.words or new.words):
+            classes |= (old.classes & new.classes) - _MANY
         if shared or (not left and (classes or named)):
             return "former named" if named else "corrected" if new.corrects else "renewed"
         return None
@@ -232,8 +237,9 @@ class ValueUpdates:
             ):
                 return None
             return "former named"
-        if former and not gained and not left and old.words and not old.told:
-            return "former named"  # "the barbecue on Saturday is off"
+        ends = former or marks.CANCELS.search(new.text) or (new.denies and marks.DENIES_NOW.search(new.text))
+        if ends and not gained and not left and old.words and not old.told and not old.denies:
+            return "former named"  # "the barbecue on Saturday is off": all of it
         single = classes & SINGLE
         if not new.corrects and _adds(new, gained, classes):
             return None
@@ -245,7 +251,8 @@ class ValueUpdates:
         exclusive = bool(shared) and not self._groups(left).isdisjoint(self._groups(gained))
         role = bool(old.persons) and bool(marks.ROLE.search(old.text) and marks.ROLE.search(new.text))
         switched = bool(shared) and (
-            marks.SWITCHES.search(new.text) is not None
+            _exchanged(new, shared, gained)
+            or marks.SWITCHES.search(new.text) is not None
             or (marks.GOES.search(new.text) is not None and _LOCATED.search(old.text) is not None)
         )
         one_of_a_kind = exclusive or role or switched or (bool(named) and _is_named(new, gained))
@@ -280,10 +287,13 @@ def _definite(core: Core) -> set[frozenset[str]]:
     return named - {frozenset()}
 
 
-def _of_another_kind(piece: Piece, new: Core) -> bool:
-    """Whether the newer has only the end of a Chinese word, after another beginning: 房贷利率, 车贷利率."""
-    if piece.stem.isascii() or piece.stem in new.text:
+def _of_another_kind(piece: Piece, old: Core, new: Core) -> bool:
+    """Whether the newer has only the end of a Chinese word, after another beginning: 房贷利率, 车贷利率; 前轮, 后轮."""
+    if piece.stem.isascii():
         return False
+    if (place := new.text.find(piece.stem)) >= 0:
+        sides = old.text[max(0, piece.start - 1) : piece.start], new.text[max(0, place - 1) : place]
+        return sides[0] != sides[1] and all(side in _DISTINGUISHING and side for side in sides)
     tail = next((piece.stem[n:] for n in range(1, len(piece.stem) - 1) if piece.stem[n:] in new.text), "")
     before = new.text[max(0, new.text.find(tail) - 1) : new.text.find(tail)] if tail else ""
     return before >= "\u4e00" and before not in "的了是在有我们他她它把从给和跟与个次"
@@ -293,6 +303,12 @@ def _told_after(new: Core, former: list[Piece], gained: list[Piece]) -> bool:
     """Whether what is new comes in a later part than the former value."""
     end = max(piece.end for piece in former)
     return all(piece.start > end and marks.BOUNDS.search(new.text[end : piece.start]) for piece in gained)
+
+
+def _exchanged(new: Core, shared: list[Piece], gained: list[Piece]) -> bool:
+    """Whether the thing was exchanged and then the new one is named: "we changed our doctor, it's Dr. Amin"."""
+    things = [piece for piece in new.words if within(piece, shared) and marks.EXCHANGED.search(new.text[: piece.start])]
+    return bool(things) and _told_after(new, things, gained)
 
 
 def _last(core: Core, pieces: list[Piece]) -> bool:
