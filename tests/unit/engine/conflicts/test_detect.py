@@ -296,7 +296,7 @@ class TestChecking:
         said = {world.add("sugar 300", source="user"), world.add("sugar 300 noted", 1, source="assistant")}
 
         # When the user corrects it / Then both end
-        findings = world.check(world.add("no 350", 2, source="user"), rules=rules)
+        findings = world.check(world.add("sugar 350", 2, source="user"), rules=rules)
         assert {(finding.older_id, finding.acts) for finding in findings} == {(one, True) for one in said}
 
     @pytest.mark.req("C9", partly="a rule alone retires no claim that stands")
