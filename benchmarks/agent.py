@@ -16,7 +16,9 @@ block is judged by the turn that it stands for, never by its words.
 Pairs (`--pairs N`): two messages of one user in a separate scope; innocent ones agree with each other, updates
 replace the first. `retired`: of a thousand innocent pairs, how often the first no longer holds afterwards; `disputed`:
 how often it is marked as disputed; `effect`: share of updates after which the first no longer holds; `noticed`: or is
-disputed. `--rules-only` asks the rules alone, without servers.
+disputed; `shown`: or both stand in the block, the newer first and the older with its date, or the newer alone. The
+block is that for the older message, asked 60 days after it. `--pairs-of FILE…`: the pairs of files written by hand.
+`--rules-only` asks the rules alone, without servers.
 
 What became of turns: `refused`: share of the user's turns that a later question needs, and of courtesies, that the
 write gate refused; `retired`: share of the user's statements of what holds at the end, and of what holds no longer,
@@ -51,6 +53,7 @@ from benchmarks.lives.judge import MEASURES, Shown, breakdown, failures, measure
 from benchmarks.lives.pairs import pairs
 from benchmarks.lives.schedule import START, life
 from benchmarks.lives.scripted import SCRIPT, scripted
+from benchmarks.lives.told import told
 from biem.bootstrap import servers
 from biem.config import Settings, load_settings
 from biem.errors import BiemError
@@ -74,7 +77,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         with ExitStack() as stack:
             embedder = None if options.embedder == "none" else stack.enter_context(closing(_embedder(options)))
-            judged = _pairs(options, embedder) if options.pairs else []
+            judged = _pairs(options, embedder)
             if options.lives and embedder is not None:
                 shown, fates, acknowledging = _live(options, embedder)
                 rows = [{"system": name, **measure(given, acknowledging)} for name, given in shown.items()]
@@ -108,6 +111,9 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     )
     on_lives(parser, lives=1)
     parser.add_argument("--pairs", type=positive, metavar="N", help="also so many pairs")
+    parser.add_argument(
+        "--pairs-of", nargs="+", type=Path, metavar="FILE", help="also the pairs of these files (benchmarks/lives/told)"
+    )
     parser.add_argument("--rules-only", action="store_true", help="ask the rules about the pairs, without servers")
     parser.add_argument(
         "--scripted",
@@ -141,7 +147,8 @@ def _embedder(options: argparse.Namespace) -> PassageCache:
 
 
 def _pairs(options: argparse.Namespace, embedder: Embedder | None) -> list[Decided]:
-    made = list(pairs(options.pairs, options.seed, options.lang, options.split))
+    made = list(pairs(options.pairs, options.seed, options.lang, options.split)) if options.pairs else []
+    made += told(options.pairs_of or ())
     return decided(made, embedder, held_settings(Path()), rules_only=options.rules_only)
 
 

@@ -14,6 +14,7 @@ import biem
 from benchmarks import _report
 from benchmarks._clock import HeldClock
 from benchmarks._systems import settle
+from benchmarks.lives.agent import lines_of
 from benchmarks.lives.pairs import Pair
 from benchmarks.lives.schedule import START
 from biem.adapters import contradiction
@@ -22,7 +23,7 @@ from biem.domain.conflict import Statement
 from biem.plugin import BIEMContextPlugin
 from biem.ports import Embedder
 
-COLUMNS = ("what", "n", "retired", "disputed", "effect", "noticed")
+COLUMNS = ("what", "n", "retired", "disputed", "effect", "noticed", "shown")
 _LATER = timedelta(days=60)
 _RIGHT_AFTER = timedelta(minutes=10)
 
@@ -40,6 +41,8 @@ class Decided:
     """Neither, but they are recorded as contradicting each other."""
     why: str = ""
     """The rules that decided or recorded."""
+    shown: bool = False
+    """A block for the first shows the second, and the first only below it and with its date or as outdated."""
 
 
 def by_rules(pairs: Sequence[Pair], embedder: Embedder | None, settings: Settings) -> list[Decided]:
@@ -84,6 +87,8 @@ def by_memory(pairs: Sequence[Pair], embedder: Embedder, settings: Settings) -> 
                 by_assistant = second and pair.role == "assistant"
                 record = plugin.record_assistant_message if by_assistant else plugin.record_user_message
                 stored.append(record(text, at=START + (pair.apart if second else timedelta())) or "")
+                if pair.answer and not second:
+                    plugin.record_assistant_message(pair.answer, at=START + pair.apart / 2)
                 bar.advance(task)
             for scope in scopes:
                 settle(scope)
@@ -109,7 +114,18 @@ def _decided(pair: Pair, scope: biem.Memory, older: str, newer: str) -> Decided:
         denied,
         disputed=any(one.status == "pending" for one in conflicts) and not (retired or denied),
         why=", ".join(f"{one.rule} {one.attribute} {one.confidence:.2f} {one.status}" for one in conflicts),
+        shown=_shown(pair, scope, older, newer) if pair.label == "update" else False,
     )
+
+
+def _shown(pair: Pair, scope: biem.Memory, older: str, newer: str) -> bool:
+    block = scope.context(pair.older)
+    lines = list(lines_of(block, lambda node: frozenset([node.id])))
+    place = {key: n for n, line in enumerate(lines) for key in line.turns}
+    if newer not in place or older not in place:
+        return newer in place
+    told = lines[place[older]]
+    return place[newer] < place[older] and (told.marked or told.dated)
 
 
 def decided(pairs: Sequence[Pair], embedder: Embedder | None, settings: Settings, *, rules_only: bool) -> list[Decided]:
@@ -138,6 +154,7 @@ def _row(name: str, group: Sequence[Decided]) -> dict[str, object]:
     else:
         row["effect"] = sum(one.retired and not one.denied for one in group) / count
         row["noticed"] = sum(one.retired or one.disputed for one in group) / count
+        row["shown"] = sum((one.retired and not one.denied) or one.shown for one in group) / count
     return row
 
 

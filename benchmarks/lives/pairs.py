@@ -33,6 +33,8 @@ class Pair:
     apart: timedelta
     role: Role = "user"
     """Who says the second; the first is the user's."""
+    answer: str = ""
+    """What the assistant says in between."""
 
 
 def pairs(count: int, seed: int, lang: str, split: Split) -> Iterator[Pair]:

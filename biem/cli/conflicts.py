@@ -29,12 +29,15 @@ def conflicts(
     invocation.changes |= NO_WORKER
     with invocation.memory() as memory:
         found = memory.conflicts(status=None if status == _ANY else status, limit=limit)
-    headers = ("id", "kind", "sure", "state", "older", "newer")
+        waiting = memory.stats()["pending"]
+    headers = ("id", "kind", "sure", "state", "older", "newer", "why")
     out.result(
         {"conflicts": found}, lambda: out.table(headers, [_conflict_row(out, each) for each in found], right=("sure",))
     )
     if not found:
         out.note("no conflicts")
+    if waiting:
+        out.note(f"indexing: {waiting:,} left; these were not compared with others yet")
 
 
 def resolve(
@@ -76,6 +79,7 @@ def _conflict_row(out: Output, conflict: Conflict) -> tuple[object, ...]:
         _state(conflict),
         one_line(conflict.older_text, SHOWN_CHARS),
         one_line(conflict.newer_text, SHOWN_CHARS),
+        conflict.explanation,
     )
 
 

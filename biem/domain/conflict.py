@@ -1,5 +1,7 @@
 """Conflicts between memories: statements and the verdict on a pair of them."""
 
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, get_args
@@ -107,6 +109,51 @@ RESOLUTIONS: tuple[str, ...] = get_args(Resolution)
 STATUSES: tuple[str, ...] = get_args(ConflictStatus)
 
 
+_HAN = re.compile("[\u4e00-\u9fff]")
+_ENGLISH = {
+    "contradiction": "These two cannot both hold{about} (rule: {rule}, {sure} % sure). ",
+    "update": "The newer one changes what the older one says{about} (rule: {rule}, {sure} % sure). ",
+    "duplicate": "Both say the same{about} (rule: {rule}, {sure} % sure). ",
+    "pending": "Nothing is decided: both are told, with their times.",
+    "ignored": "Decided by {by}: it is no conflict.",
+    "keep_new": "Decided by {by}: the newer one holds.",
+    "keep_old": "Decided by {by}: the older one holds.",
+    "merge": "Decided by {by}: a third memory says both.",
+    "keep_both": "Decided by {by}: both hold.",
+    "rule": "the rule",
+    "judge": "a language model",
+    "user": "a person",
+    "about": " about {}",
+    "me": "you",
+    "me.": "your ",
+}
+_CHINESE = {
+    "contradiction": "两条{about}不能同时成立（规则：{rule}，把握 {sure}%）。",
+    "update": "新的一条{about}改变了旧的一条所说的（规则：{rule}，把握 {sure}%）。",
+    "duplicate": "两条{about}说的是同一件事（规则：{rule}，把握 {sure}%）。",
+    "pending": "尚未决定：两条都会带时间列出。",
+    "ignored": "由{by}决定：不算冲突。",
+    "keep_new": "由{by}决定：以新的为准。",
+    "keep_old": "由{by}决定：以旧的为准。",
+    "merge": "由{by}决定：合并为第三条。",
+    "keep_both": "由{by}决定：两条都成立。",
+    "rule": "规则",
+    "judge": "语言模型",
+    "user": "用户",
+    "about": "关于{}",
+    "me": "你",
+    "me.": "你的",
+}
+
+
+def _about(subject: str, told: Mapping[str, str]) -> str:
+    """The persons and the attribute of a subject, in words: `me.mother: home` is "your mother: home"."""
+    persons, _, what = subject.partition(": ")
+    named = [told["me"] if one == "me" else one.replace("me.", told["me."]) for one in persons.split(" and ") if one]
+    shown = ", ".join(named) + (f" ({what})" if what and named else what)
+    return told["about"].format(shown) if shown else ""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conflict:
     """Two memories of one scope that conflict or say the same, and the decision about them."""
@@ -139,18 +186,13 @@ class Conflict:
 
     @property
     def explanation(self) -> str:
-        """Why these two are recorded, and the decision, in one sentence."""
-        what = {
-            "contradiction": "cannot both hold",
-            "update": "say that something changed",
-            "duplicate": "say the same",
-        }
-        about = f" about {self.subject}" if self.subject else ""
-        found = f"The rule {self.rule!r} found that they {what[self.kind]}{about} ({self.confidence:.2f} sure)"
-        if self.status == "pending":
-            return f"{found}; nothing is decided yet."
-        outcome = self.resolution.replace("_", " ") if self.resolution else "ignore"
-        return f"{found}; a {self.decided_by} decided: {outcome}."
+        """Why these two are recorded, and the decision: a sentence or two in the language of the newer text."""
+        told = _CHINESE if _HAN.search(self.newer_text) else _ENGLISH
+        decision = self.resolution or ("pending" if self.status == "pending" else "ignored")
+        found = told[self.kind].format(
+            about=_about(self.subject, told), rule=self.rule, sure=round(100 * self.confidence)
+        )
+        return found + told[decision].format(by=told.get(self.decided_by or "", ""))
 
     @property
     def superseded(self) -> tuple[str, ...]:

@@ -4,10 +4,14 @@ import re
 
 from biem.adapters.contradiction.reading import Reading
 
-_GOES = r"\b(?:flight|train|bus|coach|ferry|plane|boat|ride|drive|journey|trip|way|connection)\b"
+_GOES = (
+    r"\b(?:flight|train|bus|coach|ferry|plane|boat|ride|drive|driving|journey|trip|way|connection|crossing"
+    r"|com(?:e|ing)|fly(?:ing)?|sail(?:ing)?)\b"
+)
 _RETURNS = re.compile(
-    rf"{_GOES}\s(?:back|home|from)\b(?!(?:\s(?-i:[A-Z])[a-z]+){{1,2}}\sto\s)|\b(?:return|inbound|homeward)\s[a-z]"
-    r"|回来的|返回的|回程|返程|从[^，。！？]{1,6}(?:回来?|返)",
+    rf"{_GOES}\s(?:back|home|from|down from)\b(?!(?:\s(?-i:[A-Z])[a-z]+){{1,2}}\sto\s)"
+    r"|\b(?:return|inbound|homeward)\s[a-z]"
+    r"|回来的|返回的|回程|返程|回国的|回家的|下山|从[^，。！？]{1,6}(?:回来?|返)",
     re.IGNORECASE,
 )
 _LEAVES = re.compile(
@@ -17,12 +21,11 @@ _LEAVES = re.compile(
 )
 
 
-def opposed(one: Reading, other: Reading) -> bool:
-    """Whether one is about the way there and the other about the way back."""
-    return any(
-        _LEAVES.search(there.text) and _RETURNS.search(back.text) and not _RETURNS.search(there.text)
-        for there, back in ((one, other), (other, one))
-    )
+def opposed(older: Reading, newer: Reading) -> bool:
+    """Whether only the newer is about a way back, or the older is and the newer about the way there."""
+    if returns(newer.text):
+        return not returns(older.text)
+    return returns(older.text) and _LEAVES.search(newer.text) is not None
 
 
 def returns(text: str) -> bool:

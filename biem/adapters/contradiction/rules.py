@@ -27,6 +27,8 @@ _AHEAD_MONTHS = 6
 """A month without a year is the next such month if at most this many months ahead, else the last one."""
 _BY_WORDS = frozenset(("announced", "changed", "quantity changed"))
 """Rules that find a change and two values, but not their subject."""
+_DENIED = 0.85
+"""Minimum confidence of a denial of all that the older says."""
 _SUSPICION = 0.3
 """Minimum confidence of cues: below it they are worse than chance among unrelated memories."""
 
@@ -121,7 +123,7 @@ class RuleContradictions:
         sides = [self._read(side.text, side.speaker) for side in (older, newer)]
         found = self._subjects_of.agreement(*sides)
         if opposed(*sides):
-            return replace(verdict, aligned=False)
+            return None
         if verdict.subject:  # two values of one attribute of one subject: the words around them may differ
             after = self._read(newer.text, newer.speaker)
             holds = verdict.rule in WHOLE or (
@@ -131,9 +133,13 @@ class RuleContradictions:
             )
             return replace(verdict, aligned=verdict.aligned and found.own_words and holds)
         by_words = verdict.rule in _BY_WORDS
+        if by_words and self._value_updates.differ_in_words(*sides):
+            return replace(verdict, aligned=False)
         if (not found.persons and (by_words or not found.own_words)) or (by_words and not found.thing):
             return None
         holds = self._value_updates.holds(self._read(newer.text, newer.speaker))
+        if verdict.rule == "negation" and found.persons and found.own_words and self._value_updates.denied(*sides):
+            return replace(verdict, aligned=True, confidence=max(verdict.confidence, _DENIED), subject=found.subject)
         return replace(verdict, aligned=holds and found.whole and (found.within or not by_words), subject=found.subject)
 
     def _about_all(self, verdict: Verdict, older: Statement, newer: Statement) -> Verdict:

@@ -12,6 +12,7 @@ from biem.adapters.contradiction.lexicon import marks
 from biem.adapters.contradiction.lexicon.attributes import spans
 from biem.adapters.contradiction.reading import Reading, StatementReader
 from biem.adapters.contradiction.subjects import Subjects
+from biem.adapters.contradiction.value_phrases import SMALL
 
 _KEPT = 2_048
 _WORD = re.compile(r"[^\W\d_][\w'’&-]*")
@@ -43,17 +44,35 @@ _PREDICATE = re.compile(
     r"\b(?:was|were|had|has|have|got|gets|been|being|is|are|i|we|they|he|she|who|just|and) [a-z]{3,}ed\b"
     r"|\b(?:have|has|had) (?:just |now |finally )?[a-z]{3,}(?= (?:the|my|our|his|her|their|it)\b)"
     r"|\b(?:i|we|they|he|she|it) (?:am|is|are|was|were|have been|has been) (?:now |not |still )?[a-z]{2,}ing\b"
+    r"|(?<=[A-Za-z] )(?!(?:shed|sled|fled)\b)[a-z]{2,}(?<!e)ed\b(?=\s*(?:$|[,.;!]))"
+    r"|\b(?:has|have) (?:grown|risen|fallen|reached|gone)\b"
+    r"|\b(?:broke (?:up|off)|(?-i:split)(?: up)?|called off)\b"
     r"|\b(?:ha){2,}\b|\b(?:lol|lmao|omg|ffs|btw|fyi|heads up|ugh|hey|hi|hello|guys|folks|before|after|until|near"
     r"|went|came|gave|took|found|lost|bought|brought|ran|kept|meant|thought|ps|argh|whoops|yay)\b",
     re.IGNORECASE,
 )
 """Actions and interjections: neither a thing nor a value."""
 _HAPPENED = re.compile(r"\b(?:i|we|he|she|they) (?!need|seed|feed)[a-z]{3,}ed\b|了(?:$|[，。！,.!;])", re.IGNORECASE)
-_SINCE = re.compile(r"从[^，。,.；;]{1,6}?(?:开始|以来|起(?!飞))")
+_SINCE = re.compile(
+    r"从[^，。,.；;]{1,6}?(?:开始|以来|起(?!飞))|^[一二三四五六七八九十\d]{1,2}月份?起"
+    r"|^(?:since|from|as of|after|with) (?:the|this|last|my|our) [\w ]{1,24}?(?=,| (?:i|we|my|our|the|he|she)\b)",
+    re.IGNORECASE,
+)
 _CODE = re.compile(
     r"(?<![\w.-])(?:\d+(?:-\d+){2,}(?<!\d{4}-\d\d-\d\d)|[A-Za-z]+\d[A-Za-z0-9]*|\d+[A-HJ-LN-Z])(?![\w-])", re.ASCII
 )
 """12-33-8, hunter2, 14A."""
+_FIGURES = dict(zip(SMALL, map(str, range(11)), strict=True)) | {"eleven": "11", "twelve": "12"}
+_COUNTED = re.compile(
+    rf"\b({'|'.join(_FIGURES)})( and a half)?"
+    r"(?=\s(?:hours?|minutes?|days?|weeks?|months?|years?|times?|people|kids|children|persons)\b)",
+    re.IGNORECASE,
+)
+_ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
+_NTH = {word: str(number) for number, word in enumerate(_ORDINALS, 1)}
+_FLOOR = re.compile(
+    rf"\b({'|'.join(_ORDINALS)}|\d+(?=st|nd|rd|th))(?:st|nd|rd|th)? (floor|grade|row|year)\b", re.IGNORECASE
+)
 _MONTH = re.compile(
     r"\b(?P<month>jan(?:uary)?|feb(?:ruary)?|apr(?:il)?|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?"
     r"|(?<=\b(?:in|to|by|of) )(?:march|may)|(?<=\buntil )(?:march|may)|(?<=\bsince )(?:march|may))\b(?! \d)(?<!\d )",
@@ -162,7 +181,12 @@ class StatementCores:
         taken = asides + [place for places in classes.values() for place in places]
         codes = [Piece(f"code:{found.group().lower()}", *found.span()) for found in _CODE.finditer(text)]
         codes += [Piece(f"weekday:{_day(found)}", *found.span()) for found in _WEEKDAY.finditer(text)]
+        codes += [
+            Piece(f"{found[2]}:{_NTH.get(found[1].lower(), found[1])}", *found.span())
+            for found in _FLOOR.finditer(text)
+        ]
         rest = _blanked(text, [(one.start, one.end) for one in codes]) if codes else text
+        rest = _COUNTED.sub(_figure, rest) if not chinese else rest
         numbers = [Piece(canonical, start, end) for start, end, canonical in self._quantities.spans(rest)] + codes
         dated = {place for one in numbers for place in range(one.start, one.end)}
         numbers += [
@@ -170,7 +194,7 @@ class StatementCores:
             for found in _MONTH.finditer(text)
             if found.start() not in dated
         ]
-        taken += [(one.start, one.end) for one in numbers]
+        taken += [(one.start, one.end) for one in numbers] + [one.span() for one in _COUNTED.finditer(text)]
         names = frozenset(one for one in about.persons if not _NO_PERSON.match(one))
         which = list(marks.WHICH.finditer(text))
         taken += about.spans
@@ -272,10 +296,14 @@ class StatementCores:
             if not maybe and (
                 (verb and (len(word) == 1 or word[-1] in _RESULTS or (after is not None and after.word == "了")))
                 or (verb and ends and any(other == start for _, other in taken))
-                or (tag[:1] in _GRAMMAR and not (favourite and tag == "t") and word[0] != "无")
+                or (tag != "eng" and tag[:1] in _GRAMMAR and not (favourite and tag == "t") and word[0] != "无")
             ):
                 continue
-            found.append((Piece(word.lower(), start, end), tag if len(word) < _DIVIDED else ""))
+            if tag == "eng":
+                if not {stem := self._reader.stem(word), word.lower()} & self._husk:
+                    found.append((Piece(stem, start, end), ""))
+                continue
+            found.append((Piece(word, start, end), tag if len(word) < _DIVIDED else ""))
         return [piece for piece in _joined(found) if piece.stem not in self._han_husk]
 
 
@@ -330,6 +358,11 @@ def _blanked(text: str, taken: list[tuple[int, int]]) -> str:
             out += [text[at : max(at, start)], " " * (end - max(at, start))]
             at = end
     return "".join((*out, text[at:]))
+
+
+def _figure(found: re.Match[str]) -> str:
+    """A spelled number in figures, at the same place: six hours, seven and a half hours."""
+    return f"{_FIGURES[found[1].lower()]}{'.5' if found[2] else ''}".rjust(len(found.group()))
 
 
 def _day(found: re.Match[str]) -> str:

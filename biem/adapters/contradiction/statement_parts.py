@@ -5,10 +5,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
+from biem.adapters.analyzers.glossary import Glossary
 from biem.adapters.contradiction.lexicon import marks
 from biem.adapters.contradiction.slots import unit
 from biem.adapters.contradiction.statement_core import Core, Piece
 
+_GLOSSARY = Glossary()
 _PLACE = 2
 """Minimum characters of a Chinese value that is searched within another."""
 _GOES_ON = 5
@@ -16,7 +18,12 @@ _BEFORE = 60
 """Characters read before a former value."""
 _MINE = re.compile(r"\b(?:my|our)\b|我|[,，]新", re.IGNORECASE)
 _I_CHANGED = re.compile(r"我们?(?:刚|又|已经|都|最近|终于)?[改换变搬转辞调]")
+_TOPIC = re.compile("[\u4e00-\u9fff]{0,8}?[我咱]们?(?!的)")
+_BEFELL = re.compile("[\u4e00-\u9fff]{2,4}[变调改涨降错]了?[，,]$")
+"""Says of a thing only that it changed."""
 _HAN = re.compile("[\u4e00-\u9fff]")
+_OF_ANOTHER = re.compile(r"(?<![我们咱])的$|\w['’]s\s$")
+"""Before a thing of another owner."""
 _PLACED = re.compile(
     r"\b(?:at|in|on|for|of|with|by)\s(?:(?:the|my|our|his|her|their|your)\b|(?-i:[A-Z]))|\b(?:but|not|another|other)\b|[在的和跟]|但|不过|另",
     re.IGNORECASE,
@@ -58,7 +65,11 @@ def announces(old: Core, new: Core, end: int) -> bool:
         return False
     rest = {piece.stem for piece in new.words if piece.start >= end}
     if old.words and stems(old.words) <= rest and not _HAN.search(new.text):
-        return True  # in Chinese, the topic of the first part is also the subject of the next
+        return True  # in Chinese, the topic of the first part is also the subject of the next …
+    if _TOPIC.match(new.text[end:]):
+        return True  # … unless that names its own
+    if _BEFELL.match(new.text[:end]) and any(new.text[end:].startswith(one.stem) for one in old.words):
+        return True
     if _I_CHANGED.match(new.text):
         return True
     return marks.CHANGES.search(new.text[:end]) is not None and _MINE.search(new.text[end:]) is not None
@@ -80,7 +91,7 @@ def _only(core: Core, spans: list[tuple[int, int]]) -> Core:
 
 def _kind(number: str) -> str:
     kind = number.partition(":")[0]
-    return kind if kind in ("weekday", "code", "month") else unit(number)
+    return kind if kind in ("weekday", "code", "month", "floor", "grade", "row", "year") else unit(number)
 
 
 def by_kind(numbers: Sequence[Piece]) -> dict[str, set[str]]:
@@ -98,9 +109,16 @@ def same(one: Piece, other: Piece) -> bool:
     """Whether they are the same word; in Chinese, which has no word boundaries, also if one contains the other."""
     if one.stem == other.stem:
         return True
+    if one.stem.isascii() != other.stem.isascii():
+        return same_across(*sorted((one.stem, other.stem)))
     if one.stem.isascii() or min(len(one.stem), len(other.stem)) < _PLACE:
         return False
     return one.stem in other.stem or other.stem in one.stem
+
+
+def same_across(english: str, chinese: str) -> bool:
+    """Whether the Chinese word may mean the English one, of which the stem is given."""
+    return any(one == english or one.startswith(english) for one in _GLOSSARY.english(chinese))
 
 
 def within(piece: Piece, pieces: Sequence[Piece]) -> bool:
@@ -111,7 +129,7 @@ def known(piece: Piece, old: Core, new: Core) -> bool:
     """Whether the older contains this word of the newer; a partial match counts only if the shared part is no word of
     both: two bands are not equal because 乐队 is in both names."""
     exact = {one.stem for one in old.words}
-    if piece.stem in exact:
+    if piece.stem in exact or (len(piece.stem) >= _PLACE and _HAN.match(piece.stem) and piece.stem in old.text):
         return True
     apart = [one for one in old.words if one.stem not in {other.stem for other in new.words}]
     return within(piece, apart)
@@ -132,6 +150,7 @@ def former_of(old: Core, new: Core) -> tuple[list[Piece], list[Piece]]:
             or marks.FORMER_SOMEWHERE.search(new.text[since : piece.start]) is not None
         )
         since = piece.end
+        cued = cued and not (_OF_ANOTHER.search(before) and before[-_GOES_ON:] not in old.text)
         cued = cued and (marks.OWNS.match(after) is None or _so_named(piece, old, new))
         had = known(piece, old, new) or piece.stem in {one.stem for one in old.numbers}
         if had and (cued or (follows and piece.start - former[-1].end <= 2)):

@@ -22,6 +22,7 @@ from biem.adapters.contradiction.statement_parts import (
     known,
     parts_of,
     same,
+    same_across,
     stems,
     within,
 )
@@ -46,9 +47,14 @@ _INDEFINITE = re.compile(
 _SPOKEN_OF = re.compile(r"\b(?:sport|diet|strictly)\b|运动|饮食", re.IGNORECASE)
 _MEASURES = frozenset(("age", "weight", "birthday", "due", "phone", "relationship", "code"))
 _THERE = re.compile(r"(?:\b(?:in|at|on)(?: (?:a|the|my))?\s|在)$", re.IGNORECASE)
+_ROLE = re.compile(r"^(?:my|our) [\w' ]{2,30} (?:is|['’]s) (?-i:[A-Z])|^我们?的?[^，。,是叫]{2,8}[是叫]", re.IGNORECASE)
+_DISTINGUISHING = "前后左右上下大小东西南北内外男女公母"
+_LOCATED = re.compile(r"\b(?:in|at|on)\b|在", re.IGNORECASE)
 _MANY = frozenset(("liking", "amount", "employer"))
 """Attributes with several values at a time."""
 _PLACES = frozenset(("employer", "school"))
+_THINGS = _PLACES | {"car"}
+"""Classes whose words may name a thing that has another attribute."""
 _DETERMINED = re.compile(
     r"^\s(?:(?:has|have|just|finally)\s){0,2}(?:[a-z]{3,}ed|put|set|cut|brought|raised)\s(?:my|our|the|his|her|their)\s+$|^把[我咱]?们?的?$",
     re.IGNORECASE,
@@ -61,6 +67,7 @@ _NUMBERED = re.compile(
     re.IGNORECASE,
 )
 _DATE = re.compile(r"[\d-]+$")
+_UNIT = re.compile(r"[^\d.]")
 _DAY = re.compile(r"(?:19|20)\d\d|\d{1,2}(?:st|nd|rd|th|[号日])")
 _JOINT = re.compile(r"[\s&·'’-]{0,3}(?:(?:of|the|and|de|van|von|的)\s)?")
 
@@ -93,6 +100,25 @@ class ValueUpdates:
             return False  # the first part has the same attribute
         first = [piece for piece in new.words if piece.start < bound.start() and not known(piece, old, new)]
         return bool(first) and not announces(old, new, bound.end())
+
+    def differ_in_words(self, older: Reading, newer: Reading) -> bool:
+        """Whether each has words that the other lacks: the blue suitcase, the red suitcase."""
+        old, new = self.core(older), self.core(newer)
+        if old.which != new.which:
+            return True
+        return any(not known(one, new, old) for one in old.words) and any(not known(one, old, new) for one in new.words)
+
+    def denied(self, older: Reading, newer: Reading) -> bool:
+        """Whether a part of the newer, which denies something, has exactly the words of the older."""
+        old, new = self.core(older), self.core(newer)
+        if not (old.holds and new.holds) or old.told or old.past or new.adds or not _same_persons(old, new):
+            return False
+        if not old.words or marks.DENIES_NOW.search(new.text) is None:
+            return False
+        return any(
+            stems(part.words) == stems(old.words) and stems(part.numbers) <= stems(old.numbers)
+            for part in parts_of(old, new)
+        )
 
     def one_more(self, newer: Reading) -> bool:
         """Whether it introduces something new: "a cat named Tofu"."""
@@ -139,8 +165,13 @@ class ValueUpdates:
         former, gained = former_of(old, new)
         if old.past or ((new.past or old.denies) and not former):
             return None
-        kinds = by_kind(old.numbers).keys() & by_kind(new.numbers).keys()
-        return (self._numbers if kinds else self._worded)(old, new, former, gained)
+        one, other = by_kind(old.numbers), by_kind(new.numbers)
+        differ = any(
+            not (one[kind] & other[kind]) or former for kind in one.keys() & other.keys() if one[kind] != other[kind]
+        )
+        if differ or not (one.keys().isdisjoint(other) or not gained):
+            return self._numbers(old, new, former, gained)
+        return self._worded(old, new, former, gained)
 
     def _groups(self, pieces: list[Piece]) -> set[str]:
         """The groups of exclusive values."""
@@ -151,16 +182,25 @@ class ValueUpdates:
         fresh = [one for one in new.numbers if one not in former]
         one, other = by_kind(old.numbers), by_kind(fresh)
         differ = [kind for kind in one.keys() & other.keys() if one[kind].isdisjoint(other[kind])]
+        had = {piece.stem for piece in former} - {piece.stem for piece in old.words}
+        if had and had.isdisjoint(piece.stem for piece in old.numbers) and marks.IN_PLACE_OF.search(new.text):
+            return None  # "on the 27th instead of the 26th" replaces no 20th
         if differ == [""] and not _numbered(old).isdisjoint(_numbered(new)):
             return None  # order 5 was shipped, order 6 was cancelled
         if not differ or (gained and not _besides(old, new, gained)):
             return None
         if _INDEFINITE.search(new.text) and not (new.corrects or former or old.classes & new.classes & SINGLE):
             return None  # a new meeting is an additional one
-        shared = stems(old.words) & stems(new.words) or (old.verbs & new.verbs if not old.words else set())
+        shared = {one.stem for one in old.words if known(one, new, old) and not _of_another_kind(one, old, new)}
+        if not old.words:
+            shared = set(old.verbs & new.verbs) or {one.stem for one in new.words if known(one, old, new)}
         named = {piece.stem for piece in former} & {piece.stem for piece in old.numbers}
         classes = old.classes & new.classes & SINGLE
         left = stems(old.words) - shared
+        if left and (new.classes - old.classes) & _THINGS:
+            return None  # the rate of the mortgage, and of the loan for the car
+        if not (old.words or new.words):
+            classes |= (old.classes & new.classes) - _MANY
         if shared or (not left and (classes or named)):
             return "former named" if named else "corrected" if new.corrects else "renewed"
         return None
@@ -172,12 +212,17 @@ class ValueUpdates:
         gone = [piece for piece in old.words if within(piece, former)]
         shared = [piece for piece in old.words if piece not in gone and known(piece, new, old) and within(piece, kept)]
         left = [piece for piece in old.words if piece not in gone and piece not in shared]
+        if not old.words:
+            gone = [piece for piece in former if piece in new.words]
         lone = not (JOINED.search(old.text) or marks.BOUNDS.search(old.text.rstrip(".!。")))
         if lone and "home" in old.classes and (places := [piece for piece in left if old.text[piece.start].isupper()]):
             left = places  # a small flat near the canal in Utrecht
         classes = old.classes & new.classes
         apart = bool(old.classes and new.classes and not classes)
-        if len(gained) > _VALUE or (gained and not _one_value(new.text, gained)):
+        named_so = bool(left) and any({piece.stem for piece in left} <= named for named in _definite(old))
+        if len(gained) > _VALUE or (
+            gained and not _one_value(new.text, gained) and not (gone and named_so and _told_after(new, former, gained))
+        ):
             return None
         if gone:
             if (
@@ -192,6 +237,9 @@ class ValueUpdates:
             ):
                 return None
             return "former named"
+        ends = former or marks.CANCELS.search(new.text) or (new.denies and marks.DENIES_NOW.search(new.text))
+        if ends and not gained and not left and old.words and not old.told and not old.denies:
+            return "former named"  # "the barbecue on Saturday is off": all of it
         single = classes & SINGLE
         if not new.corrects and _adds(new, gained, classes):
             return None
@@ -202,7 +250,12 @@ class ValueUpdates:
         named = {one for one in _definite(old) & _definite(new) if one <= stems(tuple(shared))}
         exclusive = bool(shared) and not self._groups(left).isdisjoint(self._groups(gained))
         role = bool(old.persons) and bool(marks.ROLE.search(old.text) and marks.ROLE.search(new.text))
-        one_of_a_kind = exclusive or role or (bool(named) and _is_named(new, gained))
+        switched = bool(shared) and (
+            _exchanged(new, shared, gained)
+            or marks.SWITCHES.search(new.text) is not None
+            or (marks.GOES.search(new.text) is not None and _LOCATED.search(old.text) is not None)
+        )
+        one_of_a_kind = exclusive or role or switched or (bool(named) and _is_named(new, gained))
         if not (single or one_of_a_kind or (shared and (classes or not new.classes) and old.classes - _MANY)):
             return None
         if (
@@ -232,6 +285,30 @@ def _definite(core: Core) -> set[frozenset[str]]:
         frozenset(piece.stem for piece in core.words if one.start("np") <= piece.start < one.end("np")) for one in found
     }
     return named - {frozenset()}
+
+
+def _of_another_kind(piece: Piece, old: Core, new: Core) -> bool:
+    """Whether the newer has only the end of a Chinese word, after another beginning: 房贷利率, 车贷利率; 前轮, 后轮."""
+    if piece.stem.isascii():
+        return False
+    if (place := new.text.find(piece.stem)) >= 0:
+        sides = old.text[max(0, piece.start - 1) : piece.start], new.text[max(0, place - 1) : place]
+        return sides[0] != sides[1] and all(side in _DISTINGUISHING and side for side in sides)
+    tail = next((piece.stem[n:] for n in range(1, len(piece.stem) - 1) if piece.stem[n:] in new.text), "")
+    before = new.text[max(0, new.text.find(tail) - 1) : new.text.find(tail)] if tail else ""
+    return before >= "\u4e00" and before not in "的了是在有我们他她它把从给和跟与个次"
+
+
+def _told_after(new: Core, former: list[Piece], gained: list[Piece]) -> bool:
+    """Whether what is new comes in a later part than the former value."""
+    end = max(piece.end for piece in former)
+    return all(piece.start > end and marks.BOUNDS.search(new.text[end : piece.start]) for piece in gained)
+
+
+def _exchanged(new: Core, shared: list[Piece], gained: list[Piece]) -> bool:
+    """Whether the thing was exchanged and then the new one is named: "we changed our doctor, it's Dr. Amin"."""
+    things = [piece for piece in new.words if within(piece, shared) and marks.EXCHANGED.search(new.text[: piece.start])]
+    return bool(things) and _told_after(new, things, gained)
 
 
 def _last(core: Core, pieces: list[Piece]) -> bool:
@@ -268,8 +345,9 @@ def _parted(new: Core, former: list[Piece], gained: list[Piece]) -> bool:
 
 def _same_persons(old: Core, new: Core) -> bool:
     """The same people; a name in only one of them is a value if the statement gives a name."""
-    if old.persons != new.persons:
-        return False
+    if old.persons != new.persons and not _relatives_alike(old.persons, new.persons):
+        left = old.persons - new.persons
+        return new.persons <= old.persons and any(_ROLE.search(old.text) for _ in left) and bool(former_of(old, new)[0])
     naming = "name" in old.classes | new.classes
     spoken = [one.text.lower() for one in (old, new)]
     return (
@@ -277,6 +355,15 @@ def _same_persons(old: Core, new: Core) -> bool:
         or marks.REPLACES.search(new.text) is not None
         or all(name in text for name in old.names ^ new.names for text in spoken)
     )
+
+
+def _relatives_alike(one: frozenset[str], other: frozenset[str]) -> bool:
+    """Whether they are the same relatives in two languages: `me.daughter`, `me.女儿`."""
+    if len(one) != len(other) or len(one) != 1:
+        return False
+    english, chinese = sorted((*one, *other))
+    (owner, _, kin), (other_owner, _, other_kin) = english.partition("."), chinese.partition(".")
+    return owner == other_owner and kin.isascii() and not other_kin.isascii() and same_across(kin, other_kin)
 
 
 def _one_value(text: str, pieces: list[Piece]) -> bool:
@@ -309,6 +396,8 @@ def _replies(old: Core, new: Core) -> bool:
         one, other = by_kind(old.numbers), by_kind(fresh)
         if "" in other and "" not in one and any(map(_DATE.match, one.get("date", ()))):
             return not gained and all(_DAY.match(new.text[piece.start : piece.end + 2]) for piece in fresh)
+        if other.keys() == {""} and len(one) == 1 and not one.keys() & {"date", "time", "weekday", "month"}:
+            return not gained and set(other[""]).isdisjoint(_UNIT.sub("", value) for value in next(iter(one.values())))
         return not gained and any(kind in one and one[kind].isdisjoint(values) for kind, values in other.items())
     return bool(gained) and len(gained) <= _VALUE and not _measured(old) and bool(old.words)
 
@@ -324,7 +413,7 @@ def _adds(new: Core, gained: list[Piece], classes: frozenset[str]) -> bool:
 
 def _measured(core: Core) -> bool:
     """Whether its value is a number: not the floor, or the day of the week."""
-    return bool(by_kind(core.numbers).keys() - {"", "weekday"})
+    return bool(by_kind(core.numbers).keys() - {"", "weekday", "floor"})
 
 
 def _several(old: Core, new: Core) -> bool:

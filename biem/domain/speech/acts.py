@@ -35,6 +35,9 @@ _COURTESIES = (  # longer alternatives stand first: possessive matching does not
     "|soon)"
     "|let me know if (?:you need|there(?:'s| is)) anything(?: else)?(?: (?:you need|i can (?:do|help with)))?"
     "|feel free to ask|any ?time|for you|to me|with that|about that|for that|my friend|buddy"
+    "|fair enough|sure thing|(?:sounds )?like a plan|good one|you(?:'re| are) the best|a (?:bunch|ton|million)|at all"
+    "|(?:talk|speak|chat) (?:later|soon|tomorrow)|for your (?:patience|understanding|time|help)|the help|to you"
+    "|mate|boss|bro|dude|appreciate"
     "|thanks|thank you|thx|ty|cheers|much appreciated|appreciate it|(?:so|very) much|a lot|your help"
     "|for (?:that|everything|the help)|(?:good )?(?:morning|afternoon|evening|night|day)|good ?bye|bye-bye|bye"
     "|okay|ok|okey|alright|all right|great|good|nice|cool|perfect|awesome|excellent|amazing|wonderful|lovely|fine"
@@ -46,7 +49,7 @@ _COURTESIES = (  # longer alternatives stand first: possessive matching does not
 )
 _HAN_COURTESIES = (
     "(?:谢谢|感谢|多谢)(?:你|您)?(?:的)?(?:告诉我|告知|分享|提醒|更新|纠正)(?:这件事|这些|这个|这一点|了)?"
-    "|(?:我)?(?:已经|已|都|会|全|帮你|给你|替你)*(?:一直|好好|牢牢)?(?:记住|记下来|记下|记好|记着|记得|记录|收到|知道"
+    "|(?:我)?(?:已经|已|都|会|全|[帮给替为][你您])*(?:一直|好好|牢牢)?(?:记住|记下来|记下|记好|记着|记得|记录|收到|知道"
     "|了解|明白|更新|保存|注意)"
     "(?:下来|好)?(?:这件事|这个|这些|这一点|这点|的)?(?:了|啦)?|告诉我|原来如此|原来是这样|这样啊|恭喜(?:你|您)?"
     "|祝贺(?:你|您)?|加油"
@@ -55,7 +58,7 @@ _HAN_COURTESIES = (
     "|不错|难过|可惜)(?:听到这个(?:消息)?)?|(?:祝你|祝您)(?:好运|顺利|成功|愉快|开心|一切顺利|旅途愉快|玩得开心"
     "|早日康复)|玩得开心|旅途愉快|一路顺风"
     "|(?:如果)?(?:还)?有(?:什么)?(?:其他)?(?:需要|问题)(?:的话)?(?:可以)?(?:请)?(?:随时)?(?:告诉|问|找|联系)我"
-    "|随时(?:告诉|问|找|联系)我"
+    "|随时(?:告诉|问|找|联系)我|随时为[你您]服务|没毛病|(?:就)?这样吧|(?:回头|改天)[聊见说]|谢啦|(?:帮|替|为)[你您]"
     "|(?:非常|十分|太|多|真是|真)?(?:谢谢|感谢|多谢)(?:你的帮助|您的帮助|你|您|大家|啦|了)?|没问题|没关系|没事儿|没事"
     "|没有|不客气"
     "|不用谢|不用|不谢|不错|不是|是的|是啊|对的|可以|早上好|上午好|中午好|下午好|晚上好|晚安|早安|大家好|你好|您好"
@@ -89,7 +92,9 @@ _HAN_ORDER = late(
     r"|[^，。：:]{0,8}(?:要求|规矩|规则|规定)[^，。：:]{0,6}[：:]"
     r")"
 )
-_ASKS = late(r"[?？]\s*$|(?:[吗么呢谁]|怎么样|怎么办|什么|哪里|哪儿|多少|几点|如何)\s*[。.]?$")
+_ASKS = late(
+    r"[?？]\s*$|(?:[吗么谁]|(?:^.{0,4}|[几多哪谁什怎为].*)呢|怎么样|怎么办|什么|哪里|哪儿|多少|几点|如何)\s*[。.]?$"
+)
 _INTERROGATIVE = late(
     r"\W*+(?:(?:and|so|but|ok|okay|hey|hi|then)\b\W*+)*+"
     r"(?:(?:what|where|when|who|whose|which|why|how)(?:'s|'re|'d)?\s+(?:is|are|was|were|do|does|did|can|could|should"
@@ -102,13 +107,27 @@ _INTERROGATIVE = late(
 _REQUEST = late(
     r"\W*+(?:(?:please|now|then|ok|okay|hey|and|also)\b\W*+)*+"
     r"(?:(?:tell|show|give|send|write|draft|find|search|look up|explain|describe|summari[sz]e|translate|list|suggest"
-    r"|recommend|help|compare|calculate|convert|generate|create|book|order|remind|play|open)\b"
-    r"(?!\s+(?:(?!(?:me|us|him|her|them|it|that|this|what|who|where|when|which|why|how)\b)\w+\s+)?(?:is|was|are|were|has)\b)"
-    r"|let's\b)"
+    r"|recommend|help|compare|calculate|convert|generate|create|book|order|remind|play|open)\b(?!-)"
+    r"(?!\s+(?:(?!(?:me|us|him|her|them|it|that|this|what|who|where|when|which|why|how)\b)\w+\s+){0,4}"
+    r"(?:is|was|are|were|has)\b)"
+    r"|let's\b(?! say\b))"
     r"|\W*+(?:请|麻烦|帮我|给我|替我|帮忙|告诉我|推荐|介绍一下|解释|翻译|总结|写一|查一下)(?!.{0,12}(?:是|叫|在|住|搬"
-    r"|改成))",
+    r"|改成|了))",
     re.IGNORECASE,
 )
+_TOLD_BESIDE = late(
+    r"(?:[,:;–—]|\s-|\b(?:that|because|since|as|but|and|note|down))\s+"
+    r"(?:i|i'm|i've|i'd|we|we're|we've|my|our|there's)\s"
+    r"|[，,：]\s*我|^\W*+我(?!.{0,3}[问请])[^，,？?吗呢]{3,}[，,]|记(?:一下|住|下|得)?我",
+    re.IGNORECASE,
+)
+"""A request or question that also tells something of the speaker: "remind me later, I'm at the vet's"."""
+_HABIT = late(
+    r"\b(?:every|usually|for a living|since|twice a|once a|on (?:mon|tues|wednes|thurs|fri|satur|sun)days"
+    r"|for (?:years|fun)|in (?:a|an|the) (?:band|brass band|choir|team|club|orchestra))\b",
+    re.IGNORECASE,
+)
+"""A verb without a subject that tells a habit of the speaker."""
 
 
 def is_courtesy(text: str) -> bool:
@@ -134,7 +153,11 @@ def is_statement(text: str) -> bool:
 
 
 def _asserts(sentence: str) -> bool:
-    if _ASKS.search(sentence) or _INTERROGATIVE.match(sentence) or _REQUEST.match(sentence):
+    if _TOLD_BESIDE.search(sentence) or _orders(sentence):
+        return True
+    if _ASKS.search(sentence) or _INTERROGATIVE.match(sentence):
+        return False
+    if _REQUEST.match(sentence) and _HABIT.search(sentence) is None:
         return False
     return not is_courtesy(sentence)
 

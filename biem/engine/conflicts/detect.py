@@ -95,7 +95,8 @@ class ConflictChecker:
                 self._compare(peers[older], peers[newer], pairs[older, newer], follows=follows.get(newer) == older)
                 for older, newer in pairs
             )
-            findings = self._limit_suspicions(_unambiguous([finding for finding in compared if finding is not None]))
+            findings = _unambiguous([finding for finding in compared if finding is not None], peers)
+            findings = self._limit_suspicions(findings)
             span.add(pairs=len(pairs), findings=len(findings))
             return Checked(self._conflicts.record(scope, findings, self._clock.now()), nearest)
 
@@ -197,16 +198,16 @@ class ConflictChecker:
         )
 
 
-def _unambiguous(findings: Sequence[ConflictFinding]) -> list[ConflictFinding]:
+def _unambiguous(findings: Sequence[ConflictFinding], peers: Mapping[str, Peer]) -> list[ConflictFinding]:
     """Findings without actions on two things: "the flight is at nine now", where two flights are known, is recorded
-    for both and supersedes neither.
+    for both and supersedes neither. What an assistant repeated is no second thing.
     """
     subjects: dict[str, set[str]] = {}
     for finding in findings:
-        if finding.acts:
+        if finding.acts and not _overruled(peers[finding.newer_id], peers[finding.older_id]):
             subjects.setdefault(finding.newer_id, set()).add(finding.subject)
     return [
-        replace(finding, acts=False) if finding.acts and len(subjects[finding.newer_id]) > 1 else finding
+        replace(finding, acts=False) if finding.acts and len(subjects.get(finding.newer_id, ())) > 1 else finding
         for finding in findings
     ]
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from biem.domain.speech.acts import is_courtesy, is_standing_order
+from biem.domain.speech.acts import is_courtesy, is_standing_order, is_statement
 
 
 @pytest.mark.req("X24", partly="courtesies and orders are told by whole words")
@@ -37,6 +37,58 @@ from biem.domain.speech.acts import is_courtesy, is_standing_order
 )
 def test_a_courtesy_is_nothing_else(text: str, courtesy: bool) -> None:
     assert is_courtesy(text) is courtesy
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Fair enough, mate",
+        "You're the best, thanks a bunch!",
+        "Thank you for your patience",
+        "好嘞，谢啦",
+        "好的，已为您记录。",
+        "那就这样吧，回头聊",
+    ],
+)
+def test_a_phrase_of_parting_or_assent_is_a_courtesy(text: str) -> None:
+    assert is_courtesy(text)
+    assert not is_statement(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Call me back in an hour, I'm at the swimming pool with Tess",
+        "Send it after ten, we sleep late",
+        "Could you note that my train is on Sunday",
+        "Is it odd that I have four parrots?",
+        "Write songs for a living",
+        "Play the oboe in an orchestra",
+        "List of our debts was long last year",
+        "晚点再提醒我，我在学校接孩子",
+        "你能记一下我周五的火车吗",
+        "我养了四只鹦鹉，是不是很怪？",
+        "我想学会滑雪呢",
+        "给我儿子买了把小提琴",
+    ],
+)
+def test_a_request_or_question_that_tells_something_of_the_speaker_is_a_statement(text: str) -> None:
+    assert is_statement(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Play some music",
+        "Remind me tomorrow",
+        "Book a table for two, please",
+        "What is it that you do?",
+        "帮我订票，谢谢",
+        "你妈妈呢",
+    ],
+)
+def test_a_plain_request_or_question_is_no_statement(text: str) -> None:
+    assert not is_statement(text)
 
 
 @pytest.mark.req("X24", partly="courtesies and orders are told by whole words")

@@ -77,7 +77,7 @@ _CLASSES = {
     "age": (r"years? old|aged?|turned", r"岁|年龄"),
     "phone": (r"(?:phone|mobile|cell) numbers?|number", r"电话号码|手机号码?|电话|号码"),
     "relationship": (
-        r"single|married|divorced|engaged|widowed|dating|relationship",
+        r"single|married|divorced|engaged|engagement|widowed|dating|relationship",
         r"单身|已婚|结婚了?|离婚了?|订婚了?|恋爱",
     ),
     "identity": (r"(?:i|he|she) (?:am|is) (?:now |not )?(?=an?\b)", r"我?(?:准确地说，)?我是(?=一?[名个位])"),
@@ -103,20 +103,27 @@ SINGLE = frozenset(
 """Classes with one value per person; others have one for each thing or person named with them."""
 _NEAR = {"identity": "job"}
 """Classes that are expressed with the words of another one."""
-_ENGLISH = {name: re.compile(rf"\b(?:{english})\b", re.IGNORECASE) for name, (english, _) in _CLASSES.items()}
+_HAN = "\u4e00-\u9fff"
+_ENGLISH = {
+    name: re.compile(rf"(?:\b|(?<=[{_HAN}]))(?:{english})(?:\b|(?=[{_HAN}]))", re.IGNORECASE)
+    for name, (english, _) in _CLASSES.items()
+}
 _CHINESE = {name: re.compile(chinese) for name, (_, chinese) in _CLASSES.items()}
 
 
+_LATIN = re.compile("[A-Za-z]{3}")
 _MIDST = re.compile(r"(?<=[\w,’'] )[A-Z]|(?<=[\w,’']  )[A-Z]")
 """A capital within a sentence: part of a name, as in West Park School."""
 
 
 def spans(text: str, *, chinese: bool) -> dict[str, list[tuple[int, int]]]:
     """Positions of a text's words of each class."""
-    patterns = _CHINESE if chinese else _ENGLISH
-    capitals = frozenset() if chinese else frozenset(one.start() for one in _MIDST.finditer(text))
+    capitals = frozenset(one.start() for one in _MIDST.finditer(text))
     found = {
         name: [one.span() for one in pattern.finditer(text) if one.start() not in capitals]
-        for name, pattern in patterns.items()
+        for name, pattern in _ENGLISH.items()
+        if not chinese or _LATIN.search(text)
     }
+    for name, pattern in _CHINESE.items() if chinese else ():
+        found[name] = found.get(name, []) + [one.span() for one in pattern.finditer(text)]
     return {_NEAR.get(name, name): places for name, places in found.items() if places}

@@ -37,7 +37,7 @@ CORRECTS = Both(
     r"|\bto be (?:precise|exact|accurate|clear)\b|\bautocorrect\b|\b(?:make|made) (?:that|it)\b|\bshould (?:be|have been|read)\b"
     r"|\bi should (?:say|correct)\b|\bwrong\b(?=[:.,;]|$)|\bi said\b|\bi wrote\b|\bi told you\b|\bmeant to (?:say|write)\b|\b(?:is|are|was|were|will|does|do) not\b[^.;!?]{1,60}"
     r"(?:,\s?(?:but\b|it\b|he\b|she\b|they\b)|\bbut\b)|\bnot\b[^.;!?]{1,40}[:;,]|, not\b|\brather\b",
-    r"(?:说|记|搞|弄|写|打|看|听|算|填|发|报|传)(?:错|混|岔|反)|口误|笔误|手误|更正|纠正|改正|不对|应该是|应为|其实|准确(?:地|来)说|确切"
+    r"^(?:哦|啊|呃|哎呀?|噢|嗯)?[，,]?(?:不|不是|哎呀|哦不|不好意思|抱歉|对不起|等等|等一下|等下|说错|打错)了?[，,。：:！!\s]|^(?:还是)?改成|(?:说|记|搞|弄|写|打|看|听|算|填|发|报|传)(?:错|混|岔|反)|口误|笔误|手误|更正|纠正|改正|不对|应该是|应为|其实|准确(?:地|来)说|确切"
     r"|才对|混淆|弄反|是错的|错了|有误|不准|量过了|不是.{1,24}[，,]?(?:而?是|应)|，不是|输入法|[打写说]成了|[，,]不是|想说的是|刚才说的|我是说|我的意思是|不知怎么",
 )
 """Marks a correction."""
@@ -59,10 +59,12 @@ CHANGES = Both(
     r"|\bbec(?:ame|ome)\b|\bupgraded\b|\b(?:up|down) (?:to|from)\b|\braised\b|\blowered\b|\bincreased\b|\breduced\b"
     r"|\bturned\b|\bstarted\b|\btransferred\b|\bquit\b|\bbroke up\b|\bsplit up\b|\bconverted\b|\bditched\b|\bdropped\b|\bstart(?:s|ing)?\b"
     r"|\b(?:has|have) (?:given|got)\b|\bworn out\b|\bafter all\b|\bover to\b|\bwent (?:up|down|from|to)\b|\blost interest\b"
+    r"|\bcancell?ed\b|\bresigned\b|\bstepped down\b|\bbacked out\b|\bdropped out\b|\bcalled off\b|\bbroke(?:n)? off\b|\bdivorced\b|\bseparated\b|\b(?:is|are) off(?=$|[,.;!])"
+    r"|\b(?:has|have) (?:[a-z]{2,}(?:ed|wn|en) (?:to )?(?=\d)|[a-z]{2,}(?:ed|wn|en) to\b)"
     rf"|{_SHIFTED})",
     rf"{_SHIFTED_ZH}"
     r"|现在|如今|目前|眼下|这(?:周|个?月|天)起|从.{1,6}起|改|换|变|搬|[推延]后?[一两三四半\d]{1,2}个?(?:天|周|星期|月|小时)|转(?:到|行|学|为|做|去)|新|跳槽|涨|降|推迟|提前|延期|延后|延误|调[到整]|接替|停了"
-    r"|作废|取消|报废|分手|离婚|离开|离职|辞|戒|卖(?:了|掉)|迷上|胜过|不再|不行了|[不没].{1,12}了(?=$|[，。！,.;；])|放弃|取代|代替|多给了时间|升(?:到|为|职)|告别|接手|加入",
+    r"|作废|迁[到往至]|剩|晚点|退(?:了|掉|出|婚)|解除|取消|报废|分手|离婚|离开|离职|辞|戒|卖(?:了|掉)|迷上|胜过|不再|不行了|[不没].{1,12}了(?=$|[，。！,.;；])|放弃|取代|代替|多给了时间|升(?:到|为|职)|告别|接手|加入",
 )
 """Marks a change. In English each begins with a word, so other positions are not tried."""
 QUOTED_SELF = re.compile(
@@ -71,6 +73,9 @@ QUOTED_SELF = re.compile(
 )
 """A quotation with "I" quotes a person, maybe the speaker at another time."""
 DENIES = re.compile(r"\b(?:not|never)\b|\b(?:have|has) no\b|(?<!比)不(?![过错仅但止管论久少同断])|没", re.IGNORECASE)
+DENIES_NOW = Both(r"\b(?:am|is|are|do|does|will) not\b|\bno longer\b", r"不[\u4e00-\u9fff]{1,6}了|不再|取消")
+"""Denies what holds, not what happened once."""
+CANCELS = Both(r"\bcancell?ed\b|\bcalled off\b|\b(?:is|are) off(?=$|[,.;!])", r"取消|作废|泡汤")
 ADMITS = re.compile(
     r"\b(?:wrong|typo|mistak\w+|mixed|misread|mistyped|misspoke|my bad)\b|[记写打看说搞弄算听填][错混]|笔误|口误",
     re.IGNORECASE,
@@ -88,11 +93,22 @@ LEAVES_OPEN = re.compile(
     r"|almost|nearly|pretend(?:s|ing|ed)?|kidding|jok(?:e|ed|ing)|gonna|going to (?!(?:the|a|my|our|be in)\b)(?-i:(?=[a-z]))|ought"
     r"|refus(?:e|ed)|declined|turned (?:\w+\s){1,6}?down|never)\b"
     r"|\bi(?:'d| would)\b|\bnext (?:year|spring|summer|autumn|fall|winter)\b"
-    r"|如果|要是|假如|假设|万一|的话|可能|也许|或许|说不定|大概|考虑|打算|计划着|想(?:去|要|换|搬|转|不|做|学|试)|有点想|要不要|希望|但愿|梦|(?<![\u4e00-\u9fff])以后|[我你他她们]以后|以后(?=[我再要想会就可还])|等[^，。！？]{1,12}以后"
+    r"|如果|要是|假如|假设|万一|的话|可能|也许|或许|说不定|大概|考虑|打算|计划着|(?<![没思理梦设猜联])想(?![起到念法象出说着])|要不要|希望|但愿|梦|(?<![\u4e00-\u9fff])以后|[我你他她们]以后|以后(?=[我再要想会就可还])|等[^，。！？]{1,12}以后"
     r"|还没[定决]|将来|过几年|有一天|哪天|明年|开玩笑|哈哈|差点|[吗么呢吧](?=$|[。！？，])|绝不(?!是)|不想|不愿|拒绝|建议|似的|好像|简直",
     re.IGNORECASE,
 )
 """No statement of fact: a question, a hypothesis, a plan, a wish, a refusal, a joke."""
+EXCHANGED = re.compile(
+    r"\b(?:changed|switched|swapped|replaced|got a new) (?:(?:my|our|the|his|her|their) )?(?:\w+ )?$|换了?(?:新|个|家)?$",
+    re.IGNORECASE,
+)
+"""Before the thing that has another value now."""
+SWITCHES = Both(
+    r"\b(?:switched|changed|converted|migrated) (?:[a-z' ]{1,20} )?(?:over )?to\b", r"[改换转](?:用|到|成|为|去|做)"
+)
+"""One value takes the place of another."""
+GOES = Both(r"\b(?:moved|relocated|transferred) (?:[a-z' ]{1,20} )?(?:over )?to\b", r"[调迁移搬](?:到|去|至|往)")
+"""One place takes the place of another."""
 ANOTHER = re.compile(
     r"\balso\b|\btoo\b(?! (?:much|many|late|early|long|big|small|expensive|far|old|hard))|\bas well\b|\bbesides\b|\bon top of\b"
     r"|\banother\b|\bsecond\b(?! (?:of|thoughts?))|\bin addition\b|\badditional(?:ly)?\b|\bone more\b|\bstill\b|\bsometimes\b"
@@ -156,19 +172,22 @@ FORMER_BEFORE = re.compile(
     r"(?:\b(?:no longer|not|never again|from|instead of|rather than|replac(?:e|es|ed|ing)|in place of|g[ai]ven? up|quit|stopped|"
     r"left|sold|ended|goodbye|bye|away from|out of|swapped|traded(?: in)?|exchanged|ditched|dropped|scrapped|used to|formerly|previously|over|was|were"
     r"|than|said|wrote|told you|made (?:it|that)|turned (?:it|that) into|switched from|done with|finished with|tired of|up from|down from"
-    r"|forget|interest in|prefers? [^,;.!?]{1,30} to|previous|former|old(?: one)?|resigned from|notice (?:at|to)|retired from|parted with|put|cancell?ed|called off|broke up with|split (?:up )?(?:with|from)|divorced|separated from|sick of)"
+    r"|forget|interest in|prefers? [^,;.!?]{1,30} to|previous|former|old(?: one)?|resigned (?:from|as)|stepped down as|backed out of|dropped out of|notice (?:at|to)|retired from|parted with|put|cancell?ed|called off|broke up with|split (?:up )?(?:with|from)|divorced|separated from|sick of)"
     rf"[,:]?\s{_FILL}[\"“']?"
     r"|(?:不是|不再(?:是|喜欢|吃|喝|住|在|去|叫|做|练|用|开|爱)?|[不没](?:想|去|住|吃|喝|叫|做|练|用|开|在|喜欢|爱)|从|换掉了?|离开了?|告别了?|胜过"
-    r"|原来是|旧的是|之前是|以前是|比|[打写说看听记]成了?|取代了?|代替了?|而不是|放弃了?|卖了|戒了|辞了|听不懂)\s*)$",
+    r"|原来是|旧的是|之前是|以前是|比|[打写说看听记]成了?|取代了?|代替了?|而不是|放弃了?|退出了?|卖了|戒了|辞了|听不懂)\s*)$",
     re.IGNORECASE,
 )
 """Words right before the former value."""
 FORMER_BETWEEN = (
+    (re.compile(r"\bnot [a-z]+(?: [a-z]+){0,2} $", re.IGNORECASE), re.compile(r"^ ?any ?more\b", re.IGNORECASE)),
     (re.compile(r"不再?[\u4e00-\u9fff]{0,2}$"), re.compile(r"^[^，。！？；,;!]{0,4}了(?:$|[，。！；,;!])")),
-    (re.compile(r"[和跟与]$"), re.compile(r"^(?:已经)?(?:分手|分了|离婚|离了|绝交)")),
+    (re.compile(r"[和跟与]$"), re.compile(r"^[^，。！,]{0,6}(?:退婚|分手|分了|离婚|离了|绝交)")),
     (re.compile(r"把$"), re.compile(r"^[\u4e00-\u9fff]?(?:换|改|卖|扔|送|退|停|戒|还)")),
 )
 """不教数学了: the words between end, with any verb."""
+IN_PLACE_OF = re.compile(r"\b(?:instead of|rather than|not|no longer)\b|不是|而不是", re.IGNORECASE)
+"""Names the former value."""
 OWNS = re.compile(r"^(?:['’]s (?!gone|history|no |over|sold|out|finished|off|not|been)|的)")
 """After a word that only names the owner or kind of the next one."""
 BOUNDS = re.compile(
@@ -204,9 +223,13 @@ FORMER_SOMEWHERE = re.compile(
 )
 """The same with other words between, if these have no other known meaning."""
 FORMER_AFTER = re.compile(
-    r"^(?:['’]s (?:gone|history|no longer|no more|over|sold|out|finished|off)\b|\sand (?:I|me) (?:broke up|split|divorced|separated)\b"
+    r"^(?:['’]s (?:gone|history|no longer|no more|over|sold|out|finished|off)\b|\sand (?:I|me) (?:broke (?:up|off)|split|divorced|separated)\b"
     r"|[\"”']?\s(?:is|are|was|were|has|have)(?: been)? (?:gone|history|no longer|no more|over|sold|replaced|out|not|closed|finished|taken over"
-    r"|off|past)\b|\s(?:no more|any ?more|became|turned into|took|gave way|made way)\b"
+    r"|off|past|called off|cancell?ed)\b|\s(?:got |are |have )?(?:divorced|separated|split up|broken up)\b"
+    r"|\s(?:broke|called) off (?:the|their|our) (?:engagement|wedding)\b"
+    r"|\s(?:has |have )?(?:just |finally )?[a-z]{2,}(?:ed|ft|oke|ent|old)\b[^,.;]{0,20}[,.;].*\b(?:now|these days)\b|\s(?:no more|any ?more|became|turned into|took|gave way|made way)\b"
+    r"|(?:已经|也|都)?[\u4e00-\u9fff]{1,2}了[，。；,.;].*现在"
+    r"|[\u4e00-\u9fff]?(?:退了|退掉|取消了)"
     r"|[”\"]?\s*(?:终于|已经|早就|现在|都|也|就){0,2}(?:退了|黄了|坏了|过期了?|到期了|关了|拆了|倒闭了?|不(?![错过得好同少久如仅是])[\u4e00-\u9fff]{1,2}了|搬?走了|搬出|丢了|退休|停了|不行了|作废|没了|卖了|没兴趣|不感兴趣|取消|不(?:再|是|做|练|吃|用|去|开|住|叫)|已经不|早就不|换成|改成|变成|换为|改为|离职|辞职|改名|换了|被))",
     re.IGNORECASE,
 )

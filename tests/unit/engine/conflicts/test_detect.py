@@ -289,6 +289,16 @@ class TestChecking:
         findings = world.check(world.add("flight moved to nine", 2), rules=rules)
         assert {(finding.older_id, finding.acts) for finding in findings} == {(flight, False) for flight in flights}
 
+    def test_what_the_assistant_repeated_is_no_second_thing_that_a_correction_may_mean(self, world: World) -> None:
+        # Given a statement and its repetition by the assistant, which rules read as two subjects
+        rules = Rules()
+        rules.subjects = True
+        said = {world.add("sugar 300", source="user"), world.add("sugar 300 noted", 1, source="assistant")}
+
+        # When the user corrects it / Then both end
+        findings = world.check(world.add("sugar 350", 2, source="user"), rules=rules)
+        assert {(finding.older_id, finding.acts) for finding in findings} == {(one, True) for one in said}
+
     @pytest.mark.req("C9", partly="a rule alone retires no claim that stands")
     def test_what_says_more_than_is_disputed_waits_for_a_person(self, world: World) -> None:
         # Given a sure verdict about a part of what the older says / Then it is recorded and nothing is superseded

@@ -1,0 +1,40 @@
+"""Conflicts: what is said of a decision."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+from biem.domain.conflict import Conflict
+
+FOUND = Conflict(
+    id="c",
+    kind="update",
+    older_id="a",
+    newer_id="b",
+    older_text="My mother lives in Ghent",
+    newer_text="My mother moved to Bruges",
+    confidence=0.9,
+    rule="renewed",
+    subject="me.mother: home",
+    created_at=datetime(2026, 3, 1, tzinfo=UTC),
+)
+
+
+def test_a_decision_is_explained_with_whose_attribute_changed_and_who_decided() -> None:
+    # Given an update that a rule decided / Then its explanation tells whom it is about, the rule, and the outcome
+    decided = replace(FOUND, status="resolved", resolution="keep_new", decided_by="rule")
+    assert decided.explanation == (
+        "The newer one changes what the older one says about your mother (home) (rule: renewed, 90 % sure). "
+        "Decided by the rule: the newer one holds."
+    )
+    assert FOUND.explanation.endswith("Nothing is decided: both are told, with their times.")
+
+
+def test_a_decision_about_chinese_texts_is_explained_in_chinese() -> None:
+    told = replace(FOUND, newer_text="我妈搬到布鲁日了", subject="me.妈妈: 家", status="ignored", decided_by="user")
+    assert told.explanation == (
+        "新的一条关于你的妈妈 (家)改变了旧的一条所说的（规则：renewed，把握 90%）。由用户决定：不算冲突。"
+    )
+
+
+def test_a_conflict_without_a_subject_is_explained_too() -> None:
+    assert replace(FOUND, kind="contradiction", subject="").explanation.startswith("These two cannot both hold (rule:")
