@@ -9,7 +9,7 @@ from biem.domain.policies.confidence import require_finite
 class SuccessionWeights:
     """Log-odds per unit of each feature; see `biem.engine.context.succession`.
 
-    Fitted by `benchmarks.fit_succession` to the lines of lives written by hand.
+    Fitted by `benchmarks.fit_succession` to the lines of lives, made ones and those written by hand (ADR 0055).
     """
 
     bias: float = -8.71

@@ -5,7 +5,8 @@
 Rules find a change by its words. "I chickened out of sage" has none of them, and neither have most of the ways to say
 that something is different now. The regression weighs evidence that needs no words: how alike the two lines are,
 whether other lines are more alike, and how much the vector of the later one is that of a text that tells of a change
-(`why["changed"]`, a direction of the packaged embedder). Without that direction nothing is lifted here.
+(`why["changed"]`, a direction of the packaged embedder). Without that direction, and in dialogues of several people,
+nothing is lifted here.
 """
 
 from collections import Counter
@@ -106,7 +107,7 @@ def lift_successors(
 
     `drop`: how far below the best a line may be shown.
     """
-    if not any("changed" in line.hit.why for line in lines):
+    if not any("changed" in line.hit.why for line in lines) or any(_is_named(line) for line in lines):
         return
     parts = asdict(weights)
     bias = parts.pop("bias")
@@ -123,6 +124,11 @@ def lift_successors(
                 found.append((odds, newer))
         if found:
             lift(max(found, key=lambda pair: pair[0])[1], older)
+
+
+def _is_named(line: RatedLine) -> bool:
+    """Whether it is of one of several people: the weights are those of one user's talks with an assistant."""
+    return line.hit.node.speaker not in ("", "assistant")
 
 
 def _changed(line: RatedLine) -> float:

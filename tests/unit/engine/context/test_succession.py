@@ -62,6 +62,13 @@ def test_a_line_that_is_unlike_the_earlier_one_changes_nothing(question: str, ol
     assert told(question, 0.0, line(older, 0.95, 0.7, 0, -3.0), line(newer, 0.3, 0.0, 30, -4.0))[0] == older
 
 
+def test_in_a_dialogue_of_people_the_rules_decide_alone() -> None:
+    # Given a change in a dialogue of two people, for which the weights were not fitted / Then the earlier stays first
+    question, older, newer = CHANGES[0]
+    before = line(older, 0.95, 0.7, 0, -3.0, speaker="Ida")
+    assert told(question, 0.45, before, line(newer, 0.3, 0.2, 30, 2.5, speaker="Ida"))[0] == older
+
+
 def test_hearsay_and_the_assistant_succeed_nothing() -> None:
     # Given a rumour and an assistant's line about the same / Then the user's own earlier statement stays first
     older = line("The fence is ochre.", 0.9, 0.6, 0, -3.0)
