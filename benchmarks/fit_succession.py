@@ -130,7 +130,7 @@ def _asked(lived: Life, embedder: Embedder) -> Iterator[tuple[Question, list[Hit
 
 def _with(hit: Hit, changed: dict[str, float]) -> Hit:
     """The hit with the cross-validated log-odds, if its life is one of those that the direction was fitted to."""
-    odds = changed.get(hit.node.ref, hit.why.get("changed", _UNTOLD))
+    odds = changed.get(hit.node.ref or "", float(hit.why.get("changed", _UNTOLD)))
     return replace(hit, why={**hit.why, "changed": odds})
 
 
