@@ -1,5 +1,6 @@
 """Builds the read path: search, profiles, typed recall, reranker, context block."""
 
+from biem.adapters.embedders.change import change_odds
 from biem.bootstrap.groups import Ground, Life, ReadPath
 from biem.domain.scope import Scope
 from biem.engine.aim.route import Router
@@ -89,6 +90,7 @@ def build_recaller(ground: Ground, *, life: Life, read: ReadPath, router: Router
         chooser=chooser,
         telemetry=ground.telemetry,
         calling=ground.priority.calling,
+        change_odds=change_odds(ground.embedder.info.id),
     )
 
 

@@ -117,7 +117,7 @@ def _continues(newer: RatedLine, older: RatedLine, question: LineQuestion) -> bo
         or supposes(node.text)
     ):
         return False
-    if not _goes_on_about(newer, older):
+    if not goes_on_about(newer, older):
         return False
     if is_own_of_another(newer, older) or is_of_another_way(one, other, asked):
         return False
@@ -126,7 +126,7 @@ def _continues(newer: RatedLine, older: RatedLine, question: LineQuestion) -> bo
     return gives_as_much(one, other, asked)
 
 
-def _goes_on_about(newer: RatedLine, older: RatedLine) -> bool:
+def goes_on_about(newer: RatedLine, older: RatedLine) -> bool:
     """Whether it is about the people of the earlier line, by their relation or by the names that the earlier gives."""
     one, other = newer.matter, older.matter
     text, known = newer.hit.node.text.lower(), older.hit.node.text.lower()

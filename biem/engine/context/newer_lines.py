@@ -85,20 +85,21 @@ def lift_later(lines: Sequence[RatedLine], question: LineQuestion) -> None:
     compared = any(line.hit.alike for line in lines)
     for older in sorted(lines, key=lambda line: line.hit.node.at):
         for newer in lines:
+            if not (newer.worth < older.worth and _is_later(newer, older)):
+                continue
             if is_of_another_kind(newer, older, question.matter):
                 continue
             if compared and not _may_be_of_one(newer, older, lines):
                 continue
             gap = _LIFTED if is_han(newer.hit.node.text) == is_han(older.hit.node.text) else _LIFTED_TRANSLATION
-            if newer.worth < older.worth and _is_later(newer, older):
-                names = share(things_of(newer) - common, things_of(older) - common) or (
-                    is_han(newer.hit.node.text) != is_han(older.hit.node.text)
-                    and not newer.matter.numbers.isdisjoint(older.matter.numbers)
-                )
-                ends = (names or _names_it(newer, older, question)) and _may_end(newer, older, question)
-                near = newer.worth > older.worth - gap or _has_all_asked(newer, older, question)
-                if ends or (near and _is_of(newer, older, question)):
-                    lift(newer, older)
+            names = share(things_of(newer) - common, things_of(older) - common) or (
+                is_han(newer.hit.node.text) != is_han(older.hit.node.text)
+                and not newer.matter.numbers.isdisjoint(older.matter.numbers)
+            )
+            ends = (names or _names_it(newer, older, question)) and _may_end(newer, older, question)
+            near = newer.worth > older.worth - gap or _has_all_asked(newer, older, question)
+            if ends or (near and _is_of(newer, older, question)):
+                lift(newer, older)
 
 
 def _may_be_of_one(newer: RatedLine, older: RatedLine, lines: Sequence[RatedLine]) -> bool:

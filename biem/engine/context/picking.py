@@ -4,8 +4,8 @@
 
 The ranking finds evidence: it also lifts neighbours of a hit, and earlier questions. A line of a block has no
 neighbours, so it must answer on its own, it must be about the person in question, and a question is no answer (`worth`
-rates that). A replacement takes the place of the line it replaced (`newer_lines`). The block is empty if no line is
-worth enough. Thread-safe.
+rates that). A replacement takes the place of the line it replaced (`newer_lines`, `continuations`, `succession`). The
+block is empty if no line is worth enough. Thread-safe.
 """
 
 import math
@@ -15,9 +15,11 @@ from collections.abc import Sequence
 from biem.domain.conflict import Matter
 from biem.domain.node import Hit
 from biem.domain.policies.context import ContextPolicy
+from biem.domain.policies.succession import SuccessionWeights
 from biem.domain.text import estimate_tokens, jaccard, share
 from biem.engine.context.continuations import lift_continuations, lift_continued
 from biem.engine.context.newer_lines import lift_former, lift_later, lift_replacements, newer_first
+from biem.engine.context.succession import Succession, lift_successors
 from biem.engine.context.worth import BRIEF, LineQuestion, LineWorth, RatedLine, is_han, odds, only_asks
 from biem.ports import Analyzer
 from biem.ports.contradiction import ContradictionRules
@@ -43,6 +45,7 @@ _SUREST = 2.0
 """Log-odds at which the confidence of a recall is capped: common words prove little."""
 _ECHO = 0.7
 """Share of common terms (Jaccard) from which an earlier question counts as the same question."""
+_SUCCESSION = SuccessionWeights()
 _ABOUT_ASKING = re.compile(r"\b(?:ask(?:ed|ing)?|question|request(?:ed)?|want(?:ed)? to know)\b|问|请求", re.IGNORECASE)
 
 
@@ -83,11 +86,13 @@ class Picker:
         lines = self._worth.lines(hits, question)
         if lines is None:
             return None
-        lines = _answering(lines, question)
+        lines = answering(lines, question)
         if question.now or ("time" in question.matter.wants and not question.former):
+            succession = Succession(lines, question)
             lift_replacements(lines, question)
             lift_later(lines, question)
             lift_continuations(lines, question)
+            lift_successors(lines, succession, _SUCCESSION, self._policy.drop)
         elif question.former:
             lift_former(lines)
             lift_continued(lines, question)
@@ -140,7 +145,7 @@ def _in_its_script(line: RatedLine, question: LineQuestion) -> bool:
     return is_han(question.text) == is_han(line.hit.node.text)
 
 
-def _answering(lines: list[RatedLine], question: LineQuestion) -> list[RatedLine]:
+def answering(lines: list[RatedLine], question: LineQuestion) -> list[RatedLine]:
     """Without messages that only ask; for a question about earlier questions, without this same question."""
     if _ABOUT_ASKING.search(question.text) is None:
         return [line for line in lines if not only_asks(line.hit.node)] or lines

@@ -38,7 +38,7 @@ def hydrate(
     replaced = _replaced(ids, answer)
     read = [*ids, *(key for key in replaced.values() if key not in ids)]
     live = records.candidates(request.scope.readable, read, (), request.where, pending_limit=0, evidence=request.strict)
-    likeness, alike = answer.likeness(read), answer.alike(ids)
+    likeness, alike, changes = answer.likeness(read), answer.alike(ids), answer.changed(ids)
     for place, key in zip(places, ids, strict=True):
         node, turn = live.nodes.get(key), answer.turns[key]
         if len(hits) < count:  # erased, or of another validity
@@ -51,6 +51,8 @@ def hydrate(
             why["dense"] = found.dense[key]
         if key in likeness:
             why["likeness"] = likeness[key]
+        if key in changes:
+            why["changed"] = changes[key]
         former = live.nodes.get(replaced.get(key, ""))
         if former is not None and former.id in likeness:
             why["former_likeness"] = likeness[former.id]

@@ -38,7 +38,7 @@ from biem.engine.recall.rank.anchors import Anchoring, Anchors
 from biem.engine.recall.rank.confidence import confidence
 from biem.engine.recall.rank.disputes import open_conflicts
 from biem.engine.recall.rank.pool import Found
-from biem.engine.recall.rank.ranker import Answer, ParsedQuery, Ranker
+from biem.engine.recall.rank.ranker import Answer, ChangeOdds, ParsedQuery, Ranker
 from biem.engine.recall.rank.score import Order, rank
 from biem.engine.recall.rerank import HYBRID, Choice, Chooser
 from biem.engine.recall.search import Searcher
@@ -102,6 +102,7 @@ class Recaller:
         chooser: Chooser,
         telemetry: Telemetry,
         calling: Calling = nullcontext,
+        change_odds: ChangeOdds | None = None,
     ) -> None:
         self._records = records
         self.turns = turns
@@ -114,7 +115,7 @@ class Recaller:
         self._searcher = searcher
         self._orbits = orbits
         self._tiers = tiers
-        self._answerer = Ranker(analyzer, embedder.similarity, policy, ranking)
+        self._answerer = Ranker(analyzer, embedder.similarity, policy, ranking, change_odds)
         self._embedder = embedder
         self._clock = clock
         self._policy = policy

@@ -9,6 +9,7 @@ from functools import partial
 from itertools import islice
 
 import numpy as np
+from numpy.typing import NDArray
 
 from biem.domain.conflict import Dispute
 from biem.domain.policies.ranking import RankPolicy
@@ -35,7 +36,7 @@ from biem.engine.recall.rank.reasons import reasons
 from biem.engine.recall.rank.revisions import revisions
 from biem.engine.recall.rank.score import Order, Ranked
 from biem.engine.recall.rank.term_matrix import Numbers
-from biem.ports import Analyzer, Vector
+from biem.ports import Analyzer, Vector, Vectors
 from biem.ports.readers import Turn, Turns
 
 _NAMED_CHARS = 1_000
@@ -80,6 +81,10 @@ class ParsedQuery:
         return [self.text, self.matter] if self.matter else [self.text]
 
 
+ChangeOdds = Callable[[Vectors], NDArray[np.float32]]
+"""Log-odds of passages, by their vectors, that they tell of a change."""
+
+
 def _unlike(_keys: Sequence[str]) -> Mapping[str, float]:
     return {}
 
@@ -102,6 +107,8 @@ class Answer:
     alike: Callable[[Sequence[str]], Mapping[str, Mapping[str, float]]] = _alone
     """Pairs of these candidates that tell of much the same, with their similarity; see `Hit.alike`."""
     asked: ParsedQuery = field(default_factory=lambda: ParsedQuery("", (), ()))
+    changed: Callable[[Sequence[str]], Mapping[str, float]] = _unlike
+    """Log-odds that these candidates tell of a change; only those with vectors, and empty for most embedders."""
     of_speakers: frozenset[str] = frozenset()
     """The terms of the speakers that the query names: they count as the speaker's, not as words."""
 
@@ -136,8 +143,16 @@ class Answer:
 class Ranker:
     """Ranks candidates. Pure except for the analyzer; thread-safe."""
 
-    def __init__(self, analyzer: Analyzer, similarity: Similarity, policy: RecallPolicy, ranking: RankPolicy) -> None:
+    def __init__(
+        self,
+        analyzer: Analyzer,
+        similarity: Similarity,
+        policy: RecallPolicy,
+        ranking: RankPolicy,
+        change_odds: ChangeOdds | None = None,
+    ) -> None:
         self._analyzer = analyzer
+        self._change_odds = change_odds
         self._similarity = similarity
         self._policy = policy
         self._ranking = ranking
@@ -217,8 +232,9 @@ class Ranker:
         measured = grounds(query, asked.mentioned, ordering.candidates, names, ranked, self._similarity)
         likeness = partial(self._likeness, query, turns.by_id)
         alike = partial(self._alike, turns.by_id)
+        changed = partial(self._changed, turns.by_id)
         of_speakers = frozenset(term for name in named_in(asked.lexemes, names) for term in names[name])
-        return Answer(ordering, ranked, turns.by_id, found, measured, likeness, alike, asked, of_speakers)
+        return Answer(ordering, ranked, turns.by_id, found, measured, likeness, alike, asked, changed, of_speakers)
 
     def _likeness(self, query: Query, turns: Mapping[str, Turn], keys: Sequence[str]) -> Mapping[str, float]:
         asked = [one for one in (query.vector, *(sentence.vector for sentence in query.asked)) if one is not None]
@@ -228,6 +244,12 @@ class Ranker:
         rows = np.stack(list(known.values()))
         best = np.max([np.asarray(self._similarity(one, rows), dtype=np.float64) for one in asked], axis=0)
         return dict(zip(known, best.tolist(), strict=True))
+
+    def _changed(self, turns: Mapping[str, Turn], keys: Sequence[str]) -> Mapping[str, float]:
+        known = {key: vector for key in keys if (vector := turns[key].vector) is not None}
+        if self._change_odds is None or not known:
+            return {}
+        return dict(zip(known, self._change_odds(np.stack(list(known.values()))).tolist(), strict=True))
 
     def _alike(self, turns: Mapping[str, Turn], keys: Sequence[str]) -> Mapping[str, Mapping[str, float]]:
         known = {key: vector for key in keys[:_COMPARED] if (vector := turns[key].vector) is not None}

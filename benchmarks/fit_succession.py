@@ -1,0 +1,186 @@
+"""Fit how a block finds the later line that tells how things are now: `python -m benchmarks.fit_succession`.
+
+Plays lives of `dev` through the plugin, those written by hand (`benchmarks/lives/scripted.txt`) and made ones, in all
+languages, and fits two logistic regressions:
+
+    change      direction of the embedder's space: does a message give a matter a new value? From the vectors of all
+                messages of a user in the lives by hand; written to `biem/adapters/embedders/change.json`
+    succession  for a line with a former value (or a valid one) of what is asked, and any later line: does that line
+                have the valid value? Weights for `biem/domain/policies/succession.py`, which are printed
+
+`auc` tells how often a successor is rated above another line. It is cross-validated: neither regression of a life has
+seen this life. `--check` writes nothing.
+"""
+
+import argparse
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, closing
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+import biem
+from benchmarks import _report
+from benchmarks._clock import HeldClock
+from benchmarks._embedders import PassageCache, choose_embedder
+from benchmarks.agent import held_settings
+from benchmarks.fit_conflicts import fit
+from benchmarks.lives.agent import Agent
+from benchmarks.lives.facts import Life, Question
+from benchmarks.lives.schedule import START, life
+from benchmarks.lives.scripted import scripted
+from biem.adapters import contradiction
+from biem.adapters.analyzers import RuleAnalyzer
+from biem.adapters.embedders import change
+from biem.bootstrap import servers
+from biem.config import load_settings
+from biem.domain.node import Hit
+from biem.engine.context.picking import LOOKED_AT, answering
+from biem.engine.context.succession import Succession
+from biem.engine.context.worth import LineWorth
+from biem.ports import Embedder
+
+Matrix = NDArray[np.float64]
+
+_LANGUAGES = ("en", "zh", "mixed")
+_SEED, _MADE = 21, (("en", 2), ("zh", 1), ("mixed", 1))
+"""Made lives have many facts of one kind: lines that are much like an earlier one and succeed it in nothing."""
+_PENALTY_CHANGE, _PENALTY = 30.0, 3.0
+_SCALE = 20.0
+"""A component of a unit vector of 384 dimensions is about a twentieth."""
+_UNTOLD = 0.0
+"""Log-odds of a change without a direction yet."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Features of an earlier and a later line, and whether the later has the valid value."""
+
+    life: str
+    features: dict[str, float]
+    succeeds: bool
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command line."""
+    parser = argparse.ArgumentParser(
+        "python -m benchmarks.fit_succession", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--cache", type=Path, metavar="DIR", help="keep the vectors of passages there for the next run")
+    parser.add_argument("--check", action="store_true", help="print, and write nothing")
+    options = parser.parse_args(arguments)
+    by_hand = [one for lang in _LANGUAGES for one in scripted(lang, "dev")]
+    made = [life(number, _SEED, lang, "dev") for lang, count in _MADE for number in range(count)]
+    lives = [*by_hand, *made]
+    with closing(PassageCache(choose_embedder("e5", load_settings()), options.cache, queries=True)) as embedder:
+        changed, direction, bias = changes(by_hand, embedder)
+        worth = LineWorth(contradiction.build(), RuleAnalyzer())
+        with _report.progress() as bar:
+            task = bar.add_task("lives", total=len(lives))
+            pairs: list[Pair] = []
+            for one in lives:
+                for question, hits in _asked(one, embedder):
+                    pairs += pairs_of(one, question, [_with(hit, changed) for hit in hits], worth)
+                bar.advance(task)
+        if not options.check:
+            change.PACKAGED.write_text(change.to_json(embedder.info.id, direction, bias), "utf-8")
+    weights, auc = fitted(pairs)
+    print(f"{len(lives)} lives, {len(pairs)} pairs, {sum(one.succeeds for one in pairs)} successors, auc {auc:.3f}")
+    rows = [{"feature": name, "weight": weight} for name, weight in weights.items()]
+    _report.print_table("SuccessionWeights", ("feature", "weight"), rows)
+    return 0
+
+
+def changes(lives: Sequence[Life], embedder: Embedder) -> tuple[dict[str, float], Matrix, float]:
+    """Log-odds, by a turn's id, that a message tells of a change; and the direction with its bias.
+
+    The log-odds of a life's messages come from the other lives.
+    """
+    turns = [(one.id, turn) for one in lives for turn in one.turns if turn.role == "user"]
+    vectors = np.asarray(embedder.embed([turn.text for _, turn in turns], "passage"), dtype=np.float64) * _SCALE
+    told: set[tuple[str, str]] = set()
+    wanted = np.zeros(len(turns))
+    for place, (whose, turn) in enumerate(turns):
+        if turn.sort == "tell":
+            wanted[place] = (whose, turn.key) in told
+            told.add((whose, turn.key))
+    groups = np.array([whose for whose, _ in turns])
+    odds = _held_out(vectors, wanted, groups, _PENALTY_CHANGE)
+    slopes, bias = _logistic(vectors, wanted, _PENALTY_CHANGE)
+    return {turn.id: float(one) for (_, turn), one in zip(turns, odds, strict=True)}, slopes * _SCALE, bias
+
+
+def _asked(lived: Life, embedder: Embedder) -> Iterator[tuple[Question, list[Hit]]]:
+    """The hits of each question about the present, after the whole life."""
+    with ExitStack() as stack:
+        home = stack.enter_context(tempfile.TemporaryDirectory(prefix="biem-bench-", ignore_cleanup_errors=True))
+        settings = held_settings(Path(home))
+        stack.enter_context(servers(settings))
+        clock = HeldClock(START)
+        memory = stack.enter_context(biem.connect(settings, embedder=embedder, clock=clock))
+        agent = Agent(memory.scope(user=lived.id), clock, lived)
+        for shown in agent.shown():
+            if shown.question.groups and shown.question.category == "now":
+                yield shown.question, agent.memory.recall(shown.question.text, top_k=LOOKED_AT)
+
+
+def _with(hit: Hit, changed: dict[str, float]) -> Hit:
+    """The hit with the cross-validated log-odds, if its life is one of those that the direction was fitted to."""
+    odds = changed.get(hit.node.ref or "", float(hit.why.get("changed", _UNTOLD)))
+    return replace(hit, why={**hit.why, "changed": odds})
+
+
+def pairs_of(lived: Life, question: Question, hits: Sequence[Hit], worth: LineWorth) -> Iterator[Pair]:
+    """Each line with a value of what is asked, and each later line of a person but those with the same standing."""
+    asked = worth.question(question.text, hits)
+    lines = answering(worth.lines(hits, asked) or [], asked)
+    if not asked.now:
+        return
+    succession = Succession(lines, asked)
+    for older in lines:
+        valid, stale = older.hit.node.ref in question.answers, older.hit.node.ref in question.stale
+        if not (valid or stale):
+            continue
+        for newer in lines:
+            succeeds = newer.hit.node.ref in question.answers
+            if not succession.may_succeed(newer, older):
+                continue
+            if (valid and succeeds) or (stale and newer.hit.node.ref in question.stale):
+                continue
+            yield Pair(lived.id, succession.features(newer, older), succeeds)
+
+
+def fitted(pairs: Sequence[Pair]) -> tuple[dict[str, float], float]:
+    """The weights, and the area under the curve with other lives left to fit."""
+    names = list(pairs[0].features)
+    table = np.array([[float(one.features[name]) for name in names] for one in pairs])
+    wanted = np.array([float(one.succeeds) for one in pairs])
+    odds = _held_out(table, wanted, np.array([one.life for one in pairs]), _PENALTY)
+    order = odds.argsort().argsort() + 1.0
+    right, wrong = wanted.sum(), (1 - wanted).sum()
+    auc = (order[wanted == 1].sum() - right * (right + 1) / 2) / (right * wrong)
+    return fit(names, table, wanted, penalty=_PENALTY, base=float(wanted.mean())), float(auc)
+
+
+def _held_out(table: Matrix, wanted: Matrix, groups: NDArray[np.str_], penalty: float) -> Matrix:
+    odds = np.zeros(len(wanted))
+    for group in np.unique(groups):
+        here = groups == group
+        slopes, bias = _logistic(table[~here], wanted[~here], penalty)
+        odds[here] = table[here] @ slopes + bias
+    return odds
+
+
+def _logistic(table: Matrix, wanted: Matrix, penalty: float) -> tuple[Matrix, float]:
+    names = [str(place) for place in range(table.shape[1])]
+    found = fit(names, table, wanted, penalty=penalty, base=float(wanted.mean()))
+    bias = found.pop("bias")
+    return np.array(list(found.values())), bias
+
+
+if __name__ == "__main__":
+    sys.exit(main())

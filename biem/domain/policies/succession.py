@@ -1,0 +1,66 @@
+"""The weights by which a block decides whether a later line tells how the matter of an earlier one stands now."""
+
+from dataclasses import dataclass
+
+from biem.domain.policies.confidence import require_finite
+
+
+@dataclass(frozen=True, slots=True)
+class SuccessionWeights:
+    """Log-odds per unit of each feature; see `biem.engine.context.succession`.
+
+    Fitted by `benchmarks.fit_succession` to the lines of lives, made ones and those written by hand (ADR 0055).
+    """
+
+    bias: float = -8.71
+    alike: float = 3.18
+    """Likeness of the two lines, 0 to 1."""
+    nearest_before: float = 4.44
+    """`alike` minus the likeness of the later line to its closest earlier statement: 0 if that is this one."""
+    nearest_after: float = 3.74
+    """`alike` minus the likeness of the earlier line to its closest later statement."""
+    nearer: float = -0.89
+    """Later statements that are more like the earlier line, in fifths."""
+    later_like: float = 5.09
+    """Likeness of the later line to the question …"""
+    earlier_like: float = 2.67
+    """… and of the earlier line."""
+    ahead: float = 0.24
+    """Worth of the later line minus that of the earlier, within ±10."""
+    says_change: float = 1.19
+    """1 if words of the later line state a change."""
+    changed: float = 0.03
+    """Log-odds, by its vector, that the later line tells of a change …"""
+    changed_before: float = -0.32
+    """… and that the earlier does."""
+    changed_alike: float = 0.65
+    """`changed` times `alike`."""
+    says_change_alike: float = -0.29
+    """`says_change` times `alike`."""
+    says_change_of_it: float = 1.41
+    """1 if words of the later line state a change, and both state one attribute of a person."""
+    alike_asked: float = -2.85
+    """`alike` times `earlier_like`."""
+    past: float = 2.1
+    """1 if the later line tells of the past."""
+    same_people: float = 0.72
+    """1 if both name the same relatives."""
+    goes_on: float = 0.59
+    """1 if the later line is about the people of the earlier, by relation or by name."""
+    more_foreign: float = -0.46
+    """1 if the later line is about other persons than the question, more than the earlier is."""
+    other_kind: float = -2.76
+    """1 if it names another kind of thing than the one in question, which the earlier names."""
+    gives: float = 2.26
+    """1 if it has a value of the requested kind where the earlier has one."""
+    apart: float = -1.09
+    """1 if it is about other topics than the question, which the earlier is about."""
+    names: float = 1.81
+    """1 if both name a thing that few lines name and the question does not."""
+    translated: float = 1.49
+    """1 if the two are in different scripts."""
+    words: float = 4.27
+    """Share of their index terms that they have in common (Jaccard)."""
+
+    def __post_init__(self) -> None:
+        require_finite(self)

@@ -1,0 +1,136 @@
+"""Later lines that tell how the matter of an earlier one stands now, by a fitted logistic regression.
+
+    log-odds = bias + Σ weight · feature      (`SuccessionWeights`)
+
+Rules find a change by its words. "I chickened out of sage" has none of them, and neither have most of the ways to say
+that something is different now. The regression weighs evidence that needs no words: how alike the two lines are,
+whether other lines are more alike, and how much the vector of the later one is that of a text that tells of a change
+(`why["changed"]`, a direction of the packaged embedder). Without that direction, and in dialogues of several people,
+nothing is lifted here.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict
+
+from biem.domain.policies.succession import SuccessionWeights
+from biem.domain.text import jaccard, share
+from biem.engine.context.continuations import goes_on_about
+from biem.engine.context.same_subject import (
+    are_same,
+    closest_before,
+    gives_as_much,
+    is_of_another_kind,
+    is_of_another_way,
+    is_own_of_another,
+    lift,
+    likeness,
+    relatives,
+    things_of,
+)
+from biem.engine.context.worth import LineQuestion, RatedLine, is_han, supposes
+
+_LEAST = -1.0
+"""Log-odds from which a later line goes first. A former value in the first line misleads, a line too many does not."""
+_RARE = 3
+"""Maximum number of lines with a word that identifies a value."""
+_FURTHEST = 10.0
+_FIFTH = 0.2
+
+
+class Succession:
+    """Compares the lines of one question. Their worth is read when it is made."""
+
+    def __init__(self, lines: Sequence[RatedLine], question: LineQuestion) -> None:
+        self._lines = lines
+        self._question = question
+        self._things = {id(line): things_of(line) for line in lines}
+        holders = Counter(thing for things in self._things.values() for thing in things)
+        common = {thing for thing, count in holders.items() if count > _RARE}
+        self._common = common | question.terms | question.matter.things
+        self._worth = {id(line): line.worth for line in lines}
+        self._han = {id(line): is_han(line.hit.node.text) for line in lines}
+
+    def may_succeed(self, newer: RatedLine, older: RatedLine) -> bool:
+        """Whether a person said it later as a fact, of no other relative and no other one of several."""
+        node, one, other = newer.hit.node, newer.matter, older.matter
+        if node.at <= older.hit.node.at or "assistant" in (node.source, node.speaker):
+            return False
+        if not one.holds or supposes(node.text) or is_own_of_another(newer, older):
+            return False
+        apart = relatives(one) and relatives(other) and not are_same(one, other)
+        return not (apart or is_of_another_way(one, other, self._question.matter))
+
+    def features(self, newer: RatedLine, older: RatedLine) -> dict[str, float]:
+        """The features of two lines of which one was said later, named as the weights are."""
+        one, other, asked = newer.matter, older.matter, self._question.matter
+        alike, changed = likeness(newer, older), _changed(newer)
+        later = [
+            likeness(line, older)
+            for line in self._lines
+            if line.hit.node.at > older.hit.node.at and line.matter.holds and line.hit.node.source != "assistant"
+        ]
+        ahead = self._worth[id(newer)] - self._worth[id(older)]
+        rare = (self._things[id(line)] - self._common for line in (newer, older))
+        return {
+            "alike": alike,
+            "nearest_before": alike - closest_before(newer, self._lines),
+            "nearest_after": alike - max(later, default=0.0),
+            "nearer": _FIFTH * sum(one > alike for one in later),
+            "later_like": newer.like,
+            "earlier_like": older.like,
+            "ahead": min(max(ahead, -_FURTHEST), _FURTHEST),
+            "says_change": one.changes,
+            "changed": changed,
+            "changed_before": _changed(older),
+            "changed_alike": changed * alike,
+            "says_change_alike": one.changes * alike,
+            "says_change_of_it": one.changes and not one.attributes.isdisjoint(other.attributes),
+            "alike_asked": alike * older.like,
+            "past": one.past,
+            "same_people": are_same(one, other),
+            "goes_on": goes_on_about(newer, older),
+            "more_foreign": newer.foreign > older.foreign,
+            "other_kind": is_of_another_kind(newer, older, asked),
+            "gives": gives_as_much(one, other, asked),
+            "apart": bool(asked.topics & other.topics and one.topics) and asked.topics.isdisjoint(one.topics),
+            "names": bool(share(*rare)),
+            "translated": self._han[id(newer)] != self._han[id(older)],
+            "words": jaccard(newer.terms, older.terms),
+        }
+
+
+def lift_successors(
+    lines: Sequence[RatedLine], succession: Succession, weights: SuccessionWeights, drop: float
+) -> None:
+    """Lift the most probable successor of each line that may be shown just above it.
+
+    `drop`: how far below the best a line may be shown.
+    """
+    if not any("changed" in line.hit.why for line in lines) or any(_is_named(line) for line in lines):
+        return
+    parts = asdict(weights)
+    bias = parts.pop("bias")
+    for older in sorted(lines, key=lambda line: line.hit.node.at):
+        if older.worth < max(line.worth for line in lines) - drop:
+            continue
+        found = []
+        for newer in lines:
+            if not succession.may_succeed(newer, older):
+                continue
+            measured = succession.features(newer, older)
+            odds = bias + sum(weight * measured[name] for name, weight in parts.items())
+            if odds > _LEAST:
+                found.append((odds, newer))
+        if found:
+            lift(max(found, key=lambda pair: pair[0])[1], older)
+
+
+def _is_named(line: RatedLine) -> bool:
+    """Whether it is of one of several people: the weights are those of one user's talks with an assistant."""
+    return line.hit.node.speaker not in ("", "assistant")
+
+
+def _changed(line: RatedLine) -> float:
+    found = line.hit.why.get("changed")
+    return found if isinstance(found, float) else 0.0
