@@ -32,6 +32,7 @@ def web(
         raise MissingExtra("the web page needs fastapi, uvicorn and mcp; run: pip install 'biem[web]'") from error
     from biem.bootstrap.server import open_backend
     from biem.server.access import is_loopback
+    from biem.server.connections import BoundedConnection
     from biem.server.local.app import access_of
 
     session = of(context)
@@ -43,6 +44,7 @@ def web(
     with listening(host, port) as listener, open_backend(settings, embedder=session.embedder) as backend:
         config = uvicorn.Config(
             build(lambda: nullcontext(backend), local=lambda: access),
+            http=BoundedConnection,
             ws="none",
             lifespan="on",
             access_log=session.out.verbose,
