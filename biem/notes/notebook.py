@@ -27,7 +27,7 @@ from biem.domain.notes.library import (
 from biem.domain.scope import Scope
 from biem.domain.text import require_count, require_names, require_path, require_string
 from biem.errors import InvalidInput, NotFound
-from biem.notes.expand import RELATIONS, Relation, fitting, related
+from biem.notes.related_chunks import RELATIONS, Relation, fitting, related
 from biem.notes.system import NoteSystem
 from biem.notes.tags import identity, is_idle
 from biem.ports.notes.records import TagInfo, TagName
@@ -219,7 +219,7 @@ class Notebook:
         require_count(top_k, "top_k", _MOST_HITS)
         require_string(query, "the query")
         system, scopes = self._system, self._scope.readable
-        with system.telemetry.span("biem.notes.expand", relation=relation):
+        with system.telemetry.span("biem.notes.related_chunks", relation=relation):
             own, note = (hit.chunk, hit.note) if isinstance(hit, NoteHit) else self._passage(hit)
             chunks = [stored.chunk for stored in system.records.chunks_of(scopes, note.id)]
             found = related(own, chunks, relation)
@@ -324,7 +324,7 @@ class Notebook:
         for note in found:
             library = self._own(note.library)
             pattern = "/" + "".join(f"\\{c}" if c in _SPECIAL else c for c in note.path)
-            system.records.set_library(library, state=library.state, exclude=[*library.exclude, pattern])
+            system.records.exclude(library, pattern)
             erased = system.records.erase_note(library, note.path)
             left = system.records.pool([self._scope], erased.chunks)
             counts += [StoreCount("postgres.note_chunks", len(erased.chunks), len(left)), system.purged(erased)]

@@ -14,9 +14,9 @@ from biem.client.parameters import Moment
 from biem.client.wire import AboutServer, Done, encoded
 from biem.domain.access.key import ApiKey, Grant
 from biem.errors import AccessDenied, NotFound
-from biem.server.answers import Json
+from biem.server.backend import ServerBackend
 from biem.server.caller import Caller, caller_of
-from biem.server.door import Door
+from biem.server.json_response import Json
 from biem.server.routes import add_call, body_model, memory_for, respond, sent
 
 _SCOPES, _STATS, _FLUSH, _COMMAND = (call_of("memory", name) for name in ("scopes", "stats", "flush", "command"))
@@ -122,8 +122,8 @@ async def health() -> Response:
 
 def ready(request: Request) -> Response:
     """Whether memories can be stored and recalled: 200, else 503. For readiness probes; without a key."""
-    door: Door = request.app.state.door
-    found = door.health()
+    backend: ServerBackend = request.app.state.backend
+    found = backend.health()
     servers = {name: "down" if why else "ok" for name, why in found.servers.items()}
     document = {"ready": found.ready, "degraded": found.degraded, "servers": servers}
     return Json(document, 200 if found.ready else 503)
@@ -178,7 +178,7 @@ def command(request: Request, body: _CommandBody) -> Response:  # type: ignore[v
 def keys(request: Request) -> Response:
     """The keys that are bound to no more than the caller's own and granted no more, oldest first."""
     caller = _administrator(request)
-    found = [key for key in caller.door.keys.list(caller.key.tenant) if caller.key.covers(key)]
+    found = [key for key in caller.backend.keys.list(caller.key.tenant) if caller.key.covers(key)]
     return _json(list[ApiKey], found)
 
 
@@ -195,16 +195,16 @@ def add_key(request: Request, body: NewKey) -> Response:
     expires_at = body.expires_at or own.expires_at
     if own.expires_at is not None and expires_at is not None and expires_at > own.expires_at:
         raise AccessDenied("a key is valid no longer than the key that makes it")
-    made = caller.door.keys.add(own.tenant, user, project, body.grants, name=body.name, expires_at=expires_at)
+    made = caller.backend.keys.add(own.tenant, user, project, body.grants, name=body.name, expires_at=expires_at)
     return _json(MadeKey, MadeKey(key=made.key, token=made.token), 201)
 
 
 def revoke(request: Request, key_id: str) -> Response:
     """End a key, in every process within a second; `changed` is false if it was revoked before."""
     caller = _administrator(request)
-    if key_id not in {key.id for key in caller.door.keys.list(caller.key.tenant) if caller.key.covers(key)}:
+    if key_id not in {key.id for key in caller.backend.keys.list(caller.key.tenant) if caller.key.covers(key)}:
         raise NotFound("there is no such key")
-    return _json(Done, Done(changed=caller.door.keys.revoke(caller.key.tenant, key_id)))
+    return _json(Done, Done(changed=caller.backend.keys.revoke(caller.key.tenant, key_id)))
 
 
 def _administrator(request: Request) -> Caller:

@@ -175,6 +175,8 @@ def test_a_name_of_any_common_script_stands_as_it_is(name: str) -> None:
     [
         ("", "", "unknown"),
         ("", "crystal", "unknown"),
+        ("", "session", "summary"),
+        ("Summary", "user", "'Summary'"),
         ("", "user", "you"),
         ("", "assistant", "assistant"),
         ("Ann", "user", "Ann"),
