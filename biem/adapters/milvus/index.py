@@ -20,7 +20,7 @@ from biem.adapters.milvus.collection import (
     server_version,
 )
 from biem.adapters.milvus.light_import import MilvusClient, MilvusException
-from biem.adapters.milvus.rows import FILTERED, expression, fitting, meets, row
+from biem.adapters.milvus.rows import FILTERED, expression, fitting, meets, row, sound
 from biem.domain.scope import Scope
 from biem.errors import CallRefused, StoreUnavailable
 from biem.ports import EVERYTHING, EmbedderInfo, Entry, Filter, Vector, Vectors
@@ -157,7 +157,7 @@ class MilvusIndex(MilvusCalls):
             answers = self._call(partial(attempt, most=most))
             found = [
                 {hit["id"]: float(hit["distance"]) for hit in met[:limit]}
-                for met in ([hit for hit in hits if not here or meets(hit["entity"], where)] for hits in answers)
+                for met in ([hit for hit in sound(hits) if not here or meets(hit["entity"], where)] for hits in answers)
             ]
             if all(len(one) == limit or len(hits) < most for one, hits in zip(found, answers, strict=True)):
                 break

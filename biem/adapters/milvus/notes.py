@@ -19,7 +19,7 @@ from biem.adapters.milvus.collection import (
     server_version,
 )
 from biem.adapters.milvus.light_import import DataType, MilvusClient, MilvusException
-from biem.adapters.milvus.rows import fitting, hashed, microseconds, one_of
+from biem.adapters.milvus.rows import fitting, hashed, microseconds, one_of, sound
 from biem.domain.scope import Scope
 from biem.errors import StoreUnavailable
 from biem.ports import EmbedderInfo, Vector
@@ -162,22 +162,27 @@ class MilvusNotes(MilvusCalls):
     # -- searching --------------------------------------------------------------------------------------------------
 
     def dense(self, scopes: Sequence[Scope], vector: Vector, limit: int, where: NoteFilter) -> dict[str, float]:
-        return self._search(self.chunks, "dense", vector, limit, _expression(scopes, where))
+        return self._chunks("dense", vector, limit, _expression(scopes, where))
 
     def words(self, scopes: Sequence[Scope], lexemes: str, limit: int, where: NoteFilter) -> dict[str, float]:
         if not lexemes or not self.lexical:
             return {}
         try:
-            return self._search(self.chunks, "sparse", fitting(lexemes), limit, _expression(scopes, where))
+            return self._chunks("sparse", fitting(lexemes), limit, _expression(scopes, where))
         except StoreUnavailable as error:
             if "NaN" not in str(error):  # Milvus divided by the mean length of zero documents
                 raise
             return {}
 
     def near_tags(self, scopes: Sequence[Scope], vector: Vector, limit: int) -> dict[int, float]:
-        return self._search(self.tags, "dense", vector, limit, _expression(scopes, NoteFilter()))
+        hits = self._search(self.tags, "dense", vector, limit, _expression(scopes, NoteFilter()))
+        return {hit["id"]: float(hit["distance"]) for hit in hits}
 
-    def _search(self, collection: str, field: str, data: Any, limit: int, test: str) -> dict[Any, float]:
+    def _chunks(self, field: str, data: Any, limit: int, test: str) -> dict[str, float]:
+        hits = sound(self._search(self.chunks, field, data, limit, test))
+        return {hit["id"]: float(hit["distance"]) for hit in hits}
+
+    def _search(self, collection: str, field: str, data: Any, limit: int, test: str) -> Any:
         def attempt(client: MilvusClient) -> list[Any]:
             return list(
                 client.search(
@@ -192,7 +197,7 @@ class MilvusNotes(MilvusCalls):
                 )
             )
 
-        return {hit["id"]: float(hit["distance"]) for hit in self._call(attempt)[0]}
+        return self._call(attempt)[0]
 
     # -- removing ---------------------------------------------------------------------------------------------------
 

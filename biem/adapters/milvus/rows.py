@@ -4,10 +4,12 @@ A filter expression contains only hashes and integers, never a caller's text, so
 """
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
+from math import isfinite
 from typing import Any
 
+from biem.domain.node import is_id
 from biem.domain.scope import Scope
 from biem.domain.text import cut_bytes
 from biem.ports import Entry, Filter
@@ -41,6 +43,11 @@ def row(entry: Entry) -> dict[str, Any]:
         "lexemes": fitting(entry.lexemes),
         "dense": entry.vector,
     }
+
+
+def sound(hits: Iterable[Any]) -> list[Any]:
+    """The hits of a search without spoilt rows: those with an id that no memory can have, or no measurable distance."""
+    return [hit for hit in hits if is_id(hit["id"]) and isfinite(hit["distance"])]
 
 
 def meets(found: Mapping[str, Any], where: Filter) -> bool:

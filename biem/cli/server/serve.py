@@ -80,9 +80,12 @@ def serve(
 def _config(make: "Callable[[], FastAPI]", *, verbose: bool, workers: int) -> "uvicorn.Config":
     import uvicorn
 
+    from biem.server.connections import BoundedConnection
+
     return uvicorn.Config(
         make,
         factory=True,
+        http=BoundedConnection,
         workers=workers,
         ws="none",
         lifespan="on",

@@ -31,6 +31,7 @@ def web(
             raise
         raise MissingExtra("the web page needs fastapi, uvicorn and mcp; run: pip install 'biem[web]'") from error
     from biem.bootstrap.server import open_backend
+    from biem.server.connections import BoundedConnection
     from biem.server.local.app import access_of
     from biem.server.local_access import is_loopback
 
@@ -43,6 +44,7 @@ def web(
     with listening(host, port) as listener, open_backend(settings, embedder=invocation.embedder) as backend:
         config = uvicorn.Config(
             build(lambda: nullcontext(backend), local=lambda: access),
+            http=BoundedConnection,
             ws="none",
             lifespan="on",
             access_log=invocation.out.verbose,

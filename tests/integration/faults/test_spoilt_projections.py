@@ -4,6 +4,7 @@ import time
 import uuid
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from biem.aim import AimMemory
 from biem.bootstrap import Servers, stores
 from biem.bootstrap.admin import diagnose
 from biem.domain.policies.writing import WritePolicy
+from biem.ports import Entry
 from tests.support.fakes import WordEmbedder, eventually
 from tests.support.systems import System, system
 
@@ -377,3 +379,18 @@ def test_a_spoilt_embedding_size_is_no_answer_of_another_model(town: System, pai
     with biem.connect(town.settings, scope=pair.memory.bound_to, embedder=WordEmbedder(32, "other")) as memory:
         assert memory.recall(QUERY).degraded == ()
     use(pair.memory)
+
+
+def test_rows_of_the_index_that_no_memory_can_have_cost_no_answer(town: System, pair: Pair) -> None:
+    # Given rows of the scope next to the question whose ids are none, or of no memory
+    vector = town.embedder.embed([QUERY], "query")[0]
+    spoilt = ("x", "", "' OR 1=1 --", str(uuid.uuid4()).upper(), str(uuid.uuid4()))
+    scope = pair.memory.bound_to
+    with town.index() as index:
+        index.insert(
+            [Entry(each, scope, QUERY, vector, "", "", "", (), datetime.now(UTC)) for each in spoilt], again=False
+        )
+        # When it is used / Then it answers as ever, and so does the other
+        use(pair.memory)
+        use(pair.other)
+        index.purge(spoilt)

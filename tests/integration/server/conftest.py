@@ -17,6 +17,7 @@ from biem.bootstrap.server import Backend, open_backend
 from biem.client.memory import RemoteMemory
 from biem.domain.access.key import IssuedKey
 from biem.server.app import build
+from biem.server.connections import BoundedConnection
 from tests.support.fakes import WordEmbedder, eventually
 from tests.support.servers import Configure
 
@@ -53,7 +54,9 @@ class Site:
 @contextmanager
 def listening(app: Any) -> Iterator[str]:
     """A server on a free port, until the end of the block."""
-    server = uvicorn.Server(uvicorn.Config(app, port=0, log_config=None, lifespan="on", ws="none"))
+    server = uvicorn.Server(
+        uvicorn.Config(app, port=0, http=BoundedConnection, log_config=None, lifespan="on", ws="none")
+    )
     thread = threading.Thread(target=server.run)
     thread.start()
     try:

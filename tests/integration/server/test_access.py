@@ -1,6 +1,7 @@
 """Who gets in: keys, their bindings and grants, revocation on every worker, limits, bodies, origins."""
 
 import logging
+import select
 import socket
 import time
 from collections.abc import Callable
@@ -15,6 +16,7 @@ import pytest
 from biem.bootstrap import Servers
 from biem.domain.access.key import token_of
 from biem.errors import InvalidInput
+from biem.server import connections
 from biem.server.app import build
 from tests.integration.server.conftest import Site, listening
 from tests.integration.server.test_api import problem
@@ -196,6 +198,38 @@ def test_slow_and_half_open_clients_delay_no_other(site: Site) -> None:
         for line in lines:
             line.close()
     assert site.browser(token).get("/v1/count").json() == {"count": 0}
+
+
+@pytest.mark.parametrize("sent", ["", "GET /v1/count HTT", "GET /health HTTP/1.1\r\nHost: localhost\r\nX-Wait: "])
+def test_a_connection_without_a_whole_request_is_closed(site: Site, monkeypatch: pytest.MonkeyPatch, sent: str) -> None:
+    # Given connections that send nothing, half a request, or half of a second one
+    monkeypatch.setattr(connections, "HEAD_TIMEOUT_S", 0.3)
+    address = urlsplit(site.urls[0])
+    whole = b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    for first in (b"", whole):
+        with socket.create_connection((address.hostname or "", address.port or 0)) as line:
+            line.settimeout(60)
+            line.sendall(first)
+            if first:
+                assert line.recv(1_000).startswith(b"HTTP/1.1 200")
+            line.sendall(sent.encode())
+
+            # When they send no more / Then the server closes them
+            while line.recv(1_000):
+                pass
+
+    # And a request that takes longer than that is answered
+    with socket.create_connection((address.hostname or "", address.port or 0)) as line:
+        line.settimeout(60)
+        token = site.key().token
+        body = b'{"text": "The lamp is on the shelf"}'
+        line.sendall(
+            f"POST /v1/memories HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {token}\r\nConnection: close\r\n"
+            f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n".encode()
+        )
+        assert not select.select([line], [], [], 1.0)[0]  # nothing, for longer than a head may take
+        line.sendall(body)
+        assert line.recv(1_000).startswith(b"HTTP/1.1 201")
 
 
 def test_a_page_of_another_origin_may_not_call(site: Site) -> None:
