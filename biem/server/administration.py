@@ -27,7 +27,7 @@ _OTHERS = ("all_", "backlog", "collection")
 
 
 class NewKey(BaseModel):
-    """A key to be made: bound as the caller's own, or closer, and granted no more."""
+    """A key to be made: bound as the caller's own, or closer, granted no more, and valid no longer."""
 
     model_config = ConfigDict(extra="forbid", strict=True, hide_input_in_errors=True)
 
@@ -35,7 +35,7 @@ class NewKey(BaseModel):
     user: str | None = Field(None, description="left out or null: as the caller's key")
     project: str | None = Field(None, description="left out or null: as the caller's key")
     grants: list[Grant] = Field(min_length=1)
-    expires_at: Moment | None = None
+    expires_at: Moment | None = Field(None, description="left out or null: as the caller's key")
 
 
 class MadeKey(BaseModel):
@@ -176,7 +176,7 @@ def command(request: Request, body: _CommandBody) -> Response:  # type: ignore[v
 
 
 def keys(request: Request) -> Response:
-    """The keys that are bound to no more than the caller's own, oldest first."""
+    """The keys that are bound to no more than the caller's own and granted no more, oldest first."""
     caller = _administrator(request)
     found = [key for key in caller.backend.keys.list(caller.key.tenant) if caller.key.covers(key)]
     return _json(list[ApiKey], found)
@@ -192,7 +192,10 @@ def add_key(request: Request, body: NewKey) -> Response:
         raise AccessDenied("a key is bound to no more than the key that makes it")
     for grant in body.grants:
         own.require(grant)
-    made = caller.backend.keys.add(own.tenant, user, project, body.grants, name=body.name, expires_at=body.expires_at)
+    expires_at = body.expires_at or own.expires_at
+    if own.expires_at is not None and expires_at is not None and expires_at > own.expires_at:
+        raise AccessDenied("a key is valid no longer than the key that makes it")
+    made = caller.backend.keys.add(own.tenant, user, project, body.grants, name=body.name, expires_at=expires_at)
     return _json(MadeKey, MadeKey(key=made.key, token=made.token), 201)
 
 

@@ -27,7 +27,9 @@ NAME_CHARS = 40
 _OPENED = "‹"
 """Replaces the sign that opens markup."""
 _MARKUP = late(
-    r"[<＜﹤](?=[<＜﹤]{0,8}[^\W\d]|[<＜﹤]{0,8}[/／|｜!！?？%$@:&])"  # <system role=…>, </s>, <|im_start|>, <<SYS>>
+    # <system role=…>, </s>, <|im_start|>, <<SYS>>; a character between the sign and the name, such as an accent, helps
+    # no forger, as everything that is not ASCII counts as a letter here
+    r"[<＜﹤](?=[<＜﹤]{0,8}[A-Za-z_\u0080-\U0010ffff]|[<＜﹤]{0,8}[/|!?%$@:&])"
     r"|[<＜﹤](?=\s{1,8}[/／|｜!！?？])"  # < /system>
     r"|[<＜﹤](?=\s{1,8}[^\W\d][\w:.\-]{0,64}(?:\s{0,8}[/／]?\s{0,8}[>＞﹥]|\s{1,8}[\w:.\-]{1,64}\s{0,8}=))"
     r"|[\[［](?=\s{0,8}(?:[/／]\s{0,8}[^\W\d]|[a-z]?[A-Z][A-Z\d_ \-]{1,64}[\]］]|[A-Za-z]{1,32}_[A-Za-z_]{1,64}[\]］]))"
