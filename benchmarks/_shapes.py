@@ -5,6 +5,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from random import Random
 
+from benchmarks._collections import written
 from benchmarks._data import Conversation, Question, Turn
 from benchmarks._filed import filed
 from benchmarks.lives.beside import conversation_of
@@ -121,7 +122,7 @@ def products(seed: int, lang: Lang, questions: int) -> dict[str, list[Conversati
         "channel log": [_channel(lives, random)],
     }
     found = {name: [cut(one, questions, len(one.turns), random) for one in some] for name, some in made.items()}
-    return found | {name: [one] for name, one in filed(seed, lang, questions).items()}
+    return found | {name: [one] for name, one in (filed(seed, lang, questions) | written(lang)).items()}
 
 
 def _facts(one: Life) -> Conversation:

@@ -4,7 +4,8 @@ Every set of conversations in the folders (or files) is asked again with its str
 conversation or time), a label per topic, random labels, one label, shuffled turns, no times (an import within minutes),
 equal times, one speaker, all conversations in one scope, ten thousand turns of other sets added; and product-like
 sets made of `benchmarks.lives`: facts as an extractor keeps them, the same under topic labels, tickets, a diary, a
-channel log, and many short facts about many people. `--embedder` names another embedder, for a separate run.
+channel log, many short facts about many people, and three written collections (support tickets, a household's log, a
+game master's notes). `--embedder` names another embedder, for a separate run.
 
 Of each set `--conversations` are taken, of each of these `--questions` questions, and `--turns` turns: those that the
 questions need, and others by chance. R@10 of biem, BM25, dense and hybrid in the same run; `margin`: biem less

@@ -21,7 +21,7 @@ from biem.layers.mirror.merge import Merged, equal, merge
 from biem.layers.mirror.names import meant_by
 from biem.layers.mirror.outgoing import Outgoing
 from biem.layers.mirror.render import fields_of, metadata_of, values_of, written_fields
-from biem.layers.mirror.run import OpenedFile, SyncRun, agreed, batches, troubled
+from biem.layers.mirror.sync_run import OpenedFile, SyncRun, agreed, batches, troubled
 from biem.notes.scan import is_suspicious
 from biem.ports.layers.mirror import MirrorRecords, Whereabouts
 

@@ -18,7 +18,7 @@ from biem.layers.mirror.merge import merge
 from biem.layers.mirror.names import file_name, folder_of, free_path, key
 from biem.layers.mirror.read import read
 from biem.layers.mirror.render import changed, fields_of, title_of, whole
-from biem.layers.mirror.run import TICK_NS, OpenedFile, SyncRun, agreed, batches, troubled
+from biem.layers.mirror.sync_run import TICK_NS, OpenedFile, SyncRun, agreed, batches, troubled
 from biem.ports.layers.mirror import MirrorFolder, MirrorRecords, StaleFile
 
 _MOST_STALE = 100_000

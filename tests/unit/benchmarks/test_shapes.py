@@ -71,8 +71,10 @@ def test_a_cut_keeps_what_its_questions_need() -> None:
 def test_product_like_sets_have_questions_with_answers(lang: Lang) -> None:
     made = products(0, lang, 15)
     many = {"many facts", "many filed", "filed by person", "filed over a year", "busy channel"}
-    assert made.keys() == {"facts", "filed facts", "tickets", "diary", "channel log"} | many
+    written = {"support tickets", "household log", "world notes"}
+    assert made.keys() == {"facts", "filed facts", "tickets", "diary", "channel log"} | many | written
     assert {len(made[name][0].turns) for name in many - {"busy channel"}} == {960}
+    assert all(60 <= len(made[name][0].turns) <= 100 and len(made[name][0].questions) == 30 for name in written)
     for name, conversations in made.items():
         assert all(_answerable(one) and one.questions and one.turns for one in conversations), name
     assert {turn.speaker for turn in made["facts"][0].turns} == {""}

@@ -16,7 +16,15 @@ from biem.domain.policies.recall import RecallPolicy
 from biem.domain.prompt.contents import NOTHING, Known
 from biem.domain.times.spans import Window
 from biem.domain.times.windows import windows
-from biem.engine.query.question import Query, Sentence, asks_what_was, is_asked, sentences_of, without_names
+from biem.engine.query.question import (
+    Query,
+    Sentence,
+    asks_what_was,
+    is_asked,
+    named_in,
+    sentences_of,
+    without_names,
+)
 from biem.engine.recall.rank.adjustments import Adjustments, candidates_of
 from biem.engine.recall.rank.anchors import NO_ANCHORS, Anchoring
 from biem.engine.recall.rank.confidence import Similarity, grounds
@@ -94,18 +102,24 @@ class Answer:
     alike: Callable[[Sequence[str]], Mapping[str, Mapping[str, float]]] = _alone
     """Pairs of these candidates that tell of much the same, with their similarity; see `Hit.alike`."""
     asked: ParsedQuery = field(default_factory=lambda: ParsedQuery("", (), ()))
+    of_speakers: frozenset[str] = frozenset()
+    """The terms of the speakers that the query names: they count as the speaker's, not as words."""
 
     def reasons(self, place: int, likeness: float | None) -> tuple[str, ...]:
         """Reasons for a candidate's rank, for display."""
         key, asked = self.ordering.candidates[place].id, self.asked
-        names = list(zip(asked.names, asked.mentioned, strict=True))
+        names = [
+            (name, terms)
+            for name, terms in zip(asked.names, asked.mentioned, strict=True)
+            if not self.of_speakers.issuperset(terms)
+        ]
         return reasons(
             self.ranked,
             place,
             self.turns[key],
             noted=self.ordering.why(key),
             likeness=likeness,
-            words=asked.words,
+            words={term: word for term, word in asked.words.items() if term not in self.of_speakers},
             names=names,
             chinese=_CHINESE.search(asked.text) is not None,
         )
@@ -203,7 +217,8 @@ class Ranker:
         measured = grounds(query, asked.mentioned, ordering.candidates, names, ranked, self._similarity)
         likeness = partial(self._likeness, query, turns.by_id)
         alike = partial(self._alike, turns.by_id)
-        return Answer(ordering, ranked, turns.by_id, found, measured, likeness, alike, asked)
+        of_speakers = frozenset(term for name in named_in(asked.lexemes, names) for term in names[name])
+        return Answer(ordering, ranked, turns.by_id, found, measured, likeness, alike, asked, of_speakers)
 
     def _likeness(self, query: Query, turns: Mapping[str, Turn], keys: Sequence[str]) -> Mapping[str, float]:
         asked = [one for one in (query.vector, *(sentence.vector for sentence in query.asked)) if one is not None]

@@ -1,17 +1,20 @@
 """Reasons for a hit, for display: at most three short phrases in the question's language, derived from the signals.
 
-Each phrase represents signals whose contribution to the score is above the pool's mean; the largest come first.
-Without them the hit would rank lower. Pure functions, thread-safe.
+Each phrase represents signals whose contribution to the score is above the pool's mean; without them the hit would rank
+lower. What names something of the question (words, a speaker, a day) comes first, the largest contribution before the
+others; likeness of meaning, which holds of nearly every hit, fills up to two. Pure functions, thread-safe.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 import numpy as np
 
+from biem.engine.recall.rank.pool import OFFSETS, Pool
 from biem.engine.recall.rank.score import NAMES, Ranked
 from biem.ports.readers import Turn
 
-_MOST = 3
+_MOST, _ENOUGH = 3, 2
+"""Phrases in all, and those to which general ones fill up."""
 _LEAST = 0.2
 """Minimum log-odds above the pool's mean for a phrase."""
 _FEW = 4
@@ -20,10 +23,14 @@ _WORDS_SHOWN = 3
 _SAME = 0.6
 """Minimum similarity of a text that says the same as the question."""
 
+_WORDS, _AROUND = (
+    ("sentence_words", "words_around"),
+    ("dense_around", "session_words", "session_dense", "session_dense3"),
+)
 _SIGNALS = {
     "meaning": ("sentence_dense",),
-    "words": ("sentence_words", "words_around"),
-    "beside": ("dense_around", "session_words", "session_dense", "session_dense3"),
+    "words": _WORDS,
+    "beside": _AROUND,
     "reply": ("reply",),
     "bridge": ("bridge",),
     "speaker": ("speaker",),
@@ -33,21 +40,29 @@ _SIGNALS = {
     "important": ("importance",),
     "recent": ("recent", "mirror"),
 }
+_ALONE = {
+    "meaning": ("sentence_dense", "dense_around", "session_dense", "session_dense3"),
+    "words": (*_WORDS, "session_words"),
+}
+"""Those of a turn without surroundings: its own words and meaning stand for them."""
 _ORDERING = {"activation": "linked", "inherited": "newer", "revises": "newer", "anchor": "value"}
+_GENERAL = ("meaning", "beside")
+"""Phrases that tell nothing of the question."""
 _PHRASES = {
     "en": {
         "same": "says the same as you ask",
         "meaning": "close in meaning to what you ask",
         "words": "has your words: {}",
         "names": "names {}",
-        "beside": "stands beside a hit",
+        "around": "said around your words: {}",
+        "beside": "from a conversation about it",
         "reply": "answers a question with your words",
         "bridge": "completes another hit",
         "speaker": "said by {}, whom you name",
         "time": "said near the time you ask about",
         "day": "said on the day you ask about",
-        "used": "hot: used often",
-        "important": "called important",
+        "used": "used often lately",
+        "important": "marked as important",
         "recent": "said lately",
         "linked": "linked with another hit",
         "newer": "newer than what it replaces",
@@ -58,7 +73,8 @@ _PHRASES = {
         "meaning": "与所问意思相近",
         "words": "含有你的词：{}",
         "names": "提到{}",
-        "beside": "与相关内容出自同一处",
+        "around": "前后提到：{}",
+        "beside": "出自谈及此事的对话",
         "reply": "回答了含有你的词的问题",
         "bridge": "补充了另一条记忆",
         "speaker": "出自你提到的{}",
@@ -87,28 +103,40 @@ def reasons(
 ) -> tuple[str, ...]:
     """Phrases for one candidate.
 
-    `noted`: other changes of its score; `words`: the question's words by index term; `names`: the names in the
-    question with their index terms.
+    `noted`: other changes of its score; `words`: the question's words by index term, `names`: its names with their
+    index terms, both without those that no score counts.
     """
     phrases = _PHRASES["zh" if chinese else "en"]
-    held = set(turn.lexemes)
-    found = sorted(_parts(ranked, place, noted).items(), key=lambda item: -item[1])
-    told: list[str] = []
-    for cause, part in found:
-        if part < _LEAST and told:
-            break
-        phrase = _phrase(cause, phrases, turn, held, likeness, words, names, chinese=chinese)
-        if phrase and phrase not in told:
-            told.append(phrase)
-    return tuple(told[:_MOST])
+    between = "、" if chinese else ", "
+    told: list[tuple[bool, float, str]] = []
+    own = _shown(words, names, turn.lexemes)
+    parts = contributions(ranked, place, noted, worded=bool(own[1]))
+    for cause, part in parts.items():
+        name, shown = cause, [turn.speaker]
+        if cause == "words":
+            name, shown = own
+        elif cause == "beside":
+            name, shown = "around", _around(ranked.pool, place, words)
+            name = "around" if shown else "beside"
+        elif cause == "meaning" and likeness is not None and likeness >= _SAME:
+            name = "same"
+        told.append((name in _GENERAL, part, phrases[name].format(between.join(shown[:_WORDS_SHOWN]))))
+    strong = [one for one in told if one[1] >= _LEAST] or sorted(told, key=lambda one: -one[1])[:1]
+    strong.sort(key=lambda one: (one[0], -one[1]))
+    telling = sum(not general for general, _, _ in strong)
+    return tuple(phrase for _, _, phrase in strong[: min(_MOST, max(telling, _ENOUGH))])
 
 
-def _parts(ranked: Ranked, place: int, noted: Mapping[str, float | str]) -> dict[str, float]:
-    """Contribution of each cause to a score, relative to the mean of the pool."""
+def contributions(ranked: Ranked, place: int, noted: Mapping[str, float | str], *, worded: bool) -> dict[str, float]:
+    """Contribution of each cause to a score, relative to the mean of the pool; those above it.
+
+    `worded`: the candidate has words of the question; the score for words is that of its surroundings otherwise.
+    """
     added = ranked.signals * ranked.weights
     mean = added.mean(axis=0) if len(added) >= _FEW else np.zeros(added.shape[1])
     own = dict(zip(NAMES, (added[place] - mean).tolist(), strict=True))
-    parts = {cause: sum(own[name] for name in names) for cause, names in _SIGNALS.items()}
+    causes = signals_of(ranked.pool, place, worded=worded)
+    parts = {cause: sum(own[name] for name in names) for cause, names in causes.items()}
     for name, cause in _ORDERING.items():
         value = noted.get(name)
         if isinstance(value, float):
@@ -116,26 +144,39 @@ def _parts(ranked: Ranked, place: int, noted: Mapping[str, float | str]) -> dict
     return {cause: part for cause, part in parts.items() if part > 0}
 
 
-def _phrase(
-    cause: str,
-    phrases: Mapping[str, str],
-    turn: Turn,
-    held: set[str],
-    likeness: float | None,
-    words: Mapping[str, str],
-    names: Sequence[tuple[str, Sequence[str]]],
-    *,
-    chinese: bool,
-) -> str:
-    if cause == "meaning":
-        return phrases["same" if likeness is not None and likeness >= _SAME else "meaning"]
-    if cause == "speaker":
-        return phrases[cause].format(turn.speaker)
-    if cause != "words":
-        return phrases[cause]
-    between = "、" if chinese else ", "
+def signals_of(pool: Pool | None, place: int, *, worded: bool) -> dict[str, tuple[str, ...]]:
+    """The signals of each cause, for this candidate."""
+    if pool is None or int((pool.session == pool.session[place]).sum()) == 1:
+        causes = {cause: names for cause, names in (_SIGNALS | _ALONE).items() if cause != "beside"}
+        return causes if worded else {cause: names for cause, names in causes.items() if cause != "words"}
+    if worded:
+        return _SIGNALS
+    return {cause: names for cause, names in _SIGNALS.items() if cause != "words"} | {"beside": (*_AROUND, *_WORDS)}
+
+
+def _shown(
+    words: Mapping[str, str], names: Sequence[tuple[str, Sequence[str]]], lexemes: Iterable[str]
+) -> tuple[str, list[str]]:
+    """The names of the question in a text, else its words, and which phrase tells them."""
+    held = set(lexemes)
     named = [name for name, terms in names if terms and held.issuperset(terms)]
-    if named:
-        return phrases["names"].format(between.join(named[:_WORDS_SHOWN]))
-    shared = list(dict.fromkeys(word for term, word in words.items() if term in held))
-    return phrases["words"].format(between.join(shared[:_WORDS_SHOWN])) if shared else phrases["beside"]
+    return ("names", named) if named else ("words", _held(words, held))
+
+
+def _around(pool: Pool | None, place: int, words: Mapping[str, str]) -> list[str]:
+    """The question's words in the turns up to two away, else in those of the session."""
+    if pool is None:
+        return []
+    near = [index for index in (int(pool.beside[offset][place]) for offset in OFFSETS) if index >= 0]
+    session = [index for index in np.flatnonzero(pool.session == pool.session[place]).tolist() if index != place]
+    return _held(words, _terms(pool, near)) or _held(words, _terms(pool, session))
+
+
+def _terms(pool: Pool, places: Iterable[int]) -> set[str]:
+    return {term for index in places for term in pool.candidates[index].lexemes}
+
+
+def _held(words: Mapping[str, str], held: Collection[str]) -> list[str]:
+    """The words as written, in the order of the question; none that is a part of another (旅, 旅馆)."""
+    found = list(dict.fromkeys(word for term, word in words.items() if term in held))
+    return [word for word in found if not any(word != other and word in other for other in found)]
