@@ -9,7 +9,7 @@ from pathlib import Path
 
 _WORDS = ["river", "engine", "garden", "港口", "灯塔", "copper", "织机", "winter", "signal", "果园", "ladder", "mirror"]
 _BROKEN, _MENDED = "---\ntags: [one, two\n---\n", "---\ntags: [one, two]\n---\n"
-_LONG = 30_000
+_LONG = 2_000
 """Words of a paragraph that is one line."""
 
 
@@ -110,7 +110,9 @@ class VaultEdits:
     def _become_folder(self, files: list[Path]) -> None:
         """A file makes way for a folder of its name, which has it inside; such a folder becomes a file again."""
         folders = [
-            path for path in sorted(self._root.rglob("*.md")) if path.is_dir() and (path / "inside.md").is_file()
+            path
+            for path in sorted(self._root.rglob("*.md"))
+            if (path / "inside.md").is_file() and not path.is_symlink()
         ]
         if folders:
             folder = self._random.choice(folders)
@@ -173,7 +175,7 @@ class VaultEdits:
         file.write_text(text, encoding="utf-8")
 
     def _line(self, files: list[Path]) -> None:
-        """A line of a quarter of a megabyte."""
+        """A paragraph of one long line."""
         file = self._random.choice(files)
         words = " ".join(self._random.choices(_WORDS, k=_LONG))
         file.write_text(f"# Line\n\n{words}\n", encoding="utf-8")

@@ -3,7 +3,9 @@
 Each vault is written to a folder, added, synced and asked through the public API; the other systems get the same
 sections, question by question in turns. The rank of a note is that of its best section. `R@k` counts the notes that
 answer, `section_R@10` the sections. A question that is a heading of a file (`docs_*`) is removed from the file first.
-`chain_share`: citations and headings over what is shown of all hits. `--policy NAME=VALUE` changes a number of the
+`chain_share`: citations and headings over what is shown of all hits. `told`: the share of questions for which a block
+would have notes at all, being sure enough; `told_R@5` counts only these, and `told_foreign` is the share among the
+questions of `--foreign`, which other notes answer. `--policy NAME=VALUE` changes a number of the
 ranking, such as `gamma=0`.
 """
 
@@ -42,10 +44,12 @@ _DEEP = 100
 """Sections asked for, so that twenty notes are among them."""
 _COLUMNS = (
     *("data", "system", "n", "R@5", "R@10", "R@20", "nDCG@10", "MRR", "section_R@10", "p50_ms", "p95_ms"),
-    *("chain_share", "sections"),
+    *("told", "told_R@5", "told_foreign", "chain_share", "sections"),
 )
 _DAY = datetime(2024, 1, 1, tzinfo=UTC)
 _RRF_K = 60
+_FOREIGN = 30
+"""Questions of each foreign file that are asked."""
 
 
 @dataclass(frozen=True)
@@ -180,6 +184,8 @@ class BiemNotes:
         self._folder = folder
         self._tenant = f"benchmark-{uuid.uuid4().hex[:12]}"
         self.shown = self.chain = 0
+        self.is_told = False
+        """Whether a block would have the notes of the last question."""
 
     def load(self, vault: Vault) -> None:
         """Write the files, add the folder, sync it."""
@@ -199,6 +205,7 @@ class BiemNotes:
         if not question.strip():
             return []
         hits = self._memory.scope(tenant=self._tenant, user=vault.id).notes.search(question, top_k=_DEEP)
+        self.is_told = hits.confidence >= self._memory._system.policies.context.notes_min_confidence
         self.shown += sum(len(hit.chunk.body) + len(hit.citation) for hit in hits[:5])
         self.chain += sum(len(hit.citation) for hit in hits[:5])
         by_note = _by_note(vault)
@@ -294,6 +301,9 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--embedder", default="e5", help="synthetic, or a provider as in the settings (default: e5)")
     parser.add_argument("--cache", type=Path, metavar="DIR", help="keep the vectors of passages there")
     parser.add_argument(
+        "--foreign", nargs="+", type=Path, default=[], metavar="FILE", help="questions that the data does not answer"
+    )
+    parser.add_argument(
         "--policy",
         nargs="+",
         action="append",
@@ -315,14 +325,17 @@ def measure(file: Path, options: argparse.Namespace) -> list[dict[str, object]]:
                 system.load(vault)
                 took = time.perf_counter() - began
                 print(f"{system.name} {vault.id}: {len(vault.sections)} sections in {took:.1f} s", file=sys.stderr)
-        rows += [_asked(data_name(file), system, system.name, vaults) for system in systems]
+        foreign = [
+            one.text for path in options.foreign for vault in read_vaults(path, 1, _FOREIGN) for one in vault.questions
+        ]
+        rows += [_asked(data_name(file), system, system.name, vaults, foreign) for system in systems]
         for own in (system for system in systems if isinstance(system, BiemNotes) and memory is not None):
             assert memory is not None
             searcher = memory._system.notes.searcher
             usual = searcher._policy
             for change in options.policy:
                 searcher._policy = changed(usual, change)
-                rows.append(_asked(data_name(file), own, f"biem {' '.join(change)}", vaults))
+                rows.append(_asked(data_name(file), own, f"biem {' '.join(change)}", vaults, foreign))
             searcher._policy = usual
     return rows
 
@@ -333,8 +346,10 @@ def changed(policy: NoteRankPolicy, change: Sequence[str]) -> NoteRankPolicy:
     return replace(policy, **values)
 
 
-def _asked(data: str, system: NoteSystem, name: str, vaults: Sequence[Vault]) -> dict[str, object]:
-    scores, in_sections, times = [], [], []
+def _asked(
+    data: str, system: NoteSystem, name: str, vaults: Sequence[Vault], foreign: Sequence[str]
+) -> dict[str, object]:
+    scores, in_sections, times, told = [], [], [], []
     if isinstance(system, BiemNotes):
         system.shown = system.chain = 0
     for vault in vaults:
@@ -347,6 +362,8 @@ def _asked(data: str, system: NoteSystem, name: str, vaults: Sequence[Vault]) ->
             notes = list(dict.fromkeys(note_of[key] for key in found))
             groups = [frozenset([note]) for note in question.notes]
             scores.append(score(notes, groups, {}, frozenset()))
+            if isinstance(system, BiemNotes):
+                told.append(recall_at(5, new_gold(notes[:5], groups), len(groups)) if system.is_told else None)
             if question.sections:
                 wanted = [frozenset([key]) for key in question.sections]
                 in_sections.append(recall_at(10, new_gold(found[:10], wanted), len(wanted)))
@@ -355,7 +372,20 @@ def _asked(data: str, system: NoteSystem, name: str, vaults: Sequence[Vault]) ->
     row["sections"] = sum(len(vault.sections) for vault in vaults)
     if isinstance(system, BiemNotes) and system.shown:
         row["chain_share"] = system.chain / system.shown
+        row["told"] = sum(one is not None for one in told) / len(told)
+        row["told_R@5"] = sum(one or 0.0 for one in told) / len(told)
+        if foreign:
+            row["told_foreign"] = _told_share(system, vaults, foreign)
     return row
+
+
+def _told_share(system: BiemNotes, vaults: Sequence[Vault], questions: Sequence[str]) -> float:
+    told = 0
+    for vault in vaults:
+        for question in questions:
+            system.find(vault, question)
+            told += system.is_told
+    return told / (len(vaults) * len(questions))
 
 
 @contextmanager

@@ -46,7 +46,7 @@ _KEYWORDS = 12
 """Keywords of a query by which the confidence is judged."""
 _MOST_TAGGED = 1_000
 """Notes searched where the caller names tags."""
-_BIAS, _SHARED, _NEAR = -2.5, 4.5, 12.0
+_BIAS, _SHARED, _NEAR = -3.35, 4.5, 12.0
 """Confidence: log-odds of nothing, for all keywords of the query in the best chunks, and per cosine above the pool."""
 _JUDGED = 3
 """Best hits by which the confidence is judged."""

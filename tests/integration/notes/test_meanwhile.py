@@ -1,6 +1,8 @@
 """What happens to a library while it is scanned: notes are erased, its folder moves, another process stands still."""
 
 import signal
+import threading
+import uuid
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -9,6 +11,8 @@ from typing import Any
 import pytest
 
 import biem
+from benchmarks._vault_edits import VaultEdits
+from benchmarks.note_chaos import differences
 from biem.adapters.files.tree import FolderFiles
 from tests.support.cli_process import Cli, running
 from tests.support.fakes import eventually
@@ -104,6 +108,38 @@ def test_a_folder_that_is_renamed_during_its_scan_loses_nothing(
     other.rename(root)
     [report] = memory.notes.sync(full=True).libraries
     assert (report.unchanged, report.deleted, paths(memory)) == (30, 0, before)
+
+
+@pytest.mark.long
+def test_syncs_and_a_watcher_beside_each_other_end_in_the_index_of_a_fresh_scan(
+    memory: biem.Memory, tmp_path: Path, pass_time: Callable[[str], None]
+) -> None:
+    # Given a watcher and two threads that sync, while a folder changes at random
+    edits, stopped = VaultEdits(tmp_path, 3), threading.Event()
+    memory.notes.add(tmp_path, name="lib")
+
+    def again() -> None:
+        while not stopped.is_set():
+            memory.notes.sync(accept_deletions=True)
+
+    with ThreadPoolExecutor(3) as threads:
+        running = [threads.submit(memory.notes.watch, stopped), threads.submit(again), threads.submit(again)]
+        try:
+            for _ in range(120):
+                edits.step()
+        finally:
+            stopped.set()
+        for each in running:
+            each.result()
+    # When it is synced once more / Then all is as if it had been read for the first time
+    memory.notes.sync(accept_deletions=True)
+    pass_time(memory.bound_to.ns)
+    memory._system.job_runner.run_everywhere("sweep")
+    fresh = memory.scope(user=uuid.uuid4().hex)
+    fresh.notes.add(tmp_path, name="lib")
+    fresh.notes.sync()
+    assert list(differences(memory, fresh, tmp_path)) == []
+    memory.erase(user=fresh.bound_to.user)
 
 
 @pytest.fixture(scope="module")
